@@ -1,0 +1,55 @@
+"""See TensorFlow checkpoints as the object graphs they are.
+
+>>> import ckpt_viz as cv
+>>> graph = cv.graph("ckpts/ckpt-3")     # or a live tf.train.Checkpoint   # doctest: +SKIP
+>>> print(graph)                                                           # doctest: +SKIP
+>>> cv.show("ckpts/ckpt-3")              # the explorer, in a notebook     # doctest: +SKIP
+
+Importing this package imports neither TensorFlow nor Jupyter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ckpt_viz.api import ObjectGraph, graph
+from ckpt_viz.errors import (
+    CheckpointNotFoundError,
+    CkptVizError,
+    FormatError,
+    SourceError,
+    UnsupportedError,
+)
+from ckpt_viz.object_graph import Attribute, Child, Node, Origin, Role, Slot, SlotRule, SlotVariable
+
+if TYPE_CHECKING:
+    from ckpt_viz.explorer import Explorer, show
+
+__all__ = [
+    "Attribute",
+    "CheckpointNotFoundError",
+    "Child",
+    "CkptVizError",
+    "Explorer",
+    "FormatError",
+    "Node",
+    "ObjectGraph",
+    "Origin",
+    "Role",
+    "Slot",
+    "SlotRule",
+    "SlotVariable",
+    "SourceError",
+    "UnsupportedError",
+    "graph",
+    "show",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # The explorer is a Jupyter widget: importing it here would import Jupyter.
+    if name in ("Explorer", "show"):
+        from ckpt_viz import explorer
+
+        return getattr(explorer, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

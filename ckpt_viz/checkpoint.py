@@ -1,0 +1,123 @@
+"""Saved checkpoints as object graphs, read without TensorFlow."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from ckpt_viz.bundle import Bundle, open_bundle
+from ckpt_viz.errors import CheckpointNotFoundError, FormatError, UnsupportedError
+from ckpt_viz.object_graph import Attribute, Child, Graph, Node, Origin, SlotVariable
+from ckpt_viz.protos import TrackableObjectGraph, parse
+
+OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
+_INDEX = ".index"
+
+
+def read_checkpoint(path: str | os.PathLike[str]) -> Graph:
+    """Return the object graph of the checkpoint with this prefix, `ckpts/ckpt-3` say.
+
+    Every role is still OBJECT, since a file holds no types. Reads the index and the object
+    graph, no other tensor. Raises CheckpointNotFoundError, FormatError or UnsupportedError.
+    """
+    prefix = os.fspath(path)
+    if not os.path.isfile(prefix + _INDEX):
+        raise CheckpointNotFoundError(_not_found(prefix))
+    bundle = open_bundle(prefix)
+    return Graph(tuple(_nodes(bundle)), title=prefix, origin=Origin.SAVED)
+
+
+def _nodes(bundle: Bundle) -> Iterable[Node]:
+    if OBJECT_GRAPH_KEY not in bundle.entries:
+        raise UnsupportedError(
+            f"{bundle.prefix}: no object graph inside: this is a name-based checkpoint "
+            f"(tf.compat.v1.train.Saver) of {len(bundle.entries)} tensors; this version reads "
+            "object-based ones, as tf.train.Checkpoint writes them"
+        )
+    place = f"{bundle.prefix}: {OBJECT_GRAPH_KEY}"
+    proto = parse(TrackableObjectGraph, bundle.read_string_scalar(OBJECT_GRAPH_KEY), place)
+    if not proto.nodes:
+        raise FormatError(f"{place}: found no nodes, expected at least the root")
+    for node_id, node in enumerate(proto.nodes):
+        _check_references(place, node_id, node, len(proto.nodes))
+        yield Node(
+            children=tuple(Child(c.local_name, c.node_id) for c in node.children),
+            attributes=tuple(_attribute(bundle, a) for a in node.attributes),
+            slot_variables=tuple(
+                SlotVariable(s.slot_name, s.original_variable_node_id, s.slot_variable_node_id)
+                for s in node.slot_variables
+            ),
+            registered_saver=node.registered_saver.name or None,
+        )
+
+
+def _check_references(place: str, node_id: int, node: Any, count: int) -> None:
+    """Raise FormatError where the node refers to one that is not there."""
+    references = [("child", c.local_name, c.node_id) for c in node.children]
+    for slot in node.slot_variables:
+        references.append(("slot", slot.slot_name, slot.slot_variable_node_id))
+        references.append(("variable of slot", slot.slot_name, slot.original_variable_node_id))
+    for what, name, target in references:
+        if not 0 <= target < count:
+            raise FormatError(
+                f"{place}: node {node_id}, {what} {name!r}: found node id {target}, "
+                f"expected 0 to {count - 1}"
+            )
+
+
+def _attribute(bundle: Bundle, proto: Any) -> Attribute:
+    key: str = proto.checkpoint_key
+    entries = bundle.matching(key)
+    only = entries[0] if len(entries) == 1 else None
+    return Attribute(
+        name=proto.name,
+        full_name=proto.full_name,
+        checkpoint_key=key,
+        dtype=only.dtype if only else None,
+        shape=only.shape if only else None,
+        nbytes=sum(entry.size for entry in entries) if entries else None,
+    )
+
+
+def _not_found(path: str) -> str:
+    """Return a sentence that says what stands at the path, and which prefix was likely meant."""
+    if path.endswith(_INDEX) and os.path.isfile(path):
+        return f"{path}: this is a checkpoint's index; expected its prefix, {path[: -len(_INDEX)]}"
+    if os.path.isdir(path):
+        prefixes = _prefixes_in(path)
+        if not prefixes:
+            return (
+                f"{path}: a directory without a checkpoint; expected a prefix such as ckpts/ckpt-1"
+            )
+        return (
+            f"{path}: a directory; expected the prefix of a checkpoint in it: {_listed(prefixes)}"
+        )
+    directory = os.path.dirname(path) or "."
+    prefix = path.rpartition(".data-")[0]
+    if prefix and os.path.isfile(prefix + _INDEX):
+        return f"{path}: this is a shard of a checkpoint; expected its prefix, {prefix}"
+    if os.path.isfile(path):
+        return (
+            f"{path}: a file, but not a checkpoint; expected a prefix with {path}{_INDEX} beside it"
+        )
+    if not os.path.isdir(directory):
+        return f"{path}: no such checkpoint, and no directory {directory}"
+    prefixes = _prefixes_in(directory)
+    close = difflib.get_close_matches(path, prefixes, n=3, cutoff=0.6) or prefixes
+    hint = f"; did you mean {_listed(close)}?" if close else ""
+    return f"{path}: no such checkpoint; expected a file {path}{_INDEX}{hint}"
+
+
+def _prefixes_in(directory: str) -> list[str]:
+    return sorted(
+        os.path.join(directory, name[: -len(_INDEX)])
+        for name in os.listdir(directory)
+        if name.endswith(_INDEX) and len(name) > len(_INDEX)
+    )
+
+
+def _listed(prefixes: list[str]) -> str:
+    shown = " or ".join(prefixes[:3])
+    return shown if len(prefixes) <= 3 else f"{shown} ({len(prefixes) - 3} more)"

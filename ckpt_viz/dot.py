@@ -1,0 +1,65 @@
+"""Object graphs as Graphviz DOT, with the look of TensorFlow's checkpoint guide.
+
+Red optimizers, blue variables, orange slot variables, everything else black; slots hang from
+their optimizer and their variable by dashed edges (https://www.tensorflow.org/guide/checkpoint,
+section "Loading mechanics"). Shapes and line styles say the same without the colours.
+"""
+
+from __future__ import annotations
+
+import graphviz
+
+from ckpt_viz.object_graph import ROOT, Graph, Node, Role
+from ckpt_viz.text import describe_value, printable
+
+_BLACK = {"color": "black", "shape": "box", "style": "rounded"}
+_LOOKS = {
+    Role.VARIABLE: {"color": "#1a56db", "shape": "ellipse"},
+    Role.OPTIMIZER: {"color": "#9b1c1c", "shape": "hexagon", "penwidth": "2"},
+    Role.SLOT: {"color": "#d97706", "shape": "box", "style": "dashed"},
+}
+_SLOT_EDGE = {"color": "#d97706", "style": "dashed"}
+
+
+def to_dot(graph: Graph) -> graphviz.Digraph:
+    """Return the graph as a `graphviz.Digraph`: `.source` is DOT, `.render()` needs Graphviz.
+
+    Nodes are named by their ids; names from checkpoints appear only in labels and tooltips,
+    escaped, never as HTML labels or DOT syntax.
+    """
+    dot = graphviz.Digraph("object_graph")
+    dot.attr("graph", tooltip=_escaped(graph.title))
+    dot.attr("node", fontname="Helvetica", fontsize="11")
+    dot.attr("edge", fontname="Helvetica", fontsize="9", color="#555555")
+    for node_id, node in enumerate(graph.nodes):
+        look = _LOOKS.get(node.role, _BLACK)
+        tooltip = _escaped(f"{graph.name(node_id)} ({node.role.value})")
+        dot.node(str(node_id), _label(node_id, node), tooltip=tooltip, **look)
+    for node_id, node in enumerate(graph.nodes):
+        for child in node.children:
+            dot.edge(str(node_id), str(child.node_id), _escaped(child.local_name))
+        if node.slot is not None:
+            name = _escaped(node.slot.name)
+            dot.edge(str(node.slot.optimizer), str(node_id), **_SLOT_EDGE)
+            dot.edge(str(node.slot.variable), str(node_id), name, **_SLOT_EDGE)
+    return dot
+
+
+def _label(node_id: int, node: Node) -> str:
+    words = [
+        "root" if node_id == ROOT else "",
+        node.slot.name if node.slot else "",
+        node.type_name or "",
+        describe_value(node),
+    ]
+    return _escaped(" ".join(filter(None, words)) or node.role.value)
+
+
+def _escaped(text: str) -> str:
+    r"""Return text as a DOT string that Graphviz shows as it stands.
+
+    `graphviz.escape` takes the meaning from backslashes, and from a leading `<` that would
+    start an HTML label.
+    """
+    escaped: str = graphviz.escape(printable(text))
+    return escaped

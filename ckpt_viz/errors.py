@@ -1,0 +1,31 @@
+"""The errors that ckpt_viz raises on purpose.
+
+Every message names the file or object, the place in it, what was found against
+what was expected, and, where there is one, the next step.
+"""
+
+from __future__ import annotations
+
+
+class CkptVizError(Exception):
+    """Base class: catch it to catch whatever ckpt_viz says about its input."""
+
+
+class CheckpointNotFoundError(CkptVizError, FileNotFoundError):
+    """The path leads to no checkpoint."""
+
+    # FileNotFoundError formats its arguments as (errno, text); ours is one text.
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class FormatError(CkptVizError, ValueError):
+    """The bytes of a file are not what its format says: corrupt, truncated or something else."""
+
+
+class UnsupportedError(CkptVizError, NotImplementedError):
+    """The input is well formed, but of a kind that this version does not read."""
+
+
+class SourceError(CkptVizError, TypeError):
+    """What was passed is neither a checkpoint's path nor an object that TensorFlow can track."""

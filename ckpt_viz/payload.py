@@ -1,0 +1,125 @@
+"""The payload: one object graph as columns in one compressed buffer, for the front end.
+
+The format is docs/payload.md; labextension/src/contract.ts reads it. Columns compress far
+better than objects, and arrive in the browser as typed arrays, without parsing.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from ckpt_viz.object_graph import Graph, Role, SlotRule
+from ckpt_viz.tree import spanning_tree
+
+VERSION = 1
+MAGIC = b"ckptviz\0"
+ABSENT = -1
+_ROLES = tuple(Role)
+_RULES = tuple(SlotRule)
+_ALIGNMENT = 8
+
+
+def encode(graph: Graph) -> bytes:
+    """Return the graph as the gzip-compressed buffer that docs/payload.md describes."""
+    columns = _columns(graph)
+    sections, offset = [], 0
+    for name, column in columns.items():
+        sections.append({"name": name, "type": column.dtype.name, "length": column.size})
+        offset += _padded(column.nbytes)
+    header = json.dumps(
+        {
+            "version": VERSION,
+            "title": _utf8(graph.title).decode(),
+            "origin": graph.origin.value,
+            "roles": [role.value for role in _ROLES],
+            "slot_rules": [rule.value for rule in _RULES],
+            "sections": sections,
+        },
+        separators=(",", ":"),
+    ).encode()
+    parts = [MAGIC, np.uint32(len(header)).tobytes(), header]
+    parts.append(b"\0" * (_padded(sum(map(len, parts))) - sum(map(len, parts))))
+    for column in columns.values():
+        data = column.tobytes()
+        parts += [data, b"\0" * (_padded(len(data)) - len(data))]
+    return gzip.compress(b"".join(parts), compresslevel=6, mtime=0)
+
+
+def _columns(graph: Graph) -> dict[str, npt.NDArray[np.generic]]:
+    nodes, strings, tree = graph.nodes, _Strings(), spanning_tree(graph.nodes)
+    attributes = [attribute for node in nodes for attribute in node.attributes]
+    first = [graph.first_edges.get(i, (ABSENT, "")) for i in range(len(nodes))]
+    slots = [(i, node.slot) for i, node in enumerate(nodes) if node.slot is not None]
+    columns: dict[str, npt.NDArray[np.generic]] = {
+        "role": np.array([_ROLES.index(node.role) for node in nodes], "u1"),
+        "type_name": strings.column(node.type_name for node in nodes),
+        "error": strings.column(node.error for node in nodes),
+        "registered_saver": strings.column(node.registered_saver for node in nodes),
+        "tree_order": _i4(tree.preorder()),
+        "tree_parent": _i4(tree.parents),
+        "tree_label": strings.column(tree.labels),
+        "first_parent": _i4(parent for parent, _ in first),
+        "first_label": strings.column(label for _, label in first),
+        "child_count": _i4(len(node.children) for node in nodes),
+        "child_node": _i4(child.node_id for node in nodes for child in node.children),
+        "child_label": strings.column(c.local_name for node in nodes for c in node.children),
+        "attribute_count": _i4(len(node.attributes) for node in nodes),
+        "attribute_name": strings.column(a.name for a in attributes),
+        "attribute_full_name": strings.column(a.full_name for a in attributes),
+        "attribute_key": strings.column(a.checkpoint_key for a in attributes),
+        "attribute_dtype": strings.column(a.dtype for a in attributes),
+        "attribute_shape": strings.column(_shape(a.shape) for a in attributes),
+        "attribute_nbytes": np.array(
+            [ABSENT if a.nbytes is None else a.nbytes for a in attributes], "<f8"
+        ),
+        "slot_node": _i4(node_id for node_id, _ in slots),
+        "slot_name": strings.column(slot.name for _, slot in slots),
+        "slot_variable": _i4(slot.variable for _, slot in slots),
+        "slot_optimizer": _i4(slot.optimizer for _, slot in slots),
+        "slot_rule": np.array([_RULES.index(slot.rule) for _, slot in slots], "u1"),
+    }
+    return columns | strings.table()
+
+
+def _i4(values: Iterable[int]) -> npt.NDArray[np.int32]:
+    return np.fromiter(values, "<i4")
+
+
+def _shape(shape: tuple[int, ...] | None) -> str | None:
+    return None if shape is None else ",".join(map(str, shape))
+
+
+def _padded(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
+
+
+def _utf8(text: str) -> bytes:
+    # Python names can hold lone surrogates, which UTF-8 cannot carry.
+    return text.encode("utf-8", "backslashreplace")
+
+
+class _Strings:
+    """The string table: each distinct string once, in order of first use."""
+
+    def __init__(self) -> None:
+        self._index: dict[str, int] = {}
+
+    def column(self, values: Iterable[str | None]) -> npt.NDArray[np.int32]:
+        """Return the strings' places in the table; ABSENT for None."""
+        index = self._index
+        return _i4(
+            ABSENT if value is None else index.setdefault(value, len(index)) for value in values
+        )
+
+    def table(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Return the table as two columns: lengths in bytes, and the UTF-8 text."""
+        encoded = list(map(_utf8, self._index))
+        return {
+            "string_length": _i4(map(len, encoded)),
+            "string_bytes": np.frombuffer(b"".join(encoded), "u1"),
+        }

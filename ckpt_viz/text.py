@@ -1,0 +1,112 @@
+"""Object graphs in words: one node in a line, and the tree for a terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ckpt_viz.object_graph import ROOT, Graph, Node, Origin, Role
+from ckpt_viz.tree import Tree, spanning_tree
+
+MAX_LINES = 300
+_WORDS = {Origin.LIVE: "live object", Origin.SAVED: "saved checkpoint"}
+
+
+def render_tree(graph: Graph, max_lines: int | None = MAX_LINES) -> str:
+    """Return the graph as an indented tree under a one-line summary.
+
+    Every node has one line, at the most natural of its paths; a further edge to it is a line
+    of its own that ends in an arrow and the node's id. After `max_lines` a last line counts
+    what was left out.
+    """
+    lines = [summary(graph)]
+    tree = spanning_tree(graph.nodes)
+    for number, line in enumerate(_tree_lines(graph, tree)):
+        if max_lines is not None and number >= max_lines:
+            lines.append(f"… cut after {max_lines} lines")
+            break
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def summary(graph: Graph) -> str:
+    """Return one line: what the graph is of, and how many nodes of which role it has."""
+    counts = Counter(node.role for node in graph.nodes)
+    roles = ", ".join(f"{counts[role]} {role.value}" for role in Role if counts[role])
+    return f"{printable(graph.title)} ({_WORDS[graph.origin]}): {len(graph.nodes)} nodes: {roles}"
+
+
+def describe_value(node: Node) -> str:
+    """Return dtype and shape of a node's values, `float32 5×3`; "" where there is none."""
+    return ", ".join(
+        " ".join(filter(None, (attribute.dtype, shape_words(attribute.shape))))
+        for attribute in node.attributes
+        if attribute.dtype
+    )
+
+
+def shape_words(shape: tuple[int, ...] | None) -> str:
+    """Return a shape for people.
+
+    >>> shape_words((5, 3)), shape_words(()), shape_words(None)
+    ('5×3', 'scalar', '')
+    """
+    if shape is None:
+        return ""
+    return "×".join(map(str, shape)) if shape else "scalar"
+
+
+def printable(name: str) -> str:
+    r"""Return an untrusted name as text that moves no cursor and starts no line.
+
+    >>> print(printable("a\nb\x1b[31m"))
+    a\nb\x1b[31m
+    """
+    if name.isprintable():
+        return name
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+def _tree_lines(graph: Graph, tree: Tree) -> Iterator[str]:
+    """Yield the lines of the tree, depth first and without recursion."""
+    yield " ".join(filter(None, ("(root)", _node_words(graph.nodes[ROOT], ROOT))))
+    stack = [(ROOT, _edges(graph, tree, ROOT), "")]
+    shown = {ROOT}
+    while stack:
+        parent, edges, indent = stack[-1]
+        if not edges:
+            stack.pop()
+            continue
+        label, target = edges.pop()
+        branch, below = ("├─ ", "│  ") if edges else ("└─ ", "   ")
+        line = f"{indent}{branch}{printable(label)}"
+        if target in shown or (tree.parents[target], tree.labels[target]) != (parent, label):
+            yield f"{line} → #{target} {printable(_pointed_at(graph, target))}"
+            continue
+        shown.add(target)
+        yield f"{line} {_node_words(graph.nodes[target], target)}"
+        stack.append((target, _edges(graph, tree, target), indent + below))
+
+
+def _edges(graph: Graph, tree: Tree, node_id: int) -> list[tuple[str, int]]:
+    """Return the edges below a node in reverse, those of the graph and its slots."""
+    edges = [(child.local_name, child.node_id) for child in graph.nodes[node_id].children]
+    have = set(edges)
+    own = [(tree.labels[c], c) for c in tree.children[node_id]]
+    edges += [edge for edge in own if edge not in have]
+    return edges[::-1]
+
+
+def _pointed_at(graph: Graph, node_id: int) -> str:
+    """Return the name of a node; of a slot, what it is the slot of."""
+    slot = graph.nodes[node_id].slot
+    return graph.name(node_id) if slot is None else f"{slot.name} of {graph.name(slot.variable)}"
+
+
+def _node_words(node: Node, node_id: int) -> str:
+    parts = [f"#{node_id}", f"[{node.role.value}]", node.type_name, describe_value(node)]
+    if node.slot is not None:
+        parts.append(f"slot ({node.slot.rule.value})")
+    if node.error is not None:
+        parts.append(f"! {printable(node.error)}")
+    return " ".join(filter(None, parts))

@@ -1,0 +1,274 @@
+/**
+ * The payload as it arrives: the columns of docs/payload.md, checked and cut out of one buffer.
+ *
+ * The buffer comes from a kernel or from a saved notebook that nobody vouches for. After
+ * `decode` every index in a column is in range, so nothing above needs to check again.
+ */
+
+export const VERSION = 1;
+export const ABSENT = -1;
+const MAGIC = "ckptviz\0";
+const ALIGNMENT = 8;
+/** A payload of 50,000 nodes unpacks to some 10 MB; far above that it is an attack. */
+const MAX_BYTES = 512 * 2 ** 20;
+
+export const ROLES = [
+  "object",
+  "layer",
+  "container",
+  "variable",
+  "slot",
+  "optimizer",
+  "value",
+  "bookkeeping",
+] as const;
+export type Role = (typeof ROLES)[number];
+export type Origin = "live" | "saved";
+
+/** The columns; those named in `COLUMNS` as text hold places in `strings`, or ABSENT. */
+export interface Payload {
+  readonly title: string;
+  readonly origin: Origin;
+  readonly nodeCount: number;
+  readonly roles: readonly Role[];
+  readonly slotRules: readonly string[];
+  readonly strings: readonly string[];
+  readonly columns: { readonly [Name in ColumnName]: Column };
+}
+
+export type Column = Uint8Array | Int32Array | Float64Array;
+
+/** What each column holds, and how many of them: one per node, edge, attribute or slot. */
+const COLUMNS = {
+  role: ["role", "node"],
+  type_name: ["text", "node"],
+  error: ["text", "node"],
+  registered_saver: ["text", "node"],
+  tree_order: ["id", "node"],
+  tree_parent: ["id?", "node"],
+  tree_label: ["text", "node"],
+  first_parent: ["id?", "node"],
+  first_label: ["text", "node"],
+  child_count: ["count of edges", "node"],
+  child_node: ["id", "edge"],
+  child_label: ["text", "edge"],
+  attribute_count: ["count of attributes", "node"],
+  attribute_name: ["text", "attribute"],
+  attribute_full_name: ["text", "attribute"],
+  attribute_key: ["text", "attribute"],
+  attribute_dtype: ["text", "attribute"],
+  attribute_shape: ["text", "attribute"],
+  attribute_nbytes: ["number", "attribute"],
+  slot_node: ["id", "slot"],
+  slot_name: ["text", "slot"],
+  slot_variable: ["id", "slot"],
+  slot_optimizer: ["id", "slot"],
+  slot_rule: ["rule", "slot"],
+} as const;
+export type ColumnName = keyof typeof COLUMNS;
+
+/** Says what in a payload is not as docs/payload.md has it. */
+export class PayloadError extends Error {}
+
+/** Unpacks and checks a payload; rejects with a PayloadError. */
+export async function decode(compressed: Uint8Array): Promise<Payload> {
+  const bytes = await gunzip(compressed);
+  const { header, start } = readHeader(bytes);
+  const sections = cutSections(bytes, header, start);
+  const strings = readStrings(sections);
+  const columns = {} as Record<ColumnName, Column>;
+  for (const name of Object.keys(COLUMNS) as ColumnName[]) {
+    columns[name] = section(sections, name);
+  }
+  const payload: Payload = {
+    title: header.title,
+    origin: header.origin,
+    nodeCount: columns.role.length,
+    roles: header.roles,
+    slotRules: header.slot_rules,
+    strings,
+    columns,
+  };
+  checkColumns(payload);
+  checkTree(payload);
+  return payload;
+}
+
+interface Header {
+  readonly version: number;
+  readonly title: string;
+  readonly origin: Origin;
+  readonly roles: readonly Role[];
+  readonly slot_rules: readonly string[];
+  readonly sections: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly length: number;
+  }[];
+}
+
+type Sections = ReadonlyMap<string, Column>;
+
+async function gunzip(compressed: Uint8Array): Promise<Uint8Array> {
+  const stream = new Blob([compressed as Uint8Array<ArrayBuffer>]).stream();
+  const reader = stream.pipeThrough(new DecompressionStream("gzip")).getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      size += next.value.length;
+      require(size <= MAX_BYTES, `unpacks to more than ${MAX_BYTES} bytes`);
+      chunks.push(next.value);
+    }
+  } catch (error) {
+    void reader.cancel().catch(() => undefined);
+    throw error instanceof PayloadError
+      ? error
+      : new PayloadError(`no gzip data: ${String(error)}`);
+  }
+  const bytes = new Uint8Array(size);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}
+
+function readHeader(bytes: Uint8Array): { header: Header; start: number } {
+  const text = new TextDecoder();
+  require(text.decode(bytes.subarray(0, MAGIC.length)) === MAGIC, "found no ckpt-viz payload");
+  require(bytes.length >= MAGIC.length + 4, "ends before its header");
+  const length = new DataView(bytes.buffer).getUint32(MAGIC.length, true);
+  const end = MAGIC.length + 4 + length;
+  require(end <= bytes.length, "ends within its header");
+  let header: Header;
+  try {
+    header = JSON.parse(text.decode(bytes.subarray(MAGIC.length + 4, end))) as Header;
+  } catch (error) {
+    throw new PayloadError(`header is no JSON: ${String(error)}`);
+  }
+  require(header.version ===
+    VERSION, `has version ${String(header.version)}, this ckpt-viz reads version ${VERSION}; install the same version in the kernel and in JupyterLab`);
+  require(typeof header.title === "string" &&
+    (header.origin === "live" || header.origin === "saved") &&
+    Array.isArray(header.roles) &&
+    header.roles.every((role) => ROLES.includes(role)) &&
+    Array.isArray(header.slot_rules) &&
+    header.slot_rules.every((rule) => typeof rule === "string") &&
+    Array.isArray(header.sections), "header lacks title, origin, roles, slot rules or sections");
+  return { header, start: padded(end) };
+}
+
+function cutSections(bytes: Uint8Array, header: Header, start: number): Sections {
+  const sections = new Map<string, Column>();
+  let offset = start;
+  for (const { name, type, length } of header.sections) {
+    const size = elementSize(type);
+    require(size !== undefined, `section ${name}: type ${type} is not known`);
+    require(Number.isSafeInteger(length) && length >= 0, `section ${name}: length ${length}`);
+    const end = offset + length * size;
+    require(end <= bytes.length, `section ${name} ends at ${end}, the payload at ${bytes.length}`);
+    sections.set(name, column(type, bytes.buffer as ArrayBuffer, offset, length));
+    offset = padded(end);
+  }
+  return sections;
+}
+
+// Typed arrays have the machine's byte order; every machine with a browser is little-endian.
+function column(type: string, buffer: ArrayBuffer, offset: number, length: number): Column {
+  switch (type) {
+    case "uint8":
+      return new Uint8Array(buffer, offset, length);
+    case "int32":
+      return new Int32Array(buffer, offset, length);
+    default:
+      return new Float64Array(buffer, offset, length);
+  }
+}
+
+function elementSize(type: string): number | undefined {
+  return ({ uint8: 1, int32: 4, float64: 8 } as Readonly<Record<string, number>>)[type];
+}
+
+function section(sections: Sections, name: string): Column {
+  const found = sections.get(name);
+  if (found === undefined) {
+    throw new PayloadError(`section ${name} is missing`);
+  }
+  return found;
+}
+
+function readStrings(sections: Sections): readonly string[] {
+  const lengths = section(sections, "string_length");
+  const bytes = section(sections, "string_bytes");
+  const text = new TextDecoder();
+  let offset = 0;
+  return Array.from(lengths, (length) => {
+    const end = offset + length;
+    require(length >= 0 && end <= bytes.length, "string table ends within a string");
+    const value = text.decode(bytes.subarray(offset, end));
+    offset = end;
+    return value;
+  });
+}
+
+/** Checks the length of every column and the range of everything in it. */
+function checkColumns({ columns, nodeCount, roles, slotRules, strings }: Payload): void {
+  require(nodeCount > 0, "has no nodes");
+  const lengths = {
+    node: nodeCount,
+    edge: sum("child_count", columns.child_count),
+    attribute: sum("attribute_count", columns.attribute_count),
+    slot: columns.slot_node.length,
+  };
+  const ranges: Readonly<Record<string, readonly [number, number]>> = {
+    role: [0, roles.length],
+    rule: [0, slotRules.length],
+    text: [ABSENT, strings.length],
+    id: [0, nodeCount],
+    "id?": [ABSENT, nodeCount],
+  };
+  for (const [name, [kind, per]] of Object.entries(COLUMNS)) {
+    const values = columns[name as ColumnName];
+    require(values.length ===
+      lengths[per], `section ${name} has ${values.length} elements, expected ${lengths[per]}`);
+    const [low, high] = ranges[kind] ?? [-Infinity, Infinity];
+    for (const value of values) {
+      require(value >= low && value < high, `section ${name}: ${value} is out of range`);
+    }
+  }
+}
+
+function sum(name: string, counts: Column): number {
+  let total = 0;
+  for (const count of counts) {
+    require(count >= 0, `section ${name}: ${count} is out of range`);
+    total += count;
+  }
+  return total;
+}
+
+/** Checks that the tree holds every node once, parents first; and that first paths end. */
+function checkTree({ columns, nodeCount }: Payload): void {
+  const seen = new Uint8Array(nodeCount);
+  columns.tree_order.forEach((id: number, place: number) => {
+    const parent = columns.tree_parent[id] ?? ABSENT;
+    require(place === 0
+      ? id === 0 && parent === ABSENT
+      : parent !== ABSENT &&
+          seen[parent] === 1, `section tree_order: node ${id} comes before its parent`);
+    require(seen[id] === 0, `section tree_order: node ${id} comes twice`);
+    seen[id] = 1;
+  });
+}
+
+function padded(size: number): number {
+  return Math.ceil(size / ALIGNMENT) * ALIGNMENT;
+}
+
+function require(condition: boolean, problem: string): asserts condition {
+  if (!condition) {
+    throw new PayloadError(`The graph cannot be shown: the payload ${problem}.`);
+  }
+}

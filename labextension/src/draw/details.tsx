@@ -1,0 +1,193 @@
+/** Everything that is known of the selected node, in words that can be copied. */
+
+import type { ComponentChildren } from "preact";
+import { type Attribute, type Edge, type Graph, ROOT } from "../graph";
+import type { State } from "../state";
+import { bytesWords, roleWord, shapeWords, typeWords, valueWords, visible, WORDS } from "../words";
+import { RoleIcon } from "./icons";
+import type { Dispatch } from "./props";
+
+const MAX_LISTED = 200;
+
+interface DetailsProps {
+  readonly state: State;
+  readonly dispatch: Dispatch;
+}
+
+export function Details({ state, dispatch }: DetailsProps) {
+  const { graph, selected } = state;
+  return (
+    <section class="ckv-details" aria-label={WORDS.details}>
+      {selected === null ? (
+        <p class="ckv-hint">{WORDS.nothingSelected}</p>
+      ) : (
+        <NodeDetails key={selected} graph={graph} id={selected} dispatch={dispatch} />
+      )}
+    </section>
+  );
+}
+
+interface NodeProps {
+  readonly graph: Graph;
+  readonly id: number;
+  readonly dispatch: Dispatch;
+}
+
+function NodeDetails({ graph, id, dispatch }: NodeProps) {
+  const role = graph.role(id);
+  const type = typeWords(graph, id);
+  const error = graph.error(id);
+  const saver = graph.registeredSaver(id);
+  return (
+    <>
+      <h3 class="ckv-node-name">{visible(graph.name(id))}</h3>
+      <p>
+        <RoleIcon role={role} /> {roleWord(role)}
+        {type === "" ? "" : `, ${visible(type)}`}, node {id}
+      </p>
+      {error === null ? null : (
+        <p class="ckv-error">
+          {WORDS.notWalked}: {visible(error)}
+        </p>
+      )}
+      {saver === null ? null : <p>registered saver {visible(saver)}</p>}
+      <SlotWords graph={graph} id={id} dispatch={dispatch} />
+      {graph.attributes(id).map((attribute) => (
+        <Value key={attribute.checkpointKey} attribute={attribute} />
+      ))}
+      <Aliases graph={graph} id={id} dispatch={dispatch} />
+      <Children graph={graph} id={id} dispatch={dispatch} />
+    </>
+  );
+}
+
+function SlotWords({ graph, id, dispatch }: NodeProps) {
+  const slot = graph.slot(id);
+  if (slot === null) {
+    return null;
+  }
+  const how = slot.rule === "declared" ? "declared by the checkpoint" : `inferred by ${slot.rule}`;
+  return (
+    <p>
+      slot variable <b>{visible(slot.name)}</b> of{" "}
+      <Jump graph={graph} id={slot.variable} dispatch={dispatch} /> for optimizer{" "}
+      <Jump graph={graph} id={slot.optimizer} dispatch={dispatch} />, {how}
+    </p>
+  );
+}
+
+function Value({ attribute }: { readonly attribute: Attribute }) {
+  const { name, dtype, shape, nbytes, checkpointKey, fullName } = attribute;
+  return (
+    <dl class="ckv-value">
+      <Fact term="attribute">{visible(name)}</Fact>
+      {dtype === null ? null : <Fact term="dtype">{dtype}</Fact>}
+      {shape === null ? null : <Fact term="shape">{shapeWords(attribute)}</Fact>}
+      {nbytes === null ? null : <Fact term="size">{bytesWords(nbytes)}</Fact>}
+      <Fact term="key">{visible(checkpointKey)}</Fact>
+      {fullName === "" ? null : <Fact term="full name">{visible(fullName)}</Fact>}
+    </dl>
+  );
+}
+
+function Fact({ term, children }: { readonly term: string; readonly children: ComponentChildren }) {
+  return (
+    <>
+      <dt>{term}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function Aliases({ graph, id, dispatch }: NodeProps) {
+  const edges = graph
+    .edgesTo(id)
+    .filter((edge) => graph.treeParent(id) !== edge.node || graph.label(id) !== edge.localName);
+  return edges.length === 0 ? null : (
+    <Links title={`${WORDS.alsoReached} (${edges.length})`}>
+      {edges.slice(0, MAX_LISTED).map((edge) => (
+        <li key={`${edge.node} ${edge.localName}`}>
+          <Jump graph={graph} id={edge.node} dispatch={dispatch} />.{visible(edge.localName)}
+        </li>
+      ))}
+    </Links>
+  );
+}
+
+function Children({ graph, id, dispatch }: NodeProps) {
+  const edges = graph.children(id);
+  const slots: Edge[] = [...graph.treeChildren(id)]
+    .filter((child) => graph.slot(child)?.variable === id)
+    .map((node) => ({ node, localName: graph.label(node) }));
+  return (
+    <>
+      {slots.length === 0 ? null : (
+        <Links title={`${WORDS.slots} (${slots.length})`}>
+          <EdgeItems graph={graph} edges={slots} dispatch={dispatch} />
+        </Links>
+      )}
+      {edges.length === 0 ? null : (
+        <Links title={`${WORDS.children} (${edges.length})`}>
+          <EdgeItems graph={graph} edges={edges} dispatch={dispatch} />
+        </Links>
+      )}
+    </>
+  );
+}
+
+interface EdgeItemsProps {
+  readonly graph: Graph;
+  readonly edges: readonly Edge[];
+  readonly dispatch: Dispatch;
+}
+
+function EdgeItems({ graph, edges, dispatch }: EdgeItemsProps) {
+  return (
+    <>
+      {edges.slice(0, MAX_LISTED).map((edge) => (
+        <li key={`${edge.node} ${edge.localName}`}>
+          <Jump graph={graph} id={edge.node} dispatch={dispatch}>
+            {visible(edge.localName)}
+          </Jump>{" "}
+          <span class="ckv-faint">
+            {valueWords(graph, edge.node) || typeWords(graph, edge.node)}
+          </span>
+        </li>
+      ))}
+      {edges.length > MAX_LISTED ? <li>… and {edges.length - MAX_LISTED} more</li> : null}
+    </>
+  );
+}
+
+function Links({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <>
+      <h4>{title}</h4>
+      <ul class="ckv-links-list">{children}</ul>
+    </>
+  );
+}
+
+interface JumpProps extends NodeProps {
+  readonly children?: ComponentChildren;
+}
+
+function Jump({ graph, id, dispatch, children }: JumpProps) {
+  return (
+    <button
+      type="button"
+      class="ckv-jump"
+      title={visible(graph.name(id))}
+      onClick={() => dispatch({ type: "select", id })}
+    >
+      <RoleIcon role={graph.role(id)} />
+      {children ?? (id === ROOT ? "(root)" : visible(graph.name(id)))}
+    </button>
+  );
+}

@@ -1,0 +1,295 @@
+/** The drawing: the visible tree as SVG, of which only what is in sight exists. */
+
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { type Graph, ROOT } from "../graph";
+import type { Row } from "../layout/rows";
+import { BOX_HEIGHT, type Box, PITCH } from "../layout/tidy";
+import type { State } from "../state";
+import { edgeText, roleWord, visible, WORDS } from "../words";
+import { outline, shapeOf } from "./icons";
+import { boxParts, CHIP_FONT_SIZE, type MeasureText, TWISTY_WIDTH } from "./measure";
+import type { Dispatch } from "./props";
+
+const WHEEL_ZOOM = 0.002;
+const DRAG_THRESHOLD = 3;
+const MAX_LINKS = 60;
+
+export interface DrawingProps {
+  readonly state: State;
+  readonly measure: MeasureText;
+  readonly dispatch: Dispatch;
+}
+
+export function Drawing({ state, measure, dispatch }: DrawingProps) {
+  const svg = useRef<SVGSVGElement>(null);
+  const latest = useRef(dispatch);
+  latest.current = dispatch;
+  useLayoutEffect(() => {
+    const element = svg.current;
+    return element === null ? undefined : listen(element, (action) => latest.current(action));
+  }, []);
+  const { camera, rows, layout } = state;
+  const seen = rowsInSight(state);
+  return (
+    <svg ref={svg} class="ckv-drawing" role="application" aria-label={WORDS.drawing} tabIndex={0}>
+      <g transform={`translate(${camera.x} ${camera.y}) scale(${camera.scale})`}>
+        <TreeEdges state={state} />
+        <Links state={state} />
+        {seen.map((index) => {
+          const row = rows[index];
+          const box = layout.boxes[index];
+          return row === undefined || box === undefined ? null : (
+            <NodeBox
+              key={row.id}
+              graph={state.graph}
+              row={row}
+              box={box}
+              parent={layout.boxes[row.parentRow]}
+              isSelected={row.id === state.selected}
+              measure={measure}
+              dispatch={dispatch}
+            />
+          );
+        })}
+      </g>
+    </svg>
+  );
+}
+
+interface NodeBoxProps {
+  readonly graph: Graph;
+  readonly row: Row;
+  readonly box: Box;
+  readonly parent: Box | undefined;
+  readonly isSelected: boolean;
+  readonly measure: MeasureText;
+  readonly dispatch: Dispatch;
+}
+
+function NodeBox({ graph, row, box, parent, isSelected, measure, dispatch }: NodeBoxProps) {
+  const { id } = row;
+  const role = graph.role(id);
+  const parts = boxParts(graph, id, row.isExpanded, measure);
+  return (
+    <g
+      class={`ckv-node ckv-role-${role}${isSelected ? " ckv-selected" : ""}`}
+      transform={`translate(${box.x} ${box.y})`}
+      data-node={id}
+      onClick={() => dispatch({ type: "select", id })}
+      onDblClick={() => dispatch({ type: "toggle", id })}
+    >
+      <title>{`${visible(graph.name(id))} (${roleWord(role)})`}</title>
+      {isSelected ? (
+        <rect
+          class="ckv-halo"
+          x={-4}
+          y={-BOX_HEIGHT / 2 - 4}
+          width={parts.outlineWidth + 8}
+          height={BOX_HEIGHT + 8}
+          rx={6}
+        />
+      ) : null}
+      <path class="ckv-shape" d={outline(shapeOf(role), parts.outlineWidth, BOX_HEIGHT)} />
+      <text class="ckv-box-text" x={parts.textX} y={4}>
+        {parts.text}
+      </text>
+      {parts.chips.map((chip) => (
+        <g key={chip.x} class="ckv-role-slot" transform={`translate(${chip.x} 0)`}>
+          <path class="ckv-shape" d={outline("chip", chip.width, 15)} />
+          <text class="ckv-chip-text" x={chip.width / 2} y={CHIP_FONT_SIZE / 3}>
+            {chip.name}
+          </text>
+        </g>
+      ))}
+      {row.childCount > 0 ? (
+        <g
+          class="ckv-toggle"
+          transform={`translate(${parts.outlineWidth} 0)`}
+          onClick={(event) => {
+            event.stopPropagation();
+            dispatch({ type: "toggle", id });
+          }}
+          onDblClick={(event) => event.stopPropagation()}
+        >
+          <rect x={0} y={-BOX_HEIGHT / 2} width={TWISTY_WIDTH} height={BOX_HEIGHT} />
+          <circle cx={TWISTY_WIDTH / 2 + 2} cy={0} r={6.5} />
+          <path d={`M${TWISTY_WIDTH / 2 - 1} 0h6${row.isExpanded ? "" : "m-3 -3v6"}`} />
+        </g>
+      ) : null}
+      {parent === undefined ? null : (
+        <text class="ckv-edge-text" x={parent.bus + 5 - box.x} y={-4}>
+          {edgeText(graph, id)}
+        </text>
+      )}
+    </g>
+  );
+}
+
+/** The edges of the tree: for each open node one path, slots' edges another. */
+function TreeEdges({ state }: { readonly state: State }) {
+  const { top, bottom } = sight(state);
+  const solid: string[] = [];
+  const dashed: string[] = [];
+  const isSpanDrawn = new Set<number>();
+  state.rows.forEach((row, index) => {
+    const parent = state.layout.boxes[row.parentRow];
+    const box = state.layout.boxes[index];
+    if (parent === undefined || box === undefined) {
+      return;
+    }
+    const lines = state.graph.role(row.id) === "slot" ? dashed : solid;
+    if (box.y > top && box.y < bottom) {
+      lines.push(`M${parent.bus} ${box.y}H${box.x}`);
+    }
+    if (!isSpanDrawn.has(row.parentRow) && parent.lastChildY > top && parent.firstChildY < bottom) {
+      isSpanDrawn.add(row.parentRow);
+      const from = Math.max(parent.firstChildY, top);
+      const to = Math.min(parent.lastChildY, bottom);
+      lines.push(
+        `M${parent.x + parent.width} ${parent.y}H${parent.bus}M${parent.bus} ${from}V${to}`,
+      );
+    }
+  });
+  return (
+    <g class="ckv-edges" aria-hidden="true">
+      <path class="ckv-edge" d={solid.join("")} />
+      <path class="ckv-edge ckv-slot-edge" d={dashed.join("")} />
+    </g>
+  );
+}
+
+/** What else the selected node is bound to: aliases dotted, its slots' optimizers dashed. */
+function Links({ state }: { readonly state: State }) {
+  const { graph, selected } = state;
+  if (selected === null) {
+    return null;
+  }
+  const boxOf = (id: number): Box | undefined => state.layout.boxes[state.rowOf.get(id) ?? -1];
+  const isTreeEdge = (parent: number, child: number, name: string): boolean =>
+    graph.treeParent(child) === parent && graph.label(child) === name;
+  const links: { from: number; to: number; kind: "alias" | "slot" }[] = [];
+  for (const edge of graph.edgesTo(selected)) {
+    if (!isTreeEdge(edge.node, selected, edge.localName)) {
+      links.push({ from: edge.node, to: selected, kind: "alias" });
+    }
+  }
+  for (const edge of graph.children(selected).slice(0, MAX_LINKS)) {
+    if (!isTreeEdge(selected, edge.node, edge.localName)) {
+      links.push({ from: selected, to: edge.node, kind: "alias" });
+    }
+  }
+  const slot = graph.slot(selected);
+  if (slot !== null) {
+    links.push({ from: slot.optimizer, to: selected, kind: "slot" });
+  }
+  return (
+    <g class="ckv-links" aria-hidden="true">
+      {links.slice(0, MAX_LINKS).map(({ from, to, kind }) => {
+        const [a, b] = [boxOf(from), boxOf(to)];
+        return a === undefined || b === undefined || from === to ? null : (
+          <path key={`${from} ${to} ${kind}`} class={`ckv-link ckv-${kind}-link`} d={curve(a, b)} />
+        );
+      })}
+    </g>
+  );
+}
+
+/** From behind one box to the front of the next; to its back where it stands further left. */
+function curve(from: Box, to: Box): string {
+  const start = from.x + from.width;
+  const isAhead = to.x > start;
+  const end = isAhead ? to.x : to.x + to.width;
+  const bend = Math.max(40, Math.abs(end - start) / 2);
+  return `M${start} ${from.y}C${start + bend} ${from.y} ${end + (isAhead ? -bend : bend)} ${to.y} ${end} ${to.y}`;
+}
+
+/** The part of the drawing that is in sight, in its own coordinates, and a little more. */
+function sight({ camera, width, height }: State) {
+  const left = -camera.x / camera.scale;
+  const top = -camera.y / camera.scale - PITCH;
+  return {
+    left,
+    top,
+    right: left + width / camera.scale,
+    bottom: top + height / camera.scale + 2 * PITCH,
+  };
+}
+
+/** The rows of which anything is in sight: the box, or the name on the edge before it. */
+function rowsInSight(state: State): readonly number[] {
+  const { left, top, right, bottom } = sight(state);
+  const seen: number[] = [];
+  state.layout.boxes.forEach((box, index) => {
+    const start = state.layout.boxes[state.rows[index]?.parentRow ?? ROOT]?.bus ?? box.x;
+    if (
+      box.y > top &&
+      box.y < bottom &&
+      box.x + box.width > left &&
+      Math.min(start, box.x) < right
+    ) {
+      seen.push(index);
+    }
+  });
+  return seen;
+}
+
+/** Dragging pans; the wheel pans once the explorer has the focus, with Ctrl it zooms. */
+function listen(svg: SVGSVGElement, dispatch: Dispatch): () => void {
+  const abort = new AbortController();
+  const { signal } = abort;
+  let drag: { x: number; y: number; moved: boolean } | null = null;
+  svg.addEventListener(
+    "wheel",
+    (event) => {
+      const bounds = svg.getBoundingClientRect();
+      if (event.ctrlKey || event.metaKey) {
+        event.preventDefault();
+        const factor = Math.exp(-event.deltaY * WHEEL_ZOOM);
+        const [x, y] = [event.clientX - bounds.left, event.clientY - bounds.top];
+        dispatch({ type: "zoom", factor, x, y });
+      } else if (svg.closest(".ckpt-viz")?.contains(document.activeElement) === true) {
+        event.preventDefault();
+        const [dx, dy] = event.shiftKey ? [event.deltaY, 0] : [event.deltaX, event.deltaY];
+        dispatch({ type: "pan", dx: -dx, dy: -dy });
+      }
+    },
+    { signal, passive: false },
+  );
+  svg.addEventListener(
+    "pointerdown",
+    (event) => {
+      if (event.button === 0) {
+        drag = { x: event.clientX, y: event.clientY, moved: false };
+      }
+    },
+    { signal },
+  );
+  svg.addEventListener(
+    "pointermove",
+    (event) => {
+      if (drag === null || (event.buttons & 1) === 0) {
+        drag = null;
+        return;
+      }
+      const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
+      if (!drag.moved && Math.hypot(dx, dy) < DRAG_THRESHOLD) {
+        return;
+      }
+      if (!drag.moved) {
+        svg.setPointerCapture(event.pointerId);
+      }
+      drag = { x: event.clientX, y: event.clientY, moved: true };
+      dispatch({ type: "pan", dx, dy });
+    },
+    { signal },
+  );
+  svg.addEventListener("pointerup", () => (drag = null), { signal });
+  const observer = new ResizeObserver(() =>
+    dispatch({ type: "resize", width: svg.clientWidth, height: svg.clientHeight }),
+  );
+  observer.observe(svg);
+  return () => {
+    observer.disconnect();
+    abort.abort();
+  };
+}

@@ -1,0 +1,34 @@
+/** The line below: the roles that occur, as shape, word and number. */
+
+import { ROLES } from "../contract";
+import type { Graph } from "../graph";
+import { roleWord, WORDS } from "../words";
+import { RoleIcon } from "./icons";
+
+const counted = new WeakMap<Graph, ReadonlyMap<string, number>>();
+
+export function Legend({ graph }: { readonly graph: Graph }) {
+  const counts = roleCounts(graph);
+  return (
+    <ul class="ckv-legend" aria-label={WORDS.legend}>
+      {ROLES.filter((role) => counts.has(role)).map((role) => (
+        <li key={role}>
+          <RoleIcon role={role} /> {roleWord(role)} {counts.get(role)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function roleCounts(graph: Graph): ReadonlyMap<string, number> {
+  const known = counted.get(graph);
+  if (known !== undefined) {
+    return known;
+  }
+  const counts = new Map<string, number>();
+  for (let id = 0; id < graph.size; id++) {
+    counts.set(graph.role(id), (counts.get(graph.role(id)) ?? 0) + 1);
+  }
+  counted.set(graph, counts);
+  return counts;
+}

@@ -1,0 +1,160 @@
+/** The outline: a virtual ARIA treegrid, one row per visible node. */
+
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Graph } from "../graph";
+import type { Row } from "../layout/rows";
+import type { State } from "../state";
+import { countWords, roleWord, typeWords, valueWords, visible, WORDS } from "../words";
+import { RoleIcon } from "./icons";
+import type { Dispatch } from "./props";
+
+const ROW_HEIGHT = 22;
+const OVERSCAN = 8;
+/** Deep trees would push their names out of sight; from here on the level is a number. */
+const MAX_INDENT = 14;
+
+export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispatch; id: string }) {
+  const body = useRef<HTMLDivElement>(null);
+  const [scroll, setScroll] = useState({ top: 0, height: 400 });
+  const { rows, rowOf, selected } = state;
+  const selectedRow = selected === null ? undefined : rowOf.get(selected);
+
+  const measure = () => {
+    const element = body.current;
+    if (element !== null) {
+      setScroll({ top: element.scrollTop, height: element.clientHeight });
+    }
+  };
+  useLayoutEffect(() => {
+    const element = body.current;
+    if (element === null) {
+      return;
+    }
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    const element = body.current;
+    if (element === null || selectedRow === undefined) {
+      return;
+    }
+    const top = selectedRow * ROW_HEIGHT;
+    if (top < element.scrollTop) {
+      element.scrollTop = top;
+    } else if (top + ROW_HEIGHT > element.scrollTop + element.clientHeight) {
+      element.scrollTop = top + ROW_HEIGHT - element.clientHeight;
+    }
+    measure();
+  }, [selectedRow, rows]);
+
+  const first = Math.max(0, Math.floor(scroll.top / ROW_HEIGHT) - OVERSCAN);
+  const last = Math.ceil((scroll.top + scroll.height) / ROW_HEIGHT) + OVERSCAN;
+  const shown = rows.slice(first, last);
+  return (
+    <div
+      class="ckv-outline"
+      role="treegrid"
+      aria-label={WORDS.outline}
+      aria-rowcount={rows.length + 1}
+      aria-colcount={3}
+      aria-activedescendant={
+        selectedRow !== undefined && selectedRow >= first && selectedRow < last
+          ? `${id}-row-${selected}`
+          : undefined
+      }
+      tabIndex={0}
+    >
+      <div class="ckv-outline-head" role="row" aria-rowindex={1}>
+        <span role="columnheader">{WORDS.columns.name}</span>
+        <span role="columnheader">{WORDS.columns.role}</span>
+        <span role="columnheader">{WORDS.columns.value}</span>
+      </div>
+      <div class="ckv-outline-body" role="presentation" ref={body} onScroll={measure}>
+        <div role="presentation" style={{ height: `${rows.length * ROW_HEIGHT}px` }}>
+          {shown.map((row, offset) => (
+            <OutlineRow
+              key={row.id}
+              graph={state.graph}
+              row={row}
+              index={first + offset}
+              domId={`${id}-row-${row.id}`}
+              isSelected={row.id === selected}
+              dispatch={dispatch}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+interface OutlineRowProps {
+  readonly graph: Graph;
+  readonly row: Row;
+  readonly index: number;
+  readonly domId: string;
+  readonly isSelected: boolean;
+  readonly dispatch: Dispatch;
+}
+
+function OutlineRow({ graph, row, index, domId, isSelected, dispatch }: OutlineRowProps) {
+  const role = graph.role(row.id);
+  const label = visible(graph.label(row.id)) || "(root)";
+  const error = graph.error(row.id);
+  return (
+    <div
+      id={domId}
+      class={`ckv-row${isSelected ? " ckv-selected" : ""}`}
+      role="row"
+      aria-level={row.level}
+      aria-posinset={row.position}
+      aria-setsize={row.siblings}
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      aria-expanded={row.childCount > 0 ? row.isExpanded : undefined}
+      style={{ top: `${index * ROW_HEIGHT}px` }}
+      onClick={() => dispatch({ type: "select", id: row.id })}
+      onDblClick={() => dispatch({ type: "toggle", id: row.id })}
+    >
+      <span
+        class="ckv-cell-name"
+        role="gridcell"
+        style={{ paddingLeft: `${Math.min(row.level - 1, MAX_INDENT) * 12}px` }}
+        title={label}
+      >
+        {row.childCount > 0 ? (
+          <button
+            type="button"
+            class="ckv-twisty"
+            tabIndex={-1}
+            aria-hidden="true"
+            onClick={(event) => {
+              event.stopPropagation();
+              dispatch({ type: "toggle", id: row.id });
+            }}
+          >
+            {row.isExpanded ? "▾" : "▸"}
+          </button>
+        ) : (
+          <span class="ckv-twisty" />
+        )}
+        <RoleIcon role={role} />
+        <span class="ckv-name">{label}</span>
+        {row.childCount > 0 && !row.isExpanded ? (
+          <span class="ckv-count" title={countWords(row.childCount, "node below")}>
+            {row.childCount}
+          </span>
+        ) : null}
+      </span>
+      <span class="ckv-cell-role" role="gridcell">
+        {roleWord(role)}
+      </span>
+      <span class="ckv-cell-value" role="gridcell">
+        {error === null
+          ? valueWords(graph, row.id) || typeWords(graph, row.id)
+          : `! ${WORDS.notWalked}`}
+      </span>
+    </div>
+  );
+}

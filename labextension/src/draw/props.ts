@@ -1,0 +1,3 @@
+import type { Action } from "../state";
+
+export type Dispatch = (action: Action) => void;

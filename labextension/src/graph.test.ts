@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { makeGraph } from "./graph";
+import { expected, FIXTURES, loadGraph } from "./graphs.test-data";
+
+describe.each(FIXTURES)("the fixture %s that Python wrote", (name) => {
+  it("holds the graph that Python says", async () => {
+    const graph = await loadGraph(name);
+    const nodes = Array.from({ length: graph.size }, (_, id) => ({
+      name: graph.name(id),
+      role: graph.role(id),
+      typeName: graph.typeName(id),
+      error: graph.error(id),
+      registeredSaver: graph.registeredSaver(id),
+      label: graph.label(id),
+      treeParent: graph.treeParent(id),
+      treeChildren: [...graph.treeChildren(id)],
+      children: graph.children(id),
+      edgesTo: graph.edgesTo(id),
+      attributes: graph.attributes(id),
+      slot: graph.slot(id),
+    }));
+    expect({ title: graph.title, origin: graph.origin, nodes }).toEqual(expected(name));
+  });
+});
+
+it("cuts a first path that runs in a circle short", () => {
+  const zero = new Int32Array([0, 0]);
+  const none = new Int32Array([]);
+  const columns = {
+    role: new Uint8Array([0, 0]),
+    type_name: zero,
+    error: zero,
+    registered_saver: zero,
+    tree_order: new Int32Array([0, 1]),
+    tree_parent: new Int32Array([-1, 0]),
+    tree_label: zero,
+    first_parent: new Int32Array([-1, 1]),
+    first_label: zero,
+    child_count: zero,
+    child_node: none,
+    child_label: none,
+    attribute_count: zero,
+    attribute_name: none,
+    attribute_full_name: none,
+    attribute_key: none,
+    attribute_dtype: none,
+    attribute_shape: none,
+    attribute_nbytes: none,
+    slot_node: none,
+    slot_name: none,
+    slot_variable: none,
+    slot_optimizer: none,
+    slot_rule: none,
+  };
+  const graph = makeGraph({
+    title: "circle",
+    origin: "saved",
+    nodeCount: 2,
+    roles: ["object"],
+    slotRules: [],
+    strings: ["x"],
+    columns,
+  });
+  expect(graph.name(1)).toBe("(root).x.x.x");
+});

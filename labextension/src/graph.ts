@@ -1,0 +1,201 @@
+/** The object graph as the view asks for it: nodes by id, read from the columns on demand. */
+
+import { ABSENT, type ColumnName, type Origin, type Payload, type Role } from "./contract";
+
+export const ROOT = 0;
+
+export interface Edge {
+  readonly localName: string;
+  readonly node: number;
+}
+
+export interface Attribute {
+  readonly name: string;
+  readonly fullName: string;
+  readonly checkpointKey: string;
+  readonly dtype: string | null;
+  readonly shape: readonly number[] | null;
+  readonly nbytes: number | null;
+}
+
+export interface Slot {
+  readonly name: string;
+  readonly variable: number;
+  readonly optimizer: number;
+  readonly rule: string;
+}
+
+/** One object graph. The tree gives every node one place; the other edges are aliases. */
+export interface Graph {
+  readonly title: string;
+  readonly origin: Origin;
+  readonly size: number;
+  role(id: number): Role;
+  typeName(id: number): string | null;
+  error(id: number): string | null;
+  registeredSaver(id: number): string | null;
+  /** The local name by which the tree reaches the node; "" for the root. */
+  label(id: number): string;
+  treeParent(id: number): number | null;
+  treeChildren(id: number): Int32Array;
+  children(id: number): readonly Edge[];
+  /** Every edge that leads to the node, as parent and local name. */
+  edgesTo(id: number): readonly Edge[];
+  attributes(id: number): readonly Attribute[];
+  slot(id: number): Slot | null;
+  /** The node's name as TensorFlow prints it. */
+  name(id: number): string;
+}
+
+export function makeGraph(payload: Payload): Graph {
+  const { columns, nodeCount: size, roles, strings } = payload;
+  const at = (column: ColumnName, index: number): number => columns[column][index] ?? ABSENT;
+  const text = (column: ColumnName, index: number): string | null =>
+    strings[at(column, index)] ?? null;
+
+  const childStart = starts(columns.child_count);
+  const attributeStart = starts(columns.attribute_count);
+  const tree = treeChildren(payload);
+  const slots = slotsByNode(payload, text);
+  const incoming = incomingEdges(payload, childStart);
+
+  const range = (offsets: Int32Array, id: number): readonly number[] => {
+    const first = offsets[id] ?? 0;
+    return Array.from({ length: (offsets[id + 1] ?? first) - first }, (_, i) => first + i);
+  };
+  const dotted = (id: number): string => {
+    const names: string[] = [];
+    let node = id;
+    // A first path longer than there are nodes would be a circle: hostile, and cut short.
+    while (node !== ROOT && names.length <= size) {
+      const parent = at("first_parent", node);
+      if (parent === ABSENT) {
+        return `(unreachable node ${id})`;
+      }
+      names.push(text("first_label", node) ?? "");
+      node = parent;
+    }
+    return ["(root)", ...names.reverse()].join(".");
+  };
+
+  return {
+    title: payload.title,
+    origin: payload.origin,
+    size,
+    role: (id) => roles[at("role", id)] ?? "object",
+    typeName: (id) => text("type_name", id),
+    error: (id) => text("error", id),
+    registeredSaver: (id) => text("registered_saver", id),
+    label: (id) => text("tree_label", id) ?? "",
+    treeParent: (id) => (at("tree_parent", id) === ABSENT ? null : at("tree_parent", id)),
+    treeChildren: (id) => tree.ids.subarray(tree.starts[id], tree.starts[id + 1]),
+    children: (id) =>
+      range(childStart, id).map((edge) => ({
+        localName: text("child_label", edge) ?? "",
+        node: at("child_node", edge),
+      })),
+    edgesTo: (id) =>
+      range(incoming.starts, id).map((place) => {
+        const edge = incoming.edges[place] ?? 0;
+        return {
+          localName: text("child_label", edge) ?? "",
+          node: incoming.parents[place] ?? ROOT,
+        };
+      }),
+    attributes: (id) =>
+      range(attributeStart, id).map((index) => ({
+        name: text("attribute_name", index) ?? "",
+        fullName: text("attribute_full_name", index) ?? "",
+        checkpointKey: text("attribute_key", index) ?? "",
+        dtype: text("attribute_dtype", index),
+        shape: parseShape(text("attribute_shape", index)),
+        nbytes: at("attribute_nbytes", index) < 0 ? null : at("attribute_nbytes", index),
+      })),
+    slot: (id) => slots.get(id) ?? null,
+    name: (id) => {
+      const slot = slots.get(id);
+      return slot?.rule === "declared"
+        ? `${dotted(slot.optimizer)}'s state '${slot.name}' for ${dotted(slot.variable)}`
+        : dotted(id);
+    },
+  };
+}
+
+function parseShape(text: string | null): readonly number[] | null {
+  if (text === null) {
+    return null;
+  }
+  return text === "" ? [] : text.split(",").map(Number);
+}
+
+/** Where each node's part of a column begins, and after the last one, its end. */
+function starts(counts: ArrayLike<number>): Int32Array {
+  const offsets = new Int32Array(counts.length + 1);
+  for (let i = 0; i < counts.length; i++) {
+    offsets[i + 1] = (offsets[i] ?? 0) + (counts[i] ?? 0);
+  }
+  return offsets;
+}
+
+/** The children of every node in one array; the tree's order is that of the children, too. */
+function treeChildren({ columns, nodeCount }: Payload): { ids: Int32Array; starts: Int32Array } {
+  const counts = new Int32Array(nodeCount);
+  for (const parent of columns.tree_parent) {
+    if (parent !== ABSENT) {
+      counts[parent] = (counts[parent] ?? 0) + 1;
+    }
+  }
+  const offsets = starts(counts);
+  const next = offsets.slice();
+  const ids = new Int32Array(nodeCount - 1);
+  for (const id of columns.tree_order) {
+    const parent = columns.tree_parent[id] ?? ABSENT;
+    if (parent !== ABSENT) {
+      const place = next[parent] ?? 0;
+      ids[place] = id;
+      next[parent] = place + 1;
+    }
+  }
+  return { ids, starts: offsets };
+}
+
+function slotsByNode(
+  { columns, slotRules }: Payload,
+  text: (column: ColumnName, index: number) => string | null,
+): ReadonlyMap<number, Slot> {
+  const slots = new Map<number, Slot>();
+  columns.slot_node.forEach((node: number, index: number) => {
+    slots.set(node, {
+      name: text("slot_name", index) ?? "",
+      variable: columns.slot_variable[index] ?? ROOT,
+      optimizer: columns.slot_optimizer[index] ?? ROOT,
+      rule: slotRules[columns.slot_rule[index] ?? 0] ?? "",
+    });
+  });
+  return slots;
+}
+
+/** The edges sorted by the node that they lead to. */
+function incomingEdges(
+  { columns, nodeCount }: Payload,
+  childStart: Int32Array,
+): { starts: Int32Array; edges: Int32Array; parents: Int32Array } {
+  const counts = new Int32Array(nodeCount);
+  for (const node of columns.child_node) {
+    counts[node] = (counts[node] ?? 0) + 1;
+  }
+  const offsets = starts(counts);
+  const next = offsets.slice();
+  const edges = new Int32Array(columns.child_node.length);
+  const parents = new Int32Array(columns.child_node.length);
+  for (let parent = 0; parent < nodeCount; parent++) {
+    for (let edge = childStart[parent] ?? 0; edge < (childStart[parent + 1] ?? 0); edge++) {
+      const node = columns.child_node[edge] ?? ROOT;
+      const place = next[node] ?? 0;
+      edges[place] = edge;
+      parents[place] = parent;
+      next[node] = place + 1;
+    }
+  }
+  return { starts: offsets, edges, parents };
+}

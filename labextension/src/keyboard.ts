@@ -1,0 +1,27 @@
+/** The keys of the explorer: a table from key to action, the same in outline and drawing. */
+
+import type { Action } from "./state";
+
+const ZOOM_STEP = 1.25;
+
+const KEYS: Readonly<Record<string, Action>> = {
+  ArrowUp: { type: "step", step: "previous" },
+  ArrowDown: { type: "step", step: "next" },
+  ArrowRight: { type: "step", step: "in" },
+  ArrowLeft: { type: "step", step: "out" },
+  Home: { type: "step", step: "first" },
+  End: { type: "step", step: "last" },
+  PageUp: { type: "step", step: "pageUp" },
+  PageDown: { type: "step", step: "pageDown" },
+  " ": { type: "toggleSelected" },
+  "*": { type: "openSiblings" },
+  "0": { type: "fit" },
+  "+": { type: "zoom", factor: ZOOM_STEP },
+  "=": { type: "zoom", factor: ZOOM_STEP },
+  "-": { type: "zoom", factor: 1 / ZOOM_STEP },
+};
+
+/** What a key does; undefined for keys that belong to the notebook or the browser. */
+export function actionOf(event: KeyboardEvent): Action | undefined {
+  return event.ctrlKey || event.metaKey || event.altKey ? undefined : KEYS[event.key];
+}

@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+import type { Graph } from "../graph";
+import { fullTree, treeGraph } from "../graphs.test-data";
+import { defaultExpansion, visibleRows } from "./rows";
+import { BOX_HEIGHT, type Layout, tidyTree, type Widths } from "./tidy";
+
+const WIDTHS: Widths = {
+  box: (row) => 40 + (row.id % 7) * 13,
+  label: (row) => 20 + (row.id % 5) * 17,
+};
+const all = (graph: Graph) => new Set(Array.from({ length: graph.size }, (_, id) => id));
+
+// mulberry32, so that a failing tree can be seen again
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const randomTree = (seed: number): Graph => {
+  const next = random(seed);
+  return treeGraph(Array.from({ length: 60 }, (_, i) => Math.floor(next() * (i + 1))));
+};
+
+/** Everything that is drawn: boxes, and the names above the edges to them. */
+function rectangles(graph: Graph, layout: Layout) {
+  const rows = visibleRows(graph, all(graph));
+  return rows.flatMap((row, i) => {
+    const box = layout.boxes[i]!;
+    const parent = layout.boxes[row.parentRow];
+    const drawn = [
+      {
+        what: `box ${row.id}`,
+        left: box.x,
+        right: box.x + box.width,
+        top: box.y - BOX_HEIGHT / 2,
+        bottom: box.y + BOX_HEIGHT / 2,
+      },
+    ];
+    if (parent !== undefined) {
+      const left = parent.bus + 5;
+      drawn.push({
+        what: `name ${row.id}`,
+        left,
+        right: left + WIDTHS.label(row),
+        top: box.y - 14,
+        bottom: box.y - 3,
+      });
+    }
+    return drawn;
+  });
+}
+
+describe.each([1, 2, 3, 4, 5, 6, 7, 8])("a random tree (seed %i)", (seed) => {
+  const graph = randomTree(seed);
+  const rows = visibleRows(graph, all(graph));
+  const layout = tidyTree(rows, WIDTHS);
+
+  it("has every node once", () => {
+    expect(rows.map((row) => row.id).sort((a, b) => a - b)).toEqual([...all(graph)]);
+  });
+
+  it("is drawn without collisions", () => {
+    const drawn = rectangles(graph, layout);
+    for (const [i, a] of drawn.entries()) {
+      for (const b of drawn.slice(i + 1)) {
+        const apart =
+          a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+        expect(apart, `${a.what} meets ${b.what}`).toBe(true);
+      }
+    }
+  });
+
+  it("keeps the order of children from top to bottom", () => {
+    for (const row of rows) {
+      const ys = [...graph.treeChildren(row.id)].map(
+        (child) => layout.boxes[rows.findIndex((other) => other.id === child)]!.y,
+      );
+      expect(ys).toEqual([...ys].sort((a, b) => a - b));
+    }
+  });
+
+  it("comes out the same each time", () => {
+    expect(tidyTree(visibleRows(graph, all(graph)), WIDTHS)).toEqual(layout);
+  });
+});
+
+it("lays out a chain of 50,000 nodes without recursion", () => {
+  const chain = treeGraph(Array.from({ length: 50_000 }, (_, i) => i));
+  const rows = visibleRows(chain, all(chain));
+  expect(rows).toHaveLength(50_001);
+  expect(tidyTree(rows, WIDTHS).boxes[50_000]?.y).toBe(17);
+});
+
+describe("what is open at first", () => {
+  it("is all of a small graph", () => {
+    expect(visibleRows(fullTree(3, 2), defaultExpansion(fullTree(3, 2)))).toHaveLength(13);
+  });
+  it("is a readable part of a large one", () => {
+    const large = fullTree(10, 4);
+    expect(visibleRows(large, defaultExpansion(large)).length).toBeLessThanOrEqual(26);
+  });
+  it("is at least the root's children", () => {
+    const wide = fullTree(1000, 1);
+    expect(visibleRows(wide, defaultExpansion(wide))).toHaveLength(1001);
+  });
+});

@@ -1,0 +1,39 @@
+/** The widget's front end, a module for anywidget: the view, tied to the kernel's traits. */
+
+import type { AnyModel, RenderProps } from "@anywidget/types";
+import { mountView } from "./view";
+
+interface Traits {
+  readonly _payload: DataView;
+  selected: number | null;
+  expanded: readonly number[] | null;
+}
+
+function render({ model, el }: RenderProps<Traits>): () => void {
+  const view = mountView(el, {
+    onChange({ selected, expanded }) {
+      model.set("selected", selected);
+      model.set("expanded", expanded);
+      model.save_changes();
+    },
+  });
+  const showPayload = () => void view.setPayload(payload(model));
+  const showState = () =>
+    view.setState({ selected: model.get("selected"), expanded: model.get("expanded") });
+  model.on("change:_payload", showPayload);
+  model.on("change:selected change:expanded", showState);
+  showPayload();
+  showState();
+  return () => {
+    model.off("change:_payload", showPayload);
+    model.off("change:selected change:expanded", showState);
+    view.dispose();
+  };
+}
+
+function payload(model: AnyModel<Traits>): Uint8Array {
+  const { buffer, byteOffset, byteLength } = model.get("_payload");
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+export default { render };

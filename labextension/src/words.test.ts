@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import { loadGraph } from "./graphs.test-data";
+import { boxText, bytesWords, sentence, visible } from "./words";
+
+it("writes bytes as people do", () => {
+  expect([0, 20, 1500, 123_456_789, null].map(bytesWords)).toEqual([
+    "0 B",
+    "20 B",
+    "1.5 kB",
+    "123 MB",
+    "",
+  ]);
+});
+
+it("shows control and direction characters instead of obeying them", () => {
+  expect(visible("a\nb\u202ec")).toBe("a\\u000ab\\u202ec");
+});
+
+it("says in a node's box what it is", async () => {
+  const graph = await loadGraph("keras3_adam");
+  expect([0, 1, 2, 7, 9].map((id) => boxText(graph, id))).toEqual([
+    "root",
+    "optimizer",
+    "object · 2",
+    "7×2 float32",
+    "9×2 float32",
+  ]);
+});
+
+it("says a node in one sentence", async () => {
+  const graph = await loadGraph("keras3_adam");
+  expect(sentence(graph, 7)).toBe("_kernel, variable, float32 7 by 2, 1 child");
+});

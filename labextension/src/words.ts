@@ -1,0 +1,138 @@
+/** Everything the view says: one table, and the few sentences built from it. */
+
+import type { Role } from "./contract";
+import { type Attribute, type Graph, ROOT } from "./graph";
+
+export const WORDS = {
+  outline: "Outline of the object graph",
+  drawing: "Drawing of the object graph; arrow keys move the selection, plus and minus zoom",
+  details: "Details of the selected node",
+  columns: { name: "name", role: "role", value: "value" },
+  fit: "Fit the graph into view (0)",
+  zoomIn: "Zoom in (+)",
+  zoomOut: "Zoom out (−)",
+  nothingSelected: "Select a node to see what it is.",
+  live: "live object",
+  saved: "saved checkpoint",
+  alsoReached: "Also reached as",
+  children: "Children",
+  values: "Values",
+  slots: "Slot variables",
+  loading: "Reading the graph…",
+  legend: "Roles",
+  notWalked: "not walked",
+} as const;
+
+const MAX_LABEL = 26;
+const numbers = new Intl.NumberFormat();
+
+export function roleWord(role: Role): string {
+  return role;
+}
+
+/** The words in a node's box: what it is; its name stands on the edge to it. */
+export function boxText(graph: Graph, id: number): string {
+  const type = typeWords(graph, id);
+  switch (graph.role(id)) {
+    case "variable":
+    case "slot":
+      return clip(valueWords(graph, id));
+    case "optimizer":
+      return clip(type || "optimizer");
+    case "value":
+      return clip(type || attributeNames(graph, id) || "value");
+    default:
+      return clip(id === ROOT ? type || "root" : withCount(graph, id, type || "object"));
+  }
+}
+
+function withCount(graph: Graph, id: number, what: string): string {
+  const count = graph.children(id).length;
+  return count === 0 ? what : `${what} · ${numbers.format(count)}`;
+}
+
+function attributeNames(graph: Graph, id: number): string {
+  return graph
+    .attributes(id)
+    .map((attribute) => visible(attribute.name))
+    .join(", ");
+}
+
+/** The Python class, wrappers under the name of what they wrap. */
+export function typeWords(graph: Graph, id: number): string {
+  const type = graph.typeName(id) ?? "";
+  const wrapped: Readonly<Record<string, string>> = {
+    ListWrapper: "list",
+    List: "list",
+    _DictWrapper: "dict",
+    _TupleWrapper: "tuple",
+  };
+  return wrapped[type] ?? visible(type);
+}
+
+/** dtype and shape of a node's values, or the attributes' names where they have none. */
+export function valueWords(graph: Graph, id: number): string {
+  return graph
+    .attributes(id)
+    .map((a) => [shapeWords(a), a.dtype ?? visible(a.name)].filter((word) => word !== "").join(" "))
+    .join(", ");
+}
+
+export function shapeWords({ shape }: Attribute): string {
+  if (shape === null) {
+    return "";
+  }
+  return shape.length === 0 ? "scalar" : shape.join("×");
+}
+
+export function bytesWords(nbytes: number | null): string {
+  if (nbytes === null) {
+    return "";
+  }
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let value = nbytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  const digits = unit > 0 && value < 100 ? 1 : 0;
+  return `${value.toFixed(digits)} ${units[unit] ?? ""}`;
+}
+
+export function countWords(count: number, noun: string): string {
+  return `${numbers.format(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** The name on the edge to a node, cut to what the drawing has room for. */
+export function edgeText(graph: Graph, id: number): string {
+  return clip(visible(graph.label(id)));
+}
+
+/** A node in one sentence, for a screen reader. */
+export function sentence(graph: Graph, id: number): string {
+  const attributes = graph.attributes(id);
+  return [
+    graph.label(id) === "" ? "root" : visible(graph.label(id)),
+    graph.role(id),
+    graph.role(id) === "variable" || graph.role(id) === "slot" ? "" : typeWords(graph, id),
+    ...attributes.map((a) => `${a.dtype ?? ""} ${shapeWords(a).replaceAll("×", " by ")}`.trim()),
+    countWords(graph.treeChildren(id).length, "child").replace("childs", "children"),
+  ]
+    .filter((part) => part !== "")
+    .join(", ");
+}
+
+/** An untrusted name on one line: control characters shown, not obeyed. */
+export function visible(name: string): string {
+  return name.replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is replaced
+    /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+    (c) => `\\u${(c.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function clip(text: string): string {
+  const characters = [...text];
+  return characters.length <= MAX_LABEL ? text : `${characters.slice(0, MAX_LABEL - 1).join("")}…`;
+}

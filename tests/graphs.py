@@ -1,0 +1,81 @@
+"""Small object graphs, written as what they look like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, SlotVariable
+from ckpt_viz.roles import assign_roles
+
+Edges = Mapping[int, Mapping[str, int]]
+
+
+def nodes(
+    edges: Edges,
+    variables: tuple[int, ...] = (),
+    slots: Mapping[int, tuple[tuple[str, int, int], ...]] | None = None,
+) -> tuple[Node, ...]:
+    """Return nodes by id: their edges, which are variables, and slots as optimizers declare them.
+
+    A slot is (name, variable, slot variable).
+    """
+    declared = slots or {}
+    count = 1 + max(*edges, *(t for out in edges.values() for t in out.values()), *variables, 0, 0)
+    return tuple(
+        Node(
+            children=tuple(Child(name, target) for name, target in edges.get(i, {}).items()),
+            attributes=(_value(i),) if i in variables else (),
+            slot_variables=tuple(SlotVariable(*slot) for slot in declared.get(i, ())),
+        )
+        for i in range(count)
+    )
+
+
+def graph(
+    edges: Edges,
+    variables: tuple[int, ...] = (),
+    slots: Mapping[int, tuple[tuple[str, int, int], ...]] | None = None,
+    title: str = "test",
+) -> ObjectGraph:
+    """Return those nodes as a saved object graph with roles."""
+    return ObjectGraph(assign_roles(nodes(edges, variables, slots)), title, Origin.SAVED)
+
+
+def keras3_adam() -> ObjectGraph:
+    """Return what Keras 3 saves of a layer and Adam: slots only as lists of the optimizer."""
+    return graph(
+        {
+            0: {"optimizer": 1, "layer": 2},
+            1: {"_variables": 3, "_trainable_variables": 4, "_iterations": 5, "_momentums": 6},
+            2: {"_kernel": 7, "bias": 8},
+            3: {"0": 5, "1": 9, "2": 10},
+            4: {"0": 7, "1": 8},
+            6: {"0": 9, "1": 10},
+        },
+        variables=(5, 7, 8, 9, 10),
+    )
+
+
+def named(graph: ObjectGraph, name: str) -> ObjectGraph:
+    """Return the graph with every edge and attribute renamed to one hostile name."""
+    return replace(
+        graph,
+        nodes=tuple(
+            replace(
+                node,
+                children=tuple(
+                    replace(c, local_name=f"{name}{i}") for i, c in enumerate(node.children)
+                ),
+                attributes=tuple(
+                    replace(a, full_name=name, checkpoint_key=name) for a in node.attributes
+                ),
+            )
+            for node in graph.nodes
+        ),
+    )
+
+
+def _value(node_id: int) -> Attribute:
+    key = f"v{node_id}/.ATTRIBUTES/VARIABLE_VALUE"
+    return Attribute("VARIABLE_VALUE", f"v{node_id}", key, "float32", (node_id, 2), node_id * 8)

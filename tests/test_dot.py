@@ -1,0 +1,48 @@
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from ckpt_viz import ObjectGraph
+from tests.graphs import graph, keras3_adam, named
+
+
+def test_looks_are_those_of_tensorflows_guide() -> None:
+    source = keras3_adam().to_dot().source
+    assert '1 [label=optimizer color="#9b1c1c" penwidth=2 shape=hexagon' in source
+    assert '7 [label="float32 7×2" color="#1a56db" shape=ellipse' in source
+    assert '9 [label="momentum float32 9×2" color="#d97706" shape=box style=dashed' in source
+    assert "2 [label=object color=black shape=box style=rounded" in source
+
+
+def test_slots_hang_from_optimizer_and_variable_by_dashed_edges() -> None:
+    source = keras3_adam().to_dot().source
+    assert '\t1 -> 9 [color="#d97706" style=dashed]' in source
+    assert '\t7 -> 9 [label=momentum color="#d97706" style=dashed]' in source
+
+
+def test_every_edge_of_the_graph_is_drawn() -> None:
+    adam = keras3_adam()
+    edges = [line for line in adam.to_dot().source.splitlines() if "->" in line]
+    assert len(edges) == sum(len(node.children) for node in adam.nodes) + 2 * 2
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="needs Graphviz: apt-get install graphviz")
+@pytest.mark.parametrize(
+    "name",
+    ["<script>alert(1)</script>", "<b>bold</b>", 'a"b', "a\\", "\\N", "a\nb", "a->b;", "日本"],
+)
+def test_hostile_name_is_text_to_graphviz(name: str) -> None:
+    hostile = named(graph({0: {"a": 1}}, variables=(1,)), name)
+    labels = [edge["label"] for edge in _laid_out(hostile)["edges"]]
+    assert labels == [f"{name}0".replace("\n", "\\n").replace("\\", "\\\\")]
+
+
+def _laid_out(hostile: ObjectGraph) -> dict[str, list[dict[str, str]]]:
+    source = hostile.to_dot().source
+    result = subprocess.run(
+        ["dot", "-Tjson0"], input=source.encode(), capture_output=True, check=True
+    )
+    laid_out: dict[str, list[dict[str, str]]] = json.loads(result.stdout)
+    return laid_out

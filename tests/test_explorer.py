@@ -1,0 +1,85 @@
+"""The widget's Python half; what happens in the browser is in tests/ui."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import traitlets
+
+import ckpt_viz as cv
+from ckpt_viz import payload
+from ckpt_viz.explorer import MIME_TYPE
+from tests import live_objects
+from tests.graphs import keras3_adam
+
+
+def test_selection_is_a_node_of_the_graph() -> None:
+    explorer = cv.show(keras3_adam())
+    assert (explorer.selected, explorer.selected_node, explorer.selected_object) == (None,) * 3
+    explorer.selected = 7
+    assert explorer.selected_node is explorer.graph.nodes[7]
+    assert explorer.selected_object is None
+
+
+def test_selection_outside_the_graph_is_refused() -> None:
+    explorer = cv.show(keras3_adam())
+    with pytest.raises(traitlets.TraitError, match="selected: found node id 11, expected 0 to 10"):
+        explorer.selected = 11
+    with pytest.raises(traitlets.TraitError, match="expanded: found node id -1"):
+        explorer.expanded = [0, -1]
+
+
+@pytest.mark.tf
+def test_selected_object_is_the_programs_own() -> None:
+    import tensorflow as tf
+
+    module = tf.Module()
+    module.kernel = tf.Variable(1.0)
+    explorer = cv.show(module)
+    explorer.selected = 1
+    assert explorer.selected_object is module.kernel
+
+
+@pytest.mark.tf
+def test_picture_keeps_its_source_alive_but_not_what_was_replaced() -> None:
+    import tensorflow as tf
+
+    module = tf.Module()
+    module.kernel = tf.Variable(1.0)
+    graph = cv.graph(module)
+    assert graph.object(1) is module.kernel
+    module.kernel = tf.Variable(2.0)
+    assert graph.object(1) is None
+    del module
+    assert graph.object(0) is not None
+
+
+def test_output_holds_the_widget_and_a_snapshot_that_outlives_it() -> None:
+    explorer = cv.show(keras3_adam())
+    bundle = explorer._repr_mimebundle_()
+    assert bundle is not None
+    data = bundle[0]
+    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == explorer.model_id
+    snapshot = data[MIME_TYPE]
+    assert snapshot["model_id"] == explorer.model_id
+    assert base64.b64decode(snapshot["payload"]) == payload.encode(keras3_adam())
+    assert data["text/plain"] == str(keras3_adam())
+
+
+def test_repr_is_one_line_without_the_payload() -> None:
+    assert repr(cv.show(keras3_adam())) == (
+        "<Explorer of test (saved checkpoint): 11 nodes: 5 object, 3 variable, 2 slot, 1 optimizer>"
+    )
+
+
+@pytest.mark.tf
+def test_showing_a_file_imports_no_tensorflow(tmp_path: Path) -> None:
+    prefix = live_objects.containers().write(str(tmp_path / "ckpt"))
+    program = (
+        "import sys, ckpt_viz as cv; cv.show(sys.argv[1]); sys.exit('tensorflow' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program, prefix], check=True)

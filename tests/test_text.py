@@ -1,0 +1,48 @@
+import unicodedata
+
+from tests.graphs import graph, keras3_adam, named
+
+
+def test_tree_shows_every_edge_once_and_points_where_a_node_stands() -> None:
+    assert str(keras3_adam()).splitlines() == [
+        "test (saved checkpoint): 11 nodes: 5 object, 3 variable, 2 slot, 1 optimizer",
+        "(root) #0 [object]",
+        "├─ optimizer #1 [optimizer]",
+        "│  ├─ _variables #3 [object]",
+        "│  │  ├─ 0 → #5 (root).optimizer._iterations",
+        "│  │  ├─ 1 → #9 momentum of (root).layer._kernel",
+        "│  │  └─ 2 → #10 momentum of (root).layer.bias",
+        "│  ├─ _trainable_variables #4 [object]",
+        "│  │  ├─ 0 → #7 (root).layer._kernel",
+        "│  │  └─ 1 → #8 (root).layer.bias",
+        "│  ├─ _iterations #5 [variable] float32 5×2",
+        "│  └─ _momentums #6 [object]",
+        "│     ├─ 0 → #9 momentum of (root).layer._kernel",
+        "│     └─ 1 → #10 momentum of (root).layer.bias",
+        "└─ layer #2 [object]",
+        "   ├─ _kernel #7 [variable] float32 7×2",
+        "   │  └─ momentum #9 [slot] float32 9×2 slot (list index)",
+        "   └─ bias #8 [variable] float32 8×2",
+        "      └─ momentum #10 [slot] float32 10×2 slot (list index)",
+    ]
+
+
+def test_circle_ends_in_an_arrow() -> None:
+    assert str(graph({0: {"child": 1}, 1: {"parent": 0}})).splitlines()[1:] == [
+        "(root) #0 [object]",
+        "└─ child #1 [object]",
+        "   └─ parent → #0 (root)",
+    ]
+
+
+def test_long_tree_is_cut_and_says_so() -> None:
+    lines = str(graph({0: {str(i): i + 1 for i in range(1000)}})).splitlines()
+    assert len(lines) == 302
+    assert lines[-1] == "… cut after 300 lines"
+
+
+def test_names_neither_break_lines_nor_move_the_cursor() -> None:
+    hostile = named(keras3_adam(), "<script>\n\x1b[2J\"'\u202e")
+    for line in str(hostile).splitlines():
+        assert not any(unicodedata.category(c) in ("Cc", "Cf") for c in line)
+    assert len(str(hostile).split("\n")) == len(str(keras3_adam()).split("\n"))

@@ -1,0 +1,49 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ckpt_viz import Child, Node, SlotVariable
+from ckpt_viz.roles import assign_roles
+from ckpt_viz.tree import NOWHERE, spanning_tree
+from tests.graphs import graph, keras3_adam
+
+NAMES = st.sampled_from(["a", "_b", "keras_api", "_variables", "_trainable_variables", "0", "1"])
+
+
+@st.composite
+def any_nodes(draw: st.DrawFn) -> tuple[Node, ...]:
+    """Graphs as no writer makes them, too: unreachable nodes, slots of slots, in circles."""
+    count = draw(st.integers(1, 8))
+    ids = st.integers(0, count - 1)
+    children = st.lists(st.builds(Child, NAMES, ids), max_size=4).map(tuple)
+    slots = st.lists(st.builds(SlotVariable, NAMES, ids, ids), max_size=2).map(tuple)
+    variable = graph({}, variables=(0,)).nodes[0].attributes
+    attributes = st.sampled_from([(), variable])
+    node = st.builds(Node, children=children, slot_variables=slots, attributes=attributes)
+    return assign_roles(draw(st.lists(node, min_size=count, max_size=count)))
+
+
+@given(any_nodes())
+def test_every_node_has_exactly_one_place(nodes: tuple[Node, ...]) -> None:
+    tree = spanning_tree(nodes)
+    assert sorted(tree.preorder()) == list(range(len(nodes)))
+    assert tree.parents[0] == NOWHERE
+    for node_id, children in enumerate(tree.children):
+        assert all(tree.parents[child] == node_id for child in children)
+
+
+def test_layers_kernel_stands_below_its_layer_not_in_the_optimizers_list() -> None:
+    adam = keras3_adam()
+    tree = spanning_tree(adam.nodes)
+    assert adam.name(7) == "(root).layer._kernel"
+    assert (tree.parents[7], tree.labels[7]) == (2, "_kernel")
+
+
+def test_slots_stand_below_their_variable() -> None:
+    tree = spanning_tree(keras3_adam().nodes)
+    assert (tree.parents[9], tree.labels[9]) == (7, "momentum")
+    assert tree.children[7] == (9,)
+
+
+def test_children_keep_the_order_of_the_edges() -> None:
+    tree = spanning_tree(graph({0: {"z": 3, "a": 1, "m": 2}}).nodes)
+    assert tree.children[0] == (3, 1, 2)

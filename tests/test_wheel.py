@@ -1,0 +1,81 @@
+"""What is built from an archive of the sources, and that it works alone."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built as `pip install` does from the unpacked source distribution."""
+    dist = tmp_path_factory.mktemp("dist")
+    _run(sys.executable, "-m", "build", "--outdir", dist, ROOT)
+    (path,) = dist.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="session")
+def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment that holds the wheel and what it requires, and nothing else."""
+    environment = tmp_path_factory.mktemp("alone")
+    venv.create(environment, with_pip=True, symlinks=os.name != "nt")
+    _run(_script(environment, "python"), "-m", "pip", "install", "--quiet", wheel)
+    return environment
+
+
+def test_wheel_holds_the_package_and_both_front_ends_only(wheel: Path) -> None:
+    names = ZipFile(wheel).namelist()
+    data = "ckpt_viz-0.1.0.data/data/share/jupyter/labextensions/ckpt-viz"
+    assert {
+        "ckpt_viz/static/widget.js",
+        "ckpt_viz/static/widget.css",
+        f"{data}/package.json",
+        f"{data}/install.json",
+        f"{data}/static/third-party-licenses.json",
+    } <= set(names)
+    elsewhere = [
+        name
+        for name in names
+        if not re.match(r"ckpt_viz/(\w+\.py|static/widget\.(js|css))$|ckpt_viz-", name)
+    ]
+    assert elsewhere == []
+
+
+def test_wheel_works_alone(alone: Path) -> None:
+    source = "import ckpt_viz as cv; print(cv.Explorer._esm.__class__.__name__)"
+    assert _run(_script(alone, "python"), "-c", source) == "FileContents\n"
+    assert "show" in _run(_script(alone, "ckpt-viz"), "--help")
+    extension = alone / "share" / "jupyter" / "labextensions" / "ckpt-viz"
+    assert (extension / "package.json").is_file()
+
+
+def test_jupyterlab_lists_the_extension_as_enabled() -> None:
+    listing = _run(sys.executable, "-m", "jupyter", "labextension", "list")
+    assert re.search(r"ckpt-viz v\S+ .*enabled.*OK", listing), listing
+
+
+def _script(environment: Path, name: str) -> Path:
+    return environment / ("Scripts" if os.name == "nt" else "bin") / name
+
+
+def _run(*command: str | Path) -> str:
+    """Run a command outside the sources; its output is the answer, or says why it failed."""
+    done = subprocess.run(
+        command,
+        cwd=ROOT.anchor,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
