@@ -24,10 +24,10 @@ _FOOTER_BYTES = 48
 _TRAILER_BYTES = 5  # the type, and a masked crc32c of the payload and the type
 _VARINT_BYTES = 10
 
-# A key is never longer than the bytes stored since the last restart point, and
-# LevelDB and TensorFlow set one every 16 keys. So a block's keys, written out,
-# are at most 16 times the block; only a forged block goes beyond twice that.
-_KEY_BYTES_PER_BLOCK_BYTE = 32
+# TensorFlow and LevelDB set a restart point every 16 keys, and a key is never longer
+# than the bytes stored since the last one: written out, the keys of a block are at
+# most 16 times as long as the block.
+_KEY_BYTES_PER_BLOCK_BYTE = 16
 
 
 def read_table(data: bytes, path: str) -> Iterator[tuple[bytes, bytes]]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from ckpt_viz.object_graph import ROOT, Node, Role
 
 NOWHERE = -1
+_Cost = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,29 +43,28 @@ class Tree:
 def spanning_tree(nodes: Sequence[Node]) -> Tree:
     """Return the tree of the most natural paths.
 
-    A path is the more natural the fewer of its edges leave an optimizer, then the fewer local
-    names are private, then the shorter it is; between equals the saved order decides. These
-    costs add up along a path, so the tree is one of cheapest paths (Dijkstra 1959).
+    A path is the more natural the less bookkeeping it passes, then the fewer of its edges leave
+    an optimizer, then the fewer local names are private, then the shorter it is; between equals
+    the saved order decides. These costs add up along a path, so the tree is one of cheapest
+    paths (Dijkstra 1959). Nothing but bookkeeping stands below bookkeeping.
     """
     parents = [NOWHERE] * len(nodes)
     labels = [""] * len(nodes)
     placed = [_stands_with_its_variable(nodes, node) for node in nodes]
     placed[ROOT] = False
-    queue: list[tuple[tuple[int, int, int], int, int, int, str]] = [
-        ((0, 0, 0), 0, ROOT, NOWHERE, "")
-    ]
+    queue: list[tuple[_Cost, int, int, int, str]] = [((0, 0, 0, 0), 0, ROOT, NOWHERE, "")]
     pushed = 0
     while queue:
-        (from_optimizer, private, length), _, node_id, parent, label = heapq.heappop(queue)
+        cost, _, node_id, parent, label = heapq.heappop(queue)
         if placed[node_id]:
             continue
         placed[node_id], parents[node_id], labels[node_id] = True, parent, label
-        leaves_optimizer = from_optimizer + (nodes[node_id].role is Role.OPTIMIZER)
         for child in nodes[node_id].children:
             if not placed[child.node_id]:
                 pushed += 1
-                cost = (leaves_optimizer, private + child.local_name.startswith("_"), length + 1)
-                heapq.heappush(queue, (cost, pushed, child.node_id, node_id, child.local_name))
+                step = _cost(nodes[node_id].role, child.local_name)
+                total = (cost[0] + step[0], cost[1] + step[1], cost[2] + step[2], cost[3] + step[3])
+                heapq.heappush(queue, (total, pushed, child.node_id, node_id, child.local_name))
     for node_id, node in enumerate(nodes):
         if node_id != ROOT and parents[node_id] == NOWHERE:
             if node.slot is not None and _stands_with_its_variable(nodes, node):
@@ -72,6 +72,11 @@ def spanning_tree(nodes: Sequence[Node]) -> Tree:
             else:
                 parents[node_id], labels[node_id] = ROOT, f"(unreachable node {node_id})"
     return Tree(tuple(parents), tuple(labels), _children(nodes, parents, labels))
+
+
+def _cost(parent: Role, local_name: str) -> _Cost:
+    is_bookkeeping, is_optimizer = parent is Role.BOOKKEEPING, parent is Role.OPTIMIZER
+    return (is_bookkeeping, is_optimizer, local_name.startswith("_"), 1)
 
 
 def _stands_with_its_variable(nodes: Sequence[Node], node: Node) -> bool:

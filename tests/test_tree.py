@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ckpt_viz import Child, Node, SlotVariable
+from ckpt_viz import Child, Node, Role, SlotVariable
 from ckpt_viz.roles import assign_roles
 from ckpt_viz.tree import NOWHERE, spanning_tree
 from tests.graphs import graph, keras3_adam
@@ -29,6 +29,14 @@ def test_every_node_has_exactly_one_place(nodes: tuple[Node, ...]) -> None:
     assert tree.parents[0] == NOWHERE
     for node_id, children in enumerate(tree.children):
         assert all(tree.parents[child] == node_id for child in children)
+
+
+@given(any_nodes())
+def test_nothing_but_bookkeeping_stands_below_bookkeeping(nodes: tuple[Node, ...]) -> None:
+    tree = spanning_tree(nodes)
+    for node_id, parent in enumerate(tree.parents):
+        if parent != NOWHERE and nodes[parent].role is Role.BOOKKEEPING:
+            assert nodes[node_id].role is Role.BOOKKEEPING
 
 
 def test_layers_kernel_stands_below_its_layer_not_in_the_optimizers_list() -> None:

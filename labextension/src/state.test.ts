@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Graph } from "./graph";
 import { fullTree, loadGraph } from "./graphs.test-data";
 import type { Widths } from "./layout/tidy";
 import { type Action, initialState, reduce, type State } from "./state";
@@ -62,6 +63,17 @@ describe("selecting", () => {
     );
     expect(play(start(), { type: "select", id: 10 ** 9 }).selected).toBe(null);
   });
+});
+
+it("selecting bookkeeping shows bookkeeping, and hiding it drops the selection", () => {
+  const tree: Graph = {
+    ...fullTree(2, 1),
+    role: (id) => (id === 1 ? "bookkeeping" : "object"),
+  };
+  const state = reduce(start(tree), { type: "select", id: 1 });
+  expect([state.showsBookkeeping, state.rowOf.has(1)]).toEqual([true, true]);
+  const hidden = reduce(state, { type: "showBookkeeping", shows: false });
+  expect([hidden.selected, hidden.rowOf.has(1)]).toEqual([null, false]);
 });
 
 describe("arrow keys", () => {

@@ -1,7 +1,14 @@
 /** The view's state: one readonly object, and one function that answers every action. */
 
 import { type Graph, ROOT } from "./graph";
-import { ancestors, defaultExpansion, type Row, visibleRows } from "./layout/rows";
+import {
+  ancestors,
+  type ChildrenOf,
+  childrenOf,
+  defaultExpansion,
+  type Row,
+  visibleRows,
+} from "./layout/rows";
 import { type Layout, PITCH, tidyTree, type Widths } from "./layout/tidy";
 
 /** Which part of the drawing is in sight: a point (x, y) of it stands at x * scale + this.x. */
@@ -14,6 +21,8 @@ export interface Camera {
 export interface State {
   readonly graph: Graph;
   readonly widthsOf: (graph: Graph) => Widths;
+  readonly showsBookkeeping: boolean;
+  readonly childrenOf: ChildrenOf;
   readonly expanded: ReadonlySet<number>;
   /** The view chose what is open; nobody has said otherwise yet. */
   readonly isDefaultExpansion: boolean;
@@ -35,6 +44,7 @@ export type Action =
   | { readonly type: "toggle"; readonly id: number }
   | { readonly type: "toggleSelected" }
   | { readonly type: "openSiblings" }
+  | { readonly type: "showBookkeeping"; readonly shows: boolean }
   | { readonly type: "setExpanded"; readonly expanded: readonly number[] | null }
   | { readonly type: "pan"; readonly dx: number; readonly dy: number }
   | { readonly type: "zoom"; readonly factor: number; readonly x?: number; readonly y?: number }
@@ -49,12 +59,14 @@ const MAX_SCALE = 3;
 const MIN_FIT_SCALE = 0.8;
 
 export function initialState(graph: Graph, widthsOf: (graph: Graph) => Widths): State {
-  const expanded = defaultExpansion(graph);
+  const children = childrenOf(graph, false);
   return fitted(
     arrange({
       graph,
       widthsOf,
-      expanded,
+      showsBookkeeping: false,
+      childrenOf: children,
+      expanded: defaultExpansion(graph, children),
       isDefaultExpansion: true,
       selected: null,
       camera: { x: 0, y: 0, scale: 1 },
@@ -78,6 +90,8 @@ export function reduce(state: State, action: Action): State {
       return state.selected === null ? state : toggle(state, state.selected);
     case "openSiblings":
       return openSiblings(state);
+    case "showBookkeeping":
+      return showBookkeeping(state, action.shows);
     case "setExpanded":
       return setExpanded(state, action.expanded);
     case "pan":
@@ -93,7 +107,7 @@ export function reduce(state: State, action: Action): State {
 
 /** Fills in what follows from the graph and what is open in it. */
 function arrange(state: Omit<State, "rows" | "rowOf" | "layout">): State {
-  const rows = visibleRows(state.graph, state.expanded);
+  const rows = visibleRows(state.childrenOf, state.expanded);
   return {
     ...state,
     rows,
@@ -107,10 +121,14 @@ function load(state: State, graph: Graph): State {
   return resize(fresh, state.width, state.height);
 }
 
-/** Opens or closes a node; it stays where it is, the others make room. */
+/** Opens or closes nodes; the anchor stays where it is, the others make room. */
 function withExpanded(state: State, expanded: ReadonlySet<number>, anchor: number): State {
+  return rearranged(state, { expanded, isDefaultExpansion: false }, anchor);
+}
+
+function rearranged(state: State, change: Partial<State>, anchor: number): State {
   const before = box(state, anchor);
-  const next = arrange({ ...state, expanded, isDefaultExpansion: false });
+  const next = arrange({ ...state, ...change });
   const after = box(next, anchor);
   if (before === undefined || after === undefined) {
     return next;
@@ -120,7 +138,7 @@ function withExpanded(state: State, expanded: ReadonlySet<number>, anchor: numbe
 }
 
 function toggle(state: State, id: number): State {
-  if (state.graph.treeChildren(id).length === 0) {
+  if (state.childrenOf(id).length === 0) {
     return state;
   }
   const expanded = new Set(state.expanded);
@@ -132,17 +150,24 @@ function toggle(state: State, id: number): State {
   return hidesSelection ? { ...next, selected: id } : next;
 }
 
+function showBookkeeping(state: State, shows: boolean): State {
+  const change = { showsBookkeeping: shows, childrenOf: childrenOf(state.graph, shows) };
+  const next = rearranged(state, change, state.selected ?? ROOT);
+  const hidesSelection = next.selected !== null && !next.rowOf.has(next.selected);
+  return hidesSelection ? { ...next, selected: null } : next;
+}
+
 function openSiblings(state: State): State {
   if (state.selected === null) {
     return state;
   }
   const parent = state.graph.treeParent(state.selected);
-  const siblings = parent === null ? [ROOT] : state.graph.treeChildren(parent);
+  const siblings = parent === null ? [ROOT] : Array.from(state.childrenOf(parent));
   return withExpanded(state, new Set([...state.expanded, ...siblings]), state.selected);
 }
 
 function setExpanded(state: State, ids: readonly number[] | null): State {
-  const expanded = ids === null ? defaultExpansion(state.graph) : new Set(ids);
+  const expanded = ids === null ? defaultExpansion(state.graph, state.childrenOf) : new Set(ids);
   if (sameSet(expanded, state.expanded)) {
     return state;
   }
@@ -169,8 +194,10 @@ function opened(state: State, id: number): State {
   if (state.rowOf.has(id)) {
     return state;
   }
-  const expanded = new Set([...state.expanded, ...ancestors(state.graph, id)]);
-  return withExpanded(state, expanded, state.selected ?? ROOT);
+  const isHidden = state.graph.role(id) === "bookkeeping" && !state.showsBookkeeping;
+  const shown = isHidden ? showBookkeeping(state, true) : state;
+  const expanded = new Set([...shown.expanded, ...ancestors(state.graph, id)]);
+  return withExpanded(shown, expanded, state.selected ?? ROOT);
 }
 
 /** What a step does besides moving: inwards opens, outwards closes. */

@@ -5,11 +5,11 @@ import { decode } from "./contract";
 import { Details } from "./draw/details";
 import { Drawing } from "./draw/drawing";
 import { Legend } from "./draw/legend";
-import { type MeasureText, makeWidths, textMeasure } from "./draw/measure";
+import { makeTypesetter, type Typesetter, textMeasure } from "./draw/measure";
 import { Outline } from "./draw/outline";
 import type { Dispatch } from "./draw/props";
 import { Toolbar } from "./draw/toolbar";
-import { makeGraph } from "./graph";
+import { type Graph, makeGraph } from "./graph";
 import { actionOf } from "./keyboard";
 import { type Action, initialState, reduce, type State } from "./state";
 import { sentence, WORDS } from "./words";
@@ -46,6 +46,12 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
   el.append(root);
   const id = `ckpt-viz-${++views}`;
   const measure = textMeasure(getComputedStyle(root).fontFamily);
+  const typesetters = new WeakMap<Graph, Typesetter>();
+  const typesetterOf = (graph: Graph): Typesetter => {
+    const typesetter = typesetters.get(graph) ?? makeTypesetter(graph, measure);
+    typesetters.set(graph, typesetter);
+    return typesetter;
+  };
 
   let state: State | null = null;
   let problem: string | null = null;
@@ -59,7 +65,7 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
         problem={problem}
         note={host.note}
         id={id}
-        measure={measure}
+        typesetterOf={typesetterOf}
         dispatch={dispatch}
       />,
       root,
@@ -95,6 +101,7 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
   return {
     async setPayload(bytes) {
       const number = ++payloads;
+      const start = performance.now();
       try {
         const graph = makeGraph(await decode(bytes));
         if (number !== payloads) {
@@ -102,8 +109,9 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
         }
         problem = null;
         if (state === null) {
-          state = initialState(graph, (shown) => makeWidths(shown, measure));
+          state = initialState(graph, typesetterOf);
           draw();
+          afterPaint(() => performance.measure("ckpt-viz: payload to first paint", { start }));
         } else {
           update({ type: "load", graph });
         }
@@ -133,13 +141,22 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
   };
 }
 
+/** Calls once what was drawn is on the screen: messages come after the frame they are posted in. */
+function afterPaint(call: () => void): void {
+  requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = call;
+    port2.postMessage(null);
+  });
+}
+
 function viewState({ selected, expanded, isDefaultExpansion }: State): ViewState {
   return { selected, expanded: isDefaultExpansion ? null : [...expanded] };
 }
 
-/** Buttons take their own keys, space above all. */
+/** Buttons and boxes take their own keys, space above all. */
 function isControl(target: EventTarget | null): boolean {
-  return target instanceof HTMLButtonElement;
+  return target instanceof HTMLButtonElement || target instanceof HTMLInputElement;
 }
 
 interface ExplorerProps {
@@ -147,11 +164,11 @@ interface ExplorerProps {
   readonly problem: string | null;
   readonly note: string | undefined;
   readonly id: string;
-  readonly measure: MeasureText;
+  readonly typesetterOf: (graph: Graph) => Typesetter;
   readonly dispatch: Dispatch;
 }
 
-function Explorer({ state, problem, note, id, measure, dispatch }: ExplorerProps) {
+function Explorer({ state, problem, note, id, typesetterOf, dispatch }: ExplorerProps) {
   const message =
     problem === null ? null : (
       <p class="ckv-problem" role="alert">
@@ -167,10 +184,10 @@ function Explorer({ state, problem, note, id, measure, dispatch }: ExplorerProps
       <Toolbar state={state} note={note} dispatch={dispatch} />
       <div class="ckv-panes">
         <Outline state={state} dispatch={dispatch} id={id} />
-        <Drawing state={state} measure={measure} dispatch={dispatch} />
+        <Drawing state={state} typesetter={typesetterOf(state.graph)} dispatch={dispatch} />
         <Details state={state} dispatch={dispatch} />
       </div>
-      <Legend graph={state.graph} />
+      <Legend state={state} dispatch={dispatch} />
       <div class="ckv-live" role="status" aria-live="polite">
         {state.selected === null ? "" : sentence(state.graph, state.selected)}
       </div>

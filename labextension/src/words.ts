@@ -20,6 +20,7 @@ export const WORDS = {
   slots: "Slot variables",
   loading: "Reading the graph…",
   legend: "Roles",
+  bookkeeping: "Show what Keras tracks for itself, without a value below it",
   notWalked: "not walked",
 } as const;
 
@@ -42,8 +43,28 @@ export function boxText(graph: Graph, id: number): string {
     case "value":
       return clip(type || attributeNames(graph, id) || "value");
     default:
-      return clip(id === ROOT ? type || "root" : withCount(graph, id, type || "object"));
+      return clip(id === ROOT ? type || "root" : withCount(graph, id, objectWords(graph, id)));
   }
+}
+
+/** An object's class and, in quotes, the name that its variables carry: Dense “head”. */
+function objectWords(graph: Graph, id: number): string {
+  const scope = variableScope(graph, id);
+  const name = scope === "" ? "" : `“${visible(scope)}”`;
+  return [typeWords(graph, id), name].filter((word) => word !== "").join(" ") || "object";
+}
+
+/** What the full names of a node's own variables have in common before their last slash. */
+function variableScope(graph: Graph, id: number): string {
+  const scopes = new Set<string>();
+  for (const child of graph.treeChildren(id)) {
+    if (graph.role(child) === "variable") {
+      const fullName = graph.attributes(child)[0]?.fullName ?? "";
+      scopes.add(fullName.slice(0, Math.max(fullName.lastIndexOf("/"), 0)));
+    }
+  }
+  const [scope = ""] = scopes;
+  return scopes.size === 1 ? (scope.split("/").at(-1) ?? "") : "";
 }
 
 function withCount(graph: Graph, id: number, what: string): string {

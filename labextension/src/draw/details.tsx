@@ -39,7 +39,7 @@ function NodeDetails({ graph, id, dispatch }: NodeProps) {
   const error = graph.error(id);
   const saver = graph.registeredSaver(id);
   return (
-    <>
+    <div class="ckv-facts">
       <h3 class="ckv-node-name">{visible(graph.name(id))}</h3>
       <p>
         <RoleIcon role={role} /> {roleWord(role)}
@@ -57,7 +57,7 @@ function NodeDetails({ graph, id, dispatch }: NodeProps) {
       ))}
       <Aliases graph={graph} id={id} dispatch={dispatch} />
       <Children graph={graph} id={id} dispatch={dispatch} />
-    </>
+    </div>
   );
 }
 

@@ -7,7 +7,7 @@ import { BOX_HEIGHT, type Box, PITCH } from "../layout/tidy";
 import type { State } from "../state";
 import { edgeText, roleWord, visible, WORDS } from "../words";
 import { outline, shapeOf } from "./icons";
-import { boxParts, CHIP_FONT_SIZE, type MeasureText, TWISTY_WIDTH } from "./measure";
+import { CHIP_FONT_SIZE, TWISTY_WIDTH, type Typesetter } from "./measure";
 import type { Dispatch } from "./props";
 
 const WHEEL_ZOOM = 0.002;
@@ -16,11 +16,11 @@ const MAX_LINKS = 60;
 
 export interface DrawingProps {
   readonly state: State;
-  readonly measure: MeasureText;
+  readonly typesetter: Typesetter;
   readonly dispatch: Dispatch;
 }
 
-export function Drawing({ state, measure, dispatch }: DrawingProps) {
+export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
   const svg = useRef<SVGSVGElement>(null);
   const latest = useRef(dispatch);
   latest.current = dispatch;
@@ -46,7 +46,7 @@ export function Drawing({ state, measure, dispatch }: DrawingProps) {
               box={box}
               parent={layout.boxes[row.parentRow]}
               isSelected={row.id === state.selected}
-              measure={measure}
+              typesetter={typesetter}
               dispatch={dispatch}
             />
           );
@@ -62,14 +62,14 @@ interface NodeBoxProps {
   readonly box: Box;
   readonly parent: Box | undefined;
   readonly isSelected: boolean;
-  readonly measure: MeasureText;
+  readonly typesetter: Typesetter;
   readonly dispatch: Dispatch;
 }
 
-function NodeBox({ graph, row, box, parent, isSelected, measure, dispatch }: NodeBoxProps) {
+function NodeBox({ graph, row, box, parent, isSelected, typesetter, dispatch }: NodeBoxProps) {
   const { id } = row;
   const role = graph.role(id);
-  const parts = boxParts(graph, id, row.isExpanded, measure);
+  const parts = typesetter.parts(id, row.isExpanded);
   return (
     <g
       class={`ckv-node ckv-role-${role}${isSelected ? " ckv-selected" : ""}`}
@@ -84,12 +84,12 @@ function NodeBox({ graph, row, box, parent, isSelected, measure, dispatch }: Nod
           class="ckv-halo"
           x={-4}
           y={-BOX_HEIGHT / 2 - 4}
-          width={parts.outlineWidth + 8}
+          width={parts.width + 8}
           height={BOX_HEIGHT + 8}
           rx={6}
         />
       ) : null}
-      <path class="ckv-shape" d={outline(shapeOf(role), parts.outlineWidth, BOX_HEIGHT)} />
+      <path class="ckv-shape" d={outline(shapeOf(role), parts.width, BOX_HEIGHT)} />
       <text class="ckv-box-text" x={parts.textX} y={4}>
         {parts.text}
       </text>
@@ -104,7 +104,7 @@ function NodeBox({ graph, row, box, parent, isSelected, measure, dispatch }: Nod
       {row.childCount > 0 ? (
         <g
           class="ckv-toggle"
-          transform={`translate(${parts.outlineWidth} 0)`}
+          transform={`translate(${parts.width} 0)`}
           onClick={(event) => {
             event.stopPropagation();
             dispatch({ type: "toggle", id });

@@ -2,18 +2,39 @@
 
 import { ROLES } from "../contract";
 import type { Graph } from "../graph";
+import type { State } from "../state";
 import { roleWord, WORDS } from "../words";
 import { RoleIcon } from "./icons";
+import type { Dispatch } from "./props";
 
 const counted = new WeakMap<Graph, ReadonlyMap<string, number>>();
 
-export function Legend({ graph }: { readonly graph: Graph }) {
-  const counts = roleCounts(graph);
+interface LegendProps {
+  readonly state: State;
+  readonly dispatch: Dispatch;
+}
+
+export function Legend({ state, dispatch }: LegendProps) {
+  const counts = roleCounts(state.graph);
+  const shows = state.showsBookkeeping;
   return (
     <ul class="ckv-legend" aria-label={WORDS.legend}>
       {ROLES.filter((role) => counts.has(role)).map((role) => (
         <li key={role}>
-          <RoleIcon role={role} /> {roleWord(role)} {counts.get(role)}
+          {role === "bookkeeping" ? (
+            <label title={WORDS.bookkeeping}>
+              <input
+                type="checkbox"
+                checked={shows}
+                onChange={() => dispatch({ type: "showBookkeeping", shows: !shows })}
+              />
+              <RoleIcon role={role} /> {roleWord(role)} {counts.get(role)}
+            </label>
+          ) : (
+            <>
+              <RoleIcon role={role} /> {roleWord(role)} {counts.get(role)}
+            </>
+          )}
         </li>
       ))}
     </ul>

@@ -5,10 +5,10 @@ import type { Widths } from "../layout/tidy";
 import { boxText, edgeText } from "../words";
 import { shapeOf } from "./icons";
 
-export const BOX_FONT_SIZE = 12;
-export const LABEL_FONT_SIZE = 10.5;
+const BOX_FONT_SIZE = 12;
+const LABEL_FONT_SIZE = 10.5;
 export const CHIP_FONT_SIZE = 9.5;
-export const CHIP_GAP = 4;
+const CHIP_GAP = 4;
 const CHIP_PADDING = 4;
 /** Room left and right of the text; a hexagon's ends are slanted. */
 const PADDING = { box: 8, pill: 12, hexagon: 15, chip: 8 } as const;
@@ -16,32 +16,31 @@ export const TWISTY_WIDTH = 18;
 
 export type MeasureText = (text: string, fontSize: number) => number;
 
-/** Measures with a canvas; by counting characters where there is none. */
+/**
+ * Measures each character once, with a canvas, and adds up: fast for any number of names, and
+ * without kerning a little too wide rather than too narrow. Counts characters where there is
+ * no canvas.
+ */
 export function textMeasure(fontFamily: string): MeasureText {
-  const context = document.createElement("canvas").getContext("2d");
-  const known = new Map<string, number>();
+  const measures = new Map<number, (character: string) => number>();
   return (text, fontSize) => {
-    const key = `${fontSize} ${text}`;
-    let width = known.get(key);
-    if (width === undefined) {
-      width = textWidth(context, text, fontSize, fontFamily);
-      known.set(key, width);
+    const measure = remembered(measures, fontSize, () => characterMeasure(fontFamily, fontSize));
+    let width = 0;
+    for (const character of text) {
+      width += measure(character);
     }
     return width;
   };
 }
 
-function textWidth(
-  context: CanvasRenderingContext2D | null,
-  text: string,
-  fontSize: number,
-  fontFamily: string,
-): number {
+function characterMeasure(fontFamily: string, fontSize: number): (character: string) => number {
+  const context = document.createElement("canvas").getContext("2d");
   if (context === null) {
-    return text.length * fontSize * 0.58;
+    return () => fontSize * 0.58;
   }
   context.font = `${fontSize}px ${fontFamily}`;
-  return context.measureText(text).width;
+  const widths = new Map<string, number>();
+  return (character) => remembered(widths, character, () => context.measureText(character).width);
 }
 
 export interface BoxParts {
@@ -51,54 +50,54 @@ export interface BoxParts {
   /** The slots of a variable that is closed: name, left edge and width of each chip. */
   readonly chips: readonly { readonly name: string; readonly x: number; readonly width: number }[];
   /** Width of the outline that text and chips stand in. */
-  readonly outlineWidth: number;
-  /** Width with the twisty behind the outline. */
   readonly width: number;
 }
 
-export function boxParts(
-  graph: Graph,
-  id: number,
-  isExpanded: boolean,
-  measure: MeasureText,
-): BoxParts {
+/** The words of a graph set in type: how wide each box and name is, worked out once. */
+export interface Typesetter extends Widths {
+  parts(id: number, isExpanded: boolean): BoxParts;
+}
+
+export function makeTypesetter(graph: Graph, measure: MeasureText): Typesetter {
+  const closed = new Map<number, BoxParts>();
+  const open = new Map<number, BoxParts>();
+  const labels = new Map<number, number>();
+  const parts = (id: number, isExpanded: boolean): BoxParts =>
+    remembered(isExpanded ? open : closed, id, () => boxParts(graph, id, isExpanded, measure));
+  return {
+    parts,
+    box: (row) => parts(row.id, row.isExpanded).width + (row.childCount > 0 ? TWISTY_WIDTH : 0),
+    label: (row) =>
+      remembered(labels, row.id, () => measure(edgeText(graph, row.id), LABEL_FONT_SIZE)),
+  };
+}
+
+function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
+  let value = known.get(key);
+  if (value === undefined) {
+    value = make();
+    known.set(key, value);
+  }
+  return value;
+}
+
+function boxParts(graph: Graph, id: number, isExpanded: boolean, measure: MeasureText): BoxParts {
   const text = (graph.error(id) === null ? "" : "! ") + boxText(graph, id);
   const padding = PADDING[shapeOf(graph.role(id))];
   let x = padding + measure(text, BOX_FONT_SIZE);
-  const children = graph.treeChildren(id);
-  const chips = isExpanded
-    ? []
-    : chipNames(graph, children).map((name) => {
-        const width = measure(name, CHIP_FONT_SIZE) + 2 * CHIP_PADDING;
-        const chip = { name, x: x + CHIP_GAP, width };
-        x += CHIP_GAP + width;
-        return chip;
-      });
-  const outlineWidth = x + padding;
-  const hasTwisty = children.length > 0;
-  return {
-    text,
-    textX: padding,
-    chips,
-    outlineWidth,
-    width: outlineWidth + (hasTwisty ? TWISTY_WIDTH : 0),
-  };
+  const chips = (isExpanded ? [] : chipNames(graph, id)).map((name) => {
+    const width = measure(name, CHIP_FONT_SIZE) + 2 * CHIP_PADDING;
+    const chip = { name, x: x + CHIP_GAP, width };
+    x += CHIP_GAP + width;
+    return chip;
+  });
+  return { text, textX: padding, chips, width: x + padding };
 }
 
-/** The names of slot variables among a node's children; many are summed up. */
-function chipNames(graph: Graph, children: Int32Array): readonly string[] {
-  const names: string[] = [];
-  for (const child of children.subarray(0, 64)) {
-    if (graph.role(child) === "slot") {
-      names.push(edgeText(graph, child));
-    }
-  }
+/** The names of a variable's slots; many are summed up. */
+function chipNames(graph: Graph, id: number): readonly string[] {
+  const names = [...graph.treeChildren(id)]
+    .filter((child) => graph.slot(child)?.variable === id)
+    .map((child) => edgeText(graph, child));
   return names.length <= 4 ? names : [...names.slice(0, 3), `+${names.length - 3}`];
-}
-
-export function makeWidths(graph: Graph, measure: MeasureText): Widths {
-  return {
-    box: (row) => boxParts(graph, row.id, row.isExpanded, measure).width,
-    label: (row) => measure(edgeText(graph, row.id), LABEL_FONT_SIZE),
-  };
 }

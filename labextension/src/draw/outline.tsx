@@ -35,17 +35,16 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
     return () => observer.disconnect();
   }, []);
   useLayoutEffect(() => {
-    const element = body.current;
-    if (element === null || selectedRow === undefined) {
+    if (body.current === null || selectedRow === undefined) {
       return;
     }
+    // Compares with what is known of the scroller; asking it would lay out the page once more.
     const top = selectedRow * ROW_HEIGHT;
-    if (top < element.scrollTop) {
-      element.scrollTop = top;
-    } else if (top + ROW_HEIGHT > element.scrollTop + element.clientHeight) {
-      element.scrollTop = top + ROW_HEIGHT - element.clientHeight;
+    if (top < scroll.top) {
+      body.current.scrollTop = top;
+    } else if (top + ROW_HEIGHT > scroll.top + scroll.height) {
+      body.current.scrollTop = top + ROW_HEIGHT - scroll.height;
     }
-    measure();
   }, [selectedRow, rows]);
 
   const first = Math.max(0, Math.floor(scroll.top / ROW_HEIGHT) - OVERSCAN);

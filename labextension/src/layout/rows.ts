@@ -16,15 +16,32 @@ export interface Row {
 }
 
 /** A visible tree of at most this many rows opens by itself. */
-const COMFORTABLE_ROWS = 26;
+const COMFORTABLE_ROWS = 25;
 
-export function visibleRows(graph: Graph, expanded: ReadonlySet<number>): readonly Row[] {
+/** Which children of a node are to be seen. */
+export type ChildrenOf = (id: number) => ArrayLike<number>;
+
+/** The children in the tree, without the lists that Keras keeps for itself unless asked for. */
+export function childrenOf(graph: Graph, showsBookkeeping: boolean): ChildrenOf {
+  const without = new Map<number, ArrayLike<number>>();
+  return (id) => {
+    const all = graph.treeChildren(id);
+    if (showsBookkeeping) {
+      return all;
+    }
+    const children = without.get(id) ?? all.filter((child) => graph.role(child) !== "bookkeeping");
+    without.set(id, children);
+    return children;
+  };
+}
+
+export function visibleRows(childrenOf: ChildrenOf, expanded: ReadonlySet<number>): readonly Row[] {
   const rows: Row[] = [];
   const stack: Omit<Row, "childCount" | "isExpanded">[] = [
     { id: ROOT, level: 1, position: 1, siblings: 1, parentRow: -1 },
   ];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    const children = graph.treeChildren(next.id);
+    const children = childrenOf(next.id);
     const isExpanded = children.length > 0 && expanded.has(next.id);
     const parentRow = rows.length;
     const { level } = next;
@@ -41,17 +58,18 @@ export function visibleRows(graph: Graph, expanded: ReadonlySet<number>): readon
 
 /**
  * What is open at first: breadth first, as long as the rows stay few. Variables stay closed,
- * their slots show as chips; so do the lists that frameworks keep for themselves.
+ * their slots show as chips.
  */
-export function defaultExpansion(graph: Graph): ReadonlySet<number> {
+export function defaultExpansion(graph: Graph, childrenOf: ChildrenOf): ReadonlySet<number> {
   const expanded = new Set<number>();
   let rows = 1;
   let layer = [ROOT];
   while (layer.length > 0) {
     const next: number[] = [];
     for (const id of layer) {
-      const children = graph.treeChildren(id);
-      if (id === ROOT || (opensByItself(graph, id) && rows + children.length <= COMFORTABLE_ROWS)) {
+      const children = Array.from(childrenOf(id));
+      const fits = graph.role(id) !== "variable" && rows + children.length <= COMFORTABLE_ROWS;
+      if (id === ROOT || (children.length > 0 && fits)) {
         expanded.add(id);
         rows += children.length;
         next.push(...children);
@@ -60,14 +78,6 @@ export function defaultExpansion(graph: Graph): ReadonlySet<number> {
     layer = next;
   }
   return expanded;
-}
-
-function opensByItself(graph: Graph, id: number): boolean {
-  return (
-    graph.role(id) !== "variable" &&
-    graph.role(id) !== "bookkeeping" &&
-    graph.treeChildren(id).length > 0
-  );
 }
 
 /** The ancestors of a node, nearest first. */

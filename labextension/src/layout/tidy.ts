@@ -10,7 +10,7 @@
 import type { Row } from "./rows";
 
 /** Distances in pixels at scale 1. */
-export const PITCH = 34;
+export const PITCH = 30;
 export const BOX_HEIGHT = 24;
 const BUS = 14;
 const LABEL_GAP = 14;
