@@ -40,31 +40,39 @@ def _nodes(bundle: Bundle) -> Iterable[Node]:
     proto = parse(TrackableObjectGraph, bundle.read_string_scalar(OBJECT_GRAPH_KEY), place)
     if not proto.nodes:
         raise FormatError(f"{place}: found no nodes, expected at least the root")
+    count = len(proto.nodes)
     for node_id, node in enumerate(proto.nodes):
-        _check_references(place, node_id, node, len(proto.nodes))
+        children = tuple(Child(c.local_name, c.node_id) for c in node.children)
+        slots = tuple(
+            SlotVariable(s.slot_name, s.original_variable_node_id, s.slot_variable_node_id)
+            for s in node.slot_variables
+        )
+        _check_references(f"{place}: node {node_id}", children, slots, count)
         yield Node(
-            children=tuple(Child(c.local_name, c.node_id) for c in node.children),
+            children=children,
             attributes=tuple(_attribute(bundle, a) for a in node.attributes),
-            slot_variables=tuple(
-                SlotVariable(s.slot_name, s.original_variable_node_id, s.slot_variable_node_id)
-                for s in node.slot_variables
+            slot_variables=slots,
+            registered_saver=(
+                node.registered_saver.name if node.HasField("registered_saver") else None
             ),
-            registered_saver=node.registered_saver.name or None,
         )
 
 
-def _check_references(place: str, node_id: int, node: Any, count: int) -> None:
-    """Raise FormatError where the node refers to one that is not there."""
-    references = [("child", c.local_name, c.node_id) for c in node.children]
-    for slot in node.slot_variables:
-        references.append(("slot", slot.slot_name, slot.slot_variable_node_id))
-        references.append(("variable of slot", slot.slot_name, slot.original_variable_node_id))
-    for what, name, target in references:
-        if not 0 <= target < count:
-            raise FormatError(
-                f"{place}: node {node_id}, {what} {name!r}: found node id {target}, "
-                f"expected 0 to {count - 1}"
-            )
+def _check_references(
+    place: str, children: Iterable[Child], slots: Iterable[SlotVariable], count: int
+) -> None:
+    """Raise FormatError where a node refers to one that is not there."""
+    for child in children:
+        if not 0 <= child.node_id < count:
+            raise _no_such_node(f"{place}, child {child.local_name!r}", child.node_id, count)
+    for slot in slots:
+        for node_id in (slot.variable, slot.slot_variable):
+            if not 0 <= node_id < count:
+                raise _no_such_node(f"{place}, slot {slot.slot_name!r}", node_id, count)
+
+
+def _no_such_node(place: str, node_id: int, count: int) -> FormatError:
+    return FormatError(f"{place}: found node id {node_id}, expected 0 to {count - 1}")
 
 
 def _attribute(bundle: Bundle, proto: Any) -> Attribute:

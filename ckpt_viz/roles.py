@@ -67,14 +67,16 @@ def assign_roles(nodes: Sequence[Node]) -> tuple[Node, ...]:
     """Return the nodes with their slots and final roles."""
     slots = _find_slots(nodes)
     bookkeeping = _find_bookkeeping(nodes)
-    return tuple(
-        replace(
-            node,
-            slot=slots.get(node_id),
-            role=_role(node, is_slot=node_id in slots, is_bookkeeping=node_id in bookkeeping),
+
+    def assigned(node_id: int, node: Node) -> Node:
+        slot = slots.get(node_id)
+        role = _role(node, is_slot=slot is not None, is_bookkeeping=node_id in bookkeeping)
+        # Most nodes of a file stay as they are, and copying them all would take longest.
+        return (
+            node if (slot, role) == (node.slot, node.role) else replace(node, slot=slot, role=role)
         )
-        for node_id, node in enumerate(nodes)
-    )
+
+    return tuple(map(assigned, range(len(nodes)), nodes))
 
 
 def _role(node: Node, *, is_slot: bool, is_bookkeeping: bool) -> Role:
@@ -146,6 +148,8 @@ def _find_bookkeeping(nodes: Sequence[Node]) -> set[int]:
 
     An edge leads into bookkeeping by its name, and only if no value hangs below it.
     """
+    if not any(c.local_name in _BOOKKEEPING_NAMES for node in nodes for c in node.children):
+        return set()
     valued = _with_value_below(nodes)
     ordinary = _closure(
         {ROOT},

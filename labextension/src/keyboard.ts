@@ -21,7 +21,16 @@ const KEYS: Readonly<Record<string, Action>> = {
   "-": { type: "zoom", factor: 1 / ZOOM_STEP },
 };
 
-/** What a key does; undefined for keys that belong to the notebook or the browser. */
+/**
+ * Whether a key belongs to the explorer while it has the focus. With Ctrl, Alt or Meta, as
+ * Shift+Enter or Escape it belongs to the notebook or the browser.
+ */
+export function isOurs(event: KeyboardEvent): boolean {
+  const isTheirs = event.key === "Escape" || (event.key === "Enter" && event.shiftKey);
+  return !(event.ctrlKey || event.metaKey || event.altKey || isTheirs);
+}
+
+/** What a key does; undefined for keys without a meaning here. */
 export function actionOf(event: KeyboardEvent): Action | undefined {
-  return event.ctrlKey || event.metaKey || event.altKey ? undefined : KEYS[event.key];
+  return isOurs(event) ? KEYS[event.key] : undefined;
 }

@@ -10,7 +10,7 @@ import { Outline } from "./draw/outline";
 import type { Dispatch } from "./draw/props";
 import { Toolbar } from "./draw/toolbar";
 import { type Graph, makeGraph } from "./graph";
-import { actionOf } from "./keyboard";
+import { actionOf, isOurs } from "./keyboard";
 import { type Action, initialState, reduce, type State } from "./state";
 import { sentence, WORDS } from "./words";
 
@@ -41,81 +41,78 @@ let views = 0;
 export function mountView(el: HTMLElement, host: ViewHost = {}): View {
   const root = document.createElement("div");
   root.className = "ckpt-viz";
-  // JupyterLab leaves the keys to an element that says so; else "a" or "dd" edit the notebook.
-  root.setAttribute("data-lm-suppress-shortcuts", "true");
   el.append(root);
   const id = `ckpt-viz-${++views}`;
-  const measure = textMeasure(getComputedStyle(root).fontFamily);
-  const typesetters = new WeakMap<Graph, Typesetter>();
-  const typesetterOf = (graph: Graph): Typesetter => {
-    const typesetter = typesetters.get(graph) ?? makeTypesetter(graph, measure);
-    typesetters.set(graph, typesetter);
-    return typesetter;
-  };
+  const disposal = new AbortController();
 
+  let typesetterOf: TypesetterOf | null = null; // known once the page gives the view its fonts
+  let graph: Graph | null = null;
   let state: State | null = null;
   let problem: string | null = null;
-  let pending: Partial<ViewState> = {};
+  let wanted: Partial<ViewState> = {};
   let payloads = 0;
 
   const draw = () => {
-    render(
-      <Explorer
-        state={state}
-        problem={problem}
-        note={host.note}
-        id={id}
-        typesetterOf={typesetterOf}
-        dispatch={dispatch}
-      />,
-      root,
-    );
+    const typesetter = state === null ? undefined : typesetterOf?.(state.graph);
+    const shown = state === null || typesetter === undefined ? null : { state, typesetter };
+    render(<Explorer {...{ shown, problem, note: host.note, id, dispatch }} />, root);
   };
-  const update = (action: Action): boolean => {
+  const update = (action: Action) => {
     const before = state;
     state = before === null ? null : reduce(before, action);
     if (state !== before) {
       draw();
     }
-    return state !== before;
   };
   const dispatch: Dispatch = (action) => {
     const before = state;
-    if (update(action) && state !== null && before !== null) {
-      if (state.selected !== before.selected || state.expanded !== before.expanded) {
-        host.onChange?.(viewState(state));
-      }
+    update(action);
+    if (state?.selected !== before?.selected || state?.expanded !== before?.expanded) {
+      host.onChange?.(viewState(state));
     }
   };
-  const onKey = (event: KeyboardEvent) => {
-    const action = isControl(event.target) ? undefined : actionOf(event);
-    if (action !== undefined) {
-      event.preventDefault();
-      event.stopPropagation();
-      dispatch(action);
+  const show = () => {
+    if (graph === null || !root.isConnected) {
+      return; // onceVisible calls again
+    }
+    typesetterOf ??= typesetters(getComputedStyle(root).fontFamily);
+    if (state === null) {
+      state = initialState(graph, typesetterOf);
+      draw();
+    } else {
+      update({ type: "load", graph });
+    }
+    want(wanted);
+  };
+  const want = ({ expanded, selected }: Partial<ViewState>) => {
+    if (expanded !== undefined) {
+      update({ type: "setExpanded", expanded });
+    }
+    if (selected !== undefined) {
+      update({ type: "select", id: selected });
     }
   };
-  root.addEventListener("keydown", onKey);
+
+  answerKeys(root, dispatch, disposal.signal);
   draw();
+  onceVisible(root, disposal.signal, () => {
+    if (state === null) {
+      show();
+    }
+  });
 
   return {
     async setPayload(bytes) {
       const number = ++payloads;
       const start = performance.now();
       try {
-        const graph = makeGraph(await decode(bytes));
-        if (number !== payloads) {
-          return; // a newer one came while this was unpacked
-        }
-        problem = null;
-        if (state === null) {
-          state = initialState(graph, typesetterOf);
-          draw();
+        const decoded = makeGraph(await decode(bytes));
+        if (number === payloads) {
+          graph = decoded;
+          problem = null;
+          show();
           afterPaint(() => performance.measure("ckpt-viz: payload to first paint", { start }));
-        } else {
-          update({ type: "load", graph });
         }
-        this.setState(pending);
       } catch (error) {
         if (number === payloads) {
           problem = error instanceof Error ? error.message : String(error);
@@ -124,21 +121,60 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
       }
     },
     setState(change) {
-      pending = { ...pending, ...change };
-      if (change.expanded !== undefined) {
-        update({ type: "setExpanded", expanded: change.expanded });
-      }
-      if (change.selected !== undefined) {
-        update({ type: "select", id: change.selected });
-      }
+      wanted = { ...wanted, ...change };
+      want(change);
     },
     dispose() {
       payloads++;
-      root.removeEventListener("keydown", onKey);
+      disposal.abort();
       render(null, root);
       root.remove();
     },
   };
+}
+
+type TypesetterOf = (graph: Graph) => Typesetter;
+
+function typesetters(fontFamily: string): TypesetterOf {
+  const measure = textMeasure(fontFamily);
+  const known = new WeakMap<Graph, Typesetter>();
+  return (graph) => {
+    const typesetter = known.get(graph) ?? makeTypesetter(graph, measure);
+    known.set(graph, typesetter);
+    return typesetter;
+  };
+}
+
+function answerKeys(root: HTMLElement, dispatch: Dispatch, signal: AbortSignal): void {
+  const act = (event: KeyboardEvent) => {
+    const action = isControl(event.target) ? undefined : actionOf(event);
+    if (action !== undefined) {
+      event.preventDefault();
+      event.stopPropagation();
+      dispatch(action);
+    }
+  };
+  // JupyterLab would take "a" or "dd" for commands of the notebook. It leaves a key alone if the
+  // focused element itself says so, and asks at the document, so this must come earlier.
+  const claim = (event: KeyboardEvent) => {
+    if (event.target instanceof Element && root.contains(event.target)) {
+      event.target.toggleAttribute("data-lm-suppress-shortcuts", isOurs(event));
+    }
+  };
+  root.addEventListener("keydown", act, { signal });
+  window.addEventListener("keydown", claim, { capture: true, signal });
+}
+
+/** Calls once the element has a size, and so its place in a page. */
+function onceVisible(element: HTMLElement, signal: AbortSignal, call: () => void): void {
+  const observer = new ResizeObserver(() => {
+    if (element.clientWidth > 0) {
+      observer.disconnect();
+      call();
+    }
+  });
+  observer.observe(element);
+  signal.addEventListener("abort", () => observer.disconnect());
 }
 
 /** Calls once what was drawn is on the screen: messages come after the frame they are posted in. */
@@ -150,8 +186,11 @@ function afterPaint(call: () => void): void {
   });
 }
 
-function viewState({ selected, expanded, isDefaultExpansion }: State): ViewState {
-  return { selected, expanded: isDefaultExpansion ? null : [...expanded] };
+function viewState(state: State | null): ViewState {
+  return {
+    selected: state?.selected ?? null,
+    expanded: state === null || state.isDefaultExpansion ? null : [...state.expanded],
+  };
 }
 
 /** Buttons and boxes take their own keys, space above all. */
@@ -160,31 +199,31 @@ function isControl(target: EventTarget | null): boolean {
 }
 
 interface ExplorerProps {
-  readonly state: State | null;
+  readonly shown: { readonly state: State; readonly typesetter: Typesetter } | null;
   readonly problem: string | null;
   readonly note: string | undefined;
   readonly id: string;
-  readonly typesetterOf: (graph: Graph) => Typesetter;
   readonly dispatch: Dispatch;
 }
 
-function Explorer({ state, problem, note, id, typesetterOf, dispatch }: ExplorerProps) {
+function Explorer({ shown, problem, note, id, dispatch }: ExplorerProps) {
   const message =
     problem === null ? null : (
       <p class="ckv-problem" role="alert">
         {problem}
       </p>
     );
-  if (state === null) {
+  if (shown === null) {
     return message ?? <p class="ckv-hint">{WORDS.loading}</p>;
   }
+  const { state, typesetter } = shown;
   return (
     <>
       {message}
       <Toolbar state={state} note={note} dispatch={dispatch} />
       <div class="ckv-panes">
         <Outline state={state} dispatch={dispatch} id={id} />
-        <Drawing state={state} typesetter={typesetterOf(state.graph)} dispatch={dispatch} />
+        <Drawing state={state} typesetter={typesetter} dispatch={dispatch} />
         <Details state={state} dispatch={dispatch} />
       </div>
       <Legend state={state} dispatch={dispatch} />

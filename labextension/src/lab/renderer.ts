@@ -85,7 +85,21 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
 function liveWidget(rendermime: IRenderMimeRegistry, modelId: string): Pending {
   const widget = rendermime.createRenderer(WIDGET_VIEW);
   const data = { [WIDGET_VIEW]: { version_major: 2, version_minor: 0, model_id: modelId } };
-  return { widget, ready: widget.renderModel(rendermime.createModel({ data, trusted: true })) };
+  void widget.renderModel(rendermime.createModel({ data, trusted: true }));
+  return { widget, ready: hasGraph(widget.node) };
+}
+
+/** Wait for the graph: anywidget mounts the view, and the view reads it, after renderModel(). */
+function hasGraph(node: HTMLElement): Promise<void> {
+  return new Promise((resolve) => {
+    const observer = new MutationObserver(() => {
+      if (node.querySelector("[role=treegrid]")) {
+        observer.disconnect();
+        resolve();
+      }
+    });
+    observer.observe(node, { childList: true, subtree: true });
+  });
 }
 
 function snapshot(payload: Uint8Array): Pending {
