@@ -9,7 +9,16 @@ from typing import Any
 
 from ckpt_viz.bundle import Bundle, open_bundle
 from ckpt_viz.errors import CheckpointNotFoundError, FormatError, UnsupportedError
-from ckpt_viz.object_graph import Attribute, Child, Graph, Node, Origin, SlotVariable
+from ckpt_viz.object_graph import (
+    Attribute,
+    Child,
+    Graph,
+    Node,
+    Origin,
+    Role,
+    SlotVariable,
+    is_variable,
+)
 from ckpt_viz.protos import TrackableObjectGraph, parse
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -19,7 +28,7 @@ _INDEX = ".index"
 def read_checkpoint(path: str | os.PathLike[str]) -> Graph:
     """Return the object graph of the checkpoint with this prefix, `ckpts/ckpt-3` say.
 
-    Every role is still OBJECT, since a file holds no types. Reads the index and the object
+    Roles are those that a node alone tells: VARIABLE or OBJECT. Reads the index and the object
     graph, no other tensor. Raises CheckpointNotFoundError, FormatError or UnsupportedError.
     """
     prefix = os.fspath(path)
@@ -42,20 +51,25 @@ def _nodes(bundle: Bundle) -> Iterable[Node]:
         raise FormatError(f"{place}: found no nodes, expected at least the root")
     count = len(proto.nodes)
     for node_id, node in enumerate(proto.nodes):
-        children = tuple(Child(c.local_name, c.node_id) for c in node.children)
-        slots = tuple(
-            SlotVariable(s.slot_name, s.original_variable_node_id, s.slot_variable_node_id)
-            for s in node.slot_variables
-        )
+        children = tuple([Child(c.local_name, c.node_id) for c in node.children])
+        slots = tuple(map(_slot_variable, node.slot_variables))
+        attributes = tuple([_attribute(bundle, a) for a in node.attributes])
         _check_references(f"{place}: node {node_id}", children, slots, count)
         yield Node(
             children=children,
-            attributes=tuple(_attribute(bundle, a) for a in node.attributes),
+            attributes=attributes,
             slot_variables=slots,
             registered_saver=(
                 node.registered_saver.name if node.HasField("registered_saver") else None
             ),
+            role=Role.VARIABLE if is_variable(attributes) else Role.OBJECT,
         )
+
+
+def _slot_variable(proto: Any) -> SlotVariable:
+    return SlotVariable(
+        proto.slot_name, proto.original_variable_node_id, proto.slot_variable_node_id
+    )
 
 
 def _check_references(

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
+from ckpt_viz.keys import VARIABLE_VALUE
+
 ROOT = 0
 
 
@@ -69,6 +71,11 @@ class Attribute:
     dtype: str | None = None
     shape: tuple[int, ...] | None = None
     nbytes: int | None = None
+
+
+def is_variable(attributes: Sequence[Attribute]) -> bool:
+    """Return whether these are the attributes of a variable: its value and nothing else."""
+    return len(attributes) == 1 and attributes[0].name == VARIABLE_VALUE
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ckpt_viz.keys import VARIABLE_VALUE
-from ckpt_viz.object_graph import ROOT, Node, Role, Slot, SlotRule
+from ckpt_viz.object_graph import ROOT, Node, Role, Slot, SlotRule, is_variable
 
 # Keras 3 keeps slot variables in lists of the optimizer, one list per slot. The lists'
 # local names, and the suffix that Keras gives the variables in them (keras/src/optimizers).
@@ -71,10 +70,9 @@ def assign_roles(nodes: Sequence[Node]) -> tuple[Node, ...]:
     def assigned(node_id: int, node: Node) -> Node:
         slot = slots.get(node_id)
         role = _role(node, is_slot=slot is not None, is_bookkeeping=node_id in bookkeeping)
-        # Most nodes of a file stay as they are, and copying them all would take longest.
-        return (
-            node if (slot, role) == (node.slot, node.role) else replace(node, slot=slot, role=role)
-        )
+        if slot is node.slot and role is node.role:
+            return node  # as most are: copying them all would take longest
+        return replace(node, slot=slot, role=role)
 
     return tuple(map(assigned, range(len(nodes)), nodes))
 
@@ -82,18 +80,13 @@ def assign_roles(nodes: Sequence[Node]) -> tuple[Node, ...]:
 def _role(node: Node, *, is_slot: bool, is_bookkeeping: bool) -> Role:
     if is_slot:
         return Role.SLOT
-    if is_variable(node):
+    if is_variable(node.attributes):
         return Role.VARIABLE
     if _is_optimizer(node):
         return Role.OPTIMIZER
     if node.attributes or node.registered_saver:
         return Role.VALUE
     return Role.BOOKKEEPING if is_bookkeeping else node.role
-
-
-def is_variable(node: Node) -> bool:
-    """Return whether the node's one value is that of a variable."""
-    return len(node.attributes) == 1 and node.attributes[0].name == VARIABLE_VALUE
 
 
 def _is_optimizer(node: Node) -> bool:
@@ -111,7 +104,7 @@ def _find_slots(nodes: Sequence[Node]) -> dict[int, Slot]:
     slots: dict[int, Slot] = {}
     for optimizer, node in enumerate(nodes):
         for slot in node.slot_variables:
-            if is_variable(nodes[slot.slot_variable]):
+            if is_variable(nodes[slot.slot_variable].attributes):
                 slots.setdefault(
                     slot.slot_variable,
                     Slot(slot.slot_name, slot.variable, optimizer, SlotRule.DECLARED),
@@ -138,7 +131,11 @@ def _slots_by_list_index(
     for list_name, slot_list in lists.items():
         for child in slot_list.children:
             variable = trainable.get(child.local_name)
-            if variable is not None and child.node_id in own and is_variable(nodes[child.node_id]):
+            if (
+                variable is not None
+                and child.node_id in own
+                and is_variable(nodes[child.node_id].attributes)
+            ):
                 name = _SLOT_NAMES.get(list_name, list_name.strip("_").removesuffix("s"))
                 yield child.node_id, Slot(name, variable, optimizer, SlotRule.LIST_INDEX)
 
@@ -148,7 +145,8 @@ def _find_bookkeeping(nodes: Sequence[Node]) -> set[int]:
 
     An edge leads into bookkeeping by its name, and only if no value hangs below it.
     """
-    if not any(c.local_name in _BOOKKEEPING_NAMES for node in nodes for c in node.children):
+    named = {c.node_id for n in nodes for c in n.children if c.local_name in _BOOKKEEPING_NAMES}
+    if not named:
         return set()
     valued = _with_value_below(nodes)
     ordinary = _closure(
@@ -159,7 +157,8 @@ def _find_bookkeeping(nodes: Sequence[Node]) -> set[int]:
             if child.node_id in valued or child.local_name not in _BOOKKEEPING_NAMES
         ),
     )
-    return set(range(len(nodes))) - ordinary - valued
+    below = _closure(named, lambda node_id: (child.node_id for child in nodes[node_id].children))
+    return below - ordinary - valued
 
 
 def _with_value_below(nodes: Sequence[Node]) -> set[int]:

@@ -81,7 +81,7 @@ def _cost(parent: Role, local_name: str) -> _Cost:
 
 def _stands_with_its_variable(nodes: Sequence[Node], node: Node) -> bool:
     # A hostile file can make slots of slots, even in circles; those stay ordinary nodes.
-    return node.slot is not None and nodes[node.slot.variable].slot is None
+    return node.slot is not None and nodes[node.slot.variable].role is Role.VARIABLE
 
 
 def _children(

@@ -22,14 +22,18 @@ def test_python(tool: str) -> None:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    assert done.returncode == 0, done.stdout
+    _expect_success(done)
 
 
 @pytest.mark.parametrize("script", ["typecheck", "lint", "test"])
 def test_typescript(script: str) -> None:
-    done = frontend.run_script(script)
-    assert done.returncode == 0, done.stdout
+    _expect_success(frontend.run_script(script))
 
 
 def test_the_lock_file_holds_for_any_registry() -> None:
     assert '"resolved"' not in (frontend.LABEXTENSION / "package-lock.json").read_text()
+
+
+def _expect_success(done: subprocess.CompletedProcess[str]) -> None:
+    if done.returncode != 0:
+        pytest.fail(done.stdout, pytrace=False)

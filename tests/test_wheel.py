@@ -12,6 +12,9 @@ from zipfile import ZipFile
 
 import pytest
 
+import ckpt_viz as cv
+from tests import live_objects
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -35,7 +38,8 @@ def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_wheel_holds_the_package_and_both_front_ends_only(wheel: Path) -> None:
     names = ZipFile(wheel).namelist()
-    data = "ckpt_viz-0.1.0.data/data/share/jupyter/labextensions/ckpt-viz"
+    name, version = wheel.name.split("-")[:2]
+    data = f"{name}-{version}.data/data/share/jupyter/labextensions/ckpt-viz"
     assert {
         "ckpt_viz/static/widget.js",
         "ckpt_viz/static/widget.css",
@@ -51,12 +55,17 @@ def test_wheel_holds_the_package_and_both_front_ends_only(wheel: Path) -> None:
     assert elsewhere == []
 
 
-def test_wheel_works_alone(alone: Path) -> None:
-    source = "import ckpt_viz as cv; print(cv.Explorer._esm.__class__.__name__)"
-    assert _run(_script(alone, "python"), "-c", source) == "FileContents\n"
-    assert "show" in _run(_script(alone, "ckpt-viz"), "--help")
+def test_wheel_alone_has_both_front_ends(alone: Path) -> None:
+    source = "import ckpt_viz as cv; print(len(str(cv.Explorer._esm)) > 10_000)"
+    assert _run(_script(alone, "python"), "-c", source) == "True\n"
     extension = alone / "share" / "jupyter" / "labextensions" / "ckpt-viz"
     assert (extension / "package.json").is_file()
+
+
+@pytest.mark.tf
+def test_wheel_alone_reads_a_checkpoint(alone: Path, tmp_path: Path) -> None:
+    prefix = live_objects.containers().write(str(tmp_path / "ckpt"))
+    assert _run(_script(alone, "ckpt-viz"), "show", prefix) == f"{cv.graph(prefix)}\n"
 
 
 def test_jupyterlab_lists_the_extension_as_enabled() -> None:

@@ -7,7 +7,7 @@ import { bytesWords, roleWord, shapeWords, typeWords, valueWords, visible, WORDS
 import { RoleIcon } from "./icons";
 import type { Dispatch } from "./props";
 
-const MAX_LISTED = 200;
+const MAX_LISTED = 50;
 
 interface DetailsProps {
   readonly state: State;
