@@ -56,7 +56,7 @@ const MARGIN = 24;
 const MIN_SCALE = 0.1;
 const MAX_SCALE = 3;
 /** Below this scale text is not worth reading, so fitting stops there. */
-const MIN_FIT_SCALE = 0.8;
+const MIN_FIT_SCALE = 0.7;
 
 export function initialState(graph: Graph, widthsOf: (graph: Graph) => Widths): State {
   const children = childrenOf(graph, false);

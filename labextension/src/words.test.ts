@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { Graph } from "./graph";
 import { loadGraph } from "./graphs.test-data";
 import { boxText, bytesWords, sentence, visible } from "./words";
 
@@ -25,6 +26,18 @@ it("says in a node's box what it is", async () => {
     "7×2 float32",
     "9×2 float32",
   ]);
+});
+
+it("adds its variables' name to an object that is only a number", async () => {
+  const graph = await loadGraph("keras3_adam");
+  const layer = (label: string, fullName: string): Graph => ({
+    ...graph,
+    label: () => label,
+    attributes: () => [{ ...graph.attributes(7)[0]!, fullName }],
+  });
+  expect(boxText(layer("3", "block/stem_conv/kernel"), 2)).toBe("“stem_conv” · 2");
+  expect(boxText(layer("l1", "net/kernel"), 2)).toBe("object · 2");
+  expect(boxText(layer("3", "kernel"), 2)).toBe("object · 2");
 });
 
 it("says a node in one sentence", async () => {

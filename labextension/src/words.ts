@@ -47,9 +47,9 @@ export function boxText(graph: Graph, id: number): string {
   }
 }
 
-/** An object's class and, in quotes, the name that its variables carry: Dense “head”. */
+/** An object's class and, where its local name is a number only, its name: Dense “head”. */
 function objectWords(graph: Graph, id: number): string {
-  const scope = variableScope(graph, id);
+  const scope = /(^|-)\d+$/.test(graph.label(id)) ? variableScope(graph, id) : "";
   const name = scope === "" ? "" : `“${visible(scope)}”`;
   return [typeWords(graph, id), name].filter((word) => word !== "").join(" ") || "object";
 }

@@ -1,7 +1,7 @@
 /** Everything that is known of the selected node, in words that can be copied. */
 
 import type { ComponentChildren } from "preact";
-import { type Attribute, type Edge, type Graph, ROOT } from "../graph";
+import type { Attribute, Edge, Graph } from "../graph";
 import type { State } from "../state";
 import { bytesWords, roleWord, shapeWords, typeWords, valueWords, visible, WORDS } from "../words";
 import { RoleIcon } from "./icons";
@@ -107,7 +107,9 @@ function Aliases({ graph, id, dispatch }: NodeProps) {
     <Links title={`${WORDS.alsoReached} (${edges.length})`}>
       {edges.slice(0, MAX_LISTED).map((edge) => (
         <li key={`${edge.node} ${edge.localName}`}>
-          <Jump graph={graph} id={edge.node} dispatch={dispatch} />.{visible(edge.localName)}
+          <Jump graph={graph} id={edge.node} dispatch={dispatch}>
+            {visible(`${graph.name(edge.node)}.${edge.localName}`)}
+          </Jump>
         </li>
       ))}
     </Links>
@@ -187,7 +189,7 @@ function Jump({ graph, id, dispatch, children }: JumpProps) {
       onClick={() => dispatch({ type: "select", id })}
     >
       <RoleIcon role={graph.role(id)} />
-      {children ?? (id === ROOT ? "(root)" : visible(graph.name(id)))}
+      {children ?? visible(graph.name(id))}
     </button>
   );
 }
