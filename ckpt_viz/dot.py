@@ -49,10 +49,14 @@ def _label(node_id: int, node: Node) -> str:
     words = [
         "root" if node_id == ROOT else "",
         node.slot.name if node.slot else "",
-        node.type_name or "",
+        node.type_name or (_attribute_names(node) if node.role is Role.VALUE else ""),
         describe_value(node),
     ]
     return _escaped(" ".join(filter(None, words)) or node.role.value)
+
+
+def _attribute_names(node: Node) -> str:
+    return ", ".join(attribute.name for attribute in node.attributes)
 
 
 def _escaped(text: str) -> str:

@@ -1,0 +1,91 @@
+"""Fixtures that drive a real JupyterLab in a real Chromium."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Generator, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
+
+from tests import frontend
+from tests.ui import processes
+from tests.ui.jupyter import JupyterLab
+
+_BUILT = frontend.LABEXTENSION.parent / "ckpt_viz" / "labextension"
+_NO_CHROMIUM = "no Chromium: apt-get install chromium, or set CKPT_VIZ_CHROMIUM to its path"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("ui")
+
+
+def pytest_runtest_setup() -> None:
+    # Skipped here, and not in a fixture, all tests share one line of pytest's summary.
+    if processes.find_chromium() is None:
+        if os.environ.get("CI"):
+            pytest.fail(_NO_CHROMIUM, pytrace=False)
+        pytest.skip(_NO_CHROMIUM)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show with a failed test what its page and the server printed, and keep a picture."""
+    report = yield
+    lab = getattr(item, "funcargs", {}).get("lab")
+    if report.failed and call.when != "teardown" and isinstance(lab, JupyterLab):
+        log = lab.server.log.read_text().splitlines()[-50:]
+        report.sections.append(("browser console", "\n".join(lab.console[-50:])))
+        report.sections.append(("JupyterLab's log", "\n".join(log)))
+        with suppress(PlaywrightError):
+            lab.screenshot(f"failed-{_file_name(item)}")
+    return report
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    executable = processes.find_chromium()
+    assert executable is not None
+    directory = tmp_path_factory.mktemp("chromium")
+    with processes.chromium(executable, directory) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.connect_over_cdp(address)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Server]:
+    """A JupyterLab with the front end of today's sources."""
+    done = frontend.run_script("build")
+    assert done.returncode == 0, done.stdout
+    labextensions = tmp_path_factory.mktemp("labextensions")
+    (labextensions / "ckpt-viz").symlink_to(_BUILT, target_is_directory=True)
+    with processes.jupyterlab(tmp_path_factory.mktemp("jupyterlab"), labextensions) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def context(browser: Browser) -> BrowserContext:
+    return browser.new_context(viewport={"width": 1280, "height": 800})
+
+
+@pytest.fixture
+def lab(
+    context: BrowserContext, server: processes.Server, request: pytest.FixtureRequest
+) -> Iterator[JupyterLab]:
+    """A new page of JupyterLab with nothing open and no kernel running."""
+    lab = JupyterLab(context.new_page(), server, workspace=_file_name(request.node))
+    yield lab
+    lab.shut_down()
+
+
+def _file_name(item: pytest.Item) -> str:
+    return re.sub(r"\W+", "-", item.name)

@@ -1,0 +1,156 @@
+"""What a person does in JupyterLab, for browser tests."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, Page
+
+from tests.ui.processes import Server
+
+_SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
+
+_CURRENT = "jupyterapp.shell.currentWidget"
+
+Cell = dict[str, Any]
+
+
+def code_cell(source: str, *outputs: dict[str, Any]) -> Cell:
+    """Return a code cell as notebooks hold it; an output is its data by MIME type."""
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {},
+        "source": source,
+        "outputs": [
+            {"output_type": "display_data", "metadata": {}, "data": data} for data in outputs
+        ],
+    }
+
+
+class JupyterLab:
+    """A page that shows JupyterLab; `console` keeps what its scripts print and throw."""
+
+    def __init__(self, page: Page, server: Server, workspace: str) -> None:
+        self.page = page
+        self.server = server
+        self.console: list[str] = []
+        self._workspace = workspace
+        page.on("console", lambda message: self.console.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.console.append(f"uncaught: {error}"))
+        page.goto(f"{server.url}/lab/workspaces/{workspace}")
+        self._await_start()
+
+    def shut_down(self) -> None:
+        """Shut down all kernels and close the page."""
+        self.page.evaluate("jupyterapp.serviceManager.sessions.shutdownAll()")
+        self.page.close()
+
+    def reload(self) -> None:
+        """Load the page anew; JupyterLab opens the current notebook again."""
+        # Soon after the last change it notes on the server what is open.
+        self.page.wait_for_function(
+            f"async url => (await (await fetch(url)).text()).includes({_CURRENT}.context.path)",
+            arg=f"{self.server.url}/lab/api/workspaces/{self._workspace}",
+        )
+        self.page.reload()
+        self._await_start()
+        self.await_notebook()
+        self.await_idle()
+
+    def execute(self, command: str, **arguments: object) -> None:
+        """Execute one of JupyterLab's commands and wait for its end."""
+        self.page.evaluate(
+            "([command, arguments]) =>"
+            " jupyterapp.commands.execute(command, arguments).then(() => undefined)",
+            [command, arguments],
+        )
+
+    def create_notebook(self, path: str, *cells: Cell) -> None:
+        """Write a notebook below the server's root."""
+        notebook = {
+            "cells": cells,
+            "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+            "nbformat": 4,
+            "nbformat_minor": 4,
+        }
+        (self.server.root / path).write_text(json.dumps(notebook))
+
+    def open_notebook(self, path: str, kernel_id: str | None = None) -> None:
+        """Open a notebook with its kernel, if that runs, the given one, or a new one."""
+        kernel = {} if kernel_id is None else {"kernel": {"id": kernel_id}}
+        self.execute("docmanager:open", path=path, factory="Notebook", **kernel)
+        self.await_notebook()
+        self.await_idle()
+
+    def await_notebook(self) -> None:
+        """Wait until the current notebook's cells are there."""
+        self.page.wait_for_function(f"{_CURRENT}?.context?.isReady === true")
+        self._cell(0).wait_for()
+
+    def await_idle(self) -> None:
+        """Wait until the current notebook's kernel runs and has nothing to do."""
+        self.page.wait_for_function(f"{_CURRENT}.sessionContext.session?.kernel?.status === 'idle'")
+
+    def run_all(self) -> None:
+        """Run all cells and wait for the last."""
+        self.execute("notebook:run-all-cells")
+        self.await_idle()
+
+    def select_cell(self, index: int) -> None:
+        """Make one cell the current one."""
+        self.page.evaluate(f"index => {{ {_CURRENT}.content.activeCellIndex = index }}", index)
+
+    def run_cell(self, index: int) -> None:
+        """Run one cell and wait for its end."""
+        self.select_cell(index)
+        self.execute("notebook:run-cell")
+        self.await_idle()
+
+    def output(self, index: int) -> Locator:
+        """Return the place of all outputs of one cell."""
+        return self._cell(index).locator(".jp-OutputArea")
+
+    @property
+    def path(self) -> str:
+        """The path of the current notebook."""
+        path: str = self.page.evaluate(f"{_CURRENT}.context.path")
+        return path
+
+    @property
+    def kernel_id(self) -> str:
+        """The id of the current notebook's kernel."""
+        kernel_id: str = self.page.evaluate(f"{_CURRENT}.sessionContext.session.kernel.id")
+        return kernel_id
+
+    def save(self) -> None:
+        """Save the current notebook."""
+        self.execute("docmanager:save")
+
+    def close(self) -> None:
+        """Close the current tab, which has no unsaved changes."""
+        self.execute("application:close")
+
+    def restart_kernel(self) -> None:
+        """Restart the current notebook's kernel, as the button does."""
+        self.page.evaluate(f"{_CURRENT}.sessionContext.restartKernel()")
+        self.await_idle()
+
+    def shut_down_kernel(self) -> None:
+        """Shut down the current notebook's kernel."""
+        self.execute("notebook:shutdown-kernel")
+
+    def screenshot(self, name: str) -> None:
+        """Leave a picture in tests/screenshots/ for people to look at."""
+        _SCREENSHOTS.mkdir(exist_ok=True)
+        self.page.screenshot(path=_SCREENSHOTS / f"{name}.png")
+
+    def _cell(self, index: int) -> Locator:
+        return self.page.locator(".jp-NotebookPanel:visible .jp-Notebook .jp-Cell").nth(index)
+
+    def _await_start(self) -> None:
+        self.page.wait_for_function("window.jupyterapp !== undefined")
+        self.page.evaluate("jupyterapp.restored.then(() => undefined)")
+        self.page.locator("#jupyterlab-splash").wait_for(state="detached")

@@ -1,0 +1,145 @@
+"""The two programs that browser tests need: a JupyterLab server and a Chromium."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+_START_SECONDS = 60
+_STOP_SECONDS = 20
+
+_CHROMIUM_FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running JupyterLab: its address, the directory it serves, and what it prints."""
+
+    url: str
+    root: Path
+    log: Path
+
+
+def find_chromium() -> str | None:
+    """Return the path of a Chromium: the one named by CKPT_VIZ_CHROMIUM, or one on PATH."""
+    named = os.environ.get("CKPT_VIZ_CHROMIUM")
+    names = [named] if named else ["chromium", "chromium-browser", "google-chrome"]
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+@contextmanager
+def jupyterlab(directory: Path, labextensions: Path) -> Iterator[Server]:
+    """Serve an empty directory with a JupyterLab that knows no user's settings.
+
+    `labextensions` holds extensions that go before the installed ones.
+    """
+    root = directory / "root"
+    root.mkdir()
+    port = _free_port()
+    server = Server(f"http://127.0.0.1:{port}", root, directory / "jupyterlab.log")
+    homes = {
+        name: str(directory / name.lower())
+        for name in (
+            "HOME",
+            "IPYTHONDIR",
+            "JUPYTER_CONFIG_DIR",
+            "JUPYTER_DATA_DIR",
+            "JUPYTER_RUNTIME_DIR",
+        )
+    }
+    # Else a note in the corner asks whether to fetch news.
+    settings = directory / "jupyter_config_dir/lab/user-settings/@jupyterlab/apputils-extension"
+    settings.mkdir(parents=True)
+    (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')
+    command = [
+        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--expose-app-in-browser"),
+        *("--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
+        *(f"--ServerApp.root_dir={root}", "--ServerApp.allow_root=True"),
+        *("--IdentityProvider.token=", "--LabApp.news_url=None"),
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        f"--LabApp.extra_labextensions_path={labextensions}",
+    ]
+    with _running(command, server.log, homes, lambda: _answers(f"{server.url}/api/status")):
+        yield server
+
+
+@contextmanager
+def chromium(executable: str, directory: Path) -> Iterator[str]:
+    """Run a Chromium with a new user-data directory; the address of its DevTools."""
+    # Chromium writes the port it has chosen, once it listens there.
+    port = directory / "profile" / "DevToolsActivePort"
+    command = [
+        *(executable, *_CHROMIUM_FLAGS),
+        *(f"--user-data-dir={port.parent}", "--remote-debugging-port=0", "about:blank"),
+    ]
+    with _running(command, directory / "chromium.log", {}, port.exists):
+        yield f"http://127.0.0.1:{port.read_text().split()[0]}"
+
+
+@contextmanager
+def _running(
+    command: Sequence[str], log: Path, environ: Mapping[str, str], is_ready: Callable[[], bool]
+) -> Iterator[None]:
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            env=os.environ | environ,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        deadline = time.monotonic() + _START_SECONDS
+        while not is_ready():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"{command[0]} did not start:\n{log.read_text()}")
+            time.sleep(0.1)
+        yield
+    finally:
+        _stop(process)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Ask the process to end, then end what is left of the group that it leads."""
+    process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_STOP_SECONDS)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urlopen(url):
+            return True
+    except URLError:
+        return False
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

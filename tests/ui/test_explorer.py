@@ -1,0 +1,280 @@
+"""The explorer in a notebook: what a person sees and does, and what the kernel learns of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.ui.jupyter import JupyterLab, code_cell
+
+TRAIN = """
+import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tensorflow as tf
+import ckpt_viz as cv
+model = tf.keras.Sequential([tf.keras.layers.Dense(5)])
+optimizer = tf.keras.optimizers.Adam(0.1)
+model.build((None, 3)); optimizer.build(model.trainable_variables)
+ckpt = tf.train.Checkpoint(model=model, optimizer=optimizer, step=tf.Variable(1))
+"""
+SHOW = "explorer = cv.show(ckpt)\nexplorer"
+SELECTED = "print(explorer.selected_node.role.value, explorer.selected_object is ckpt.step)"
+
+
+def row(explorer: Locator, name: str) -> Locator:
+    return explorer.get_by_role("row").filter(has=explorer.page.get_by_text(name, exact=True))
+
+
+def box(explorer: Locator, node_name: str) -> Locator:
+    """Return a node's box in the drawing, by the name that TensorFlow prints."""
+    starts_with_name = re.compile(rf"^{re.escape(node_name)} \(")
+    title = explorer.page.locator("title").filter(has_text=starts_with_name)
+    return explorer.locator(".ckv-node").filter(has=title)
+
+
+def focused(explorer: Locator) -> Locator:
+    explorer.get_by_role("treegrid").focus()
+    return explorer
+
+
+def test_selection_reaches_the_kernel_and_the_graph_outlives_it(lab: JupyterLab) -> None:
+    lab.create_notebook(
+        "whole-way.ipynb",
+        *(code_cell(TRAIN), code_cell(SHOW), code_cell(SELECTED)),
+        *(code_cell("explorer.selected = 0"), code_cell("print(explorer.selected_node)")),
+    )
+    lab.open_notebook("whole-way.ipynb")
+    lab.run_cell(0)
+    lab.run_cell(1)
+    explorer = lab.output(1).locator(".ckpt-viz")
+
+    # Selecting in the drawing selects in the outline, in the details and in the kernel.
+    box(explorer, "(root).step").click()
+    expect(row(explorer, "step")).to_have_attribute("aria-selected", "true")
+    expect(explorer.locator(".ckv-node-name")).to_have_text("(root).step")
+    lab.run_cell(2)
+    expect(lab.output(2)).to_have_text("variable True")
+
+    # And the other way round, from the outline and from the kernel.
+    row(explorer, "optimizer").click()
+    expect(explorer.locator(".ckv-node.ckv-selected title")).to_have_text(
+        "(root).optimizer (optimizer)"
+    )
+    lab.run_cell(3)
+    expect(row(explorer, "(root)")).to_have_attribute("aria-selected", "true")
+    lab.screenshot("explorer-in-a-notebook")
+
+    # The kernel ends, the notebook stays.
+    lab.save()
+    lab.shut_down_kernel()
+    lab.close()
+    lab.open_notebook("whole-way.ipynb")
+    lab.shut_down_kernel()
+    explorer = lab.output(1).locator(".ckpt-viz")
+    expect(explorer.get_by_text("snapshot", exact=True)).to_be_visible()
+    expect(lab.page.get_by_text("model not found")).to_have_count(0)
+    before = explorer.get_by_role("row").count()
+    row(explorer, "model").click()
+    focused(explorer).press("*")
+    box(explorer, "(root).step").click()
+    expect(explorer.locator(".ckv-node-name")).to_have_text("(root).step")
+    assert explorer.get_by_role("row").count() >= before
+    lab.screenshot("snapshot-without-a-kernel")
+
+
+@pytest.fixture
+def explorer(lab: JupyterLab) -> Locator:
+    lab.create_notebook("explorer.ipynb", code_cell(TRAIN + SHOW), code_cell("explorer.expanded"))
+    lab.open_notebook("explorer.ipynb")
+    lab.run_cell(0)
+    return lab.output(0).locator(".ckpt-viz")
+
+
+def test_arrow_keys_open_close_and_move_and_leave_the_notebook_alone(
+    lab: JupyterLab, explorer: Locator
+) -> None:
+    focused(explorer)
+    keys = lab.page.keyboard
+    keys.press("ArrowDown")
+    expect(row(explorer, "(root)")).to_have_attribute("aria-selected", "true")
+    row(explorer, "step").click()
+    keys.press("ArrowUp")
+    selected = explorer.locator('[role=row][aria-selected="true"]')
+    expect(selected).not_to_contain_text("step")
+    row(explorer, "optimizer").click()
+    expect(selected).to_have_attribute("aria-expanded", "true")
+    keys.press("ArrowLeft")
+    expect(selected).to_have_attribute("aria-expanded", "false")
+    keys.press("ArrowRight")
+    expect(selected).to_have_attribute("aria-expanded", "true")
+    lab.run_cell(1)
+    expect(lab.output(1)).to_contain_text("0,")  # who opens and closes makes a choice
+    # In a notebook's command mode these delete, insert and convert cells.
+    cells = lab.page.locator(".jp-Notebook .jp-Cell")
+    for focus in (explorer.get_by_role("treegrid"), explorer.get_by_role("application")):
+        for key in "ddxabym":
+            focus.press(key)
+        expect(cells).to_have_count(2)
+    explorer.get_by_role("button", name="Zoom in").press("d")
+    explorer.get_by_role("button", name="Zoom in").press("d")
+    expect(cells).to_have_count(2)
+    # With Ctrl they are the notebook's still.
+    focused(explorer).get_by_role("treegrid").press("Control+s")
+    expect(lab.page.locator(".jp-mod-dirty")).to_have_count(0)
+
+
+def test_slots_are_chips_on_their_variable_and_unfold_as_dashed_nodes(explorer: Locator) -> None:
+    expect(explorer.locator(".ckv-node.ckv-role-slot")).to_have_count(0)
+    row(explorer, "_kernel").click()  # which brings it into sight
+    variable = explorer.locator(".ckv-node.ckv-role-variable", has_text="3×5 float32")
+    expect(variable.locator(".ckv-chip-text")).to_have_text(["momentum", "velocity"])
+    variable.locator(".ckv-toggle").click()
+    slots = explorer.locator(".ckv-node.ckv-role-slot")
+    expect(slots).to_have_count(2)
+    dashes = "element => getComputedStyle(element).strokeDasharray"
+    assert slots.first.locator(".ckv-shape").evaluate(dashes) != "none"
+    assert explorer.locator(".ckv-slot-edge").evaluate(dashes) != "none"
+    slots.first.click()
+    expect(explorer.locator(".ckv-details")).to_contain_text("inferred by list index")
+
+
+def test_words_fit_in_their_boxes_live_and_as_a_snapshot(
+    lab: JupyterLab, explorer: Locator
+) -> None:
+    overflow = """nodes => nodes.map(node => {
+        const [shape, text] = [".ckv-shape", ".ckv-box-text"].map(
+            selector => node.querySelector(selector).getBoundingClientRect());
+        return text.right - shape.right;
+    })"""
+    assert max(explorer.locator(".ckv-node").evaluate_all(overflow)) < 0
+    lab.shut_down_kernel()
+    expect(explorer.get_by_text("snapshot", exact=True)).to_be_visible()
+    assert max(explorer.locator(".ckv-node").evaluate_all(overflow)) < 0
+
+
+def test_toggled_box_stays_under_the_pointer(explorer: Locator) -> None:
+    optimizer = box(explorer, "(root).optimizer")
+    toggle = optimizer.locator(".ckv-toggle")
+    before = toggle.bounding_box()
+    toggle.click()
+    expect(row(explorer, "optimizer")).to_have_attribute("aria-expanded", "false")
+    assert toggle.bounding_box() == pytest.approx(before, abs=0.5)
+
+
+def test_dragging_pans_and_buttons_zoom(lab: JupyterLab, explorer: Locator) -> None:
+    drawing = explorer.get_by_role("application")
+    root = box(explorer, "(root)")
+    area, start = drawing.bounding_box(), root.bounding_box()
+    assert area is not None and start is not None
+    mouse = lab.page.mouse
+    mouse.move(area["x"] + area["width"] - 30, area["y"] + 20)
+    mouse.down()
+    mouse.move(area["x"] + area["width"] - 70, area["y"] + 45, steps=4)
+    mouse.up()
+    moved = root.bounding_box()
+    assert moved is not None
+    assert (moved["x"] - start["x"], moved["y"] - start["y"]) == pytest.approx((-40, 25), abs=1)
+    explorer.get_by_role("button", name="Zoom in").click()
+    zoomed = root.bounding_box()
+    assert zoomed is not None
+    assert zoomed["width"] > moved["width"] * 1.2
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_colours_follow_the_theme(lab: JupyterLab, explorer: Locator, theme: str) -> None:
+    lab.execute("apputils:change-theme", theme=theme)
+    is_light = str(theme.endswith("Light")).lower()
+    expect(lab.page.locator("body")).to_have_attribute("data-jp-theme-light", is_light)
+    colour = "element => getComputedStyle(element).stroke"
+    seen = {
+        role: explorer.locator(f".ckv-node.ckv-role-{role} > .ckv-shape").first.evaluate(colour)
+        for role in ("layer", "variable", "optimizer")
+    }
+    expected = {
+        "true": {
+            "layer": "rgb(31, 31, 31)",
+            "variable": "rgb(26, 86, 219)",
+            "optimizer": "rgb(155, 28, 28)",
+        },
+        "false": {
+            "layer": "rgb(242, 242, 242)",
+            "variable": "rgb(138, 180, 248)",
+            "optimizer": "rgb(255, 107, 97)",
+        },
+    }
+    assert seen == expected[is_light]
+    row(explorer, "optimizer").click()
+    lab.screenshot(f"theme-{theme.split()[-1].lower()}")
+    lab.execute("apputils:change-theme", theme="JupyterLab Light")
+
+
+HOSTILE = """
+import tensorflow as tf
+import ckpt_viz as cv
+code = ["<script>window.pwned = 1</script>", "<img src=x onerror='window.pwned = 1'>"]
+names = [*code, 'a"b', "a\\nb"]
+module = tf.Module()
+for name in names:
+    inner = tf.Module()
+    setattr(inner, name, tf.Variable(1.0, name="x"))
+    setattr(module, name, inner)
+cv.show(module)
+"""
+
+
+def test_names_that_are_code_show_as_text(lab: JupyterLab) -> None:
+    lab.create_notebook("hostile.ipynb", code_cell(HOSTILE))
+    lab.open_notebook("hostile.ipynb")
+    lab.run_cell(0)
+    explorer = lab.output(0).locator(".ckpt-viz")
+    for name in ("<script>window.pwned = 1</script>", 'a"b', "a\\u000ab"):
+        expect(row(explorer, name).first).to_be_visible()
+    rows = explorer.get_by_role("row")
+    for index in range(1, rows.count()):
+        rows.nth(index).click()
+    assert lab.page.evaluate("window.pwned === undefined")
+    expect(explorer.locator("img, script")).to_have_count(0)
+
+
+LARGE = """
+import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tensorflow as tf
+import ckpt_viz as cv
+model = tf.keras.applications.EfficientNetB7(weights=None)
+optimizer = tf.keras.optimizers.Adam()
+optimizer.build(model.trainable_variables)
+ckpt = tf.train.Checkpoint(model=model, optimizer=optimizer)
+explorer = cv.show(ckpt)
+explorer
+"""
+
+PRESS = (Path(__file__).parent / "press.js").read_text()
+
+
+def test_a_large_model_answers_to_every_key(
+    lab: JupyterLab, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = "print(len(explorer._payload) / len(explorer.graph.nodes), len(explorer._esm))"
+    lab.create_notebook("large.ipynb", code_cell(LARGE), code_cell(size))
+    lab.page.set_default_timeout(180_000)
+    lab.open_notebook("large.ipynb")
+    lab.run_cell(0)
+    explorer = lab.output(0).locator(".ckpt-viz")
+    expect(explorer.locator(".ckv-size")).to_have_text("3,296 nodes", timeout=120_000)
+    lab.run_cell(1)
+    lab.page.set_default_timeout(30_000)
+    keys = [
+        *("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowDown", "*", "End", "ArrowUp"),
+        *("Home", "ArrowDown", "ArrowDown", "ArrowLeft", "ArrowRight", "PageDown", "PageDown"),
+    ]
+    figures = explorer.evaluate(PRESS, keys)
+    rows = int(explorer.get_by_role("treegrid").get_attribute("aria-rowcount") or 0)
+    assert rows > 1800  # all 816 operations are open
+    with capsys.disabled():
+        print("\nEfficientNetB7 with Adam, 3,296 nodes, key press to paint in ms:")
+        print(", ".join(f"{key} {paint:.0f}" for key, paint in figures["painted"]))
+        print(f"payload to first paint: {figures['firstPaint']:.0f} ms")
+        print(f"payload bytes per node, _esm bytes: {lab.output(1).inner_text()}")
+    lab.screenshot("efficientnet-b7")
