@@ -88,6 +88,10 @@ def test_names_equal_those_in_tensorflows_own_warnings(tmp_path: Path) -> None:
 
 
 def test_every_slot_of_keras_3_adam_is_found() -> None:
+    import keras
+
+    if keras.__version__.startswith("2."):
+        pytest.skip("TensorFlow 2.15 has Keras 2")
     graph = cv.graph(live_objects.guide_loop())
     slots = {
         (graph.name(node.slot.variable), node.slot.name)
