@@ -27,10 +27,10 @@ const says = (bytes: Uint8Array, what: RegExp) =>
 describe("a payload that is not as agreed is refused with its reason", () => {
   it("no gzip", () => says(new Uint8Array([1, 2, 3]), /no gzip data/));
   it("cut gzip", () => says(payload("keras3_adam").subarray(0, 200), /no gzip data/));
-  it("something else", () => says(gzipSync("hello, this is text"), /found no ckpt-viz payload/));
+  it("something else", () => says(gzipSync("hello, this is text"), /is none of ckpt-viz/));
   it("cut header", () => says(gzipSync(unpacked().subarray(0, 20)), /ends within its header/));
   it("cut section", () =>
-    says(gzipSync(unpacked().subarray(0, 2000)), /ends at \d+, the payload at 2000/));
+    says(gzipSync(unpacked().subarray(0, 2000)), /has 2000 bytes, but section \w+ ends at \d+/));
   it("another version", () =>
     says(
       withHeader((header) => (header.version = 2)),
@@ -39,21 +39,21 @@ describe("a payload that is not as agreed is refused with its reason", () => {
   it("an unknown role", () =>
     says(
       withHeader((header) => (header.roles = ["spy"])),
-      /header lacks/,
+      /has a header without/,
     ));
   it("a missing section", () =>
     says(
       withHeader((header) => {
         (header.sections as { name: string }[])[0]!.name = "other";
       }),
-      /section role is missing/,
+      /lacks section role/,
     ));
   it("an endless section", () =>
     says(
       withHeader((header) => {
         (header.sections as { length: number }[])[0]!.length = 2 ** 40;
       }),
-      /section role ends at/,
+      /but section role ends at/,
     ));
 });
 

@@ -122,9 +122,10 @@ async function gunzip(compressed: Uint8Array): Promise<Uint8Array> {
     }
   } catch (error) {
     void reader.cancel().catch(() => undefined);
-    throw error instanceof PayloadError
-      ? error
-      : new PayloadError(`no gzip data: ${String(error)}`);
+    if (error instanceof PayloadError) {
+      throw error;
+    }
+    fail(`is no gzip data: ${String(error)}`);
   }
   const bytes = new Uint8Array(size);
   let offset = 0;
@@ -137,7 +138,7 @@ async function gunzip(compressed: Uint8Array): Promise<Uint8Array> {
 
 function readHeader(bytes: Uint8Array): { header: Header; start: number } {
   const text = new TextDecoder();
-  require(text.decode(bytes.subarray(0, MAGIC.length)) === MAGIC, "found no ckpt-viz payload");
+  require(text.decode(bytes.subarray(0, MAGIC.length)) === MAGIC, "is none of ckpt-viz");
   require(bytes.length >= MAGIC.length + 4, "ends before its header");
   const length = new DataView(bytes.buffer).getUint32(MAGIC.length, true);
   const end = MAGIC.length + 4 + length;
@@ -146,7 +147,7 @@ function readHeader(bytes: Uint8Array): { header: Header; start: number } {
   try {
     header = JSON.parse(text.decode(bytes.subarray(MAGIC.length + 4, end))) as Header;
   } catch (error) {
-    throw new PayloadError(`header is no JSON: ${String(error)}`);
+    fail(`has a header that is no JSON: ${String(error)}`);
   }
   require(header.version ===
     VERSION, `has version ${String(header.version)}, this ckpt-viz reads version ${VERSION}; install the same version in the kernel and in JupyterLab`);
@@ -156,7 +157,9 @@ function readHeader(bytes: Uint8Array): { header: Header; start: number } {
     header.roles.every((role) => ROLES.includes(role)) &&
     Array.isArray(header.slot_rules) &&
     header.slot_rules.every((rule) => typeof rule === "string") &&
-    Array.isArray(header.sections), "header lacks title, origin, roles, slot rules or sections");
+    Array.isArray(
+      header.sections,
+    ), "has a header without title, origin, roles, slot rules or sections");
   return { header, start: padded(end) };
 }
 
@@ -165,10 +168,11 @@ function cutSections(bytes: Uint8Array, header: Header, start: number): Sections
   let offset = start;
   for (const { name, type, length } of header.sections) {
     const size = elementSize(type);
-    require(size !== undefined, `section ${name}: type ${type} is not known`);
-    require(Number.isSafeInteger(length) && length >= 0, `section ${name}: length ${length}`);
+    require(size !== undefined, `has section ${name} of a type that is not known, ${type}`);
+    require(Number.isSafeInteger(length) &&
+      length >= 0, `has section ${name} with length ${length}`);
     const end = offset + length * size;
-    require(end <= bytes.length, `section ${name} ends at ${end}, the payload at ${bytes.length}`);
+    require(end <= bytes.length, `has ${bytes.length} bytes, but section ${name} ends at ${end}`);
     sections.set(name, column(type, bytes.buffer as ArrayBuffer, offset, length));
     offset = padded(end);
   }
@@ -194,7 +198,7 @@ function elementSize(type: string): number | undefined {
 function section(sections: Sections, name: string): Column {
   const found = sections.get(name);
   if (found === undefined) {
-    throw new PayloadError(`section ${name} is missing`);
+    fail(`lacks section ${name}`);
   }
   return found;
 }
@@ -206,7 +210,9 @@ function readStrings(sections: Sections): readonly string[] {
   let offset = 0;
   return Array.from(lengths, (length) => {
     const end = offset + length;
-    require(length >= 0 && end <= bytes.length, "string table ends within a string");
+    if (length < 0 || end > bytes.length) {
+      fail("has a string table that ends within a string");
+    }
     const value = text.decode(bytes.subarray(offset, end));
     offset = end;
     return value;
@@ -232,10 +238,12 @@ function checkColumns({ columns, nodeCount, roles, slotRules, strings }: Payload
   for (const [name, [kind, per]] of Object.entries(COLUMNS)) {
     const values = columns[name as ColumnName];
     require(values.length ===
-      lengths[per], `section ${name} has ${values.length} elements, expected ${lengths[per]}`);
+      lengths[per], `has ${values.length} elements in section ${name}, expected ${lengths[per]}`);
     const [low, high] = ranges[kind] ?? [-Infinity, Infinity];
     for (const value of values) {
-      require(value >= low && value < high, `section ${name}: ${value} is out of range`);
+      if (!(value >= low && value < high)) {
+        fail(`has ${value} in section ${name}, which is out of range`);
+      }
     }
   }
 }
@@ -243,7 +251,9 @@ function checkColumns({ columns, nodeCount, roles, slotRules, strings }: Payload
 function sum(name: string, counts: Column): number {
   let total = 0;
   for (const count of counts) {
-    require(count >= 0, `section ${name}: ${count} is out of range`);
+    if (count < 0) {
+      fail(`has ${count} in section ${name}, which is out of range`);
+    }
     total += count;
   }
   return total;
@@ -254,11 +264,10 @@ function checkTree({ columns, nodeCount }: Payload): void {
   const seen = new Uint8Array(nodeCount);
   columns.tree_order.forEach((id: number, place: number) => {
     const parent = columns.tree_parent[id] ?? ABSENT;
-    require(place === 0
-      ? id === 0 && parent === ABSENT
-      : parent !== ABSENT &&
-          seen[parent] === 1, `section tree_order: node ${id} comes before its parent`);
-    require(seen[id] === 0, `section tree_order: node ${id} comes twice`);
+    const isInOrder = place === 0 ? id === 0 && parent === ABSENT : seen[parent] === 1;
+    if (!isInOrder || seen[id] === 1) {
+      fail(`has node ${id} twice or before its parent in section tree_order`);
+    }
     seen[id] = 1;
   });
 }
@@ -269,6 +278,10 @@ function padded(size: number): number {
 
 function require(condition: boolean, problem: string): asserts condition {
   if (!condition) {
-    throw new PayloadError(`The graph cannot be shown: the payload ${problem}.`);
+    fail(problem);
   }
+}
+
+function fail(problem: string): never {
+  throw new PayloadError(`The graph cannot be shown: the payload ${problem}.`);
 }

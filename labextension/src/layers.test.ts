@@ -1,0 +1,53 @@
+/** Imports point down only: the order of the modules is the architecture. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+
+/** From the ground up; a folder stands for the modules in it. */
+const LAYERS: readonly (readonly string[])[] = [
+  ["contract"],
+  ["graph"],
+  ["layout"],
+  ["words"],
+  ["state"],
+  ["keyboard"],
+  ["draw"],
+  ["view"],
+  ["widget", "lab"],
+];
+
+const SOURCES = new URL("./", import.meta.url);
+const height = (room: string): number => LAYERS.findIndex((layer) => layer.includes(room));
+const roomOf = (file: string): string => file.split(/[/.]/)[0] ?? "";
+
+const modules = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
+  .filter((file) => /\.tsx?$/.test(file) && !/\.test(-data)?\./.test(file))
+  .map((file) => {
+    const url = new URL(file, SOURCES);
+    const code = readFileSync(url, "utf8");
+    const imported = [...code.matchAll(/from "([^"]*)"/g)].map(([, name = ""]) => name);
+    const rooms = imported
+      .filter((name) => name.startsWith("."))
+      .map((name) => roomOf(new URL(name, url).href.slice(SOURCES.href.length)));
+    return { file, room: roomOf(file), imported, rooms };
+  });
+
+it("knows every module", () => {
+  expect(modules.filter(({ room }) => height(room) < 0).map(({ file }) => file)).toEqual([]);
+});
+
+it("sees no import that points up or sideways", () => {
+  const upward = modules.flatMap(({ file, room, rooms }) =>
+    rooms
+      .filter((other) => other !== room && height(other) >= height(room))
+      .map((other) => `${file} imports ${other}`),
+  );
+  expect(upward).toEqual([]);
+});
+
+it("lets only lab/ know JupyterLab", () => {
+  const knowing = modules.filter(({ imported }) =>
+    imported.some((name) => /^@(jupyterlab|lumino)/.test(name)),
+  );
+  expect(new Set(knowing.map(({ room }) => room))).toEqual(new Set(["lab"]));
+});
