@@ -33,4 +33,8 @@ def show(path: str, max_lines: int) -> None:
     try:
         click.echo(text.render_tree(graph(path), max_lines))
     except CkptVizError as error:
-        raise click.UsageError(str(error)) from error
+        raise _InputError(text.printable(str(error))) from error
+
+
+class _InputError(click.ClickException):
+    exit_code = 2

@@ -64,18 +64,23 @@ class _Walk:
             self._declared_slots(node_id, non_slots)
 
     def nodes(self) -> list[Node]:
-        return [
-            Node(
-                children=self.children[node_id] if node_id < len(self.children) else (),
-                attributes=_attributes(obj, self.object_keys[node_id]),
-                slot_variables=tuple(self.slot_variables.get(node_id, ())),
-                registered_saver=tf_private.registered_saver_name(obj),
-                role=_provisional_role(obj),
-                type_name=type(obj).__name__,
-                error=self.errors.get(node_id),
-            )
-            for node_id, obj in enumerate(self.objects)
-        ]
+        return [self._node(node_id, obj) for node_id, obj in enumerate(self.objects)]
+
+    def _node(self, node_id: int, obj: Any) -> Node:
+        try:
+            attributes = _attributes(obj, self.object_keys[node_id])
+        except Exception as error:  # a variable may be of the user's own making
+            self.errors.setdefault(node_id, _said(error))
+            attributes = ()
+        return Node(
+            children=self.children[node_id] if node_id < len(self.children) else (),
+            attributes=attributes,
+            slot_variables=tuple(self.slot_variables.get(node_id, ())),
+            registered_saver=tf_private.registered_saver_name(obj),
+            role=_provisional_role(obj),
+            type_name=type(obj).__name__,
+            error=self.errors.get(node_id),
+        )
 
     def _add(self, obj: Any, object_key: str) -> int:
         node_id = self.ids[id(obj)] = len(self.objects)
@@ -87,7 +92,7 @@ class _Walk:
         try:
             references = self.view.list_children(obj)
         except Exception as error:  # the object's own code runs here and may raise anything
-            self.errors[node_id] = f"{type(error).__name__}: {error}"
+            self.errors[node_id] = _said(error)
             return ()
         return tuple(Child(name, self._node_id(node_id, name, ref)) for name, ref in references)
 
@@ -111,7 +116,7 @@ class _Walk:
                 for variable_id in range(non_slots):
                     self._declared_slot(optimizer_id, slot_name, variable_id)
         except Exception as error:  # as in _follow
-            self.errors[optimizer_id] = f"{type(error).__name__}: {error}"
+            self.errors[optimizer_id] = _said(error)
 
     def _declared_slot(self, optimizer_id: int, slot_name: str, variable_id: int) -> None:
         try:
@@ -187,12 +192,23 @@ def _references(source: object, objects: list[Any]) -> Callable[[int], object]:
     It keeps the source alive, but not the objects below it: a layer that the program has
     replaced since is not held in memory by a picture of the past.
     """
-    references = [weakref.ref(obj) for obj in objects]
+    references = [_weak(obj) for obj in objects]
 
     def object_of(node_id: int) -> object:
         return references[node_id]() if source is not None else None
 
     return object_of
+
+
+def _weak(obj: Any) -> Callable[[], object | None]:
+    try:
+        return weakref.ref(obj)
+    except TypeError:  # a class with __slots__ and no __weakref__
+        return lambda: obj
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _a(noun: str) -> str:

@@ -28,7 +28,14 @@ def test_wrong_path_is_one_sentence_and_status_2(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["show", str(tmp_path / "nothing")])
     assert result.exit_code == 2
     assert f"{tmp_path}/nothing: no such checkpoint" in result.output
-    assert "Traceback" not in result.output
+    assert result.output.count("\n") == 1
+
+
+def test_file_names_in_errors_move_no_cursor(tmp_path: Path) -> None:
+    (tmp_path / "a\x1b[2Jb.index").touch()
+    result = CliRunner().invoke(main, ["show", str(tmp_path)])
+    assert "a\\x1b[2Jb" in result.output
+    assert "\x1b" not in result.output
 
 
 def test_every_command_has_help() -> None:

@@ -140,6 +140,24 @@ def test_poisoned_list_is_a_marked_node_and_the_rest_is_there() -> None:
     assert by_name["(root).module.other"].role is Role.VARIABLE
 
 
+def test_object_that_cannot_be_described_is_a_marked_node_too() -> None:
+    import tensorflow as tf
+
+    class Odd(tf.Module):  # type: ignore[misc]
+        _should_act_as_resource_variable = True
+
+        @property
+        def dtype(self) -> None:
+            raise RuntimeError("no dtype today")
+
+    module = tf.Module()
+    module.odd, module.other = Odd(), tf.Variable(3)
+    graph = cv.graph(module)
+    by_name = {graph.name(i): node for i, node in enumerate(graph.nodes)}
+    assert by_name["(root).odd"].error == "RuntimeError: no dtype today"
+    assert by_name["(root).other"].role is Role.VARIABLE
+
+
 def test_objects_of_nodes_are_the_programs_own_and_are_not_kept_alive() -> None:
     source = live_objects.guide_loop()
     graph = cv.graph(source)

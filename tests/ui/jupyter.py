@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import Locator, Page
 
 from tests.ui.processes import Server
@@ -13,6 +14,15 @@ from tests.ui.processes import Server
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 
 _CURRENT = "jupyterapp.shell.currentWidget"
+
+# Playwright puts no bound on scripts; these become a failure instead of a test without an end.
+_COMMAND_SECONDS = 180
+_ANSWER_SECONDS = 15
+_WITHIN = """(promise, seconds) => Promise.race([
+    promise,
+    new Promise((_, fail) => setTimeout(
+        () => fail(new Error(`not done within ${seconds} s`)), seconds * 1000)),
+])"""
 
 Cell = dict[str, Any]
 
@@ -63,9 +73,9 @@ class JupyterLab:
     def execute(self, command: str, **arguments: object) -> None:
         """Execute one of JupyterLab's commands and wait for its end."""
         self.page.evaluate(
-            "([command, arguments]) =>"
-            " jupyterapp.commands.execute(command, arguments).then(() => undefined)",
-            [command, arguments],
+            f"""([command, arguments, seconds]) => ({_WITHIN})(
+                jupyterapp.commands.execute(command, arguments).then(() => undefined), seconds)""",
+            [command, arguments, _COMMAND_SECONDS],
         )
 
     def create_notebook(self, path: str, *cells: Cell) -> None:
@@ -84,6 +94,20 @@ class JupyterLab:
         self.execute("docmanager:open", path=path, factory="Notebook", **kernel)
         self.await_notebook()
         self.await_idle()
+        self._await_answer()
+
+    def _await_answer(self) -> None:
+        """Wait until the kernel runs code; restart one that does not.
+
+        Once in some fifty starts a new kernel is idle and deaf: what is sent to it is never run.
+        """
+        ask = f"""seconds => ({_WITHIN})({_CURRENT}.sessionContext.session.kernel
+            .requestExecute({{ code: "", silent: true }}).done.then(() => undefined), seconds)"""
+        try:
+            self.page.evaluate(ask, _ANSWER_SECONDS)
+        except PlaywrightError:
+            self.restart_kernel()
+            self.page.evaluate(ask, _ANSWER_SECONDS)
 
     def await_notebook(self) -> None:
         """Wait until the current notebook's cells are there."""

@@ -165,21 +165,46 @@ def test_toggled_box_stays_under_the_pointer(explorer: Locator) -> None:
 
 def test_dragging_pans_and_buttons_zoom(lab: JupyterLab, explorer: Locator) -> None:
     drawing = explorer.get_by_role("application")
-    root = box(explorer, "(root)")
-    area, start = drawing.bounding_box(), root.bounding_box()
-    assert area is not None and start is not None
+    area = drawing.bounding_box()
+    assert area is not None
+    x, y, width = root_in_drawing(explorer)
     mouse = lab.page.mouse
     mouse.move(area["x"] + area["width"] - 30, area["y"] + 20)
     mouse.down()
     mouse.move(area["x"] + area["width"] - 70, area["y"] + 45, steps=4)
     mouse.up()
-    moved = root.bounding_box()
-    assert moved is not None
-    assert (moved["x"] - start["x"], moved["y"] - start["y"]) == pytest.approx((-40, 25), abs=1)
+    assert root_in_drawing(explorer) == pytest.approx((x - 40, y + 25, width), abs=1)
     explorer.get_by_role("button", name="Zoom in").click()
-    zoomed = root.bounding_box()
-    assert zoomed is not None
-    assert zoomed["width"] > moved["width"] * 1.2
+    assert root_in_drawing(explorer)[2] == pytest.approx(width * 1.25, abs=1)
+
+
+def test_wheel_pans_only_with_the_focus_and_zooms_with_ctrl(
+    lab: JupyterLab, explorer: Locator
+) -> None:
+    drawing = explorer.get_by_role("application")
+    x, y, width = root_in_drawing(explorer)
+    drawing.hover()
+    lab.page.mouse.wheel(0, 30)  # scrolls the notebook
+    lab.page.wait_for_timeout(200)
+    assert root_in_drawing(explorer) == pytest.approx((x, y, width), abs=1)
+    focused(explorer)
+    drawing.hover()
+    lab.page.mouse.wheel(0, 30)
+    lab.page.wait_for_timeout(200)
+    assert root_in_drawing(explorer) == pytest.approx((x, y - 30, width), abs=1)
+    lab.page.keyboard.down("Control")
+    lab.page.mouse.wheel(0, -100)
+    lab.page.keyboard.up("Control")
+    lab.page.wait_for_timeout(200)
+    assert root_in_drawing(explorer)[2] > width * 1.1
+
+
+def root_in_drawing(explorer: Locator) -> tuple[float, float, float]:
+    """Return x, y and width of the root's box, wherever the page has scrolled to."""
+    root, drawing = box(explorer, "(root)"), explorer.get_by_role("application")
+    here, there = root.bounding_box(), drawing.bounding_box()
+    assert here is not None and there is not None
+    return here["x"] - there["x"], here["y"] - there["y"], here["width"]
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
