@@ -164,7 +164,10 @@ function Links({ state }: { readonly state: State }) {
   if (selected === null) {
     return null;
   }
-  const boxOf = (id: number): Box | undefined => state.layout.boxes[state.rowOf.get(id) ?? -1];
+  const boxOf = (id: number): Box | undefined => {
+    const box = state.layout.boxes[state.rowOf.get(id) ?? -1];
+    return box === undefined ? undefined : nearSight(box, state);
+  };
   const isTreeEdge = (parent: number, child: number, name: string): boolean =>
     graph.treeParent(child) === parent && graph.label(child) === name;
   const links: { from: number; to: number; kind: "alias" | "slot" }[] = [];
@@ -192,6 +195,20 @@ function Links({ state }: { readonly state: State }) {
       })}
     </g>
   );
+}
+
+/**
+ * The box, or one just out of sight in its direction: dots all the way to the other end of a
+ * large drawing would take longer to paint than everything else.
+ */
+function nearSight(box: Box, state: State): Box {
+  const { left, top, right, bottom } = sight(state);
+  const within = (low: number, value: number, high: number) => Math.min(Math.max(value, low), high);
+  return {
+    ...box,
+    x: within(left - box.width - PITCH, box.x, right + PITCH),
+    y: within(top - PITCH, box.y, bottom + PITCH),
+  };
 }
 
 /** From behind one box to the front of the next; to its back where it stands further left. */
