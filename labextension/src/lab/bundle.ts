@@ -1,4 +1,6 @@
-/** What ckpt-viz leaves in a notebook's output; `to_bundle` in Python writes it. */
+import { VERSION } from "../contract";
+
+/** What ckpt-viz leaves in a notebook's output; ckpt_viz/explorer.py writes it. */
 export const MIME_TYPE = "application/vnd.ckpt-viz.graph.v1+json";
 
 export interface Bundle {
@@ -6,8 +8,6 @@ export interface Bundle {
   readonly modelId: string;
   readonly payload: Uint8Array;
 }
-
-const VERSION = 1;
 
 /** Read the data of an output. What is wrong with it is thrown as one sentence for the reader. */
 export function readBundle(data: unknown): Bundle {
