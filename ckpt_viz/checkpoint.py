@@ -92,15 +92,11 @@ def _no_such_node(place: str, node_id: int, count: int) -> FormatError:
 def _attribute(bundle: Bundle, proto: Any) -> Attribute:
     key: str = proto.checkpoint_key
     entries = bundle.matching(key)
-    only = entries[0] if len(entries) == 1 else None
-    return Attribute(
-        name=proto.name,
-        full_name=proto.full_name,
-        checkpoint_key=key,
-        dtype=only.dtype if only else None,
-        shape=only.shape if only else None,
-        nbytes=sum(entry.size for entry in entries) if entries else None,
-    )
+    if len(entries) == 1:
+        (entry,) = entries
+        return Attribute(proto.name, proto.full_name, key, entry.dtype, entry.shape, entry.size)
+    nbytes = sum(entry.size for entry in entries) if entries else None
+    return Attribute(proto.name, proto.full_name, key, nbytes=nbytes)
 
 
 def _not_found(path: str) -> str:

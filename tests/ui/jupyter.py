@@ -17,7 +17,8 @@ _CURRENT = "jupyterapp.shell.currentWidget"
 
 # Playwright puts no bound on scripts; these become a failure instead of a test without an end.
 _COMMAND_SECONDS = 180
-_ANSWER_SECONDS = 15
+_ANSWER_SECONDS = 20
+_KERNELS = 3
 _WITHIN = """(promise, seconds) => Promise.race([
     promise,
     new Promise((_, fail) => setTimeout(
@@ -93,30 +94,41 @@ class JupyterLab:
         kernel = {} if kernel_id is None else {"kernel": {"id": kernel_id}}
         self.execute("docmanager:open", path=path, factory="Notebook", **kernel)
         self.await_notebook()
-        self.await_idle()
         self._await_answer()
 
     def _await_answer(self) -> None:
-        """Wait until the kernel runs code; restart one that does not.
+        """Wait until the notebook's kernel runs code; put another in the place of a deaf one.
 
-        Once in some fifty starts a new kernel is idle and deaf: what is sent to it is never run.
+        Now and then a new ipykernel 7 never answers what is sent to it, and nothing but another
+        kernel helps.
         """
-        ask = f"""seconds => ({_WITHIN})({_CURRENT}.sessionContext.session.kernel
-            .requestExecute({{ code: "", silent: true }}).done.then(() => undefined), seconds)"""
-        try:
-            self.page.evaluate(ask, _ANSWER_SECONDS)
-        except PlaywrightError:
-            self.restart_kernel()
-            self.page.evaluate(ask, _ANSWER_SECONDS)
+        for _ in range(_KERNELS - 1):
+            try:
+                return self._ask_kernel()
+            except PlaywrightError:
+                self._within(f"{_CURRENT}.sessionContext.changeKernel({{ name: 'python3' }})")
+        self._ask_kernel()
+
+    def _ask_kernel(self) -> None:
+        self.await_idle(_ANSWER_SECONDS)
+        ask = "requestExecute({ code: '', silent: true }).done"
+        self._within(f"{_CURRENT}.sessionContext.session.kernel.{ask}")
+
+    def _within(self, promise: str) -> None:
+        self.page.evaluate(
+            f"seconds => ({_WITHIN})(({promise}).then(() => undefined), seconds)", _ANSWER_SECONDS
+        )
 
     def await_notebook(self) -> None:
         """Wait until the current notebook's cells are there."""
         self.page.wait_for_function(f"{_CURRENT}?.context?.isReady === true")
         self._cell(0).wait_for()
 
-    def await_idle(self) -> None:
+    def await_idle(self, seconds: float = _COMMAND_SECONDS) -> None:
         """Wait until the current notebook's kernel runs and has nothing to do."""
-        self.page.wait_for_function(f"{_CURRENT}.sessionContext.session?.kernel?.status === 'idle'")
+        self.page.wait_for_function(
+            f"{_CURRENT}.sessionContext.session?.kernel?.status === 'idle'", timeout=seconds * 1000
+        )
 
     def run_all(self) -> None:
         """Run all cells and wait for the last."""

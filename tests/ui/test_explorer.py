@@ -287,7 +287,8 @@ def test_a_large_model_answers_to_every_key(
     lab.open_notebook("large.ipynb")
     lab.run_cell(0)
     explorer = lab.output(0).locator(".ckpt-viz")
-    expect(explorer.locator(".ckv-size")).to_have_text("3,296 nodes", timeout=120_000)
+    # Keras 3.15; a few more in earlier versions, which track `_layers` too.
+    expect(explorer.locator(".ckv-size")).to_have_text(re.compile("3,29\\d nodes"), timeout=120_000)
     lab.run_cell(1)
     lab.page.set_default_timeout(30_000)
     keys = [
@@ -298,7 +299,8 @@ def test_a_large_model_answers_to_every_key(
     rows = int(explorer.get_by_role("treegrid").get_attribute("aria-rowcount") or 0)
     assert rows > 1800  # all 816 operations are open
     with capsys.disabled():
-        print("\nEfficientNetB7 with Adam, 3,296 nodes, key press to paint in ms:")
+        size_words = explorer.locator(".ckv-size").inner_text()
+        print(f"\nEfficientNetB7 with Adam, {size_words}, key press to paint in ms:")
         print(", ".join(f"{key} {paint:.0f}" for key, paint in figures["painted"]))
         print(f"payload to first paint: {figures['firstPaint']:.0f} ms")
         print(f"payload bytes per node, _esm bytes: {lab.output(1).inner_text()}")
