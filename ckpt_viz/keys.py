@@ -5,8 +5,6 @@ Source: tensorflow/python/trackable/trackable_utils.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 VARIABLE_VALUE = "VARIABLE_VALUE"
 _OBJECT_ATTRIBUTES = ".ATTRIBUTES"
 _OPTIMIZER_SLOT = ".OPTIMIZER_SLOT"
@@ -20,15 +18,6 @@ def escape_local_name(local_name: str) -> str:
     'conv.S1..0'
     """
     return local_name.translate(_ESCAPES)
-
-
-def object_key(path: Iterable[str]) -> str:
-    """Return the part of a checkpoint key that stands for an object.
-
-    >>> object_key(("model", "a/b"))
-    'model/a.Sb'
-    """
-    return "/".join(map(escape_local_name, path))
 
 
 def checkpoint_key(object_key: str, attribute: str) -> str:

@@ -16,7 +16,6 @@ export const WORDS = {
   saved: "saved checkpoint",
   alsoReached: "Also reached as",
   children: "Children",
-  values: "Values",
   slots: "Slot variables",
   loading: "Reading the graph…",
   legend: "Roles",
