@@ -181,7 +181,10 @@ function onceVisible(element: HTMLElement, signal: AbortSignal, call: () => void
 function afterPaint(call: () => void): void {
   requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();
-    port1.onmessage = call;
+    port1.onmessage = () => {
+      port1.close();
+      call();
+    };
     port2.postMessage(null);
   });
 }

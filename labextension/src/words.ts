@@ -120,8 +120,8 @@ export function bytesWords(nbytes: number | null): string {
   return `${value.toFixed(digits)} ${units[unit] ?? ""}`;
 }
 
-export function countWords(count: number, noun: string): string {
-  return `${numbers.format(count)} ${noun}${count === 1 ? "" : "s"}`;
+export function countWords(count: number, one: string, many: string): string {
+  return `${numbers.format(count)} ${count === 1 ? one : many}`;
 }
 
 /** The name on the edge to a node, cut to what the drawing has room for. */
@@ -137,7 +137,7 @@ export function sentence(graph: Graph, id: number): string {
     graph.role(id),
     graph.role(id) === "variable" || graph.role(id) === "slot" ? "" : typeWords(graph, id),
     ...attributes.map((a) => `${a.dtype ?? ""} ${shapeWords(a).replaceAll("×", " by ")}`.trim()),
-    countWords(graph.treeChildren(id).length, "child").replace("childs", "children"),
+    countWords(graph.treeChildren(id).length, "child", "children"),
   ]
     .filter((part) => part !== "")
     .join(", ");

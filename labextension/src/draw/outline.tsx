@@ -141,7 +141,7 @@ function OutlineRow({ graph, row, index, domId, isSelected, dispatch }: OutlineR
         <RoleIcon role={role} />
         <span class="ckv-name">{label}</span>
         {row.childCount > 0 && !row.isExpanded ? (
-          <span class="ckv-count" title={countWords(row.childCount, "node below")}>
+          <span class="ckv-count" title={countWords(row.childCount, "node below", "nodes below")}>
             {row.childCount}
           </span>
         ) : null}

@@ -21,7 +21,7 @@ export function Toolbar({ state, note, dispatch }: ToolbarProps) {
       </span>
       <span class="ckv-tag">{WORDS[graph.origin]}</span>
       {note === undefined ? null : <span class="ckv-tag ckv-note">{note}</span>}
-      <span class="ckv-size">{countWords(graph.size, "node")}</span>
+      <span class="ckv-size">{countWords(graph.size, "node", "nodes")}</span>
       <span class="ckv-space" />
       <button
         type="button"
