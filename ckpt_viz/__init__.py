@@ -20,7 +20,8 @@ from ckpt_viz.errors import (
     SourceError,
     UnsupportedError,
 )
-from ckpt_viz.object_graph import Attribute, Child, Node, Origin, Role, Slot, SlotRule, SlotVariable
+from ckpt_viz.object_graph.graph import Origin
+from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role, Slot, SlotRule, SlotVariable
 
 if TYPE_CHECKING:
     from ckpt_viz.explorer import Explorer, show

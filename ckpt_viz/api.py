@@ -6,11 +6,11 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ckpt_viz import text
-from ckpt_viz.checkpoint import read_checkpoint
-from ckpt_viz.live import walk_live
-from ckpt_viz.object_graph import Graph
-from ckpt_viz.roles import assign_roles
+from ckpt_viz.live.walk import walk_live
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.roles import assign_roles
+from ckpt_viz.render import text
+from ckpt_viz.saved.object_based import read_checkpoint
 
 if TYPE_CHECKING:
     import graphviz
@@ -26,7 +26,7 @@ class ObjectGraph(Graph):
 
     def to_dot(self) -> graphviz.Digraph:
         """Return the graph in the look of TensorFlow's guide, as a `graphviz.Digraph`."""
-        from ckpt_viz.dot import to_dot
+        from ckpt_viz.render.dot import to_dot
 
         return to_dot(self)
 
@@ -54,4 +54,11 @@ def graph(source: object) -> ObjectGraph:
     if isinstance(source, ObjectGraph):
         return source
     found = read_checkpoint(source) if isinstance(source, (str, os.PathLike)) else walk_live(source)
-    return ObjectGraph(assign_roles(found.nodes), found.title, found.origin, found._objects)
+    return ObjectGraph(
+        assign_roles(found.nodes),
+        found.title,
+        found.origin,
+        found.provenance,
+        found._objects,
+        found._values,
+    )

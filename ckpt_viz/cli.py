@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from ckpt_viz import text
 from ckpt_viz.api import graph
 from ckpt_viz.errors import CkptVizError
+from ckpt_viz.render import text
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -29,3 +29,11 @@ class UnsupportedError(CkptVizError, NotImplementedError):
 
 class SourceError(CkptVizError, TypeError):
     """What was passed is neither a checkpoint's path nor an object that TensorFlow can track."""
+
+
+class NoSuchTensorError(CkptVizError, KeyError):
+    """The checkpoint has no tensor of this key or name."""
+
+    # KeyError prints the repr of its argument; ours is a sentence.
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""

@@ -9,9 +9,9 @@ from typing import Any
 import anywidget
 import traitlets
 
-from ckpt_viz import payload, text
 from ckpt_viz.api import ObjectGraph, graph
-from ckpt_viz.object_graph import Node
+from ckpt_viz.object_graph.nodes import Node
+from ckpt_viz.render import payload, text
 
 MIME_TYPE = "application/vnd.ckpt-viz.graph.v1+json"
 _STATIC = Path(__file__).parent / "static"

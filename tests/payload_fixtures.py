@@ -14,8 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ckpt_viz import Node, ObjectGraph, Role, payload
-from ckpt_viz.tree import spanning_tree
+from ckpt_viz import Node, ObjectGraph, Role
+from ckpt_viz.object_graph.tree import spanning_tree
+from ckpt_viz.render import payload
 from tests.graphs import graph, keras3_adam, named
 
 DIRECTORY = Path(__file__).parent / "data" / "payloads"

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ckpt_viz.bundle import MAX_INDEX_BYTES, Bundle, Entry, open_bundle
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, FormatError, UnsupportedError
+from ckpt_viz.formats.bundle import MAX_INDEX_BYTES, Bundle, Entry, open_bundle
 from tests.tables import (
     FLOAT32,
     INT64,
@@ -133,7 +133,7 @@ def test_index_of_zero_bytes_is_refused(tmp_path: Path) -> None:
 
 
 def test_importing_the_readers_imports_no_tensorflow() -> None:
-    program = "import sys, ckpt_viz.bundle; assert 'tensorflow' not in sys.modules"
+    program = "import sys, ckpt_viz.formats.bundle; assert 'tensorflow' not in sys.modules"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
 

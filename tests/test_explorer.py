@@ -11,8 +11,8 @@ import pytest
 import traitlets
 
 import ckpt_viz as cv
-from ckpt_viz import payload
 from ckpt_viz.explorer import MIME_TYPE
+from ckpt_viz.render import payload
 from tests import live_objects
 from tests.graphs import keras3_adam
 

@@ -11,25 +11,34 @@ PACKAGE = Path(ckpt_viz.__file__).parent
 # From the ground up. A module imports only from layers below its own, inside functions too.
 LAYERS = (
     {"errors"},
-    {"sstable", "protos"},
-    {"bundle"},
-    {"keys"},
-    {"object_graph"},
-    {"tensorflow_private"},
-    {"checkpoint", "live"},
-    {"roles"},
-    {"tree"},
-    {"text", "payload"},
-    {"dot"},
+    {"formats.sstable", "formats.protos"},
+    {"formats.bundle"},
+    {"object_graph.keys"},
+    {"object_graph.nodes"},
+    {"object_graph.tree", "object_graph.roles"},
+    {"object_graph.graph"},
+    {"live.tensorflow_private"},
+    {"saved.object_based", "live.walk"},
+    {"render.text", "render.payload"},
+    {"render.dot"},
     {"api"},
     {"explorer", "cli"},
     {"__init__"},
 )
 
 
+def _modules() -> dict[str, Path]:
+    """Return the package's modules by dotted name, subpackages without their `__init__`."""
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        if not name.endswith(".__init__"):
+            found[name] = path
+    return found
+
+
 def test_every_module_has_a_layer() -> None:
-    modules = {path.stem for path in PACKAGE.glob("*.py")}
-    assert modules == set().union(*LAYERS)
+    assert set(_modules()) == set().union(*LAYERS)
 
 
 def test_imports_point_down_only() -> None:
@@ -43,10 +52,16 @@ def test_imports_point_down_only() -> None:
     assert upward == []
 
 
+def test_subpackages_hold_their_description_alone() -> None:
+    for path in PACKAGE.glob("*/__init__.py"):
+        (statement,) = ast.parse(path.read_text()).body
+        assert isinstance(statement, ast.Expr)
+
+
 def test_only_the_live_side_names_tensorflow() -> None:
     naming = {
-        path.stem
-        for path in PACKAGE.glob("*.py")
+        name
+        for name, path in _modules().items()
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Import | ast.ImportFrom)
         and any(name.split(".")[0] in ("tensorflow", "keras") for name in _names(node))
@@ -55,16 +70,20 @@ def test_only_the_live_side_names_tensorflow() -> None:
 
 
 def _imports_of(module: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse((PACKAGE / f"{module}.py").read_text())):
+    """Yield the modules that a module imports, whole or names of them."""
+    modules = _modules()
+    for node in ast.walk(ast.parse(modules[module].read_text())):
         if isinstance(node, ast.Import | ast.ImportFrom):
             for name in _names(node):
-                if name.startswith("ckpt_viz."):
-                    yield name.split(".")[1]
+                parts = name.split(".")[1:] if name.startswith("ckpt_viz.") else []
+                # `from a import b` names either a module b or something in the module a
+                for candidate in (".".join(parts), ".".join(parts[:-1])):
+                    if candidate in modules:
+                        yield candidate
+                        break
 
 
 def _names(node: ast.Import | ast.ImportFrom) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
-    if node.module == "ckpt_viz":
-        return [f"ckpt_viz.{alias.name}" for alias in node.names]
-    return [node.module or ""]
+    return [f"{node.module}.{alias.name}" for alias in node.names]

@@ -1,4 +1,4 @@
-from ckpt_viz import payload
+from ckpt_viz.render import payload
 from tests import payload_fixtures
 from tests.graphs import graph
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
-from ckpt_viz.sstable import read_table
+from ckpt_viz.formats.sstable import read_table
 from tests.tables import MAGIC, block, entry, footer, handle, stored, table, table_of_blocks, varint
 
 ROWS = [(f"model/layer-{i:02}/kernel".encode(), b"value %d" % i) for i in range(40)]

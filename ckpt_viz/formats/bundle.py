@@ -19,8 +19,8 @@ from typing import Any, BinaryIO, Literal
 import google_crc32c
 
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, FormatError, UnsupportedError
-from ckpt_viz.protos import BundleEntryProto, BundleHeaderProto, TensorShapeProto, parse
-from ckpt_viz.sstable import GIT_LFS_POINTER, brief, mask_crc32c, read_table, read_varint
+from ckpt_viz.formats.protos import BundleEntryProto, BundleHeaderProto, TensorShapeProto, parse
+from ckpt_viz.formats.sstable import GIT_LFS_POINTER, brief, mask_crc32c, read_table, read_varint
 
 Shape = tuple[int, ...] | None
 """None: of unknown rank."""

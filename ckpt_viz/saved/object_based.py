@@ -7,19 +7,11 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from ckpt_viz.bundle import Bundle, open_bundle
 from ckpt_viz.errors import CheckpointNotFoundError, FormatError, UnsupportedError
-from ckpt_viz.object_graph import (
-    Attribute,
-    Child,
-    Graph,
-    Node,
-    Origin,
-    Role,
-    SlotVariable,
-    is_variable,
-)
-from ckpt_viz.protos import TrackableObjectGraph, parse
+from ckpt_viz.formats.bundle import Bundle, open_bundle
+from ckpt_viz.formats.protos import TrackableObjectGraph, parse
+from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role, SlotVariable, is_variable
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _INDEX = ".index"

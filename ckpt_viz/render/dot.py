@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import graphviz
 
-from ckpt_viz.object_graph import ROOT, Graph, Node, Role
-from ckpt_viz.text import describe_value, printable
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role
+from ckpt_viz.render.text import describe_value, printable
 
 _BLACK = {"color": "black", "shape": "box", "style": "rounded"}
 _LOOKS = {
@@ -40,7 +41,8 @@ def to_dot(graph: Graph) -> graphviz.Digraph:
             dot.edge(str(node_id), str(child.node_id), _escaped(child.local_name))
         if node.slot is not None:
             name = _escaped(node.slot.name)
-            dot.edge(str(node.slot.optimizer), str(node_id), **_SLOT_EDGE)
+            if node.slot.optimizer is not None:
+                dot.edge(str(node.slot.optimizer), str(node_id), **_SLOT_EDGE)
             dot.edge(str(node.slot.variable), str(node_id), name, **_SLOT_EDGE)
     return dot
 

@@ -14,10 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ckpt_viz import keys
-from ckpt_viz import tensorflow_private as tf_private
 from ckpt_viz.errors import SourceError
-from ckpt_viz.object_graph import Attribute, Child, Graph, Node, Origin, Role, SlotVariable
+from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.object_graph import keys
+from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role, SlotVariable
 
 _PYTHON_STATE = "py_state"
 

@@ -12,7 +12,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ckpt_viz.object_graph import ROOT, Node, Role
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 
 NOWHERE = -1
 _Cost = tuple[int, int, int, int]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ckpt_viz.object_graph import ROOT, Node, Role, Slot, SlotRule, is_variable
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role, Slot, SlotRule, is_variable
 
 # Keras 3 keeps slot variables in lists of the optimizer, one list per slot. The lists'
 # local names, and the suffix that Keras gives the variables in them (keras/src/optimizers).

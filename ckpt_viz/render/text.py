@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ckpt_viz.object_graph import ROOT, Graph, Node, Origin, Role
-from ckpt_viz.tree import Tree, spanning_tree
+from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role
+from ckpt_viz.object_graph.tree import Tree
 
 MAX_LINES = 300
 _WORDS = {Origin.LIVE: "live object", Origin.SAVED: "saved checkpoint"}
@@ -20,7 +21,7 @@ def render_tree(graph: Graph, max_lines: int | None = MAX_LINES) -> str:
     what was left out.
     """
     lines = [summary(graph)]
-    tree = spanning_tree(graph.nodes)
+    tree = graph.tree
     for number, line in enumerate(_tree_lines(graph, tree)):
         if max_lines is not None and number >= max_lines:
             lines.append(f"… cut after {max_lines} lines")

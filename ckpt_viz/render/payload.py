@@ -13,8 +13,8 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from ckpt_viz.object_graph import Graph, Role, SlotRule
-from ckpt_viz.tree import spanning_tree
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import Role, SlotRule
 
 VERSION = 1
 MAGIC = b"ckptviz\0"
@@ -51,7 +51,7 @@ def encode(graph: Graph) -> bytes:
 
 
 def _columns(graph: Graph) -> dict[str, npt.NDArray[np.generic]]:
-    nodes, strings, tree = graph.nodes, _Strings(), spanning_tree(graph.nodes)
+    nodes, strings, tree = graph.nodes, _Strings(), graph.tree
     attributes = [attribute for node in nodes for attribute in node.attributes]
     first = [graph.first_edges.get(i, (ABSENT, "")) for i in range(len(nodes))]
     slots = [(i, node.slot) for i, node in enumerate(nodes) if node.slot is not None]
@@ -80,7 +80,9 @@ def _columns(graph: Graph) -> dict[str, npt.NDArray[np.generic]]:
         "slot_node": _i4(node_id for node_id, _ in slots),
         "slot_name": strings.column(slot.name for _, slot in slots),
         "slot_variable": _i4(slot.variable for _, slot in slots),
-        "slot_optimizer": _i4(slot.optimizer for _, slot in slots),
+        "slot_optimizer": _i4(
+            ABSENT if slot.optimizer is None else slot.optimizer for _, slot in slots
+        ),
         "slot_rule": np.array([_RULES.index(slot.rule) for _, slot in slots], "u1"),
     }
     return columns | strings.table()

@@ -1,0 +1,1 @@
+"""Live objects as object graphs. The only place that touches TensorFlow."""

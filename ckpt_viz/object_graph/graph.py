@@ -1,0 +1,216 @@
+"""The object graph as a whole: its nodes, where it comes from, and what its edges answer."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from difflib import get_close_matches
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from ckpt_viz.errors import NoSuchTensorError
+from ckpt_viz.object_graph.nodes import ROOT, Node, SlotRule
+from ckpt_viz.object_graph.tree import Tree, spanning_tree
+
+Array = npt.NDArray[np.generic]
+_MAX_COMPARED = 20_000  # names that a wrong one is compared with
+
+
+class Origin(str, Enum):
+    """Where a graph was read from."""
+
+    LIVE = "live"
+    SAVED = "saved"
+
+
+class Format(str, Enum):
+    """How a saved graph is stored."""
+
+    OBJECT_BASED = "object-based checkpoint"  # tf.train.Checkpoint
+    NAME_BASED = "name-based checkpoint"  # tf.compat.v1.train.Saver
+    NAME_BASED_V1 = "name-based checkpoint, V1 format"  # one file, before TensorFlow 1.0
+    SAVED_MODEL = "SavedModel"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A checkpoint that a directory's `checkpoint` file lists, oldest first.
+
+    `saved_at` is in UTC, None where the file has no timestamp; `exists` says whether its
+    index is still there.
+    """
+
+    prefix: str
+    saved_at: datetime | None
+    exists: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a saved graph was read from.
+
+    `given` is the path as passed, `prefix` that of the files that were read. `resolved` says
+    in a sentence how one led to the other, "" where they are the same. `kept` are all
+    checkpoints of the directory, where that was given.
+    """
+
+    given: str
+    prefix: str
+    format: Format
+    resolved: str = ""
+    kept: tuple[Kept, ...] = ()
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The nodes of one object graph, by node id, and the questions that their edges answer.
+
+    `title` names the source for people: a path, or the class of the live object. `provenance`
+    is that of a saved graph, None of a live one.
+    """
+
+    nodes: tuple[Node, ...]
+    title: str
+    origin: Origin
+    provenance: Provenance | None = field(default=None, repr=False, compare=False)
+    _objects: Callable[[int], object] | None = field(default=None, repr=False, compare=False)
+    _values: Callable[[str], Array] | None = field(default=None, repr=False, compare=False)
+
+    def path(self, node_id: int) -> tuple[str, ...]:
+        """Return the local names that lead from the root to a node, as a person would go.
+
+        That is the place in the outline: through the model rather than through the lists of
+        an optimizer (see `tree.spanning_tree`). A declared slot variable has no incoming
+        edge; its path is that of its variable, then the slot's name.
+        """
+        names: list[str] = []
+        while node_id != ROOT:
+            names.append(self.tree.labels[node_id])
+            node_id = self.tree.parents[node_id]
+        return tuple(reversed(names))
+
+    def name(self, node_id: int) -> str:
+        """Return the node's name as TensorFlow prints it in errors and warnings.
+
+        `(root).model.kernel`, or `(root).optimizer's state 'm' for (root).model.kernel`.
+        """
+        slot = self.nodes[node_id].slot
+        if slot is not None and slot.optimizer is not None and slot.rule is SlotRule.DECLARED:
+            optimizer, variable = self._dotted(slot.optimizer), self._dotted(slot.variable)
+            return f"{optimizer}'s state '{slot.name}' for {variable}"
+        return self._dotted(node_id)
+
+    def aliases(self, node_id: int) -> tuple[tuple[str, ...], ...]:
+        """Return the node's other paths: one for each edge that leads to it off its `path`."""
+        own = (self.tree.parents[node_id], self.tree.labels[node_id])
+        return tuple(
+            (*self.path(parent), local_name)
+            for parent, local_name in self.edges_to[node_id]
+            if (parent, local_name) != own
+        )
+
+    def read(self, name_or_key: str) -> Array:
+        """Return the value of one tensor.
+
+        Args:
+            name_or_key: A checkpoint key, or a node's `name`. Keys go first.
+
+        Returns:
+            An array of the tensor's own dtype and shape; strings are `bytes` objects. Of a
+            live graph a copy of the variable's value now.
+
+        Raises:
+            NoSuchTensorError: Neither a key nor the name of a node with one tensor.
+            FormatError: Bytes are missing, or do not match their checksum.
+            UnsupportedError: The dtype has no value in NumPy: a variant, a resource.
+        """
+        if self._values is None:
+            raise NoSuchTensorError(f"{name_or_key!r}: this graph was not read from a source")
+        try:
+            return self._values(name_or_key)
+        except NoSuchTensorError as no_key:
+            node_id = self._ids_by_name.get(name_or_key)
+            if node_id is None:
+                raise self._unknown(name_or_key) from no_key
+            attributes = self.nodes[node_id].attributes
+            if len(attributes) != 1:
+                found = ", ".join(a.checkpoint_key for a in attributes) or "no value"
+                raise NoSuchTensorError(
+                    f"{name_or_key}: expected a node with one value, found {found}"
+                ) from no_key
+            return self._values(attributes[0].checkpoint_key)
+
+    def object(self, node_id: int) -> object | None:
+        """Return the live object of a node; None in a saved graph or once it is gone."""
+        return self._objects(node_id) if self._objects is not None else None
+
+    @cached_property
+    def first_edges(self) -> dict[int, tuple[int, str]]:
+        """For each reachable node but the root: parent and local name of its first path.
+
+        Declared slot variables, which no edge leads to, follow their variable.
+        """
+        return first_edges(self.nodes)
+
+    @cached_property
+    def edges_to(self) -> tuple[tuple[tuple[int, str], ...], ...]:
+        """For each node: parent and local name of every edge that leads to it."""
+        edges: list[list[tuple[int, str]]] = [[] for _ in self.nodes]
+        for parent, node in enumerate(self.nodes):
+            for child in node.children:
+                edges[child.node_id].append((parent, child.local_name))
+        return tuple(map(tuple, edges))
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The place of each node in the outline."""
+        return spanning_tree(self.nodes)
+
+    @cached_property
+    def _ids_by_name(self) -> dict[str, int]:
+        ids: dict[str, int] = {}
+        for node_id in range(len(self.nodes)):
+            ids.setdefault(self.name(node_id), node_id)
+        return ids
+
+    def _unknown(self, name_or_key: str) -> NoSuchTensorError:
+        keys = [a.checkpoint_key for node in self.nodes for a in node.attributes]
+        close = get_close_matches(name_or_key, [*keys, *self._ids_by_name][:_MAX_COMPARED], n=3)
+        hint = f"; did you mean {' or '.join(close)}?" if close else ""
+        return NoSuchTensorError(
+            f"{self.title}: no tensor {name_or_key!r}; expected a checkpoint key or the name "
+            f"of a node{hint}"
+        )
+
+    def _dotted(self, node_id: int) -> str:
+        """Return a node's first breadth-first path, as TensorFlow prints it."""
+        names: list[str] = []
+        start = node_id
+        while node_id != ROOT:
+            if node_id not in self.first_edges:
+                return f"(unreachable node {start})"
+            node_id, local_name = self.first_edges[node_id]
+            names.append(local_name)
+        return ".".join(("(root)", *reversed(names)))
+
+
+def first_edges(nodes: Sequence[Node]) -> dict[int, tuple[int, str]]:
+    """Return the edge by which a breadth-first walk from the root first finds each node."""
+    links: dict[int, tuple[int, str]] = {}
+    queue = deque([ROOT])
+    while queue:
+        node_id = queue.popleft()
+        for child in nodes[node_id].children:
+            if child.node_id != ROOT and child.node_id not in links:
+                links[child.node_id] = (node_id, child.local_name)
+                queue.append(child.node_id)
+    for node in nodes:
+        for slot in node.slot_variables:
+            if slot.slot_variable != ROOT and slot.variable in links:
+                links.setdefault(slot.slot_variable, (slot.variable, slot.slot_name))
+    return links

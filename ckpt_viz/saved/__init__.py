@@ -1,0 +1,1 @@
+"""Saved checkpoints as object graphs, read without TensorFlow."""
