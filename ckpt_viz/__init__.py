@@ -17,11 +17,22 @@ from ckpt_viz.errors import (
     CheckpointNotFoundError,
     CkptVizError,
     FormatError,
+    NoSuchTensorError,
     SourceError,
     UnsupportedError,
 )
-from ckpt_viz.object_graph.graph import Origin
-from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role, Slot, SlotRule, SlotVariable
+from ckpt_viz.object_graph.graph import Format, Kept, Origin, Provenance
+from ckpt_viz.object_graph.nodes import (
+    Attribute,
+    Child,
+    Node,
+    NotSaved,
+    Role,
+    Slice,
+    Slot,
+    SlotRule,
+    SlotVariable,
+)
 
 if TYPE_CHECKING:
     from ckpt_viz.explorer import Explorer, show
@@ -32,11 +43,17 @@ __all__ = [
     "Child",
     "CkptVizError",
     "Explorer",
+    "Format",
     "FormatError",
+    "Kept",
+    "NoSuchTensorError",
     "Node",
+    "NotSaved",
     "ObjectGraph",
     "Origin",
+    "Provenance",
     "Role",
+    "Slice",
     "Slot",
     "SlotRule",
     "SlotVariable",

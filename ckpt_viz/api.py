@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ckpt_viz.live.walk import walk_live
+from ckpt_viz.live.source import read_live
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.roles import assign_roles
 from ckpt_viz.render import text
@@ -53,12 +53,11 @@ def graph(source: object) -> ObjectGraph:
     """
     if isinstance(source, ObjectGraph):
         return source
-    found = read_checkpoint(source) if isinstance(source, (str, os.PathLike)) else walk_live(source)
+    found = read_checkpoint(source) if isinstance(source, (str, os.PathLike)) else read_live(source)
     return ObjectGraph(
         assign_roles(found.nodes),
         found.title,
         found.origin,
         found.provenance,
-        found._objects,
-        found._values,
+        found._access,
     )

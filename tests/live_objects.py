@@ -5,8 +5,10 @@ TensorFlow is imported inside, so that collecting the tests does not wait for it
 
 from __future__ import annotations
 
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 
 def guide_loop() -> Any:
@@ -65,6 +67,11 @@ def v1_optimizer() -> Any:
     return tf.train.Checkpoint(model=model, optimizer=optimizer)
 
 
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
 def containers() -> Any:
     import tensorflow as tf
 
@@ -73,6 +80,10 @@ def containers() -> Any:
     module.list = [tf.Variable(1), 2, [shared]]
     module.dict = {"a/b.c": tf.Variable([1.0, 2.0]), "empty": {}}
     module.tuple = (shared, "no trackable")
+    module.named = Pair(tf.Variable(7), [tf.Variable(8)])
+    module.gaps = [1, tf.Variable(9), None, "text", {"deep": (tf.Variable(10),)}]
+    module.ordered = OrderedDict(z=tf.Variable(11), a=tf.Variable(12))
+    setattr(module, "no identifier / 1.0", tf.Variable(13))
     module.self = module
     return tf.train.Checkpoint(module=module, shared=shared)
 
@@ -90,8 +101,270 @@ def values_that_are_no_variables() -> Any:
 
     table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
     table.insert(tf.constant(["a"]), tf.constant([1], tf.int64))
-    generator = tf.random.Generator.from_seed(1)
-    return tf.train.Checkpoint(table=table, generator=generator)
+    dense = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, 0, -2)
+    initializer = tf.lookup.KeyValueTensorInitializer(["a"], [1])
+    dataset = tf.data.Dataset.range(10).shuffle(3)
+    return tf.train.Checkpoint(
+        table=table,
+        dense=dense,
+        static=tf.lookup.StaticHashTable(initializer, 0),
+        generator=tf.random.Generator.from_seed(1),
+        iterator=iter(dataset),
+    )
+
+
+def python_state() -> Any:
+    import tensorflow as tf
+
+    class Text(tf.train.experimental.PythonState):  # type: ignore[misc]
+        def serialize(self) -> str:
+            return "state"
+
+        def deserialize(self, string: str) -> None:
+            raise AssertionError("looking must not load")
+
+    return tf.train.Checkpoint(state=Text(), v=tf.Variable(1))
+
+
+def objects_that_serialize_themselves() -> Any:
+    import tensorflow as tf
+    from tensorflow.python.trackable.base import Trackable
+
+    class Halves(tf.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.calls = 0
+            self.inner = tf.Variable(3.0)
+
+        def _serialize_to_tensors(self) -> dict[str, Any]:
+            self.calls += 1
+            return {"low/er": tf.constant(1.0), "upper": tf.constant([2.0])}
+
+    class Legacy(Trackable):  # type: ignore[misc]
+        def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+            return {"VALUE": lambda name: _constant_saveable(name)}
+
+    return tf.train.Checkpoint(halves=Halves(), legacy=Legacy())
+
+
+def _constant_saveable(name: str) -> Any:
+    import tensorflow as tf
+    from tensorflow.python.training.saving.saveable_object import SaveableObject, SaveSpec
+
+    class Constant(SaveableObject):  # type: ignore[misc]
+        def __init__(self) -> None:
+            value = tf.constant([1, 2])
+            super().__init__(value, [SaveSpec(value, "", name)], name)
+
+    return Constant()
+
+
+def registered_saver() -> Any:
+    import tensorflow as tf
+
+    return tf.train.Checkpoint(registered=_registered_class()(), v=tf.Variable(1))
+
+
+@cache
+def _registered_class() -> Any:
+    import tensorflow as tf
+    from tensorflow.python.saved_model import registration
+
+    class Registered(tf.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.part = tf.Variable(1)
+
+    registration.register_checkpoint_saver(
+        package="ckpt_viz_tests",
+        name="saver",
+        predicate=lambda obj: isinstance(obj, Registered),
+        save_fn=lambda trackables, file_prefix: [],
+        restore_fn=lambda *args, **kwargs: None,
+    )
+    return Registered
+
+
+def distributed_variables() -> Any:
+    import tensorflow as tf
+    from tensorflow.python.distribute.sharded_variable import ShardedVariable
+
+    with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+        mirrored = tf.Variable([1.0, 2.0], name="mirrored")
+        on_read = tf.Variable(
+            3.0,
+            name="on_read",
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+        )
+    parts = [tf.Variable([[1.0, 2.0]]), tf.Variable([[3.0, 4.0], [5.0, 6.0]])]
+    return tf.train.Checkpoint(
+        mirrored=mirrored, on_read=on_read, sharded=ShardedVariable(parts, name="sharded")
+    )
+
+
+def module_with_functions() -> Any:
+    import tensorflow as tf
+
+    class Counter(tf.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__(name="counter")
+            self.count = tf.Variable(0)
+            self.limits = (tf.constant(1), tf.Variable(2))
+
+        @tf.function  # type: ignore[untyped-decorator]
+        def __call__(self) -> Any:
+            return self.count.assign_add(1)
+
+    module = Counter()
+    module()
+    return module
+
+
+def v1_checkpoint() -> Any:
+    import tensorflow as tf
+
+    checkpoint = tf.compat.v1.train.Checkpoint(v=tf.Variable(1), module=module_with_functions())
+    assert checkpoint.save_counter is not None  # from now on it is part of the graph
+    return checkpoint
+
+
+def manager() -> Any:
+    import tempfile
+
+    import tensorflow as tf
+
+    root = tf.Module()
+    root.v = tf.Variable(1.0)
+    checkpoint = tf.train.Checkpoint(root, step=tf.Variable(1))
+    return tf.train.CheckpointManager(checkpoint, tempfile.mkdtemp(), max_to_keep=2)
+
+
+def status_of_a_restore() -> Any:
+    import tempfile
+
+    import tensorflow as tf
+
+    prefix = tf.train.Checkpoint(v=tf.Variable(1), late=tf.Variable(2)).save(
+        tempfile.mkdtemp() + "/ckpt"
+    )
+    target = tf.train.Checkpoint(v=tf.Variable(0))
+    status = target.restore(prefix)  # `late` waits, deferred
+    status.expect_partial()
+    status.keeps = target
+    return status
+
+
+def keras2_subclassed_with_optimizer() -> Any:
+    import tensorflow as tf
+    import tf_keras
+
+    class Net(tf_keras.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.blocks = [tf_keras.layers.Dense(2), tf_keras.layers.Dense(2)]
+            self.by_name = {"out": tf_keras.layers.Dense(1)}
+
+        def call(self, x: Any) -> Any:
+            for block in self.blocks:
+                x = block(x)
+            return self.by_name["out"](x)
+
+    model = Net()
+    model.compile(tf_keras.optimizers.Adam(), "mse", metrics=["mae"])
+    model.fit(tf.ones([4, 3]), tf.ones([4, 1]), verbose=0)
+    return model
+
+
+def keras2_optimizer_before_and_after_its_first_look() -> Any:
+    import tensorflow as tf
+    import tf_keras
+
+    variable = tf.Variable([1.0, 2.0])
+    optimizer = tf_keras.optimizers.Adam()
+    checkpoint = tf.train.Checkpoint(v=variable, optimizer=optimizer)
+    import ckpt_viz
+
+    ckpt_viz.graph(checkpoint)  # must not freeze the children that tf_keras lists now
+    optimizer.build([variable])
+    return checkpoint
+
+
+def keras3_model_with_lists_and_seeds() -> Any:
+    import tensorflow as tf
+
+    class Net(tf.keras.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.blocks = [tf.keras.layers.Dense(2), tf.keras.layers.Dense(2)]
+            self.pair = (tf.keras.layers.Dense(2), tf.keras.layers.Dropout(0.5))
+            self.out = tf.keras.layers.LSTM(2)
+
+        def call(self, x: Any) -> Any:
+            for block in self.blocks:
+                x = block(x)
+            return self.out(self.pair[1](self.pair[0](x))[:, None])
+
+    model = Net()
+    model.compile("adam", "mse", metrics=["mae"])
+    model.fit(tf.ones([4, 3]), tf.ones([4, 2]), verbose=0)
+    return tf.train.Checkpoint(model=model)
+
+
+def keras3_optimizers() -> Any:
+    import tensorflow as tf
+
+    optimizers = tf.keras.optimizers
+    makers: list[Callable[[], Any]] = [
+        lambda: optimizers.RMSprop(momentum=0.9, centered=True),
+        lambda: optimizers.Adafactor(),
+        lambda: optimizers.Adam(tf.keras.optimizers.schedules.ExponentialDecay(0.1, 10, 0.9)),
+        lambda: optimizers.SGD(use_ema=True, ema_momentum=0.9),
+    ]
+    checkpoint = tf.train.Checkpoint()
+    for index, make in enumerate(makers):
+        variables = [tf.Variable(tf.ones([3, 2])), tf.Variable([1.0, 2.0])]
+        optimizer = make()
+        optimizer.build(variables)
+        setattr(checkpoint, f"pair{index}", tf.train.Checkpoint(vs=variables, opt=optimizer))
+    return checkpoint
+
+
+def loaded_saved_model() -> Any:
+    import tempfile
+
+    import tensorflow as tf
+
+    directory = tempfile.mkdtemp()
+    tf.saved_model.save(module_with_functions(), directory)
+    return tf.saved_model.load(directory)
+
+
+def untracked_attributes() -> Any:
+    import tensorflow as tf
+
+    module = tf.Module()
+    module.tracked = [tf.Variable(0)]
+    module.by_default = defaultdict(list, {"a": [tf.Variable(1)]})
+    module.queue = deque([tf.Variable(2), tf.Variable(3)])
+    module.unique = {tf.Variable(4).ref()}
+    module.special = type("SpecialList", (list,), {})([tf.Variable(5)])
+    module.shared = {1: "no trackable"}
+    return module
+
+
+def restored_and_waiting() -> Any:
+    """Return a checkpoint whose model still waits for the values of layers not built yet."""
+    import tempfile
+
+    import tensorflow as tf
+
+    prefix = tf.train.Checkpoint(net=tf.train.Checkpoint(v=tf.Variable(1))).save(
+        tempfile.mkdtemp() + "/ckpt"
+    )
+    checkpoint = tf.train.Checkpoint(net=tf.train.Checkpoint(w=tf.Variable(0)))
+    checkpoint.restore(prefix).expect_partial()
+    return checkpoint
 
 
 def strange_dtypes_and_shapes() -> Any:
@@ -109,10 +382,25 @@ def strange_dtypes_and_shapes() -> Any:
 KINDS: tuple[Callable[[], Any], ...] = (
     guide_loop,
     keras3_functional_with_sgd_momentum,
+    keras3_model_with_lists_and_seeds,
+    keras3_optimizers,
     keras2_with_legacy_adam,
+    keras2_subclassed_with_optimizer,
+    keras2_optimizer_before_and_after_its_first_look,
     v1_optimizer,
+    v1_checkpoint,
     containers,
     root_with_attached_keywords,
+    module_with_functions,
+    loaded_saved_model,
+    manager,
+    status_of_a_restore,
+    restored_and_waiting,
     values_that_are_no_variables,
+    python_state,
+    objects_that_serialize_themselves,
+    registered_saver,
+    distributed_variables,
+    untracked_attributes,
     strange_dtypes_and_shapes,
 )

@@ -8,6 +8,7 @@ with TensorFlow's version and the name.
 from __future__ import annotations
 
 import math
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -16,6 +17,7 @@ from ckpt_viz.errors import UnsupportedError
 TESTED_VERSIONS = "2.15 to 2.21"
 
 
+@cache
 def private(module: str, name: str) -> Any:
     """Return `tensorflow.python.<module>.<name>`."""
     path = f"tensorflow.python.{module}"
@@ -33,20 +35,50 @@ def is_trackable(obj: object) -> bool:
     return isinstance(obj, private("trackable.base", "Trackable"))
 
 
-def graph_view(obj: Any) -> Any:
-    """Return the ObjectGraphView that `Checkpoint.write` would walk for this object.
-
-    A `tf.train.Checkpoint` has its own, which knows the root and the attached keywords. Any
-    other trackable is walked as the root itself; `tf.train.Checkpoint(root=obj)` would write
-    the same nodes, and add an edge `root` from the root to itself.
-    """
-    checkpoints = (
-        private("checkpoint.checkpoint", "Checkpoint"),
-        private("checkpoint.checkpoint", "CheckpointV1"),
+def is_checkpoint(obj: object) -> bool:
+    """Return whether the object is a `tf.train.Checkpoint`, v2 or v1."""
+    return isinstance(
+        obj,
+        (
+            private("checkpoint.checkpoint", "Checkpoint"),
+            private("checkpoint.checkpoint", "CheckpointV1"),
+        ),
     )
-    if isinstance(obj, checkpoints):
-        return obj._saver._graph_view
+
+
+def is_checkpoint_manager(obj: object) -> bool:
+    """Return whether the object is a `tf.train.CheckpointManager`."""
+    return isinstance(obj, private("checkpoint.checkpoint_management", "CheckpointManager"))
+
+
+def is_load_status(obj: object) -> bool:
+    """Return whether the object is what `Checkpoint.restore` returns, of any kind."""
+    return isinstance(obj, private("checkpoint.checkpoint", "_LoadStatus"))
+
+
+def checkpoints_view(checkpoint: Any) -> Any:
+    """Return the ObjectGraphView of a checkpoint: it knows root and attached keywords."""
+    return checkpoint._saver._graph_view
+
+
+def statuss_view(status: Any) -> Any:
+    """Return the ObjectGraphView of the checkpoint whose restore returned this status."""
+    return status._object_graph_view
+
+
+def trackables_view(obj: Any) -> Any:
+    """Return an ObjectGraphView of any other trackable, as the root itself.
+
+    `tf.train.Checkpoint(root=obj)` would write the same nodes, and add an edge `root` from the
+    root to itself.
+    """
     return private("checkpoint.graph_view", "ObjectGraphView")(obj)
+
+
+def children(obj: Any) -> dict[str, Any]:
+    """Return the trackables that an object tracks, by local name."""
+    found: dict[str, Any] = private("checkpoint.trackable_view", "TrackableView").children(obj)
+    return found
 
 
 def full_name(obj: Any) -> str:
@@ -60,15 +92,121 @@ def legacy_attribute_name(obj: Any) -> str | None:
     return name
 
 
-def is_resource_variable(obj: object) -> bool:
-    """Return whether the object acts as a variable: tf.Variable, Keras 3's Variable."""
-    return bool(private("ops.resource_variable_ops", "is_resource_variable")(obj))
+def is_variable(obj: object) -> bool:
+    """Return whether the object acts as a variable.
+
+    `tf.Variable` (also distributed, sharded, and the reference variables of TensorFlow 1) and
+    Keras 3's Variable.
+    """
+    return isinstance(obj, private("ops.variables", "Variable")) or bool(
+        private("ops.resource_variable_ops", "is_resource_variable")(obj)
+    )
+
+
+def serializes_itself(obj: object) -> bool:
+    """Return whether the object's class says in code of its own what it saves."""
+    return bool(
+        private("training.saving.saveable_object_util", "trackable_has_serialize_to_tensor")(obj)
+    )
+
+
+def saveable_factories(obj: object) -> tuple[str, ...] | None:
+    """Return the attribute names of an object that saves by `SaveableObject` factories.
+
+    None where the object's class makes them in code of its own.
+    """
+    base = private("trackable.base", "Trackable")
+    method = "_gather_saveables_for_checkpoint"
+    if getattr(type(obj), method, None) is not getattr(base, method):
+        return None
+    return tuple(getattr(obj, "_self_saveable_object_factories", ()))
+
+
+def value_of(variable: Any) -> Any:
+    """Return a variable's value now as a NumPy array; a copy, whatever becomes of it."""
+    tensor = private("framework.ops", "convert_to_tensor")(variable)
+    if not hasattr(tensor, "numpy"):
+        raise UnsupportedError(
+            "a variable of a graph has a value only in a session; expected eager execution"
+        )
+    return tensor.numpy()
 
 
 def registered_saver_name(obj: object) -> str | None:
     """Return the name of the saver that the object's class is registered with."""
     name: str | None = private("saved_model.registration", "get_registered_saver_name")(obj)
     return name
+
+
+def is_saver(obj: object) -> bool:
+    """Return whether the object is a `tf.compat.v1.train.Saver`."""
+    return isinstance(obj, private("training.saver", "Saver"))
+
+
+def is_built(saver: Any) -> bool:
+    """Return whether a Saver has added its operations to a graph; no eager one ever has."""
+    return bool(saver._is_built)
+
+
+def given_variables(saver: Any) -> Any:
+    """Return the list or dict of variables that a Saver was given, or took when it was built."""
+    return saver._var_list
+
+
+def all_saveable_objects() -> list[Any]:
+    """Return what a Saver without a list takes, if it is built now: the graph's variables."""
+    return list(private("ops.variables", "_all_saveable_objects")())
+
+
+def save_tensor_name(saver: Any) -> str | None:
+    """Return the name of the tensor that a built Saver evaluates to save; None if it is empty."""
+    return str(saver.saver_def.save_tensor_name) if saver.saver_def is not None else None
+
+
+def default_graph() -> Any:
+    """Return TensorFlow's current default graph."""
+    return private("framework.ops", "get_default_graph")()
+
+
+def names_to_save(variables: list[Any]) -> dict[str, Any]:
+    """Return what a Saver would save under which name; of partitions, a list under one name.
+
+    Raises ValueError and TypeError as building the Saver would. Adds no operation, given
+    nothing but variables and SaveableObjects.
+    """
+    to_dict = private("training.saving.saveable_object_util", "op_list_to_dict")
+    names: dict[str, Any] = to_dict(variables, convert_variable_to_tensor=False)
+    return names
+
+
+def flatten(nested: Any) -> list[Any]:
+    """Return the items of a nested list, as a Saver does."""
+    return list(private("util.nest", "flatten")(list(nested)))
+
+
+def is_saveable_object(obj: object) -> bool:
+    """Return whether the object is a `SaveableObject`: it says itself what to save, by name."""
+    return isinstance(obj, private("training.saving.saveable_object", "SaveableObject"))
+
+
+def is_partitioned_variable(obj: object) -> bool:
+    """Return whether the object is what `get_variable` returns with a partitioner."""
+    return isinstance(obj, private("ops.variables", "PartitionedVariable"))
+
+
+def spec_tensor(spec: Any) -> Any:
+    """Return the tensor of a SaveSpec; None where asking for it would add operations."""
+    return None if callable(spec._tensor) else spec._tensor
+
+
+def save_slice_info(variable: Any) -> Any:
+    """Return where a variable lies in the tensor that is saved of all partitions, or None."""
+    return getattr(variable, "_save_slice_info", None)
+
+
+def constant_value(tensor: Any) -> Any:
+    """Return the value of a graph's constant as a NumPy array, None if it is not known."""
+    return private("framework.tensor_util", "constant_value")(tensor)
 
 
 def is_python_state(obj: object) -> bool:

@@ -1,4 +1,4 @@
-"""Live objects as object graphs: what `Checkpoint.write` would save now, nothing changed.
+"""Live objects as nodes: what `Checkpoint.write` would save now, nothing changed.
 
 Node ids, edges and their order, keys and slots are those that TensorFlow would write
 (tensorflow/python/checkpoint/save_util.py): breadth first, declared slot variables last.
@@ -8,44 +8,20 @@ The walk reads no value, runs none of the objects' own serialisation and never t
 
 from __future__ import annotations
 
-import sys
-import weakref
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ckpt_viz.errors import SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.untouched import instance_dict, untouched
+from ckpt_viz.live.untracked import find_not_saved
 from ckpt_viz.object_graph import keys
-from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role, SlotVariable
+from ckpt_viz.object_graph.nodes import Attribute, Child, Node, NotSaved, Role, SlotVariable
 
 _PYTHON_STATE = "py_state"
 
 
-def walk_live(source: object) -> Graph:
-    """Return the object graph that saving this object would write now.
-
-    Roles are what the Python types tell; those that the structure tells are not there yet.
-    Raises SourceError for an object that TensorFlow cannot track.
-    """
-    if "tensorflow" not in sys.modules or not tf_private.is_trackable(source):
-        raise SourceError(
-            f"found {_a(type(source).__name__)}, expected a checkpoint's path or a trackable "
-            "object: a tf.train.Checkpoint, tf.Module, Keras layer, model or optimizer"
-        )
-    walk = _Walk(tf_private.graph_view(source))
-    walk.run()
-    return Graph(
-        tuple(walk.nodes()),
-        title=type(source).__name__,
-        origin=Origin.LIVE,
-        _objects=_references(source, walk.objects),
-    )
-
-
 @dataclass
-class _Walk:
+class Walk:
     """One breadth-first walk; `objects`, by node id, are kept alive until it is done."""
 
     view: Any
@@ -53,19 +29,20 @@ class _Walk:
     children: list[tuple[Child, ...]] = field(default_factory=list)
     object_keys: list[str] = field(default_factory=list)
     slot_variables: dict[int, list[SlotVariable]] = field(default_factory=dict)
+    not_saved: dict[int, tuple[NotSaved, ...]] = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
     ids: dict[int, int] = field(default_factory=dict)
 
-    def run(self) -> None:
+    def run(self) -> tuple[Node, ...]:
+        """Return the nodes that saving the view's root would write now."""
         self._add(self.view.root, "")
         for node_id, obj in enumerate(self.objects):  # grows while it is walked
             self.children.append(self._follow(node_id, obj))
         non_slots = len(self.objects)
         for node_id in range(non_slots):
             self._declared_slots(node_id, non_slots)
-
-    def nodes(self) -> list[Node]:
-        return [self._node(node_id, obj) for node_id, obj in enumerate(self.objects)]
+        self.not_saved = find_not_saved(self.objects, is_layer=_is_layer)
+        return tuple(self._node(node_id, obj) for node_id, obj in enumerate(self.objects))
 
     def _node(self, node_id: int, obj: Any) -> Node:
         try:
@@ -80,6 +57,7 @@ class _Walk:
             registered_saver=tf_private.registered_saver_name(obj),
             role=_provisional_role(obj),
             type_name=type(obj).__name__,
+            not_saved=self.not_saved.get(node_id, ()),
             error=self.errors.get(node_id),
         )
 
@@ -91,7 +69,8 @@ class _Walk:
 
     def _follow(self, node_id: int, obj: Any) -> tuple[Child, ...]:
         try:
-            references = self.view.list_children(obj)
+            with untouched(obj):
+                references = self.view.list_children(obj)
         except Exception as error:  # the object's own code runs here and may raise anything
             self.errors[node_id] = _said(error)
             return ()
@@ -113,9 +92,10 @@ class _Walk:
         if not hasattr(type(optimizer), "get_slot_names"):
             return
         try:
-            for slot_name in optimizer.get_slot_names():
-                for variable_id in range(non_slots):
-                    self._declared_slot(optimizer_id, slot_name, variable_id)
+            with untouched(optimizer):
+                for slot_name in optimizer.get_slot_names():
+                    for variable_id in range(non_slots):
+                        self._declared_slot(optimizer_id, slot_name, variable_id)
         except Exception as error:  # as in _follow
             self.errors[optimizer_id] = _said(error)
 
@@ -137,17 +117,48 @@ class _Walk:
             SlotVariable(slot_name, variable_id, self._add(slot, key))
         )
 
+    def object_as_held(self, parent: int, child: Child) -> Any:
+        """Return a child as its parent holds it.
+
+        tf_keras optimizers list their children wrapped afresh until they are saved for the
+        first time; the program knows the list that they hold, of the same items.
+        """
+        obj = self.objects[child.node_id]
+        held = instance_dict(self.objects[parent]).get(child.local_name)
+        is_copy = (
+            held is not obj
+            and isinstance(held, list)
+            and isinstance(obj, list)
+            and len(held) == len(obj)
+            and all(a is b for a, b in zip(held, obj, strict=True))
+        )
+        return held if is_copy else obj
+
 
 def _attributes(obj: Any, object_key: str) -> tuple[Attribute, ...]:
-    """Return what the object would store, as far as that is known without running its code."""
+    """Return what the object would store, as far as that is known without running its code.
+
+    An attribute without a name stands for those that only such code could name.
+    """
     if tf_private.registered_saver_name(obj):
         return ()
-    if tf_private.is_resource_variable(obj):
+    if tf_private.is_variable(obj):
         return (_variable_value(obj, object_key),)
-    name = tf_private.legacy_attribute_name(obj)
-    if name is None and tf_private.is_python_state(obj):
-        name = _PYTHON_STATE
-    return (Attribute(name, "", keys.checkpoint_key(object_key, name)),) if name else ()
+    return tuple(
+        Attribute(name, "", keys.checkpoint_key(object_key, name)) for name in _attribute_names(obj)
+    )
+
+
+def _attribute_names(obj: Any) -> tuple[str, ...]:
+    if tf_private.is_python_state(obj):
+        return (_PYTHON_STATE,)
+    fixed = tf_private.legacy_attribute_name(obj)
+    if fixed is not None:
+        return (fixed,)
+    if tf_private.serializes_itself(obj):
+        return ("",)
+    factories = tf_private.saveable_factories(obj)
+    return ("",) if factories is None else factories
 
 
 def _variable_value(variable: Any, object_key: str) -> Attribute:
@@ -174,43 +185,25 @@ def _provisional_role(obj: Any) -> Role:
     """Return what the object's type tells; the classes are known by name, not imported."""
     if tf_private.is_data_structure(obj):
         return Role.CONTAINER
-    for base in type(obj).__mro__:
-        package = base.__module__.partition(".")[0]
-        if package in _KERAS and base.__name__ == "Layer":
-            return Role.LAYER
-        if package in (*_KERAS, "tensorflow") and base.__name__ in _OPTIMIZERS:
-            return Role.OPTIMIZER
-    return Role.OBJECT
+    if _is_layer(obj):
+        return Role.LAYER
+    return Role.OPTIMIZER if _has_base(obj, ("tensorflow", *_KERAS), _OPTIMIZERS) else Role.OBJECT
+
+
+def _is_layer(obj: object) -> bool:
+    return _has_base(obj, _KERAS, ("Layer",))
+
+
+def _has_base(obj: object, packages: tuple[str, ...], names: tuple[str, ...]) -> bool:
+    return any(
+        base.__name__ in names and base.__module__.partition(".")[0] in packages
+        for base in type(obj).__mro__
+    )
 
 
 _KERAS = ("keras", "tf_keras")
 _OPTIMIZERS = ("BaseOptimizer", "Optimizer", "OptimizerV2", "_BaseOptimizer")
 
 
-def _references(source: object, objects: list[Any]) -> Callable[[int], object]:
-    """Return a function from node id to live object.
-
-    It keeps the source alive, but not the objects below it: a layer that the program has
-    replaced since is not held in memory by a picture of the past.
-    """
-    references = [_weak(obj) for obj in objects]
-
-    def object_of(node_id: int) -> object:
-        return references[node_id]() if source is not None else None
-
-    return object_of
-
-
-def _weak(obj: Any) -> Callable[[], object | None]:
-    try:
-        return weakref.ref(obj)
-    except TypeError:  # a class with __slots__ and no __weakref__
-        return lambda: obj
-
-
 def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-def _a(noun: str) -> str:
-    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

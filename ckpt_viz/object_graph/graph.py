@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
 from enum import Enum
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from ckpt_viz.errors import NoSuchTensorError
+from ckpt_viz.errors import NoSuchTensorError, SourceError
 from ckpt_viz.object_graph.nodes import ROOT, Node, SlotRule
 from ckpt_viz.object_graph.tree import Tree, spanning_tree
 
@@ -66,6 +67,19 @@ class Provenance:
     kept: tuple[Kept, ...] = ()
 
 
+class Access(Protocol):
+    """What a graph asks of its source later: live objects and values."""
+
+    def object(self, node_id: int) -> object | None:
+        """Return the live object of a node; None where there is none."""
+
+    def accessor(self, graph: Graph, node_id: int, source: str) -> str:
+        """Return an expression for the live object of a node; `source` is that of the source."""
+
+    def value(self, checkpoint_key: str) -> Array:
+        """Return the value that is stored under a key; raises NoSuchTensorError."""
+
+
 @dataclass(frozen=True)
 class Graph:
     """The nodes of one object graph, by node id, and the questions that their edges answer.
@@ -78,15 +92,14 @@ class Graph:
     title: str
     origin: Origin
     provenance: Provenance | None = field(default=None, repr=False, compare=False)
-    _objects: Callable[[int], object] | None = field(default=None, repr=False, compare=False)
-    _values: Callable[[str], Array] | None = field(default=None, repr=False, compare=False)
+    _access: Access | None = field(default=None, repr=False, compare=False)
 
     def path(self, node_id: int) -> tuple[str, ...]:
         """Return the local names that lead from the root to a node, as a person would go.
 
         That is the place in the outline: through the model rather than through the lists of
-        an optimizer (see `tree.spanning_tree`). A declared slot variable has no incoming
-        edge; its path is that of its variable, then the slot's name.
+        an optimizer (see `tree.spanning_tree`). A slot variable stands below its variable,
+        where no edge leads: its path is that of the variable, then the slot's name.
         """
         names: list[str] = []
         while node_id != ROOT:
@@ -129,10 +142,10 @@ class Graph:
             FormatError: Bytes are missing, or do not match their checksum.
             UnsupportedError: The dtype has no value in NumPy: a variant, a resource.
         """
-        if self._values is None:
-            raise NoSuchTensorError(f"{name_or_key!r}: this graph was not read from a source")
+        if self._access is None:
+            raise NoSuchTensorError(f"{name_or_key!r}: this graph has no source to read from")
         try:
-            return self._values(name_or_key)
+            return self._access.value(name_or_key)
         except NoSuchTensorError as no_key:
             node_id = self._ids_by_name.get(name_or_key)
             if node_id is None:
@@ -143,11 +156,25 @@ class Graph:
                 raise NoSuchTensorError(
                     f"{name_or_key}: expected a node with one value, found {found}"
                 ) from no_key
-            return self._values(attributes[0].checkpoint_key)
+            return self._access.value(attributes[0].checkpoint_key)
 
     def object(self, node_id: int) -> object | None:
         """Return the live object of a node; None in a saved graph or once it is gone."""
-        return self._objects(node_id) if self._objects is not None else None
+        return self._access.object(node_id) if self._access is not None else None
+
+    def accessor(self, node_id: int, source: str = "source") -> str:
+        """Return a Python expression that evaluates to the live object of a node.
+
+        Args:
+            node_id: The node.
+            source: The expression, usually a variable's name, for what was passed to `graph`.
+
+        Raises:
+            SourceError: The graph is that of a file, or the object is gone since.
+        """
+        if self._access is None:
+            raise SourceError(f"{self.title}: this graph has no live objects")
+        return self._access.accessor(self, node_id, source)
 
     @cached_property
     def first_edges(self) -> dict[int, tuple[int, str]]:

@@ -1,0 +1,149 @@
+"""Python expressions for live objects: how to get hold of a node in the program itself."""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ckpt_viz.errors import SourceError
+from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.untouched import instance_dict, untouched
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import ROOT
+
+_KERAS = ("keras", "tf_keras")
+
+
+def accessor(graph: Graph, node_id: int, source: Any, name: str) -> str:
+    """Return an expression that evaluates to the object of a node.
+
+    Follows the node's path in the outline; each step is the first way that leads to the very
+    object: an attribute, an item, and at last TensorFlow's own list of children. `name` stands
+    for the source. Raises SourceError where an object on the way is gone.
+    """
+    slot = graph.nodes[node_id].slot
+    if slot is not None and slot.optimizer is not None and not graph.edges_to[node_id]:
+        optimizer = accessor(graph, slot.optimizer, source, name)
+        variable = accessor(graph, slot.variable, source, name)
+        return f"{optimizer}.get_slot({variable}, {slot.name!r})"
+    expression, holder = _root(graph, source, name)
+    for parent, label, child in _edges(graph, node_id):
+        obj, target = _object(graph, parent), _object(graph, child)
+        # The root's attached keywords are attributes of the checkpoint, not of the root.
+        if parent == ROOT and holder is not obj and (own := _step(holder, label, target)):
+            expression = f"{name_of_checkpoint(source, name)}{own}"
+            continue
+        step = _step(obj, label, target)
+        if step is None:
+            raise SourceError(
+                f"{graph.name(child)}: the program has put another object in its place"
+            )
+        expression += step
+    return expression
+
+
+def name_of_checkpoint(source: Any, name: str) -> str:
+    """Return the expression for the checkpoint of a manager; of anything else the name."""
+    return f"{name}.checkpoint" if tf_private.is_checkpoint_manager(source) else name
+
+
+def _root(graph: Graph, source: Any, name: str) -> tuple[str, Any]:
+    """Return the expression for the root, and the object that holds attached keywords."""
+    root = _object(graph, ROOT)
+    expression = name_of_checkpoint(source, name)
+    if tf_private.is_load_status(source):
+        return f"{name}._object_graph_view.root", root
+    holder = source.checkpoint if tf_private.is_checkpoint_manager(source) else source
+    if holder is root:
+        return expression, holder
+    if instance_dict(holder).get("root") is root:
+        return f"{expression}.root", holder
+    return f"{expression}._saver._graph_view.root", holder
+
+
+def _edges(graph: Graph, node_id: int) -> Iterator[tuple[int, str, int]]:
+    """Return the edges that lead from the root to a node: parent, local name, child."""
+    edges = []
+    while node_id != ROOT:
+        parent, label = _edge_to(graph, node_id)
+        edges.append((parent, label, node_id))
+        node_id = parent
+    return reversed(edges)
+
+
+def _edge_to(graph: Graph, node_id: int) -> tuple[int, str]:
+    place = (graph.tree.parents[node_id], graph.tree.labels[node_id])
+    real = graph.edges_to[node_id]
+    if place in real:
+        return place
+    # An inferred slot stands below its variable, where no edge leads to it. Its own list in
+    # the optimizer says more than the list of all the optimizer's variables.
+    own_lists = [edge for edge in real if graph.tree.labels[edge[0]] != "_variables"]
+    return (own_lists or real)[0]
+
+
+def _object(graph: Graph, node_id: int) -> Any:
+    obj = graph.object(node_id)
+    if obj is None:
+        raise SourceError(f"{graph.name(node_id)}: the program has dropped this object since")
+    return obj
+
+
+def _step(obj: Any, label: str, target: Any) -> str | None:
+    """Return what to write behind an object's expression for its child of this local name."""
+    for step, found in _ways(obj, label):
+        if found is target:
+            return step
+    return None
+
+
+def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
+    """Yield ways from an object to its child, the most natural first."""
+    attributes = instance_dict(obj)
+    if label in attributes and not tf_private.is_data_structure(obj):
+        yield _attribute(obj, label), attributes[label]
+    if label == "save_counter" and "_save_counter" in attributes:
+        yield ".save_counter", attributes["_save_counter"]
+    if isinstance(obj, Mapping) and label in obj:
+        yield f"[{label!r}]", obj[label]
+    if isinstance(obj, (list, tuple)):
+        if label.isdecimal() and label.isascii() and int(label) < len(obj):
+            yield f"[{int(label)}]", obj[int(label)]
+        elif label in getattr(obj, "_fields", ()):
+            yield f".{label}", getattr(obj, label)
+    yield from _layers(obj)
+    with untouched(obj):
+        children = tf_private.children(obj)
+    if label in children:
+        yield f"._trackable_children()[{label!r}]", children[label]
+
+
+def _attribute(obj: Any, label: str) -> str:
+    missing = object()
+    on_class = inspect.getattr_static(type(obj), label, missing)
+    is_shadowed = hasattr(type(on_class), "__set__") or hasattr(type(on_class), "__delete__")
+    if _is_plain_name(label) and not is_shadowed:
+        return f".{label}"
+    return f".__dict__[{label!r}]"
+
+
+def _is_plain_name(label: str) -> bool:
+    """Return whether an attribute of this name can be written after a dot."""
+    # Python reads identifiers in their NFKC form: `x.º` is `x.o`.
+    return (
+        label.isidentifier()
+        and not keyword.iskeyword(label)
+        and unicodedata.normalize("NFKC", label) == label
+    )
+
+
+def _layers(obj: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the layers of a tf_keras model, whose edges are `layer-3` and the like."""
+    layers = inspect.getattr_static(type(obj), "layers", None)
+    getter = getattr(layers, "fget", None)
+    if getter is not None and getter.__module__.partition(".")[0] in _KERAS:
+        for index, layer in enumerate(obj.layers):
+            yield f".layers[{index}]", layer

@@ -1,0 +1,290 @@
+"""A live `tf.compat.v1.train.Saver` as nodes: what its `save` would write now.
+
+A Saver of a graph is asked through the operations that it saves by, which are exact whatever
+became of its list of variables; one that is eager or not built yet through that list. No
+operation is added and none is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ckpt_viz.errors import SourceError
+from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.object_graph.nodes import Node, Slice
+from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
+
+_TRAINABLE = "trainable_variables"
+# How many inputs of the operations that save come before the tensors: the file's name, the
+# tensors' names and, but for Save, the slices.
+_SAVE_OPS = {"Save": 2, "SaveSlices": 3, "SaveV2": 3}
+_COPIES = ("Identity", "ReadVariableOp", "Enter")
+
+
+@dataclass(slots=True)
+class _Saved:
+    """What is saved under one name: one value, or its parts. `shape` is the whole value's."""
+
+    dtype: str | None = None
+    shape: tuple[int, ...] | None = None
+    slices: list[Slice] = field(default_factory=list)
+    variables: list[Any] = field(default_factory=list)
+    error: str | None = None
+
+
+def read_saver(saver: Any) -> tuple[tuple[Node, ...], tuple[object | None, ...]]:
+    """Return the nodes of what this Saver would save, and by node id the live variables.
+
+    A scope has none; of partitions it is the list of them. Raises SourceError for a Saver that
+    cannot save.
+    """
+    if tf_private.is_built(saver):
+        saved = _saved_by_graph(saver)
+    else:
+        given = tf_private.given_variables(saver)
+        saved = _saved_by_list(given if given is not None else tf_private.all_saveable_objects())
+    collections = _collections(saved)
+    nodes = scope_nodes(_named(name, one, collections) for name, one in saved.items())
+    return nodes, tuple(_object(node, saved) for node in nodes)
+
+
+def _named(name: str, saved: _Saved, collections: Mapping[int, set[str]]) -> NamedVariable:
+    nbytes = None
+    if saved.dtype is not None and saved.shape is not None:
+        nbytes = tf_private.stored_bytes(saved.dtype, saved.shape)
+    keys = {key for variable in saved.variables for key in collections.get(id(variable), ())}
+    trainable = {bool(v.trainable) for v in saved.variables if hasattr(v, "trainable")}
+    return NamedVariable(
+        value=named_value(
+            name,
+            saved.dtype,
+            saved.shape,
+            nbytes,
+            slices=tuple(sorted(saved.slices, key=lambda part: part.start)),
+            error=saved.error,
+        ),
+        trainable=_TRAINABLE in keys or True in trainable if trainable else None,
+        collections=tuple(sorted(keys)),
+        type_name=type(saved.variables[0]).__name__ if saved.variables else None,
+    )
+
+
+def _object(node: Node, saved: Mapping[str, _Saved]) -> object | None:
+    if not node.attributes:
+        return None
+    variables = saved[node.attributes[0].full_name].variables
+    return variables[0] if len(variables) == 1 else variables or None
+
+
+# --- a Saver of a graph
+
+
+def _saved_by_graph(saver: Any) -> dict[str, _Saved]:
+    name = tf_private.save_tensor_name(saver)
+    if name is None:  # Saver(allow_empty=True)
+        return {}
+    graph = _graph_of(saver)
+    try:
+        operation = graph.as_graph_element(name).op
+    except (KeyError, ValueError) as error:
+        raise SourceError(
+            f"found no operation for {name!r} in the default graph, expected the Saver's; "
+            "call this inside `with graph.as_default():` of the graph that it was made for"
+        ) from error
+    variables = {
+        variable.op.name: variable for variable, _ in _variables_by_collection(graph)
+    } | _by_operation(_listed(saver))
+    saved: dict[str, _Saved] = {}
+    for save in _save_operations(operation):
+        for tensor_name, spec, tensor in _saved_tensors(save):
+            _add_tensor(saved.setdefault(tensor_name, _Saved()), spec, tensor, variables)
+    return saved
+
+
+def _graph_of(saver: Any) -> Any:
+    for item in _listed(saver):
+        graph = getattr(item, "graph", None) or getattr(getattr(item, "op", None), "graph", None)
+        if graph is not None:
+            return graph
+    return tf_private.default_graph()
+
+
+def _listed(saver: Any) -> list[Any]:
+    """Return the variables that a Saver was given; none for one made from a MetaGraph."""
+    given = tf_private.given_variables(saver) or ()
+    items = tf_private.flatten(given.values() if isinstance(given, Mapping) else given)
+    return [part for item in items for part in _parts(item)]
+
+
+def _parts(item: Any) -> list[Any]:
+    return list(item) if tf_private.is_partitioned_variable(item) else [item]
+
+
+def _save_operations(start: Any) -> Iterator[Any]:
+    """Yield the operations that write tensors, of which evaluating `start` runs each."""
+    seen = {start}
+    stack = [start]
+    while stack:
+        operation = stack.pop()
+        if operation.type in _SAVE_OPS:
+            yield operation
+            continue
+        for other in (*operation.control_inputs, *(tensor.op for tensor in operation.inputs)):
+            if other not in seen:
+                seen.add(other)
+                stack.append(other)
+
+
+def _saved_tensors(save: Any) -> Iterator[tuple[str, str, Any]]:
+    """Yield name, slice specification and tensor of each value that an operation writes."""
+    first = _SAVE_OPS[save.type]
+    inputs = list(save.inputs)
+    tensors = inputs[first:]
+    names = tf_private.constant_value(inputs[1])
+    specs = tf_private.constant_value(inputs[2]) if first == 3 else [b""] * len(tensors)
+    if names is None or specs is None:
+        raise SourceError(
+            f"the Saver's operation {save.name} computes the names that it saves by, expected "
+            "constants; only running it would tell them"
+        )
+    for name, spec, tensor in zip(names, specs, tensors, strict=True):
+        yield name.decode(), spec.decode(), tensor
+
+
+def _add_tensor(saved: _Saved, spec: str, tensor: Any, variables: Mapping[str, Any]) -> None:
+    operation = tensor.op
+    while operation.type in _COPIES:
+        operation = operation.inputs[0].op
+    variable = variables.get(operation.name)
+    if variable is not None:
+        saved.variables.append(variable)
+    saved.dtype = tf_private.base_dtype_name(tensor.dtype)
+    saved.shape = _full_shape(tensor.shape)
+    if spec:
+        saved.shape, start, shape = _parsed(spec)
+        saved.slices.append(Slice(start, shape, operation.name))
+
+
+def _parsed(spec: str) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Return full shape, start and shape of a slice specification (SaveSliceInfo.spec).
+
+    >>> _parsed("5 3 3,2:0,3")
+    ((5, 3), (3, 0), (2, 3))
+    >>> _parsed("5 3 3,2:-")
+    ((5, 3), (3, 0), (2, 3))
+    """
+    *sizes, extents = spec.split(" ")
+    full_shape = tuple(map(int, sizes))
+    parts = [
+        (0, size) if extent == "-" else tuple(map(int, extent.split(",")))
+        for size, extent in zip(full_shape, extents.split(":"), strict=True)
+    ]
+    return full_shape, tuple(start for start, _ in parts), tuple(length for _, length in parts)
+
+
+def _collections(saved: Mapping[str, _Saved]) -> dict[int, set[str]]:
+    """Return, by the id of each variable, the graph's collections that it is in."""
+    graphs = {
+        id(variable.graph): variable.graph
+        for one in saved.values()
+        for variable in one.variables
+        if _operation_name(variable) is not None
+    }
+    collections: dict[int, set[str]] = {}
+    for graph in graphs.values():
+        for variable, key in _variables_by_collection(graph):
+            collections.setdefault(id(variable), set()).add(key)
+    return collections
+
+
+def _variables_by_collection(graph: Any) -> Iterator[tuple[Any, str]]:
+    for key in graph.get_all_collection_keys():
+        if isinstance(key, str):
+            for item in graph.get_collection(key):
+                if tf_private.is_variable(item) and _operation_name(item) is not None:
+                    yield item, key
+
+
+def _by_operation(items: list[Any]) -> dict[str, Any]:
+    named = ((_operation_name(item), item) for item in items if tf_private.is_variable(item))
+    return {name: item for name, item in named if name is not None}
+
+
+def _operation_name(variable: Any) -> str | None:
+    """Return the name of a variable's operation; None for an eager one, which has none."""
+    operation = getattr(variable, "op", None) if getattr(variable, "_in_graph_mode", True) else None
+    return operation.name if operation is not None else None
+
+
+# --- an eager Saver, or one that is not built yet
+
+
+def _saved_by_list(listed: Any) -> dict[str, _Saved]:
+    if isinstance(listed, Mapping):
+        named = dict(listed)
+        others = {name: item for name, item in named.items() if not _is_known(item, (list, tuple))}
+        named = {name: item for name, item in named.items() if name not in others}
+    else:
+        items = tf_private.flatten(listed)
+        others = {str(getattr(item, "name", "")): item for item in items if not _is_known(item)}
+        try:
+            named = tf_private.names_to_save([item for item in items if _is_known(item)])
+        except (TypeError, ValueError) as error:
+            raise SourceError(f"this Saver cannot save: {error}") from error
+    saved: dict[str, _Saved] = {}
+    for name, item in named.items():
+        saved.update(_of_item(name, item))
+    for name, item in others.items():
+        kind = type(item).__name__
+        unknown = f"only code of {kind} itself knows what it saves; expected a variable"
+        saved.setdefault(name, _Saved(variables=[item], error=unknown))
+    return saved
+
+
+def _is_known(item: Any, also: tuple[type, ...] = ()) -> bool:
+    return (
+        tf_private.is_variable(item)
+        or tf_private.is_partitioned_variable(item)
+        or tf_private.is_saveable_object(item)
+        or isinstance(item, also)
+    )
+
+
+def _of_item(name: str, item: Any) -> dict[str, _Saved]:
+    if tf_private.is_saveable_object(item):
+        return {spec.name: _of_spec(spec) for spec in item.specs}
+    partitions = list(item) if not tf_private.is_variable(item) else []
+    if not partitions:
+        return {name: _of_variable(item)}
+    whole = _Saved(variables=partitions, dtype=tf_private.base_dtype_name(partitions[0].dtype))
+    for partition in partitions:
+        info = tf_private.save_slice_info(partition)
+        if info is None:
+            raise SourceError(f"this Saver cannot save: {name}: found a variable without a slice")
+        whole.shape = tuple(info.full_shape)
+        start, shape = tuple(info.var_offset), tuple(info.var_shape)
+        whole.slices.append(Slice(start, shape, _operation_name(partition) or ""))
+    return {name: whole}
+
+
+def _of_variable(variable: Any) -> _Saved:
+    return _Saved(
+        dtype=tf_private.base_dtype_name(variable.dtype),
+        shape=_full_shape(variable.shape),
+        variables=[variable],
+    )
+
+
+def _of_spec(spec: Any) -> _Saved:
+    tensor = tf_private.spec_tensor(spec)
+    return _Saved(
+        dtype=tf_private.base_dtype_name(spec.dtype) if spec.dtype is not None else None,
+        shape=_full_shape(tensor.shape) if tensor is not None else None,
+    )
+
+
+def _full_shape(shape: Any) -> tuple[int, ...] | None:
+    """Return the shape if all of it is known."""
+    return tuple(shape.as_list()) if shape.is_fully_defined() else None

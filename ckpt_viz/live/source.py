@@ -1,0 +1,106 @@
+"""Any live source as an object graph: checkpoints, managers, statuses, other trackables."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
+from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.accessors import accessor
+from ckpt_viz.live.walk import Walk
+from ckpt_viz.object_graph.graph import Array, Graph, Origin
+from ckpt_viz.object_graph.nodes import Node
+
+
+def read_live(source: object) -> Graph:
+    """Return the object graph that saving this object would write now.
+
+    Of a CheckpointManager and of the status that `restore` returned it is that of their
+    checkpoint. Roles are what the Python types tell; those that the structure tells are not
+    there yet. Raises SourceError for an object that TensorFlow cannot track.
+    """
+    walk = Walk(_view(source))
+    nodes = walk.run()
+    objects = list(walk.objects)
+    for parent, node in enumerate(nodes):
+        for child in node.children:
+            objects[child.node_id] = walk.object_as_held(parent, child)
+    return Graph(
+        nodes,
+        title=type(source).__name__,
+        origin=Origin.LIVE,
+        _access=_LiveAccess(source, tuple(map(_weak, objects)), _values(nodes)),
+    )
+
+
+def _view(source: object) -> Any:
+    if "tensorflow" in sys.modules:
+        if tf_private.is_checkpoint_manager(source):
+            return tf_private.checkpoints_view(source.checkpoint)  # type: ignore[attr-defined]
+        if tf_private.is_checkpoint(source):
+            return tf_private.checkpoints_view(source)
+        if tf_private.is_load_status(source):
+            return tf_private.statuss_view(source)
+        if tf_private.is_trackable(source):
+            return tf_private.trackables_view(source)
+    raise SourceError(
+        f"found {_a(type(source).__name__)}, expected a checkpoint's path or a trackable "
+        "object: a tf.train.Checkpoint, tf.Module, Keras layer, model or optimizer"
+    )
+
+
+@dataclass(frozen=True)
+class _LiveAccess:
+    """The live objects behind a graph.
+
+    It keeps the source alive, but not the objects below it: a layer that the program has
+    replaced since is not held in memory by a picture of the past.
+    """
+
+    source: object
+    references: Sequence[Callable[[], object | None]]
+    variables: dict[str, int]
+
+    def object(self, node_id: int) -> object | None:
+        return self.references[node_id]()
+
+    def accessor(self, graph: Graph, node_id: int, source: str) -> str:
+        return accessor(graph, node_id, self.source, source)
+
+    def value(self, checkpoint_key: str) -> Array:
+        if checkpoint_key not in self.variables:
+            raise NoSuchTensorError(f"no variable is saved as {checkpoint_key!r}")
+        node_id = self.variables[checkpoint_key]
+        variable = self.object(node_id)
+        if variable is None:
+            raise NoSuchTensorError(f"{checkpoint_key}: the program has dropped this variable")
+        if not tf_private.is_variable(variable):
+            raise UnsupportedError(
+                f"{checkpoint_key}: only code of {type(variable).__name__} itself knows its "
+                "value; expected a variable"
+            )
+        value: Array = tf_private.value_of(variable)
+        return value
+
+
+def _values(nodes: Sequence[Node]) -> dict[str, int]:
+    return {
+        attribute.checkpoint_key: node_id
+        for node_id, node in enumerate(nodes)
+        for attribute in node.attributes
+    }
+
+
+def _weak(obj: Any) -> Callable[[], object | None]:
+    try:
+        return weakref.ref(obj)
+    except TypeError:  # a class with __slots__ and no __weakref__
+        return lambda: obj
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
