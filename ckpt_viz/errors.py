@@ -27,6 +27,17 @@ class UnsupportedError(CkptVizError, NotImplementedError):
     """The input is well formed, but of a kind that this version does not read."""
 
 
+class DtypeError(UnsupportedError):
+    """A tensor was read, but no numpy dtype here stands for its kind of element.
+
+    `raw` holds its bytes as stored: row-major, in the byte order of the file.
+    """
+
+    def __init__(self, message: str, raw: bytes = b"") -> None:
+        super().__init__(message)
+        self.raw = raw
+
+
 class SourceError(CkptVizError, TypeError):
     """What was passed is neither a checkpoint's path nor an object that TensorFlow can track."""
 

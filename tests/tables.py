@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import cramjam
 import google_crc32c
 
 MAGIC = bytes.fromhex("57fb808b247547db")
-FLOAT32, INT32, STRING, INT64 = 1, 3, 7, 9
+FLOAT32, INT32, STRING, INT64, VARIANT = 1, 3, 7, 9, 21
 
 Rows = Iterable[tuple[bytes, bytes]]
 
@@ -69,8 +70,9 @@ def table_of_blocks(
     payloads: Iterable[bytes],
     handles: Sequence[bytes] | None = None,
     separators: Sequence[bytes] | None = None,
+    block_type: int = 0,
 ) -> bytes:
-    """A table of the given blocks.
+    """A table of the given blocks, compressed already if their type says so.
 
     Other `handles` make the index say what is not so; `separators`, the last key of
     each block, matter to readers that search, as TensorFlow does.
@@ -79,19 +81,24 @@ def table_of_blocks(
     found = []
     for payload in payloads:
         found.append(handle(len(data), len(payload)))
-        data += stored(payload)
+        data += stored(payload, block_type)
     handles = found if handles is None else handles
     separators = separators or [struct.pack(">I", number) for number in range(len(handles))]
     index = block(b"".join(entry(0, *row) for row in zip(separators, handles, strict=True)))
     return data + stored(index) + footer(handle(len(data), len(index)))
 
 
-def table(rows: Rows, *, rows_per_block: int = 1000, restart_interval: int = 16) -> bytes:
+def table(
+    rows: Rows, *, rows_per_block: int = 1000, restart_interval: int = 16, snappy: bool = False
+) -> bytes:
     """A well-formed table of rows that are in order."""
     rows = list(rows)
     chunks = [rows[i : i + rows_per_block] for i in range(0, len(rows), rows_per_block)]
     payloads = [_compressed(chunk, restart_interval) for chunk in chunks]
-    return table_of_blocks(payloads, separators=[chunk[-1][0] for chunk in chunks])
+    if snappy:
+        payloads = [bytes(cramjam.snappy.compress_raw(payload)) for payload in payloads]
+    separators = [chunk[-1][0] for chunk in chunks]
+    return table_of_blocks(payloads, separators=separators, block_type=int(snappy))
 
 
 def _compressed(rows: Rows, restart_interval: int) -> bytes:
@@ -155,6 +162,20 @@ def bundle_entry(
     )
 
 
+def slice_proto(*extents: tuple[int, int]) -> bytes:
+    """A TensorSliceProto of starts and lengths; a length of -1 is left out."""
+    return b"".join(
+        field(1, field(1, start) + (field(2, length) if length >= 0 else b""))
+        for start, length in extents
+    )
+
+
+def slice_key(name: bytes, *extents: tuple[int, int]) -> bytes:
+    """The key of a slice; for names without the bytes 00 and ff, numbers from -1 to 63."""
+    numbers = b"".join(bytes([0x80 ^ number & 0xFF]) for extent in extents for number in extent)
+    return b"\x00" + name + b"\x00\x01" + bytes([1, len(extents)]) + numbers
+
+
 @dataclass(frozen=True)
 class Tensor:
     """Something to store: its bytes in the shard, and what their checksum covers."""
@@ -165,34 +186,91 @@ class Tensor:
     checked: bytes
 
 
+def raw(dtype: int, dims: bytes, data: bytes) -> Tensor:
+    return Tensor(dtype, dims, data, data)
+
+
 def floats(*values: float) -> Tensor:
-    data = struct.pack(f"<{len(values)}f", *values)
-    return Tensor(FLOAT32, shape(len(values)), data, data)
+    return raw(FLOAT32, shape(len(values)), struct.pack(f"<{len(values)}f", *values))
 
 
 def string(value: bytes, *, byte_order: str = "<") -> Tensor:
     """A string scalar."""
-    length = struct.pack(f"{byte_order}I", len(value))
-    rest = struct.pack(f"{byte_order}I", masked_crc32c(length)) + value
-    return Tensor(STRING, b"", varint(len(value)) + rest, length + rest)
+    return strings([value], b"", byte_order=byte_order)
 
 
-def write_index(prefix: Path | str, rows: Rows) -> str:
+def strings(values: Sequence[bytes], dims: bytes, *, byte_order: str = "<") -> Tensor:
+    lengths = struct.pack(f"{byte_order}{len(values)}I", *map(len, values))
+    rest = struct.pack(f"{byte_order}I", masked_crc32c(lengths)) + b"".join(values)
+    varints = b"".join(varint(len(value)) for value in values)
+    return Tensor(STRING, dims, varints + rest, lengths + rest)
+
+
+def write_index(prefix: Path | str, rows: Rows, *, snappy: bool = False) -> str:
     """Write `<prefix>.index` and return the prefix."""
-    Path(f"{prefix}.index").write_bytes(table(rows))
+    Path(f"{prefix}.index").write_bytes(table(rows, snappy=snappy))
     return str(prefix)
 
 
-def write_bundle(prefix: Path, tensors: Mapping[str, Tensor], *, endianness: int = 0) -> str:
+def write_bundle(prefix: Path | str, tensors: Mapping[str, Tensor], *, endianness: int = 0) -> str:
     """Write a bundle of one shard and return its prefix."""
-    rows = [(b"", header(endianness=endianness))]
+    stored = {key.encode(): tensor for key, tensor in tensors.items()}
+    return write_rows(prefix, stored, {}, endianness=endianness)
+
+
+def write_rows(
+    prefix: Path | str,
+    tensors: Mapping[bytes, Tensor],
+    others: Mapping[bytes, bytes],
+    *,
+    endianness: int = 0,
+) -> str:
+    """Write a bundle of one shard: tensors, and rows of the index that have no bytes."""
+    rows = {b"": header(endianness=endianness), **others}
     data = b""
-    for key, tensor in sorted(tensors.items()):
+    for key, tensor in tensors.items():
         crc32c = masked_crc32c(tensor.checked)
-        proto = bundle_entry(
+        rows[key] = bundle_entry(
             tensor.dtype, tensor.dims, offset=len(data), size=len(tensor.data), crc32c=crc32c
         )
-        rows.append((key.encode(), proto))
         data += tensor.data
     Path(f"{prefix}.data-00000-of-00001").write_bytes(data)
-    return write_index(prefix, rows)
+    return write_index(prefix, sorted(rows.items()))
+
+
+Extents = tuple[tuple[int, int], ...]
+
+
+def write_sliced(
+    prefix: Path, dims: bytes, slices: Mapping[Extents, Tensor], name: bytes = b"w"
+) -> str:
+    """Write a bundle of one tensor, saved in slices, which need not fit together."""
+    dtype = next(iter(slices.values())).dtype
+    whole = bundle_entry(dtype, dims, slices=[slice_proto(*extents) for extents in slices])
+    parts = {slice_key(name, *extents): tensor for extents, tensor in slices.items()}
+    return write_rows(prefix, parts, {name: whole})
+
+
+# --- V1 checkpoints
+
+
+def contents(*tensors: bytes, min_consumer: int = 0) -> bytes:
+    """A SavedTensorSlices that is a table of contents, of SavedSliceMetas."""
+    versions = field(2, field(1, 1) + field(2, min_consumer))
+    return field(1, b"".join(field(1, tensor) for tensor in tensors) + versions)
+
+
+def slice_meta(name: bytes, dtype: int, dims: bytes, *slices: Extents) -> bytes:
+    """A SavedSliceMeta."""
+    listed = b"".join(field(4, slice_proto(*extents)) for extents in slices)
+    return field(1, name) + field(2, dims) + field(3, dtype) + listed
+
+
+def saved_slice(tensor_proto: bytes) -> bytes:
+    """A SavedTensorSlices that holds values; name and extent, which no reader needs, left out."""
+    return field(2, field(3, tensor_proto))
+
+
+def packed_floats(number: int, *values: float) -> bytes:
+    """A packed repeated field of a TensorProto."""
+    return field(number, struct.pack(f"<{len(values)}f", *values))

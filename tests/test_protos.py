@@ -14,13 +14,30 @@ from ckpt_viz.errors import FormatError
 from ckpt_viz.formats.protos import (
     BundleEntryProto,
     BundleHeaderProto,
+    CheckpointState,
+    CollectionDefEntry,
+    KerasMetadata,
+    SavedObjectGraph,
+    SavedTensorSlices,
     TensorShapeProto,
     TrackableObjectGraph,
+    VariableDef,
     parse,
 )
 from tests.tables import field
 
-MESSAGES = [BundleHeaderProto, BundleEntryProto, TensorShapeProto, TrackableObjectGraph]
+MESSAGES = [
+    BundleHeaderProto,
+    BundleEntryProto,
+    CheckpointState,
+    CollectionDefEntry,
+    KerasMetadata,
+    SavedObjectGraph,
+    SavedTensorSlices,
+    TensorShapeProto,
+    TrackableObjectGraph,
+    VariableDef,
+]
 
 
 def run(program: str, stdin: str = "", **environment: str) -> str:
@@ -118,14 +135,28 @@ def test_any_bytes_give_a_message_or_our_error(message: Any, data: bytes) -> Non
 
 @pytest.mark.tf
 def test_declarations_are_those_of_tensorflow() -> None:
-    from tensorflow.core.framework import tensor_shape_pb2
-    from tensorflow.core.protobuf import tensor_bundle_pb2, trackable_object_graph_pb2
+    from tensorflow.core.framework import tensor_shape_pb2, variable_pb2
+    from tensorflow.core.protobuf import (
+        meta_graph_pb2,
+        saved_object_graph_pb2,
+        tensor_bundle_pb2,
+        trackable_object_graph_pb2,
+    )
+    from tensorflow.core.util import saved_tensor_slice_pb2
+    from tensorflow.python.training import checkpoint_state_pb2
+    from tf_keras.protobuf import saved_metadata_pb2
 
     pairs = [
         (BundleHeaderProto, tensor_bundle_pb2.BundleHeaderProto),
         (BundleEntryProto, tensor_bundle_pb2.BundleEntryProto),
         (TensorShapeProto, tensor_shape_pb2.TensorShapeProto),
         (TrackableObjectGraph, trackable_object_graph_pb2.TrackableObjectGraph),
+        (SavedTensorSlices, saved_tensor_slice_pb2.SavedTensorSlices),
+        (CollectionDefEntry, meta_graph_pb2.MetaGraphDef.CollectionDefEntry),
+        (VariableDef, variable_pb2.VariableDef),
+        (CheckpointState, checkpoint_state_pb2.CheckpointState),
+        (SavedObjectGraph, saved_object_graph_pb2.SavedObjectGraph),
+        (KerasMetadata, saved_metadata_pb2.SavedMetadata),
     ]
     queue = [(ours.DESCRIPTOR, theirs.DESCRIPTOR) for ours, theirs in pairs]
     compared = set()
@@ -147,6 +178,7 @@ def wire_format(message: Any) -> dict[int, tuple[str, int, int]]:
     alike = {
         FieldDescriptorProto.TYPE_ENUM: FieldDescriptorProto.TYPE_INT32,
         FieldDescriptorProto.TYPE_MESSAGE: FieldDescriptorProto.TYPE_BYTES,
+        FieldDescriptorProto.TYPE_STRING: FieldDescriptorProto.TYPE_BYTES,
     }
     return {f.number: (f.name, f.label, alike.get(f.type, f.type)) for f in proto.field}
 

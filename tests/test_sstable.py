@@ -1,18 +1,22 @@
 from __future__ import annotations
 
 import re
+import sys
 from itertools import pairwise
 
+import cramjam
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
-from ckpt_viz.formats.sstable import read_table
+from ckpt_viz.formats.files import BytesFile
+from ckpt_viz.formats.sstable import Table, read_table
 from tests.tables import MAGIC, block, entry, footer, handle, stored, table, table_of_blocks, varint
 
 ROWS = [(f"model/layer-{i:02}/kernel".encode(), b"value %d" % i) for i in range(40)]
 TABLE = table(ROWS, rows_per_block=16)
+SNAPPY_TABLE = table(ROWS, rows_per_block=16, snappy=True)
 
 
 def rows_of(data: bytes) -> list[tuple[bytes, bytes]]:
@@ -45,13 +49,41 @@ def one_block(entries: bytes) -> bytes:
     st.dictionaries(st.binary(max_size=20), st.binary(max_size=300)),
     st.integers(1, 10),
     st.integers(1, 16),
+    st.booleans(),
 )
 def test_rows_come_back_as_written(
-    rows: dict[bytes, bytes], rows_per_block: int, restart_interval: int
+    rows: dict[bytes, bytes], rows_per_block: int, restart_interval: int, snappy: bool
 ) -> None:
     written = sorted(rows.items())
-    data = table(written, rows_per_block=rows_per_block, restart_interval=restart_interval)
+    data = table(
+        written, rows_per_block=rows_per_block, restart_interval=restart_interval, snappy=snappy
+    )
     assert rows_of(data) == written
+    found = Table(BytesFile("x.index", data))
+    assert [found.get(key) for key, _ in written] == [value for _, value in written]
+    assert found.get(b"a key of more than 20 bytes") is None
+
+
+class CountingFile(BytesFile):
+    """Remembers which bytes were read."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__("x", data)
+        self.reads: list[tuple[int, int]] = []
+
+    def read(self, offset: int, size: int) -> bytes:
+        self.reads.append((offset, size))
+        return super().read(offset, size)
+
+
+def test_looking_a_key_up_reads_footer_index_and_one_block() -> None:
+    rows = [(b"%03d" % number, bytes([number]) * 10_000) for number in range(100)]
+    file = CountingFile(table(rows, rows_per_block=2))
+    assert Table(file).get(b"042") == bytes([42]) * 10_000
+    footer, index, block_of_key = (size for _, size in file.reads)
+    assert footer == 48
+    assert index < 2000
+    assert 20_000 < block_of_key < 20_100
 
 
 def test_long_keys_that_share_nearly_everything_are_read() -> None:
@@ -111,12 +143,45 @@ def test_changed_block_names_its_offset_and_both_checksums() -> None:
     )
 
 
-def test_snappy_block_is_unsupported_and_named() -> None:
-    data = stored(b"", block_type=1) + footer(handle(0, 0))
+def snappy_error_of(data: bytes) -> str:
+    message = error_of(table_of_blocks([data], block_type=1))
+    return message.removeprefix("x.index: block at offset 0: ")
+
+
+def test_snappy_that_is_none_is_refused() -> None:
+    message = "its 3 bytes are not snappy: snappy: "
+    assert snappy_error_of(b"\x09\xff\xff").startswith(message)
+    assert snappy_error_of(b"\x80" * 12) == (
+        "snappy: the varint at byte 0 does not end within 10 bytes"
+    )
+    assert snappy_error_of(b"") == "snappy: the varint at byte 0 does not end within 0 bytes"
+
+
+def test_snappy_that_claims_more_than_it_can_hold_is_refused_unread() -> None:
+    bomb = varint(1 << 62) + b"\x00x"
+    assert snappy_error_of(bomb) == (
+        f"claims to decompress to {1 << 62} bytes, expected at most {22 * len(bomb)} "
+        f"of {len(bomb)} bytes of snappy"
+    )
+    giant = varint((64 << 20) + 1) + bytes(4 << 20)
+    assert "expected at most 67108864 of" in snappy_error_of(giant)
+
+
+def test_snappy_at_its_best_is_within_the_bound() -> None:
+    payload = block(entry(0, b"k", bytes(100_000)))
+    compressed = bytes(cramjam.snappy.compress_raw(payload))
+    assert len(payload) > 20 * len(compressed)
+    data = table_of_blocks([compressed], block_type=1)
+    assert rows_of(data) == [(b"k", bytes(100_000))]
+
+
+def test_snappy_without_its_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cramjam", None)
     with pytest.raises(UnsupportedError) as caught:
-        rows_of(data)
+        rows_of(SNAPPY_TABLE)
     assert str(caught.value) == (
-        "x.index: block at offset 0: compressed with snappy, which ckpt_viz does not read yet"
+        "x.index: block at offset 0: compressed with snappy; to read it: "
+        'pip install "ckpt-viz[snappy]"'
     )
 
 
@@ -208,9 +273,14 @@ def test_keys_that_do_not_increase_are_refused(second: bytes) -> None:
 
 
 def test_every_changed_bit_gives_the_same_rows_or_our_error() -> None:
-    for position in range(len(TABLE)):
+    for whole in (TABLE, SNAPPY_TABLE):
+        assert_every_changed_bit_is_harmless(whole)
+
+
+def assert_every_changed_bit_is_harmless(whole: bytes) -> None:
+    for position in range(len(whole)):
         for bit in range(8):
-            data = bytearray(TABLE)
+            data = bytearray(whole)
             data[position] ^= 1 << bit
             assert rows_or_refusal(bytes(data)) in (None, ROWS)
 
@@ -239,9 +309,13 @@ payloads = st.binary(max_size=60) | st.lists(entries, max_size=6).map(
 
 
 @settings(max_examples=300, deadline=2000)
-@given(st.lists(payloads, max_size=4), st.none() | st.lists(st.binary(max_size=12), max_size=4))
+@given(
+    st.lists(payloads, max_size=4),
+    st.none() | st.lists(st.binary(max_size=12), max_size=4),
+    st.integers(0, 2),
+)
 def test_any_blocks_with_true_checksums_give_increasing_keys_or_our_error(
-    blocks: list[bytes], handles: list[bytes] | None
+    blocks: list[bytes], handles: list[bytes] | None, block_type: int
 ) -> None:
-    rows = rows_or_refusal(table_of_blocks(blocks, handles)) or []
+    rows = rows_or_refusal(table_of_blocks(blocks, handles, block_type=block_type)) or []
     assert all(before < after for (before, _), (after, _) in pairwise(rows))

@@ -8,82 +8,52 @@ TensorFlow's tensorflow/core/util/tensor_bundle/tensor_bundle.cc.
 from __future__ import annotations
 
 import math
-import os
-import stat
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, BinaryIO, Literal
+from typing import Any, NamedTuple
 
 import google_crc32c
 
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, FormatError, UnsupportedError
-from ckpt_viz.formats.protos import BundleEntryProto, BundleHeaderProto, TensorShapeProto, parse
+from ckpt_viz.formats.files import File, file_size, open_file
+from ckpt_viz.formats.protos import BundleEntryProto, BundleHeaderProto, parse
+from ckpt_viz.formats.slices import Slice, put_together, slice_key, slice_of, why_incomplete
 from ckpt_viz.formats.sstable import GIT_LFS_POINTER, brief, mask_crc32c, read_table, read_varint
-
-Shape = tuple[int, ...] | None
-"""None: of unknown rank."""
+from ckpt_viz.formats.tensors import (
+    Array,
+    ByteOrder,
+    Shape,
+    decode,
+    dtype_name,
+    no_dtype,
+    numpy_dtype,
+    of_strings,
+    parse_shape,
+    tensor_bytes,
+)
 
 MAX_INDEX_BYTES = 1 << 28  # 256 MiB; a tensor takes some 100 bytes
 
 _BUNDLE_VERSION = 1  # kTensorBundleVersion: what this reader understands
-_MAX_RANK = 254  # TensorShape::MaxDimensions
-_MAX_ELEMENTS = (1 << 63) - 1
 _MAX_MATCHES = 256
-_BYTE_ORDERS: Mapping[int, Literal["little", "big"]] = {0: "little", 1: "big"}
-
-# DataType in tensorflow/core/framework/types.proto: name, and bytes an element
-# takes in a shard; None where that varies. The 4-bit and 2-bit types take one byte.
-_DTYPES: Mapping[int, tuple[str, int | None]] = {
-    1: ("float32", 4),
-    2: ("float64", 8),
-    3: ("int32", 4),
-    4: ("uint8", 1),
-    5: ("int16", 2),
-    6: ("int8", 1),
-    7: ("string", None),
-    8: ("complex64", 8),
-    9: ("int64", 8),
-    10: ("bool", 1),
-    11: ("qint8", 1),
-    12: ("quint8", 1),
-    13: ("qint32", 4),
-    14: ("bfloat16", 2),
-    15: ("qint16", 2),
-    16: ("quint16", 2),
-    17: ("uint16", 2),
-    18: ("complex128", 16),
-    19: ("float16", 2),
-    20: ("resource", None),
-    21: ("variant", None),
-    22: ("uint32", 4),
-    23: ("uint64", 8),
-    24: ("float8_e5m2", 1),
-    25: ("float8_e4m3fn", 1),
-    26: ("float8_e4m3fnuz", 1),
-    27: ("float8_e4m3b11fnuz", 1),
-    28: ("float8_e5m2fnuz", 1),
-    29: ("int4", 1),
-    30: ("uint4", 1),
-    31: ("int2", 1),
-    32: ("uint2", 1),
-    33: ("float4_e2m1fn", 1),
-}
-_ELEMENT_BYTES = dict(_DTYPES.values())
+_BYTE_ORDERS: Mapping[int, ByteOrder] = {0: "little", 1: "big"}
+_CHECKSUM_BYTES = 4
+_PARTIAL = "the copy is probably partial"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One stored tensor, from a BundleEntryProto.
 
     `dtype` is TensorFlow's name, or "unknown dtype 99". `shape` is None where the rank
     is unknown. The tensor's `size` bytes begin at byte `offset` of shard `shard`;
     `crc32c` is their checksum, masked as stored.
 
-    A tensor that was saved in slices has no bytes of its own: shard, offset and
-    checksum are 0, and `size` is that of the whole tensor (0 for strings, whose size
-    only the slices tell).
+    A tensor that was saved in `slices` has no bytes of its own: shard, offset and
+    checksum are 0, and `size` is that of the whole tensor, for strings that of the
+    slices. `Bundle.parts` has the entries of the slices.
     """
 
     dtype: str
@@ -92,63 +62,63 @@ class Entry:
     offset: int
     size: int
     crc32c: int
-    is_sliced: bool
+    slices: tuple[Slice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
     """A checkpoint's index: `entries` by key, in the order of the keys.
 
-    Neither the header nor the hidden entries of slices are among them. `byte_order`
-    is that of the numbers in the shards.
+    Neither the header nor the hidden entries of slices are among them. Those are in
+    `parts`, by the key of their tensor, in the order of its slices; None for a slice that
+    the index lacks. `byte_order` is that of the numbers in the shards.
     """
 
     prefix: str
     num_shards: int
-    byte_order: Literal["little", "big"]
+    byte_order: ByteOrder
     entries: Mapping[str, Entry] = field(repr=False)
+    parts: Mapping[str, tuple[Entry | None, ...]] = field(default_factory=dict, repr=False)
     _keys: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    _shards: dict[int, int | str] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_keys", tuple(self.entries))
 
-    def matching(self, checkpoint_key: str) -> tuple[Entry, ...]:
-        """Return the entries that an attribute's `checkpoint_key` stands for.
+    def matching(self, checkpoint_key: str) -> tuple[str, ...]:
+        """Return the keys of the entries that an attribute's `checkpoint_key` stands for.
 
-        That is the entry of this key, else those whose keys begin with it: a table
+        That is this key, else those that begin with it: a table
         saves `.../table-keys` and `.../table-values`, an iterator
         `.../ITERATOR_STATE`. None if there are more than 256, which no object saves:
         a forged graph could ask for all entries once per attribute.
         """
         if checkpoint_key in self.entries:
-            return (self.entries[checkpoint_key],)
+            return (checkpoint_key,)
         start = bisect_left(self._keys, checkpoint_key)
         end = bisect_left(
             self._keys, True, lo=start, key=lambda key: not key.startswith(checkpoint_key)
         )
         if not checkpoint_key or end - start > _MAX_MATCHES:
             return ()
-        return tuple(self.entries[key] for key in self._keys[start:end])
+        return self._keys[start:end]
 
-    def read_bytes(self, key: str) -> bytes:
-        """Return a tensor's bytes as stored: row-major, in the bundle's byte order.
+    def read(self, key: str) -> Array:
+        """Return a tensor's values, having read its bytes alone and checked their checksum.
 
-        Raises KeyError for a key that is not in `entries`.
+        The array cannot be written to. Strings are `bytes`; see `tensors.numpy_dtype`.
+        Raises KeyError for a key that is not in `entries`; DtypeError, with the bytes, where
+        numpy has no such dtype; UnsupportedError for what only TensorFlow can decode.
         """
         entry = self.entries[key]
-        expected = _tensor_bytes(entry.dtype, entry.shape)
-        if expected is None:
-            raise UnsupportedError(
-                f"{self.prefix}: {brief(key)}: cannot read {entry.dtype} {entry.shape}"
-            )
-        if entry.size != expected:
-            raise FormatError(
-                f"{self.prefix}.index: {brief(key)}: size is {entry.size} bytes, "
-                f"expected {expected} for {entry.dtype} {entry.shape}"
-            )
-        data = self._stored_bytes(key)
-        self._check_crc32c(key, google_crc32c.value(data))
-        return data
+        place = f"{self.prefix}: {brief(key)}"
+        if entry.shape is None or entry.dtype in ("variant", "resource"):
+            raise UnsupportedError(f"{place}: cannot read {_described(entry)}")
+        if entry.slices:
+            return self._read_slices(key, entry, entry.shape, place)
+        return self._read_whole(key, entry, entry.shape)
 
     def read_string_scalar(self, key: str) -> bytes:
         """Return the one string that a tensor holds: the object graph, say.
@@ -158,39 +128,71 @@ class Bundle:
         entry = self.entries[key]
         if entry.dtype != "string" or entry.shape != ():
             raise FormatError(
-                f"{self.prefix}.index: {brief(key)}: is {entry.dtype} {entry.shape}, "
+                f"{self.prefix}.index: {brief(key)}: is {_described(entry)}, "
                 "expected a string scalar"
             )
-        data = self._stored_bytes(key)
-        # The length as a varint, its masked crc32c in 4 bytes, the string. The
-        # entry's checksum takes the length as a fixed-width number.
-        length, position = read_varint(data, 0, self._place(key))
-        string = data[position + 4 :]
-        if length != len(string):
-            raise FormatError(
-                f"{self._place(key)}: the string has {len(string)} bytes, its length says {length}"
-            )
-        fixed = length.to_bytes(4 if length < 1 << 32 else 8, self.byte_order)
-        self._check_crc32c(key, google_crc32c.extend(google_crc32c.value(fixed), data[position:]))
-        return string
+        return bytes(self.read(key).item())
 
-    def _stored_bytes(self, key: str) -> bytes:
+    def why_unreadable(self, key: str) -> str | None:
+        """Return why a tensor's bytes are not all there, None if they are.
+
+        Compares the sizes of files with the index and reads nothing; looks at each shard
+        once, as long as the bundle lives. Raises KeyError for a key not in `entries`.
+        """
         entry = self.entries[key]
-        if entry.is_sliced:
-            raise UnsupportedError(
-                f"{self.prefix}: {brief(key)}: saved in slices, which ckpt_viz does not read yet"
-            )
-        return _read_range(self._shard_path(entry), entry.offset, entry.size, key)
+        if not entry.slices:
+            return self._why_absent(entry)
+        reasons = (
+            "the index lacks the entry of a slice" if part is None else self._why_absent(part)
+            for part in self.parts[key]
+        )
+        incomplete = why_incomplete(entry.shape, entry.slices)
+        return incomplete or next((reason for reason in reasons if reason is not None), None)
 
-    def _check_crc32c(self, key: str, crc: int) -> None:
-        found, stored = mask_crc32c(crc), self.entries[key].crc32c
-        if found != stored:
-            raise FormatError(
-                f"{self._place(key)}: masked crc32c is 0x{found:08x}, the index says 0x{stored:08x}"
-            )
+    def _why_absent(self, entry: Entry) -> str | None:
+        if entry.shard not in self._shards:
+            self._shards[entry.shard] = _size_or_why_not(self._shard_path(entry))
+        found = self._shards[entry.shard]
+        if isinstance(found, str):
+            return found
+        if entry.offset + entry.size <= found:
+            return None
+        return f"{self._shard_path(entry)}: has {found} bytes, expected {_span(entry)}; {_PARTIAL}"
 
-    def _place(self, key: str) -> str:
-        entry = self.entries[key]
+    def _read_whole(self, key: str, entry: Entry, shape: tuple[int, ...]) -> Array:
+        _check_size(f"{self.prefix}.index: {brief(key)}", entry, shape)
+        data = self._stored_bytes(key, entry)
+        place = self._place(key, entry)
+        if entry.dtype == "string":
+            strings, crc = _strings(data, math.prod(shape), self.byte_order, place)
+            _check_crc32c(crc, entry, place)
+            return of_strings(strings, shape, place)
+        _check_crc32c(google_crc32c.value(data), entry, place)
+        return decode(data, entry.dtype, shape, self.byte_order, place)
+
+    def _read_slices(self, key: str, entry: Entry, shape: tuple[int, ...], place: str) -> Array:
+        reason = why_incomplete(shape, entry.slices)
+        if reason is not None:
+            raise FormatError(f"{self.prefix}.index: {brief(key)}: {reason}")
+        parts = _checked_parts(entry, self.parts[key], f"{self.prefix}.index: {brief(key)}")
+        if numpy_dtype(entry.dtype) is None:
+            stored = b"".join(self._checked_bytes(key, part) for part in parts)
+            raise no_dtype(entry.dtype, stored, f"{place}, its slices in turn")
+        values = [
+            self._read_whole(key, part, one.shape)
+            for part, one in zip(parts, entry.slices, strict=True)
+        ]
+        return put_together(shape, entry.slices, values, place)
+
+    def _checked_bytes(self, key: str, entry: Entry) -> bytes:
+        data = self._stored_bytes(key, entry)
+        _check_crc32c(google_crc32c.value(data), entry, self._place(key, entry))
+        return data
+
+    def _stored_bytes(self, key: str, entry: Entry) -> bytes:
+        return _read_range(self._shard_path(entry), entry, key)
+
+    def _place(self, key: str, entry: Entry) -> str:
         return f"{self._shard_path(entry)}: {brief(key)} at offset {entry.offset}"
 
     def _shard_path(self, entry: Entry) -> str:
@@ -206,9 +208,12 @@ def open_bundle(prefix: str) -> Bundle:
     rows = read_table(_read_index(prefix), path)
     header = _header(rows, path)
     shapes: dict[bytes, Shape] = {}
+    hidden: dict[bytes, bytes] = {}
+    sliced: dict[str, tuple[bytes, Any]] = {}
     entries: dict[str, Entry] = {}
     for raw_key, value in rows:
-        if raw_key.startswith(b"\x00"):  # one slice of a tensor (saved_tensor_slice_util.cc)
+        if raw_key.startswith(b"\x00"):  # one slice of a tensor
+            hidden[raw_key] = value
             continue
         # Escaped, a key that is not UTF-8 can be printed and encoded anywhere, unlike
         # surrogates. Object graphs name only keys that are UTF-8.
@@ -216,14 +221,26 @@ def open_bundle(prefix: str) -> Bundle:
         try:
             if key in entries:
                 raise FormatError("a second key reads the same, once escaped")
-            entries[key] = _entry(value, header.num_shards, shapes)
+            proto = parse(BundleEntryProto, value, "value")
+            entries[key] = _entry(proto, header.num_shards, shapes)
+        except FormatError as error:
+            raise FormatError(f"{path}: entry {brief(key)}: {error}") from error
+        if proto.slices:
+            sliced[key] = raw_key, proto.slices
+    parts: dict[str, tuple[Entry | None, ...]] = {}
+    for key, (raw_key, slices) in sliced.items():
+        try:
+            keys = [slice_key(raw_key, one) for one in slices]
+            parts[key] = tuple([_part(hidden.get(one), header.num_shards) for one in keys])
+            entries[key] = _sliced(entries[key], slices, parts[key])
         except FormatError as error:
             raise FormatError(f"{path}: entry {brief(key)}: {error}") from error
     return Bundle(
         prefix=prefix,
         num_shards=header.num_shards,
         byte_order=_BYTE_ORDERS[header.endianness],
-        entries=MappingProxyType(dict(sorted(entries.items()))),
+        entries=MappingProxyType({key: entries[key] for key in sorted(entries)}),
+        parts=MappingProxyType(parts),
     )
 
 
@@ -247,9 +264,8 @@ def _header(rows: Iterator[tuple[bytes, bytes]], path: str) -> Any:
     return header
 
 
-def _entry(value: bytes, num_shards: int, shapes: dict[bytes, Shape]) -> Entry:
-    """Return an entry; `shapes` keeps those met before, by their encoding."""
-    proto = parse(BundleEntryProto, value, "value")
+def _entry(proto: Any, num_shards: int, shapes: dict[bytes, Shape]) -> Entry:
+    """Return an entry, without its slices; `shapes` keeps those met before, by encoding."""
     offset, size, shard = proto.offset, proto.size, proto.shard_id
     if offset < 0 or size < 0:
         raise FormatError(f"offset is {offset}, size {size}, expected at least 0")
@@ -257,89 +273,161 @@ def _entry(value: bytes, num_shards: int, shapes: dict[bytes, Shape]) -> Entry:
         raise FormatError(f"shard is {shard}, expected 0 to {num_shards - 1}")
     encoded = proto.shape
     if encoded not in shapes:
-        shapes[encoded] = _shape(encoded)
-    shape = shapes[encoded]
-    number = proto.dtype
-    dtype = _DTYPES[number][0] if number in _DTYPES else f"unknown dtype {number}"
-    is_sliced = bool(proto.slices)
-    if is_sliced:
-        size = _tensor_bytes(dtype, shape) or 0
-    return Entry(dtype, shape, shard, offset, size, proto.crc32c, is_sliced)
+        shapes[encoded] = parse_shape(encoded)
+    return Entry(dtype_name(proto.dtype), shapes[encoded], shard, offset, size, proto.crc32c)
 
 
-def _shape(encoded: bytes) -> Shape:
-    proto = parse(TensorShapeProto, encoded, "shape")
-    if proto.unknown_rank:
+def _part(value: bytes | None, num_shards: int) -> Entry | None:
+    """Return the entry of a slice, None if there is none."""
+    if value is None:
         return None
-    shape = tuple(dim.size for dim in proto.dim)
-    if len(shape) > _MAX_RANK:
-        raise FormatError(f"has {len(shape)} dimensions, expected at most {_MAX_RANK}")
-    if min(shape, default=0) < 0 or math.prod(shape) > _MAX_ELEMENTS:
-        raise FormatError(f"shape is {shape}, expected sizes from 0, below 2**63 elements in all")
-    return shape
+    try:
+        return _entry(parse(BundleEntryProto, value, "value"), num_shards, {})
+    except FormatError as error:
+        raise FormatError(f"a slice's {error}") from error
 
 
-def _tensor_bytes(dtype: str, shape: Shape) -> int | None:
-    """Return a tensor's size in a shard, None where dtype or shape do not tell."""
-    element_bytes = _ELEMENT_BYTES.get(dtype)
-    if element_bytes is None or shape is None:
-        return None
-    return math.prod(shape) * element_bytes
+def _sliced(entry: Entry, slices: Any, parts: tuple[Entry | None, ...]) -> Entry:
+    """Return the entry of a tensor in slices."""
+    size = tensor_bytes(entry.dtype, entry.shape)
+    if size is None:
+        size = sum(part.size for part in parts if part is not None)
+    where = tuple([slice_of(one, entry.shape) for one in slices])
+    return Entry(entry.dtype, entry.shape, 0, 0, size, 0, where)
+
+
+def _checked_parts(entry: Entry, parts: Iterable[Entry | None], place: str) -> list[Entry]:
+    """Return the entries of a tensor's slices if they are what its own entry says."""
+    checked = []
+    for part, (start, shape) in zip(parts, entry.slices, strict=True):
+        found = "nothing" if part is None else _described(part)
+        if part is None or (part.dtype, part.shape) != (entry.dtype, shape):
+            raise FormatError(
+                f"{place}: of its slice at {start} the index has {found}, "
+                f"expected {entry.dtype} {shape}"
+            )
+        checked.append(part)
+    # Slices that share bytes would let a small shard stand for an endless tensor.
+    for before, after in pairwise(sorted(checked, key=lambda part: (part.shard, part.offset))):
+        if before.shard == after.shard and before.offset + before.size > after.offset:
+            raise FormatError(
+                f"{place}: two of its slices share bytes of shard {after.shard}, "
+                f"at offset {after.offset}"
+            )
+    return checked
+
+
+def _check_size(place: str, entry: Entry, shape: tuple[int, ...]) -> None:
+    """Raise FormatError where an entry's size is not one that its dtype and shape allow."""
+    expected = tensor_bytes(entry.dtype, shape)
+    if expected is not None and entry.size != expected:
+        raise FormatError(
+            f"{place}: size is {entry.size} bytes, expected {expected} for {_described(entry)}"
+        )
+    # Each string has a length, of a byte at least.
+    if entry.dtype == "string" and entry.size < math.prod(shape):
+        raise FormatError(
+            f"{place}: size is {entry.size} bytes, expected at least {math.prod(shape)} "
+            f"for {_described(entry)}"
+        )
+
+
+def _check_crc32c(crc: int, entry: Entry, place: str) -> None:
+    found = mask_crc32c(crc)
+    if found != entry.crc32c:
+        raise FormatError(
+            f"{place}: masked crc32c is 0x{found:08x}, the index says 0x{entry.crc32c:08x}"
+        )
+
+
+def _strings(data: bytes, count: int, byte_order: ByteOrder, place: str) -> tuple[list[bytes], int]:
+    """Return the strings of a tensor, at most as many as `data` has bytes, and the crc32c.
+
+    Stored are the lengths as varints, their masked crc32c in 4 bytes, and the strings. The
+    checksums take the lengths as fixed-width numbers (WriteStringTensor).
+    """
+    if not data:  # TensorFlow writes 4 bytes for no strings, and reads 0 too
+        return [], 0
+    lengths, position = _string_lengths(data, count, place)
+    start = position + _CHECKSUM_BYTES
+    if start + sum(lengths) != len(data):
+        raise FormatError(
+            f"{place}: its strings have {len(data) - start} bytes, their lengths say {sum(lengths)}"
+        )
+    fixed = b"".join([n.to_bytes(4 if n < 1 << 32 else 8, byte_order) for n in lengths])
+    crc = google_crc32c.value(fixed)
+    stored = int.from_bytes(data[position:start], byte_order)
+    if mask_crc32c(crc) != stored:
+        raise FormatError(
+            f"{place}: masked crc32c of the lengths is 0x{mask_crc32c(crc):08x}, "
+            f"the file says 0x{stored:08x}"
+        )
+    strings = []
+    for length in lengths:
+        strings.append(data[start : start + length])
+        start += length
+    return strings, google_crc32c.extend(crc, data[position:])
+
+
+def _string_lengths(data: bytes, count: int, place: str) -> tuple[list[int], int]:
+    """Return the lengths that the bytes begin with, and the position after them."""
+    lengths = []
+    position = 0
+    for _ in range(count):
+        length, position = read_varint(data, position, place)
+        lengths.append(length)
+    return lengths, position
+
+
+def _described(entry: Entry) -> str:
+    return f"{entry.dtype} {'of unknown rank' if entry.shape is None else entry.shape}"
+
+
+def _span(entry: Entry) -> str:
+    return f"bytes {entry.offset} to {entry.offset + entry.size}"
 
 
 def _read_index(prefix: str) -> bytes:
     path = f"{prefix}.index"
     try:
-        file = _open(path)
+        file = open_file(path)
     except FileNotFoundError as error:
         raise CheckpointNotFoundError(
             f"{prefix}: no such checkpoint; expected a file {path}"
         ) from error
     with file:
-        found = _file_bytes(file)
-        if found > MAX_INDEX_BYTES:
+        if file.size > MAX_INDEX_BYTES:
             raise UnsupportedError(
-                f"{path}: has {found} bytes, expected at most {MAX_INDEX_BYTES} in an index"
+                f"{path}: has {file.size} bytes, expected at most {MAX_INDEX_BYTES} in an index"
             )
-        return file.read(found)
+        return file.read(0, file.size)
 
 
-def _read_range(path: str, offset: int, size: int, key: str) -> bytes:
+def _read_range(path: str, entry: Entry, key: str) -> bytes:
     """Return bytes of a shard, the tensor `key`; allocates only what the file has."""
-    wanted = f"bytes {offset} to {offset + size}, of {brief(key)}"
+    wanted = f"{_span(entry)}, of {brief(key)}"
     try:
-        file = _open(path)
+        file = open_file(path)
     except FileNotFoundError as error:
-        raise FormatError(
-            f"{path}: no such file, expected {wanted}; the copy is probably partial"
-        ) from error
+        raise FormatError(f"{path}: no such file, expected {wanted}; {_PARTIAL}") from error
     with file:
-        found = _file_bytes(file)
-        if offset + size > found:
-            raise FormatError(f"{path}: has {found} bytes, expected {wanted}; {_why_short(file)}")
-        file.seek(offset)
-        return file.read(size)
+        if entry.offset + entry.size > file.size:
+            raise FormatError(
+                f"{path}: has {file.size} bytes, expected {wanted}; {_why_short(file)}"
+            )
+        return file.read(entry.offset, entry.size)
 
 
-def _open(path: str) -> BinaryIO:
-    """Open a file; raises FileNotFoundError, and CkptVizError for any other reason."""
-    try:
-        # Before opening: opening a named pipe would wait for a writer.
-        if stat.S_ISREG(os.stat(path).st_mode):
-            return open(path, "rb")
-    # A file on the way where a directory should be; a NUL in the path.
-    except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-        raise FileNotFoundError(path) from error
-    except OSError as error:
-        raise CkptVizError(f"{path}: cannot be read: {error.strerror}") from error
-    raise CkptVizError(f"{path}: cannot be read: not a regular file")
-
-
-def _file_bytes(file: BinaryIO) -> int:
-    return os.fstat(file.fileno()).st_size
-
-
-def _why_short(file: BinaryIO) -> str:
-    if file.read(len(GIT_LFS_POINTER)) == GIT_LFS_POINTER:
+def _why_short(file: File) -> str:
+    if file.read(0, min(file.size, len(GIT_LFS_POINTER))) == GIT_LFS_POINTER:
         return "it is a Git LFS pointer: run `git lfs pull`"
-    return "the copy is probably partial"
+    return _PARTIAL
+
+
+def _size_or_why_not(path: str) -> int | str:
+    """Return a shard's bytes, or why they cannot be told."""
+    try:
+        size = file_size(path)
+    except CkptVizError as error:
+        return str(error)
+    return f"{path}: no such file, expected a shard; {_PARTIAL}" if size is None else size

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 from google.protobuf.message import DecodeError, Message
 
 from ckpt_viz.errors import FormatError
@@ -57,6 +57,74 @@ _MESSAGES: Mapping[str, Mapping[int, str]] = {
         3: "int32 slot_variable_node_id",
     },
     "RegisteredSaver": {1: "string name", 2: "string object_name"},
+    # tensorflow/core/protobuf/meta_graph.proto; an entry of its map collection_def
+    "CollectionDefEntry": {1: "string key", 2: "CollectionDef value"},
+    "CollectionDef": {1: "NodeList node_list", 2: "BytesList bytes_list"},
+    "NodeList": {1: "repeated string value"},
+    "BytesList": {1: "repeated bytes value"},
+    # tensorflow/core/framework/variable.proto
+    "VariableDef": {
+        1: "string variable_name",
+        4: "SaveSliceInfoDef save_slice_info_def",
+        7: "bool trainable",
+    },
+    "SaveSliceInfoDef": {
+        1: "string full_name",
+        2: "repeated int64 full_shape",
+        3: "repeated int64 var_offset",
+        4: "repeated int64 var_shape",
+    },
+    # tensorflow/core/util/saved_tensor_slice.proto; the table of contents may be long
+    "SavedTensorSlices": {1: "SavedTensorSliceMeta meta", 2: "SavedSlice data"},
+    "SavedTensorSliceMeta": {1: "repeated SavedSliceMeta tensor", 2: "VersionDef versions"},
+    "SavedSliceMeta": {
+        1: "bytes name",  # a string, not always of UTF-8
+        2: "bytes shape",
+        3: "int32 type",
+        4: "repeated TensorSliceProto slice",
+    },
+    "SavedSlice": {3: "TensorProto data"},
+    # tensorflow/core/framework/tensor.proto
+    "TensorProto": {
+        4: "bytes tensor_content",
+        5: "repeated float float_val",
+        6: "repeated double double_val",
+        7: "repeated int32 int_val",
+        8: "repeated bytes string_val",
+        9: "repeated float scomplex_val",
+        10: "repeated int64 int64_val",
+        11: "repeated bool bool_val",
+        12: "repeated double dcomplex_val",
+        13: "repeated int32 half_val",
+        16: "repeated uint32 uint32_val",
+        17: "repeated uint64 uint64_val",
+    },
+    # tensorflow/python/training/checkpoint_state.proto
+    "CheckpointState": {
+        1: "string model_checkpoint_path",
+        2: "repeated string all_model_checkpoint_paths",
+        3: "repeated double all_model_checkpoint_timestamps",
+        4: "double last_preserved_timestamp",
+    },
+    # tensorflow/core/protobuf/saved_object_graph.proto; of most kinds the fact alone counts
+    "SavedObjectGraph": {1: "repeated SavedObject nodes"},
+    "SavedObject": {
+        1: "repeated ObjectReference children",
+        4: "SavedUserObject user_object",
+        5: "optional bytes asset",
+        6: "optional bytes function",
+        7: "SavedVariable variable",
+        8: "optional bytes bare_concrete_function",
+        9: "optional bytes constant",
+        10: "optional bytes resource",
+        12: "optional bytes captured_tensor",
+        13: "string registered_name",
+    },
+    "SavedUserObject": {1: "string identifier", 3: "string metadata"},
+    "SavedVariable": {3: "bool trainable"},
+    # keras/protobuf/saved_metadata.proto
+    "KerasMetadata": {1: "repeated KerasObject nodes"},
+    "KerasObject": {2: "int32 node_id", 4: "string identifier", 5: "string metadata"},
     # google/protobuf/wrappers.proto
     "BoolValue": {1: "bool value"},
 }
@@ -98,7 +166,13 @@ _CLASSES = _message_classes()
 BundleHeaderProto = _CLASSES["BundleHeaderProto"]
 BundleEntryProto = _CLASSES["BundleEntryProto"]
 TensorShapeProto = _CLASSES["TensorShapeProto"]
+SavedTensorSlices = _CLASSES["SavedTensorSlices"]
 TrackableObjectGraph = _CLASSES["TrackableObjectGraph"]
+CollectionDefEntry = _CLASSES["CollectionDefEntry"]
+VariableDef = _CLASSES["VariableDef"]
+CheckpointState = _CLASSES["CheckpointState"]
+SavedObjectGraph = _CLASSES["SavedObjectGraph"]
+KerasMetadata = _CLASSES["KerasMetadata"]
 
 
 def parse(message: type[Message], data: bytes, place: str) -> Any:
@@ -114,3 +188,19 @@ def parse(message: type[Message], data: bytes, place: str) -> Any:
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:
         name = message.DESCRIPTOR.name
         raise FormatError(f"{place}: its {len(data)} bytes are not a {name}") from error
+
+
+def parse_text(message: type[Message], text: bytes, place: str) -> Any:
+    """Return the message that a text file spells out; fields that it does not have are ignored.
+
+    >>> parse_text(CheckpointState, b'model_checkpoint_path: "ckpt-3"', "checkpoint")
+    model_checkpoint_path: "ckpt-3"
+    <BLANKLINE>
+    """
+    try:
+        return text_format.Parse(text, message(), allow_unknown_field=True)
+    except (text_format.ParseError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        name = message.DESCRIPTOR.name
+        raise FormatError(
+            f"{place}: its {len(text)} bytes are not a {name} as text: {error}"
+        ) from error

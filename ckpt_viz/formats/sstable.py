@@ -1,4 +1,4 @@
-"""Reads a LevelDB table: the format of a checkpoint's `.index` file.
+"""Reads a LevelDB table: the format of a checkpoint's `.index` file, and of a V1 checkpoint.
 
 Blocks, the last of which is the index of the others, then a footer of 48 bytes.
 A block is prefix-compressed entries, restart points for binary search, a type
@@ -11,11 +11,14 @@ and memory stay proportional to their number.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import google_crc32c
 
 from ckpt_viz.errors import FormatError, UnsupportedError
+from ckpt_viz.formats.files import BytesFile, File
 
 GIT_LFS_POINTER = b"version https://git-lfs"
 
@@ -29,23 +32,63 @@ _VARINT_BYTES = 10
 # most 16 times as long as the block.
 _KEY_BYTES_PER_BLOCK_BYTE = 16
 
+# The shortest that snappy can say "repeat" in is 3 bytes, for at most 64.
+_SNAPPY_RATIO = 22
+_SNAPPY_MAX_BYTES = 64 << 20  # TensorFlow's blocks have 256 KiB, or one tensor of V1
+
+
+class _Block(NamedTuple):
+    """Where a data block lies; no key in it is greater than `last_key`."""
+
+    last_key: bytes
+    offset: int
+    size: int
+
+
+class Table:
+    """A table in a file, of which the footer and the index were read, and no data block."""
+
+    def __init__(self, file: File) -> None:
+        self._file = file
+        self._blocks = tuple(_data_blocks(file))
+
+    def rows(self) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the keys and values, in the order of the keys (bytewise).
+
+        What comes before a fault is yielded, then FormatError or UnsupportedError is raised.
+        """
+        last: bytes | None = None
+        for _, offset, size in self._blocks:
+            place, block = _read_block(self._file, offset, size)
+            for row in _entries(block, place):
+                key = row[0]
+                if last is not None and key <= last:
+                    raise FormatError(
+                        f"{place}: key {brief(key)} comes after {brief(last)}, "
+                        "expected keys to increase"
+                    )
+                last = key
+                yield row
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the value of a key, reading the one block where it would be."""
+        number = bisect_left(self._blocks, key, key=lambda block: block.last_key)
+        for _, offset, size in self._blocks[number : number + 1]:
+            place, block = _read_block(self._file, offset, size)
+            for found, value in _entries(block, place):
+                if found == key:
+                    return value
+        return None
+
 
 def read_table(data: bytes, path: str) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the keys and values of a table, in the order of the keys (bytewise).
+    """Return the rows of a table, `data` being the whole file; see `Table.rows`."""
+    return Table(BytesFile(path, data)).rows()
 
-    `data` is the whole file; `path` is for messages. What comes before a fault is
-    yielded, then FormatError or UnsupportedError is raised.
-    """
-    last: bytes | None = None
-    for place, block in _data_blocks(data, path):
-        for key, value in _entries(block, place):
-            if last is not None and key <= last:
-                raise FormatError(
-                    f"{place}: key {brief(key)} comes after {brief(last)}, "
-                    "expected keys to increase"
-                )
-            last = key
-            yield key, value
+
+def ends_like_a_table(file: File) -> bool:
+    """Return whether the file's last bytes are those of a table."""
+    return file.size >= _FOOTER_BYTES and file.read(file.size - 8, 8) == _MAGIC
 
 
 def read_varint(data: bytes, position: int, place: str) -> tuple[int, int]:
@@ -75,69 +118,78 @@ def brief(key: bytes | str) -> str:
     return repr(key) if len(key) <= 300 else f"{key[:300]!r}..."
 
 
-def _data_blocks(data: bytes, path: str) -> Iterator[tuple[str, bytes]]:
-    """Yield each data block's place, for messages, and its entries.
+def _data_blocks(file: File) -> Iterator[_Block]:
+    """Yield where the data blocks lie, as the index says.
 
     A block may not begin before the previous one ends: repeated blocks would let
     a small file stand for an endless table.
     """
     previous_end = 0
-    place, index = _read_block(data, *_index_handle(data, path), path)
-    for _, value in _entries(index, place):
+    place, index = _read_block(file, *_index_handle(file))
+    for last_key, value in _entries(index, place):
         offset, position = read_varint(value, 0, f"{place}: block handle")
         size, _ = read_varint(value, position, f"{place}: block handle")
         if offset < previous_end:
             raise FormatError(
-                f"{path}: block at offset {offset}: overlaps the one before it, "
+                f"{_place(file, offset)}: overlaps the one before it, "
                 f"expected an offset of at least {previous_end}"
             )
-        yield _read_block(data, offset, size, path)
+        yield _Block(last_key, offset, size)
         previous_end = offset + size + _TRAILER_BYTES
 
 
-def _index_handle(data: bytes, path: str) -> tuple[int, int]:
+def _index_handle(file: File) -> tuple[int, int]:
     """Return offset and size of the index block, from the footer."""
-    if len(data) < _FOOTER_BYTES or not data.endswith(_MAGIC):
-        raise FormatError(f"{path}: {_why_no_table(data)}")
-    place = f"{path}: footer"
-    position = len(data) - _FOOTER_BYTES
+    start = max(0, file.size - _FOOTER_BYTES)
+    footer = file.read(start, file.size - start)
+    if len(footer) < _FOOTER_BYTES or not footer.endswith(_MAGIC):
+        raise FormatError(f"{file.path}: {_why_no_table(file, footer)}")
+    place = f"{file.path}: footer"
+    position = 0
     for _ in ("offset", "size"):  # of the metaindex block, which TensorFlow leaves empty
-        _, position = read_varint(data, position, place)
-    offset, position = read_varint(data, position, place)
-    size, _ = read_varint(data, position, place)
+        _, position = read_varint(footer, position, place)
+    offset, position = read_varint(footer, position, place)
+    size, _ = read_varint(footer, position, place)
     return offset, size
 
 
-def _why_no_table(data: bytes) -> str:
-    if data.startswith(GIT_LFS_POINTER):
+def _why_no_table(file: File, footer: bytes) -> str:
+    start = file.read(0, min(file.size, len(GIT_LFS_POINTER)))
+    if start == GIT_LFS_POINTER:
         return "a Git LFS pointer, not the file it stands for; run `git lfs pull`"
-    if len(data) < _FOOTER_BYTES:
-        found = f"the file has {len(data)} bytes, expected at least {_FOOTER_BYTES}"
+    if len(footer) < _FOOTER_BYTES:
+        found = f"the file has {len(footer)} bytes, expected at least {_FOOTER_BYTES}"
     else:
-        found = f"the last 8 bytes are {data[-8:].hex()}, expected the table magic {_MAGIC.hex()}"
+        found = f"the last 8 bytes are {footer[-8:].hex()}, expected the table magic {_MAGIC.hex()}"
     # TensorFlow's first key is the empty one, so its first entry has no key bytes.
-    if data.startswith(b"\x00\x00"):
+    if start.startswith(b"\x00\x00"):
         return f"begins like a TensorFlow checkpoint index but is cut short or damaged: {found}"
     return f"not a TensorFlow checkpoint index: {found}"
 
 
-def _read_block(data: bytes, offset: int, size: int, path: str) -> tuple[str, bytes]:
+def _place(file: File, offset: int) -> str:
+    return f"{file.path}: block at offset {offset}"
+
+
+def _read_block(file: File, offset: int, size: int) -> tuple[str, bytes]:
     """Return a block's place, for messages, and its entries, decompressed.
 
     Offset and size, in bytes, are as the file says; the size excludes the trailer.
     """
-    place = f"{path}: block at offset {offset}"
-    crc_at = offset + size + 1
-    limit = len(data) - _FOOTER_BYTES
-    if crc_at + 4 > limit:
+    place = _place(file, offset)
+    end, limit = offset + size + _TRAILER_BYTES, file.size - _FOOTER_BYTES
+    if end > limit:
         raise FormatError(
-            f"{place}: ends at {crc_at + 4}, expected at most {limit}, where the footer begins"
+            f"{place}: ends at {end}, expected at most {limit}, where the footer begins"
         )
-    found = mask_crc32c(google_crc32c.value(data[offset:crc_at]))
-    stored = int.from_bytes(data[crc_at : crc_at + 4], "little")
-    if found != stored:
-        raise FormatError(f"{place}: masked crc32c is 0x{found:08x}, the file says 0x{stored:08x}")
-    block = _decompress(data[offset : crc_at - 1], data[crc_at - 1], place)
+    stored = file.read(offset, size + _TRAILER_BYTES)
+    found = mask_crc32c(google_crc32c.value(stored[:-4]))
+    expected = int.from_bytes(stored[-4:], "little")
+    if found != expected:
+        raise FormatError(
+            f"{place}: masked crc32c is 0x{found:08x}, the file says 0x{expected:08x}"
+        )
+    block = _decompress(stored[:-_TRAILER_BYTES], stored[-_TRAILER_BYTES], place)
     return place, _without_restarts(block, place)
 
 
@@ -145,11 +197,33 @@ def _decompress(block: bytes, block_type: int, place: str) -> bytes:
     match block_type:
         case 0:
             return block
-        case 1:  # TensorFlow up to 1.1 wrote these; bound the length before decompressing
-            raise UnsupportedError(
-                f"{place}: compressed with snappy, which ckpt_viz does not read yet"
-            )
+        case 1:  # TensorFlow up to 1.1 wrote these
+            return _decompress_snappy(block, place)
     raise FormatError(f"{place}: type is {block_type}, expected 0 (stored) or 1 (snappy)")
+
+
+def _decompress_snappy(block: bytes, place: str) -> bytes:
+    try:
+        import cramjam
+    except ImportError as error:
+        raise UnsupportedError(
+            f'{place}: compressed with snappy; to read it: pip install "ckpt-viz[snappy]"'
+        ) from error
+    size, _ = read_varint(block, 0, f"{place}: snappy")
+    most = min(_SNAPPY_RATIO * len(block), _SNAPPY_MAX_BYTES)
+    if size > most:
+        raise FormatError(
+            f"{place}: claims to decompress to {size} bytes, expected at most {most} "
+            f"of {len(block)} bytes of snappy"
+        )
+    decompressed = bytearray(size)
+    try:
+        found = cramjam.snappy.decompress_raw_into(block, decompressed)
+    except cramjam.DecompressionError as error:
+        raise FormatError(f"{place}: its {len(block)} bytes are not snappy: {error}") from error
+    if found != size:
+        raise FormatError(f"{place}: decompresses to {found} bytes, its length says {size}")
+    return bytes(decompressed)
 
 
 def _without_restarts(block: bytes, place: str) -> bytes:

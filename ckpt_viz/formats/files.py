@@ -1,0 +1,303 @@
+"""Opens, lists and describes files: the one place that does.
+
+Local paths go to the operating system. Paths with a scheme, `gs://bucket/ckpt-1` say, go
+through fsspec, which is imported only then. Files are read in ranges: of a checkpoint of
+any size, what is not asked for does not cross the network.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any, BinaryIO, NamedTuple
+
+from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
+
+MAX_NAMES = 100_000
+"""What `list_directory` returns at most; a checkpoint has some ten files."""
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_MODULE_OF_FSSPEC = {"gs": "gcsfs", "gcs": "gcsfs", "s3": "s3fs", "az": "adlfs", "abfs": "adlfs"}
+
+
+class File(ABC):
+    """A file, open, read in ranges; a context manager. `size` is in bytes."""
+
+    def __init__(self, path: str, size: int) -> None:
+        self.path = path
+        self.size = size
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return exactly these bytes; allocates only what the file has.
+
+        Raises FormatError if the file has fewer, CkptVizError if it cannot be read.
+        """
+        if offset < 0 or size < 0 or offset + size > self.size:
+            raise FormatError(
+                f"{self.path}: has {self.size} bytes, expected bytes {offset} to {offset + size}"
+            )
+        data = self._read(offset, size) if size else b""
+        # It may have shrunk since it was opened, and some web servers send all of a file
+        # whatever the range.
+        if len(data) != size:
+            raise CkptVizError(
+                f"{self.path}: found {len(data)} bytes at offset {offset}, expected {size}; "
+                "the file changed, or its server does not send ranges"
+            )
+        return data
+
+    @abstractmethod
+    def _read(self, offset: int, size: int) -> bytes: ...
+
+    def close(self) -> None:  # noqa: B027
+        """Close the file; a second time does nothing."""
+
+    def __enter__(self) -> File:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class BytesFile(File):
+    """Bytes that were read before; `path` is for messages."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        super().__init__(path, len(data))
+        self._data = data
+
+    def _read(self, offset: int, size: int) -> bytes:
+        return self._data[offset : offset + size]
+
+
+def open_file(path: str) -> File:
+    """Open a regular file.
+
+    Raises FileNotFoundError, and CkptVizError for any other reason.
+    """
+    if is_remote(path):
+        return _RemoteFile(path)
+    return _LocalFile(path)
+
+
+def is_remote(path: str) -> bool:
+    """Return whether a path has a scheme, and so goes through fsspec.
+
+    >>> is_remote("gs://bucket/ckpt-1"), is_remote("ckpts/ckpt-1"), is_remote("C:/ckpt-1")
+    (True, False, False)
+    """
+    return _SCHEME.match(path) is not None
+
+
+def is_file(path: str) -> bool:
+    """Return whether a regular file is there; CkptVizError where that cannot be told."""
+    found = _describe(path)
+    return found is not None and found.kind == "file"
+
+
+def is_directory(path: str) -> bool:
+    """Return whether a directory is there; CkptVizError where that cannot be told."""
+    found = _describe(path)
+    return found is not None and found.kind == "directory"
+
+
+def file_size(path: str) -> int | None:
+    """Return a regular file's bytes, None if there is none; CkptVizError as `is_file`."""
+    found = _describe(path)
+    return found.size if found is not None and found.kind == "file" else None
+
+
+def modified(path: str) -> float | None:
+    """Return when a file last changed, in seconds since the epoch; None if nothing says."""
+    if not is_remote(path):
+        found = _describe(path)
+        return found.modified if found is not None else None
+    with _remote_errors(path):
+        file_system, inside = _file_system(path)
+        try:
+            return float(file_system.modified(inside).timestamp())
+        # Not every file system keeps it; buckets have no directories to ask about.
+        except (NotImplementedError, FileNotFoundError, IsADirectoryError, KeyError):
+            return None
+
+
+def list_directory(path: str) -> list[str]:
+    """Return the names in a directory, sorted.
+
+    Raises FileNotFoundError if there is no such directory, and CkptVizError if it cannot
+    be read or has more than 100,000 names.
+    """
+    names = _remote_names(path) if is_remote(path) else _local_names(path)
+    if len(names) > MAX_NAMES:
+        raise UnsupportedError(f"{path}: has more than {MAX_NAMES} names")
+    return sorted(names)
+
+
+def join(directory: str, name: str) -> str:
+    """Return the path of a name in a directory.
+
+    >>> join("gs://bucket/run", "ckpt-1"), join("memory://", "ckpt-1")
+    ('gs://bucket/run/ckpt-1', 'memory://ckpt-1')
+    """
+    if not is_remote(directory):
+        return os.path.join(directory, name)
+    return directory + name if directory.endswith("/") else f"{directory}/{name}"
+
+
+def split(path: str) -> tuple[str, str]:
+    """Return a path's directory and the name in it.
+
+    >>> split("gs://bucket/run/ckpt-1"), split("memory://ckpt-1")
+    (('gs://bucket/run', 'ckpt-1'), ('memory://', 'ckpt-1'))
+    """
+    if not is_remote(path):
+        return os.path.split(path)
+    scheme, separator, inside = path.partition("://")
+    directory, _, name = inside.rpartition("/")
+    return f"{scheme}{separator}{directory}", name
+
+
+class _Description(NamedTuple):
+    kind: str
+    """"file", "directory" or "other": a pipe or a device."""
+    size: int | None
+    modified: float | None
+
+
+def _describe(path: str) -> _Description | None:
+    """Return what is at a path, None if nothing is."""
+    try:
+        return _describe_remote(path) if is_remote(path) else _describe_local(path)
+    except FileNotFoundError:
+        return None
+
+
+# --- the operating system's
+
+
+class _LocalFile(File):
+    def __init__(self, path: str) -> None:
+        # Before opening: opening a named pipe would wait for a writer.
+        if _describe_local(path).kind != "file":
+            raise _not_regular(path)
+        with _local_errors(path):
+            self._file: BinaryIO = open(path, "rb")  # noqa: SIM115 (closed by close)
+            super().__init__(path, os.fstat(self._file.fileno()).st_size)
+
+    def _read(self, offset: int, size: int) -> bytes:
+        with _local_errors(self.path):
+            self._file.seek(offset)
+            return self._file.read(size)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _describe_local(path: str) -> _Description:
+    with _local_errors(path):
+        found = os.stat(path)
+    kind = "other"
+    if stat.S_ISREG(found.st_mode):
+        kind = "file"
+    elif stat.S_ISDIR(found.st_mode):
+        kind = "directory"
+    return _Description(kind, found.st_size, found.st_mtime)
+
+
+def _local_names(path: str) -> list[str]:
+    with _local_errors(path), os.scandir(path or os.curdir) as entries:
+        return [entry.name for entry in islice(entries, MAX_NAMES + 1)]
+
+
+@contextmanager
+def _local_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    # A file on the way where a directory should be; a NUL in the path.
+    except (FileNotFoundError, NotADirectoryError, ValueError) as error:
+        raise FileNotFoundError(path) from error
+    except OSError as error:
+        raise CkptVizError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+# --- fsspec's
+
+
+class _RemoteFile(File):
+    def __init__(self, path: str) -> None:
+        found = _describe_remote(path)
+        if found.kind != "file":
+            raise _not_regular(path)
+        if found.size is None:
+            raise UnsupportedError(f"{path}: its server does not tell the file's size")
+        super().__init__(path, found.size)
+
+    def _read(self, offset: int, size: int) -> bytes:
+        with _remote_errors(self.path):
+            file_system, inside = _file_system(self.path)
+            # Not open(): most of its files read megabytes ahead.
+            return bytes(file_system.cat_file(inside, start=offset, end=offset + size))
+
+
+def _file_system(path: str) -> tuple[Any, str]:
+    """Return fsspec's file system for a path, and the path inside it."""
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        raise UnsupportedError(
+            f'{path}: reading from there needs fsspec; pip install "ckpt-viz[remote]"'
+        ) from error
+    scheme = path.partition("://")[0]
+    try:
+        file_system, inside = url_to_fs(path)
+    except ImportError as error:
+        package = _MODULE_OF_FSSPEC.get(scheme, error.name or f"fsspec's support of {scheme}")
+        raise UnsupportedError(
+            f"{path}: reading from there needs {package} ({error}); pip install {package}"
+        ) from error
+    except ValueError as error:
+        raise UnsupportedError(f"{path}: {error}") from error
+    return file_system, str(inside)
+
+
+def _describe_remote(path: str) -> _Description:
+    with _remote_errors(path):
+        file_system, inside = _file_system(path)
+        found = file_system.info(inside)
+        kind = found["type"] if found["type"] in ("file", "directory") else "other"
+        return _Description(kind, found.get("size"), None)
+
+
+def _remote_names(path: str) -> list[str]:
+    with _remote_errors(path):
+        file_system, inside = _file_system(path)
+        file_system.invalidate_cache(inside)  # a run may have saved since the last time
+        paths = [str(found["name"]).rstrip("/") for found in file_system.ls(inside, detail=True)]
+        inside = inside.rstrip("/")
+        if paths == [inside]:  # fsspec lists a file as a directory of itself
+            raise FileNotFoundError(path)
+        # Buckets may hold an object of the directory's own name.
+        return [found.rpartition("/")[2] for found in paths if found != inside]
+
+
+@contextmanager
+def _remote_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except CkptVizError:
+        raise
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FileNotFoundError(path) from error
+    # Each file system raises what its client library raises: aiohttp's, botocore's ...
+    except Exception as error:
+        reason = str(error) or type(error).__name__
+        raise CkptVizError(f"{path}: cannot be read: {reason}") from error
+
+
+def _not_regular(path: str) -> CkptVizError:
+    return CkptVizError(f"{path}: cannot be read: not a regular file")

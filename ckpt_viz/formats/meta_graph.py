@@ -1,0 +1,158 @@
+"""Reads what a `.meta` file tells of the variables in the checkpoint beside it.
+
+`tf.compat.v1.train.Saver` writes a MetaGraphDef (tensorflow/core/protobuf/meta_graph.proto):
+the whole program as a GraphDef, of up to gigabytes, and collections that list the variables.
+Only the collections are read; the graph is skipped over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ckpt_viz.errors import CheckpointNotFoundError, FormatError, UnsupportedError
+from ckpt_viz.formats.files import File, open_file
+from ckpt_viz.formats.protos import CollectionDefEntry, VariableDef, parse
+from ckpt_viz.formats.sstable import GIT_LFS_POINTER, brief
+from ckpt_viz.formats.wire import fields
+
+MAX_COLLECTION_BYTES = 1 << 28  # 256 MiB in all; a variable takes some 300 bytes
+
+TRAINABLE = "trainable_variables"
+# The collections that TensorFlow exports as VariableDefs (ops/ref_variable.py). Others list
+# the variables' names, or hold messages of other kinds.
+_OF_VARIABLES = frozenset(
+    {
+        "global_step",
+        "local_variables",
+        "metric_variables",
+        "model_variables",
+        "moving_average_variables",
+        TRAINABLE,
+        "variables",
+    }
+)
+_COLLECTION_DEF = 4  # the field of MetaGraphDef
+_TEXT_FORMAT = (b"meta_info_def", b"graph_def", b"saver_def", b"collection_def", b"#")
+
+
+@dataclass(frozen=True, slots=True)
+class SaveSlice:
+    """Where a partition lies in the tensor that is saved of all of them."""
+
+    full_name: str
+    full_shape: tuple[int, ...]
+    start: tuple[int, ...]
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MetaVariable:
+    """A variable of the program; `collections` are sorted."""
+
+    name: str
+    trainable: bool
+    collections: tuple[str, ...]
+    save_slice: SaveSlice | None = None
+
+    @property
+    def saved_as(self) -> str:
+        """The tensor that a Saver stores it in, unless it is told another name."""
+        return self.save_slice.full_name if self.save_slice is not None else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class MetaGraph:
+    """What a `.meta` file tells of the program's variables."""
+
+    path: str
+    variables: tuple[MetaVariable, ...] = field(repr=False)
+
+
+def open_meta_graph(path: str) -> MetaGraph:
+    """Return what this `.meta` file tells.
+
+    Raises CheckpointNotFoundError, FormatError or UnsupportedError.
+    """
+    try:
+        with open_file(path) as file:
+            return MetaGraph(path, tuple(_variables(_collections(file), path)))
+    except FileNotFoundError as error:
+        raise CheckpointNotFoundError(
+            f"{path}: no such file; expected the MetaGraph that a Saver wrote"
+        ) from error
+
+
+def _variables(collections: dict[str, Any], path: str) -> Iterator[MetaVariable]:
+    definitions: dict[bytes, Any] = {}
+    members: dict[str, set[str]] = {}  # the collections, by the name of a variable
+    for key, collection in collections.items():
+        place = f"{path}: collection {brief(key)}"
+        for data in collection.bytes_list.value if key in _OF_VARIABLES else ():
+            if data not in definitions:
+                definitions[data] = parse(VariableDef, data, place)
+            members.setdefault(definitions[data].variable_name, set()).add(key)
+        for name in collection.node_list.value:
+            members.setdefault(name, set()).add(key)
+    named = {definition.variable_name: definition for definition in definitions.values()}
+    for name, definition in named.items():
+        yield _variable(definition, members[name], f"{path}: variable {brief(name)}")
+
+
+def _variable(definition: Any, collections: set[str], place: str) -> MetaVariable:
+    return MetaVariable(
+        name=definition.variable_name.removesuffix(":0"),
+        # TensorFlow before 1.11 has the collection only.
+        trainable=definition.trainable or TRAINABLE in collections,
+        collections=tuple(sorted(collections)),
+        save_slice=(
+            _save_slice(definition.save_slice_info_def, place)
+            if definition.HasField("save_slice_info_def")
+            else None
+        ),
+    )
+
+
+def _save_slice(proto: Any, place: str) -> SaveSlice:
+    found = SaveSlice(
+        proto.full_name, tuple(proto.full_shape), tuple(proto.var_offset), tuple(proto.var_shape)
+    )
+    if not len(found.full_shape) == len(found.start) == len(found.shape):
+        raise FormatError(
+            f"{place}: is the part {found.shape} at {found.start} of {found.full_shape}, "
+            "expected three of one rank"
+        )
+    return found
+
+
+def _collections(file: File) -> dict[str, Any]:
+    """Return the CollectionDefs by name; of two with one name the last, as in any map."""
+    _check_kind(file)
+    collections = {}
+    budget = MAX_COLLECTION_BYTES
+    for number, offset, size in fields(file, 0, file.size, "MetaGraphDef"):
+        if number == _COLLECTION_DEF:
+            budget -= size
+            if budget < 0:
+                raise UnsupportedError(
+                    f"{file.path}: the collections have more than {MAX_COLLECTION_BYTES} bytes, "
+                    "expected at most that many"
+                )
+            place = f"{file.path}: collection at offset {offset}"
+            entry = parse(CollectionDefEntry, file.read(offset, size), place)
+            collections[entry.key] = entry.value
+    return collections
+
+
+def _check_kind(file: File) -> None:
+    head = file.read(0, min(64, file.size))
+    if not head:
+        raise FormatError(f"{file.path}: is empty, expected a MetaGraphDef")
+    if head.startswith(GIT_LFS_POINTER):
+        raise FormatError(f"{file.path}: is a Git LFS pointer: run `git lfs pull`")
+    if head.lstrip().startswith(_TEXT_FORMAT):
+        raise UnsupportedError(
+            f"{file.path}: is a MetaGraphDef as text, expected a binary one, as "
+            "`export_meta_graph(as_text=False)` writes"
+        )

@@ -1,0 +1,130 @@
+"""Reads what a SavedModel tells of the objects in its checkpoint: their kinds and classes.
+
+`saved_model.pb` holds a SavedObjectGraph whose nodes are those of the object graph in
+`variables/variables`, id by id (tensorflow/core/protobuf/saved_object_graph.proto), beside the
+program itself, which is skipped over. Keras 2 puts the classes of its objects into
+`keras_metadata.pb` (keras/protobuf/saved_metadata.proto), before TensorFlow 2.5 into the
+objects' own metadata.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ckpt_viz.errors import UnsupportedError
+from ckpt_viz.formats.files import is_file, join, open_file
+from ckpt_viz.formats.protos import KerasMetadata, SavedObjectGraph, parse
+from ckpt_viz.formats.wire import fields
+
+SAVED_MODEL = "saved_model.pb"
+SAVED_MODEL_TEXT = "saved_model.pbtxt"
+KERAS_METADATA = "keras_metadata.pb"
+VARIABLES = ("variables", "variables")
+
+_META_GRAPHS = 2  # a field of SavedModel
+_OBJECT_GRAPH_DEF = 7  # a field of MetaGraphDef
+_MAX_BYTES = 1 << 28  # 256 MiB; an object takes some 100 bytes
+_KINDS = {
+    "asset": "Asset",
+    "function": "Function",
+    "bare_concrete_function": "ConcreteFunction",
+    "constant": "Constant",
+    "resource": "Resource",
+    "captured_tensor": "CapturedTensor",
+    "variable": "Variable",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SavedObject:
+    """One object of a SavedModel.
+
+    `identifier` is TensorFlow's word for its kind (`_tf_keras_layer`, `trackable_list_wrapper`,
+    "" for variables and the like), `class_name` its class as far as the files tell, `config`
+    Keras' configuration of it as JSON. `trainable` is that of a variable.
+    """
+
+    children: tuple[tuple[str, int], ...]
+    identifier: str
+    class_name: str | None
+    config: str | None
+    trainable: bool | None
+
+
+def read_saved_model(directory: str) -> tuple[SavedObject, ...]:
+    """Return the objects of a SavedModel, by node id.
+
+    None at all for one without an object graph, as TensorFlow 1 wrote them, or as text. Raises
+    FormatError for a file that is something else.
+    """
+    path = join(directory, SAVED_MODEL)
+    if not is_file(path):
+        return ()
+    graph = _object_graph(path)
+    metadata = _keras_metadata(directory)
+    return tuple(
+        _saved_object(node, metadata.get(node_id, ""))
+        for node_id, node in enumerate(graph.nodes if graph is not None else ())
+    )
+
+
+def _object_graph(path: str) -> Any | None:
+    """Return the SavedObjectGraph of the first MetaGraphDef that has one."""
+    with open_file(path) as file:
+        for number, start, size in fields(file, 0, file.size, "SavedModel"):
+            if number != _META_GRAPHS:
+                continue
+            for part, offset, length in fields(file, start, start + size, "MetaGraphDef"):
+                if part == _OBJECT_GRAPH_DEF:
+                    _check_size(path, length)
+                    data = file.read(offset, length)
+                    return parse(SavedObjectGraph, data, f"{path}: object graph at byte {offset}")
+    return None
+
+
+def _keras_metadata(directory: str) -> Mapping[int, str]:
+    path = join(directory, KERAS_METADATA)
+    if not is_file(path):
+        return {}
+    with open_file(path) as file:
+        _check_size(path, file.size)
+        proto = parse(KerasMetadata, file.read(0, file.size), path)
+    return {node.node_id: node.metadata for node in proto.nodes}
+
+
+def _check_size(path: str, size: int) -> None:
+    if size > _MAX_BYTES:
+        raise UnsupportedError(
+            f"{path}: the objects take {size} bytes, expected at most {_MAX_BYTES}"
+        )
+
+
+def _saved_object(proto: Any, metadata: str) -> SavedObject:
+    is_user_object = proto.HasField("user_object")
+    class_name, config = _described(metadata or proto.user_object.metadata)
+    kind = next((name for field, name in _KINDS.items() if proto.HasField(field)), None)
+    return SavedObject(
+        children=tuple((child.local_name, child.node_id) for child in proto.children),
+        identifier=proto.user_object.identifier if is_user_object else "",
+        class_name=class_name or proto.registered_name.rpartition(".")[2] or kind,
+        config=config,
+        trainable=proto.variable.trainable if proto.HasField("variable") else None,
+    )
+
+
+def _described(metadata: str) -> tuple[str | None, str | None]:
+    """Return class name and configuration from Keras' JSON; nothing from what is none."""
+    try:
+        described = json.loads(metadata) if metadata else {}
+    except (ValueError, RecursionError):
+        return None, None
+    if not isinstance(described, dict):
+        return None, None
+    class_name, config = described.get("class_name"), described.get("config")
+    return (
+        class_name if isinstance(class_name, str) else None,
+        json.dumps(config) if isinstance(config, dict) else None,
+    )

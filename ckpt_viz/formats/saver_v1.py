@@ -1,0 +1,285 @@
+"""Reads checkpoints of the V1 format, which TensorFlow wrote by default before version 0.12.
+
+One table, in a file without suffix, or a table per shard, `name-00000-of-00002` and its
+siblings. Each begins with a table of contents; every other row is a slice of a tensor, all
+of it for most. There is never an object graph. From TensorFlow's
+tensorflow/core/util/tensor_slice_reader.cc and saved_tensor_slice.proto.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ckpt_viz.errors import CheckpointNotFoundError, FormatError, UnsupportedError
+from ckpt_viz.formats.files import is_directory, is_file, join, list_directory, open_file, split
+from ckpt_viz.formats.protos import SavedTensorSlices, parse
+from ckpt_viz.formats.slices import Slice, put_together, slice_key, slice_of, why_incomplete
+from ckpt_viz.formats.sstable import Table, brief
+from ckpt_viz.formats.tensors import (
+    Array,
+    Shape,
+    decode,
+    dtype_name,
+    frozen,
+    in_shape,
+    numpy_dtype,
+    of_strings,
+    parse_shape,
+    tensor_bytes,
+)
+
+_CHECKPOINT_VERSION = 1  # TF_CHECKPOINT_VERSION: what this reader understands
+
+# The field of a TensorProto that has the values, and the dtype of its numbers.
+_IN_INT_VAL = ("int_val", "int32")
+_FIELDS: Mapping[str, tuple[str, str]] = {
+    "bfloat16": ("half_val", "int32"),
+    "bool": ("bool_val", "bool"),
+    "complex128": ("dcomplex_val", "float64"),
+    "complex64": ("scomplex_val", "float32"),
+    "float16": ("half_val", "int32"),
+    "float32": ("float_val", "float32"),
+    "float64": ("double_val", "float64"),
+    "int16": _IN_INT_VAL,
+    "int32": _IN_INT_VAL,
+    "int64": ("int64_val", "int64"),
+    "int8": _IN_INT_VAL,
+    "qint16": _IN_INT_VAL,
+    "qint32": _IN_INT_VAL,
+    "qint8": _IN_INT_VAL,
+    "quint16": _IN_INT_VAL,
+    "quint8": _IN_INT_VAL,
+    "uint16": _IN_INT_VAL,
+    "uint32": ("uint32_val", "uint32"),
+    "uint64": ("uint64_val", "uint64"),
+    "uint8": _IN_INT_VAL,
+}
+
+
+class SaverEntry(NamedTuple):
+    """One stored tensor, from the tables of contents.
+
+    `dtype` is TensorFlow's name, or "unknown dtype 99". `size` is that of the values in
+    bytes, 0 where only they tell: for strings. No `slices` means that it is in one piece.
+    """
+
+    dtype: str
+    shape: Shape
+    size: int
+    slices: tuple[Slice, ...] = ()
+
+
+class _Record(NamedTuple):
+    """Where one slice of a tensor is: a row of a table."""
+
+    path: str
+    key: bytes
+    slice: Slice
+
+
+@dataclass(frozen=True, slots=True)
+class SaverV1:
+    """A V1 checkpoint: `entries` by name, in the order of the names.
+
+    `missing` are the paths of shards that should be there and are not: nothing else tells
+    which tensors were in them.
+    """
+
+    path: str
+    entries: Mapping[str, SaverEntry] = field(repr=False)
+    missing: tuple[str, ...]
+    _records: Mapping[str, tuple[_Record, ...]] = field(repr=False)
+
+    def read(self, key: str) -> Array:
+        """Return a tensor's values, having read and checked the blocks that hold it alone.
+
+        The array cannot be written to. Strings are `bytes`; see `tensors.numpy_dtype`.
+        Raises KeyError for a key that is not in `entries`.
+        """
+        entry, records = self.entries[key], self._records[key]
+        place = f"{self.path}: {brief(key)}"
+        reason = self.why_unreadable(key)
+        if reason is not None:
+            raise FormatError(f"{place}: {reason}")
+        values = [_read_record(record, entry.dtype) for record in records]
+        if not entry.slices:
+            return values[0]
+        return put_together(entry.shape or (), entry.slices, values, place)
+
+    def why_unreadable(self, key: str) -> str | None:
+        """Return why a tensor cannot be whole, None if it may be.
+
+        Reads nothing. Raises KeyError for a key that is not in `entries`.
+        """
+        entry, records = self.entries[key], self._records[key]
+        if len(set(records)) < len(records):
+            return "the same slice is listed twice"
+        reason = why_incomplete(entry.shape, [record.slice for record in records])
+        if reason is not None and self.missing:
+            return f"{reason}; {self.missing[0]}: no such file; the copy is probably partial"
+        return reason
+
+
+def open_saver_v1(path: str) -> SaverV1:
+    """Return the V1 checkpoint in a file, or in shards.
+
+    Those are named by what `Saver.save` returns, `ckpt-1-?????-of-00002`, or by `ckpt-1`.
+    Reads the tables of contents alone. Raises CheckpointNotFoundError, FormatError or
+    UnsupportedError.
+    """
+    present, missing = _shards(path)
+    dtypes_and_shapes: dict[str, tuple[str, Shape]] = {}
+    records: dict[str, list[_Record]] = {}
+    for shard in present:
+        for name, dtype, shape, record in _contents(shard):
+            known = dtypes_and_shapes.setdefault(name, (dtype, shape))
+            if known != (dtype, shape):
+                raise FormatError(
+                    f"{shard}: {brief(name)}: is {dtype} {shape} here, "
+                    f"before that it was {known[0]} {known[1]}"
+                )
+            records.setdefault(name, []).append(record)
+    names = sorted(records)
+    return SaverV1(
+        path=path,
+        entries=MappingProxyType(
+            {name: _entry(*dtypes_and_shapes[name], records[name]) for name in names}
+        ),
+        missing=missing,
+        _records=MappingProxyType({name: tuple(records[name]) for name in names}),
+    )
+
+
+def _entry(dtype: str, shape: Shape, records: list[_Record]) -> SaverEntry:
+    slices = tuple([record.slice for record in records])
+    if len(slices) == 1 and slices[0].shape == shape:
+        slices = ()
+    return SaverEntry(dtype, shape, tensor_bytes(dtype, shape) or 0, slices)
+
+
+def _contents(path: str) -> Iterator[tuple[str, str, Shape, _Record]]:
+    """Yield name, dtype and shape of each slice's tensor, and where it is."""
+    for tensor in _meta(path).tensor:
+        name = tensor.name.decode("utf-8", "backslashreplace")
+        try:
+            shape = parse_shape(tensor.shape)
+            for one in tensor.slice:
+                record = _Record(path, slice_key(tensor.name, one), slice_of(one, shape))
+                yield name, dtype_name(tensor.type), shape, record
+        except FormatError as error:
+            raise FormatError(f"{path}: {brief(name)}: {error}") from error
+
+
+def _meta(path: str) -> Any:
+    """Return the SavedTensorSliceMeta, in the value of the table's first key, which is empty."""
+    value = _row(path, b"")
+    if value is None:
+        raise FormatError(f"{path}: has no key b'', expected the table of contents there")
+    place = f"{path}: table of contents"
+    slices = parse(SavedTensorSlices, value, place)
+    if not slices.HasField("meta"):
+        raise FormatError(
+            f"{place}: found none; this is the index of a checkpoint, or another file"
+        )
+    needed = slices.meta.versions.min_consumer
+    if needed > _CHECKPOINT_VERSION:
+        raise UnsupportedError(
+            f"{place}: needs a reader of version {needed}, "
+            f"ckpt_viz has version {_CHECKPOINT_VERSION}"
+        )
+    return slices.meta
+
+
+def _read_record(record: _Record, dtype: str) -> Array:
+    place = f"{record.path}: row {brief(record.key)}"
+    value = _row(record.path, record.key)
+    if value is None:
+        raise FormatError(f"{place}: not there, though the table of contents has it")
+    return _values(
+        parse(SavedTensorSlices, value, place).data.data, dtype, record.slice.shape, place
+    )
+
+
+def _row(path: str, key: bytes) -> bytes | None:
+    """Return the value of a key in a table, having read little else of it."""
+    try:
+        with open_file(path) as file:
+            return Table(file).get(key)
+    except FileNotFoundError as error:
+        raise FormatError(f"{path}: no such file; it was there before") from error
+
+
+def _values(proto: Any, dtype: str, shape: tuple[int, ...], place: str) -> Array:
+    """Return the values in a TensorProto."""
+    if dtype == "string":
+        _check_count(len(proto.string_val), math.prod(shape), place)
+        return of_strings(proto.string_val, shape, place)
+    if proto.tensor_content:
+        return decode(proto.tensor_content, dtype, shape, "little", place)
+    target = numpy_dtype(dtype)
+    if dtype not in _FIELDS or target is None:
+        raise UnsupportedError(
+            f"{place}: cannot read {dtype}, which V1 checkpoints have no field for"
+        )
+    name, stored = _FIELDS[dtype]
+    numbers = getattr(proto, name)
+    of_one = 2 if target.kind == "c" else 1
+    _check_count(len(numbers), of_one * math.prod(shape), place)
+    flat = np.fromiter(numbers, stored, len(numbers))
+    if name == "half_val":
+        flat = flat.astype(np.uint16).view(target)  # the bits, padded with zeros
+    elif of_one == 2:
+        flat = flat.view(target)
+    return frozen(in_shape(flat.astype(target, copy=False), shape, place))
+
+
+def _check_count(found: int, expected: int, place: str) -> None:
+    if found != expected:
+        raise FormatError(f"{place}: has {found} values, expected {expected}")
+
+
+def _shards(path: str) -> tuple[list[str], tuple[str, ...]]:
+    """Return the paths of a checkpoint's files, and of those that are missing."""
+    if is_file(path):
+        return [path], ()
+    directory, name = split(path)
+    names = set(list_directory(directory)) if is_directory(directory or ".") else set()
+    prefix, count = _prefix_and_count(path, name, names)
+    present: list[str] = []
+    missing: list[str] = []
+    for number in range(count):
+        shard = f"{prefix}-{number:05d}-of-{count:05d}"
+        (present if shard in names else missing).append(join(directory, shard))
+    if not present:
+        raise _not_found(path)
+    return present, tuple(missing)
+
+
+def _prefix_and_count(path: str, name: str, names: set[str]) -> tuple[str, int]:
+    """Return what the shards' names begin with, and how many there should be."""
+    pattern = re.fullmatch(r"(.*)-\?{5}-of-([0-9]{5})", name, re.DOTALL)
+    if pattern is not None:
+        return pattern[1], int(pattern[2])
+    shard = re.compile(re.escape(name) + r"-[0-9]{5}-of-([0-9]{5})")
+    counts = {int(found[1]) for found in map(shard.fullmatch, names) if found is not None}
+    if len(counts) > 1:
+        choices = " or ".join(f"{path}-?????-of-{count:05d}" for count in sorted(counts)[:3])
+        raise FormatError(
+            f"{path}: shards of {len(counts)} checkpoints are there; choose {choices}"
+        )
+    if not counts:
+        raise _not_found(path)
+    return name, counts.pop()
+
+
+def _not_found(path: str) -> CheckpointNotFoundError:
+    return CheckpointNotFoundError(
+        f"{path}: no such checkpoint; expected a file, or shards {path}-00000-of-00001 and so on"
+    )

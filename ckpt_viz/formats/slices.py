@@ -1,0 +1,118 @@
+"""Tensors that were saved in slices: where each slice lies, and how they fit together.
+
+A partitioned variable is saved in slices, and so is a tensor too large for one shard. From
+TensorFlow's tensorflow/core/framework/tensor_slice.cc and
+tensorflow/core/util/saved_tensor_slice_util.cc.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ckpt_viz.errors import FormatError
+from ckpt_viz.formats.tensors import Array, Shape, frozen, in_shape
+
+_FULL = -1  # kFullExtent: all of a dimension
+
+
+class Slice(NamedTuple):
+    """Which part of a tensor a slice is: where it starts in each dimension, and its shape."""
+
+    start: tuple[int, ...]
+    shape: tuple[int, ...]
+
+
+def slice_of(proto: Any, shape: Shape) -> Slice:
+    """Return the slice that a TensorSliceProto stands for; FormatError if not in the shape."""
+    if shape is None or len(proto.extent) != len(shape):
+        raise FormatError(f"a slice has {len(proto.extent)} dimensions, its tensor {shape}")
+    extents = list(_extents(proto))
+    start = tuple(start for start, _ in extents)
+    sizes = tuple(
+        dim if length == _FULL else length for (_, length), dim in zip(extents, shape, strict=True)
+    )
+    for first, size, dim in zip(start, sizes, shape, strict=True):
+        if first < 0 or size < 0 or first + size > dim:
+            raise FormatError(f"slice of {sizes} at {start} is not inside {shape}")
+    return Slice(start, sizes)
+
+
+def slice_key(name: bytes, proto: Any) -> bytes:
+    """Return the key under which a table has the slice of a tensor (EncodeTensorNameSlice)."""
+    escaped = re.sub(rb"[\x00\xff]", lambda found: found[0] + bytes([found[0][0] ^ 0xFF]), name)
+    parts = [_ordered(0), escaped, b"\x00\x01", _ordered(len(proto.extent))]
+    for extent in _extents(proto):
+        parts += map(_ordered_signed, extent)
+    return b"".join(parts)
+
+
+def why_incomplete(shape: Shape, slices: Iterable[Slice]) -> str | None:
+    """Return why slices inside a shape cannot cover it without overlap, None if they may.
+
+    Counts elements, no more. If the numbers agree, the slices cover the shape unless two
+    overlap.
+    """
+    found = sum(math.prod(one.shape) for one in slices)
+    expected = math.prod(shape or ())
+    if found == expected:
+        return None
+    return f"its slices have {found} elements in all, expected {expected}"
+
+
+def put_together(
+    shape: tuple[int, ...], slices: Sequence[Slice], values: Sequence[Array], place: str
+) -> Array:
+    """Return the array whose slices have these values.
+
+    The slices lie inside the shape. Raises FormatError if they overlap or leave gaps.
+    """
+    reason = why_incomplete(shape, slices)
+    if reason is not None:
+        raise FormatError(f"{place}: {reason}")
+    count = math.prod(shape)
+    whole = in_shape(np.empty(count, values[0].dtype), shape, place)
+    filled = in_shape(np.zeros(count, bool), shape, place)
+    for (start, sizes), value in zip(slices, values, strict=True):
+        where = tuple(slice(first, first + size) for first, size in zip(start, sizes, strict=True))
+        if filled[where].any():
+            raise FormatError(f"{place}: the slice of {sizes} at {start} overlaps another")
+        filled[where] = True
+        whole[where] = value
+    return frozen(whole)
+
+
+def _extents(proto: Any) -> Iterable[tuple[int, int]]:
+    """Yield start and length in each dimension; a length of -1 is all of it."""
+    for extent in proto.extent:
+        # As in TensorFlow's GetExtentLength
+        yield extent.start, extent.length if extent.HasField("length") else _FULL
+
+
+# OrderedCode, in tensorflow/core/lib/strings/ordered_code.cc
+
+
+def _ordered(value: int) -> bytes:
+    """Encode a number from 0: how many bytes it takes, and those, big-endian."""
+    size = (value.bit_length() + 7) // 8
+    return bytes([size]) + value.to_bytes(size, "big")
+
+
+def _ordered_signed(value: int) -> bytes:
+    """Encode a signed number: its length in leading bits, as in UTF-8.
+
+    >>> _ordered_signed(0).hex(), _ordered_signed(-1).hex(), _ordered_signed(300).hex()
+    ('80', '7f', 'c12c')
+    """
+    magnitude = value if value >= 0 else ~value
+    size = magnitude.bit_length() // 7 + 1
+    # The sign, then as many bits like it as bytes follow, then one that is not.
+    header = ((1 << size) - 1) << (7 * size)
+    encoded = magnitude | header
+    if value < 0:
+        encoded ^= (1 << (8 * size)) - 1
+    return encoded.to_bytes(size, "big")
