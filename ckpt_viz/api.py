@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from ckpt_viz.live.source import read_live
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.roles import assign_roles
 from ckpt_viz.render import text
-from ckpt_viz.saved.object_based import read_checkpoint
+from ckpt_viz.saved.source import read_saved
 
 if TYPE_CHECKING:
     import graphviz
@@ -37,25 +36,31 @@ class ObjectGraph(Graph):
         return f"<ObjectGraph of {text.summary(self)}>"
 
 
-def graph(source: object) -> ObjectGraph:
+def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> ObjectGraph:
     """Return the object graph of a live object or of a saved checkpoint.
 
     Args:
-        source: A live object that TensorFlow can track (`tf.train.Checkpoint`, `tf.Module`,
-            Keras layer, model or optimizer), the prefix of an object-based checkpoint (str or
-            path), or an ObjectGraph, which is returned as it is.
+        source: What to read. Live: anything that TensorFlow can track (`tf.train.Checkpoint`,
+            `tf.Module`, Keras layer, model or optimizer), a `tf.train.CheckpointManager`, the
+            status that `restore` returned, a `tf.compat.v1.train.Saver`. Saved, as str or
+            path, local or remote: a checkpoint's prefix, any of its files, a directory of
+            checkpoints (its latest) or a SavedModel's. An ObjectGraph is returned as it is.
+        meta: The `.meta` file of a name-based checkpoint, where it does not lie beside it.
 
     Raises:
         CheckpointNotFoundError: The path leads to no checkpoint.
-        FormatError: The file is corrupt, truncated or no checkpoint.
-        UnsupportedError: A kind of checkpoint that this version does not read.
+        FormatError: A file is corrupt, truncated or no checkpoint.
+        UnsupportedError: A kind of file that is not read, or an extra that is not installed.
         SourceError: The object is neither a path nor trackable.
     """
     if isinstance(source, ObjectGraph):
         return source
-    found = read_checkpoint(source) if isinstance(source, (str, os.PathLike)) else read_live(source)
+    if isinstance(source, (str, os.PathLike)):
+        found = read_saved(source, meta)
+    else:
+        found = read_live(source)
     return ObjectGraph(
-        assign_roles(found.nodes),
+        found.nodes,
         found.title,
         found.origin,
         found.provenance,

@@ -45,6 +45,38 @@ def accessor(graph: Graph, node_id: int, source: Any, name: str) -> str:
     return expression
 
 
+def saver_accessor(graph: Graph, node_id: int, saver: Any, name: str) -> str:
+    """Return an expression for a variable of a Saver, or for the list of its partitions.
+
+    Raises SourceError for a name scope, and for a variable that is not in the Saver's list.
+    """
+    obj = graph.object(node_id)
+    if obj is None:
+        raise SourceError(f"{graph.name(node_id)}: a name scope, for which there is no object")
+    if isinstance(obj, list):
+        return f"[{', '.join(_listed(saver, part, name) for part in obj)}]"
+    return _listed(saver, obj, name)
+
+
+def _listed(saver: Any, variable: Any, name: str) -> str:
+    given = tf_private.given_variables(saver) or ()
+    items = given.items() if isinstance(given, Mapping) else enumerate(given)
+    for key, item in items:
+        expression = f"{name}._var_list[{key!r}]"
+        if item is variable:
+            return expression
+        parts = (
+            list(item) if isinstance(item, list) or tf_private.is_partitioned_variable(item) else ()
+        )
+        for index, part in enumerate(parts):
+            if part is variable:
+                return f"list({expression})[{index}]"
+    raise SourceError(
+        "the Saver was made from a MetaGraph and lists no variables; look for this one in the "
+        "graph's collections"
+    )
+
+
 def name_of_checkpoint(source: Any, name: str) -> str:
     """Return the expression for the checkpoint of a manager; of anything else the name."""
     return f"{name}.checkpoint" if tf_private.is_checkpoint_manager(source) else name

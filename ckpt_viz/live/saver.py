@@ -161,7 +161,7 @@ def _add_tensor(saved: _Saved, spec: str, tensor: Any, variables: Mapping[str, A
     if variable is not None:
         saved.variables.append(variable)
     saved.dtype = tf_private.base_dtype_name(tensor.dtype)
-    saved.shape = _full_shape(tensor.shape)
+    saved.shape = tf_private.full_shape(tensor.shape)
     if spec:
         saved.shape, start, shape = _parsed(spec)
         saved.slices.append(Slice(start, shape, operation.name))
@@ -233,6 +233,9 @@ def _saved_by_list(listed: Any) -> dict[str, _Saved]:
             named = tf_private.names_to_save([item for item in items if _is_known(item)])
         except (TypeError, ValueError) as error:
             raise SourceError(f"this Saver cannot save: {error}") from error
+        # Of distributed variables TensorFlow makes SaveableObjects, which know no shapes.
+        known = _by_operation(items)
+        named = {name: known.get(name, item) for name, item in named.items()}
     saved: dict[str, _Saved] = {}
     for name, item in named.items():
         saved.update(_of_item(name, item))
@@ -272,7 +275,7 @@ def _of_item(name: str, item: Any) -> dict[str, _Saved]:
 def _of_variable(variable: Any) -> _Saved:
     return _Saved(
         dtype=tf_private.base_dtype_name(variable.dtype),
-        shape=_full_shape(variable.shape),
+        shape=tf_private.full_shape(variable.shape),
         variables=[variable],
     )
 
@@ -281,10 +284,5 @@ def _of_spec(spec: Any) -> _Saved:
     tensor = tf_private.spec_tensor(spec)
     return _Saved(
         dtype=tf_private.base_dtype_name(spec.dtype) if spec.dtype is not None else None,
-        shape=_full_shape(tensor.shape) if tensor is not None else None,
+        shape=tf_private.full_shape(tensor.shape) if tensor is not None else None,
     )
-
-
-def _full_shape(shape: Any) -> tuple[int, ...] | None:
-    """Return the shape if all of it is known."""
-    return tuple(shape.as_list()) if shape.is_fully_defined() else None

@@ -10,25 +10,33 @@ from typing import Any
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.live.accessors import accessor
+from ckpt_viz.live.accessors import accessor, saver_accessor
+from ckpt_viz.live.saver import read_saver
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.object_graph.graph import Array, Graph, Origin
 from ckpt_viz.object_graph.nodes import Node
+from ckpt_viz.object_graph.roles import assign_roles
 
 
 def read_live(source: object) -> Graph:
     """Return the object graph that saving this object would write now.
 
     Of a CheckpointManager and of the status that `restore` returned it is that of their
-    checkpoint. Roles are what the Python types tell; those that the structure tells are not
-    there yet. Raises SourceError for an object that TensorFlow cannot track.
+    checkpoint, of a `tf.compat.v1.train.Saver` that of the name-based file. Raises SourceError
+    for an object that TensorFlow cannot track.
     """
+    if "tensorflow" in sys.modules and tf_private.is_saver(source):
+        return _graph(source, *read_saver(source))
     walk = Walk(_view(source))
     nodes = walk.run()
     objects = list(walk.objects)
     for parent, node in enumerate(nodes):
         for child in node.children:
             objects[child.node_id] = walk.object_as_held(parent, child)
+    return _graph(source, assign_roles(nodes), objects)
+
+
+def _graph(source: object, nodes: tuple[Node, ...], objects: Sequence[object | None]) -> Graph:
     return Graph(
         nodes,
         title=type(source).__name__,
@@ -49,7 +57,8 @@ def _view(source: object) -> Any:
             return tf_private.trackables_view(source)
     raise SourceError(
         f"found {_a(type(source).__name__)}, expected a checkpoint's path or a trackable "
-        "object: a tf.train.Checkpoint, tf.Module, Keras layer, model or optimizer"
+        "object: a tf.train.Checkpoint or its manager, tf.Module, Keras layer, model or "
+        "optimizer, or a tf.compat.v1.train.Saver"
     )
 
 
@@ -69,6 +78,8 @@ class _LiveAccess:
         return self.references[node_id]()
 
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
+        if tf_private.is_saver(self.source):
+            return saver_accessor(graph, node_id, self.source, source)
         return accessor(graph, node_id, self.source, source)
 
     def value(self, checkpoint_key: str) -> Array:
@@ -78,6 +89,11 @@ class _LiveAccess:
         variable = self.object(node_id)
         if variable is None:
             raise NoSuchTensorError(f"{checkpoint_key}: the program has dropped this variable")
+        if isinstance(variable, list):  # partitions, in a Saver's graph
+            raise UnsupportedError(
+                f"{checkpoint_key}: saved from {len(variable)} partitions, each with a value of "
+                "its own; expected one variable"
+            )
         if not tf_private.is_variable(variable):
             raise UnsupportedError(
                 f"{checkpoint_key}: only code of {type(variable).__name__} itself knows its "
@@ -98,7 +114,7 @@ def _values(nodes: Sequence[Node]) -> dict[str, int]:
 def _weak(obj: Any) -> Callable[[], object | None]:
     try:
         return weakref.ref(obj)
-    except TypeError:  # a class with __slots__ and no __weakref__
+    except TypeError:  # a class with __slots__ and no __weakref__; a list of partitions
         return lambda: obj
 
 

@@ -224,6 +224,13 @@ def base_dtype_name(dtype: object) -> str:
     return str(private("framework.dtypes", "as_dtype")(dtype).base_dtype.name)
 
 
+def full_shape(shape: Any) -> tuple[int, ...] | None:
+    """Return the shape of a tf.Variable (TensorShape) or Keras variable (tuple) if all known."""
+    rank = getattr(shape, "rank", 0)
+    dims = tuple(shape) if rank is not None else (None,)
+    return None if None in dims else tuple(map(int, dims))
+
+
 def stored_bytes(dtype_name: str, shape: tuple[int, ...]) -> int | None:
     """Return the bytes that a tensor takes in a file; None for strings, of no fixed size."""
     dtype = private("framework.dtypes", "as_dtype")(dtype_name)

@@ -163,7 +163,7 @@ def _attribute_names(obj: Any) -> tuple[str, ...]:
 
 def _variable_value(variable: Any, object_key: str) -> Attribute:
     dtype = tf_private.base_dtype_name(variable.dtype)
-    shape = _full_shape(variable.shape)
+    shape = tf_private.full_shape(variable.shape)
     return Attribute(
         name=keys.VARIABLE_VALUE,
         full_name=tf_private.full_name(variable),
@@ -172,13 +172,6 @@ def _variable_value(variable: Any, object_key: str) -> Attribute:
         shape=shape,
         nbytes=tf_private.stored_bytes(dtype, shape) if shape is not None else None,
     )
-
-
-def _full_shape(shape: Any) -> tuple[int, ...] | None:
-    """Return the shape of a tf.Variable (TensorShape) or Keras variable (tuple) if all known."""
-    rank = getattr(shape, "rank", 0)
-    dims = tuple(shape) if rank is not None else (None,)
-    return None if None in dims else tuple(map(int, dims))
 
 
 def _provisional_role(obj: Any) -> Role:

@@ -19,7 +19,7 @@ from ckpt_viz.object_graph.nodes import ROOT, Node, SlotRule
 from ckpt_viz.object_graph.tree import Tree, spanning_tree
 
 Array = npt.NDArray[np.generic]
-_MAX_COMPARED = 20_000  # names that a wrong one is compared with
+_MAX_COMPARED = 1_000_000  # characters of names that a wrong one is compared with
 
 
 class Origin(str, Enum):
@@ -147,7 +147,7 @@ class Graph:
         try:
             return self._access.value(name_or_key)
         except NoSuchTensorError as no_key:
-            node_id = self._ids_by_name.get(name_or_key)
+            node_id = self._named(name_or_key)
             if node_id is None:
                 raise self._unknown(name_or_key) from no_key
             attributes = self.nodes[node_id].attributes
@@ -198,16 +198,41 @@ class Graph:
         """The place of each node in the outline."""
         return spanning_tree(self.nodes)
 
-    @cached_property
-    def _ids_by_name(self) -> dict[str, int]:
-        ids: dict[str, int] = {}
-        for node_id in range(len(self.nodes)):
-            ids.setdefault(self.name(node_id), node_id)
-        return ids
+    def _named(self, name: str) -> int | None:
+        """Return the first node of this name; time proportional to the graph, however deep."""
+        children: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
+        slots = []
+        for node_id, (parent, local_name) in self.first_edges.items():
+            if self._is_declared_slot(node_id):
+                slots.append(node_id)
+            else:
+                children[parent].append((local_name, node_id))
+        stack = [(ROOT, len("(root)"))] if name.startswith("(root)") else []
+        while stack:
+            node_id, matched = stack.pop()
+            if matched == len(name):
+                return node_id
+            for local_name, child in reversed(children[node_id]):
+                if name.startswith(f".{local_name}", matched):
+                    stack.append((child, matched + 1 + len(local_name)))
+        if "'s state '" in name:
+            return next((node_id for node_id in slots if self.name(node_id) == name), None)
+        return None
+
+    def _is_declared_slot(self, node_id: int) -> bool:
+        slot = self.nodes[node_id].slot
+        return slot is not None and slot.rule is SlotRule.DECLARED
 
     def _unknown(self, name_or_key: str) -> NoSuchTensorError:
-        keys = [a.checkpoint_key for node in self.nodes for a in node.attributes]
-        close = get_close_matches(name_or_key, [*keys, *self._ids_by_name][:_MAX_COMPARED], n=3)
+        known: list[str] = []
+        budget = _MAX_COMPARED
+        for node_id, node in enumerate(self.nodes):
+            names = [self.name(node_id), *(a.checkpoint_key for a in node.attributes)]
+            known += names
+            budget -= sum(map(len, names))
+            if budget < 0:
+                break
+        close = get_close_matches(name_or_key, known, n=3)
         hint = f"; did you mean {' or '.join(close)}?" if close else ""
         return NoSuchTensorError(
             f"{self.title}: no tensor {name_or_key!r}; expected a checkpoint key or the name "

@@ -1,42 +1,51 @@
-"""Saved checkpoints as object graphs, read without TensorFlow."""
+"""Object-based checkpoints, as `tf.train.Checkpoint` writes them, as nodes."""
 
 from __future__ import annotations
 
-import difflib
-import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from ckpt_viz.errors import CheckpointNotFoundError, FormatError, UnsupportedError
-from ckpt_viz.formats.bundle import Bundle, open_bundle
+from ckpt_viz.errors import FormatError
+from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.protos import TrackableObjectGraph, parse
-from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role, SlotVariable, is_variable
+from ckpt_viz.object_graph.nodes import (
+    ROOT,
+    Attribute,
+    Child,
+    Node,
+    Role,
+    Slice,
+    SlotVariable,
+    is_variable,
+)
+from ckpt_viz.saved.from_keys import nodes_from_keys
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
-_INDEX = ".index"
 
 
-def read_checkpoint(path: str | os.PathLike[str]) -> Graph:
-    """Return the object graph of the checkpoint with this prefix, `ckpts/ckpt-3` say.
+def read_object_based(bundle: Bundle) -> tuple[Node, ...]:
+    """Return the nodes of the object graph in a bundle; reads no other tensor.
 
-    Roles are those that a node alone tells: VARIABLE or OBJECT. Reads the index and the object
-    graph, no other tensor. Raises CheckpointNotFoundError, FormatError or UnsupportedError.
+    Roles are those that a node alone tells: VARIABLE or OBJECT. Values that are not there, for
+    a shard is missing or too short, are marked. If that is so of the object graph itself, the
+    nodes are those that the keys name, and the root says what is missing. Raises FormatError.
     """
-    prefix = os.fspath(path)
-    if not os.path.isfile(prefix + _INDEX):
-        raise CheckpointNotFoundError(_not_found(prefix))
-    bundle = open_bundle(prefix)
-    return Graph(tuple(_nodes(bundle)), title=prefix, origin=Origin.SAVED)
+    attribute = _attribute_maker(bundle)
+    missing = bundle.why_unreadable(OBJECT_GRAPH_KEY)
+    if missing is None:
+        return tuple(_nodes(bundle, attribute))
+    keys = (key for key in bundle.entries if key != OBJECT_GRAPH_KEY)
+    nodes = list(nodes_from_keys(keys, lambda name, key: attribute(name, "", key)))
+    nodes[ROOT] = replace(
+        nodes[ROOT],
+        error=f"the object graph is missing: {missing}; what is shown is the tree of the "
+        "checkpoint keys, which has every value but neither shared nor empty objects",
+    )
+    return tuple(nodes)
 
 
-def _nodes(bundle: Bundle) -> Iterable[Node]:
-    if OBJECT_GRAPH_KEY not in bundle.entries:
-        raise UnsupportedError(
-            f"{bundle.prefix}: no object graph inside: this is a name-based checkpoint "
-            f"(tf.compat.v1.train.Saver) of {len(bundle.entries)} tensors; this version reads "
-            "object-based ones, as tf.train.Checkpoint writes them"
-        )
+def _nodes(bundle: Bundle, attribute: Callable[[str, str, str], Attribute]) -> Iterator[Node]:
     place = f"{bundle.prefix}: {OBJECT_GRAPH_KEY}"
     proto = parse(TrackableObjectGraph, bundle.read_string_scalar(OBJECT_GRAPH_KEY), place)
     if not proto.nodes:
@@ -45,7 +54,9 @@ def _nodes(bundle: Bundle) -> Iterable[Node]:
     for node_id, node in enumerate(proto.nodes):
         children = tuple([Child(c.local_name, c.node_id) for c in node.children])
         slots = tuple(map(_slot_variable, node.slot_variables))
-        attributes = tuple([_attribute(bundle, a) for a in node.attributes])
+        attributes = tuple(
+            [attribute(a.name, a.full_name, a.checkpoint_key) for a in node.attributes]
+        )
         _check_references(f"{place}: node {node_id}", children, slots, count)
         yield Node(
             children=children,
@@ -81,53 +92,19 @@ def _no_such_node(place: str, node_id: int, count: int) -> FormatError:
     return FormatError(f"{place}: found node id {node_id}, expected 0 to {count - 1}")
 
 
-def _attribute(bundle: Bundle, proto: Any) -> Attribute:
-    key: str = proto.checkpoint_key
-    entries = bundle.matching(key)
-    if len(entries) == 1:
-        (entry,) = entries
-        return Attribute(proto.name, proto.full_name, key, entry.dtype, entry.shape, entry.size)
-    nbytes = sum(entry.size for entry in entries) if entries else None
-    return Attribute(proto.name, proto.full_name, key, nbytes=nbytes)
+def _attribute_maker(bundle: Bundle) -> Callable[[str, str, str], Attribute]:
+    """Return a function from an attribute's name, full name and key to the attribute."""
 
-
-def _not_found(path: str) -> str:
-    """Return a sentence that says what stands at the path, and which prefix was likely meant."""
-    if path.endswith(_INDEX) and os.path.isfile(path):
-        return f"{path}: this is a checkpoint's index; expected its prefix, {path[: -len(_INDEX)]}"
-    if os.path.isdir(path):
-        prefixes = _prefixes_in(path)
-        if not prefixes:
-            return (
-                f"{path}: a directory without a checkpoint; expected a prefix such as ckpts/ckpt-1"
+    def attribute(name: str, full_name: str, key: str) -> Attribute:
+        keys = bundle.matching(key)
+        if len(keys) != 1:
+            errors = [bundle.why_unreadable(k) for k in keys]
+            nbytes = sum(bundle.entries[k].size for k in keys) if keys else None
+            return Attribute(
+                name, full_name, key, nbytes=nbytes, error=next(filter(None, errors), None)
             )
-        return (
-            f"{path}: a directory; expected the prefix of a checkpoint in it: {_listed(prefixes)}"
-        )
-    directory = os.path.dirname(path) or "."
-    prefix = path.rpartition(".data-")[0]
-    if prefix and os.path.isfile(prefix + _INDEX):
-        return f"{path}: this is a shard of a checkpoint; expected its prefix, {prefix}"
-    if os.path.isfile(path):
-        return (
-            f"{path}: a file, but not a checkpoint; expected a prefix with {path}{_INDEX} beside it"
-        )
-    if not os.path.isdir(directory):
-        return f"{path}: no such checkpoint, and no directory {directory}"
-    prefixes = _prefixes_in(directory)
-    close = difflib.get_close_matches(path, prefixes, n=3, cutoff=0.6) or prefixes
-    hint = f"; did you mean {_listed(close)}?" if close else ""
-    return f"{path}: no such checkpoint; expected a file {path}{_INDEX}{hint}"
+        entry, error = bundle.entries[keys[0]], bundle.why_unreadable(keys[0])
+        slices = tuple([Slice(part.start, part.shape) for part in entry.slices])
+        return Attribute(name, full_name, key, entry.dtype, entry.shape, entry.size, slices, error)
 
-
-def _prefixes_in(directory: str) -> list[str]:
-    return sorted(
-        os.path.join(directory, name[: -len(_INDEX)])
-        for name in os.listdir(directory)
-        if name.endswith(_INDEX) and len(name) > len(_INDEX)
-    )
-
-
-def _listed(prefixes: list[str]) -> str:
-    shown = " or ".join(prefixes[:3])
-    return shown if len(prefixes) <= 3 else f"{shown} ({len(prefixes) - 3} more)"
+    return attribute

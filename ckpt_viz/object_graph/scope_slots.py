@@ -1,0 +1,182 @@
+"""Slot variables of name-based checkpoints, recognised by their names.
+
+TensorFlow 1 stores a slot variable beside its variable: `w/Adam` and `w/Adam_1` are `m` and
+`v` of `w` (tensorflow/python/training/slot_creator.py). An optimizer that made them inside a
+variable scope puts the scope in front: `train/w/Adam`. The name of the optimizer is the
+user's to choose and the file says nothing else of it, so that a claim is made only where no
+other reading is left; a slot that is not recognised stays a variable.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ckpt_viz.object_graph.nodes import Attribute
+
+# The default `name` of each of TensorFlow's optimizers, and the slots that it makes for a
+# variable, in their order: the second is stored as `Adam_1`. RMSProp makes three if centered.
+_SLOT_NAMES: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "Adadelta": (("accum", "accum_update"),),
+    "Adagrad": (("accumulator",),),
+    "AdagradDA": (("gradient_accumulator", "gradient_squared_accumulator"),),
+    "Adam": (("m", "v"),),
+    "ExponentialMovingAverage": (("average",),),
+    "Ftrl": (("accum", "linear"),),
+    "Momentum": (("momentum",),),
+    "ProximalAdagrad": (("accumulator",),),
+    "RMSProp": (("rms", "momentum"), ("rms", "mg", "momentum")),
+    # BERT's own optimizer, and those that follow it, call them so (google-research/bert)
+    "adam_m": (("m",),),
+    "adam_v": (("v",),),
+}
+_ADAM_PAIR = frozenset({0, 1})
+_BETA1, _BETA2 = "beta1_power", "beta2_power"  # scalars, one of each for every Adam
+_MAX_DIGITS = 6
+_MAX_PREFIX = 64  # scopes in front of a name that are tried
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The values `scope/base`, `scope/base_1` and so on, by number: of one variable, perhaps."""
+
+    scope: str
+    base: str
+    names: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The variable that a group would belong to, and the scope that was put in front of it."""
+
+    variable: str
+    prefix: str
+
+
+def slots_by_name(
+    values: Mapping[str, Attribute], possible: Container[str]
+) -> dict[str, tuple[str, str]]:
+    """Return, by the name of each slot variable, the name of its variable and of the slot.
+
+    Args:
+        values: The checkpoint's values by name.
+        possible: Which of them can be slot variables at all: no trainable ones, say.
+    """
+    groups = _groups(name for name in values if name in possible)
+    named = [(group, _slot_names(group)) for group in groups if group.base in _SLOT_NAMES]
+    if _has_beta_powers(values):
+        named += _renamed_adams(group for group in groups if "adam" in group.base.lower())
+    slots = _claimed([(group, names) for group, names in named if names], values)
+    return {slot: claim for slot, claim in slots.items() if claim[0] not in slots}
+
+
+def _groups(names: Iterable[str]) -> list[_Group]:
+    groups: dict[tuple[str, str], _Group] = {}
+    for name in names:
+        scope, slash, last = name.rpartition("/")
+        if slash:
+            base, number = _numbered(last)
+            groups.setdefault((scope, base), _Group(scope, base)).names[number] = name
+    return list(groups.values())
+
+
+def _numbered(last: str) -> tuple[str, int]:
+    """Return a name without the number by which TensorFlow made it unique, and that number.
+
+    >>> _numbered("Adam_1"), _numbered("Adam"), _numbered("Adam_01")
+    (('Adam', 1), ('Adam', 0), ('Adam_01', 0))
+    """
+    base, _, digits = last.rpartition("_")
+    is_number = digits.isascii() and digits.isdecimal() and len(digits) <= _MAX_DIGITS
+    if base and is_number and not digits.startswith("0"):
+        return base, int(digits)
+    return last, 0
+
+
+def _slot_names(group: _Group) -> dict[int, str]:
+    """Return the slots' names by number; none where some are missing or could be either.
+
+    Two optimizers of one name count on: `Adam_2` and `Adam_3` are `m` and `v` of the second.
+    """
+    numbers = group.names.keys()
+    count = len(numbers)
+    fitting = [names for names in _SLOT_NAMES[group.base] if count % len(names) == 0]
+    if len(fitting) != 1:
+        return {}
+    (names,) = fitting
+    if len(names) > 1 and max(numbers) != count - 1:
+        return {}
+    return {number: names[number % len(names)] for number in numbers}
+
+
+def _claimed(
+    named: Iterable[tuple[_Group, dict[int, str]]], values: Mapping[str, Attribute]
+) -> dict[str, tuple[str, str]]:
+    """Return the slots of those groups of which one reading is left.
+
+    A scope in front is believed if two variables or more have slots in it that cannot be read
+    otherwise; one alone may have lost its own variable to a Saver of some variables. Scopes
+    that are believed also decide whether `train/w/Adam` is a slot of `w` or of `train/w`.
+    """
+    readings = [(group, names, _readings(group, values)) for group, names in named]
+    sure = Counter((group.base, found[0].prefix) for group, _, found in readings if len(found) == 1)
+    slots: dict[str, tuple[str, str]] = {}
+    for group, names, found in readings:
+        left = [reading for reading in found if sure[group.base, reading.prefix]]
+        if len(left) == 1 and sure[group.base, left[0].prefix] >= (2 if left[0].prefix else 1):
+            for number, name in group.names.items():
+                slots[name] = (left[0].variable, names[number])
+    return slots
+
+
+def _has_beta_powers(values: Mapping[str, Attribute]) -> bool:
+    """Return whether some Adam keeps its powers of beta here: `beta1_power`, `beta2_power`."""
+    for name in values:
+        scope, slash, last = name.rpartition("/")
+        if last.startswith(_BETA1):
+            other = values.get(f"{scope}{slash}{_BETA2}{last[len(_BETA1) :]}")
+            if other is not None and other.shape == () == values[name].shape:
+                return True
+    return False
+
+
+def _renamed_adams(groups: Iterable[_Group]) -> list[tuple[_Group, dict[int, str]]]:
+    """Return the slots of an Adam under a name of the user's: `w/MyAdam` and `w/MyAdam_1`.
+
+    That its powers of beta are here is known. Whatever else bears the name must be a pair too.
+    """
+    families: dict[str, list[_Group]] = {}
+    for group in groups:
+        if group.base not in _SLOT_NAMES:
+            families.setdefault(group.base, []).append(group)
+    return [
+        (group, {0: "m", 1: "v"})
+        for family in families.values()
+        if all(other.names.keys() == _ADAM_PAIR for other in family)
+        for group in family
+    ]
+
+
+def _readings(group: _Group, values: Mapping[str, Attribute]) -> list[_Reading]:
+    """Return the variables that the group could belong to, that with the longest name first.
+
+    A slot has its variable's shape and dtype.
+    """
+    wanted = {_kind(values[name]) for name in group.names.values()}
+    if len(wanted) != 1 or None in wanted:
+        return []
+    readings = []
+    start = 0
+    for _ in range(_MAX_PREFIX):
+        variable = group.scope[start:]
+        if variable in values and _kind(values[variable]) in wanted:
+            readings.append(_Reading(variable, group.scope[:start]))
+        start = group.scope.find("/", start) + 1
+        if not start:
+            break
+    return readings
+
+
+def _kind(value: Attribute) -> tuple[str | None, tuple[int, ...]] | None:
+    return (value.dtype, value.shape) if value.shape is not None else None

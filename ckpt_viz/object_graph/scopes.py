@@ -1,0 +1,134 @@
+"""Name-based checkpoints as object graphs: their values as a tree of name scopes.
+
+TensorFlow 1 knows no objects, only names: `dense/kernel` is the node `kernel` below `dense`.
+A scope that is a value too (`w`, with `w/Adam` below) is one node with both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ckpt_viz.errors import UnsupportedError
+from ckpt_viz.object_graph.keys import VARIABLE_VALUE
+from ckpt_viz.object_graph.nodes import ROOT, Attribute, Child, Node, Role, Slice, Slot, SlotRule
+from ckpt_viz.object_graph.scope_slots import slots_by_name
+
+MAX_SCOPES = 1 << 21  # nodes; one takes some 500 bytes, and a name can have a slash per byte
+
+
+@dataclass(frozen=True, slots=True)
+class NamedVariable:
+    """A value of a name-based checkpoint, and what else its source tells of the variable.
+
+    `value.full_name` is the name. The rest is as on `Node`.
+    """
+
+    value: Attribute
+    trainable: bool | None = None
+    collections: tuple[str, ...] = ()
+    type_name: str | None = None
+
+
+def named_value(
+    name: str,
+    dtype: str | None,
+    shape: tuple[int, ...] | None,
+    nbytes: int | None,
+    *,
+    slices: tuple[Slice, ...] = (),
+    error: str | None = None,
+) -> Attribute:
+    """Return the value that a name-based checkpoint stores under this name.
+
+    One slice that is the whole value is none.
+    """
+    if [part.shape for part in slices] == [shape]:
+        slices = ()
+    return Attribute(VARIABLE_VALUE, name, name, dtype, shape, nbytes, slices, error)
+
+
+def scope_nodes(variables: Iterable[NamedVariable]) -> tuple[Node, ...]:
+    """Return the nodes of the tree of name scopes, with their roles and slots.
+
+    Ids are breadth first, children sorted; the local names on the way to a value, joined by
+    `/`, are its name. Empty ones count: `/a` stands below a scope of the name "". Raises
+    UnsupportedError for more than `MAX_SCOPES` nodes.
+    """
+    scopes = _Scopes()
+    by_name = {variable.value.full_name: variable for variable in variables}
+    ids = {name: scopes.add(name) for name in by_name}
+    children, new_ids = _breadth_first(scopes.children)
+    ids = {name: new_ids[old] for name, old in ids.items()}
+    at = {ids[name]: variable for name, variable in by_name.items()}
+    slots = _slots(by_name, ids, children)
+    return tuple(_node(children[i], at.get(i), slots.get(i)) for i in range(len(children)))
+
+
+class _Scopes:
+    """The tree while it is built; `children`, by id, are the ids by local name."""
+
+    def __init__(self) -> None:
+        self.children: list[dict[str, int]] = [{}]
+
+    def add(self, name: str) -> int:
+        node = ROOT
+        for part in name.split("/"):
+            following = self.children[node].setdefault(part, len(self.children))
+            if following == len(self.children):
+                if following >= MAX_SCOPES:
+                    raise UnsupportedError(
+                        f"the names have more than {MAX_SCOPES} scopes, expected at most that many"
+                    )
+                self.children.append({})
+            node = following
+        return node
+
+
+def _breadth_first(
+    children: list[dict[str, int]],
+) -> tuple[list[tuple[Child, ...]], dict[int, int]]:
+    """Return the children under new ids, breadth first and sorted, and those by the old ids."""
+    order = [ROOT]
+    new_ids = {ROOT: ROOT}
+    renumbered: list[tuple[Child, ...]] = []
+    for old in order:  # grows while it is walked
+        below = []
+        for local_name, child in sorted(children[old].items()):
+            new_ids[child] = len(order)
+            below.append(Child(local_name, len(order)))
+            order.append(child)
+        renumbered.append(tuple(below))
+    return renumbered, new_ids
+
+
+def _slots(
+    variables: Mapping[str, NamedVariable],
+    ids: Mapping[str, int],
+    children: list[tuple[Child, ...]],
+) -> dict[int, Slot]:
+    # What has scopes below it has its own place in the tree; no slot variable has any.
+    possible = {
+        name
+        for name, variable in variables.items()
+        if not variable.trainable and not children[ids[name]]
+    }
+    slots = slots_by_name({name: v.value for name, v in variables.items()}, possible)
+    return {
+        ids[slot]: Slot(slot_name, ids[variable], None, SlotRule.SCOPE)
+        for slot, (variable, slot_name) in slots.items()
+    }
+
+
+def _node(children: tuple[Child, ...], variable: NamedVariable | None, slot: Slot | None) -> Node:
+    if variable is None:
+        return Node(children=children)
+    return Node(
+        children=children,
+        attributes=(variable.value,),
+        role=Role.VARIABLE if slot is None else Role.SLOT,
+        slot=slot,
+        type_name=variable.type_name,
+        trainable=variable.trainable,
+        collections=variable.collections,
+    )

@@ -1,0 +1,307 @@
+"""From a path that a person types to the checkpoint that is meant.
+
+TensorFlow wants a prefix, which is no file's name: people pass the `.index` file, a shard, the
+directory, the prefix without its number. Each is answered with the checkpoint it leads to and
+a sentence that says so, or with the prefixes that may be meant.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ckpt_viz.errors import CheckpointNotFoundError, UnsupportedError
+from ckpt_viz.formats.checkpoint_state import STATE_FILE, State, read_checkpoint_state
+from ckpt_viz.formats.files import (
+    is_directory,
+    is_file,
+    is_remote,
+    join,
+    list_directory,
+    open_file,
+    split,
+)
+from ckpt_viz.formats.saved_model import (
+    KERAS_METADATA,
+    SAVED_MODEL,
+    SAVED_MODEL_TEXT,
+    VARIABLES,
+)
+from ckpt_viz.formats.sstable import GIT_LFS_POINTER, ends_like_a_table
+from ckpt_viz.object_graph.graph import Kept
+
+INDEX = ".index"
+META = ".meta"
+_SHARD = re.compile(r"(.*)\.data-[0-9]{5}-of-[0-9]{5}", re.DOTALL)
+_V1_SHARD = re.compile(r"(.*)-([0-9]{5}|\?{5})-of-([0-9]{5})", re.DOTALL)
+_NUMBERED = re.compile(r"(.*)-([0-9]+)", re.DOTALL)
+# What begins like this is often taken for a checkpoint.
+_OTHERS = {
+    b"\x89HDF": "an HDF5 file, as Keras saves weights in: load it with model.load_weights",
+    b"PK\x03\x04": "a zip archive, as Keras saves models in: load it with keras.saving.load_model",
+    GIT_LFS_POINTER: "a Git LFS pointer, not the file it stands for: run `git lfs pull`",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a checkpoint is.
+
+    `prefix` is that of a bundle, or the path of a V1 file; `saved_model` the SavedModel's
+    directory, `meta` a `.meta` file that belongs to it. `resolved` says in a sentence how the
+    path led here, "" where it is the prefix itself; `kept` are the directory's checkpoints.
+    """
+
+    given: str
+    prefix: str
+    is_v1: bool = False
+    saved_model: str | None = None
+    meta: str | None = None
+    resolved: str = ""
+    kept: tuple[Kept, ...] = ()
+
+
+def locate(path: str) -> Location:
+    """Return where the checkpoint is that a path leads to.
+
+    The path may be a prefix, an `.index` or `.data-…` file, a `.meta` file, a V1 checkpoint, a
+    directory with a `checkpoint` file or with one checkpoint, that file itself, a SavedModel's
+    directory or file, and a prefix without its number. Raises CheckpointNotFoundError with the
+    prefixes that may be meant, UnsupportedError for what is known to be something else.
+    """
+    if not is_remote(path):
+        path = os.path.expanduser(path)
+    if is_file(path + INDEX):
+        return _at_prefix(path, path)
+    if is_directory(path):
+        return _in_directory(path)
+    if is_file(path):
+        return _of_file(path)
+    return _of_nothing(path)
+
+
+def _at_prefix(
+    given: str, prefix: str, resolved: str = "", kept: tuple[Kept, ...] = ()
+) -> Location:
+    """Return the location of a bundle whose index is there, with what lies beside it."""
+    meta = prefix + META if is_file(prefix + META) else None
+    directory, name = split(prefix)
+    saved_model = None
+    if name == VARIABLES[1] and split(directory)[1] == VARIABLES[0]:
+        parent = split(directory)[0] or "."
+        if is_file(join(parent, SAVED_MODEL)):
+            saved_model = parent
+    return Location(given, prefix, saved_model=saved_model, meta=meta, resolved=resolved, kept=kept)
+
+
+def _of_file(path: str) -> Location:
+    directory, name = split(path)
+    if path.endswith(INDEX):
+        prefix = path[: -len(INDEX)]
+        return _at_prefix(path, prefix, f"{path} is the index of the checkpoint {prefix}")
+    shard = _SHARD.fullmatch(path)
+    if shard is not None:
+        if is_file(shard[1] + INDEX):
+            return _at_prefix(path, shard[1], f"{path} is a shard of the checkpoint {shard[1]}")
+        raise CheckpointNotFoundError(
+            f"{path}: a shard of a checkpoint whose index is missing; expected a file "
+            f"{shard[1]}{INDEX}"
+        )
+    if path.endswith(META):
+        return _of_meta(path)
+    if name in (SAVED_MODEL, SAVED_MODEL_TEXT, KERAS_METADATA):
+        found = _of_saved_model(directory or ".")
+        return _renamed(found, path, f"{path} is part of the SavedModel {directory or '.'}")
+    if name == STATE_FILE:
+        state = read_checkpoint_state(directory or ".")
+        if state is not None:
+            return _of_state(path, directory or ".", state)
+    return _of_v1_file(path)
+
+
+def _of_v1_file(path: str) -> Location:
+    with open_file(path) as file:
+        head = file.read(0, min(file.size, 32))
+        is_table = ends_like_a_table(file)
+    for magic, what in _OTHERS.items():
+        if head.startswith(magic):
+            raise UnsupportedError(f"{path}: {what}")
+    if not is_table:
+        raise CheckpointNotFoundError(
+            f"{path}: a file, but not a checkpoint; expected a prefix with {path}{INDEX} beside it"
+        )
+    shard = _V1_SHARD.fullmatch(path)
+    prefix = f"{shard[1]}-?????-of-{shard[3]}" if shard is not None else path
+    resolved = f"{path} is a shard of the checkpoint {prefix}" if shard is not None else ""
+    meta = (shard[1] if shard is not None else path) + META
+    return Location(
+        path, prefix, is_v1=True, meta=meta if is_file(meta) else None, resolved=resolved
+    )
+
+
+def _of_meta(path: str) -> Location:
+    prefix = path[: -len(META)]
+    if is_file(prefix + INDEX):
+        found = _at_prefix(path, prefix)
+    elif is_file(prefix):
+        found = _of_v1_file(prefix)
+    else:
+        directory, name = split(prefix)
+        shards = [n for n in _names(directory) if (m := _V1_SHARD.fullmatch(n)) and m[1] == name]
+        if not shards:
+            raise CheckpointNotFoundError(
+                f"{path}: a MetaGraph without its checkpoint; expected a file {prefix}{INDEX} "
+                "with the values"
+            )
+        found = _of_v1_file(join(directory, shards[0]))
+    return _renamed(found, path, f"{path} is the MetaGraph of the checkpoint {found.prefix}")
+
+
+def _of_saved_model(directory: str) -> Location:
+    prefix = join(join(directory, VARIABLES[0]), VARIABLES[1])
+    if not is_file(prefix + INDEX):
+        raise CheckpointNotFoundError(
+            f"{directory}: a SavedModel without variables; expected a file {prefix}{INDEX}"
+        )
+    return Location(
+        directory,
+        prefix,
+        saved_model=directory,
+        resolved=f"{directory} is a SavedModel; its checkpoint is {prefix}",
+    )
+
+
+def _in_directory(path: str) -> Location:
+    if is_file(join(path, SAVED_MODEL)) or is_file(join(path, SAVED_MODEL_TEXT)):
+        return _of_saved_model(path)
+    if is_file(join(path, INDEX)):
+        prefix = join(path, "")
+        return _at_prefix(path, prefix, f"{path} holds a checkpoint with an empty name")
+    state = read_checkpoint_state(path)
+    if state is not None:
+        return _of_state(path, path, state)
+    names = _prefix_names(path)
+    if len(names) == 1:
+        prefix = join(path, names[0])
+        return _at_prefix(path, prefix, f"{prefix} is the only checkpoint in {path}")
+    latest = _latest_of_one_series(names)
+    if latest is not None:
+        prefix = join(path, latest)
+        return _at_prefix(
+            path, prefix, f"{prefix} has the highest number of {len(names)} checkpoints in {path}"
+        )
+    if not names:
+        raise CheckpointNotFoundError(
+            f"{path}: a directory without a checkpoint; expected a prefix such as "
+            f"{join(path, 'ckpt-1')}"
+        )
+    raise CheckpointNotFoundError(
+        f"{path}: a directory of {len(names)} checkpoints; expected the prefix of one: "
+        f"{_listed([join(path, name) for name in names])}"
+    )
+
+
+def _of_state(given: str, directory: str, state: State) -> Location:
+    """Return the location of the latest checkpoint that a directory's `checkpoint` file names."""
+    kept = tuple(
+        Kept(listed.prefix, listed.saved_at, _is_there(listed.prefix)) for listed in state.listed
+    )
+    how_many = f"of {len(kept)}" if len(kept) > 1 else "and only one"
+    if _is_there(state.latest):
+        resolved = f"{state.latest} is the latest checkpoint, {how_many} in {directory}"
+        return _checkpoint_at(given, state.latest, resolved, kept)
+    present = [one.prefix for one in kept if one.exists]
+    if present:
+        resolved = (
+            f"{state.latest}, the latest checkpoint of {directory}, is gone; {present[-1]} is the "
+            "latest that is there"
+        )
+        return _checkpoint_at(given, present[-1], resolved, kept)
+    raise CheckpointNotFoundError(
+        f"{join(directory, STATE_FILE)}: names {state.latest} and {len(kept)} checkpoints in all, "
+        f"found none of them; expected a file {state.latest}{INDEX}{_hint(state.latest)}"
+    )
+
+
+def _is_there(prefix: str) -> bool:
+    return is_file(prefix + INDEX) or is_file(prefix)
+
+
+def _checkpoint_at(given: str, prefix: str, resolved: str, kept: tuple[Kept, ...]) -> Location:
+    if is_file(prefix + INDEX):
+        return _at_prefix(given, prefix, resolved, kept)
+    return _renamed(_of_v1_file(prefix), given, resolved, kept)
+
+
+def _of_nothing(path: str) -> Location:
+    """Return what a path may stand for that is no file's: V1 shards, a prefix less its number."""
+    directory, name = split(path)
+    if directory and not is_directory(directory):
+        raise CheckpointNotFoundError(f"{path}: no such checkpoint, and no directory {directory}")
+    names = _names(directory)
+    shards = [n for n in names if (m := _V1_SHARD.fullmatch(n)) and m[1] == name]
+    v1 = _V1_SHARD.fullmatch(name)
+    if v1 is not None or shards:
+        stem = v1[1] if v1 is not None else name
+        meta = join(directory, stem + META)
+        return Location(path, path, is_v1=True, meta=meta if is_file(meta) else None)
+    numbered = [
+        prefix
+        for prefix in _prefixes_among(names)
+        if (match := _NUMBERED.fullmatch(prefix)) and match[1] in (name, name.rstrip("-"))
+    ]
+    latest = _latest_of_one_series(numbered)
+    if latest is not None:
+        prefix = join(directory, latest)
+        how_many = f" of {len(numbered)}" if len(numbered) > 1 else ""
+        return _at_prefix(path, prefix, f"{prefix} has the highest number{how_many}")
+    raise CheckpointNotFoundError(
+        f"{path}: no such checkpoint; expected a file {path}{INDEX}{_hint(path)}"
+    )
+
+
+def _latest_of_one_series(names: Sequence[str]) -> str | None:
+    """Return the name with the highest number, if all are one name with a number each."""
+    series = [_NUMBERED.fullmatch(name) for name in names]
+    if not series or not all(series) or len({match[1] for match in series if match}) > 1:
+        return None
+    return max(names, key=lambda name: int(name.rpartition("-")[2]))
+
+
+def _renamed(found: Location, given: str, resolved: str, kept: tuple[Kept, ...] = ()) -> Location:
+    return Location(
+        given,
+        found.prefix,
+        found.is_v1,
+        found.saved_model,
+        found.meta,
+        resolved,
+        kept or found.kept,
+    )
+
+
+def _hint(path: str) -> str:
+    directory, _ = split(path)
+    prefixes = [join(directory, name) for name in _prefix_names(directory)]
+    close = difflib.get_close_matches(path, prefixes, n=3, cutoff=0.6) or prefixes
+    return f"; did you mean {_listed(close)}?" if close else ""
+
+
+def _prefix_names(directory: str) -> list[str]:
+    return _prefixes_among(_names(directory))
+
+
+def _prefixes_among(names: Sequence[str]) -> list[str]:
+    return [name[: -len(INDEX)] for name in names if name.endswith(INDEX) and name != INDEX]
+
+
+def _names(directory: str) -> list[str]:
+    return list_directory(directory or ".") if is_directory(directory or ".") else []
+
+
+def _listed(prefixes: Sequence[str]) -> str:
+    shown = " or ".join(prefixes[:3])
+    return shown if len(prefixes) <= 3 else f"{shown} ({len(prefixes) - 3} more)"

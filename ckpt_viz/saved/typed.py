@@ -1,0 +1,50 @@
+"""Nodes of a SavedModel's checkpoint, with the types that the SavedModel tells of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ckpt_viz.formats.saved_model import SavedObject
+from ckpt_viz.object_graph.nodes import Node, Role
+
+# TensorFlow's and Keras' words for kinds of objects, and the classes of those that have
+# one class only (saved_model/load.py, tf_keras/src/saving/legacy/saved_model/constants.py).
+_LAYERS = "_tf_keras_"  # layer, network, model, metric, ...: all are layers in Keras 2
+_OPTIMIZERS = {"optimizer": "OptimizerV2", "experimentalOptimizer": "Optimizer"}
+_CONTAINERS = {
+    "trackable_list_wrapper": "ListWrapper",
+    "trackable_dict_wrapper": "_DictWrapper",
+    "trackable_tuple_wrapper": "_TupleWrapper",
+}
+
+
+def are_of_one_graph(nodes: Sequence[Node], objects: Sequence[SavedObject]) -> bool:
+    """Return whether a SavedModel's objects are the nodes of this checkpoint, id by id.
+
+    It may have more: older versions (2.4 does) add the functions after saving the variables.
+    """
+    count = len(nodes)
+    return len(objects) >= count and all(
+        [(child.local_name, child.node_id) for child in node.children]
+        == [child for child in obj.children if child[1] < count]
+        for node, obj in zip(nodes, objects[:count], strict=True)
+    )
+
+
+def with_types(nodes: Sequence[Node], objects: Sequence[SavedObject]) -> tuple[Node, ...]:
+    """Return the nodes with role, class and configuration as the SavedModel has them."""
+    return tuple(map(_with_type, nodes, objects[: len(nodes)]))
+
+
+def _with_type(node: Node, obj: SavedObject) -> Node:
+    role, class_name = node.role, obj.class_name
+    if obj.identifier.startswith(_LAYERS):
+        role = Role.LAYER
+    elif obj.identifier in _OPTIMIZERS:
+        role, class_name = Role.OPTIMIZER, class_name or _OPTIMIZERS[obj.identifier]
+    elif obj.identifier in _CONTAINERS:
+        role, class_name = Role.CONTAINER, class_name or _CONTAINERS[obj.identifier]
+    return replace(
+        node, role=role, type_name=class_name, config=obj.config, trainable=obj.trainable
+    )

@@ -1,0 +1,222 @@
+"""Paths that people type, and the checkpoint that each is answered with."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz import CheckpointNotFoundError, FormatError, UnsupportedError
+from ckpt_viz.saved.locate import locate
+
+BIG = 10
+
+
+def _touch(directory: Path, *names: str) -> Path:
+    for name in names:
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+    return directory
+
+
+def _resolved(path: Path | str) -> tuple[str, str]:
+    found = locate(str(path))
+    return found.prefix, found.resolved
+
+
+def test_prefix_is_taken_as_it_is(tmp_path: Path) -> None:
+    _touch(tmp_path, "ckpt-1.index", "ckpt-1")
+    assert _resolved(tmp_path / "ckpt-1") == (f"{tmp_path}/ckpt-1", "")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("ckpt-1.index", "{given} is the index of the checkpoint {prefix}"),
+        ("ckpt-1.data-00000-of-00002", "{given} is a shard of the checkpoint {prefix}"),
+        ("ckpt-1.meta", "{given} is the MetaGraph of the checkpoint {prefix}"),
+    ],
+)
+def test_files_of_a_checkpoint_lead_to_it(tmp_path: Path, given: str, said: str) -> None:
+    _touch(tmp_path, "ckpt-1.index", "ckpt-1.data-00000-of-00002", "ckpt-1.meta")
+    prefix, path = f"{tmp_path}/ckpt-1", f"{tmp_path}/{given}"
+    assert _resolved(path) == (prefix, said.format(given=path, prefix=prefix))
+    assert locate(path).meta == f"{prefix}.meta"
+
+
+def test_prefix_without_its_number_leads_to_the_highest(tmp_path: Path) -> None:
+    _touch(tmp_path, "ckpt-9.index", f"ckpt-{BIG}.index", "other-11.index")
+    expected = f"{tmp_path}/ckpt-10", f"{tmp_path}/ckpt-10 has the highest number of 2"
+    assert _resolved(tmp_path / "ckpt") == _resolved(f"{tmp_path}/ckpt-") == expected
+
+
+def test_directory_with_one_checkpoint_leads_to_it(tmp_path: Path) -> None:
+    _touch(tmp_path, "variables.index", "notes.txt")
+    prefix = f"{tmp_path}/variables"
+    assert _resolved(tmp_path) == (prefix, f"{prefix} is the only checkpoint in {tmp_path}")
+
+
+def test_directory_with_one_series_leads_to_its_highest_number(tmp_path: Path) -> None:
+    _touch(tmp_path, "ckpt-2.index", "ckpt-10.index")
+    assert _resolved(tmp_path)[0] == f"{tmp_path}/ckpt-10"
+
+
+def test_directory_with_different_checkpoints_asks_which(tmp_path: Path) -> None:
+    _touch(tmp_path, "a.index", "b-1.index", "c.index", "d.index")
+    with pytest.raises(
+        CheckpointNotFoundError,
+        match=r"a directory of 4 checkpoints; expected the prefix of one: .*/a or .*/b-1 or .*1 more",
+    ):
+        locate(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("names", "given", "said"),
+    [
+        (["ckpt-1.index"], "ckpt-x", r"expected a file .*/ckpt-x\.index; did you mean .*/ckpt-1\?"),
+        (["ckpt-1.index"], "nowhere/ckpt", r"no such checkpoint, and no directory .*/nowhere$"),
+        (["notes.txt"], "", r"a directory without a checkpoint; expected a prefix such as"),
+        (["notes.txt"], "notes.txt", r"notes\.txt: a file, but not a checkpoint"),
+        (["c.data-00000-of-00001"], "c.data-00000-of-00001", r"index is missing; .*/c\.index"),
+        (["c.meta"], "c.meta", r"a MetaGraph without its checkpoint; expected a file .*/c\.index"),
+        (["m/saved_model.pb"], "m", r"a SavedModel without variables; .*/variables\.index"),
+    ],
+)
+def test_path_that_leads_nowhere_is_answered_with_the_next_step(
+    tmp_path: Path, names: list[str], given: str, said: str
+) -> None:
+    _touch(tmp_path, *names)
+    with pytest.raises(CheckpointNotFoundError, match=said):
+        locate(str(tmp_path / given))
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        (b"\x89HDF\r\n\x1a\n", "an HDF5 file, as Keras saves weights in"),
+        (b"PK\x03\x04", "a zip archive, as Keras saves models in"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "run `git lfs pull`"),
+    ],
+)
+def test_files_that_are_taken_for_checkpoints_are_named(
+    tmp_path: Path, head: bytes, said: str
+) -> None:
+    (tmp_path / "model").write_bytes(head + bytes(100))
+    with pytest.raises(UnsupportedError, match=said):
+        locate(str(tmp_path / "model"))
+
+
+def test_index_that_is_something_else_is_named(tmp_path: Path) -> None:
+    (tmp_path / "git.index").write_bytes(b"DIRC" + bytes(100))
+    with pytest.raises(FormatError, match=r"git\.index: .*expected"):
+        cv.graph(tmp_path / "git")
+
+
+def test_saved_model_leads_to_its_variables_from_any_of_its_files(tmp_path: Path) -> None:
+    model = _touch(
+        tmp_path / "m", "saved_model.pb", "keras_metadata.pb", "variables/variables.index"
+    )
+    for given in ("", "saved_model.pb", "keras_metadata.pb", "variables", "variables/variables"):
+        found = locate(str(model / given))
+        assert found.prefix == f"{model}/variables/variables"
+        assert found.saved_model == str(model)
+
+
+def test_home_directory_is_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(_touch(tmp_path, "ckpt-1.index")))
+    assert _resolved("~/ckpt-1")[0] == f"{tmp_path}/ckpt-1"
+
+
+# --- the file `checkpoint`
+
+
+@pytest.fixture
+def managed(tmp_path: Path) -> Path:
+    """Return a directory in which a CheckpointManager keeps two of three checkpoints."""
+    import tensorflow as tf
+
+    manager = tf.train.CheckpointManager(
+        tf.train.Checkpoint(v=tf.Variable(1)), str(tmp_path / "run"), max_to_keep=2
+    )
+    for _ in range(3):
+        manager.save()
+    return tmp_path / "run"
+
+
+@pytest.mark.tf
+def test_directory_of_a_manager_leads_to_the_latest_and_lists_all(managed: Path) -> None:
+    import tensorflow as tf
+
+    state = tf.train.get_checkpoint_state(str(managed))
+    for given in (managed, managed / "checkpoint"):
+        graph = cv.graph(given)
+        assert graph.provenance is not None
+        assert graph.provenance.prefix == tf.train.latest_checkpoint(str(managed))
+        assert "ckpt-3 is the latest checkpoint, of 2 in" in graph.provenance.resolved
+        kept = graph.provenance.kept
+        assert [one.prefix for one in kept] == list(state.all_model_checkpoint_paths)
+        assert [one.saved_at.timestamp() for one in kept if one.saved_at] == pytest.approx(
+            list(state.all_model_checkpoint_timestamps)
+        )
+        assert all(one.exists for one in kept)
+
+
+@pytest.mark.tf
+def test_directory_that_was_moved_still_leads_to_its_latest(managed: Path, tmp_path: Path) -> None:
+    text = (managed / "checkpoint").read_text().replace('"ckpt', f'"{managed}/ckpt')
+    (managed / "checkpoint").write_text(text)
+    moved = managed.rename(tmp_path / "moved")
+    assert locate(str(moved)).prefix == f"{moved}/ckpt-3"
+
+
+@pytest.mark.tf
+def test_latest_that_is_gone_leads_to_the_one_before(managed: Path) -> None:
+    for path in managed.glob("ckpt-3.*"):
+        path.unlink()
+    found = locate(str(managed))
+    assert found.prefix == f"{managed}/ckpt-2"
+    assert "ckpt-3, the latest checkpoint of" in found.resolved and "is gone" in found.resolved
+    assert [one.exists for one in found.kept] == [True, False]
+    for path in managed.glob("ckpt-2.*"):
+        path.unlink()
+    with pytest.raises(CheckpointNotFoundError, match=r"2 checkpoints in all, found none of them"):
+        locate(str(managed))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"", "names no model_checkpoint_path"),
+        (b"\xff\xfe\x00", "not a CheckpointState as text"),
+        (b"model_checkpoint_path: 3", "not a CheckpointState as text"),
+        (b"a {" * 100_000, "not a CheckpointState as text"),
+    ],
+)
+def test_checkpoint_file_that_is_something_else_is_named(
+    tmp_path: Path, text: bytes, said: str
+) -> None:
+    (tmp_path / "checkpoint").write_bytes(text)
+    with pytest.raises(FormatError, match=said):
+        locate(str(tmp_path))
+
+
+def test_checkpoint_file_may_hold_more_than_is_known_and_odd_times(tmp_path: Path) -> None:
+    _touch(tmp_path, "c-1.index")
+    (tmp_path / "checkpoint").write_text(
+        'model_checkpoint_path: "c-1"\nall_model_checkpoint_paths: "c-1"\n'
+        "all_model_checkpoint_timestamps: 1e300\nfrom_the_future { x: 1 }\n"
+    )
+    assert [one.saved_at for one in locate(str(tmp_path)).kept] == [None]
+
+
+def test_checkpoint_file_leads_out_of_its_directory_only_where_it_says_so(tmp_path: Path) -> None:
+    _touch(tmp_path, "elsewhere/c-1.index")
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "checkpoint").write_text(f'model_checkpoint_path: "{tmp_path}/elsewhere/c-1"')
+    assert locate(str(run)).prefix == f"{tmp_path}/elsewhere/c-1"
+    shutil.copy(tmp_path / "elsewhere" / "c-1.index", run / "c-1.index")
+    assert locate(str(run)).prefix == f"{tmp_path}/elsewhere/c-1"
