@@ -6,10 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ckpt_viz.live.source import read_live
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.render import text
-from ckpt_viz.saved.source import read_saved
 
 if TYPE_CHECKING:
     import graphviz
@@ -56,8 +54,12 @@ def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> Obje
     if isinstance(source, ObjectGraph):
         return source
     if isinstance(source, (str, os.PathLike)):
+        from ckpt_viz.saved.source import read_saved
+
         found = read_saved(source, meta)
     else:
+        from ckpt_viz.live.source import read_live
+
         found = read_live(source)
     return ObjectGraph(
         found.nodes,

@@ -12,8 +12,9 @@ PACKAGE = Path(ckpt_viz.__file__).parent
 LAYERS = (
     {"errors"},
     {"formats.files", "formats.protos"},
-    {"formats.sstable", "formats.tensors"},
+    {"formats.sstable", "formats.dtypes"},
     {"formats.slices", "formats.wire"},
+    {"formats.tensors"},
     {"formats.bundle", "formats.saver_v1"},
     {"formats.checkpoint_state", "formats.meta_graph", "formats.saved_model"},
     {"object_graph.keys"},

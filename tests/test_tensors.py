@@ -11,15 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as numpy_strategies
 
 from ckpt_viz.errors import CkptVizError, DtypeError, FormatError
-from ckpt_viz.formats.slices import Slice, put_together
-from ckpt_viz.formats.tensors import (
-    ByteOrder,
-    decode,
-    dtype_name,
-    numpy_dtype,
-    of_strings,
-    tensor_bytes,
-)
+from ckpt_viz.formats.dtypes import ByteOrder, dtype_name, tensor_bytes
+from ckpt_viz.formats.slices import Slice
+from ckpt_viz.formats.tensors import decode, numpy_dtype, of_strings, put_together
 
 NAMES = [dtype_name(number) for number in range(1, 34)]
 NUMERIC = [name for name in NAMES if name not in ("string", "resource", "variant")]

@@ -13,27 +13,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import google_crc32c
 
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, FormatError, UnsupportedError
+from ckpt_viz.formats.dtypes import ByteOrder, Shape, dtype_name, parse_shape, tensor_bytes
 from ckpt_viz.formats.files import File, file_size, open_file
 from ckpt_viz.formats.protos import BundleEntryProto, BundleHeaderProto, parse
-from ckpt_viz.formats.slices import Slice, put_together, slice_key, slice_of, why_incomplete
+from ckpt_viz.formats.slices import Slice, slice_key, slice_of, why_incomplete
 from ckpt_viz.formats.sstable import GIT_LFS_POINTER, brief, mask_crc32c, read_table, read_varint
-from ckpt_viz.formats.tensors import (
-    Array,
-    ByteOrder,
-    Shape,
-    decode,
-    dtype_name,
-    no_dtype,
-    numpy_dtype,
-    of_strings,
-    parse_shape,
-    tensor_bytes,
-)
+
+if TYPE_CHECKING:
+    from ckpt_viz.formats.tensors import Array
 
 MAX_INDEX_BYTES = 1 << 28  # 256 MiB; a tensor takes some 100 bytes
 
@@ -131,7 +123,10 @@ class Bundle:
                 f"{self.prefix}.index: {brief(key)}: is {_described(entry)}, "
                 "expected a string scalar"
             )
-        return bytes(self.read(key).item())
+        if entry.slices:
+            return bytes(self.read(key).item())
+        (string,) = self._read_strings(key, entry, ())
+        return string
 
     def why_unreadable(self, key: str) -> str | None:
         """Return why a tensor's bytes are not all there, None if they are.
@@ -160,29 +155,39 @@ class Bundle:
         return f"{self._shard_path(entry)}: has {found} bytes, expected {_span(entry)}; {_PARTIAL}"
 
     def _read_whole(self, key: str, entry: Entry, shape: tuple[int, ...]) -> Array:
+        from ckpt_viz.formats import tensors
+
+        place = self._place(key, entry)
+        if entry.dtype == "string":
+            return tensors.of_strings(self._read_strings(key, entry, shape), shape, place)
+        _check_size(f"{self.prefix}.index: {brief(key)}", entry, shape)
+        data = self._stored_bytes(key, entry)
+        _check_crc32c(google_crc32c.value(data), entry, place)
+        return tensors.decode(data, entry.dtype, shape, self.byte_order, place)
+
+    def _read_strings(self, key: str, entry: Entry, shape: tuple[int, ...]) -> list[bytes]:
         _check_size(f"{self.prefix}.index: {brief(key)}", entry, shape)
         data = self._stored_bytes(key, entry)
         place = self._place(key, entry)
-        if entry.dtype == "string":
-            strings, crc = _strings(data, math.prod(shape), self.byte_order, place)
-            _check_crc32c(crc, entry, place)
-            return of_strings(strings, shape, place)
-        _check_crc32c(google_crc32c.value(data), entry, place)
-        return decode(data, entry.dtype, shape, self.byte_order, place)
+        strings, crc = _strings(data, math.prod(shape), self.byte_order, place)
+        _check_crc32c(crc, entry, place)
+        return strings
 
     def _read_slices(self, key: str, entry: Entry, shape: tuple[int, ...], place: str) -> Array:
+        from ckpt_viz.formats import tensors
+
         reason = why_incomplete(shape, entry.slices)
         if reason is not None:
             raise FormatError(f"{self.prefix}.index: {brief(key)}: {reason}")
         parts = _checked_parts(entry, self.parts[key], f"{self.prefix}.index: {brief(key)}")
-        if numpy_dtype(entry.dtype) is None:
+        if tensors.numpy_dtype(entry.dtype) is None:
             stored = b"".join(self._checked_bytes(key, part) for part in parts)
-            raise no_dtype(entry.dtype, stored, f"{place}, its slices in turn")
+            raise tensors.no_dtype(entry.dtype, stored, f"{place}, its slices in turn")
         values = [
             self._read_whole(key, part, one.shape)
             for part, one in zip(parts, entry.slices, strict=True)
         ]
-        return put_together(shape, entry.slices, values, place)
+        return tensors.put_together(shape, entry.slices, values, place)
 
     def _checked_bytes(self, key: str, entry: Entry) -> bytes:
         data = self._stored_bytes(key, entry)

@@ -13,27 +13,17 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ckpt_viz.errors import CheckpointNotFoundError, FormatError, UnsupportedError
+from ckpt_viz.formats.dtypes import Shape, dtype_name, parse_shape, tensor_bytes
 from ckpt_viz.formats.files import is_directory, is_file, join, list_directory, open_file, split
 from ckpt_viz.formats.protos import SavedTensorSlices, parse
-from ckpt_viz.formats.slices import Slice, put_together, slice_key, slice_of, why_incomplete
+from ckpt_viz.formats.slices import Slice, slice_key, slice_of, why_incomplete
 from ckpt_viz.formats.sstable import Table, brief
-from ckpt_viz.formats.tensors import (
-    Array,
-    Shape,
-    decode,
-    dtype_name,
-    frozen,
-    in_shape,
-    numpy_dtype,
-    of_strings,
-    parse_shape,
-    tensor_bytes,
-)
+
+if TYPE_CHECKING:
+    from ckpt_viz.formats.tensors import Array
 
 _CHECKPOINT_VERSION = 1  # TF_CHECKPOINT_VERSION: what this reader understands
 
@@ -103,6 +93,8 @@ class SaverV1:
         The array cannot be written to. Strings are `bytes`; see `tensors.numpy_dtype`.
         Raises KeyError for a key that is not in `entries`.
         """
+        from ckpt_viz.formats import tensors
+
         entry, records = self.entries[key], self._records[key]
         place = f"{self.path}: {brief(key)}"
         reason = self.why_unreadable(key)
@@ -111,7 +103,7 @@ class SaverV1:
         values = [_read_record(record, entry.dtype) for record in records]
         if not entry.slices:
             return values[0]
-        return put_together(entry.shape or (), entry.slices, values, place)
+        return tensors.put_together(entry.shape or (), entry.slices, values, place)
 
     def why_unreadable(self, key: str) -> str | None:
         """Return why a tensor cannot be whole, None if it may be.
@@ -218,12 +210,16 @@ def _row(path: str, key: bytes) -> bytes | None:
 
 def _values(proto: Any, dtype: str, shape: tuple[int, ...], place: str) -> Array:
     """Return the values in a TensorProto."""
+    import numpy as np
+
+    from ckpt_viz.formats import tensors
+
     if dtype == "string":
         _check_count(len(proto.string_val), math.prod(shape), place)
-        return of_strings(proto.string_val, shape, place)
+        return tensors.of_strings(proto.string_val, shape, place)
     if proto.tensor_content:
-        return decode(proto.tensor_content, dtype, shape, "little", place)
-    target = numpy_dtype(dtype)
+        return tensors.decode(proto.tensor_content, dtype, shape, "little", place)
+    target = tensors.numpy_dtype(dtype)
     if dtype not in _FIELDS or target is None:
         raise UnsupportedError(
             f"{place}: cannot read {dtype}, which V1 checkpoints have no field for"
@@ -237,7 +233,7 @@ def _values(proto: Any, dtype: str, shape: tuple[int, ...], place: str) -> Array
         flat = flat.astype(np.uint16).view(target)  # the bits, padded with zeros
     elif of_one == 2:
         flat = flat.view(target)
-    return frozen(in_shape(flat.astype(target, copy=False), shape, place))
+    return tensors.frozen(tensors.in_shape(flat.astype(target, copy=False), shape, place))
 
 
 def _check_count(found: int, expected: int, place: str) -> None:

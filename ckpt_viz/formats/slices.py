@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ckpt_viz.errors import FormatError
-from ckpt_viz.formats.tensors import Array, Shape, frozen, in_shape
+from ckpt_viz.formats.dtypes import Shape
 
 _FULL = -1  # kFullExtent: all of a dimension
 
@@ -62,28 +60,6 @@ def why_incomplete(shape: Shape, slices: Iterable[Slice]) -> str | None:
     if found == expected:
         return None
     return f"its slices have {found} elements in all, expected {expected}"
-
-
-def put_together(
-    shape: tuple[int, ...], slices: Sequence[Slice], values: Sequence[Array], place: str
-) -> Array:
-    """Return the array whose slices have these values.
-
-    The slices lie inside the shape. Raises FormatError if they overlap or leave gaps.
-    """
-    reason = why_incomplete(shape, slices)
-    if reason is not None:
-        raise FormatError(f"{place}: {reason}")
-    count = math.prod(shape)
-    whole = in_shape(np.empty(count, values[0].dtype), shape, place)
-    filled = in_shape(np.zeros(count, bool), shape, place)
-    for (start, sizes), value in zip(slices, values, strict=True):
-        where = tuple(slice(first, first + size) for first, size in zip(start, sizes, strict=True))
-        if filled[where].any():
-            raise FormatError(f"{place}: the slice of {sizes} at {start} overlaps another")
-        filled[where] = True
-        whole[where] = value
-    return frozen(whole)
 
 
 def _extents(proto: Any) -> Iterable[tuple[int, int]]:

@@ -1,106 +1,24 @@
-"""The kinds of tensors that TensorFlow stores, and their bytes as numpy arrays."""
+"""The values of tensors: stored bytes as numpy arrays.
+
+Whatever only describes tensors is in `dtypes`, for importing numpy takes as long as opening
+a checkpoint; who reads values imports this module then.
+"""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ckpt_viz.errors import DtypeError, FormatError, UnsupportedError
-from ckpt_viz.formats.protos import TensorShapeProto, parse
+from ckpt_viz.formats.dtypes import ELEMENT_BYTES, OF_ML_DTYPES, QUANTIZED, ByteOrder, tensor_bytes
+from ckpt_viz.formats.slices import Slice, why_incomplete
 
-Shape: TypeAlias = tuple[int, ...] | None
-"""None: of unknown rank."""
-ByteOrder: TypeAlias = Literal["little", "big"]
 Array: TypeAlias = npt.NDArray[Any]
-
-_MAX_RANK = 254  # TensorShape::MaxDimensions
-_MAX_ELEMENTS = (1 << 63) - 1
-
-# DataType in tensorflow/core/framework/types.proto: name, and bytes an element
-# takes in a shard; None where that varies. The 4-bit and 2-bit types take one byte.
-_DTYPES: Mapping[int, tuple[str, int | None]] = {
-    1: ("float32", 4),
-    2: ("float64", 8),
-    3: ("int32", 4),
-    4: ("uint8", 1),
-    5: ("int16", 2),
-    6: ("int8", 1),
-    7: ("string", None),
-    8: ("complex64", 8),
-    9: ("int64", 8),
-    10: ("bool", 1),
-    11: ("qint8", 1),
-    12: ("quint8", 1),
-    13: ("qint32", 4),
-    14: ("bfloat16", 2),
-    15: ("qint16", 2),
-    16: ("quint16", 2),
-    17: ("uint16", 2),
-    18: ("complex128", 16),
-    19: ("float16", 2),
-    20: ("resource", None),
-    21: ("variant", None),
-    22: ("uint32", 4),
-    23: ("uint64", 8),
-    24: ("float8_e5m2", 1),
-    25: ("float8_e4m3fn", 1),
-    26: ("float8_e4m3fnuz", 1),
-    27: ("float8_e4m3b11fnuz", 1),
-    28: ("float8_e5m2fnuz", 1),
-    29: ("int4", 1),
-    30: ("uint4", 1),
-    31: ("int2", 1),
-    32: ("uint2", 1),
-    33: ("float4_e2m1fn", 1),
-}
-_ELEMENT_BYTES = dict(_DTYPES.values())
-_QUANTIZED = {
-    "qint8": "int8",
-    "quint8": "uint8",
-    "qint32": "int32",
-    "qint16": "int16",
-    "quint16": "uint16",
-}
-_OF_ML_DTYPES = {name for number, (name, _) in _DTYPES.items() if number == 14 or number >= 24}
-
-
-def dtype_name(number: int) -> str:
-    """Return TensorFlow's name of a DataType.
-
-    >>> dtype_name(14), dtype_name(99)
-    ('bfloat16', 'unknown dtype 99')
-    """
-    return _DTYPES[number][0] if number in _DTYPES else f"unknown dtype {number}"
-
-
-def parse_shape(encoded: bytes) -> Shape:
-    """Return the shape that a TensorShapeProto encodes, if a tensor can have it."""
-    proto = parse(TensorShapeProto, encoded, "shape")
-    if proto.unknown_rank:
-        return None
-    shape = tuple(dim.size for dim in proto.dim)
-    if len(shape) > _MAX_RANK:
-        raise FormatError(f"has {len(shape)} dimensions, expected at most {_MAX_RANK}")
-    if min(shape, default=0) < 0 or math.prod(shape) > _MAX_ELEMENTS:
-        raise FormatError(f"shape is {shape}, expected sizes from 0, below 2**63 elements in all")
-    return shape
-
-
-def tensor_bytes(dtype: str, shape: Shape) -> int | None:
-    """Return a tensor's size in a shard, None where dtype or shape do not tell.
-
-    >>> tensor_bytes("float32", (2, 3)), tensor_bytes("string", (2, 3))
-    (24, None)
-    """
-    element_bytes = _ELEMENT_BYTES.get(dtype)
-    if element_bytes is None or shape is None:
-        return None
-    return math.prod(shape) * element_bytes
 
 
 def numpy_dtype(dtype: str) -> np.dtype[Any] | None:
@@ -114,10 +32,10 @@ def numpy_dtype(dtype: str) -> np.dtype[Any] | None:
     """
     if dtype == "string":
         return np.dtype(object)
-    if _ELEMENT_BYTES.get(dtype) is None:
+    if ELEMENT_BYTES.get(dtype) is None:
         return None
-    if dtype not in _OF_ML_DTYPES:
-        return np.dtype(_QUANTIZED.get(dtype, dtype))
+    if dtype not in OF_ML_DTYPES:
+        return np.dtype(QUANTIZED.get(dtype, dtype))
     import ml_dtypes  # here: few tensors need it, opening a checkpoint none
 
     found = getattr(ml_dtypes, dtype, None)  # an older one lacks the newest kinds
@@ -156,6 +74,28 @@ def of_strings(strings: Sequence[bytes], shape: tuple[int, ...], place: str) -> 
     return frozen(in_shape(flat, shape, place))
 
 
+def put_together(
+    shape: tuple[int, ...], slices: Sequence[Slice], values: Sequence[Array], place: str
+) -> Array:
+    """Return the array whose slices have these values.
+
+    The slices lie inside the shape. Raises FormatError if they overlap or leave gaps.
+    """
+    reason = why_incomplete(shape, slices)
+    if reason is not None:
+        raise FormatError(f"{place}: {reason}")
+    count = math.prod(shape)
+    whole = in_shape(np.empty(count, values[0].dtype), shape, place)
+    filled = in_shape(np.zeros(count, bool), shape, place)
+    for (start, sizes), value in zip(slices, values, strict=True):
+        where = tuple(slice(first, first + size) for first, size in zip(start, sizes, strict=True))
+        if filled[where].any():
+            raise FormatError(f"{place}: the slice of {sizes} at {start} overlaps another")
+        filled[where] = True
+        whole[where] = value
+    return frozen(whole)
+
+
 def in_shape(flat: Array, shape: tuple[int, ...], place: str) -> Array:
     """Return an array in a shape for which it has the right number of elements.
 
@@ -176,7 +116,7 @@ def frozen(array: Array) -> Array:
 
 def no_dtype(dtype: str, raw: bytes, place: str) -> DtypeError:
     """Return the error for a tensor that was read but has no numpy dtype."""
-    remedy = "; pip install -U ml_dtypes" if dtype in _OF_ML_DTYPES else ""
+    remedy = "; pip install -U ml_dtypes" if dtype in OF_ML_DTYPES else ""
     return DtypeError(
         f"{place}: no numpy dtype stands for {dtype}{remedy}; "
         f"its {len(raw)} bytes are in this error's attribute `raw`",

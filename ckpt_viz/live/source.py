@@ -6,16 +6,19 @@ import sys
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.accessors import accessor, saver_accessor
 from ckpt_viz.live.saver import read_saver
 from ckpt_viz.live.walk import Walk
-from ckpt_viz.object_graph.graph import Array, Graph, Origin
+from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.object_graph.roles import assign_roles
+
+if TYPE_CHECKING:
+    from ckpt_viz.formats.tensors import Array
 
 
 def read_live(source: object) -> Graph:

@@ -9,16 +9,15 @@ from datetime import datetime
 from difflib import get_close_matches
 from enum import Enum
 from functools import cached_property
-from typing import Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Protocol
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError
 from ckpt_viz.object_graph.nodes import ROOT, Node, SlotRule
 from ckpt_viz.object_graph.tree import Tree, spanning_tree
 
-Array = npt.NDArray[np.generic]
+if TYPE_CHECKING:  # numpy takes as long to import as a checkpoint to open
+    from ckpt_viz.formats.tensors import Array
+
 _MAX_COMPARED = 1_000_000  # characters of names that a wrong one is compared with
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ckpt_viz.errors import CkptVizError, NoSuchTensorError, SourceError
 from ckpt_viz.formats.bundle import Bundle, open_bundle
 from ckpt_viz.formats.meta_graph import MetaGraph, open_meta_graph
 from ckpt_viz.formats.saved_model import read_saved_model
 from ckpt_viz.formats.saver_v1 import SaverV1, open_saver_v1
-from ckpt_viz.object_graph.graph import Array, Format, Graph, Origin, Provenance
+from ckpt_viz.object_graph.graph import Format, Graph, Origin, Provenance
 from ckpt_viz.object_graph.keys import parse_checkpoint_key
 from ckpt_viz.object_graph.nodes import ROOT, Node
 from ckpt_viz.object_graph.roles import assign_roles
@@ -20,6 +20,9 @@ from ckpt_viz.saved.locate import Location, locate
 from ckpt_viz.saved.name_based import read_name_based
 from ckpt_viz.saved.object_based import OBJECT_GRAPH_KEY, read_object_based
 from ckpt_viz.saved.typed import are_of_one_graph, with_types
+
+if TYPE_CHECKING:
+    from ckpt_viz.formats.tensors import Array
 
 
 def read_saved(path: str | os.PathLike[str], meta: str | os.PathLike[str] | None = None) -> Graph:

@@ -1,0 +1,98 @@
+"""The kinds of tensors that TensorFlow stores: their dtypes, shapes and sizes in a file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from ckpt_viz.errors import FormatError
+from ckpt_viz.formats.protos import TensorShapeProto, parse
+
+Shape: TypeAlias = tuple[int, ...] | None
+"""None: of unknown rank."""
+ByteOrder: TypeAlias = Literal["little", "big"]
+
+_MAX_RANK = 254  # TensorShape::MaxDimensions
+_MAX_ELEMENTS = (1 << 63) - 1
+
+# DataType in tensorflow/core/framework/types.proto: name, and bytes an element
+# takes in a shard; None where that varies. The 4-bit and 2-bit types take one byte.
+_DTYPES: Mapping[int, tuple[str, int | None]] = {
+    1: ("float32", 4),
+    2: ("float64", 8),
+    3: ("int32", 4),
+    4: ("uint8", 1),
+    5: ("int16", 2),
+    6: ("int8", 1),
+    7: ("string", None),
+    8: ("complex64", 8),
+    9: ("int64", 8),
+    10: ("bool", 1),
+    11: ("qint8", 1),
+    12: ("quint8", 1),
+    13: ("qint32", 4),
+    14: ("bfloat16", 2),
+    15: ("qint16", 2),
+    16: ("quint16", 2),
+    17: ("uint16", 2),
+    18: ("complex128", 16),
+    19: ("float16", 2),
+    20: ("resource", None),
+    21: ("variant", None),
+    22: ("uint32", 4),
+    23: ("uint64", 8),
+    24: ("float8_e5m2", 1),
+    25: ("float8_e4m3fn", 1),
+    26: ("float8_e4m3fnuz", 1),
+    27: ("float8_e4m3b11fnuz", 1),
+    28: ("float8_e5m2fnuz", 1),
+    29: ("int4", 1),
+    30: ("uint4", 1),
+    31: ("int2", 1),
+    32: ("uint2", 1),
+    33: ("float4_e2m1fn", 1),
+}
+ELEMENT_BYTES = dict(_DTYPES.values())
+QUANTIZED = {
+    "qint8": "int8",
+    "quint8": "uint8",
+    "qint32": "int32",
+    "qint16": "int16",
+    "quint16": "uint16",
+}
+OF_ML_DTYPES = {name for number, (name, _) in _DTYPES.items() if number == 14 or number >= 24}
+
+
+def dtype_name(number: int) -> str:
+    """Return TensorFlow's name of a DataType.
+
+    >>> dtype_name(14), dtype_name(99)
+    ('bfloat16', 'unknown dtype 99')
+    """
+    return _DTYPES[number][0] if number in _DTYPES else f"unknown dtype {number}"
+
+
+def parse_shape(encoded: bytes) -> Shape:
+    """Return the shape that a TensorShapeProto encodes, if a tensor can have it."""
+    proto = parse(TensorShapeProto, encoded, "shape")
+    if proto.unknown_rank:
+        return None
+    shape = tuple(dim.size for dim in proto.dim)
+    if len(shape) > _MAX_RANK:
+        raise FormatError(f"has {len(shape)} dimensions, expected at most {_MAX_RANK}")
+    if min(shape, default=0) < 0 or math.prod(shape) > _MAX_ELEMENTS:
+        raise FormatError(f"shape is {shape}, expected sizes from 0, below 2**63 elements in all")
+    return shape
+
+
+def tensor_bytes(dtype: str, shape: Shape) -> int | None:
+    """Return a tensor's size in a shard, None where dtype or shape do not tell.
+
+    >>> tensor_bytes("float32", (2, 3)), tensor_bytes("string", (2, 3))
+    (24, None)
+    """
+    element_bytes = ELEMENT_BYTES.get(dtype)
+    if element_bytes is None or shape is None:
+        return None
+    return math.prod(shape) * element_bytes
