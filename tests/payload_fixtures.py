@@ -11,12 +11,25 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from ckpt_viz import Node, ObjectGraph, Role
+from ckpt_viz import (
+    Format,
+    Kept,
+    Node,
+    NotSaved,
+    ObjectGraph,
+    Origin,
+    Provenance,
+    Role,
+    Slice,
+)
+from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
 from ckpt_viz.object_graph.tree import spanning_tree
 from ckpt_viz.render import payload
+from ckpt_viz.render.text import notes
 from tests.graphs import graph, keras3_adam, named
 
 DIRECTORY = Path(__file__).parent / "data" / "payloads"
@@ -34,6 +47,7 @@ def graphs() -> dict[str, ObjectGraph]:
         "circles_and_lost_nodes": graph({0: {"self": 0, "a": 1}, 1: {"up": 0}, 2: {"lost": 3}}),
         "hostile_names": replace(named(adam, HOSTILE), title=HOSTILE),
         "error_and_saver": replace(adam, nodes=tuple(_marked(adam))),
+        "name_based": _name_based(),
     }
 
 
@@ -43,6 +57,7 @@ def expected(graph: ObjectGraph) -> dict[str, Any]:
     return {
         "title": graph.title,
         "origin": graph.origin.value,
+        "notes": notes(graph),
         "nodes": [
             {
                 "name": graph.name(i),
@@ -50,6 +65,11 @@ def expected(graph: ObjectGraph) -> dict[str, Any]:
                 "typeName": node.type_name,
                 "error": node.error,
                 "registeredSaver": node.registered_saver,
+                "trainable": node.trainable,
+                "collections": ", ".join(node.collections) or None,
+                "notSaved": [
+                    {"name": u.name, "type": u.type_name, "values": u.count} for u in node.not_saved
+                ],
                 "label": tree.labels[i],
                 "treeParent": None if tree.parents[i] < 0 else tree.parents[i],
                 "treeChildren": tree.children[i],
@@ -63,6 +83,8 @@ def expected(graph: ObjectGraph) -> dict[str, Any]:
                         "dtype": a.dtype,
                         "shape": a.shape,
                         "nbytes": a.nbytes,
+                        "slices": len(a.slices),
+                        "error": a.error,
                     }
                     for a in node.attributes
                 ],
@@ -93,6 +115,26 @@ def content(path: Path, data: bytes) -> bytes:
     return gzip.decompress(data) if path.suffix == ".payload" else data
 
 
+def _name_based() -> ObjectGraph:
+    """Return what a name-based checkpoint in a managed directory gives."""
+    names = ("dense/kernel", "dense/kernel/Adam", "dense/kernel/Adam_1")
+    nodes = scope_nodes(
+        NamedVariable(
+            named_value(name, "float32", (4, 2), 32, slices=(Slice((0, 0), (2, 2)),) * 2),
+            trainable="Adam" not in name,
+            collections=("trainable_variables", "variables"),
+        )
+        for name in names
+    )
+    kept = (
+        Kept("run/model-1", datetime(2026, 11, 20, 9, 30, tzinfo=timezone.utc), False),
+        Kept("run/model-2", None, True),
+    )
+    said = "run/model-2 is the latest checkpoint, of 2 in run"
+    provenance = Provenance("run", "run/model-2", Format.NAME_BASED, said, kept)
+    return ObjectGraph(nodes, "run/model-2", Origin.SAVED, provenance)
+
+
 def _spelled(match: re.Match[str]) -> str:
     return f"\\\\u{ord(match[0]):04x}"
 
@@ -103,6 +145,11 @@ def _marked(graph: ObjectGraph) -> Iterator[Node]:
             node = replace(node, error="ValueError: poisoned", type_name="Dense", role=Role.LAYER)
         if i == 6:
             node = replace(node, registered_saver="Custom.saver", role=Role.VALUE)
+        if i == 0:
+            node = replace(node, not_saved=(NotSaved("blocks", "TrackedList", 2),))
+        if i == 7:
+            broken = replace(node.attributes[0], error="ckpt.data: no such file")
+            node = replace(node, attributes=(broken,))
         yield node
 
 

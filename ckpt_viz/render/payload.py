@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role, SlotRule
+from ckpt_viz.render.text import notes
 
 VERSION = 1
 MAGIC = b"ckptviz\0"
@@ -36,6 +37,7 @@ def encode(graph: Graph) -> bytes:
             "version": VERSION,
             "title": _utf8(graph.title).decode(),
             "origin": graph.origin.value,
+            "notes": [_utf8(note).decode() for note in notes(graph)],
             "roles": [role.value for role in _ROLES],
             "slot_rules": [rule.value for rule in _RULES],
             "sections": sections,
@@ -53,6 +55,7 @@ def encode(graph: Graph) -> bytes:
 def _columns(graph: Graph) -> dict[str, npt.NDArray[np.generic]]:
     nodes, strings, tree = graph.nodes, _Strings(), graph.tree
     attributes = [attribute for node in nodes for attribute in node.attributes]
+    unsaved = [one for node in nodes for one in node.not_saved]
     first = [graph.first_edges.get(i, (ABSENT, "")) for i in range(len(nodes))]
     slots = [(i, node.slot) for i, node in enumerate(nodes) if node.slot is not None]
     columns: dict[str, npt.NDArray[np.generic]] = {
@@ -60,6 +63,8 @@ def _columns(graph: Graph) -> dict[str, npt.NDArray[np.generic]]:
         "type_name": strings.column(node.type_name for node in nodes),
         "error": strings.column(node.error for node in nodes),
         "registered_saver": strings.column(node.registered_saver for node in nodes),
+        "trainable": _i4(ABSENT if n.trainable is None else n.trainable for n in nodes),
+        "collections": strings.column(", ".join(n.collections) or None for n in nodes),
         "tree_order": _i4(tree.preorder()),
         "tree_parent": _i4(tree.parents),
         "tree_label": strings.column(tree.labels),
@@ -77,6 +82,12 @@ def _columns(graph: Graph) -> dict[str, npt.NDArray[np.generic]]:
         "attribute_nbytes": np.array(
             [ABSENT if a.nbytes is None else a.nbytes for a in attributes], "<f8"
         ),
+        "attribute_slices": _i4(len(a.slices) for a in attributes),
+        "attribute_error": strings.column(a.error for a in attributes),
+        "unsaved_count": _i4(len(node.not_saved) for node in nodes),
+        "unsaved_name": strings.column(u.name for u in unsaved),
+        "unsaved_type": strings.column(u.type_name for u in unsaved),
+        "unsaved_values": _i4(u.count for u in unsaved),
         "slot_node": _i4(node_id for node_id, _ in slots),
         "slot_name": strings.column(slot.name for _, slot in slots),
         "slot_variable": _i4(slot.variable for _, slot in slots),

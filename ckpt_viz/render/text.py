@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.object_graph.graph import Format, Graph, Kept, Origin
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.tree import Tree
 
 MAX_LINES = 300
+_MAX_KEPT = 20  # checkpoints of a directory, the latest
 _WORDS = {Origin.LIVE: "live object", Origin.SAVED: "saved checkpoint"}
 
 
@@ -20,7 +21,7 @@ def render_tree(graph: Graph, max_lines: int | None = MAX_LINES) -> str:
     of its own that ends in an arrow and the node's id. After `max_lines` a last line counts
     what was left out.
     """
-    lines = [summary(graph)]
+    lines = [summary(graph), *map(printable, notes(graph))]
     tree = graph.tree
     for number, line in enumerate(_tree_lines(graph, tree)):
         if max_lines is not None and number >= max_lines:
@@ -35,6 +36,25 @@ def summary(graph: Graph) -> str:
     counts = Counter(node.role for node in graph.nodes)
     roles = ", ".join(f"{counts[role]} {role.value}" for role in Role if counts[role])
     return f"{printable(graph.title)} ({_WORDS[graph.origin]}): {len(graph.nodes)} nodes: {roles}"
+
+
+def notes(graph: Graph) -> tuple[str, ...]:
+    """Return sentences about the source: how its path was understood, what else is kept there."""
+    found = graph.provenance
+    if found is None:
+        return ()
+    lines = [found.resolved] if found.resolved else []
+    if found.format in (Format.NAME_BASED, Format.NAME_BASED_V1):
+        lines.append(f"{found.prefix} is a {found.format.value}: names of variables, no objects")
+    if len(found.kept) > 1:
+        lines += [_kept_words(kept, found.prefix) for kept in found.kept[-_MAX_KEPT:]]
+    return tuple(lines)
+
+
+def _kept_words(kept: Kept, shown: str) -> str:
+    when = f", saved {kept.saved_at:%Y-%m-%d %H:%M:%S} UTC" if kept.saved_at else ""
+    mark = ", shown here" if kept.prefix == shown else ""
+    return f"kept: {kept.prefix}{when}{mark}{'' if kept.exists else ', gone'}"
 
 
 def describe_value(node: Node) -> str:
@@ -108,6 +128,12 @@ def _node_words(node: Node, node_id: int) -> str:
     parts = [f"#{node_id}", f"[{node.role.value}]", node.type_name, describe_value(node)]
     if node.slot is not None:
         parts.append(f"slot ({node.slot.rule.value})")
-    if node.error is not None:
-        parts.append(f"! {printable(node.error)}")
+    parts += [f"! {printable(problem)}" for problem in _problems(node)]
     return " ".join(filter(None, parts))
+
+
+def _problems(node: Node) -> list[str]:
+    """Return what is wrong with a node: it could not be walked, read, or is not saved whole."""
+    problems = [node.error] + [attribute.error for attribute in node.attributes]
+    unsaved = [f"not saved: {one.name} ({one.type_name})" for one in node.not_saved]
+    return [problem for problem in problems if problem is not None] + unsaved

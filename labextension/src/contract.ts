@@ -29,6 +29,7 @@ export type Origin = "live" | "saved";
 export interface Payload {
   readonly title: string;
   readonly origin: Origin;
+  readonly notes: readonly string[];
   readonly nodeCount: number;
   readonly roles: readonly Role[];
   readonly slotRules: readonly string[];
@@ -38,12 +39,14 @@ export interface Payload {
 
 export type Column = Uint8Array | Int32Array | Float64Array;
 
-/** What each column holds, and how many of them: one per node, edge, attribute or slot. */
+/** What each column holds, and how many of them: one per node, edge, attribute, slot, ... */
 const COLUMNS = {
   role: ["role", "node"],
   type_name: ["text", "node"],
   error: ["text", "node"],
   registered_saver: ["text", "node"],
+  trainable: ["flag?", "node"],
+  collections: ["text", "node"],
   tree_order: ["id", "node"],
   tree_parent: ["id?", "node"],
   tree_label: ["text", "node"],
@@ -59,10 +62,16 @@ const COLUMNS = {
   attribute_dtype: ["text", "attribute"],
   attribute_shape: ["text", "attribute"],
   attribute_nbytes: ["number", "attribute"],
+  attribute_slices: ["number", "attribute"],
+  attribute_error: ["text", "attribute"],
+  unsaved_count: ["count of unsaved", "node"],
+  unsaved_name: ["text", "unsaved"],
+  unsaved_type: ["text", "unsaved"],
+  unsaved_values: ["number", "unsaved"],
   slot_node: ["id", "slot"],
   slot_name: ["text", "slot"],
   slot_variable: ["id", "slot"],
-  slot_optimizer: ["id", "slot"],
+  slot_optimizer: ["id?", "slot"],
   slot_rule: ["rule", "slot"],
 } as const;
 export type ColumnName = keyof typeof COLUMNS;
@@ -83,6 +92,7 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
   const payload: Payload = {
     title: header.title,
     origin: header.origin,
+    notes: header.notes,
     nodeCount: columns.role.length,
     roles: header.roles,
     slotRules: header.slot_rules,
@@ -98,6 +108,7 @@ interface Header {
   readonly version: number;
   readonly title: string;
   readonly origin: Origin;
+  readonly notes: readonly string[];
   readonly roles: readonly Role[];
   readonly slot_rules: readonly string[];
   readonly sections: readonly {
@@ -153,14 +164,18 @@ function readHeader(bytes: Uint8Array): { header: Header; start: number } {
     VERSION, `has version ${String(header.version)}, this ckpt-viz reads version ${VERSION}; install the same version in the kernel and in JupyterLab`);
   require(typeof header.title === "string" &&
     (header.origin === "live" || header.origin === "saved") &&
+    isStrings(header.notes) &&
     Array.isArray(header.roles) &&
     header.roles.every((role) => ROLES.includes(role)) &&
-    Array.isArray(header.slot_rules) &&
-    header.slot_rules.every((rule) => typeof rule === "string") &&
+    isStrings(header.slot_rules) &&
     Array.isArray(
       header.sections,
-    ), "has a header without title, origin, roles, slot rules or sections");
+    ), "has a header without title, origin, notes, roles, slot rules or sections");
   return { header, start: padded(end) };
+}
+
+function isStrings(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
 function cutSections(bytes: Uint8Array, header: Header, start: number): Sections {
@@ -226,6 +241,7 @@ function checkColumns({ columns, nodeCount, roles, slotRules, strings }: Payload
     node: nodeCount,
     edge: sum("child_count", columns.child_count),
     attribute: sum("attribute_count", columns.attribute_count),
+    unsaved: sum("unsaved_count", columns.unsaved_count),
     slot: columns.slot_node.length,
   };
   const ranges: Readonly<Record<string, readonly [number, number]>> = {
@@ -234,6 +250,7 @@ function checkColumns({ columns, nodeCount, roles, slotRules, strings }: Payload
     text: [ABSENT, strings.length],
     id: [0, nodeCount],
     "id?": [ABSENT, nodeCount],
+    "flag?": [ABSENT, 2],
   };
   for (const [name, [kind, per]] of Object.entries(COLUMNS)) {
     const values = columns[name as ColumnName];

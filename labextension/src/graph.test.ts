@@ -11,6 +11,9 @@ describe.each(FIXTURES)("the fixture %s that Python wrote", (name) => {
       typeName: graph.typeName(id),
       error: graph.error(id),
       registeredSaver: graph.registeredSaver(id),
+      trainable: graph.trainable(id),
+      collections: graph.collections(id),
+      notSaved: graph.notSaved(id),
       label: graph.label(id),
       treeParent: graph.treeParent(id),
       treeChildren: [...graph.treeChildren(id)],
@@ -19,7 +22,9 @@ describe.each(FIXTURES)("the fixture %s that Python wrote", (name) => {
       attributes: graph.attributes(id),
       slot: graph.slot(id),
     }));
-    expect({ title: graph.title, origin: graph.origin, nodes }).toEqual(expected(name));
+    expect({ title: graph.title, origin: graph.origin, notes: graph.notes, nodes }).toEqual(
+      expected(name),
+    );
   });
 });
 
@@ -31,6 +36,8 @@ it("cuts a first path that runs in a circle short", () => {
     type_name: zero,
     error: zero,
     registered_saver: zero,
+    trainable: zero,
+    collections: zero,
     tree_order: new Int32Array([0, 1]),
     tree_parent: new Int32Array([-1, 0]),
     tree_label: zero,
@@ -46,6 +53,12 @@ it("cuts a first path that runs in a circle short", () => {
     attribute_dtype: none,
     attribute_shape: none,
     attribute_nbytes: none,
+    attribute_slices: none,
+    attribute_error: none,
+    unsaved_count: zero,
+    unsaved_name: none,
+    unsaved_type: none,
+    unsaved_values: none,
     slot_node: none,
     slot_name: none,
     slot_variable: none,
@@ -55,6 +68,7 @@ it("cuts a first path that runs in a circle short", () => {
   const graph = makeGraph({
     title: "circle",
     origin: "saved",
+    notes: [],
     nodeCount: 2,
     roles: ["object"],
     slotRules: [],

@@ -16,12 +16,24 @@ export interface Attribute {
   readonly dtype: string | null;
   readonly shape: readonly number[] | null;
   readonly nbytes: number | null;
+  /** How many slices the tensor was saved in; 0 for one in a piece. */
+  readonly slices: number;
+  /** Why the value cannot be read. */
+  readonly error: string | null;
+}
+
+/** An attribute of a live object that holds values which will not be saved. */
+export interface NotSaved {
+  readonly name: string;
+  readonly type: string;
+  readonly values: number;
 }
 
 export interface Slot {
   readonly name: string;
   readonly variable: number;
-  readonly optimizer: number;
+  /** Null in a name-based checkpoint, which has no node for it. */
+  readonly optimizer: number | null;
   readonly rule: string;
 }
 
@@ -29,11 +41,17 @@ export interface Slot {
 export interface Graph {
   readonly title: string;
   readonly origin: Origin;
+  /** Sentences about the source: how its path was understood, what else is kept there. */
+  readonly notes: readonly string[];
   readonly size: number;
   role(id: number): Role;
   typeName(id: number): string | null;
   error(id: number): string | null;
   registeredSaver(id: number): string | null;
+  /** Of a variable, where the source says so. */
+  trainable(id: number): boolean | null;
+  collections(id: number): string | null;
+  notSaved(id: number): readonly NotSaved[];
   /** The local name by which the tree reaches the node; "" for the root. */
   label(id: number): string;
   treeParent(id: number): number | null;
@@ -55,6 +73,7 @@ export function makeGraph(payload: Payload): Graph {
 
   const childStart = starts(columns.child_count);
   const attributeStart = starts(columns.attribute_count);
+  const unsavedStart = starts(columns.unsaved_count);
   const tree = treeChildren(payload);
   const slots = slotsByNode(payload, text);
   const incoming = incomingEdges(payload, childStart);
@@ -81,11 +100,20 @@ export function makeGraph(payload: Payload): Graph {
   return {
     title: payload.title,
     origin: payload.origin,
+    notes: payload.notes,
     size,
     role: (id) => roles[at("role", id)] ?? "object",
     typeName: (id) => text("type_name", id),
     error: (id) => text("error", id),
     registeredSaver: (id) => text("registered_saver", id),
+    trainable: (id) => (at("trainable", id) === ABSENT ? null : at("trainable", id) === 1),
+    collections: (id) => text("collections", id),
+    notSaved: (id) =>
+      range(unsavedStart, id).map((index) => ({
+        name: text("unsaved_name", index) ?? "",
+        type: text("unsaved_type", index) ?? "",
+        values: at("unsaved_values", index),
+      })),
     label: (id) => text("tree_label", id) ?? "",
     treeParent: (id) => (at("tree_parent", id) === ABSENT ? null : at("tree_parent", id)),
     treeChildren: (id) => tree.ids.subarray(tree.starts[id], tree.starts[id + 1]),
@@ -110,11 +138,13 @@ export function makeGraph(payload: Payload): Graph {
         dtype: text("attribute_dtype", index),
         shape: parseShape(text("attribute_shape", index)),
         nbytes: at("attribute_nbytes", index) < 0 ? null : at("attribute_nbytes", index),
+        slices: at("attribute_slices", index),
+        error: text("attribute_error", index),
       })),
     slot: (id) => slots.get(id) ?? null,
     name: (id) => {
       const slot = slots.get(id);
-      return slot?.rule === "declared"
+      return slot?.rule === "declared" && slot.optimizer !== null
         ? `${dotted(slot.optimizer)}'s state '${slot.name}' for ${dotted(slot.variable)}`
         : dotted(id);
     },
@@ -165,10 +195,11 @@ function slotsByNode(
 ): ReadonlyMap<number, Slot> {
   const slots = new Map<number, Slot>();
   columns.slot_node.forEach((node: number, index: number) => {
+    const optimizer = columns.slot_optimizer[index] ?? ABSENT;
     slots.set(node, {
       name: text("slot_name", index) ?? "",
       variable: columns.slot_variable[index] ?? ROOT,
-      optimizer: columns.slot_optimizer[index] ?? ROOT,
+      optimizer: optimizer === ABSENT ? null : optimizer,
       rule: slotRules[columns.slot_rule[index] ?? 0] ?? "",
     });
   });

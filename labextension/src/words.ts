@@ -20,7 +20,14 @@ export const WORDS = {
   loading: "Reading the graph…",
   legend: "Roles",
   bookkeeping: "Show what Keras tracks for itself, without a value below it",
-  notWalked: "not walked",
+  problem: "problem",
+  valueMissing: "value missing",
+  notSaved: "Not saved",
+  notSavedHint:
+    "TensorFlow does not follow these attributes; a checkpoint will lack what they hold.",
+  trainable: "trainable",
+  notTrainable: "not trainable",
+  collections: "in collections",
 } as const;
 
 const MAX_LABEL = 26;
@@ -122,6 +129,17 @@ export function bytesWords(nbytes: number | null): string {
 
 export function countWords(count: number, one: string, many: string): string {
   return `${numbers.format(count)} ${count === 1 ? one : many}`;
+}
+
+/** What is wrong with a node, in a word or two; "" where nothing is. */
+export function problemWords(graph: Graph, id: number): string {
+  if (graph.error(id) !== null) {
+    return WORDS.problem;
+  }
+  if (graph.attributes(id).some((attribute) => attribute.error !== null)) {
+    return WORDS.valueMissing;
+  }
+  return graph.notSaved(id).length > 0 ? WORDS.notSaved.toLowerCase() : "";
 }
 
 /** The name on the edge to a node, cut to what the drawing has room for. */

@@ -1,9 +1,18 @@
 /** Everything that is known of the selected node, in words that can be copied. */
 
 import type { ComponentChildren } from "preact";
-import type { Attribute, Edge, Graph } from "../graph";
+import { type Attribute, type Edge, type Graph, ROOT } from "../graph";
 import type { State } from "../state";
-import { bytesWords, roleWord, shapeWords, typeWords, valueWords, visible, WORDS } from "../words";
+import {
+  bytesWords,
+  countWords,
+  roleWord,
+  shapeWords,
+  typeWords,
+  valueWords,
+  visible,
+  WORDS,
+} from "../words";
 import { RoleIcon } from "./icons";
 import type { Dispatch } from "./props";
 
@@ -19,7 +28,10 @@ export function Details({ state, dispatch }: DetailsProps) {
   return (
     <section class="ckv-details" aria-label={WORDS.details}>
       {selected === null ? (
-        <p class="ckv-hint">{WORDS.nothingSelected}</p>
+        <>
+          <p class="ckv-hint">{WORDS.nothingSelected}</p>
+          <Notes graph={graph} />
+        </>
       ) : (
         <NodeDetails key={selected} graph={graph} id={selected} dispatch={dispatch} />
       )}
@@ -47,14 +59,17 @@ function NodeDetails({ graph, id, dispatch }: NodeProps) {
       </p>
       {error === null ? null : (
         <p class="ckv-error">
-          {WORDS.notWalked}: {visible(error)}
+          {WORDS.problem}: {visible(error)}
         </p>
       )}
       {saver === null ? null : <p>registered saver {visible(saver)}</p>}
+      {id === ROOT ? <Notes graph={graph} /> : null}
       <SlotWords graph={graph} id={id} dispatch={dispatch} />
+      <VariableWords graph={graph} id={id} />
       {graph.attributes(id).map((attribute) => (
         <Value key={attribute.checkpointKey} attribute={attribute} />
       ))}
+      <NotSavedList graph={graph} id={id} />
       <Aliases graph={graph} id={id} dispatch={dispatch} />
       <Children graph={graph} id={id} dispatch={dispatch} />
     </div>
@@ -70,20 +85,72 @@ function SlotWords({ graph, id, dispatch }: NodeProps) {
   return (
     <p>
       slot variable <b>{visible(slot.name)}</b> of{" "}
-      <Jump graph={graph} id={slot.variable} dispatch={dispatch} /> for optimizer{" "}
-      <Jump graph={graph} id={slot.optimizer} dispatch={dispatch} />, {how}
+      <Jump graph={graph} id={slot.variable} dispatch={dispatch} />
+      {slot.optimizer === null ? null : (
+        <>
+          {" "}
+          for optimizer <Jump graph={graph} id={slot.optimizer} dispatch={dispatch} />
+        </>
+      )}
+      , {how}
     </p>
   );
 }
 
+/** How the source's path was understood, and what else is kept there. */
+function Notes({ graph }: { readonly graph: Graph }) {
+  return (
+    <>
+      {graph.notes.map((note) => (
+        <p key={note} class="ckv-faint">
+          {visible(note)}
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** What a MetaGraph or a SavedModel says of a variable. */
+function VariableWords({ graph, id }: { readonly graph: Graph; readonly id: number }) {
+  const trainable = graph.trainable(id);
+  const collections = graph.collections(id);
+  const words = [
+    trainable === null ? "" : trainable ? WORDS.trainable : WORDS.notTrainable,
+    collections === null ? "" : `${WORDS.collections} ${visible(collections)}`,
+  ].filter((word) => word !== "");
+  return words.length === 0 ? null : <p>{words.join(", ")}</p>;
+}
+
+function NotSavedList({ graph, id }: { readonly graph: Graph; readonly id: number }) {
+  const unsaved = graph.notSaved(id);
+  return unsaved.length === 0 ? null : (
+    <div class="ckv-error">
+      <h4>
+        {WORDS.notSaved} ({unsaved.length})
+      </h4>
+      <p>{WORDS.notSavedHint}</p>
+      <ul class="ckv-links-list">
+        {unsaved.slice(0, MAX_LISTED).map(({ name, type, values }) => (
+          <li key={name}>
+            {visible(name)} <span class="ckv-faint">{visible(type)}</span>,{" "}
+            {countWords(values, "object", "objects")}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
 function Value({ attribute }: { readonly attribute: Attribute }) {
-  const { name, dtype, shape, nbytes, checkpointKey, fullName } = attribute;
+  const { name, dtype, shape, nbytes, checkpointKey, fullName, slices, error } = attribute;
   return (
     <dl class="ckv-value">
       <Fact term="attribute">{visible(name)}</Fact>
       {dtype === null ? null : <Fact term="dtype">{dtype}</Fact>}
       {shape === null ? null : <Fact term="shape">{shapeWords(attribute)}</Fact>}
       {nbytes === null ? null : <Fact term="size">{bytesWords(nbytes)}</Fact>}
+      {slices === 0 ? null : <Fact term="saved in">{countWords(slices, "slice", "slices")}</Fact>}
+      {error === null ? null : <Fact term={WORDS.problem}>{visible(error)}</Fact>}
       <Fact term="key">{visible(checkpointKey)}</Fact>
       {fullName === "" ? null : <Fact term="full name">{visible(fullName)}</Fact>}
     </dl>

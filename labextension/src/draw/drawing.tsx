@@ -182,7 +182,7 @@ function Links({ state }: { readonly state: State }) {
     }
   }
   const slot = graph.slot(selected);
-  if (slot !== null) {
+  if (slot?.optimizer != null) {
     links.push({ from: slot.optimizer, to: selected, kind: "slot" });
   }
   return (

@@ -2,7 +2,7 @@
 
 import type { Graph } from "../graph";
 import type { Widths } from "../layout/tidy";
-import { boxText, edgeText } from "../words";
+import { boxText, edgeText, problemWords } from "../words";
 import { shapeOf } from "./icons";
 
 const BOX_FONT_SIZE = 12;
@@ -82,7 +82,7 @@ function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
 }
 
 function boxParts(graph: Graph, id: number, isExpanded: boolean, measure: MeasureText): BoxParts {
-  const text = (graph.error(id) === null ? "" : "! ") + boxText(graph, id);
+  const text = (problemWords(graph, id) === "" ? "" : "! ") + boxText(graph, id);
   const padding = PADDING[shapeOf(graph.role(id))];
   let x = padding + measure(text, BOX_FONT_SIZE);
   const chips = (isExpanded ? [] : chipNames(graph, id)).map((name) => {

@@ -4,7 +4,15 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
 import type { State } from "../state";
-import { countWords, roleWord, typeWords, valueWords, visible, WORDS } from "../words";
+import {
+  countWords,
+  problemWords,
+  roleWord,
+  typeWords,
+  valueWords,
+  visible,
+  WORDS,
+} from "../words";
 import { RoleIcon } from "./icons";
 import type { Dispatch } from "./props";
 
@@ -100,7 +108,7 @@ interface OutlineRowProps {
 function OutlineRow({ graph, row, index, domId, isSelected, dispatch }: OutlineRowProps) {
   const role = graph.role(row.id);
   const label = visible(graph.label(row.id)) || "(root)";
-  const error = graph.error(row.id);
+  const problem = problemWords(graph, row.id);
   return (
     <div
       id={domId}
@@ -150,9 +158,8 @@ function OutlineRow({ graph, row, index, domId, isSelected, dispatch }: OutlineR
         {roleWord(role)}
       </span>
       <span class="ckv-cell-value" role="gridcell">
-        {error === null
-          ? valueWords(graph, row.id) || typeWords(graph, row.id)
-          : `! ${WORDS.notWalked}`}
+        {problem === "" ? "" : `! ${problem} `}
+        {valueWords(graph, row.id) || typeWords(graph, row.id)}
       </span>
     </div>
   );
