@@ -1,5 +1,9 @@
-from ckpt_viz import Role, Slot, SlotRule
-from tests.graphs import graph, keras3_adam
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ckpt_viz import Node, Role, Slot, SlotRule
+from ckpt_viz.object_graph.roles import assign_roles
+from tests.graphs import graph, keras3_adam, nodes
 
 
 def test_keras_3_slots_are_found_by_their_place_in_the_optimizers_lists() -> None:
@@ -52,6 +56,56 @@ def test_the_models_variables_in_the_optimizers_list_are_no_slots() -> None:
         variables=(4, 5),
     )
     assert own_variables_only.nodes[5].role is Role.VARIABLE
+
+
+def _roles_with_scalars(names: Sequence[str], *, shape: tuple[int, ...] = ()) -> list[Role]:
+    """Return the roles of a root and of variables of that shape below it, by their names."""
+    variables = range(1, 1 + len(names))
+    edges = {0: dict(zip(names, variables, strict=True))}
+    found = [
+        replace(node, attributes=tuple(replace(a, shape=shape) for a in node.attributes))
+        for node in nodes(edges, variables=tuple(variables))
+    ]
+    return [node.role for node in assign_roles(found)]
+
+
+def test_optimizer_without_slots_is_told_by_its_hyperparameters() -> None:
+    for names in (
+        ("iter", "decay", "learning_rate"),
+        ("iter", "decay", "momentum"),  # with a schedule in place of a learning rate
+        ("beta1_power", "beta2_power"),
+    ):
+        assert _roles_with_scalars(names) == [Role.OPTIMIZER] + [Role.VARIABLE] * len(names)
+
+
+def test_users_counters_make_no_optimizer() -> None:
+    for names in (("iter", "learning_rate"), ("iter", "decay"), ("_iterations", "_variables")):
+        assert _roles_with_scalars(names) == [Role.OBJECT] + [Role.VARIABLE] * len(names)
+    vectors = _roles_with_scalars(("iter", "decay", "learning_rate"), shape=(2,))
+    assert vectors[0] is Role.OBJECT
+
+
+def test_users_lists_of_variables_make_no_optimizer() -> None:
+    users = graph(
+        {0: {"_variables": 1, "_iterations": 3}, 1: {"0": 2, "1": 3}},
+        variables=(2, 3),
+    )
+    assert users.nodes[0].role is Role.OBJECT
+
+
+def test_optimizer_in_a_loss_scale_wrapper_is_one_though_the_wrapper_has_its_state() -> None:
+    wrapper = graph({0: {"optimizer": 1}, 1: {"loss_scale": 2, "base_optimizer": 3}})
+    assert [node.role for node in wrapper.nodes] == [
+        Role.OBJECT,
+        Role.OPTIMIZER,
+        Role.OBJECT,
+        Role.OPTIMIZER,
+    ]
+
+
+def test_role_of_the_live_type_stands_where_the_structure_is_silent() -> None:
+    live = assign_roles([Node(role=Role.LAYER), Node(role=Role.OPTIMIZER)])
+    assert [node.role for node in live] == [Role.LAYER, Role.OPTIMIZER]
 
 
 def test_bookkeeping_is_what_keras_tracks_without_values() -> None:

@@ -1,4 +1,4 @@
-"""Roles and slots: what each node is, told from the structure of the graph alone.
+"""Roles: what each node is, told from the structure of the graph alone.
 
 The same rules serve both sides, so that a live graph and the file saved from it agree.
 What only a Python type can tell (layer, container, an optimizer without state) comes from
@@ -7,29 +7,21 @@ the live reader as the node's provisional role and stands where the structure is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from ckpt_viz.object_graph.nodes import ROOT, Node, Role, Slot, SlotRule, is_variable
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role, is_variable
+from ckpt_viz.object_graph.slots import find_slots, is_keras_optimizer
 
-# Keras 3 keeps slot variables in lists of the optimizer, one list per slot. The lists'
-# local names, and the suffix that Keras gives the variables in them (keras/src/optimizers).
-_SLOT_NAMES = {
-    "_accumulated_delta_vars": "accumulated_delta_var",
-    "_accumulated_gradients": "gradient_accumulator",
-    "_accumulated_grads": "accumulated_grad",
-    "_accumulators": "accumulator",
-    "_average_gradients": "average_gradient",
-    "_linears": "linear",
-    "_m": "momentum",
-    "_model_variables_moving_average": "average",
-    "_momentums": "momentum",
-    "_u": "norm",
-    "_velocities": "velocity",
-    "_velocity_hats": "velocity_hat",
-    "adam_velocities": "velocity",
-    "momentums": "momentum",
-}
+# Local names of the scalars that TensorFlow 1's Adam and every Keras 2 optimizer of before
+# 2.11 track; with a schedule in place of a learning rate, plain SGD still has its momentum.
+_HYPERPARAMETERS = (
+    frozenset({"beta1_power", "beta2_power"}),
+    frozenset({"iter", "decay", "learning_rate"}),
+    frozenset({"iter", "decay", "momentum"}),
+)
+# Where the wrappers of TensorFlow 1 and Keras 2 that scale the loss track their optimizer.
+_WRAPPED = "base_optimizer"
 
 # Local names under which Keras tracks its own lists and functions. A node counts as
 # bookkeeping only if no value hangs below it, so a user's attribute of the same name is safe.
@@ -64,12 +56,22 @@ _BOOKKEEPING_NAMES = frozenset(
 
 def assign_roles(nodes: Sequence[Node]) -> tuple[Node, ...]:
     """Return the nodes with their slots and final roles."""
-    slots = _find_slots(nodes)
+    slots = find_slots(nodes)
+    wrapped = _wrapped_optimizers(nodes)
     bookkeeping = _find_bookkeeping(nodes)
 
     def assigned(node_id: int, node: Node) -> Node:
         slot = slots.get(node_id)
-        role = _role(node, is_slot=slot is not None, is_bookkeeping=node_id in bookkeeping)
+        if slot is not None:
+            role = Role.SLOT
+        elif is_variable(node.attributes):
+            role = Role.VARIABLE
+        elif node_id in wrapped or _is_optimizer(nodes, node):
+            role = Role.OPTIMIZER
+        elif node.attributes or node.registered_saver:
+            role = Role.VALUE
+        else:
+            role = Role.BOOKKEEPING if node_id in bookkeeping else node.role
         if slot is node.slot and role is node.role:
             return node  # as most are: copying them all would take longest
         return replace(node, slot=slot, role=role)
@@ -77,67 +79,34 @@ def assign_roles(nodes: Sequence[Node]) -> tuple[Node, ...]:
     return tuple(map(assigned, range(len(nodes)), nodes))
 
 
-def _role(node: Node, *, is_slot: bool, is_bookkeeping: bool) -> Role:
-    if is_slot:
-        return Role.SLOT
-    if is_variable(node.attributes):
-        return Role.VARIABLE
-    if _is_optimizer(node):
-        return Role.OPTIMIZER
-    if node.attributes or node.registered_saver:
-        return Role.VALUE
-    return Role.BOOKKEEPING if is_bookkeeping else node.role
-
-
-def _is_optimizer(node: Node) -> bool:
-    names = {child.local_name for child in node.children}
+def _is_optimizer(nodes: Sequence[Node], node: Node) -> bool:
     return (
         bool(node.slot_variables)
-        or ("_variables" in names and not names.isdisjoint({"_iterations", "iterations"}))
-        or names >= {"iter", "learning_rate"}
-        or "beta1_power" in names
+        or is_keras_optimizer(nodes, node)
+        or _has_hyperparameters(nodes, node)
+        or _is_loss_scale_wrapper(node)
     )
 
 
-def _find_slots(nodes: Sequence[Node]) -> dict[int, Slot]:
-    """Return the slot of every slot variable; what the graph declares wins."""
-    slots: dict[int, Slot] = {}
-    for optimizer, node in enumerate(nodes):
-        for slot in node.slot_variables:
-            if is_variable(nodes[slot.slot_variable].attributes):
-                slots.setdefault(
-                    slot.slot_variable,
-                    Slot(slot.slot_name, slot.variable, optimizer, SlotRule.DECLARED),
-                )
-    for optimizer, node in enumerate(nodes):
-        for slot_variable, inferred in _slots_by_list_index(nodes, optimizer, node):
-            slots.setdefault(slot_variable, inferred)
-    return slots
+def _has_hyperparameters(nodes: Sequence[Node], node: Node) -> bool:
+    """Return whether the node tracks the scalars of an optimizer that may be without slots."""
+    scalars = {child.local_name for child in node.children if _is_scalar(nodes[child.node_id])}
+    return any(scalars >= hyperparameters for hyperparameters in _HYPERPARAMETERS)
 
 
-def _slots_by_list_index(
-    nodes: Sequence[Node], optimizer: int, node: Node
-) -> Iterator[tuple[int, Slot]]:
-    """Yield the slots of a Keras 3 optimizer.
+def _is_scalar(node: Node) -> bool:
+    return is_variable(node.attributes) and node.attributes[0].shape == ()
 
-    It tracks `_trainable_variables`, the model's variables in its own order, and one list
-    per slot in the same order; every slot variable is in `_variables` too.
-    """
-    lists = {child.local_name: nodes[child.node_id] for child in node.children}
-    if "_trainable_variables" not in lists or "_variables" not in lists:
-        return
-    trainable = {c.local_name: c.node_id for c in lists.pop("_trainable_variables").children}
-    own = {c.node_id for c in lists.pop("_variables").children} - set(trainable.values())
-    for list_name, slot_list in lists.items():
-        for child in slot_list.children:
-            variable = trainable.get(child.local_name)
-            if (
-                variable is not None
-                and child.node_id in own
-                and is_variable(nodes[child.node_id].attributes)
-            ):
-                name = _SLOT_NAMES.get(list_name, list_name.strip("_").removesuffix("s"))
-                yield child.node_id, Slot(name, variable, optimizer, SlotRule.LIST_INDEX)
+
+def _wrapped_optimizers(nodes: Sequence[Node]) -> set[int]:
+    """Return the optimizers inside loss scale wrappers; the wrapper may track their state."""
+    wrappers = filter(_is_loss_scale_wrapper, nodes)
+    return {c.node_id for node in wrappers for c in node.children if c.local_name == _WRAPPED}
+
+
+def _is_loss_scale_wrapper(node: Node) -> bool:
+    names = {child.local_name for child in node.children}
+    return names >= {_WRAPPED, "loss_scale"}
 
 
 def _find_bookkeeping(nodes: Sequence[Node]) -> set[int]:
