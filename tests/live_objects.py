@@ -330,6 +330,57 @@ def keras3_optimizers() -> Any:
     return checkpoint
 
 
+def keras3_functional_model_alone() -> Any:
+    import tensorflow as tf
+
+    inputs = tf.keras.Input((3,))
+    shared = tf.keras.layers.Dense(3, name="shared")
+    inner = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(3)])
+    model = tf.keras.Model(inputs, shared(inner(shared(inputs))))
+    model.compile("adam", "mse")
+    return model
+
+
+def keras3_optimizer_alone() -> Any:
+    import tensorflow as tf
+
+    optimizer = tf.keras.optimizers.Adam()
+    optimizer.build([tf.Variable([1.0, 2.0])])
+    return optimizer
+
+
+def unbuilt_models() -> Any:
+    import tensorflow as tf
+    import tf_keras
+
+    return tf.train.Checkpoint(
+        keras=tf.keras.Sequential([tf.keras.layers.Dense(2)]),
+        tf_keras=tf_keras.Sequential([tf_keras.layers.Dense(2)]),
+        optimizer=tf.keras.optimizers.SGD(),
+        layer=tf.keras.layers.Dense(2),
+    )
+
+
+def keras2_layer_alone() -> Any:
+    import tf_keras
+
+    layer = tf_keras.layers.LSTM(2)
+    layer.build((None, 3, 4))
+    return layer
+
+
+def loss_scaled_optimizers() -> Any:
+    import tensorflow as tf
+    import tf_keras
+
+    variables = [tf.Variable(tf.ones([3, 2])), tf.Variable([1.0, 2.0])]
+    keras3 = tf.keras.mixed_precision.LossScaleOptimizer(tf.keras.optimizers.Adam())
+    keras2 = tf_keras.mixed_precision.LossScaleOptimizer(tf_keras.optimizers.Adam())
+    for optimizer in (keras3, keras2):
+        optimizer.build(variables)
+    return tf.train.Checkpoint(keras3=keras3, keras2=keras2, variables=variables)
+
+
 def loaded_saved_model() -> Any:
     import tempfile
 
@@ -384,6 +435,11 @@ KINDS: tuple[Callable[[], Any], ...] = (
     keras3_functional_with_sgd_momentum,
     keras3_model_with_lists_and_seeds,
     keras3_optimizers,
+    keras3_functional_model_alone,
+    keras3_optimizer_alone,
+    loss_scaled_optimizers,
+    unbuilt_models,
+    keras2_layer_alone,
     keras2_with_legacy_adam,
     keras2_subclassed_with_optimizer,
     keras2_optimizer_before_and_after_its_first_look,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -125,21 +126,90 @@ def test_walk_leaves_no_trace_in_the_checkpoint() -> None:
     assert all((v.numpy() == b).all() for v, b in zip(source.net.variables, before, strict=True))
 
 
-def test_poisoned_list_is_a_marked_node_and_the_rest_is_there() -> None:
+def _changed_list() -> Any:
     import tensorflow as tf
 
     module = tf.Module()
-    module.list = [tf.Variable(1), tf.Variable(2)]
+    module.poisoned = [tf.Variable(1), tf.Variable(2)]
+    del module.poisoned[0]
+    return module
+
+
+def _list_changed_from_outside() -> Any:
+    import tensorflow as tf
+
+    module, items = tf.Module(), [tf.Variable(1)]
+    module.poisoned = items
+    items.append(3)
+    return module
+
+
+def _dict_with_a_key_that_is_no_string() -> Any:
+    import tensorflow as tf
+
+    module = tf.Module()
+    module.poisoned = {1: tf.Variable(1)}
+    return module
+
+
+def _dict_that_lost_an_item() -> Any:
+    import tensorflow as tf
+
+    module = tf.Module()
+    module.poisoned = {"a": tf.Variable(1)}
+    module.poisoned.pop("a")
+    return module
+
+
+def _namedtuple_with_a_constructor_of_its_own() -> Any:
+    import tensorflow as tf
+
+    class Odd(namedtuple("Odd", ["x"])):
+        def __new__(cls, y: Any) -> Any:
+            return super().__new__(cls, y)
+
+    module = tf.Module()
+    module.poisoned = Odd(tf.Variable(1))
+    return module
+
+
+def _object_whose_children_raise() -> Any:
+    import tensorflow as tf
+
+    class Broken(tf.Module):  # type: ignore[misc]
+        def _trackable_children(self, *args: Any, **kwargs: Any) -> Any:
+            raise ValueError("Unable to save: out of order today")
+
+    module = tf.Module()
+    module.poisoned = Broken()
+    return module
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        _changed_list,
+        _list_changed_from_outside,
+        _dict_with_a_key_that_is_no_string,
+        _dict_that_lost_an_item,
+        _namedtuple_with_a_constructor_of_its_own,
+        _object_whose_children_raise,
+    ],
+)
+def test_what_tensorflow_refuses_to_save_is_a_marked_node_and_the_rest_is_there(
+    make: Callable[[], Any], tmp_path: Path
+) -> None:
+    import tensorflow as tf
+
+    module = make()
     module.other = tf.Variable(3)
-    module.list.reverse()
-    del module.list[0]
-    graph = cv.graph(tf.train.Checkpoint(module=module))
+    source = tf.train.Checkpoint(module=module)
+    graph = cv.graph(source)
     by_name = {graph.name(i): node for i, node in enumerate(graph.nodes)}
-    error = by_name["(root).module.list"].error
-    assert error is not None and error.startswith(
-        "ValueError: Unable to save the object ListWrapper"
-    )
     assert by_name["(root).module.other"].role is Role.VARIABLE
+    with pytest.raises(ValueError, match="Unable to save") as refusal:
+        source.write(str(tmp_path / "ckpt"))
+    assert by_name["(root).module.poisoned"].error == f"ValueError: {refusal.value}"
 
 
 def test_object_that_cannot_be_described_is_a_marked_node_too() -> None:
@@ -296,3 +366,37 @@ def test_variables_of_a_tensorflow_1_graph(tmp_path: Path) -> None:
             live.read("(root).module.resource")
         prefix = source.write(str(tmp_path / "ckpt"), session=session)
     assert_same_graph(live, cv.graph(prefix))
+
+
+def test_path_goes_as_a_person_would_and_the_others_are_aliases() -> None:
+    import keras
+    import tensorflow as tf
+
+    if keras.__version__.startswith("2."):
+        pytest.skip("TensorFlow 2.15 has Keras 2")
+    graph = cv.graph(live_objects.guide_loop())
+    kernel = next(i for i, n in enumerate(graph.nodes) if graph.path(i) == ("net", "l1", "_kernel"))
+    # TensorFlow saves it by a path of the same length, or a shorter one, through the optimizer.
+    assert ("optimizer", "_trainable_variables", "0") in graph.aliases(kernel)
+    assert graph.nodes[kernel].attributes[0].checkpoint_key.startswith("net/l1/_kernel/")
+    model = live_objects.keras3_functional_model_alone()
+    model.optimizer.build(model.trainable_variables)
+    deeper = cv.graph(tf.train.Checkpoint(model=model, optimizer=model.optimizer))
+    weights = [i for i in range(len(deeper.nodes)) if deeper.path(i)[-1:] == ("_kernel",)]
+    for weight in weights:
+        assert deeper.path(weight)[:2] == ("model", "_operations")
+        (attribute,) = deeper.nodes[weight].attributes
+        assert attribute.checkpoint_key.startswith("optimizer/_trainable_variables/")
+        assert deeper.name(weight).startswith("(root).optimizer._trainable_variables.")
+        assert any(alias[0] == "optimizer" for alias in deeper.aliases(weight))
+    assert len(weights) == 2
+
+
+def test_every_edge_is_on_a_path_or_an_alias() -> None:
+    for make in live_objects.KINDS:
+        graph = cv.graph(make())
+        for node_id in range(1, len(graph.nodes)):
+            others = set(graph.aliases(node_id))
+            own = graph.path(node_id)
+            for parent, local_name in graph.edges_to[node_id]:
+                assert (*graph.path(parent), local_name) in others | {own}

@@ -10,7 +10,7 @@ from typing import Any
 
 from ckpt_viz.errors import SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.live.untouched import instance_dict, untouched
+from ckpt_viz.live.untouched import instance_dict, trackable_attributes, untouched
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT
 
@@ -33,8 +33,8 @@ def accessor(graph: Graph, node_id: int, source: Any, name: str) -> str:
     for parent, label, child in _edges(graph, node_id):
         obj, target = _object(graph, parent), _object(graph, child)
         # The root's attached keywords are attributes of the checkpoint, not of the root.
-        if parent == ROOT and holder is not obj and (own := _step(holder, label, target)):
-            expression = f"{name_of_checkpoint(source, name)}{own}"
+        if parent == ROOT and holder is not obj and instance_dict(holder).get(label) is target:
+            expression = f"{name_of_checkpoint(source, name)}{_attribute(holder, label)}"
             continue
         step = _step(obj, label, target)
         if step is None:
@@ -147,7 +147,13 @@ def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
         elif label in getattr(obj, "_fields", ()):
             yield f".{label}", getattr(obj, label)
     yield from _layers(obj)
-    with untouched(obj):
+    # An optimizer around another lists that one's children as its own.
+    for name, value in trackable_attributes(obj).items():
+        if label in instance_dict(value):
+            yield _attribute(obj, name) + _attribute(value, label), instance_dict(value)[label]
+    with untouched() as memory:
+        memory.remember(obj)
+        yield f"._lookup_dependency({label!r})", obj._lookup_dependency(label)
         children = tf_private.children(obj)
     if label in children:
         yield f"._trackable_children()[{label!r}]", children[label]

@@ -12,6 +12,7 @@ from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.accessors import accessor, saver_accessor
 from ckpt_viz.live.saver import read_saver
+from ckpt_viz.live.untouched import untouched
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Node
@@ -30,8 +31,9 @@ def read_live(source: object) -> Graph:
     """
     if "tensorflow" in sys.modules and tf_private.is_saver(source):
         return _graph(source, *read_saver(source))
-    walk = Walk(_view(source))
-    nodes = walk.run()
+    with untouched() as memory:
+        walk = Walk(_view(source), memory)
+        nodes = walk.run()
     objects = list(walk.objects)
     for parent, node in enumerate(nodes):
         for child in node.children:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-
 # What a dict wrapper remembers of changes. It is a proxy, of which older versions of wrapt
 # give no `__dict__` of its own (tensorflow/python/trackable/data_structures.py).
 _PROXY_STATE = ("_self_external_modification", "_self_last_wrapped_dict_snapshot")
@@ -31,20 +30,54 @@ def instance_dict(obj: object) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def trackable_attributes(obj: object) -> dict[str, Any]:
+    """Return the object's own attributes that TensorFlow could ask for children."""
+    return {
+        name: value
+        for name, value in instance_dict(obj).items()
+        if hasattr(type(value), "_trackable_children")
+    }
+
+
+class Untouched:
+    """Remembers objects before their code runs, and puts back what it wrote to them.
+
+    Until then what was written stays: an optimizer that lists its children twice lists the
+    same objects.
+    """
+
+    def __init__(self) -> None:
+        self._remembered: dict[int, tuple[Any, dict[str, Any], dict[str, Any]]] = {}
+
+    def remember(self, obj: object) -> None:
+        """Remember an object and the trackables among its attributes, which it may ask."""
+        self._remember(obj)
+        for value in trackable_attributes(obj).values():
+            self._remember(value)
+
+    def restore(self) -> None:
+        """Make the attributes of all remembered objects what they were."""
+        for obj, before, proxy_state in self._remembered.values():
+            attributes = instance_dict(obj)
+            if not _same(attributes, before):
+                attributes.clear()
+                attributes.update(before)
+            for name, value in proxy_state.items():
+                setattr(obj, name, value)
+
+    def _remember(self, obj: object) -> None:
+        if id(obj) not in self._remembered:
+            self._remembered[id(obj)] = (obj, dict(instance_dict(obj)), _proxy_state(obj))
+
+
 @contextmanager
-def untouched(obj: object) -> Iterator[None]:
-    """Undo, at the end, what was written to the object's own attributes in between."""
-    attributes = instance_dict(obj)
-    before = dict(attributes)
-    proxy_state = {name: getattr(obj, name) for name in _proxy_state(obj)}
+def untouched() -> Iterator[Untouched]:
+    """Give a memory of objects, which are made what they were at the end."""
+    memory = Untouched()
     try:
-        yield
+        yield memory
     finally:
-        if not _same(attributes, before):
-            attributes.clear()
-            attributes.update(before)
-        for name, value in proxy_state.items():
-            setattr(obj, name, value)
+        memory.restore()
 
 
 def _same(left: dict[str, Any], right: dict[str, Any]) -> bool:
@@ -53,6 +86,7 @@ def _same(left: dict[str, Any], right: dict[str, Any]) -> bool:
     )
 
 
-def _proxy_state(obj: object) -> tuple[str, ...]:
-    is_wrapper = hasattr(type(obj), "_check_self_external_modification")
-    return _PROXY_STATE if is_wrapper else ()
+def _proxy_state(obj: object) -> dict[str, Any]:
+    if not hasattr(type(obj), "_check_self_external_modification"):
+        return {}
+    return {name: getattr(obj, name) for name in _PROXY_STATE if hasattr(obj, name)}

@@ -15,7 +15,7 @@ from itertools import chain, islice
 from typing import Any
 
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.live.untouched import instance_dict, untouched
+from ckpt_viz.live.untouched import Untouched, instance_dict
 from ckpt_viz.object_graph.nodes import NotSaved
 
 _CONTAINERS = (list, tuple, set, frozenset, deque)
@@ -31,13 +31,14 @@ _MAX_LOOKED_AT = 10_000  # items below one attribute
 
 
 def find_not_saved(
-    objects: Sequence[Any], *, is_layer: Callable[[object], bool]
+    objects: Sequence[Any], memory: Untouched, *, is_layer: Callable[[object], bool]
 ) -> dict[int, tuple[NotSaved, ...]]:
     """Return, by node id, the attributes that hold values which no node stands for.
 
     Looks at the objects' own attributes, at containers in them and one object deep into
     what TensorFlow cannot track; runs no property. `objects` are those of the graph, by
-    node id. A value is told of once, by the first attribute that holds it.
+    node id; `memory` remembers others that are asked. A value is told of once, by the first
+    attribute that holds it.
     """
     known = {id(obj) for obj in objects}
     found: dict[int, tuple[NotSaved, ...]] = {}
@@ -47,7 +48,7 @@ def find_not_saved(
             if id(value) in known:
                 continue
             missed = [t for t in _trackables_in(value) if id(t) not in known]
-            unsaved = [t for t in missed if is_layer(t) or _leads_to_a_value(t, known)]
+            unsaved = [t for t in missed if is_layer(t) or _leads_to_a_value(t, known, memory)]
             known.update(map(id, unsaved))
             if unsaved:
                 told.append(NotSaved(name, type(value).__name__, len(unsaved)))
@@ -113,7 +114,7 @@ def _some(items: Iterable[Any]) -> list[Any]:
     return list(islice(items, _MAX_LOOKED_AT))
 
 
-def _leads_to_a_value(obj: Any, known: set[int]) -> bool:
+def _leads_to_a_value(obj: Any, known: set[int], memory: Untouched) -> bool:
     """Return whether an object that the graph does not hold has a value that it lacks too."""
     seen = {id(obj)}
     stack = [obj]
@@ -124,8 +125,8 @@ def _leads_to_a_value(obj: Any, known: set[int]) -> bool:
         if tf_private.is_variable(item):
             return True
         try:
-            with untouched(item):
-                children = tf_private.children(item).values()
+            memory.remember(item)
+            children = tf_private.children(item).values()
         except Exception:  # a container that TensorFlow could not save either
             return True
         for child in children:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.live.untouched import instance_dict, untouched
+from ckpt_viz.live.untouched import Untouched, instance_dict, trackable_attributes
 from ckpt_viz.live.untracked import find_not_saved
 from ckpt_viz.object_graph import keys
 from ckpt_viz.object_graph.nodes import Attribute, Child, Node, NotSaved, Role, SlotVariable
@@ -22,9 +22,13 @@ _PYTHON_STATE = "py_state"
 
 @dataclass
 class Walk:
-    """One breadth-first walk; `objects`, by node id, are kept alive until it is done."""
+    """One breadth-first walk; `objects`, by node id, are kept alive until it is done.
+
+    `memory` makes the objects what they were when the walk is over.
+    """
 
     view: Any
+    memory: Untouched
     objects: list[Any] = field(default_factory=list)
     children: list[tuple[Child, ...]] = field(default_factory=list)
     object_keys: list[str] = field(default_factory=list)
@@ -41,7 +45,7 @@ class Walk:
         non_slots = len(self.objects)
         for node_id in range(non_slots):
             self._declared_slots(node_id, non_slots)
-        self.not_saved = find_not_saved(self.objects, is_layer=_is_layer)
+        self.not_saved = find_not_saved(self.objects, self.memory, is_layer=_is_layer)
         return tuple(self._node(node_id, obj) for node_id, obj in enumerate(self.objects))
 
     def _node(self, node_id: int, obj: Any) -> Node:
@@ -69,8 +73,8 @@ class Walk:
 
     def _follow(self, node_id: int, obj: Any) -> tuple[Child, ...]:
         try:
-            with untouched(obj):
-                references = self.view.list_children(obj)
+            self.memory.remember(obj)
+            references = self.view.list_children(obj)
         except Exception as error:  # the object's own code runs here and may raise anything
             self.errors[node_id] = _said(error)
             return ()
@@ -92,10 +96,9 @@ class Walk:
         if not hasattr(type(optimizer), "get_slot_names"):
             return
         try:
-            with untouched(optimizer):
-                for slot_name in optimizer.get_slot_names():
-                    for variable_id in range(non_slots):
-                        self._declared_slot(optimizer_id, slot_name, variable_id)
+            for slot_name in optimizer.get_slot_names():
+                for variable_id in range(non_slots):
+                    self._declared_slot(optimizer_id, slot_name, variable_id)
         except Exception as error:  # as in _follow
             self.errors[optimizer_id] = _said(error)
 
@@ -121,18 +124,21 @@ class Walk:
         """Return a child as its parent holds it.
 
         tf_keras optimizers list their children wrapped afresh until they are saved for the
-        first time; the program knows the list that they hold, of the same items.
+        first time, and those around another optimizer list that one's; the program knows the
+        list that they hold, of the same items.
         """
-        obj = self.objects[child.node_id]
-        held = instance_dict(self.objects[parent]).get(child.local_name)
-        is_copy = (
-            held is not obj
-            and isinstance(held, list)
-            and isinstance(obj, list)
-            and len(held) == len(obj)
-            and all(a is b for a, b in zip(held, obj, strict=True))
-        )
-        return held if is_copy else obj
+        obj, holder = self.objects[child.node_id], self.objects[parent]
+        if not isinstance(obj, list) or instance_dict(holder).get(child.local_name) is obj:
+            return obj
+        for candidate in (holder, *trackable_attributes(holder).values()):
+            held = instance_dict(candidate).get(child.local_name)
+            if isinstance(held, list) and _same_items(held, obj):
+                return held
+        return obj
+
+
+def _same_items(left: list[Any], right: list[Any]) -> bool:
+    return len(left) == len(right) and all(a is b for a, b in zip(left, right, strict=True))
 
 
 def _attributes(obj: Any, object_key: str) -> tuple[Attribute, ...]:
