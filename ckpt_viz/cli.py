@@ -24,14 +24,16 @@ def main() -> None:
     show_default=True,
     help="Cut the tree after this many lines.",
 )
-def show(path: str, max_lines: int) -> None:
-    """Print the object graph of the checkpoint with prefix PATH as a tree.
+@click.option("--meta", help="The .meta file of a name-based checkpoint, if it lies elsewhere.")
+def show(path: str, max_lines: int, meta: str | None) -> None:
+    """Print the object graph of a saved checkpoint as a tree.
 
-    Reads the index and the object graph only; needs no TensorFlow. Exits with status 2 if
-    PATH leads to no checkpoint.
+    PATH is a checkpoint's prefix, any of its files, a directory of checkpoints or a
+    SavedModel's. Reads the index and the object graph only; needs no TensorFlow. Exits with
+    status 2 if PATH leads to no checkpoint.
     """
     try:
-        click.echo(text.render_tree(graph(path), max_lines))
+        click.echo(text.render_tree(graph(path, meta=meta), max_lines))
     except CkptVizError as error:
         raise _InputError(text.printable(str(error))) from error
 

@@ -80,5 +80,5 @@ class Explorer(anywidget.AnyWidget):
 
 
 def show(source: object) -> Explorer:
-    """Return the explorer of a live object, a checkpoint's prefix or an ObjectGraph."""
+    """Return the explorer of whatever `graph` takes: a live object, a path, an ObjectGraph."""
     return Explorer(source)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import ckpt_viz as cv
 from ckpt_viz import Node, Role
 from ckpt_viz.errors import SourceError
 from ckpt_viz.formats.bundle import open_bundle
@@ -269,3 +270,34 @@ def test_no_slot_is_claimed_that_get_slot_does_not_know(seed: int) -> None:
             }
         nodes, _ = read_saver(v1.train.Saver())
     assert slots(nodes).items() <= expected.items()
+
+
+@pytest.mark.tf
+def test_saver_as_a_source_is_the_graph_of_the_file_that_it_writes(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    tf1 = tf.compat.v1
+    with tf.Graph().as_default(), tf1.Session() as session:
+        partitioner = tf1.fixed_size_partitioner(2)
+        tf1.get_variable("w", [4, 2], partitioner=partitioner)
+        v = tf1.get_variable("scope/v", [3])
+        tf1.train.MomentumOptimizer(0.1, 0.9).minimize(tf.reduce_sum(v))
+        session.run(tf1.global_variables_initializer())
+        saver = tf1.train.Saver()
+        live = cv.graph(saver)
+        for node_id, node in enumerate(live.nodes):
+            if node.attributes:
+                found = eval(live.accessor(node_id, "it"), {"it": saver})
+                expected = live.object(node_id)
+                parts = expected if isinstance(expected, list) else [expected]
+                found_parts = found if isinstance(expected, list) else [found]
+                assert all(a is b for a, b in zip(found_parts, parts, strict=True))
+            else:
+                with pytest.raises(cv.SourceError, match="a name scope"):
+                    live.accessor(node_id)
+        with pytest.raises(cv.UnsupportedError, match="only in a session"):
+            live.read("scope/v")
+        saved = cv.graph(saver.save(session, str(tmp_path / "ckpt")))
+    assert [n.children for n in live.nodes] == [n.children for n in saved.nodes]
+    assert [n.attributes for n in live.nodes] == [n.attributes for n in saved.nodes]
+    assert [(n.slot, n.role) for n in live.nodes] == [(n.slot, n.role) for n in saved.nodes]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ckpt_viz as cv
 from ckpt_viz import Node, Role, SlotRule
 from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.formats.bundle import Bundle, open_bundle
@@ -386,3 +387,91 @@ def test_error_names_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bundle_without_tensors_is_a_root_alone() -> None:
     assert read_name_based(Bundle("ckpt", 1, "little", {})) == (Node(),)
+
+
+@pytest.mark.tf
+def test_saved_model_of_tensorflow_1_tells_collections_as_a_meta_file_does(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    tf1 = tf.compat.v1
+    directory = tmp_path / "model"
+    with tf.Graph().as_default(), tf1.Session() as session:
+        tf1.get_variable("w", [2])
+        tf1.get_variable("frozen", [3], trainable=False)
+        session.run(tf1.global_variables_initializer())
+        builder = tf1.saved_model.Builder(str(directory))
+        builder.add_meta_graph_and_variables(session, ["serve"])
+        builder.save()
+    graph = cv.graph(directory)
+    by_path = {graph.path(i): node for i, node in enumerate(graph.nodes)}
+    assert by_path[("w",)].trainable is True
+    assert by_path[("frozen",)].trainable is False
+    assert "variables" in by_path[("frozen",)].collections
+
+
+@pytest.fixture
+def saved_by_tf1(tmp_path: Path) -> Path:
+    """Return a directory with two checkpoints of one Saver, a partial one, and V1 files."""
+    import tensorflow as tf
+
+    tf1 = tf.compat.v1
+    with tf.Graph().as_default(), tf1.Session() as session:
+        with tf1.variable_scope("dense"):
+            w = tf1.get_variable("kernel", [4, 2])
+        v2 = tf1.get_variable("v2", [3])
+        tf1.train.AdamOptimizer().minimize(tf.reduce_sum(w) + tf.reduce_sum(v2))
+        session.run(tf1.global_variables_initializer())
+        saver = tf1.train.Saver()
+        for step in (1, 2):
+            saver.save(session, str(tmp_path / "model.ckpt"), global_step=step)
+        partial = tf1.train.Saver({"renamed": v2})
+        partial.save(session, str(tmp_path / "partial"), latest_filename="other_state")
+        v1 = tf1.train.Saver(write_version=tf1.train.SaverDef.V1)
+        v1.save(session, str(tmp_path / "old.ckpt"), latest_filename="old_state")
+    return tmp_path
+
+
+@pytest.mark.tf
+def test_checkpoints_of_a_saver_are_found_by_the_paths_that_people_type(
+    saved_by_tf1: Path,
+) -> None:
+    latest = cv.graph(saved_by_tf1)
+    assert latest.provenance is not None
+    assert latest.provenance.format is cv.Format.NAME_BASED
+    assert [kept.prefix[-1] for kept in latest.provenance.kept] == ["1", "2"]
+    for given in ("model.ckpt", "model.ckpt-2", "model.ckpt-2.meta", "model.ckpt-2.index"):
+        assert cv.graph(saved_by_tf1 / given).nodes == latest.nodes
+    by_path = {latest.path(i): node for i, node in enumerate(latest.nodes)}
+    assert by_path[("dense", "kernel")].trainable is True
+    assert by_path[("beta1_power",)].trainable is False
+    slot = by_path[("dense", "kernel", "Adam_1")].slot
+    assert slot is not None and (slot.name, slot.rule) == ("v", SlotRule.SCOPE)
+    partial = cv.graph(saved_by_tf1 / "partial")
+    assert [child.local_name for child in partial.nodes[0].children] == ["renamed"]
+    assert partial.read("renamed").shape == (3,)
+
+
+@pytest.mark.tf
+def test_v1_file_is_the_same_graph_with_the_same_values(saved_by_tf1: Path) -> None:
+    old, new = cv.graph(saved_by_tf1 / "old.ckpt"), cv.graph(saved_by_tf1 / "model.ckpt-2")
+    assert old.provenance is not None
+    assert old.provenance.format is cv.Format.NAME_BASED_V1
+    assert old.nodes == new.nodes
+    np.testing.assert_array_equal(old.read("dense/kernel"), new.read("(root).dense.kernel"))
+
+
+@pytest.mark.tf
+def test_meta_file_may_be_given_and_a_damaged_one_does_not_hide_the_checkpoint(
+    saved_by_tf1: Path,
+) -> None:
+    meta = saved_by_tf1 / "model.ckpt-2.meta"
+    elsewhere = meta.rename(saved_by_tf1 / "elsewhere.meta")
+    path = saved_by_tf1 / "model.ckpt-2"
+    assert {node.trainable for node in cv.graph(path).nodes} == {None}
+    assert True in {node.trainable for node in cv.graph(path, meta=elsewhere).nodes}
+    meta.write_bytes(elsewhere.read_bytes()[:-100])
+    damaged = cv.graph(path)
+    assert damaged.provenance is not None
+    assert "without what the MetaGraph tells" in damaged.provenance.resolved
+    with pytest.raises(cv.FormatError, match=r"model\.ckpt-2\.meta"):
+        cv.graph(path, meta=meta)

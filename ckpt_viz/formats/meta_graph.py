@@ -33,7 +33,8 @@ _OF_VARIABLES = frozenset(
         "variables",
     }
 )
-_COLLECTION_DEF = 4  # the field of MetaGraphDef
+_META_GRAPHS = 2  # a field of SavedModel
+_COLLECTION_DEF = 4  # a field of MetaGraphDef
 _TEXT_FORMAT = (b"meta_info_def", b"graph_def", b"saver_def", b"collection_def", b"#")
 
 
@@ -77,11 +78,26 @@ def open_meta_graph(path: str) -> MetaGraph:
     """
     try:
         with open_file(path) as file:
-            return MetaGraph(path, tuple(_variables(_collections(file), path)))
+            _check_kind(file)
+            return MetaGraph(path, tuple(_variables(_collections(file, 0, file.size), path)))
     except FileNotFoundError as error:
         raise CheckpointNotFoundError(
             f"{path}: no such file; expected the MetaGraph that a Saver wrote"
         ) from error
+
+
+def open_saved_models_meta_graph(path: str) -> MetaGraph:
+    """Return what the first MetaGraph in a `saved_model.pb` tells.
+
+    That of TensorFlow 1 has the variables' collections, as a `.meta` file has. Raises
+    FormatError or UnsupportedError.
+    """
+    with open_file(path) as file:
+        for number, start, size in fields(file, 0, file.size, "SavedModel"):
+            if number == _META_GRAPHS:
+                collections = _collections(file, start, start + size)
+                return MetaGraph(path, tuple(_variables(collections, path)))
+    return MetaGraph(path, ())
 
 
 def _variables(collections: dict[str, Any], path: str) -> Iterator[MetaVariable]:
@@ -126,12 +142,11 @@ def _save_slice(proto: Any, place: str) -> SaveSlice:
     return found
 
 
-def _collections(file: File) -> dict[str, Any]:
-    """Return the CollectionDefs by name; of two with one name the last, as in any map."""
-    _check_kind(file)
+def _collections(file: File, start: int, end: int) -> dict[str, Any]:
+    """Return a MetaGraphDef's CollectionDefs by name; of two of one name the last, as in maps."""
     collections = {}
     budget = MAX_COLLECTION_BYTES
-    for number, offset, size in fields(file, 0, file.size, "MetaGraphDef"):
+    for number, offset, size in fields(file, start, end, "MetaGraphDef"):
         if number == _COLLECTION_DEF:
             budget -= size
             if budget < 0:

@@ -65,10 +65,14 @@ def spanning_tree(nodes: Sequence[Node]) -> Tree:
                 step = _cost(nodes[node_id].role, child.local_name)
                 total = (cost[0] + step[0], cost[1] + step[1], cost[2] + step[2], cost[3] + step[3])
                 heapq.heappush(queue, (total, pushed, child.node_id, node_id, child.local_name))
+    own_edges: dict[int, dict[int, str]] = {}
     for node_id, node in enumerate(nodes):
         if node_id != ROOT and parents[node_id] == NOWHERE:
             if node.slot is not None and _stands_with_its_variable(nodes, node):
-                parents[node_id], labels[node_id] = node.slot.variable, node.slot.name
+                parents[node_id] = node.slot.variable
+                labels[node_id] = _edges_of(nodes, node.slot.variable, own_edges).get(
+                    node_id, node.slot.name
+                )
             else:
                 parents[node_id], labels[node_id] = ROOT, f"(unreachable node {node_id})"
     return Tree(tuple(parents), tuple(labels), _children(nodes, parents, labels))
@@ -82,6 +86,18 @@ def _cost(parent: Role, local_name: str) -> _Cost:
 def _stands_with_its_variable(nodes: Sequence[Node], node: Node) -> bool:
     # A hostile file can make slots of slots, even in circles; those stay ordinary nodes.
     return node.slot is not None and nodes[node.slot.variable].role is Role.VARIABLE
+
+
+def _edges_of(
+    nodes: Sequence[Node], variable: int, known: dict[int, dict[int, str]]
+) -> dict[int, str]:
+    """Return local names by child, of a variable; `known` keeps those of others.
+
+    A slot of a name-based checkpoint is a child of its variable: `w/Adam`.
+    """
+    if variable not in known:
+        known[variable] = {c.node_id: c.local_name for c in reversed(nodes[variable].children)}
+    return known[variable]
 
 
 def _children(

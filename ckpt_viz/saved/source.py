@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ckpt_viz.errors import CkptVizError, NoSuchTensorError, SourceError
 from ckpt_viz.formats.bundle import Bundle, open_bundle
-from ckpt_viz.formats.meta_graph import MetaGraph, open_meta_graph
-from ckpt_viz.formats.saved_model import read_saved_model
+from ckpt_viz.formats.files import join
+from ckpt_viz.formats.meta_graph import MetaGraph, open_meta_graph, open_saved_models_meta_graph
+from ckpt_viz.formats.saved_model import SAVED_MODEL, read_saved_model
 from ckpt_viz.formats.saver_v1 import SaverV1, open_saver_v1
 from ckpt_viz.object_graph.graph import Format, Graph, Origin, Provenance
 from ckpt_viz.object_graph.keys import parse_checkpoint_key
@@ -42,11 +43,8 @@ def read_saved(path: str | os.PathLike[str], meta: str | os.PathLike[str] | None
         nodes = assign_roles(nodes)
     else:
         form = Format.NAME_BASED_V1 if location.is_v1 else Format.NAME_BASED
-        # A MetaGraph that was only found beside the checkpoint must not keep it from being seen.
         told = (
-            open_meta_graph(os.fspath(meta))
-            if meta is not None
-            else _found_meta(location.meta, notes)
+            open_meta_graph(os.fspath(meta)) if meta is not None else _found_meta(location, notes)
         )
         nodes = read_name_based(stored, told, place=location.prefix)
         if isinstance(stored, SaverV1) and stored.missing:
@@ -83,10 +81,13 @@ def _typed(nodes: tuple[Node, ...], directory: str, notes: list[str]) -> tuple[N
     return with_types(nodes, objects)
 
 
-def _found_meta(path: str | None, notes: list[str]) -> MetaGraph | None:
+def _found_meta(location: Location, notes: list[str]) -> MetaGraph | None:
+    """Return the MetaGraph that lies beside a checkpoint; without it, it can be seen as well."""
     try:
-        return open_meta_graph(path) if path is not None else None
-    except CkptVizError as error:
+        if location.saved_model is not None:
+            return open_saved_models_meta_graph(join(location.saved_model, SAVED_MODEL))
+        return open_meta_graph(location.meta) if location.meta is not None else None
+    except (CkptVizError, FileNotFoundError) as error:
         notes.append(f"without what the MetaGraph tells: {error}")
         return None
 
