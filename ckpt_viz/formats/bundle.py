@@ -21,14 +21,23 @@ from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, FormatError, 
 from ckpt_viz.formats.dtypes import ByteOrder, Shape, dtype_name, parse_shape, tensor_bytes
 from ckpt_viz.formats.files import File, file_size, open_file
 from ckpt_viz.formats.protos import BundleEntryProto, BundleHeaderProto, parse
-from ckpt_viz.formats.slices import Slice, slice_key, slice_of, why_incomplete
-from ckpt_viz.formats.sstable import GIT_LFS_POINTER, brief, mask_crc32c, read_table, read_varint
+from ckpt_viz.formats.slices import Slice, check_key_bytes, slice_key, slice_of, why_incomplete
+from ckpt_viz.formats.sstable import (
+    GIT_LFS_POINTER,
+    Table,
+    brief,
+    mask_crc32c,
+    read_table,
+    read_varint,
+)
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
 
 MAX_INDEX_BYTES = 1 << 28  # 256 MiB; a tensor takes some 100 bytes
+MAX_STRING_BYTES = 1 << 28  # 256 MiB; an object takes some 200 bytes in the object graph
 
+_LARGE_INDEX_BYTES = 1 << 24
 _BUNDLE_VERSION = 1  # kTensorBundleVersion: what this reader understands
 _MAX_MATCHES = 256
 _BYTE_ORDERS: Mapping[int, ByteOrder] = {0: "little", 1: "big"}
@@ -122,6 +131,11 @@ class Bundle:
             raise FormatError(
                 f"{self.prefix}.index: {brief(key)}: is {_described(entry)}, "
                 "expected a string scalar"
+            )
+        if entry.size > MAX_STRING_BYTES:
+            raise UnsupportedError(
+                f"{self.prefix}.index: {brief(key)}: has {entry.size} bytes, expected at most "
+                f"{MAX_STRING_BYTES} in an object graph"
             )
         if entry.slices:
             return bytes(self.read(key).item())
@@ -233,8 +247,11 @@ def open_bundle(prefix: str) -> Bundle:
         if proto.slices:
             sliced[key] = raw_key, proto.slices
     parts: dict[str, tuple[Entry | None, ...]] = {}
+    key_bytes = 0
     for key, (raw_key, slices) in sliced.items():
+        key_bytes += len(raw_key) * len(slices)
         try:
+            check_key_bytes(key_bytes)
             keys = [slice_key(raw_key, one) for one in slices]
             parts[key] = tuple([_part(hidden.get(one), header.num_shards) for one in keys])
             entries[key] = _sliced(entries[key], slices, parts[key])
@@ -405,6 +422,8 @@ def _read_index(prefix: str) -> bytes:
             raise UnsupportedError(
                 f"{path}: has {file.size} bytes, expected at most {MAX_INDEX_BYTES} in an index"
             )
+        if file.size > _LARGE_INDEX_BYTES:
+            Table(file)  # raises for what is none, a file with a hole of any size say
         return file.read(0, file.size)
 
 

@@ -14,7 +14,8 @@ from ckpt_viz.formats.files import is_file, is_remote, join, open_file, split
 from ckpt_viz.formats.protos import CheckpointState, parse_text
 
 STATE_FILE = "checkpoint"
-_MAX_BYTES = 1 << 24  # 16 MiB; a checkpoint takes some 100 bytes
+_MAX_BYTES = 1 << 21  # 2 MiB; a checkpoint takes some 100 bytes
+_MAX_PATH = 4096  # characters, of which a path has fewer wherever TensorFlow runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,9 @@ def read_checkpoint_state(directory: str) -> State | None:
     """Return what the directory's `checkpoint` file says, None if there is no such file.
 
     Relative paths in it are those of the directory. An absolute path of a checkpoint that is
-    not there is looked for in the directory, where it lies after a move or a copy. Raises
-    FormatError for a file that is something else.
+    not there is looked for in the directory, where it lies after a move or a copy; so is one
+    with a scheme in a local file, which must not make anyone ask a server. Raises FormatError
+    for a file that is something else.
     """
     path = join(directory, STATE_FILE)
     if not is_file(path):
@@ -53,6 +55,11 @@ def read_checkpoint_state(directory: str) -> State | None:
     proto = parse_text(CheckpointState, text, path)
     if not proto.model_checkpoint_path:
         raise FormatError(f"{path}: names no model_checkpoint_path, expected the latest checkpoint")
+    for name in (proto.model_checkpoint_path, *proto.all_model_checkpoint_paths):
+        if len(name) > _MAX_PATH:
+            raise FormatError(
+                f"{path}: names a path of {len(name)} characters, expected at most {_MAX_PATH}"
+            )
     times = list(proto.all_model_checkpoint_timestamps)
     names = list(proto.all_model_checkpoint_paths) or [proto.model_checkpoint_path]
     times += [None] * (len(names) - len(times))
@@ -69,6 +76,8 @@ def _resolved(directory: str, name: str) -> str:
     is_absolute = is_remote(name) or os.path.isabs(name)
     prefix = name if is_absolute else join(directory, name)
     moved = join(directory, split(name)[1])
+    if is_remote(name) and not is_remote(directory):
+        return moved
     is_lost = prefix != moved and not is_file(f"{prefix}.index") and is_file(f"{moved}.index")
     return moved if is_lost else prefix
 

@@ -192,7 +192,12 @@ class _LocalFile(File):
     def _read(self, offset: int, size: int) -> bytes:
         with _local_errors(self.path):
             self._file.seek(offset)
-            return self._file.read(size)
+            try:
+                return self._file.read(size)
+            except MemoryError as error:  # a file may be larger than the disk that it is on
+                raise CkptVizError(
+                    f"{self.path}: {size} bytes at offset {offset} do not fit into memory"
+                ) from error
 
     def close(self) -> None:
         self._file.close()

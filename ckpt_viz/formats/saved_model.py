@@ -27,6 +27,7 @@ VARIABLES = ("variables", "variables")
 _META_GRAPHS = 2  # a field of SavedModel
 _OBJECT_GRAPH_DEF = 7  # a field of MetaGraphDef
 _MAX_BYTES = 1 << 28  # 256 MiB; an object takes some 100 bytes
+_MAX_PARTS = 100_000
 _KINDS = {
     "asset": "Asset",
     "function": "Function",
@@ -73,11 +74,18 @@ def read_saved_model(directory: str) -> tuple[SavedObject, ...]:
 
 def _object_graph(path: str) -> Any | None:
     """Return the SavedObjectGraph of the first MetaGraphDef that has one."""
+    seen = 0
     with open_file(path) as file:
         for number, start, size in fields(file, 0, file.size, "SavedModel"):
             if number != _META_GRAPHS:
                 continue
             for part, offset, length in fields(file, start, start + size, "MetaGraphDef"):
+                seen += 1
+                if seen > _MAX_PARTS:
+                    raise UnsupportedError(
+                        f"{path}: its MetaGraphs have more than {_MAX_PARTS} fields, "
+                        "expected some 50 in each"
+                    )
                 if part == _OBJECT_GRAPH_DEF:
                     _check_size(path, length)
                     data = file.read(offset, length)

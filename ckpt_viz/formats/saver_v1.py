@@ -19,7 +19,7 @@ from ckpt_viz.errors import CheckpointNotFoundError, FormatError, UnsupportedErr
 from ckpt_viz.formats.dtypes import Shape, dtype_name, parse_shape, tensor_bytes
 from ckpt_viz.formats.files import is_directory, is_file, join, list_directory, open_file, split
 from ckpt_viz.formats.protos import SavedTensorSlices, parse
-from ckpt_viz.formats.slices import Slice, slice_key, slice_of, why_incomplete
+from ckpt_viz.formats.slices import Slice, check_key_bytes, slice_key, slice_of, why_incomplete
 from ckpt_viz.formats.sstable import Table, brief
 
 if TYPE_CHECKING:
@@ -158,9 +158,12 @@ def _entry(dtype: str, shape: Shape, records: list[_Record]) -> SaverEntry:
 
 def _contents(path: str) -> Iterator[tuple[str, str, Shape, _Record]]:
     """Yield name, dtype and shape of each slice's tensor, and where it is."""
+    key_bytes = 0
     for tensor in _meta(path).tensor:
         name = tensor.name.decode("utf-8", "backslashreplace")
+        key_bytes += len(tensor.name) * len(tensor.slice)
         try:
+            check_key_bytes(key_bytes)
             shape = parse_shape(tensor.shape)
             for one in tensor.slice:
                 record = _Record(path, slice_key(tensor.name, one), slice_of(one, shape))

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 from ckpt_viz.errors import FormatError
 from ckpt_viz.formats.dtypes import Shape
 
+MAX_KEY_BYTES = 1 << 26  # 64 MiB; the key of a slice takes some 100 bytes
+
 _FULL = -1  # kFullExtent: all of a dimension
 
 
@@ -47,6 +49,17 @@ def slice_key(name: bytes, proto: Any) -> bytes:
     for extent in _extents(proto):
         parts += map(_ordered_signed, extent)
     return b"".join(parts)
+
+
+def check_key_bytes(total: int) -> None:
+    """Raise FormatError where the keys of a file's slices take more than anyone needs.
+
+    Each has the name of its tensor in it: a slice of 2 bytes can stand for a key of megabytes.
+    """
+    if total > MAX_KEY_BYTES:
+        raise FormatError(
+            f"up to here the slices have keys of {total} bytes, expected at most {MAX_KEY_BYTES}"
+        )
 
 
 def why_incomplete(shape: Shape, slices: Iterable[Slice]) -> str | None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from ckpt_viz.object_graph.keras_optimizers import is_keras_optimizer
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, is_variable
-from ckpt_viz.object_graph.slots import find_slots, is_keras_optimizer
+from ckpt_viz.object_graph.slots import find_slots
 
 # Local names of the scalars that TensorFlow 1's Adam and every Keras 2 optimizer of before
 # 2.11 track; with a schedule in place of a learning rate, plain SGD still has its momentum.

@@ -14,7 +14,7 @@ from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 from ckpt_viz.object_graph.nodes import ROOT, Attribute, Child, Node, Role, Slice, Slot, SlotRule
 from ckpt_viz.object_graph.scope_slots import slots_by_name
 
-MAX_SCOPES = 1 << 21  # nodes; one takes some 500 bytes, and a name can have a slash per byte
+MAX_SCOPES = 300_000  # nodes; one takes some 700 bytes, and a name can have a slash per byte
 
 
 @dataclass(frozen=True, slots=True)

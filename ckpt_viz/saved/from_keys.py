@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.object_graph import keys
 from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role, SlotVariable, is_variable
+from ckpt_viz.object_graph.scopes import MAX_SCOPES
 
 
 def nodes_from_keys(
@@ -70,6 +72,10 @@ class _Tree:
             name = keys.unescape_local_name(step)
             child = self.children[place].setdefault(name, len(self.children))
             if child == len(self.children):
+                if child >= MAX_SCOPES:
+                    raise UnsupportedError(
+                        f"the keys have more than {MAX_SCOPES} steps, expected at most that many"
+                    )
                 self.attributes.append([])
                 self.children.append({})
             place = child

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from ckpt_viz.errors import FormatError
+from ckpt_viz.errors import FormatError, UnsupportedError
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.protos import TrackableObjectGraph, parse
+from ckpt_viz.formats.sstable import brief
 from ckpt_viz.object_graph.nodes import (
     ROOT,
     Attribute,
@@ -36,7 +37,10 @@ def read_object_based(bundle: Bundle) -> tuple[Node, ...]:
     if missing is None:
         return tuple(_nodes(bundle, attribute))
     keys = (key for key in bundle.entries if key != OBJECT_GRAPH_KEY)
-    nodes = list(nodes_from_keys(keys, lambda name, key: attribute(name, "", key)))
+    try:
+        nodes = list(nodes_from_keys(keys, lambda name, key: attribute(name, "", key)))
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{bundle.prefix}.index: {error}") from error
     nodes[ROOT] = replace(
         nodes[ROOT],
         error=f"the object graph is missing: {missing}; what is shown is the tree of the "
@@ -81,11 +85,11 @@ def _check_references(
     """Raise FormatError where a node refers to one that is not there."""
     for child in children:
         if not 0 <= child.node_id < count:
-            raise _no_such_node(f"{place}, child {child.local_name!r}", child.node_id, count)
+            raise _no_such_node(f"{place}, child {brief(child.local_name)}", child.node_id, count)
     for slot in slots:
         for node_id in (slot.variable, slot.slot_variable):
             if not 0 <= node_id < count:
-                raise _no_such_node(f"{place}, slot {slot.slot_name!r}", node_id, count)
+                raise _no_such_node(f"{place}, slot {brief(slot.slot_name)}", node_id, count)
 
 
 def _no_such_node(place: str, node_id: int, count: int) -> FormatError:
@@ -95,16 +99,23 @@ def _no_such_node(place: str, node_id: int, count: int) -> FormatError:
 def _attribute_maker(bundle: Bundle) -> Callable[[str, str, str], Attribute]:
     """Return a function from an attribute's name, full name and key to the attribute."""
 
+    # Attributes of many tensors or slices: a forged graph may name one again and again.
+    seen: dict[str, Attribute] = {}
+
     def attribute(name: str, full_name: str, key: str) -> Attribute:
+        if key in seen:
+            return replace(seen[key], name=name, full_name=full_name)
         keys = bundle.matching(key)
         if len(keys) != 1:
             errors = [bundle.why_unreadable(k) for k in keys]
             nbytes = sum(bundle.entries[k].size for k in keys) if keys else None
-            return Attribute(
+            made = Attribute(
                 name, full_name, key, nbytes=nbytes, error=next(filter(None, errors), None)
             )
+            return seen.setdefault(key, made)
         entry, error = bundle.entries[keys[0]], bundle.why_unreadable(keys[0])
         slices = tuple([Slice(part.start, part.shape) for part in entry.slices])
-        return Attribute(name, full_name, key, entry.dtype, entry.shape, entry.size, slices, error)
+        made = Attribute(name, full_name, key, entry.dtype, entry.shape, entry.size, slices, error)
+        return seen.setdefault(key, made) if slices else made
 
     return attribute

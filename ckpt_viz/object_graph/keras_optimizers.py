@@ -1,0 +1,120 @@
+"""The optimizers of Keras that do not declare their slots, and what they track.
+
+Keras 3, and Keras 2 from 2.11 on. Slots are told from this by `keras_3_slots` and
+`keras_2_slots`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ckpt_viz.object_graph.nodes import Child, Node, is_variable
+
+Shape = tuple[int, ...] | None
+
+# The lists in which Keras 3 optimizers keep slot variables, and the suffix that Keras gives
+# the full names of the variables in them (keras/src/optimizers).
+SLOT_NAMES = {
+    "_accumulated_delta_vars": "accumulated_delta_var",
+    "_accumulated_gradients": "gradient_accumulator",
+    "_accumulated_grads": "accumulated_grad",
+    "_accumulators": "accumulator",
+    "_average_gradients": "average_gradient",
+    "_c": "c",
+    "_linears": "linear",
+    "_m": "momentum",
+    "_model_variables_moving_average": "average",
+    "_momentums": "momentum",
+    "_r": "r",
+    "_u": "norm",
+    "_v": "velocity",
+    "_velocities": "velocity",
+    "_velocity_hats": "velocity_hat",
+    "adam_momentums": "momentum",
+    "adam_velocities": "velocity",
+    "momentums": "momentum",
+}
+# Adafactor's lists: row and column factors of a second moment, and the moment itself.
+FACTORS = ("_r", "_c")
+FACTORED = "_v"
+
+
+@dataclass(frozen=True, slots=True)
+class KerasOptimizer:
+    """What a Keras optimizer tracks.
+
+    `own` are the variables of `_variables` that may be slots: neither the model's nor
+    tracked under a name of their own, as rates and counters are. `trainable` are the model's
+    variables in the optimizer's order; None where it does not track them, as in Keras 2.
+    """
+
+    node_id: int
+    own: tuple[int, ...]
+    trainable: tuple[Child, ...] | None
+    lists: Mapping[str, tuple[Child, ...]]
+
+
+def keras_optimizers(nodes: Sequence[Node]) -> Iterator[KerasOptimizer]:
+    """Yield the Keras optimizers of a graph that may have slots which they do not declare."""
+    # A list belongs to one optimizer: reading it again for each of many would be quadratic.
+    taken: set[int] = set()
+    for node_id, node in enumerate(nodes):
+        if not is_keras_optimizer(nodes, node):
+            continue
+        lists: dict[str, tuple[Child, ...]] = {}
+        for child in node.children:
+            held = nodes[child.node_id]
+            if child.node_id not in taken and not held.attributes:
+                taken.add(child.node_id)
+                lists[child.local_name] = tuple(
+                    item
+                    for item in held.children
+                    if item.local_name.isdecimal() and is_variable(nodes[item.node_id].attributes)
+                )
+        variables, trainable = lists.pop("_variables", ()), lists.pop("_trainable_variables", None)
+        foreign = {child.node_id for child in (*node.children, *(trainable or ()))}
+        own = tuple(c.node_id for c in variables if c.node_id not in foreign)
+        yield KerasOptimizer(node_id, own, trainable, lists)
+
+
+def is_keras_optimizer(nodes: Sequence[Node], node: Node) -> bool:
+    """Return whether this is an optimizer of Keras 3, or a new one of Keras 2 (2.11 on).
+
+    Such an optimizer tracks its `_variables`, and its iterations are the first of them.
+    """
+    for child in node.children:
+        if child.local_name == "_variables":
+            first = nodes[child.node_id].children[:1]
+            return any(
+                c.local_name in ("_iterations", "iterations") and c.node_id == first[0].node_id
+                for c in node.children
+                if first
+            )
+    return False
+
+
+def factor_shapes(shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the shapes of Adafactor's row and column factors; vectors are not factored.
+
+    >>> factor_shapes((5, 3, 2))
+    ((5, 3), (5, 2))
+    >>> factor_shapes((3,))
+    ((), ())
+    """
+    return (shape[:-1], (*shape[:-2], shape[-1])) if len(shape) > 1 else ((), ())
+
+
+def is_adafactor(optimizer: KerasOptimizer) -> bool:
+    """Return whether an optimizer has the lists of Adafactor."""
+    return all(name in optimizer.lists for name in (*FACTORS, FACTORED))
+
+
+def full_name_of(nodes: Sequence[Node], variable: int) -> str:
+    """Return the full name of a variable."""
+    return nodes[variable].attributes[0].full_name
+
+
+def shape_of(nodes: Sequence[Node], variable: int) -> Shape:
+    """Return a variable's shape, None where it is not fully known."""
+    return nodes[variable].attributes[0].shape
