@@ -68,7 +68,7 @@ def test_directory_with_different_checkpoints_asks_which(tmp_path: Path) -> None
     _touch(tmp_path, "a.index", "b-1.index", "c.index", "d.index")
     with pytest.raises(
         CheckpointNotFoundError,
-        match=r"a directory of 4 checkpoints; expected the prefix of one: .*/a or .*/b-1 or .*1 more",
+        match=r"of 4 checkpoints; expected the prefix of one: .*/a or .*/b-1 or .*1 more",
     ):
         locate(str(tmp_path))
 
