@@ -11,13 +11,15 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from ckpt_viz.errors import NoSuchTensorError, SourceError
+from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.object_graph.nodes import ROOT, Node, SlotRule
 from ckpt_viz.object_graph.tree import Tree, spanning_tree
 
 if TYPE_CHECKING:  # numpy takes as long to import as a checkpoint to open
     from ckpt_viz.formats.tensors import Array
 
+_MAX_NAMED = 300  # characters of a key in a message
+_MAX_ALIASED = 1_000_000  # names in the aliases of a node
 _MAX_COMPARED = 1_000_000  # characters of names that a wrong one is compared with
 
 
@@ -118,13 +120,24 @@ class Graph:
         return self._dotted(node_id)
 
     def aliases(self, node_id: int) -> tuple[tuple[str, ...], ...]:
-        """Return the node's other paths: one for each edge that leads to it off its `path`."""
+        """Return the node's other paths: one for each edge that leads to it off its `path`.
+
+        Raises UnsupportedError where they have more than a million names: a chain of nodes
+        that all lead to one has the square of its length.
+        """
         own = (self.tree.parents[node_id], self.tree.labels[node_id])
-        return tuple(
-            (*self.path(parent), local_name)
-            for parent, local_name in self.edges_to[node_id]
-            if (parent, local_name) != own
-        )
+        paths: list[tuple[str, ...]] = []
+        names = 0
+        for parent, local_name in self.edges_to[node_id]:
+            if (parent, local_name) != own:
+                paths.append((*self.path(parent), local_name))
+                names += len(paths[-1])
+            if names > _MAX_ALIASED:
+                raise UnsupportedError(
+                    f"{self.title}: node {node_id} has aliases of more than {_MAX_ALIASED} names, "
+                    f"by {len(self.edges_to[node_id])} edges"
+                )
+        return tuple(paths)
 
     def read(self, name_or_key: str) -> Array:
         """Return the value of one tensor.
@@ -151,9 +164,11 @@ class Graph:
                 raise self._unknown(name_or_key) from no_key
             attributes = self.nodes[node_id].attributes
             if len(attributes) != 1:
-                found = ", ".join(a.checkpoint_key for a in attributes) or "no value"
+                keys = [a.checkpoint_key[:_MAX_NAMED] for a in attributes[:3]]
+                more = f" and {len(attributes) - 3} more" if len(attributes) > 3 else ""
                 raise NoSuchTensorError(
-                    f"{name_or_key}: expected a node with one value, found {found}"
+                    f"{self.title}: {name_or_key}: expected a node with one value, found "
+                    f"{', '.join(keys) or 'no value'}{more}"
                 ) from no_key
             return self._access.value(attributes[0].checkpoint_key)
 
@@ -199,24 +214,46 @@ class Graph:
 
     def _named(self, name: str) -> int | None:
         """Return the first node of this name; time proportional to the graph, however deep."""
-        children: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
-        slots = []
-        for node_id, (parent, local_name) in self.first_edges.items():
-            if self._is_declared_slot(node_id):
-                slots.append(node_id)
-            else:
-                children[parent].append((local_name, node_id))
-        stack = [(ROOT, len("(root)"))] if name.startswith("(root)") else []
+        for node_id in self._at(name):
+            if not self._is_declared_slot(node_id):
+                return node_id
+        if "'s state '" not in name:
+            return None
+        readings: dict[str, tuple[set[int], set[int]]] = {}
+        for node_id in filter(self._is_declared_slot, self.first_edges):
+            slot = self.nodes[node_id].slot
+            assert slot is not None
+            if slot.name not in readings:
+                optimizer, infix, variable = name.partition(f"'s state '{slot.name}' for ")
+                readings[slot.name] = (
+                    (set(self._at(optimizer)), set(self._at(variable))) if infix else (set(), set())
+                )
+            optimizers, variables = readings[slot.name]
+            if slot.optimizer in optimizers and slot.variable in variables:
+                return node_id
+        return None
+
+    def _at(self, dotted: str) -> list[int]:
+        """Return the nodes whose first path is spelled so; several where names have dots."""
+        found: list[int] = []
+        stack = [(ROOT, len("(root)"))] if dotted.startswith("(root)") else []
         while stack:
             node_id, matched = stack.pop()
-            if matched == len(name):
-                return node_id
-            for local_name, child in reversed(children[node_id]):
-                if name.startswith(f".{local_name}", matched):
+            if matched == len(dotted):
+                found.append(node_id)
+                continue
+            for local_name, child in reversed(self._first_children[node_id]):
+                if dotted.startswith(f".{local_name}", matched):
                     stack.append((child, matched + 1 + len(local_name)))
-        if "'s state '" in name:
-            return next((node_id for node_id in slots if self.name(node_id) == name), None)
-        return None
+        return found
+
+    @cached_property
+    def _first_children(self) -> list[list[tuple[str, int]]]:
+        """For each node: local name and id of those whose first path goes through it."""
+        children: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
+        for node_id, (parent, local_name) in self.first_edges.items():
+            children[parent].append((local_name, node_id))
+        return children
 
     def _is_declared_slot(self, node_id: int) -> bool:
         slot = self.nodes[node_id].slot

@@ -11,7 +11,7 @@ import graphviz
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
-from ckpt_viz.render.text import describe_value, printable
+from ckpt_viz.render.text import describe_value, shortened
 
 _BLACK = {"color": "black", "shape": "box", "style": "rounded"}
 _LOOKS = {
@@ -67,5 +67,5 @@ def _escaped(text: str) -> str:
     `graphviz.escape` takes the meaning from backslashes, and from a leading `<` that would
     start an HTML label.
     """
-    escaped: str = graphviz.escape(printable(text))
+    escaped: str = graphviz.escape(shortened(text))
     return escaped

@@ -10,6 +10,8 @@ from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.tree import Tree
 
 MAX_LINES = 300
+_MAX_SHOWN = 1000  # characters of a name, or of the values of a node
+_MAX_PROBLEMS = 3  # of a node
 _MAX_KEPT = 20  # checkpoints of a directory, the latest
 _WORDS = {Origin.LIVE: "live object", Origin.SAVED: "saved checkpoint"}
 
@@ -88,6 +90,11 @@ def printable(name: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
+def shortened(name: str) -> str:
+    """Return an untrusted name, printable, the end of a giant one left out."""
+    return printable(name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…")
+
+
 def _tree_lines(graph: Graph, tree: Tree) -> Iterator[str]:
     """Yield the lines of the tree, depth first and without recursion."""
     yield " ".join(filter(None, ("(root)", _node_words(graph.nodes[ROOT], ROOT))))
@@ -100,9 +107,9 @@ def _tree_lines(graph: Graph, tree: Tree) -> Iterator[str]:
             continue
         label, target = edges.pop()
         branch, below = ("├─ ", "│  ") if edges else ("└─ ", "   ")
-        line = f"{indent}{branch}{printable(label)}"
+        line = f"{indent}{branch}{shortened(label)}"
         if target in shown or (tree.parents[target], tree.labels[target]) != (parent, label):
-            yield f"{line} → #{target} {printable(_pointed_at(graph, target))}"
+            yield f"{line} → #{target} {shortened(_pointed_at(graph, target))}"
             continue
         shown.add(target)
         yield f"{line} {_node_words(graph.nodes[target], target)}"
@@ -125,10 +132,14 @@ def _pointed_at(graph: Graph, node_id: int) -> str:
 
 
 def _node_words(node: Node, node_id: int) -> str:
-    parts = [f"#{node_id}", f"[{node.role.value}]", node.type_name, describe_value(node)]
+    parts = [f"#{node_id}", f"[{node.role.value}]"]
+    parts += [shortened(node.type_name or ""), shortened(describe_value(node))]
     if node.slot is not None:
         parts.append(f"slot ({node.slot.rule.value})")
-    parts += [f"! {printable(problem)}" for problem in _problems(node)]
+    problems = _problems(node)
+    parts += [f"! {printable(problem)}" for problem in problems[:_MAX_PROBLEMS]]
+    if len(problems) > _MAX_PROBLEMS:
+        parts.append(f"! {len(problems) - _MAX_PROBLEMS} more")
     return " ".join(filter(None, parts))
 
 

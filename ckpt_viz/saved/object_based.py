@@ -44,7 +44,7 @@ def read_object_based(bundle: Bundle) -> tuple[Node, ...]:
     nodes[ROOT] = replace(
         nodes[ROOT],
         error=f"the object graph is missing: {missing}; what is shown is the tree of the "
-        "checkpoint keys, which has every value but neither shared nor empty objects",
+        "checkpoint keys, which names every value, but neither shared nor empty objects",
     )
     return tuple(nodes)
 

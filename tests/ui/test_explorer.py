@@ -305,3 +305,81 @@ def test_a_large_model_answers_to_every_key(
         print(f"payload to first paint: {figures['firstPaint']:.0f} ms")
         print(f"payload bytes per node, _esm bytes: {lab.output(1).inner_text()}")
     lab.screenshot("efficientnet-b7")
+
+
+NOT_SAVED = """
+import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import pathlib, tempfile, tensorflow as tf
+import ckpt_viz as cv
+module = tf.Module()
+module.kept = tf.Variable([1.0, 2.0])
+module.parts = {tf.Module(): 1}
+module.blocks = type("Blocks", (list,), {})([tf.Variable(1)])
+folder = pathlib.Path(tempfile.mkdtemp())
+manager = tf.train.CheckpointManager(tf.train.Checkpoint(module=module), str(folder), 3)
+manager.save(), manager.save()
+explorer = cv.show(module)
+explorer
+"""
+PARTIAL = """
+next(folder.glob("ckpt-2.data-*")).write_bytes(b"")
+partial = cv.show(folder)
+partial.selected = 0
+partial
+"""
+
+
+def test_what_will_not_be_saved_or_is_missing_is_marked_and_explained(lab: JupyterLab) -> None:
+    lab.create_notebook("problems.ipynb", code_cell(NOT_SAVED), code_cell(PARTIAL))
+    lab.open_notebook("problems.ipynb")
+    lab.run_cell(0)
+    live = lab.output(0).locator(".ckpt-viz")
+    expect(row(live, "(root)")).to_contain_text("! not saved")
+    row(live, "(root)").click()
+    expect(live.locator(".ckv-details")).to_contain_text("blocks Blocks, 1 object")
+    lab.screenshot("not-saved")
+    lab.run_cell(1)
+    partial = lab.output(1).locator(".ckpt-viz")
+    expect(row(partial, "(root)")).to_contain_text("! problem")
+    expect(row(partial, "kept")).to_contain_text("! value missing")
+    details = partial.locator(".ckv-details")
+    expect(details).to_contain_text("the object graph is missing")
+    expect(details).to_contain_text("ckpt-2 is the latest checkpoint, of 2 in")
+    expect(details).to_contain_text("ckpt-1, saved 20")
+    partial.scroll_into_view_if_needed()
+    details.scroll_into_view_if_needed()
+    lab.screenshot("partial-copy")
+
+
+NAME_BASED = """
+import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tempfile, tensorflow as tf
+import ckpt_viz as cv
+v1 = tf.compat.v1
+with tf.Graph().as_default(), v1.Session() as session:
+    with v1.variable_scope("dense"):
+        kernel, bias = v1.get_variable("kernel", [4, 2]), v1.get_variable("bias", [2])
+    v1.train.AdamOptimizer().minimize(tf.reduce_sum(kernel) + tf.reduce_sum(bias))
+    session.run(v1.global_variables_initializer())
+    prefix = v1.train.Saver().save(session, tempfile.mkdtemp() + "/model.ckpt", global_step=3)
+explorer = cv.show(prefix)
+explorer
+"""
+
+
+def test_name_based_checkpoint_is_explored_like_any_other(lab: JupyterLab) -> None:
+    lab.create_notebook("name-based.ipynb", code_cell(NAME_BASED))
+    lab.open_notebook("name-based.ipynb")
+    lab.run_cell(0)
+    explorer = lab.output(0).locator(".ckpt-viz")
+    details = explorer.locator(".ckv-details")
+    expect(details).to_contain_text("is a name-based checkpoint: names of variables, no objects")
+    row(explorer, "kernel").click()
+    expect(details).to_contain_text("trainable, in collections trainable_variables")
+    box(explorer, "(root).dense.kernel").click()
+    focused(explorer).press("ArrowRight")
+    row(explorer, "Adam_1").click()
+    expect(details).to_contain_text(
+        "slot variable v of (root).dense.kernel, inferred by name scope"
+    )
+    lab.screenshot("name-based")
