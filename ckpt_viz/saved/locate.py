@@ -209,9 +209,9 @@ def _of_state(given: str, directory: str, state: State) -> Location:
     kept = tuple(
         Kept(listed.prefix, listed.saved_at, _is_there(listed.prefix)) for listed in state.listed
     )
-    how_many = f"of {len(kept)}" if len(kept) > 1 else "and only one"
+    which = f"the latest checkpoint, of {len(kept)}" if len(kept) > 1 else "the only checkpoint"
     if _is_there(state.latest):
-        resolved = f"{state.latest} is the latest checkpoint, {how_many} in {directory}"
+        resolved = f"{state.latest} is {which} in {directory}"
         return _checkpoint_at(given, state.latest, resolved, kept)
     present = [one.prefix for one in kept if one.exists]
     if present:

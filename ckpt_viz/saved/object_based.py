@@ -98,7 +98,6 @@ def _no_such_node(place: str, node_id: int, count: int) -> FormatError:
 
 def _attribute_maker(bundle: Bundle) -> Callable[[str, str, str], Attribute]:
     """Return a function from an attribute's name, full name and key to the attribute."""
-
     # Attributes of many tensors or slices: a forged graph may name one again and again.
     seen: dict[str, Attribute] = {}
 
