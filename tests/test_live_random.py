@@ -18,24 +18,25 @@ from tests.laws import assert_same_graph, state_of
 
 pytestmark = pytest.mark.tf
 
-NAMES = st.sampled_from(
-    [
-        "a",
-        "b",
-        "kernel",
-        "_private",
-        "0",
-        "layer-1",
-        "a.b",
-        "a/b",
-        ".ATTRIBUTES",
-        "ü",
-        "class",
-        "x y",
-    ]
-) | st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=4)
+PLAIN_NAMES = [
+    "a",
+    "b",
+    "kernel",
+    "_private",
+    "0",
+    "layer-1",
+    "a.b",
+    "a/b",
+    ".ATTRIBUTES",
+    "ü",
+    "class",
+]
+# A checkpoint's root may have no other object of its own under the name "root".
+NAMES = (
+    st.sampled_from(["a", "b", "_private", "0", "a.b", "a/b", ".ATTRIBUTES", "ü", "class", "x y"])
+    | st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=4)
+).filter(lambda name: name != "root")
 Draw = Callable[..., Any]
-KINDS = ["variable", "module", "list", "dict", "tuple", "named", "ordered", "custom", "slots"]
 Pair = namedtuple("Pair", ["left", "right"])
 
 
@@ -45,61 +46,58 @@ def _checkpoint(draw: Draw) -> Any:
 
     pool: list[Any] = [tf.Variable([1.0, 2.0])]
     for _ in range(draw(st.integers(0, 12))):
-        pool.append(_new_object(draw, pool))
-    modules = [
-        obj for obj in pool if isinstance(obj, tf.Module) and not isinstance(obj, tf.Variable)
-    ]
-    for _ in range(draw(st.integers(0, 8)) if modules else 0):
-        module, name = draw(st.sampled_from(modules)), draw(NAMES)
-        setattr(module, name, draw(st.sampled_from(pool)))  # cycles, too
+        pool.append(draw(st.sampled_from(MAKERS))(draw, pool))
+    holders = [obj for obj in pool if type(obj) is tf.Module]
+    for _ in range(draw(st.integers(0, 8)) if holders else 0):
+        holder, name = draw(st.sampled_from(holders)), draw(NAMES)
+        setattr(holder, name, draw(st.sampled_from(pool)))  # cycles, too
     attached = draw(st.dictionaries(NAMES, st.sampled_from(pool), max_size=3))
     attached = {name: obj for name, obj in attached.items() if not hasattr(tf.Module, name)}
-    trackable = [obj for obj in pool if isinstance(obj, tf.Module)]
-    if trackable and draw(st.booleans()):
-        root = draw(st.sampled_from(trackable))
-        return tf.train.Checkpoint(
-            root, **{f"k{i}": obj for i, obj in enumerate(attached.values())}
-        )
+    if holders and draw(st.booleans()):
+        keywords = {f"k{i}": obj for i, obj in enumerate(attached.values())}
+        return tf.train.Checkpoint(draw(st.sampled_from(holders)), **keywords)
     checkpoint = tf.train.Checkpoint(**attached)
     if draw(st.booleans()):
         assert checkpoint.save_counter is not None
     return checkpoint
 
 
-def _new_object(draw: Draw, pool: list[Any]) -> Any:
+def _variable(draw: Draw, pool: list[Any]) -> Any:
     import tensorflow as tf
 
-    kind = draw(
-        st.sampled_from(
-            ["variable", "module", "list", "dict", "tuple", "named", "ordered", "custom", "slots"]
-        )
-    )
+    dtype = draw(st.sampled_from(["float32", "int64", "bool", "complex64", "bfloat16"]))
+    shape = draw(st.lists(st.integers(0, 3), max_size=2))
+    return tf.Variable(tf.zeros(shape, dtype), name=draw(st.sampled_from(["v", "w", "w_1"])))
+
+
+def _module(draw: Draw, pool: list[Any]) -> Any:
+    import tensorflow as tf
+
+    return tf.Module()
+
+
+def _container(draw: Draw, pool: list[Any]) -> Any:
+    import tensorflow as tf
+
     some = draw(st.lists(st.sampled_from([*pool, 3, None]), max_size=3))
+    make = draw(st.sampled_from([list, tuple, set, dict, OrderedDict, Pair]))
     holder = tf.Module()
-    if kind == "variable":
-        dtype = draw(st.sampled_from(["float32", "int64", "bool", "complex64", "bfloat16"]))
-        shape = draw(st.lists(st.integers(0, 3), max_size=2))
-        return tf.Variable(tf.zeros(shape, dtype), name=draw(st.sampled_from(["v", "w", "w_1"])))
-    if kind == "module":
-        return holder
-    if kind == "custom":
-        return _serializes_itself(draw(st.sampled_from([("x",), ("x", "y/z")])))
-    if kind == "slots":
-        return _optimizer_with_slots(draw, pool)
-    containers: dict[str, Any] = {
-        "list": list(some),
-        "dict": {draw(NAMES): item for item in some},
-        "tuple": tuple(some),
-        "named": Pair(*(*some, None, None)[:2]),
-        "ordered": OrderedDict((draw(NAMES), item) for item in some),
-    }
-    holder.contents = containers[kind]
+    if make is set:
+        holder.contents = {id(item): item for item in some if item is not None}.keys()
+    elif make is Pair:
+        holder.contents = Pair(*(*some, None, None)[:2])
+    elif make in (list, tuple):
+        holder.contents = make(some)
+    else:
+        holder.contents = make((draw(NAMES), item) for item in some)
     holder.ignored = defaultdict(list, {"a": some})
     return holder
 
 
-def _serializes_itself(names: tuple[str, ...]) -> Any:
+def _serializes_itself(draw: Draw, pool: list[Any]) -> Any:
     import tensorflow as tf
+
+    names = draw(st.sampled_from([("x",), ("x", "y/z")]))
 
     class Custom(tf.Module):  # type: ignore[misc]
         def _serialize_to_tensors(self) -> dict[str, Any]:
@@ -108,26 +106,75 @@ def _serializes_itself(names: tuple[str, ...]) -> Any:
     return Custom()
 
 
-def _optimizer_with_slots(draw: Draw, pool: list[Any]) -> Any:
+def _optimizer_with_declared_slots(draw: Draw, pool: list[Any]) -> Any:
     import tensorflow as tf
     import tf_keras
 
-    optimizer = draw(
-        st.sampled_from(
-            [
-                lambda: tf.compat.v1.train.MomentumOptimizer(0.0, 0.9),
-                lambda: tf.compat.v1.train.AdamOptimizer(0.0),
-                lambda: tf_keras.optimizers.legacy.Adam(0.0),
-            ]
-        )
-    )()
-    floats = [v for v in pool if isinstance(v, tf.Variable) and v.dtype == tf.float32]
-    chosen = draw(st.lists(st.sampled_from(floats), max_size=2, unique_by=id))
+    makers: list[Callable[[], Any]] = [
+        lambda: tf.compat.v1.train.MomentumOptimizer(0.0, 0.9),
+        lambda: tf.compat.v1.train.AdamOptimizer(0.0),
+        lambda: tf_keras.optimizers.legacy.Adam(0.0),
+    ]
+    optimizer, chosen = draw(st.sampled_from(makers))(), _some_floats(draw, pool)
     if chosen:
         optimizer.apply_gradients([(tf.zeros_like(v), v) for v in chosen])
-    holder = tf.Module()
-    holder.optimizer = optimizer
-    return holder
+    return optimizer
+
+
+def _optimizer_with_lists(draw: Draw, pool: list[Any]) -> Any:
+    import tensorflow as tf
+    import tf_keras
+
+    makers: list[Callable[[], Any]] = [
+        lambda: tf.keras.optimizers.SGD(momentum=0.9),
+        lambda: tf.keras.optimizers.Adam(use_ema=True, ema_momentum=0.9),
+        lambda: tf_keras.optimizers.Adam(),
+    ]
+    optimizer, chosen = draw(st.sampled_from(makers))(), _some_floats(draw, pool)
+    if chosen:
+        optimizer.build(chosen)
+    return optimizer
+
+
+def _some_floats(draw: Draw, pool: list[Any]) -> list[Any]:
+    import tensorflow as tf
+
+    floats = [v for v in pool if isinstance(v, tf.Variable) and v.dtype == tf.float32]
+    chosen: list[Any] = draw(st.lists(st.sampled_from(floats), max_size=2, unique_by=id))
+    return chosen
+
+
+def _layer(draw: Draw, pool: list[Any]) -> Any:
+    import tensorflow as tf
+    import tf_keras
+
+    layers = draw(st.sampled_from([tf.keras.layers, tf_keras.layers]))
+    makers = [layers.BatchNormalization, lambda: layers.Dense(2), lambda: layers.Dropout(0.5)]
+    layer = draw(st.sampled_from(makers))()
+    # Keras 3 does not track lists, Keras 2 does; a built layer takes no more.
+    if not layer.built and draw(st.booleans()):
+        layer.held = draw(st.lists(st.sampled_from(pool), max_size=2))
+    if draw(st.booleans()):
+        layer.build((None, 3))
+    return layer
+
+
+def _value(draw: Draw, pool: list[Any]) -> Any:
+    import tensorflow as tf
+
+    makers: list[Callable[[], Any]] = [
+        lambda: tf.random.Generator.from_seed(1),
+        lambda: tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1),
+        lambda: tf.function(lambda: 1),
+        lambda: iter(tf.data.Dataset.range(3)),
+    ]
+    return draw(st.sampled_from(makers))()
+
+
+MAKERS = [
+    *(_variable, _module, _module, _container, _container),
+    *(_serializes_itself, _optimizer_with_declared_slots, _optimizer_with_lists, _layer, _value),
+]
 
 
 @settings(
