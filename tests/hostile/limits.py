@@ -1,0 +1,186 @@
+"""Opens paths in processes of their own, with limits on time and memory.
+
+A worker imports the package once; for each path it forks, so that every input starts from
+the same memory, and whatever becomes of one (a crash, an endless loop) becomes of it alone.
+Memory is the peak of resident memory beyond that of opening nothing. Time is that of the
+processor, for each thing that is done with a path: other work on the machine counts for
+neither.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import time
+import traceback
+import warnings
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+from tests.hostile.seeds import DIRECTORY
+from tests.hostile.use import Finding, use_all
+
+SECONDS = 2.0
+MEGABYTES = 256
+_WATCHDOG_SECONDS = 30.0  # on the clock: for what waits and takes no time of the processor
+_ADDRESS_SPACE = 1 << 30  # beyond the worker's own: allocations fail rather than thrash
+
+
+class Result(NamedTuple):
+    """What came of a path. `finding` is None if it is what should come of it."""
+
+    said: str
+    finding: str | None
+    seconds: float
+    megabytes: float
+
+
+class Worker:
+    """A process that opens paths; a context manager."""
+
+    def __enter__(self) -> Worker:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=Path(__file__).parents[2],
+        )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(60)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+    def open(self, path: str, sandbox: str, seconds: float = SECONDS) -> Result:
+        """Use a path (see `use_all`), each thing for at most so many seconds."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps([path, sandbox, seconds]).encode() + b"\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the worker died, status {self._process.wait()}, at {path}")
+        return Result(*json.loads(line))
+
+
+def _serve() -> None:
+    import gc
+
+    warnings.simplefilter("error")
+    import cramjam  # noqa: F401 (what is imported here is not measured)
+    import ml_dtypes  # noqa: F401
+
+    import ckpt_viz as cv
+
+    cv.graph(DIRECTORY / "adam" / "ckpt-1").to_dot()
+    gc.collect()
+    gc.freeze()
+    baseline = max(_run("", "", SECONDS, 0.0).megabytes for _ in range(3))
+    for line in sys.stdin:
+        path, sandbox, seconds = json.loads(line)
+        print(json.dumps(_run(path, sandbox, seconds, baseline)), flush=True)
+
+
+def _run(path: str, sandbox: str, seconds: float, baseline: float) -> Result:
+    reader, writer = os.pipe()
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        os.close(reader)
+        _in_child(path, sandbox, seconds, writer)
+    os.close(writer)
+    told = _told(reader, child)
+    os.close(reader)
+    _, status, usage = os.wait4(child, 0)
+    took = usage.ru_utime + usage.ru_stime
+    megabytes = usage.ru_maxrss / 1024 - baseline
+    *stages, last = told.decode("utf-8", "replace").split("\n") if told else [""]
+    said, finding = json.loads(last) if status == 0 else ("", None)
+    at = f" at: {stages[-1] if stages else last}"
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        late = number in (signal.SIGPROF, signal.SIGKILL)
+        finding = f"{'took too long' if late else f'died of signal {number}'}{at}"
+    elif status:
+        finding = f"ended with status {status}{at}"
+    elif finding is None and baseline and megabytes > MEGABYTES:
+        finding = f"took {megabytes:.0f} MB, expected at most {MEGABYTES}"
+    return Result(said, finding, took, megabytes)
+
+
+def _told(reader: int, child: int) -> bytes:
+    """Return all that the child writes; kill it if it waits for something that never comes."""
+    told = b""
+    deadline = time.monotonic() + _WATCHDOG_SECONDS
+    while True:
+        ready, _, _ = select.select([reader], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            os.kill(child, signal.SIGKILL)
+            return told
+        data = os.read(reader, 1 << 16)
+        if not data:
+            return told
+        told += data
+
+
+def _in_child(path: str, sandbox: str, seconds: float, writer: int) -> None:
+    # Stages are told line by line; the last line is the result.
+    said, finding = "", None
+    try:
+        _limit()
+        if sandbox:
+            try:
+                said = use_all(path, sandbox, partial(_begin, writer, seconds))
+            except Finding as error:
+                finding = str(error)
+            except MemoryError:
+                finding = f"asked for more than there is: {_last_lines()}"
+            except BaseException:
+                finding = _last_lines()
+        _write(writer, json.dumps([said[:3000], finding]))
+        os._exit(0)
+    finally:
+        os._exit(77)
+
+
+def _begin(writer: int, seconds: float, stage: str) -> None:
+    """Tell what comes next, and end the process if that takes too long, wherever it is."""
+    _write(writer, ascii(stage)[:500] + "\n")
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _write(writer: int, text: str) -> None:
+    os.write(writer, text.encode())
+
+
+def _limit() -> None:
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    space = pages * resource.getpagesize() + _ADDRESS_SPACE
+    resource.setrlimit(resource.RLIMIT_AS, (space, space))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _last_lines() -> str:
+    kind, error, at = sys.exc_info()
+    frames = traceback.extract_tb(at)[-6:]
+    where = " < ".join(f"{Path(f.filename).name}:{f.lineno} {f.name}" for f in reversed(frames))
+    return f"{kind.__name__ if kind else ''}: {str(error)[:1000]} ({where})"
+
+
+if __name__ == "__main__":
+    _serve()

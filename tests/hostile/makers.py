@@ -1,0 +1,828 @@
+"""One maker per attack: it writes files into a directory and says which path to open.
+
+Beside each stands what must be said: the beginning of `use` of the path, as a regular
+expression. That this takes neither long nor much memory, `limits` sees to.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import cramjam
+
+from tests import tables
+from tests.hostile.limits import SECONDS
+from tests.hostile.seeds import seeds
+from tests.hostile.use import copy_of
+from tests.tables import (
+    FLOAT32,
+    STRING,
+    Tensor,
+    bundle_entry,
+    field,
+    floats,
+    handle,
+    header,
+    shape,
+    slice_key,
+    slice_proto,
+    string,
+    varint,
+)
+
+MANY = 100_000
+_SECONDS_FOR_MANY = 10.0  # a graph of so many nodes takes a second where nothing else runs
+GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+VALUE = "VARIABLE_VALUE"
+NASTY = (
+    "<script>alert(1)</script>",
+    "</title><img src=x onerror=alert(1)>",
+    "<<b>html</b>>",
+    "a\"b'c`d",
+    "a\\",
+    "\\N\\G\\l",
+    "a\nb\r\nc\td",
+    "a/b",
+    "a.b..S/.ATTRIBUTES",
+    "..",
+    "",
+    " ",
+    "\x1b[2J\x1b[31mred\x07",
+    "\x9b31m",
+    "\x00",
+    "\u202eevil\u2066",
+    "\u2028\u2029\u0085",
+    "\ufeff\u200b",
+    "(root)",
+    "constructor",
+    "__proto__",
+    "%s{0}$HOME",
+    "'s state 'm' for (root)",
+    "\U0010ffff",
+)
+
+Make = Callable[[Path], str]
+
+
+class Attack(NamedTuple):
+    make: Make
+    said: str
+    seconds: float = SECONDS
+
+
+ATTACKS: dict[str, Attack] = {}
+
+
+def attack(said: str) -> Callable[[Make], Make]:
+    """Register a maker under its name."""
+
+    def register(make: Make) -> Make:
+        ATTACKS[make.__name__] = Attack(make, said)
+        return make
+
+    return register
+
+
+# --- files that are none
+
+
+@attack(r"CheckpointNotFoundError: .*ckpt: no such checkpoint")
+def nothing_there(directory: Path) -> str:
+    return str(directory / "ckpt")
+
+
+@attack(r"FormatError: .*ckpt\.index: .*has 0 bytes, expected at least 48")
+def empty_index(directory: Path) -> str:
+    return _index(directory, b"")
+
+
+@attack(r"CheckpointNotFoundError: .*ckpt: no such checkpoint")
+def index_is_a_directory(directory: Path) -> str:
+    (directory / "ckpt.index").mkdir()
+    return str(directory / "ckpt")
+
+
+@attack(r"CheckpointNotFoundError: .*ckpt: no such checkpoint")
+def index_is_a_named_pipe(directory: Path) -> str:
+    os.mkfifo(directory / "ckpt.index")
+    return str(directory / "ckpt")
+
+
+@attack(r"graph of 1 nodes, 1 marked: the object graph is missing: .*no such file")
+def shard_is_a_named_pipe(directory: Path) -> str:
+    path = tables.write_bundle(directory / "ckpt", {GRAPH: string(_proto([_node()]))})
+    (directory / "ckpt.data-00000-of-00001").unlink()
+    os.mkfifo(directory / "ckpt.data-00000-of-00001")
+    return path
+
+
+@attack(r"CheckpointNotFoundError: .*: a directory without a checkpoint")
+def state_file_is_a_named_pipe(directory: Path) -> str:
+    os.mkfifo(directory / "checkpoint")
+    return str(directory)
+
+
+@attack(r"CkptVizError: .*ckpt\.index: cannot be read: Too many levels of symbolic links")
+def index_is_a_loop_of_links(directory: Path) -> str:
+    (directory / "ckpt.index").symlink_to("ckpt.index")
+    return str(directory / "ckpt")
+
+
+@attack(r"CheckpointNotFoundError: .*a\x00b: no such checkpoint")
+def path_has_a_nul(directory: Path) -> str:
+    return str(directory / "a\0b")
+
+
+@attack(r"CkptVizError: .*cannot be read: File name too long")
+def path_is_too_long(directory: Path) -> str:
+    return str(directory / ("a" * 300))
+
+
+@attack(r"UnsupportedError: .*ckpt\.index: has \d+ bytes, expected at most")
+def index_of_a_terabyte(directory: Path) -> str:
+    return _index(directory, b"", size=1 << 40)
+
+
+@attack(r"FormatError: .*ckpt\.index: .*expected the table magic")
+def index_of_zeros_just_small_enough(directory: Path) -> str:
+    return _index(directory, b"", size=(1 << 28))
+
+
+@attack(r"FormatError: .*ckpt\.index: block at offset 0: masked crc32c")
+def index_of_one_giant_block(directory: Path) -> str:
+    size = (1 << 26) - 48
+    path = directory / "ckpt.index"
+    with path.open("wb") as file:
+        file.truncate(size)
+        file.seek(size)
+        file.write(tables.footer(handle(0, size - 5)))
+    return str(directory / "ckpt")
+
+
+@attack(r"FormatError: .*ckpt\.index: .*cut short or damaged")
+def index_cut_short(directory: Path) -> str:
+    path = _graph(directory, [_node()])
+    index = Path(f"{path}.index")
+    index.write_bytes(index.read_bytes()[:-10])
+    return path
+
+
+# --- tables
+
+
+@attack(r"FormatError: .*ckpt\.index: .*varint at byte \d+ does not end")
+def varints_that_never_end(directory: Path) -> str:
+    return _index(directory, tables.table_of_blocks([tables.block(b"\xff" * 1000)]))
+
+
+@attack(r"FormatError: .*ckpt\.index: footer: the varint")
+def footer_varint_that_never_ends(directory: Path) -> str:
+    return _index(directory, b"\xff" * 40 + tables.MAGIC)
+
+
+@attack(r"FormatError: .*ckpt\.index: block at offset \d+: ends at \d+, expected at most")
+def block_past_the_file(directory: Path) -> str:
+    return _index(directory, tables.table_of_blocks([_block({})], [handle(0, (1 << 64) - 1)]))
+
+
+@attack(r"FormatError: .*ckpt\.index: block at offset 0: overlaps the one before it")
+def one_block_again_and_again(directory: Path) -> str:
+    block = _block({b"k%d" % n: b"" for n in range(50)})
+    return _index(directory, tables.table_of_blocks([block], [handle(0, len(block))] * MANY))
+
+
+@attack(r"FormatError: .*ckpt\.index: .*its keys have more than 16 times")
+def keys_that_grow_out_of_nothing(directory: Path) -> str:
+    # Each repeats a key of 1 MB and adds a byte: 4 bytes that stand for a million.
+    long = 1 << 20
+    entries = tables.entry(0, b"", header()) + tables.entry(0, b"k" * long, bundle_entry())
+    entries += b"".join(tables.entry(long + n, b"k", b"") for n in range(10_000))
+    return _index(directory, tables.table_of_blocks([tables.block(entries)]))
+
+
+@attack(r"FormatError: .*ckpt\.index: .*claims to decompress to \d+ bytes, expected at most")
+def decompression_bomb_that_lies(directory: Path) -> str:
+    bomb = varint(1 << 40) + b"\x00\x00"
+    return _index(directory, tables.table_of_blocks([bomb], block_type=1))
+
+
+@attack(r"FormatError: .*ckpt\.index: .*restart points")
+def decompression_bomb(directory: Path) -> str:
+    bomb = bytes(cramjam.snappy.compress_raw(b"\x00" * (60 << 20)))
+    return _index(directory, tables.table_of_blocks([bomb], block_type=1))
+
+
+@attack(r"FormatError: .*ckpt\.index: header: num_shards is 0")
+def many_decompression_bombs(directory: Path) -> str:
+    bomb = bytes(cramjam.snappy.compress_raw(tables.block(b"\x00" * (30 << 20))))
+    return _index(directory, tables.table_of_blocks([bomb] * 20, block_type=1))
+
+
+@attack(r"graph of 3001 nodes")
+def keys_out_of_snappy_out_of_nothing(directory: Path) -> str:
+    # 16 times the block's bytes in keys, 20 times the file's in blocks.
+    entries = tables.entry(0, b"", header())
+    for n in range(3000):
+        key = b"k%05d" % n + b"k" * 4000
+        entries += tables.entry(0, key, bundle_entry())
+    bomb = bytes(cramjam.snappy.compress_raw(tables.block(entries)))
+    return _index(directory, tables.table_of_blocks([bomb], block_type=1))
+
+
+@attack(r"FormatError: .*ckpt\.index: .*comes after")
+def keys_that_decrease(directory: Path) -> str:
+    rows = [(b"", header()), (b"b", bundle_entry()), (b"a", bundle_entry())]
+    return tables.write_index(directory / "ckpt", rows)
+
+
+# --- bundles
+
+
+@attack(r"graph of 5 nodes, \d+ marked: .*of-2147483647: no such file")
+def two_billion_shards(directory: Path) -> str:
+    rows = {b"": header(0x7FFFFFFF), GRAPH.encode(): bundle_entry(STRING, shard=2_000_000_000)}
+    rows |= {f"a/b/{n}/.ATTRIBUTES/{VALUE}".encode(): bundle_entry(shard=n) for n in range(2)}
+    return tables.write_index(directory / "ckpt", sorted(rows.items()))
+
+
+@attack(r"graph of 20001 nodes, 20001 marked: the object graph is missing")
+def every_tensor_in_a_shard_of_its_own(directory: Path) -> str:
+    rows = {b"": header(MANY + 1), GRAPH.encode(): bundle_entry(STRING, size=1)}
+    for n in range(20_000):
+        rows[f"{n}/.ATTRIBUTES/{VALUE}".encode()] = bundle_entry(shard=n + 1)
+    return tables.write_index(directory / "ckpt", sorted(rows.items()))
+
+
+@attack(r"FormatError: .*ckpt\.index: header: num_shards is -1, expected at least 1")
+def shards_less_than_none(directory: Path) -> str:
+    return tables.write_index(directory / "ckpt", [(b"", header(-1))])
+
+
+@attack(r"graph of 1 nodes, 1 marked: the object graph is missing: .*has 0 bytes, expected")
+def offset_past_the_file(directory: Path) -> str:
+    return _entry(directory, bundle_entry(STRING, offset=(1 << 63) - 1, size=1))
+
+
+@attack(r"FormatError: .*ckpt\.index: entry .*offset")
+def negative_offset(directory: Path) -> str:
+    return _entry(directory, bundle_entry(STRING, offset=-1, size=1))
+
+
+@attack(r"FormatError: .*ckpt\.index: entry .*shape is")
+def shape_that_overflows(directory: Path) -> str:
+    return _entry(directory, bundle_entry(FLOAT32, shape(1 << 40, 1 << 40)))
+
+
+@attack(r"FormatError: .*ckpt\.index: entry .*has 100000 dimensions")
+def shape_of_too_many_dimensions(directory: Path) -> str:
+    return _entry(directory, bundle_entry(FLOAT32, shape(*[1] * MANY)))
+
+
+@attack(r"FormatError: .*ckpt\.index: entry .*shape is")
+def shape_of_wide_numbers(directory: Path) -> str:
+    return _entry(directory, bundle_entry(FLOAT32, shape(*[(1 << 63) - 1] * 254)))
+
+
+@attack(r"graph of 2 nodes, a value: UnsupportedError|graph of 2 nodes")
+def shape_of_a_zero_beside_giants(directory: Path) -> str:
+    giants = shape(*[(1 << 63) - 1] * 200, 0)
+    return _variables(directory, {"a": tables.raw(FLOAT32, giants, b"")})
+
+
+@attack(r"UnsupportedError: .*_CHECKPOINTABLE_OBJECT_GRAPH.*expected at most")
+def object_graph_of_a_terabyte(directory: Path) -> str:
+    size = 1 << 40
+    with (directory / "ckpt.data-00000-of-00001").open("wb") as file:
+        file.truncate(size)
+    return _entry(directory, bundle_entry(STRING, size=size), data=False)
+
+
+@attack(
+    r"graph of 2 nodes, a value: .*00001: 1099511627776 bytes at offset 0 do not fit into memory"
+)
+def tensor_of_a_terabyte(directory: Path) -> str:
+    size = 1 << 40
+    path = _variables(directory, {"a": floats(1.0)})
+    rows = [
+        (b"", header()),
+        (GRAPH.encode(), bundle_entry(STRING, size=0)),
+        (f"a/.ATTRIBUTES/{VALUE}".encode(), bundle_entry(FLOAT32, shape(size // 4), size=size)),
+    ]
+    with (directory / "ckpt.data-00000-of-00001").open("r+b") as file:
+        file.truncate(size)
+    proto = string(_proto([_node([(1, "a")]), _node(values=["a"])]))
+    with (directory / "ckpt.data-00000-of-00001").open("r+b") as file:
+        file.write(proto.data)
+    crc = tables.masked_crc32c(proto.checked)
+    rows[1] = (rows[1][0], bundle_entry(STRING, size=len(proto.data), crc32c=crc))
+    tables.write_index(directory / "ckpt", rows)
+    return path
+
+
+@attack(r"FormatError: .*ckpt.data-00000-of-00001: .*do(es)? not end within")
+def string_lengths_that_never_end(directory: Path) -> str:
+    data = b"\xff" * 100
+    (directory / "ckpt.data-00000-of-00001").write_bytes(data)
+    return _entry(directory, bundle_entry(STRING, size=len(data)), data=False)
+
+
+@attack(r"FormatError: .*ckpt.data-00000-of-00001: .*their lengths say")
+def string_of_an_exabyte(directory: Path) -> str:
+    data = varint(1 << 60) + b"\0" * 20
+    (directory / "ckpt.data-00000-of-00001").write_bytes(data)
+    return _entry(directory, bundle_entry(STRING, size=len(data)), data=False)
+
+
+@attack(r"graph of 1 nodes, 1 marked: the object graph is missing: its slices have")
+def object_graph_in_slices(directory: Path) -> str:
+    one = slice_proto()
+    return _entry(directory, bundle_entry(STRING, slices=[one, one]))
+
+
+@attack(r"FormatError: .*expected a string scalar")
+def object_graph_of_floats(directory: Path) -> str:
+    return _entry(directory, bundle_entry(FLOAT32, shape(1)))
+
+
+@attack(r"(UnsupportedError|FormatError): .*ckpt\.index: entry .*slices")
+def long_name_with_many_slices(directory: Path) -> str:
+    # Each slice has a key of its own, with the name in it: 2 bytes that stand for a million.
+    name = b"w" * (1 << 20)
+    rows = [(b"", header()), (name, bundle_entry(slices=[b""] * MANY))]
+    return tables.write_index(directory / "ckpt", rows)
+
+
+@attack(r"graph of 2 nodes, a value: .*share bytes")
+def slices_that_overlap(directory: Path) -> str:
+    extents = [((n, 1),) for n in range(4)]
+    rows = {b"": header(), b"w": bundle_entry(FLOAT32, shape(4), slices=map_slices(extents))}
+    for one in extents:
+        rows[slice_key(b"w", *one)] = bundle_entry(FLOAT32, shape(1), offset=0, size=4)
+    (directory / "ckpt.data-00000-of-00001").write_bytes(b"\0" * 4)
+    return tables.write_index(directory / "ckpt", sorted(rows.items()))
+
+
+def map_slices(extents: Iterable[tables.Extents]) -> list[bytes]:
+    return [slice_proto(*one) for one in extents]
+
+
+@attack(r"graph of 1001 nodes")
+def entries_that_overlap(directory: Path) -> str:
+    data = b"\0" * (1 << 20)
+    (directory / "ckpt.data-00000-of-00001").write_bytes(data)
+    crc = tables.masked_crc32c(data)
+    rows = {b"": header()}
+    for n in range(1000):
+        rows[b"v%d" % n] = bundle_entry(FLOAT32, shape(len(data) // 4), size=len(data), crc32c=crc)
+    return tables.write_index(directory / "ckpt", sorted(rows.items()))
+
+
+# --- object graphs
+
+
+def _of_nodes(said: str, name: str, nodes: Callable[[], Iterable[bytes]]) -> None:
+    def make(directory: Path) -> str:
+        return _graph(directory, nodes())
+
+    ATTACKS[name] = Attack(make, said, _SECONDS_FOR_MANY)
+
+
+_ALL = rf"graph of {MANY} nodes"
+
+
+def chain(*extra: tuple[int, str], name: str = "next") -> Iterable[bytes]:
+    """Nodes that each lead to the next, and by further edges to the same few."""
+    for n in range(MANY - 1):
+        yield _node([(n + 1, name), *extra])
+    yield _node()
+
+
+_of_nodes(_ALL, "chain", chain)
+_of_nodes(_ALL, "chain_with_an_edge_to_the_root_from_everywhere", lambda: chain((0, "root")))
+_of_nodes(_ALL, "chain_with_an_edge_to_the_end_from_everywhere", lambda: chain((MANY - 1, "z")))
+_of_nodes(_ALL, "chain_of_bookkeeping", lambda: chain(name="_tracked"))
+_of_nodes(_ALL, "chain_of_optimizers", lambda: chain(name="_variables"))
+_of_nodes(_ALL, "cycle", lambda: [_node([((n + 1) % MANY, "next")]) for n in range(MANY)])
+_of_nodes(
+    _ALL, "star", lambda: [_node([(n, str(n)) for n in range(1, MANY)]), *[_node()] * (MANY - 1)]
+)
+_of_nodes(
+    _ALL,
+    "star_of_one_name",
+    lambda: [_node([(n, "x") for n in range(1, MANY)])] + [_node()] * (MANY - 1),
+)
+_of_nodes(r"graph of 2 nodes", "edges_of_one_name", lambda: [_node([(1, "x")] * MANY), _node()])
+_of_nodes(r"graph of 1 nodes", "edges_to_itself", lambda: [_node([(0, "self")] * MANY)])
+_of_nodes(_ALL, "nodes_that_nothing_leads_to", lambda: [_node()] * MANY)
+_of_nodes(
+    rf"graph of {MANY + 1} nodes",
+    "chain_in_a_chain_of_short_cuts",  # the cheapest path to a node is found last
+    lambda: (
+        [
+            _node([(n + 1, "next"), (min(n + 2, MANY), "_short"), (n // 2, "back")])
+            for n in range(MANY)
+        ]
+        + [_node()]
+    ),
+)
+
+
+_of_nodes(
+    rf"graph of {MANY + 2} nodes",
+    "slots_of_one_optimizer",
+    lambda: [
+        _node([(1, "v")], slots=[(1, str(n), n) for n in range(2, MANY + 2)]),
+        *[_node(values=["v"])] * (MANY + 1),
+    ],
+)
+_of_nodes(
+    rf"graph of {MANY} nodes",
+    "slots_at_the_end_of_a_chain",
+    lambda: [
+        _node([(1, "next")], slots=[(MANY // 2, "m", n) for n in range(MANY // 2 + 1, MANY)]),
+        *[_node([(n + 1, "next")]) for n in range(1, MANY // 2)],
+        *[_node(values=["v"]) for _ in range(MANY // 2, MANY)],
+    ],
+)
+_of_nodes(
+    rf"graph of {MANY} nodes",
+    "slots_of_slots",
+    lambda: [
+        _node([(1, "v")], slots=[(n, "m", n + 1) for n in range(1, MANY - 1)]),
+        *[_node(values=["v"])] * (MANY - 1),
+    ],
+)
+_of_nodes(
+    rf"graph of {MANY} nodes",
+    "slots_of_slots_in_a_circle",
+    lambda: [
+        _node(slots=[(n, "m", n % (MANY - 1) + 1) for n in range(1, MANY)]),
+        *[_node(values=["v"])] * (MANY - 1),
+    ],
+)
+_of_nodes(
+    r"graph of 2 nodes",
+    "slot_of_itself",
+    lambda: [
+        _node([(1, "v")], slots=[(1, "m", 1), (0, "n", 1), (1, "o", 0), (0, "p", 0)]),
+        _node(values=["v"]),
+    ],
+)
+_of_nodes(
+    r"graph of 1 nodes", "root_is_its_own_slot", lambda: [_node(values=["r"], slots=[(0, "m", 0)])]
+)
+_of_nodes(
+    r"graph of 2 nodes",
+    "slots_by_the_hundred_thousand_for_one_variable",
+    lambda: [_node([(1, "v")], slots=[(1, str(n), 1) for n in range(MANY)]), _node(values=["v"])],
+)
+_of_nodes(
+    r"FormatError: .*node 0, child 'x': found node id -1, expected 0 to 0",
+    "negative_node_id",
+    lambda: [_node([(-1, "x")])],
+)
+_of_nodes(
+    r"FormatError: .*node 0, slot 'm': found node id 7, expected 0 to 1",
+    "slot_of_a_variable_that_is_not_there",
+    lambda: [_node(slots=[(7, "m", 1)]), _node(values=["v"])],
+)
+_of_nodes(r"FormatError: .*found no nodes", "no_nodes", lambda: [])
+_of_nodes(
+    r"FormatError: .*child 'xxx.*found node id 7",
+    "giant_name_in_a_message",
+    lambda: [_node([(7, "x" * (1 << 20))])],
+)
+_of_nodes(
+    r"graph of 1001 nodes",
+    "names_of_a_megabyte",
+    lambda: (
+        [_node([(1, "x" * (1 << 20))]), _node([(n, str(n)) for n in range(2, 1001)] * 2)]
+        + [_node([(0, "up"), (1, "over")])] * 999
+    ),
+)
+_of_nodes(
+    r"graph of 2 nodes",
+    "attributes_without_end",
+    lambda: [_node([(1, "x")]), _node(values=[""] * MANY)],
+)
+_of_nodes(
+    rf"graph of {len(NASTY) + 1} nodes",
+    "nasty_names",
+    lambda: [
+        _node([(n, name) for n, name in enumerate(NASTY, 1)], slots=[(1, NASTY[0], 2)]),
+        *[
+            _node([(0, name)], values=[name], slots=[(n, name, n)])
+            for n, name in enumerate(NASTY, 1)
+        ],
+    ],
+)
+
+
+@attack(r"FormatError: .*are not a TrackableObjectGraph")
+def names_that_are_not_utf8(directory: Path) -> str:
+    surrogate = field(1, field(1, field(1, 0) + field(2, b"\xed\xa0\x80")))
+    return tables.write_bundle(directory / "ckpt", {GRAPH: string(surrogate)})
+
+
+@attack(r"FormatError: .*are not a TrackableObjectGraph")
+def messages_nested_without_end(directory: Path) -> str:
+    groups = varint(15 << 3 | 3) * MANY
+    return tables.write_bundle(directory / "ckpt", {GRAPH: string(groups)})
+
+
+@attack(r"graph of 2 nodes")
+def every_attribute_stands_for_many_entries(directory: Path) -> str:
+    # 256 entries begin with "t", and 20,000 attributes have that as their key.
+    nodes = [_node([(1, "x")]), _node(attributes=[(str(n), "", "t") for n in range(20_000)])]
+    rows = {f"t{n:03}": floats(1.0) for n in range(256)}
+    return tables.write_bundle(directory / "ckpt", {GRAPH: string(_proto(nodes)), **rows})
+
+
+@attack(r"graph of 1 nodes, 1 marked: the object graph is missing|UnsupportedError")
+def key_of_a_million_steps_without_object_graph(directory: Path) -> str:
+    rows = {b"": header(), GRAPH.encode(): bundle_entry(STRING, size=1)}
+    rows[b"a/" * (1 << 20) + f".ATTRIBUTES/{VALUE}".encode()] = bundle_entry()
+    return tables.write_index(directory / "ckpt", sorted(rows.items()))
+
+
+# --- name-based
+
+
+@attack(rf"graph of {MANY + 1} nodes")
+def name_of_many_scopes(directory: Path) -> str:
+    return tables.write_bundle(directory / "ckpt", {"/".join(["a"] * MANY): floats(1.0)})
+
+
+@attack(r"UnsupportedError: .*scopes")
+def name_of_two_million_scopes(directory: Path) -> str:
+    return tables.write_bundle(directory / "ckpt", {"/" * (1 << 21): floats(1.0)})
+
+
+@attack(r"(UnsupportedError: .*scopes|graph of)")
+def names_of_many_scopes_that_share_them(directory: Path) -> str:
+    stem = "a/" * 20_000
+    return tables.write_bundle(
+        directory / "ckpt", {f"{stem}{n:04}": floats(1.0) for n in range(500)}
+    )
+
+
+@attack(r"graph of 2002 nodes")
+def scopes_with_names_of_a_megabyte(directory: Path) -> str:
+    rows = {b"": header()}
+    for n in range(1000):
+        rows[b"x" * (1 << 15) + b"/%04d/Adam" % n] = bundle_entry(FLOAT32, shape(1))
+    return tables.write_index(directory / "ckpt", sorted(rows.items()))
+
+
+@attack(r"graph of \d+ nodes")
+def nasty_tensor_names(directory: Path) -> str:
+    tensors = {name: floats(1.0) for name in NASTY if name and not name.startswith("\0")}
+    raw = {name.encode(): tensor for name, tensor in tensors.items()} | {b"\xff\xfe": floats(2.0)}
+    return tables.write_rows(directory / "ckpt", raw, {})
+
+
+@attack(r"graph of \d+ nodes")
+def dots_that_would_leave_the_directory(directory: Path) -> str:
+    return tables.write_bundle(
+        directory / "ckpt", {"../../../etc/passwd": floats(1.0), "/etc/passwd": floats(1.0)}
+    )
+
+
+# --- V1 files
+
+
+def _v1(directory: Path, contents: bytes, rows: Mapping[bytes, bytes] | None = None) -> str:
+    table = tables.table(sorted({b"": contents, **(rows or {})}.items()))
+    (directory / "v1").write_bytes(table)
+    return str(directory / "v1")
+
+
+@attack(r"(UnsupportedError|FormatError): .*v1: .*slices")
+def v1_long_name_with_many_slices(directory: Path) -> str:
+    meta = tables.slice_meta(b"w" * (1 << 20), FLOAT32, b"", *[()] * MANY)
+    return _v1(directory, tables.contents(meta))
+
+
+@attack(r"graph of 2 nodes, a value: .*v1: row .*w.*: has 0 values, expected 1152921504606846976")
+def v1_tensor_that_claims_an_exabyte(directory: Path) -> str:
+    whole = ((0, -1),)
+    meta = tables.slice_meta(b"w", FLOAT32, shape(1 << 60), whole)
+    rows = {slice_key(b"w", *whole): tables.saved_slice(b"")}
+    return _v1(directory, tables.contents(meta), rows)
+
+
+@attack(r"CheckpointNotFoundError|FormatError|graph")
+def v1_shards_without_end(directory: Path) -> str:
+    path = Path(_v1(directory, tables.contents()))
+    path.rename(directory / "v1-00000-of-99999")
+    return str(directory / "v1")
+
+
+# --- what lies beside a checkpoint
+
+
+def _state(directory: Path, text: bytes) -> str:
+    (directory / "checkpoint").write_bytes(text)
+    tables.write_bundle(directory / "ckpt-1", {GRAPH: string(_proto([_node()]))})
+    return str(directory)
+
+
+@attack(r"UnsupportedError: .*checkpoint: has \d+ bytes, expected at most")
+def state_of_ten_megabytes(directory: Path) -> str:
+    return _state(directory, b'all_model_checkpoint_paths: "ckpt-1"\n' * 270_000)
+
+
+@attack(r"graph of 1 nodes")
+def state_as_large_as_may_be(directory: Path) -> str:
+    lines = b'model_checkpoint_path: "ckpt-1"\n' + b'all_model_checkpoint_paths: "a"\n' * 60_000
+    return _state(directory, lines)
+
+
+@attack(r"FormatError: .*checkpoint: names a path of 1000000 characters")
+def state_of_backslashes(directory: Path) -> str:
+    # protobuf's own parser takes an hour for these, and for the next
+    return _state(directory, b'model_checkpoint_path: "' + b"\\\\" * 1_000_000 + b'"')
+
+
+@attack(r"FormatError: .*checkpoint: names no model_checkpoint_path")
+def state_on_one_line(directory: Path) -> str:
+    return _state(directory, b"a:1 " * 500_000)
+
+
+@attack(r"FormatError: .*checkpoint: its \d+ bytes are not a CheckpointState as text")
+def state_nested_without_end(directory: Path) -> str:
+    return _state(directory, b"a {" * 50_000)
+
+
+@attack(r"FormatError: .*checkpoint: its \d+ bytes are not a CheckpointState as text")
+def state_of_bytes(directory: Path) -> str:
+    return _state(directory, bytes(range(256)) * 10)
+
+
+@attack(r"FormatError: .*checkpoint: names a path of 200000 characters, expected at most 4096")
+def state_with_a_giant_path(directory: Path) -> str:
+    return _state(directory, b'model_checkpoint_path: "' + b"a" * 200_000 + b'"')
+
+
+@attack(r"CheckpointNotFoundError: .*checkpoint: names ")
+def state_with_a_path_of_control_characters(directory: Path) -> str:
+    return _state(directory, rb'model_checkpoint_path: "\000\033[31m\n\r"')
+
+
+@attack(r"CheckpointNotFoundError: .*checkpoint: names \S*/ckpt and 1")
+def state_that_names_a_server(directory: Path) -> str:
+    return _state(directory, b'model_checkpoint_path: "http://127.0.0.1:9/ckpt"')
+
+
+@attack(r"graph of 1 nodes")
+def state_with_giant_numbers(directory: Path) -> str:
+    times = b"all_model_checkpoint_timestamps: 1e308\n" + b"last_preserved_timestamp: nan\n"
+    return _state(
+        directory,
+        b'model_checkpoint_path: "ckpt-1"\nall_model_checkpoint_paths: "ckpt-1"\n' + times,
+    )
+
+
+def _with_file(seed: str, name: str, data: bytes) -> Make:
+    def make(directory: Path) -> str:
+        files, opened = seeds()[seed]
+        copy_of({**files, name: data}, directory)
+        return str(directory / opened)
+
+    return make
+
+
+def _keras_metadata(*metadata: str) -> bytes:
+    return b"".join(
+        field(1, field(2, n) + field(5, text.encode())) for n, text in enumerate(metadata)
+    )
+
+
+_NESTED = '{"class_name": "A", "config": ' + '{"a":' * MANY + "1" + "}" * MANY + "}"
+_PARTS_OF_A_SAVED_MODEL: dict[str, tuple[str, bytes]] = {
+    "json_nested_without_end": ("keras_metadata.pb", _keras_metadata(_NESTED)),
+    # Read may be deeper than written: both have their own limit on nesting.
+    "json_nested_to_every_depth": (
+        "keras_metadata.pb",
+        _keras_metadata(
+            *(
+                '{"class_name": "A", "config": ' + '{"a":' * n + "1" + "}" * n + "}"
+                for n in range(900, 1010)
+            )
+        ),
+    ),
+    "json_of_giant_numbers": (
+        "keras_metadata.pb",
+        _keras_metadata('{"config": {"a": ' + "9" * MANY + "}}", '{"config": {"a": 1e999}}'),
+    ),
+    "json_of_other_kinds": (
+        "keras_metadata.pb",
+        _keras_metadata("[]", "1", '"a"', '{"class_name": 1, "config": []}', "{"),
+    ),
+    "class_name_with_escapes": (
+        "keras_metadata.pb",
+        _keras_metadata(*['{"class_name": "\\u001b[2J\\n<b>\\ud800\\"", "config": {}}'] * 5),
+    ),
+    "class_name_of_a_megabyte": (
+        "keras_metadata.pb",
+        _keras_metadata(*['{"class_name": "' + "x" * (1 << 20) + '"}'] * 9),
+    ),
+    "keras_metadata_of_bytes": ("keras_metadata.pb", b"\xff" * 1000),
+    "saved_model_of_bytes": ("saved_model.pb", b"\xff" * 1000),
+    "saved_model_of_zeros": ("saved_model.pb", b"\0" * (1 << 20)),
+    "saved_model_of_many_small_graphs": (
+        "saved_model.pb",
+        field(2, field(1, b"") * 90_000) * 10,
+    ),
+    "saved_model_of_many_fields": ("saved_model.pb", field(1, 0) * (1 << 20)),
+    "saved_model_cut_in_an_endless_field": ("saved_model.pb", varint(2 << 3 | 2) + varint(1 << 62)),
+}
+for _name, (_file, _data) in _PARTS_OF_A_SAVED_MODEL.items():
+    ATTACKS[_name] = Attack(_with_file("saved_model", _file, _data), r"graph of \d+ nodes")
+
+_VARIABLE = field(1, b"dense/kernel:0") + field(7, 1)
+_METAS: dict[str, bytes] = {
+    "meta_graph_of_bytes": b"\xff" * 1000,
+    "meta_graph_of_many_fields": field(3, 0) * (1 << 20),
+    "meta_graph_that_lists_one_variable_again_and_again": field(
+        4, field(1, b"variables") + field(2, field(2, field(1, _VARIABLE) * MANY))
+    ),
+    "meta_graph_of_many_collections": b"".join(
+        field(4, field(1, b"%d" % n) + field(2, field(1, field(1, b"dense/kernel:0"))))
+        for n in range(50_000)
+    ),
+    "meta_graph_of_slices_of_other_ranks": field(
+        4,
+        field(1, b"variables")
+        + field(2, field(2, field(1, field(1, b"a") + field(4, field(2, 1) + field(3, 1))))),
+    ),
+}
+for _name, _data in _METAS.items():
+    ATTACKS[_name] = Attack(_with_file("name_based", "model.meta", _data), r"graph of \d+ nodes")
+
+
+# --- the pieces
+
+
+def _index(directory: Path, data: bytes, *, size: int | None = None) -> str:
+    with (directory / "ckpt.index").open("wb") as file:
+        file.write(data)
+        if size is not None:
+            file.truncate(size)
+    return str(directory / "ckpt")
+
+
+def _block(rows: Mapping[bytes, bytes]) -> bytes:
+    return tables.block(b"".join(tables.entry(0, *row) for row in rows.items()))
+
+
+def _entry(directory: Path, entry: bytes, *, data: bool = True) -> str:
+    """Write a bundle whose object graph has this entry."""
+    if data:
+        (directory / "ckpt.data-00000-of-00001").write_bytes(b"")
+    return tables.write_index(directory / "ckpt", [(b"", header()), (GRAPH.encode(), entry)])
+
+
+def _variables(directory: Path, tensors: Mapping[str, Tensor]) -> str:
+    """Write a root with these variables."""
+    root = _node([(n, name) for n, name in enumerate(tensors, 1)])
+    stored = {f"{name}/.ATTRIBUTES/{VALUE}": tensor for name, tensor in tensors.items()}
+    nodes = [root, *(_node(values=[name]) for name in tensors)]
+    return tables.write_bundle(directory / "ckpt", {GRAPH: string(_proto(nodes)), **stored})
+
+
+def _graph(directory: Path, nodes: Iterable[bytes]) -> str:
+    """Write a bundle with this object graph, and one variable at the keys `v` and `r`."""
+    tensors = {f"{name}/.ATTRIBUTES/{VALUE}": floats(1.0) for name in "vr"}
+    return tables.write_bundle(directory / "ckpt", {GRAPH: string(_proto(nodes)), **tensors})
+
+
+def _proto(nodes: Iterable[bytes]) -> bytes:
+    return b"".join(field(1, node) for node in nodes)
+
+
+def _node(
+    children: Iterable[tuple[int, str]] = (),
+    *,
+    values: Iterable[str] = (),
+    attributes: Iterable[tuple[str, str, str]] = (),
+    slots: Iterable[tuple[int, str, int]] = (),
+) -> bytes:
+    """A TrackableObject; `values` are the object keys of its VARIABLE_VALUEs."""
+    all_of_them = [*attributes, *((VALUE, "", f"{key}/.ATTRIBUTES/{VALUE}") for key in values)]
+    return b"".join(
+        [
+            *(field(1, field(1, n) + field(2, name.encode())) for n, name in children),
+            *(
+                field(2, field(1, name.encode()) + field(2, full.encode()) + field(3, key.encode()))
+                for name, full, key in all_of_them
+            ),
+            *(
+                field(3, field(1, variable) + field(2, name.encode()) + field(3, slot))
+                for variable, name, slot in slots
+            ),
+        ]
+    )

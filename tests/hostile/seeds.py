@@ -1,0 +1,155 @@
+"""The good files that fuzzing starts from, as TensorFlow wrote them: `tests/data/seeds/`.
+
+`python -m tests.hostile.seeds` wrote them, with TensorFlow 2.21, Keras 3.15 and tf_keras 2.21,
+and writes them anew; nothing else here needs TensorFlow.
+"""
+
+from __future__ import annotations
+
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+DIRECTORY = Path(__file__).parents[1] / "data" / "seeds"
+# What to open in the directory of that name.
+_PATHS = {
+    "adam": "ckpt-1",  # Keras 3: slots are told by names and order alone
+    "declared_slots": "ckpt",  # Keras 2's legacy Adam
+    "name_based": "model",  # tf.compat.v1.train.Saver, with its MetaGraph
+    "name_based_v1": "model",  # the same in the format of before TensorFlow 0.12
+    "partitioned": "model",  # slices
+    "saved_model": "",  # tf_keras, with keras_metadata.pb
+    "several_shards": "ckpt",
+    "state": "",  # a directory with a `checkpoint` file
+    "values": "ckpt",  # strings, and two tensors to an attribute
+}
+
+
+class Seed(NamedTuple):
+    """A directory's files by name, and which path in it to open."""
+
+    files: dict[str, bytes]
+    opened: str
+
+
+@cache
+def seeds() -> dict[str, Seed]:
+    return {name: _seed(DIRECTORY / name, opened) for name, opened in _PATHS.items()}
+
+
+def _seed(directory: Path, opened: str) -> Seed:
+    paths = sorted(path for path in directory.rglob("*") if path.is_file())
+    if not paths:
+        raise FileNotFoundError(f"{directory}: has no files; run python -m tests.hostile.seeds")
+    return Seed({str(path.relative_to(directory)): path.read_bytes() for path in paths}, opened)
+
+
+def _write_all(directory: Path) -> None:
+    from tests import live_objects
+
+    for name in _PATHS:
+        shutil.rmtree(directory / name, ignore_errors=True)
+        (directory / name).mkdir(parents=True)
+    _write_adam(directory / "adam" / "ckpt-1")
+    live_objects.keras2_with_legacy_adam().write(str(directory / "declared_slots" / "ckpt"))
+    _write_values(directory / "values" / "ckpt")
+    _write_saved_model(directory / "saved_model")
+    _write_shards(directory / "several_shards" / "ckpt")
+    _write_state(directory / "state")
+    _write_name_based(directory / "name_based" / "model", v1=False)
+    _write_name_based(directory / "name_based_v1" / "model", v1=True)
+    _write_partitioned(directory / "partitioned" / "model")
+
+
+def _write_adam(prefix: Path) -> None:
+    import keras
+    import tensorflow as tf
+
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(2), keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+    model.optimizer.build(model.trainable_variables)
+    tf.train.Checkpoint(model=model, optimizer=model.optimizer).write(str(prefix))
+
+
+def _write_values(prefix: Path) -> None:
+    import tensorflow as tf
+
+    table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+    table.insert(tf.constant(["a", "b"]), tf.constant([1, 2], tf.int64))
+    names = tf.Variable(["a", "", "long" * 50])
+    tf.train.Checkpoint(table=table, names=names, data={"x/y.z": tf.Variable(1 + 2j)}).write(
+        str(prefix)
+    )
+
+
+def _write_saved_model(directory: Path) -> None:
+    import tf_keras
+
+    model = tf_keras.Sequential([tf_keras.layers.Dense(1, input_shape=(2,))])
+    model.compile(tf_keras.optimizers.SGD(momentum=0.9), "mse")
+    model.save(directory, save_format="tf", save_traces=False)
+    for path in (directory / "fingerprint.pb", directory / "assets"):
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    _drop_functions(directory / "saved_model.pb")
+
+
+def _drop_functions(path: Path) -> None:
+    """Take the program, which nothing here reads, out of a SavedModel: it is most of the file."""
+    from tensorflow.core.protobuf import saved_model_pb2
+
+    proto = saved_model_pb2.SavedModel.FromString(path.read_bytes())
+    for meta_graph in proto.meta_graphs:
+        meta_graph.graph_def.Clear()
+        meta_graph.meta_info_def.Clear()
+        meta_graph.object_graph_def.concrete_functions.clear()
+    path.write_bytes(proto.SerializeToString(deterministic=True))
+
+
+def _write_shards(prefix: Path) -> None:
+    import tensorflow as tf
+
+    policy = tf.train.experimental.MaxShardSizePolicy(max_shard_size=600)
+    variables = {letter: tf.Variable(tf.ones([100])) for letter in "abc"}
+    tf.train.Checkpoint(**variables).write(
+        str(prefix), tf.train.CheckpointOptions(experimental_sharding_callback=policy)
+    )
+
+
+def _write_state(directory: Path) -> None:
+    import tensorflow as tf
+
+    manager = tf.train.CheckpointManager(
+        tf.train.Checkpoint(a=tf.Variable(1), b=[tf.Variable([1.0, 2.0])]), str(directory), 2
+    )
+    for _ in range(2):
+        manager.save()
+
+
+def _write_name_based(prefix: Path, *, v1: bool) -> None:
+    import tensorflow as tf
+
+    v1_api: Any = tf.compat.v1
+    with tf.Graph().as_default(), v1_api.Session() as session:
+        kernel = v1_api.get_variable("dense/kernel", [2, 2], use_resource=False)
+        v1_api.get_variable("dense/name", initializer=tf.constant(["a", "bc"]), trainable=False)
+        v1_api.train.AdamOptimizer().minimize(tf.reduce_sum(kernel), var_list=[kernel])
+        session.run(v1_api.global_variables_initializer())
+        version = v1_api.train.SaverDef.V1 if v1 else v1_api.train.SaverDef.V2
+        saver = v1_api.train.Saver(write_version=version)
+        saver.save(session, str(prefix), write_state=False, write_meta_graph=not v1)
+
+
+def _write_partitioned(prefix: Path) -> None:
+    import tensorflow as tf
+
+    v1_api: Any = tf.compat.v1
+    with tf.Graph().as_default(), v1_api.Session() as session:
+        with v1_api.variable_scope("scope", partitioner=v1_api.fixed_size_partitioner(2)):
+            v1_api.get_variable("w", [3, 2], use_resource=False)
+        session.run(v1_api.global_variables_initializer())
+        v1_api.train.Saver().save(session, str(prefix), write_state=False)
+
+
+if __name__ == "__main__":
+    _write_all(DIRECTORY)

@@ -1,0 +1,123 @@
+"""Everything that people do with a checkpoint, done with one that they should not have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import ckpt_viz as cv
+from ckpt_viz.render import payload
+from ckpt_viz.render.text import printable
+
+MAX_MESSAGE = 17_000  # characters: three shapes of 254 dimensions, and some words
+_MAX_IN_DOT = 2_000  # nodes; a picture of more is of no use
+_MAX_KEYS = 20
+_SMALL_BYTES = 100_000
+
+Stage = Callable[[str], None]
+
+
+class Finding(Exception):
+    """Neither a graph nor an error as it should be."""
+
+
+def use(path: str, sandbox: str, stage: Stage = lambda name: None) -> str:
+    """Open a path and do with the graph what people do next; return what came of it.
+
+    Everything of it lies in the directory `sandbox`, which errors have to name. `stage` is
+    told what comes next. Raises Finding, or what else went wrong.
+    """
+    stage("graph")
+    try:
+        graph = cv.graph(path)
+    except cv.CkptVizError as error:
+        return _checked(error, sandbox)
+    stage("str")
+    _check_text(str(graph))
+    repr(graph)
+    stage("payload")
+    payload.encode(graph)
+    if len(graph.nodes) < _MAX_IN_DOT:
+        stage("to_dot")
+        _check_text(graph.to_dot().source)
+    _ask_nodes(graph, stage)
+    errors = [node.error for node in graph.nodes if node.error]
+    errors += [a.error for node in graph.nodes for a in node.attributes if a.error]
+    for mark in errors[:1000]:
+        _check_message(mark, "")
+    said = _read_values(graph, sandbox, stage)
+    marks = f", {len(errors)} marked: {errors[0]}" if errors else ""
+    return f"graph of {len(graph.nodes)} nodes{marks}{said}"
+
+
+def use_all(path: str, sandbox: str, stage: Stage = lambda name: None) -> str:
+    """Use a path, then open the directory that it is in, then its files if they are small."""
+    said = use(path, sandbox, stage)
+    paths = [os.path.join(sandbox, name) for name in sorted(os.listdir(sandbox))[:20]]
+    is_small = sum(os.lstat(path).st_size for path in paths) < _SMALL_BYTES
+    for other in [sandbox, *(paths if is_small else ())]:
+        try:
+            stage(f"graph of {other}")
+            repr(cv.graph(other))
+        except cv.CkptVizError as error:
+            _checked(error, sandbox)
+    return said
+
+
+def _ask_nodes(graph: cv.ObjectGraph, stage: Stage) -> None:
+    count = len(graph.nodes)
+    for node_id in sorted({0, 1, count // 2, count - 1} & set(range(count))):
+        stage(f"name of node {node_id}")
+        graph.name(node_id)
+        stage(f"path of node {node_id}")
+        graph.path(node_id)
+        stage(f"aliases of node {node_id}")
+        with suppress(cv.UnsupportedError):
+            graph.aliases(node_id)
+
+
+def _read_values(graph: cv.ObjectGraph, sandbox: str, stage: Stage) -> str:
+    attributes = [a for node in graph.nodes[:10_000] for a in node.attributes]
+    names = list(dict.fromkeys(attribute.checkpoint_key for attribute in attributes))
+    names = [*names[:_MAX_KEYS], "(root).no.such", "no_such_key", ""]
+    names += [graph.name(node_id) for node_id in {0, len(graph.nodes) - 1}]
+    said = ""
+    for name in names:
+        stage(f"read {name[:100]!r}")
+        try:
+            value = graph.read(name)
+            value.tobytes() if value.dtype != object else value.tolist()
+        except cv.CkptVizError as error:
+            # A name that is echoed may be as long as it is.
+            _check_message(str(error), sandbox, MAX_MESSAGE + 2 * len(repr(name)))
+            said = said or f", a value: {error}"
+    return said
+
+
+def _checked(error: cv.CkptVizError, sandbox: str) -> str:
+    _check_message(str(error), sandbox)
+    return f"{type(error).__name__}: {error}"
+
+
+def _check_message(message: str, sandbox: str, most: int = MAX_MESSAGE) -> None:
+    if sandbox not in message:
+        raise Finding(f"names no file: {message[:1000]}")
+    if len(message) > most:
+        raise Finding(f"has {len(message)} characters, expected at most {most}: {message[:1000]}")
+    if not printable(message).isprintable():
+        raise Finding(f"cannot be shown on a line: {message[:1000]!r}")
+
+
+def _check_text(text: str) -> None:
+    for line in text.split("\n"):
+        if not line.replace("\t", " ").isprintable():
+            raise Finding(f"moves the cursor: {line[:1000]!r}")
+
+
+def copy_of(files: dict[str, bytes], directory: Path) -> None:
+    for name, data in files.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
