@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,10 @@ from tests.hostile.use import copy_of
 
 INPUTS = 2000
 _BY_HYPOTHESIS = 500  # slower to make, but what fails is made small
+
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="limits processes by means of Linux"
+)
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,10 @@ import ckpt_viz as cv
 from ckpt_viz.formats.protos import CheckpointState, parse_text
 from tests.hostile.limits import MEGABYTES, Worker
 from tests.hostile.makers import ATTACKS, MANY, NASTY
+
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="limits processes by means of Linux"
+)
 
 
 @pytest.fixture(scope="module")

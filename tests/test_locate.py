@@ -220,3 +220,15 @@ def test_checkpoint_file_leads_out_of_its_directory_only_where_it_says_so(tmp_pa
     assert locate(str(run)).prefix == f"{tmp_path}/elsewhere/c-1"
     shutil.copy(tmp_path / "elsewhere" / "c-1.index", run / "c-1.index")
     assert locate(str(run)).prefix == f"{tmp_path}/elsewhere/c-1"
+
+
+def test_name_that_no_file_can_have_counts_as_gone(tmp_path: Path) -> None:
+    _touch(tmp_path, "c-1.index")
+    giant = "c" * 300
+    with pytest.raises(CheckpointNotFoundError, match="no such checkpoint"):
+        locate(str(tmp_path / giant))
+    (tmp_path / "checkpoint").write_text(
+        f'model_checkpoint_path: "c-1"\nall_model_checkpoint_paths: "{giant}"\n'
+        'all_model_checkpoint_paths: "c-1"\n'
+    )
+    assert [one.exists for one in locate(str(tmp_path)).kept] == [False, True]

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
+from ckpt_viz.formats import sstable
 from ckpt_viz.formats.files import BytesFile
 from ckpt_viz.formats.sstable import Table, read_table
 from tests.tables import MAGIC, block, entry, footer, handle, stored, table, table_of_blocks, varint
@@ -319,3 +320,11 @@ def test_any_blocks_with_true_checksums_give_increasing_keys_or_our_error(
 ) -> None:
     rows = rows_or_refusal(table_of_blocks(blocks, handles, block_type=block_type)) or []
     assert all(before < after for (before, _), (after, _) in pairwise(rows))
+
+
+def test_keys_in_all_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [(b"a" * 60 + b"%04d" % n, b"") for n in range(100)]
+    assert len(list(read_table(table(rows), "t"))) == 100
+    monkeypatch.setattr(sstable, "_MAX_KEY_BYTES", 64 * 99)
+    with pytest.raises(UnsupportedError, match=r"t: block at offset 0: the keys up to here have"):
+        list(read_table(table(rows), "t"))

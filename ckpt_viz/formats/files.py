@@ -7,6 +7,7 @@ any size, what is not asked for does not cross the network.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -18,6 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
 
+_MAX_SHOWN = 300  # characters of a path that is too long for a file
 MAX_NAMES = 100_000
 """What `list_directory` returns at most; a checkpoint has some ten files."""
 
@@ -227,6 +229,8 @@ def _local_errors(path: str) -> Iterator[None]:
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
         raise FileNotFoundError(path) from error
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:  # no file can have this name
+            raise FileNotFoundError(path[:_MAX_SHOWN]) from error
         raise CkptVizError(f"{path}: cannot be read: {error.strerror}") from error
 
 

@@ -31,6 +31,7 @@ _VARINT_BYTES = 10
 # than the bytes stored since the last one: written out, the keys of a block are at
 # most 16 times as long as the block.
 _KEY_BYTES_PER_BLOCK_BYTE = 16
+_MAX_KEY_BYTES = 1 << 28  # 256 MiB in a table; a tensor's has some 60
 
 # The shortest that snappy can say "repeat" in is 3 bytes, for at most 64.
 _SNAPPY_RATIO = 22
@@ -58,10 +59,17 @@ class Table:
         What comes before a fault is yielded, then FormatError or UnsupportedError is raised.
         """
         last: bytes | None = None
+        budget = _MAX_KEY_BYTES
         for _, offset, size in self._blocks:
             place, block = _read_block(self._file, offset, size)
             for row in _entries(block, place):
                 key = row[0]
+                budget -= len(key)
+                if budget < 0:
+                    raise UnsupportedError(
+                        f"{place}: the keys up to here have more than {_MAX_KEY_BYTES} bytes, "
+                        "expected at most that many"
+                    )
                 if last is not None and key <= last:
                     raise FormatError(
                         f"{place}: key {brief(key)} comes after {brief(last)}, "
