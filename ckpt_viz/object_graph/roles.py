@@ -21,6 +21,7 @@ _HYPERPARAMETERS = (
     frozenset({"iter", "decay", "learning_rate"}),
     frozenset({"iter", "decay", "momentum"}),
 )
+_ONE_OF_EACH = frozenset({"beta1_power", "iter"})
 # Where the wrappers of TensorFlow 1 and Keras 2 that scale the loss track their optimizer.
 _WRAPPED = "base_optimizer"
 
@@ -91,6 +92,8 @@ def _is_optimizer(nodes: Sequence[Node], node: Node) -> bool:
 
 def _has_hyperparameters(nodes: Sequence[Node], node: Node) -> bool:
     """Return whether the node tracks the scalars of an optimizer that may be without slots."""
+    if _ONE_OF_EACH.isdisjoint([child.local_name for child in node.children]):
+        return False
     scalars = {child.local_name for child in node.children if _is_scalar(nodes[child.node_id])}
     return any(scalars >= hyperparameters for hyperparameters in _HYPERPARAMETERS)
 
@@ -106,8 +109,8 @@ def _wrapped_optimizers(nodes: Sequence[Node]) -> set[int]:
 
 
 def _is_loss_scale_wrapper(node: Node) -> bool:
-    names = {child.local_name for child in node.children}
-    return names >= {_WRAPPED, "loss_scale"}
+    names = [child.local_name for child in node.children]
+    return _WRAPPED in names and "loss_scale" in names
 
 
 def _find_bookkeeping(nodes: Sequence[Node]) -> set[int]:

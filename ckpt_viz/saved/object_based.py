@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -57,39 +57,28 @@ def _nodes(bundle: Bundle, attribute: Callable[[str, str, str], Attribute]) -> I
     count = len(proto.nodes)
     for node_id, node in enumerate(proto.nodes):
         children = tuple([Child(c.local_name, c.node_id) for c in node.children])
-        slots = tuple(map(_slot_variable, node.slot_variables))
+        slots = tuple([_slot_variable(s) for s in node.slot_variables])
         attributes = tuple(
             [attribute(a.name, a.full_name, a.checkpoint_key) for a in node.attributes]
         )
-        _check_references(f"{place}: node {node_id}", children, slots, count)
-        yield Node(
-            children=children,
-            attributes=attributes,
-            slot_variables=slots,
-            registered_saver=(
-                node.registered_saver.name if node.HasField("registered_saver") else None
-            ),
-            role=Role.VARIABLE if is_variable(attributes) else Role.OBJECT,
-        )
+        for child in children:
+            if not 0 <= child.node_id < count:
+                name = f"child {brief(child.local_name)}"
+                raise _no_such_node(f"{place}: node {node_id}, {name}", child.node_id, count)
+        for slot in slots:
+            for to in (slot.variable, slot.slot_variable):
+                if not 0 <= to < count:
+                    name = f"slot {brief(slot.slot_name)}"
+                    raise _no_such_node(f"{place}: node {node_id}, {name}", to, count)
+        saver = node.registered_saver.name if node.HasField("registered_saver") else None
+        role = Role.VARIABLE if is_variable(attributes) else Role.OBJECT
+        yield Node(children, attributes, slots, saver, role)
 
 
 def _slot_variable(proto: Any) -> SlotVariable:
     return SlotVariable(
         proto.slot_name, proto.original_variable_node_id, proto.slot_variable_node_id
     )
-
-
-def _check_references(
-    place: str, children: Iterable[Child], slots: Iterable[SlotVariable], count: int
-) -> None:
-    """Raise FormatError where a node refers to one that is not there."""
-    for child in children:
-        if not 0 <= child.node_id < count:
-            raise _no_such_node(f"{place}, child {brief(child.local_name)}", child.node_id, count)
-    for slot in slots:
-        for node_id in (slot.variable, slot.slot_variable):
-            if not 0 <= node_id < count:
-                raise _no_such_node(f"{place}, slot {brief(slot.slot_name)}", node_id, count)
 
 
 def _no_such_node(place: str, node_id: int, count: int) -> FormatError:
