@@ -61,9 +61,12 @@ class JupyterLab:
 
     def reload(self) -> None:
         """Load the page anew; JupyterLab opens the current notebook again."""
-        # Soon after the last change it notes on the server what is open.
+        # Soon after the last change it notes on the server what is open: first the notebook,
+        # then its place in the layout, without which it is not opened again.
         self.page.wait_for_function(
-            f"async url => (await (await fetch(url)).text()).includes({_CURRENT}.context.path)",
+            f"""async url => JSON.stringify(
+                (await (await fetch(url)).json()).data["layout-restorer:data"]?.main ?? null
+            ).includes({_CURRENT}.context.path)""",
             arg=f"{self.server.url}/lab/api/workspaces/{self._workspace}",
         )
         self.page.reload()
