@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -108,13 +107,6 @@ def test_what_is_at_a_path_is_told(directory: str) -> None:
     }
 
 
-def test_time_of_the_last_change_is_told(directory: str) -> None:
-    found = files.modified(files.join(directory, "ckpt-1.index"))
-    assert found is not None
-    assert abs(found - time.time()) < 3600
-    assert files.modified(files.join(directory, "absent")) is None
-
-
 def test_names_in_a_directory_are_listed(directory: str) -> None:
     assert files.list_directory(directory) == ["ckpt-1.index", "sub"]
     assert files.list_directory(files.join(directory, "sub")) == ["file"]
@@ -188,7 +180,7 @@ def test_pipe_is_not_waited_for(tmp_path: Path) -> None:
 def test_what_the_system_refuses_is_our_error(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     path = f"{tmp_path}/loop"
-    for ask in (files.open_file, files.is_file, files.modified, files.list_directory):
+    for ask in (files.open_file, files.is_file, files.list_directory):
         with pytest.raises(CkptVizError) as caught:
             ask(path)
         assert str(caught.value) == f"{path}: cannot be read: Too many levels of symbolic links"

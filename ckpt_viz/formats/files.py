@@ -114,20 +114,6 @@ def file_size(path: str) -> int | None:
     return found.size if found is not None and found.kind == "file" else None
 
 
-def modified(path: str) -> float | None:
-    """Return when a file last changed, in seconds since the epoch; None if nothing says."""
-    if not is_remote(path):
-        found = _describe(path)
-        return found.modified if found is not None else None
-    with _remote_errors(path):
-        file_system, inside = _file_system(path)
-        try:
-            return float(file_system.modified(inside).timestamp())
-        # Not every file system keeps it; buckets have no directories to ask about.
-        except (NotImplementedError, FileNotFoundError, IsADirectoryError, KeyError):
-            return None
-
-
 def list_directory(path: str) -> list[str]:
     """Return the names in a directory, sorted.
 
@@ -168,7 +154,6 @@ class _Description(NamedTuple):
     kind: str
     """"file", "directory" or "other": a pipe or a device."""
     size: int | None
-    modified: float | None
 
 
 def _describe(path: str) -> _Description | None:
@@ -213,7 +198,7 @@ def _describe_local(path: str) -> _Description:
         kind = "file"
     elif stat.S_ISDIR(found.st_mode):
         kind = "directory"
-    return _Description(kind, found.st_size, found.st_mtime)
+    return _Description(kind, found.st_size)
 
 
 def _local_names(path: str) -> list[str]:
@@ -279,7 +264,7 @@ def _describe_remote(path: str) -> _Description:
         file_system, inside = _file_system(path)
         found = file_system.info(inside)
         kind = found["type"] if found["type"] in ("file", "directory") else "other"
-        return _Description(kind, found.get("size"), None)
+        return _Description(kind, found.get("size"))
 
 
 def _remote_names(path: str) -> list[str]:
