@@ -48,7 +48,7 @@ class JupyterLab:
         self.page = page
         self.server = server
         self.console: list[str] = []
-        self._workspace = workspace
+        self._noted_at = f"{server.url}/lab/api/workspaces/{workspace}"
         page.on("console", lambda message: self.console.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: self.console.append(f"uncaught: {error}"))
         page.goto(f"{server.url}/lab/workspaces/{workspace}")
@@ -61,13 +61,18 @@ class JupyterLab:
 
     def reload(self) -> None:
         """Load the page anew; JupyterLab opens the current notebook again."""
-        # Soon after the last change it notes on the server what is open: first the notebook,
-        # then its place in the layout, without which it is not opened again.
-        self.page.wait_for_function(
-            f"""async url => JSON.stringify(
-                (await (await fetch(url)).json()).data["layout-restorer:data"]?.main ?? null
-            ).includes({_CURRENT}.context.path)""",
-            arg=f"{self.server.url}/lab/api/workspaces/{self._workspace}",
+        # Soon after the last change it notes on the server what is open: the notebook, and
+        # its place in the layout, without which it is not opened again.
+        self._within(
+            f"""(async () => {{
+                const place = `notebook:${{{_CURRENT}.context.path}}`;
+                for (;;) {{
+                    const {{ data }} = await (await fetch("{self._noted_at}")).json();
+                    const layout = JSON.stringify(data["layout-restorer:data"]?.main ?? null);
+                    if (place in data && layout.includes(place)) return;
+                    await new Promise((resolve) => setTimeout(resolve, 100));
+                }}
+            }})()"""
         )
         self.page.reload()
         self._await_start()
