@@ -12,8 +12,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+# What TensorFlow's and Keras' listing of children writes; other attributes may change because
+# the program goes on in another thread, and are left alone. All names of Trackable's own
+# bookkeeping begin alike (trackable/base.py); list wrappers (trackable/data_structures.py)
+# and tf_keras optimizers (optimizers/optimizer.py) add theirs.
+_BOOKKEEPING = "_self_"
+_WRITTEN = frozenset(
+    {"_coalesced_children", "_external_modification_value", "_last_wrapped_list_snapshot"}
+)
 # What a dict wrapper remembers of changes. It is a proxy, of which older versions of wrapt
-# give no `__dict__` of its own (tensorflow/python/trackable/data_structures.py).
+# give no `__dict__` of its own (trackable/data_structures.py).
 _PROXY_STATE = ("_self_external_modification", "_self_last_wrapped_dict_snapshot")
 
 
@@ -56,18 +64,19 @@ class Untouched:
             self._remember(value)
 
     def restore(self) -> None:
-        """Make the attributes of all remembered objects what they were."""
+        """Make what was written to the remembered objects what it was."""
         for obj, before, proxy_state in self._remembered.values():
             attributes = instance_dict(obj)
-            if not _same(attributes, before):
-                attributes.clear()
-                attributes.update(before)
+            for name in _written(attributes).keys() - before.keys():
+                del attributes[name]
+            attributes.update(before)
             for name, value in proxy_state.items():
                 setattr(obj, name, value)
 
     def _remember(self, obj: object) -> None:
         if id(obj) not in self._remembered:
-            self._remembered[id(obj)] = (obj, dict(instance_dict(obj)), _proxy_state(obj))
+            written = _written(instance_dict(obj))
+            self._remembered[id(obj)] = (obj, written, _proxy_state(obj))
 
 
 @contextmanager
@@ -80,10 +89,12 @@ def untouched() -> Iterator[Untouched]:
         memory.restore()
 
 
-def _same(left: dict[str, Any], right: dict[str, Any]) -> bool:
-    return len(left) == len(right) and all(
-        name in right and value is right[name] for name, value in left.items()
-    )
+def _written(attributes: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in list(attributes.items())
+        if name in _WRITTEN or (isinstance(name, str) and name.startswith(_BOOKKEEPING))
+    }
 
 
 def _proxy_state(obj: object) -> dict[str, Any]:
