@@ -80,11 +80,9 @@ def _container(draw: Draw, pool: list[Any]) -> Any:
     import tensorflow as tf
 
     some = draw(st.lists(st.sampled_from([*pool, 3, None]), max_size=3))
-    make = draw(st.sampled_from([list, tuple, set, dict, OrderedDict, Pair]))
+    make = draw(st.sampled_from([list, tuple, dict, OrderedDict, Pair]))
     holder = tf.Module()
-    if make is set:
-        holder.contents = {id(item): item for item in some if item is not None}.keys()
-    elif make is Pair:
+    if make is Pair:
         holder.contents = Pair(*(*some, None, None)[:2])
     elif make in (list, tuple):
         holder.contents = make(some)

@@ -34,7 +34,7 @@ def accessor(graph: Graph, node_id: int, source: Any, name: str) -> str:
         obj, target = _object(graph, parent), _object(graph, child)
         # The root's attached keywords are attributes of the checkpoint, not of the root.
         if parent == ROOT and holder is not obj and instance_dict(holder).get(label) is target:
-            expression = f"{name_of_checkpoint(source, name)}{_attribute(holder, label)}"
+            expression = f"{_checkpoint(source, name)}{_attribute(holder, label)}"
             continue
         step = _step(obj, label, target)
         if step is None:
@@ -77,7 +77,7 @@ def _listed(saver: Any, variable: Any, name: str) -> str:
     )
 
 
-def name_of_checkpoint(source: Any, name: str) -> str:
+def _checkpoint(source: Any, name: str) -> str:
     """Return the expression for the checkpoint of a manager; of anything else the name."""
     return f"{name}.checkpoint" if tf_private.is_checkpoint_manager(source) else name
 
@@ -85,7 +85,7 @@ def name_of_checkpoint(source: Any, name: str) -> str:
 def _root(graph: Graph, source: Any, name: str) -> tuple[str, Any]:
     """Return the expression for the root, and the object that holds attached keywords."""
     root = _object(graph, ROOT)
-    expression = name_of_checkpoint(source, name)
+    expression = _checkpoint(source, name)
     if tf_private.is_load_status(source):
         return f"{name}._object_graph_view.root", root
     holder = source.checkpoint if tf_private.is_checkpoint_manager(source) else source
