@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Error as PlaywrightError
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from tests.ui.processes import Server
 
@@ -19,6 +20,7 @@ _CURRENT = "jupyterapp.shell.currentWidget"
 _COMMAND_SECONDS = 180
 _ANSWER_SECONDS = 20
 _KERNELS = 3
+_RUNS = 5
 _WITHIN = """(promise, seconds) => Promise.race([
     promise,
     new Promise((_, fail) => setTimeout(
@@ -152,6 +154,19 @@ class JupyterLab:
         self.select_cell(index)
         self.execute("notebook:run-cell")
         self.await_idle()
+
+    def run_cell_until(self, index: int, text: str) -> None:
+        """Run one cell until its output has this text.
+
+        The kernel learns of changes in the browser one after the other: ipywidgets holds the
+        next back until the last one is answered, and a cell may be sent in between.
+        """
+        for _ in range(_RUNS - 1):
+            self.run_cell(index)
+            with suppress(AssertionError):
+                return expect(self.output(index)).to_contain_text(text, timeout=1000)
+        self.run_cell(index)
+        expect(self.output(index)).to_contain_text(text)
 
     def output(self, index: int) -> Locator:
         """Return the place of all outputs of one cell."""
