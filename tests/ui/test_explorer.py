@@ -55,6 +55,7 @@ def test_selection_reaches_the_kernel_and_the_graph_outlives_it(lab: JupyterLab)
     expect(row(explorer, "step")).to_have_attribute("aria-selected", "true")
     expect(explorer.locator(".ckv-node-name")).to_have_text("(root).step")
     lab.run_cell_until(2, "variable True")
+    expect(lab.output(2)).to_have_text("variable True")
 
     # And the other way round, from the outline and from the kernel.
     row(explorer, "optimizer").click()
