@@ -248,7 +248,7 @@ def _saved_models(directory: Path) -> dict[str, Any]:
     models = {"keras2": keras2, "legacy": legacy}
     if not hasattr(tf.keras, "__internal__"):  # that of Keras 2, in TensorFlow 2.15
         keras3 = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])
-        keras3.export(directory / "keras3", verbose=False)
+        keras3.export(str(directory / "keras3"))
         tf.saved_model.save(keras3, str(directory / "keras3_saved"))
     return models
 
