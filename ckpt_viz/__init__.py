@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.api import ObjectGraph, graph
+from ckpt_viz.api import ObjectGraph, check, graph
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
     CkptVizError,
@@ -59,6 +59,7 @@ __all__ = [
     "SlotVariable",
     "SourceError",
     "UnsupportedError",
+    "check",
     "graph",
     "show",
 ]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.render import text
 
 if TYPE_CHECKING:
     import graphviz
+
+    from ckpt_viz.restore_check.result import RestoreCheck
 
 
 @dataclass(frozen=True)
@@ -68,3 +70,33 @@ def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> Obje
         found.provenance,
         found._access,
     )
+
+
+def check(
+    live: object,
+    saved: str | os.PathLike[str] | ObjectGraph | None = None,
+    *,
+    method: str | None = None,
+    options: Any = None,
+) -> RestoreCheck:
+    """Return what restoring a checkpoint into a live object would do; changes nothing.
+
+    Args:
+        live: What would be restored: a `tf.train.Checkpoint` or its manager, or any other
+            trackable, which stands for `tf.train.Checkpoint(root=live)`.
+        saved: The path exactly as `restore` would get it, an ObjectGraph of a checkpoint, or
+            None, as `tf.train.latest_checkpoint` returns where there is none.
+        method: `"restore"` or `"read"`; by default what the kind of live object has.
+        options: The `tf.train.CheckpointOptions` of the call.
+
+    Returns:
+        A RestoreCheck. What the restore itself would raise is in its `raises`.
+
+    Raises:
+        SourceError: The live object cannot be restored into.
+        FormatError: TensorFlow opens the checkpoint, and ckpt_viz cannot read it.
+    """
+    from ckpt_viz.restore_check.dry_run import dry_run
+    from ckpt_viz.restore_check.result import RestoreCheck
+
+    return RestoreCheck(dry_run(live, saved, method, options))

@@ -158,6 +158,20 @@ class Bundle:
         incomplete = why_incomplete(entry.shape, entry.slices)
         return incomplete or next((reason for reason in reasons if reason is not None), None)
 
+    def fingerprint(self, key: str) -> tuple[object, object] | None:
+        """Return how a tensor is laid out, and the checksums of its bytes; reads nothing.
+
+        Tensors of one layout whose checksums differ have different values. None where the index
+        lacks a slice. Raises KeyError for a key not in `entries`.
+        """
+        entry = self.entries[key]
+        layout = (entry.dtype, entry.shape, self.byte_order)
+        if not entry.slices:
+            return (*layout, entry.size), entry.crc32c
+        parts = self.parts[key]
+        sums = [(part.size, part.crc32c) for part in parts if part is not None]
+        return ((*layout, entry.slices), tuple(sums)) if len(sums) == len(parts) else None
+
     def _why_absent(self, entry: Entry) -> str | None:
         if entry.shard not in self._shards:
             self._shards[entry.shard] = _size_or_why_not(self._shard_path(entry))

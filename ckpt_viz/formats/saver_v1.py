@@ -105,6 +105,9 @@ class SaverV1:
             return values[0]
         return tensors.put_together(entry.shape or (), entry.slices, values, place)
 
+    def fingerprint(self, key: str) -> None:
+        """Return None: this format has no checksum of a tensor by itself."""
+
     def why_unreadable(self, key: str) -> str | None:
         """Return why a tensor cannot be whole, None if it may be.
 

@@ -105,3 +105,20 @@ def _ordered_signed(value: int) -> bytes:
     if value < 0:
         encoded ^= (1 << (8 * size)) - 1
     return encoded.to_bytes(size, "big")
+
+
+def parse_slice_spec(spec: str) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Return full shape, start and shape of a slice specification (SaveSliceInfo.spec).
+
+    >>> parse_slice_spec("5 3 3,2:0,3")
+    ((5, 3), (3, 0), (2, 3))
+    >>> parse_slice_spec("5 3 3,2:-")
+    ((5, 3), (3, 0), (2, 3))
+    """
+    *sizes, extents = spec.split(" ")
+    full_shape = tuple(map(int, sizes))
+    parts = [
+        (0, size) if extent == "-" else tuple(map(int, extent.split(",")))
+        for size, extent in zip(full_shape, extents.split(":"), strict=True)
+    ]
+    return full_shape, tuple(start for start, _ in parts), tuple(length for _, length in parts)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ckpt_viz.errors import SourceError
+from ckpt_viz.formats.slices import parse_slice_spec
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.object_graph.nodes import Node, Slice
 from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
@@ -163,25 +164,8 @@ def _add_tensor(saved: _Saved, spec: str, tensor: Any, variables: Mapping[str, A
     saved.dtype = tf_private.base_dtype_name(tensor.dtype)
     saved.shape = tf_private.full_shape(tensor.shape)
     if spec:
-        saved.shape, start, shape = _parsed(spec)
+        saved.shape, start, shape = parse_slice_spec(spec)
         saved.slices.append(Slice(start, shape, operation.name))
-
-
-def _parsed(spec: str) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """Return full shape, start and shape of a slice specification (SaveSliceInfo.spec).
-
-    >>> _parsed("5 3 3,2:0,3")
-    ((5, 3), (3, 0), (2, 3))
-    >>> _parsed("5 3 3,2:-")
-    ((5, 3), (3, 0), (2, 3))
-    """
-    *sizes, extents = spec.split(" ")
-    full_shape = tuple(map(int, sizes))
-    parts = [
-        (0, size) if extent == "-" else tuple(map(int, extent.split(",")))
-        for size, extent in zip(full_shape, extents.split(":"), strict=True)
-    ]
-    return full_shape, tuple(start for start, _ in parts), tuple(length for _, length in parts)
 
 
 def _collections(saved: Mapping[str, _Saved]) -> dict[int, set[str]]:

@@ -15,7 +15,7 @@ from ckpt_viz.live.saver import read_saver
 from ckpt_viz.live.untouched import untouched
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.nodes import Node
+from ckpt_viz.object_graph.nodes import Node, Stored
 from ckpt_viz.object_graph.roles import assign_roles
 
 if TYPE_CHECKING:
@@ -32,8 +32,13 @@ def read_live(source: object) -> Graph:
     if "tensorflow" in sys.modules and tf_private.is_saver(source):
         return _graph(source, *read_saver(source))
     with untouched() as memory:
-        walk = Walk(_view(source), memory)
+        walk = Walk(view_of(source), memory)
         nodes = walk.run()
+    return graph_of_walk(source, walk, nodes)
+
+
+def graph_of_walk(source: object, walk: Walk, nodes: tuple[Node, ...]) -> Graph:
+    """Return the graph of the nodes that a walk has given."""
     objects = list(walk.objects)
     for parent, node in enumerate(nodes):
         for child in node.children:
@@ -46,11 +51,12 @@ def _graph(source: object, nodes: tuple[Node, ...], objects: Sequence[object | N
         nodes,
         title=type(source).__name__,
         origin=Origin.LIVE,
-        _access=_LiveAccess(source, tuple(map(_weak, objects)), _values(nodes)),
+        _access=_LiveAccess(source, tuple(map(_weak, objects)), _values(nodes), _specs(nodes)),
     )
 
 
-def _view(source: object) -> Any:
+def view_of(source: object) -> Any:
+    """Return TensorFlow's ObjectGraphView of a source: it knows root and attached keywords."""
     if "tensorflow" in sys.modules:
         if tf_private.is_checkpoint_manager(source):
             return tf_private.checkpoints_view(source.checkpoint)  # type: ignore[attr-defined]
@@ -78,6 +84,7 @@ class _LiveAccess:
     source: object
     references: Sequence[Callable[[], object | None]]
     variables: dict[str, int]
+    specs: dict[str, Stored]
 
     def object(self, node_id: int) -> object | None:
         return self.references[node_id]()
@@ -86,6 +93,9 @@ class _LiveAccess:
         if tf_private.is_saver(self.source):
             return saver_accessor(graph, node_id, self.source, source)
         return accessor(graph, node_id, self.source, source)
+
+    def stored(self, checkpoint_key: str) -> Stored | None:
+        return self.specs.get(checkpoint_key)
 
     def value(self, checkpoint_key: str) -> Array:
         if checkpoint_key not in self.variables:
@@ -112,6 +122,14 @@ def _values(nodes: Sequence[Node]) -> dict[str, int]:
     return {
         attribute.checkpoint_key: node_id
         for node_id, node in enumerate(nodes)
+        for attribute in node.attributes
+    }
+
+
+def _specs(nodes: Sequence[Node]) -> dict[str, Stored]:
+    return {
+        attribute.checkpoint_key: Stored(attribute.dtype, attribute.shape)
+        for node in nodes
         for attribute in node.attributes
     }
 

@@ -24,7 +24,9 @@ _PYTHON_STATE = "py_state"
 class Walk:
     """One breadth-first walk; `objects`, by node id, are kept alive until it is done.
 
-    `memory` makes the objects what they were when the walk is over.
+    `memory` makes the objects what they were when the walk is over. `refusals` is what listing
+    the children of nodes raised, in the order of the walk, and `slot_refusal` what listing slot
+    variables raised first.
     """
 
     view: Any
@@ -35,6 +37,8 @@ class Walk:
     slot_variables: dict[int, list[SlotVariable]] = field(default_factory=dict)
     not_saved: dict[int, tuple[NotSaved, ...]] = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
+    refusals: dict[int, Exception] = field(default_factory=dict)
+    slot_refusal: Exception | None = None
     ids: dict[int, int] = field(default_factory=dict)
 
     def run(self) -> tuple[Node, ...]:
@@ -76,7 +80,7 @@ class Walk:
             self.memory.remember(obj)
             references = self.view.list_children(obj)
         except Exception as error:  # the object's own code runs here and may raise anything
-            self.errors[node_id] = _said(error)
+            self.errors[node_id], self.refusals[node_id] = _said(error), error
             return ()
         return tuple(Child(name, self._node_id(node_id, name, ref)) for name, ref in references)
 
@@ -101,6 +105,7 @@ class Walk:
                     self._declared_slot(optimizer_id, slot_name, variable_id)
         except Exception as error:  # as in _follow
             self.errors[optimizer_id] = _said(error)
+            self.slot_refusal = self.slot_refusal or error
 
     def _declared_slot(self, optimizer_id: int, slot_name: str, variable_id: int) -> None:
         try:

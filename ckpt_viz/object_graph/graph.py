@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
-from ckpt_viz.object_graph.nodes import ROOT, Node, SlotRule
+from ckpt_viz.object_graph.nodes import ROOT, Node, SlotRule, Stored
 from ckpt_viz.object_graph.tree import Tree, spanning_tree
 
 if TYPE_CHECKING:  # numpy takes as long to import as a checkpoint to open
@@ -79,6 +79,9 @@ class Access(Protocol):
 
     def value(self, checkpoint_key: str) -> Array:
         """Return the value that is stored under a key; raises NoSuchTensorError."""
+
+    def stored(self, checkpoint_key: str) -> Stored | None:
+        """Return what is known of the tensor under a key without reading it; None without one."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +174,13 @@ class Graph:
                     f"{', '.join(keys) or 'no value'}{more}"
                 ) from no_key
             return self._access.value(attributes[0].checkpoint_key)
+
+    def stored(self, checkpoint_key: str) -> Stored | None:
+        """Return dtype and shape of the tensor that is stored under a key; None without one.
+
+        Of a live graph it is what saving would store; reads no value.
+        """
+        return self._access.stored(checkpoint_key) if self._access is not None else None
 
     def object(self, node_id: int) -> object | None:
         """Return the live object of a node; None in a saved graph or once it is gone."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 
@@ -89,6 +90,19 @@ class Slice:
     start: tuple[int, ...]
     shape: tuple[int, ...]
     variable: str = ""
+
+
+class Stored(NamedTuple):
+    """A tensor as a source has it under a checkpoint key.
+
+    `fingerprint` is how the bytes are laid out and their checksums; None where the source has
+    none. `error` says why the bytes cannot be read.
+    """
+
+    dtype: str | None
+    shape: tuple[int, ...] | None
+    error: str | None = None
+    fingerprint: tuple[object, object] | None = None
 
 
 def is_variable(attributes: Sequence[Attribute]) -> bool:

@@ -17,7 +17,7 @@ from ckpt_viz.formats.saved_model import SAVED_MODEL, read_saved_model
 from ckpt_viz.formats.saver_v1 import SaverV1, open_saver_v1
 from ckpt_viz.object_graph.graph import Format, Graph, Origin, Provenance
 from ckpt_viz.object_graph.keys import parse_checkpoint_key
-from ckpt_viz.object_graph.nodes import ROOT, Node
+from ckpt_viz.object_graph.nodes import ROOT, Node, Stored
 from ckpt_viz.object_graph.roles import assign_roles
 from ckpt_viz.saved.locate import Location, locate
 from ckpt_viz.saved.name_based import read_name_based
@@ -119,6 +119,8 @@ class _Stored(Protocol):
     @property
     def entries(self) -> Mapping[str, Any]: ...
     def read(self, key: str, /) -> Array: ...
+    def why_unreadable(self, key: str, /) -> str | None: ...
+    def fingerprint(self, key: str, /) -> tuple[object, object] | None: ...
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ class _SavedAccess:
     """The open checkpoint behind a graph."""
 
     location: Location
-    stored: _Stored
+    stored_in: _Stored
 
     def object(self, node_id: int) -> object | None:
         return None
@@ -137,15 +139,26 @@ class _SavedAccess:
         )
 
     def value(self, checkpoint_key: str) -> Array:
-        entries = self.stored.entries
+        entries = self.stored_in.entries
         if checkpoint_key in entries:
-            return self.stored.read(checkpoint_key)
+            return self.stored_in.read(checkpoint_key)
         # An attribute may be stored as several tensors: `.../table-keys`, `.../table-values`.
         is_attribute = parse_checkpoint_key(checkpoint_key) is not None
         keys = [key for key in entries if is_attribute and key.startswith(checkpoint_key)]
         if len(keys) == 1:
-            return self.stored.read(keys[0])
+            return self.stored_in.read(keys[0])
         found = f"is stored as {' and '.join(keys[:3])}" if keys else "there is none"
         raise NoSuchTensorError(
             f"{self.location.prefix}: expected one tensor {checkpoint_key!r}, {found}"
+        )
+
+    def stored(self, checkpoint_key: str) -> Stored | None:
+        entry = self.stored_in.entries.get(checkpoint_key)
+        if entry is None:
+            return None
+        return Stored(
+            entry.dtype,
+            entry.shape,
+            self.stored_in.why_unreadable(checkpoint_key),
+            self.stored_in.fingerprint(checkpoint_key),
         )

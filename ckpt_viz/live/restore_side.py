@@ -1,0 +1,385 @@
+"""Live objects as the side that a restore goes into: what each would read, nothing changed.
+
+What TensorFlow runs of an object's own code in a restore is run here too, where it decides
+which keys are read (`_lookup_dependency`, `_serialize_to_tensors`); what takes in values
+(`deserialize`, `_restore_from_tensors`) never is.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ckpt_viz.formats.slices import parse_slice_spec
+from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live import tensorflow_restore as tf_restore
+from ckpt_viz.live.walk import Walk
+from ckpt_viz.matching.engine import fits
+from ckpt_viz.matching.name_based import Named, NamedRead
+from ckpt_viz.matching.trace import (
+    NOTHING,
+    Cause,
+    Failure,
+    Gathered,
+    Kind,
+    Read,
+    Refusal,
+    SlotAnswer,
+    SlotKind,
+)
+from ckpt_viz.object_graph import keys
+from ckpt_viz.object_graph.nodes import Node, Stored, is_variable
+
+_COUNTER = "save_counter"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A variable that the restore would make: a slot variable or a `save_counter`."""
+
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...] | None
+
+
+@dataclass
+class TensorFlowSide:
+    """The objects of a walk, as a restore sees them (`LiveSide` of the matching engine).
+
+    An object's id is its node id in the walk; objects that only the restore comes upon get the
+    next ones. `attached_count` is how many of the root's children are the checkpoint's own.
+    `counter_owner` is the Checkpoint that makes a `save_counter` when its restore is over.
+    """
+
+    walk: Walk
+    attached_count: int = 0
+    counter_owner: Any = None
+    is_eager: bool = True
+    objects: list[Any] = field(init=False)
+    root: int = field(default=0, init=False)
+    _ids: dict[int, int] = field(init=False)
+    _kinds: dict[type, str | None] = field(default_factory=dict, init=False)
+    _created_slots: dict[tuple[int, int, str], int] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self.objects = list(self.walk.objects)
+        self._ids = dict(self.walk.ids)
+
+    @property
+    def attached(self) -> Sequence[tuple[str, int]]:
+        """Return the checkpoint's own children beside its root."""
+        if not self.attached_count:
+            return ()
+        own = self.walk.children[0][-self.attached_count :]
+        return tuple((child.local_name, child.node_id) for child in own)
+
+    def children(self, obj: int) -> Callable[[str], int | None]:
+        """Return the object's lookup of children, as a restore asks it."""
+        it = self.objects[obj]
+        if isinstance(it, Made):
+            return lambda name: None
+        refusal = self.walk.refusals.get(obj)
+        if refusal is not None:
+            raise Refusal(_failure(Cause.CHILDREN, refusal))
+        children = self._children_ids(obj)
+        if tf_restore.looks_up_children_only(it) and children:
+            return children.get
+        listed = {name: self.objects[child] for name, child in children.items()}
+        return lambda name: self._lookup(it, name, listed)
+
+    def _children_ids(self, obj: int) -> Mapping[str, int]:
+        if obj < len(self.walk.children):
+            own = self.walk.children[obj]
+            if obj == self.root and self.attached_count:
+                own = own[: -self.attached_count]
+            return {child.local_name: child.node_id for child in own}
+        try:
+            self.walk.memory.remember(self.objects[obj])
+            found = tf_private.children(self.objects[obj])
+        except Exception as error:  # the object's own code
+            raise Refusal(_failure(Cause.CHILDREN, error)) from error
+        return {name: self._id(child) for name, child in found.items()}
+
+    def _lookup(self, obj: Any, name: str, children: Mapping[str, Any]) -> int | None:
+        try:
+            found = obj._lookup_dependency(name, children)
+        except Exception as error:  # the object's own code
+            raise Refusal(_failure(Cause.CODE, error)) from error
+        return None if found is None else self._id(found)
+
+    def _id(self, obj: Any) -> int:
+        known = self._ids.get(id(obj))
+        if known is None:
+            known = self._ids[id(obj)] = len(self.objects)
+            self.objects.append(obj)
+        return known
+
+    def value_key(self, obj: int) -> int:
+        """Return the id of the object that keeps the bookkeeping of this one."""
+        it = self.objects[obj]
+        if isinstance(it, Made):
+            return obj
+        delegate = tf_restore.delegate_of(it)
+        return obj if delegate is it else self._id(delegate)
+
+    # --- values
+
+    def gather(self, obj: int, node: Node) -> Gathered:
+        """Return what the object would read for a node that has values."""
+        it = self.objects[obj]
+        if isinstance(it, Made):
+            return _variable_reads(node, it.dtype, it.shape)
+        try:
+            return self._gather(it, node)
+        except Refusal:
+            raise
+        except Exception as error:  # the object's own code
+            raise Refusal(_failure(Cause.CODE, error)) from error
+
+    def _gather(self, obj: Any, node: Node) -> Gathered:
+        if node.registered_saver:
+            return self._by_saver(obj, node.registered_saver)
+        if not node.attributes:
+            return NOTHING
+        if tf_private.registered_saver_name(obj):
+            return Gathered(Kind.REGISTERED, is_opaque=True)
+        if tf_private.is_python_state(obj):
+            key = node.attributes[0].checkpoint_key
+            return Gathered(Kind.PYTHON_STATE, (Read(key, None),), key, is_opaque=True)
+        variable = self._plain_variable(obj)
+        if variable is not None:
+            dtype = tf_private.base_dtype_name(variable.dtype)
+            return _variable_reads(node, dtype, tf_restore.partial_shape(variable.shape))
+        if not tf_restore.has_saveables(obj):
+            return Gathered(Kind.UNUSED, unused=tuple(a.name for a in node.attributes))
+        if not self.is_eager:  # asking would add operations to the user's graph
+            return _by_attributes(node)
+        return _by_saveables(obj, node)
+
+    def _by_saver(self, obj: Any, saver: str) -> Gathered:
+        if not tf_restore.knows_saver(saver):
+            return Gathered(Kind.SKIPPED)
+        refused = tf_restore.saver_refuses(obj, saver)
+        if refused is None:
+            return Gathered(Kind.REGISTERED, is_opaque=True)
+        message, raises = refused
+        if raises:
+            raise Refusal(Failure(Cause.PREDICATE, "ValueError", message))
+        return Gathered(Kind.SKIPPED)
+
+    def _plain_variable(self, obj: Any) -> Any:
+        """Return the variable whose value the object reads, if its class is one that we know."""
+        cls = type(obj)
+        if cls not in self._kinds:
+            self._kinds[cls] = _kind_of_variable(obj)
+        kind = self._kinds[cls]
+        if kind == "keras":
+            obj = obj._value
+            return obj if obj is not None and self._plain_variable(obj) is obj else None
+        return obj if kind is not None else None
+
+    def named(self, obj: int) -> Named:
+        """Return what the object would restore of a name-based checkpoint."""
+        it = self.objects[obj]
+        try:
+            named, nameless = tf_restore.named_saveables(it)
+        except Exception as error:  # the object's own code
+            raise Refusal(_failure(Cause.CODE, error)) from error
+        variable = self._plain_variable(it)
+        dtype = tf_private.base_dtype_name(variable.dtype) if variable is not None else None
+        shape = _shape(it) if tf_private.is_variable(it) else None
+        reads = tuple(NamedRead(name, tuple(names), dtype, shape) for name, names in named)
+        return Named(reads, tuple(nameless))
+
+    def misfit(self, obj: int, stored: Stored) -> Failure:
+        """Return what assigning a value of the wrong shape raises."""
+        it = self.objects[obj]
+        found = _words(stored.shape)
+        expected = _words(it.shape if isinstance(it, Made) else _shape(it))
+        name = it.name if isinstance(it, Made) else getattr(it, "name", "")
+        if not isinstance(it, Made) and tf_restore.is_distributed(it):
+            message = (
+                f"Cannot assign value to variable ' {name}': Shape mismatch.The variable shape "
+                f"{expected}, and the assigned value shape {found} are incompatible."
+            )
+        elif isinstance(it, Made) or tf_private.is_variable(it):
+            if not isinstance(it, Made) and hasattr(it, "_value"):  # Keras 3 names it differently
+                name = getattr(it._value, "name", name)
+            message = (
+                f"Received incompatible tensor with shape {found} when attempting to restore "
+                f"variable with shape {expected} and name {name}."
+            )
+        else:
+            return Failure(
+                Cause.SHAPE,
+                "InvalidArgumentError",
+                f"Expected shape {expected} for value, got {found}",
+                found=found,
+                expected=expected,
+            )
+        return Failure(Cause.SHAPE, "ValueError", message, found=found, expected=expected)
+
+    # --- slot variables
+
+    def slot(
+        self, optimizer: int, variable: int, name: str, node: Node, stored: Stored | None
+    ) -> SlotAnswer:
+        """Return what the optimizer does with a saved slot variable."""
+        made = self._created_slots.get((optimizer, variable, name))
+        if made is not None:
+            return SlotAnswer(SlotKind.EXISTING, made)
+        try:
+            return self._slot(optimizer, variable, name, node, stored)
+        except Refusal:
+            raise
+        except Exception as error:  # what has no key of a variable is none
+            raise Refusal(_failure(Cause.CODE, error)) from error
+
+    def _slot(
+        self, optimizer_id: int, variable_id: int, name: str, node: Node, stored: Stored | None
+    ) -> SlotAnswer:
+        optimizer, variable = self.objects[optimizer_id], self.objects[variable_id]
+        if isinstance(optimizer, Made):
+            return SlotAnswer(SlotKind.NO_HOOK)
+        hook = tf_restore.restore_slot_hook(optimizer)
+        while hook is not None and hook.__module__.endswith("loss_scale_optimizer"):
+            optimizer = optimizer._optimizer
+            hook = tf_restore.restore_slot_hook(optimizer)
+        if hook is None:
+            return SlotAnswer(SlotKind.NO_HOOK)
+        module = hook.__module__
+        if module.endswith("optimizers.optimizer"):
+            raise Refusal(_too_new(type(optimizer).__name__))
+        is_v1 = module == "tensorflow.python.training.optimizer"
+        if not is_v1 and not module.endswith("optimizer_v2"):
+            return SlotAnswer(SlotKind.WAITS)  # the user's own: what it does, it alone knows
+        key = sys.modules[module]._var_key(variable)
+        outer, inner = (name, key) if is_v1 else (key, name)
+        existing = optimizer._slots.get(outer, {}).get(inner)
+        if existing is not None:
+            return SlotAnswer(SlotKind.EXISTING, self._id(existing), at_once=is_v1)
+        may_create = tf_restore.creates_variables_freely() or (
+            not is_v1 and optimizer._distribution_strategy is not None
+        )
+        if not (
+            self.is_eager and may_create and is_variable(node.attributes) and not node.children
+        ):
+            return SlotAnswer(SlotKind.WAITS)
+        dtype = tf_private.base_dtype_name(variable.dtype)
+        shape = tf_restore.partial_shape(variable.shape)
+        made = self._made(node, stored, dtype, shape, is_v1=is_v1, name=f"{variable.name}/{name}")
+        self._created_slots[optimizer_id, variable_id, name] = made
+        return SlotAnswer(SlotKind.CREATED, made, at_once=is_v1)
+
+    def _made(
+        self,
+        node: Node,
+        stored: Stored | None,
+        dtype: str,
+        shape: tuple[int | None, ...] | None,
+        *,
+        is_v1: bool,
+        name: str,
+    ) -> int:
+        if stored is None:
+            key = node.attributes[0].checkpoint_key
+            raise Refusal(Failure(Cause.KEY_MISSING, "KeyError", repr(key)))
+        if stored.dtype != dtype:
+            raise Refusal(
+                Failure(
+                    Cause.DTYPE,
+                    "ValueError",
+                    f"initial_value: Tensor conversion requested dtype {dtype} for Tensor with "
+                    f"dtype {stored.dtype}",
+                    found=stored.dtype or "",
+                    expected=dtype,
+                )
+            )
+        if is_v1 and not fits(shape, stored.shape):
+            found, expected = _words(stored.shape), _words(shape)
+            raise Refusal(
+                Failure(
+                    Cause.SHAPE,
+                    "ValueError",
+                    f"In this `tf.Variable` creation, the initial value's shape ({found}) is not "
+                    f"compatible with the explicitly supplied `shape` argument ({expected}).",
+                    found=found,
+                    expected=expected,
+                )
+            )
+        self.objects.append(Made(name, dtype, shape if is_v1 else stored.shape))
+        return len(self.objects) - 1
+
+    def new_save_counter(self, waiting: bool) -> int | None:
+        """Return the counter that a Checkpoint makes at the end of its restore."""
+        if self.counter_owner is None:
+            return None
+        self.objects.append(Made(f"{_COUNTER}:0", "int64", ()))
+        return len(self.objects) - 1
+
+
+def _kind_of_variable(obj: Any) -> str | None:
+    serializer = getattr(type(obj), "_serialize_to_tensors", None)
+    kind = tf_restore.variable_serializers().get(serializer)
+    if kind is not None and tf_private.serializes_itself(obj):
+        return kind
+    is_keras = getattr(serializer, "__module__", "").startswith("keras.src.backend.tensorflow")
+    return "keras" if is_keras and tf_private.is_variable(obj) else None
+
+
+def _variable_reads(node: Node, dtype: str, shape: tuple[int | None, ...] | None) -> Gathered:
+    key = node.attributes[0].checkpoint_key
+    try:
+        name = tf_restore.saveable_name(key, None)
+    except ValueError as error:
+        raise Refusal(_failure(Cause.CODE, error)) from error
+    read = Read(name + keys.VARIABLE_VALUE, dtype, shape)
+    return Gathered(Kind.TENSORS, (read,), name)
+
+
+def _by_attributes(node: Node) -> Gathered:
+    reads = tuple(Read(a.checkpoint_key, None) for a in node.attributes)
+    return Gathered(Kind.TENSORS, reads, reads[0].key, is_opaque=True)
+
+
+def _by_saveables(obj: Any, node: Node) -> Gathered:
+    found = tf_restore.saveables(obj, node.attributes)
+    is_a_variable = tf_private.is_variable(obj)
+    shape = tf_restore.partial_shape(obj.shape) if is_a_variable else None
+    reads = tuple(
+        Read(
+            key,
+            dtype,
+            None if part else shape,
+            parse_slice_spec(part)[0] if part else None,
+        )
+        for key, part, dtype in found.specs
+    )
+    if not reads:
+        return Gathered(Kind.UNUSED, unused=found.unused)
+    return Gathered(Kind.TENSORS, reads, found.name, found.unused, is_opaque=not is_a_variable)
+
+
+def _shape(obj: Any) -> tuple[int | None, ...] | None:
+    return tf_restore.partial_shape(obj.shape)
+
+
+def _words(shape: tuple[int | None, ...] | None) -> str:
+    return "<unknown>" if shape is None else str(tuple(shape))
+
+
+def _too_new(class_name: str) -> Failure:
+    return Failure(
+        Cause.SLOT_HOOK,
+        "ValueError",
+        "You are trying to restore a checkpoint from a legacy TF-Keras optimizer into a v2.11+ "
+        "Optimizer, which can cause errors. Please update the optimizer referenced in your code "
+        "to be an instance of `tf.keras.optimizers.legacy.Optimizer`, e.g.: "
+        f"`tf.keras.optimizers.legacy.{class_name}`.",
+    )
+
+
+def _failure(cause: Cause, error: Exception) -> Failure:
+    return Failure(cause, type(error).__name__, str(error))

@@ -1,0 +1,203 @@
+"""The private TensorFlow names that a restore check needs, beside those of the walk.
+
+As in `tensorflow_private`: looked up inside functions, each behind its guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from ckpt_viz.live.tensorflow_private import base_dtype_name, legacy_attribute_name, private
+
+_OBJECT_ATTRIBUTES = ".ATTRIBUTES/"
+
+
+def has_saveables(obj: Any) -> bool:
+    """Return whether a restore's asserts count the object as one with a value."""
+    return bool(
+        private("training.saving.saveable_object_util", "saveable_objects_from_trackable")(obj)
+    )
+
+
+def saveables(obj: Any, attributes: Sequence[Any]) -> Saveables:
+    """Return what an object would read for these saved attributes.
+
+    Runs the object's `_serialize_to_tensors`, or makes its SaveableObjects, as `restore` does
+    (`CheckpointPosition.gather_ops_or_named_saveables`).
+    """
+    util = "training.saving.saveable_object_util"
+    factories = private(util, "saveable_objects_from_trackable")(obj)
+    unused: list[str] = []
+    named: dict[str, Any] = {}
+    if factories.keys() == {private("trackable.trackable_utils", "SERIALIZE_TO_TENSORS_NAME")}:
+        name = saveable_name(attributes[0].checkpoint_key, legacy_attribute_name(obj))
+        (factory,) = factories.values()
+        named[name] = factory(name=name)
+    else:
+        made: set[str] = set()
+        from_factory = private("checkpoint.restore", "_get_saveable_from_factory")
+        for attribute in attributes:
+            if any(attribute.name.startswith(name) for name in made):
+                continue
+            saveable = from_factory(factories, attribute, made) if factories else None
+            if saveable is None:
+                unused.append(attribute.name)
+            else:
+                named[attribute.checkpoint_key] = saveable
+    specs = [
+        (_text(spec.name), _text(spec.slice_spec), base_dtype_name(spec.dtype))
+        for saveable in private(util, "validate_and_slice_inputs")(named)
+        for spec in saveable.specs
+    ]
+    return Saveables(min(named, default=""), tuple(specs), tuple(unused))
+
+
+def named_saveables(obj: Any) -> tuple[list[tuple[str, list[str]]], list[str]]:
+    """Return what an object would restore of a name-based checkpoint, and what has no name.
+
+    For each saveable its name and those of its tensors. Asks as `restore` does and restores
+    nothing (`_NameBasedRestoreCoordinator.globally_named_object_attributes`).
+    """
+    asking = private("checkpoint.checkpoint", "_NameBasedRestoreCoordinator")("", {})
+    named = [
+        (_text(saveable.name), [_text(spec.name) for spec in saveable.specs])
+        for saveable in asking.globally_named_object_attributes(obj)
+    ]
+    return named, list(asking.unused_attributes.get(obj, ()))
+
+
+class Saveables(NamedTuple):
+    """An object's saveable: its name; key, slice and dtype of each tensor; unused attributes."""
+
+    name: str
+    specs: tuple[tuple[str, str, str], ...]
+    unused: tuple[str, ...]
+
+
+def saveable_name(checkpoint_key: str, legacy_name: str | None) -> str:
+    """Return the name under which a key's object is restored; raises ValueError for no such key.
+
+    As `_extract_saveable_name` in checkpoint/restore.py, by the first `.ATTRIBUTES/` in the key.
+    """
+    end = checkpoint_key.index(_OBJECT_ATTRIBUTES) + len(_OBJECT_ATTRIBUTES)
+    return checkpoint_key[:end] + (legacy_name or "")
+
+
+def _text(name: Any) -> str:
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+@cache
+def variable_serializers() -> dict[Any, str]:
+    """Return the functions by which the kinds of variables name what they read, with the kind."""
+    return {
+        private(
+            "ops.resource_variable_ops", "BaseResourceVariable"
+        )._serialize_to_tensors: "resource",
+        private("ops.ref_variable", "RefVariable")._serialize_to_tensors: "reference",
+    }
+
+
+def looks_up_children_only(obj: Any) -> bool:
+    """Return whether the object's class leaves `_lookup_dependency` as it is."""
+    return type(obj)._lookup_dependency is private("trackable.base", "Trackable")._lookup_dependency
+
+
+def partial_shape(shape: Any) -> tuple[int | None, ...] | None:
+    """Return a shape with None for unknown dimensions; None for an unknown rank."""
+    if getattr(shape, "rank", 0) is None:
+        return None
+    return tuple(None if dim is None else int(dim) for dim in shape)
+
+
+def restore_slot_hook(optimizer: object) -> Any:
+    """Return the optimizer's hook for saved slot variables, None if it has none."""
+    return getattr(optimizer, "_create_or_restore_slot_variable", None)
+
+
+def delegate_of(obj: Any) -> Any:
+    """Return the object that holds the bookkeeping of this one: mostly itself.
+
+    Wrappers (DelegatingTrackableMixin, tf_keras' AutoCastVariable) let another keep it.
+    """
+    if isinstance(obj, private("trackable.base_delegate", "DelegatingTrackableMixin")):
+        return obj._trackable
+    if any(base.__name__ == "AutoCastVariable" for base in type(obj).__mro__):
+        return obj._variable
+    return obj
+
+
+def saver_refuses(obj: object, saver_name: str) -> tuple[str, bool] | None:
+    """Return why a saver of this name cannot restore the object; None if it can.
+
+    With it whether `restore` raises for it: not so for an unknown saver, or one that is
+    registered with strict_predicate_restore=False.
+    """
+    try:
+        private("saved_model.registration", "validate_restore_function")(obj, saver_name)
+    except ValueError as error:
+        strict = private("saved_model.registration", "get_strict_predicate_restore")(saver_name)
+        return str(error), bool(strict)
+    return None
+
+
+def knows_saver(saver_name: str) -> bool:
+    """Return whether a saver is registered under this name."""
+    try:
+        private("saved_model.registration", "get_save_function")(saver_name)
+    except LookupError:
+        return False
+    return True
+
+
+def is_distributed(obj: object) -> bool:
+    """Return whether the object is a variable of a distribution strategy."""
+    return bool(private("distribute.distribute_utils", "is_distributed_variable")(obj))
+
+
+def new_reader(path: Any) -> Any:
+    """Return TensorFlow's reader of a checkpoint; raises what `restore` raises for the path."""
+    return private("training.py_checkpoint_reader", "NewCheckpointReader")(path)
+
+
+def graph_in(reader: Any) -> bytes | None:
+    """Return the object graph in a checkpoint, None in one without: it is name-based."""
+    try:
+        found: bytes = reader.get_tensor(private("trackable.base", "OBJECT_GRAPH_PROTO_KEY"))
+    except private("framework.errors_impl", "NotFoundError"):
+        return None
+    return found
+
+
+def tensors_in(reader: Any) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Return dtype and shape of every tensor that a reader lists."""
+    dtypes = reader.get_variable_to_dtype_map()
+    return {
+        name: (base_dtype_name(dtypes[name]), tuple(shape))
+        for name, shape in reader.get_variable_to_shape_map().items()
+    }
+
+
+def variables_of_saved_model(path: str) -> str | None:
+    """Return the checkpoint that `restore` opens for a SavedModel's directory; None for others."""
+    exists, helpers = private("platform.gfile", "Exists"), "saved_model.path_helpers"
+    if private("platform.gfile", "IsDirectory")(path) and (
+        exists(private(helpers, "get_saved_model_pb_path")(path))
+        or exists(private(helpers, "get_saved_model_pbtxt_path")(path))
+    ):
+        return str(private(helpers, "get_variables_path")(path))
+    return None
+
+
+def is_eager() -> bool:
+    """Return whether `restore` would assign values at once, rather than add to a graph."""
+    with private("framework.ops", "init_scope")():
+        return bool(private("eager.context", "executing_eagerly")())
+
+
+def creates_variables_freely() -> bool:
+    """Return whether no variable creator scope is active, a strategy's scope say."""
+    with private("framework.ops", "init_scope")():
+        return not private("framework.ops", "get_default_graph")()._variable_creator_stack

@@ -1,0 +1,437 @@
+"""The matching engine: walks a checkpoint's object graph as `Checkpoint.restore` does.
+
+Follows tensorflow/python/checkpoint/restore.py and checkpoint.py: breadth first in the order
+of the saved children, the first binding of a node stands, attached dependencies in a pass of
+their own, slot variables when variable and optimizer are both bound, a new `save_counter`
+last. Where TensorFlow would raise, the trace has the failure and goes on, to show all of them.
+Linear in the nodes, edges and slots of the checkpoint; nothing is recursive.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ckpt_viz.matching.trace import (
+    Action,
+    Cause,
+    Failure,
+    Gathered,
+    Kind,
+    Read,
+    Refusal,
+    SlotAnswer,
+    SlotKind,
+    Step,
+    Trace,
+)
+from ckpt_viz.object_graph.nodes import ROOT, Node, Stored
+
+SAVE_COUNTER = "save_counter"
+
+
+class LiveSide(Protocol):
+    """What a restore asks of the objects that it restores into. All may raise Refusal."""
+
+    @property
+    def root(self) -> int:
+        """The root object."""
+
+    @property
+    def attached(self) -> Sequence[tuple[str, int]]:
+        """The checkpoint's own children beside its root, where it was made with `root=`."""
+
+    def children(self, obj: int) -> Callable[[str], int | None]:
+        """Return the object's lookup of children by local name."""
+
+    def value_key(self, obj: int) -> int:
+        """Return what is the same for objects that stand for the same value."""
+
+    def gather(self, obj: int, node: Node) -> Gathered:
+        """Return what the object would read for a node that has values."""
+
+    def misfit(self, obj: int, stored: Stored) -> Failure:
+        """Return what assigning a value of the wrong shape raises."""
+
+    def slot(
+        self, optimizer: int, variable: int, name: str, node: Node, stored: Stored | None
+    ) -> SlotAnswer:
+        """Return what the optimizer does with a saved slot variable, changing nothing."""
+
+    def new_save_counter(self, waiting: bool) -> int | None:
+        """Return the counter that the restore makes at its end, None if there will be none.
+
+        `waiting` says whether a saved one waits for it.
+        """
+
+
+class SavedSide(Protocol):
+    """The checkpoint."""
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """Its nodes by id."""
+
+    def stored(self, key: str) -> Stored | None:
+        """Return the tensor that is stored under a key."""
+
+    def missing(self, keys: Sequence[str]) -> Failure:
+        """Return what asking for keys that are not there raises."""
+
+    def unreadable(self, key: str, why: str) -> Failure:
+        """Return what reading a value raises whose bytes are not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What changes the rules: the call, its options, and whether a TensorFlow 1 graph is built."""
+
+    skips_slots: bool = False
+    builds_graph: bool = False
+
+
+def match(saved: SavedSide, live: LiveSide, rules: Rules = Rules()) -> Trace:
+    """Return what restoring the checkpoint into the live side would do."""
+    return _Restore(saved, live, rules).run()
+
+
+@dataclass(slots=True)
+class _Pending:
+    """What one pass will restore when its walk is over."""
+
+    python_states: list[tuple[int, int, Read]] = field(default_factory=list)
+    tensors: dict[str, tuple[int, int, Gathered]] = field(default_factory=dict)
+    registered: list[tuple[int, int]] = field(default_factory=list)
+
+
+@dataclass
+class _Restore:
+    saved: SavedSide
+    live: LiveSide
+    rules: Rules
+    steps: list[Step] = field(default_factory=list)
+    bound: dict[int, int] = field(default_factory=dict)
+    restored: set[int] = field(default_factory=set)
+    unused: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    # by the variable's node: optimizer's node, slot's node, slot's name
+    slots: dict[int, list[tuple[int, int, str]]] = field(default_factory=dict)
+    # by the optimizer's node: variable's object, slot's node, slot's name
+    waiting_slots: dict[int, list[tuple[int, int, str]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    waiting_counters: list[int] = field(default_factory=list)
+    created: set[int] = field(default_factory=set)
+
+    def run(self) -> Trace:
+        if not self.rules.skips_slots:
+            for optimizer, node in enumerate(self.saved.nodes):
+                for slot in node.slot_variables:
+                    self.slots.setdefault(slot.variable, []).append(
+                        (optimizer, slot.slot_variable, slot.slot_name)
+                    )
+        self._has_value = has_values(self.saved.nodes)
+        self._walk(ROOT, self.live.root)
+        self._walk_attached()
+        self._make_save_counter()
+        return Trace(self.steps, self.bound, self.unused, tuple(self.slots))
+
+    def _walk_attached(self) -> None:
+        by_name: dict[str, int] = {}
+        for child in self.saved.nodes[ROOT].children:
+            by_name.setdefault(child.local_name, child.node_id)
+        for name, obj in self.live.attached:
+            node = by_name.get(name)
+            if name != "root" and node is not None and node not in self.bound:
+                self._walk(node, obj, ROOT, name)
+
+    def _make_save_counter(self) -> None:
+        waiting = [node for node in self.waiting_counters if node not in self.bound]
+        counter = self.live.new_save_counter(bool(waiting))
+        if counter is None:
+            return
+        self._step(Action.CREATE, None, counter, name=SAVE_COUNTER)
+        for node in waiting:
+            self._walk(node, counter, ROOT, SAVE_COUNTER)
+
+    # --- one pass
+
+    def _walk(self, start: int, obj: int, parent: int | None = None, name: str = "") -> None:
+        if start in self.bound:
+            return
+        self._bind(start, obj, parent, name)
+        pending, queue = _Pending(), deque([start])
+        while queue:
+            node = queue.popleft()
+            self._gather(node, self.bound[node], pending)
+            self._follow(node, self.bound[node], queue)
+            self._restore_slots(node, self.bound[node], queue)
+        self._restore(pending)
+
+    def _bind(self, node: int, obj: int, parent: int | None, name: str) -> None:
+        self.bound[node] = obj
+        self.steps.append(Step(Action.BIND, node, obj, parent, name))
+
+    def _gather(self, node: int, obj: int, pending: _Pending) -> None:
+        proto = self.saved.nodes[node]
+        value = self.live.value_key(obj)
+        if obj in self.created:  # with the saved value, so there is nothing left to restore
+            self.created.remove(obj)
+            self.restored.add(value)
+            keys = tuple([attribute.checkpoint_key for attribute in proto.attributes])
+            self._step(Action.RESTORE, node, obj, names=keys)
+            return
+        if value in self.restored:
+            self._step(Action.REPEAT, node, obj)
+            return
+        self.restored.add(value)
+        if not proto.attributes and not proto.registered_saver:
+            self._step(Action.VALUELESS, node, obj)
+            return
+        try:
+            gathered = self.live.gather(obj, proto)
+        except Refusal as refusal:
+            self._fail(refusal.failure, node, obj)
+            return
+        if gathered.unused:
+            self.unused[node] = gathered.unused
+            self._step(Action.UNUSED, node, obj, names=gathered.unused)
+        if gathered.kind is Kind.SKIPPED:
+            self._step(Action.SKIP_SAVER, node, obj, name=proto.registered_saver or "")
+        elif gathered.kind is Kind.REGISTERED:
+            pending.registered.append((node, obj))
+        elif gathered.kind is Kind.PYTHON_STATE:
+            pending.python_states.append((node, obj, gathered.reads[0]))
+        elif gathered.kind is Kind.TENSORS:
+            pending.tensors[gathered.saveable] = (node, obj, gathered)
+            self._step(Action.GATHER, node, obj, names=tuple([r.key for r in gathered.reads]))
+
+    def _follow(self, node: int, obj: int, queue: deque[int]) -> None:
+        try:
+            lookup = self.live.children(obj)
+        except Refusal as refusal:
+            self._fail(refusal.failure, node, obj)
+            return
+        bound, steps = self.bound, self.steps
+        for edge in self.saved.nodes[node].children:
+            local_name, child = edge.local_name, edge.node_id
+            if child in bound:
+                steps.append(Step(Action.KEEP, child, None, node, local_name))
+                continue
+            try:
+                found = lookup(local_name)
+            except Refusal as refusal:
+                self._fail(refusal.failure, node, obj)
+                continue
+            if found is not None:
+                bound[child] = found
+                steps.append(Step(Action.BIND, child, found, node, local_name))
+                queue.append(child)
+            elif self._has_value[child]:
+                steps.append(Step(Action.DEFER, child, obj, node, local_name))
+                if obj == self.live.root and local_name == SAVE_COUNTER:
+                    self.waiting_counters.append(child)
+            else:
+                steps.append(Step(Action.DROP, child, obj, node, local_name))
+
+    # --- slot variables
+
+    def _restore_slots(self, node: int, obj: int, queue: deque[int]) -> None:
+        for variable, slot_node, name in self.waiting_slots.pop(node, ()):
+            self._restore_slot(node, obj, variable, slot_node, name, queue)
+        for optimizer, slot_node, name in self.slots.pop(node, ()):
+            if optimizer not in self.bound:
+                self.waiting_slots[optimizer].append((obj, slot_node, name))
+                self._step(Action.DEFER_SLOT, slot_node, None, optimizer, name)
+            else:
+                self._restore_slot(
+                    optimizer, self.bound[optimizer], obj, slot_node, name, queue, known=True
+                )
+
+    def _restore_slot(
+        self,
+        parent: int,
+        optimizer: int,
+        variable: int,
+        slot_node: int,
+        name: str,
+        queue: deque[int],
+        *,
+        known: bool = False,
+    ) -> None:
+        """Hand a slot to its optimizer; `known` if that was bound before the variable."""
+        proto = self.saved.nodes[slot_node]
+        stored = self.saved.stored(proto.attributes[0].checkpoint_key) if proto.attributes else None
+        try:
+            answer = self.live.slot(optimizer, variable, name, proto, stored)
+        except Refusal as refusal:
+            self._fail(refusal.failure, slot_node, optimizer, parent, name)
+            return
+        if answer.kind is SlotKind.NO_HOOK:
+            if known:
+                self._step(Action.DROP_SLOT, slot_node, optimizer, parent, name)
+            else:
+                # TensorFlow looks for the hook only where the optimizer was there first.
+                self._fail(self._no_hook(optimizer), slot_node, optimizer, parent, name)
+            return
+        if answer.obj is None:
+            self._step(Action.DEFER_SLOT, slot_node, optimizer, parent, name)
+            return
+        if answer.kind is SlotKind.CREATED:
+            self.created.add(answer.obj)
+            self._step(Action.CREATE, slot_node, answer.obj, parent, name)
+        if answer.at_once:
+            self._walk(slot_node, answer.obj, parent, name)
+        elif slot_node not in self.bound:
+            self._bind(slot_node, answer.obj, parent, name)
+            queue.append(slot_node)
+
+    def _no_hook(self, optimizer: int) -> Failure:
+        return Failure(
+            Cause.SLOT_HOOK,
+            "AttributeError",
+            "the object has no attribute '_create_or_restore_slot_variable'",
+        )
+
+    # --- values
+
+    def _restore(self, pending: _Pending) -> None:
+        """Restore what a pass has gathered, in TensorFlow's order."""
+        for node, obj, read in pending.python_states:
+            if self.saved.stored(read.key) is None:
+                self._fail(self.saved.missing([read.key]), node, obj)
+            else:
+                self._step(Action.RESTORE, node, obj, names=(read.key,))
+        gathered = [pending.tensors[name] for name in sorted(pending.tensors)]
+        bad = self._check_reads(gathered)
+        for node, obj, one in gathered:
+            if node not in bad:
+                self._assign(node, obj, one)
+        for node, obj in pending.registered:
+            self._step(Action.RESTORE, node, obj)
+
+    def _check_reads(self, gathered: Sequence[tuple[int, int, Gathered]]) -> set[int]:
+        """Report what reading all tensors in one go would raise; return the nodes concerned."""
+        missing: list[tuple[str, int, int]] = []
+        found: list[tuple[int, int, Read, Stored]] = []
+        for node, obj, one in gathered:
+            for read in one.reads:
+                stored = self.saved.stored(read.key)
+                if stored is None:
+                    missing.append((read.key, node, obj))
+                else:
+                    found.append((node, obj, read, stored))
+        in_session = self.rules.builds_graph
+        bad: set[int] = set()
+        for key, node, obj in sorted(missing):
+            self._fail(_in_session(self.saved.missing([key]), in_session), node, obj)
+            bad.add(node)
+        for node, obj, read, stored in found:
+            if read.dtype is not None and read.dtype != stored.dtype:
+                self._fail(_in_session(_wrong_dtype(read, stored), in_session), node, obj)
+                bad.add(node)
+        for node, obj, read, stored in found:
+            if read.full_shape is not None and read.full_shape != stored.shape:
+                self._fail(_in_session(_wrong_slice(read, stored), in_session), node, obj)
+                bad.add(node)
+            elif stored.error is not None:
+                failure = self.saved.unreadable(read.key, stored.error)
+                self._fail(_in_session(failure, in_session), node, obj)
+                bad.add(node)
+        return bad
+
+    def _assign(self, node: int, obj: int, gathered: Gathered) -> None:
+        keys = tuple([read.key for read in gathered.reads])
+        if not self.rules.builds_graph:  # there the tensor's shape is not known before it runs
+            for read in gathered.reads:
+                stored = self.saved.stored(read.key)
+                assert stored is not None
+                if not fits(read.shape, stored.shape):
+                    self._fail(self.live.misfit(obj, stored), node, obj)
+                    return
+        self.steps.append(Step(Action.RESTORE, node, obj, None, "", keys))
+
+    # --- the trace
+
+    def _step(
+        self,
+        action: Action,
+        node: int | None,
+        obj: int | None = None,
+        parent: int | None = None,
+        name: str = "",
+        names: tuple[str, ...] = (),
+    ) -> None:
+        self.steps.append(Step(action, node, obj, parent, name, names))
+
+    def _fail(
+        self, failure: Failure, node: int, obj: int, parent: int | None = None, name: str = ""
+    ) -> None:
+        self.steps.append(Step(Action.FAIL, node, obj, parent, name, (), failure))
+
+
+def has_values(nodes: Sequence[Node]) -> list[bool]:
+    """Return, by node id, whether a node or anything below it has a value to restore.
+
+    What `has_checkpoint_values` in the proto says (checkpoint/util.py), where older files do not.
+    """
+    parents: list[list[int]] = [[] for _ in nodes]
+    for parent, node in enumerate(nodes):
+        for child in node.children:
+            parents[child.node_id].append(parent)
+    found = [
+        bool(n.attributes or n.slot_variables or n.registered_saver is not None) for n in nodes
+    ]
+    stack = [node_id for node_id, has in enumerate(found) if has]
+    while stack:
+        for parent in parents[stack.pop()]:
+            if not found[parent]:
+                found[parent] = True
+                stack.append(parent)
+    return found
+
+
+def fits(accepted: Iterable[int | None] | None, shape: tuple[int, ...] | None) -> bool:
+    """Return whether a variable takes a value of this shape (`TensorShape.is_compatible_with`).
+
+    >>> fits((None, 2), (5, 2)), fits((2,), (2, 1)), fits(None, (7,))
+    (True, False, True)
+    """
+    if accepted is None or shape is None:
+        return True
+    wanted = tuple(accepted)
+    return len(wanted) == len(shape) and all(
+        a is None or a == b for a, b in zip(wanted, shape, strict=True)
+    )
+
+
+def _in_session(failure: Failure, in_session: bool) -> Failure:
+    if not in_session:
+        return failure
+    return Failure(
+        failure.cause, failure.type, failure.message, True, failure.found, failure.expected
+    )
+
+
+def _wrong_dtype(read: Read, stored: Stored) -> Failure:
+    return Failure(
+        Cause.DTYPE,
+        "InvalidArgumentError",
+        f"tensor_name = {read.key}; expected dtype {read.dtype} does not equal original dtype "
+        f"{stored.dtype}",
+        found=stored.dtype or "",
+        expected=read.dtype or "",
+    )
+
+
+def _wrong_slice(read: Read, stored: Stored) -> Failure:
+    found, wanted = (",".join(map(str, shape or ())) for shape in (stored.shape, read.full_shape))
+    return Failure(
+        Cause.SHAPE,
+        "InvalidArgumentError",
+        f"tensor_name = {read.key}; shape in shape_and_slice spec [{wanted}] does not match the "
+        f"shape stored in checkpoint: [{found}]",
+        found=f"[{found}]",
+        expected=f"[{wanted}]",
+    )

@@ -1,0 +1,107 @@
+"""Restoring a name-based checkpoint: by the variables' names, one object after the other.
+
+Follows `_NameBasedRestoreCoordinator` in tensorflow/python/checkpoint/checkpoint.py. There are
+no nodes and nothing is deferred; names in the file that nobody asks for are never reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from ckpt_viz.matching.engine import fits
+from ckpt_viz.matching.trace import Action, Cause, Failure, Refusal, Step
+from ckpt_viz.object_graph.nodes import Stored
+
+
+class NamedRead(NamedTuple):
+    """What an object restores under one name; `keys` are the tensors, `shape` what it accepts."""
+
+    name: str
+    keys: tuple[str, ...]
+    dtype: str | None
+    shape: tuple[int | None, ...] | None
+
+
+class Named(NamedTuple):
+    """What an object would restore by name, and its attributes that have no name."""
+
+    reads: tuple[NamedRead, ...]
+    nameless: tuple[str, ...]
+
+
+class NamedSide(Protocol):
+    """What a name-based restore asks of a live object. Both may raise Refusal."""
+
+    def named(self, obj: int) -> Named:
+        """Return what the object would restore by name."""
+
+    def misfit(self, obj: int, stored: Stored) -> Failure:
+        """Return what assigning a value of the wrong shape raises."""
+
+
+@dataclass(frozen=True)
+class NameTrace:
+    """What a name-based restore would do.
+
+    `bound` is, for each tensor name, the objects that take its value; `unused` the names that an
+    object wants and the file lacks. `not_restored` are objects that no restore reaches.
+    """
+
+    steps: list[Step] = field(default_factory=list)
+    bound: dict[str, list[int]] = field(default_factory=dict)
+    unused: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    not_restored: tuple[int, ...] = ()
+
+    @property
+    def raised(self) -> Failure | None:
+        """What `restore` itself would raise; None if it returns."""
+        return next((step.failure for step in self.steps if step.failure is not None), None)
+
+
+def match_names(
+    stored: Callable[[str], Stored | None], live: NamedSide, objects: Sequence[int]
+) -> NameTrace:
+    """Return what restoring the file into these objects, in this order, would do."""
+    trace = NameTrace()
+    for obj in objects:
+        try:
+            named = live.named(obj)
+        except Refusal as refusal:
+            trace.steps.append(Step(Action.FAIL, None, obj, failure=refusal.failure))
+            continue
+        unused = list(named.nameless)
+        for read in named.reads:
+            found = [stored(key) for key in read.keys]
+            if None in found:
+                unused.append(read.name)
+                continue
+            failure = _failure(read, found, live, obj)  # type: ignore[arg-type]
+            if failure is not None:
+                trace.steps.append(Step(Action.FAIL, None, obj, None, read.name, (), failure))
+                continue
+            trace.steps.append(Step(Action.RESTORE, None, obj, None, read.name, read.keys))
+            for key in read.keys:
+                trace.bound.setdefault(key, []).append(obj)
+        if unused:
+            trace.unused[obj] = tuple(unused)
+    return trace
+
+
+def _failure(read: NamedRead, found: Sequence[Stored], live: NamedSide, obj: int) -> Failure | None:
+    for one in found:
+        if one.error is not None:
+            return Failure(Cause.UNREADABLE, "OutOfRangeError", one.error)
+        if not fits(read.shape, one.shape):
+            return live.misfit(obj, one)
+        if read.dtype is not None and read.dtype != one.dtype:
+            return Failure(
+                Cause.DTYPE,
+                "InvalidArgumentError",
+                f"Trying to assign variable with wrong dtype. Expected {read.dtype} got "
+                f"{one.dtype}",
+                found=one.dtype or "",
+                expected=read.dtype,
+            )
+    return None

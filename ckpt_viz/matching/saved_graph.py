@@ -1,0 +1,59 @@
+"""A graph as the checkpoint that is restored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ckpt_viz.matching.trace import Cause, Failure
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import Node, Stored
+
+_DOUBLE_CHECK = (
+    "\nPlease double-check that the path is correct. You may be missing the checkpoint suffix "
+    "(e.g. the '-1' in 'path/to/ckpt-1')."
+)
+
+
+@dataclass
+class SavedGraph:
+    """The saved side of the matching engine.
+
+    `path` is the one that was given, where the call is `Checkpoint.restore`: that wraps what
+    is not found in a message of its own, whatever it was.
+    """
+
+    graph: Graph
+    path: str | None = None
+    _known: dict[str, Stored | None] = field(default_factory=dict, init=False)
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """Return the nodes by id."""
+        return self.graph.nodes
+
+    def stored(self, key: str) -> Stored | None:
+        """Return the tensor that is stored under a key."""
+        if key not in self._known:
+            self._known[key] = self.graph.stored(key)
+        return self._known[key]
+
+    def missing(self, keys: Sequence[str]) -> Failure:
+        """Return what asking for keys that are not there raises."""
+        return self._not_found(Cause.KEY_MISSING, f"Key {keys[0]} not found in checkpoint")
+
+    def unreadable(self, key: str, why: str) -> Failure:
+        """Return what reading a value raises whose bytes are not there."""
+        if why.startswith("no such file") or "no such file" in why:
+            return self._not_found(Cause.UNREADABLE, f"{why} (wanted for {key})")
+        return Failure(Cause.UNREADABLE, "OutOfRangeError", f"{why} (wanted for {key})")
+
+    def _not_found(self, cause: Cause, message: str) -> Failure:
+        return Failure(cause, "NotFoundError", not_found(self.path, message))
+
+
+def not_found(path: str | None, message: str) -> str:
+    """Return the text of a NotFoundError, as `Checkpoint.restore` of a path words it."""
+    if path is None:
+        return message
+    return f"Error when restoring from checkpoint or SavedModel at {path}: {message}{_DOUBLE_CHECK}"

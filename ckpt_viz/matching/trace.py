@@ -1,0 +1,175 @@
+"""What a restore would do, step by step: the vocabulary of the matching engine.
+
+Saved nodes go by their node id, objects of the live side by the id that it gave them. The
+words are TensorFlow's (tensorflow/python/checkpoint/restore.py): a node is bound to an object,
+a child without an object is deferred, a slot variable is created or restored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+
+class Action(str, Enum):
+    """What one step of a restore does."""
+
+    BIND = "bind"  # a node is given an object
+    KEEP = "keep"  # the child's node has an object already; nobody looks at the live child
+    DEFER = "defer"  # no live child of this name: the value waits until one is set
+    DROP = "drop"  # no live child of this name, and nothing of value below the saved one
+    GATHER = "gather"  # what the object will read for its node is determined
+    REPEAT = "repeat"  # the object is being restored from another node: this one's values are lost
+    UNUSED = "unused"  # attributes of the node that its object has no place for
+    VALUELESS = "valueless"  # the node has no values, whatever its object holds
+    SKIP_SAVER = "skip saver"  # the node's registered saver is unknown or not strict: not restored
+    CREATE = "create"  # the restore makes a variable: a slot variable, a save_counter
+    DEFER_SLOT = "defer slot"  # a slot waits, for its optimizer or until it is made
+    DROP_SLOT = "drop slot"  # the optimizer has no hook for slots: its slot is forgotten
+    RESTORE = "restore"  # values are assigned, or handed to the object's own code
+    FAIL = "fail"  # TensorFlow raises here; later steps show what else there is
+
+
+class Cause(str, Enum):
+    """Why a step failed."""
+
+    SHAPE = "shape"
+    DTYPE = "dtype"
+    KEY_MISSING = "key missing"
+    UNREADABLE = "unreadable"  # the value's bytes are not there
+    CHILDREN = "children"  # listing an object's children raised: a poisoned container
+    PREDICATE = "predicate"  # a registered saver refuses the object
+    SLOT_HOOK = "slot hook"  # the optimizer cannot take slot variables
+    CODE = "code"  # the object's own code raised
+    READER = "reader"  # there is no checkpoint to read
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An exception that TensorFlow would raise: its class by name, and its text.
+
+    `in_session` says that a graph's restore raises it in `run_restore_ops`, not before. `found`
+    and `expected` are the shapes or dtypes that differ, in words.
+    """
+
+    cause: Cause
+    type: str
+    message: str
+    in_session: bool = False
+    found: str = ""
+    expected: str = ""
+
+
+class Step(NamedTuple):
+    """One step. What an action does not have is None or empty.
+
+    `parent` is the saved node whose child or slot is looked at, `name` the local name of the
+    child or the slot's name; `names` are attributes or keys.
+    """
+
+    action: Action
+    node: int | None
+    obj: int | None = None
+    parent: int | None = None
+    name: str = ""
+    names: tuple[str, ...] = ()
+    failure: Failure | None = None
+
+
+class Read(NamedTuple):
+    """One tensor that an object will read.
+
+    `dtype` is the one it expects; `shape` what it accepts, None for an unknown dimension or,
+    as a whole, for any. `full_shape` is that of the tensor of which it reads a slice.
+    """
+
+    key: str
+    dtype: str | None
+    shape: tuple[int | None, ...] | None = None
+    full_shape: tuple[int, ...] | None = None
+
+
+class Kind(Enum):
+    """How an object takes a node's values."""
+
+    NOTHING = "nothing"  # the node has none
+    TENSORS = "tensors"
+    PYTHON_STATE = "python state"
+    REGISTERED = "registered saver"
+    SKIPPED = "skipped saver"
+    UNUSED = "unused"  # the object has no place for them
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What an object would read for a node.
+
+    `saveable` is the name by which TensorFlow sorts what it restores. `unused` are attributes
+    that the object has no place for. `is_opaque` says that code of the object's class decides
+    what it makes of the values.
+    """
+
+    kind: Kind
+    reads: tuple[Read, ...] = ()
+    saveable: str = ""
+    unused: tuple[str, ...] = ()
+    is_opaque: bool = False
+
+
+NOTHING = Gathered(Kind.NOTHING)
+
+
+class SlotKind(Enum):
+    """What an optimizer answers when it is handed a saved slot variable."""
+
+    EXISTING = "existing"  # its slot variable is restored with the rest
+    CREATED = "created"
+    WAITS = "waits"  # until the slot variable is made
+    NO_HOOK = "no hook"  # it is no optimizer that takes slots
+
+
+@dataclass(frozen=True, slots=True)
+class SlotAnswer:
+    """An optimizer's answer; `obj` is its slot variable.
+
+    `at_once` says that the slot is restored before anything else (tf.compat.v1.train.Optimizer).
+    """
+
+    kind: SlotKind
+    obj: int | None = None
+    at_once: bool = False
+
+
+class Refusal(Exception):
+    """Raised by a live side where TensorFlow would raise."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+@dataclass(frozen=True)
+class Trace:
+    """All steps of a restore, in its order, and what it comes to.
+
+    `bound` is the object of each node that has one. `unused_attributes` are, by node, those
+    that no object had a place for. `slots_left` are the variables' nodes whose slots nobody
+    asked for. `listing` is the failure of the walk through the live objects that every assert
+    begins with.
+    """
+
+    steps: Sequence[Step]
+    bound: Mapping[int, int]
+    unused_attributes: Mapping[int, tuple[str, ...]]
+    slots_left: tuple[int, ...] = ()
+    listing: Failure | None = None
+
+    @property
+    def raised(self) -> Failure | None:
+        """What `restore` itself would raise: the first failure; None if it returns."""
+        for step in self.steps:
+            if step.failure is not None and not step.failure.in_session:
+                return step.failure
+        return None

@@ -1,0 +1,144 @@
+"""Two graphs of which some nodes stand for each other, as one graph.
+
+The merged graph is the base with what only the other graph has hung where it would be: the
+outline of a comparison shows both sides in one tree.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ckpt_viz.errors import SourceError
+from ckpt_viz.object_graph.graph import Access, Graph
+from ckpt_viz.object_graph.nodes import Child, Node, Slot, SlotVariable, Stored
+
+if TYPE_CHECKING:  # numpy takes as long to import as a checkpoint to open
+    from ckpt_viz.formats.tensors import Array
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A base graph with the nodes of another that nothing in it stands for: its ghosts.
+
+    The nodes of the base keep their ids, names and places; ghosts follow in their own order.
+    `of_other` is the merged node of every node of the other graph, by id. The names that the
+    merged graph gives to ghosts are those of their new place: ask the other graph for its own.
+    """
+
+    graph: Graph
+    of_other: Mapping[int, int]
+
+
+def merge(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Merged:
+    """Return the two graphs as one.
+
+    Args:
+        base: The graph that stays as it is.
+        other: The graph whose unpaired nodes are added.
+        pairs: For nodes of `other`, the node of `base` that each stands for. What `base` does
+            not have, an object that a restore would make, say, pairs nothing.
+
+    A ghost hangs by its own local names from the base nodes that stand for its parents, after
+    their own children, and from other ghosts. No edge leads from a ghost to the base: the tree
+    of the base stays the tree of the base. A slot that no edge leads to hangs from its variable,
+    as everywhere.
+    """
+    size = len(base.nodes)
+    paired = {ours: theirs for ours, theirs in pairs.items() if 0 <= theirs < size}
+    ghosts = [node_id for node_id in range(len(other.nodes)) if node_id not in paired]
+    of_other = {**paired, **{ghost: size + place for place, ghost in enumerate(ghosts)}}
+    added = _Added(other.nodes, of_other, size)
+    received: dict[int, list[int]] = defaultdict(list)
+    for node_id, stands_for in paired.items():
+        received[stands_for].append(node_id)
+    nodes = [
+        _with_ghosts(node, added, received[node_id]) if node_id in received else node
+        for node_id, node in enumerate(base.nodes)
+    ]
+    nodes += [added.ghost(ghost) for ghost in ghosts]
+    access = base._access and _BaseAccess(base._access, size)
+    graph = Graph(
+        tuple(nodes),
+        f"{other.title} → {base.title}",
+        base.origin,
+        base.provenance,
+        access,
+    )
+    return Merged(graph, of_other)
+
+
+@dataclass(frozen=True)
+class _Added:
+    """The other graph's nodes, with edges to ghosts alone, under their merged ids."""
+
+    nodes: Sequence[Node]
+    of_other: Mapping[int, int]
+    base_size: int
+
+    def children(self, node_id: int) -> list[Child]:
+        return [
+            Child(child.local_name, self.of_other[child.node_id])
+            for child in self.nodes[node_id].children
+            if self.of_other[child.node_id] >= self.base_size
+        ]
+
+    def slot_variables(self, node_id: int) -> list[SlotVariable]:
+        of_other = self.of_other
+        return [
+            SlotVariable(slot.slot_name, of_other[slot.variable], of_other[slot.slot_variable])
+            for slot in self.nodes[node_id].slot_variables
+            if of_other[slot.slot_variable] >= self.base_size
+        ]
+
+    def ghost(self, node_id: int) -> Node:
+        node = self.nodes[node_id]
+        return replace(
+            node,
+            children=tuple(self.children(node_id)),
+            slot_variables=tuple(self.slot_variables(node_id)),
+            slot=self._slot(node.slot),
+        )
+
+    def _slot(self, slot: Slot | None) -> Slot | None:
+        if slot is None:
+            return None
+        optimizer = None if slot.optimizer is None else self.of_other[slot.optimizer]
+        return replace(slot, variable=self.of_other[slot.variable], optimizer=optimizer)
+
+
+def _with_ghosts(node: Node, added: _Added, stands_for: Sequence[int]) -> Node:
+    """Return a base node with the ghosts among the children of the nodes that it stands for."""
+    children = [child for node_id in stands_for for child in added.children(node_id)]
+    slots = [slot for node_id in stands_for for slot in added.slot_variables(node_id)]
+    if not children and not slots:
+        return node  # as most are
+    return replace(
+        node,
+        children=node.children + tuple(dict.fromkeys(children)),
+        slot_variables=node.slot_variables + tuple(dict.fromkeys(slots)),
+    )
+
+
+@dataclass(frozen=True)
+class _BaseAccess:
+    """The source of the base, which knows nothing of ghosts."""
+
+    base: Access
+    size: int
+
+    def object(self, node_id: int) -> object | None:
+        return self.base.object(node_id) if node_id < self.size else None
+
+    def accessor(self, graph: Graph, node_id: int, source: str) -> str:
+        if node_id >= self.size:
+            raise SourceError(f"{graph.title}: {graph.name(node_id)} has no live object")
+        return self.base.accessor(graph, node_id, source)
+
+    def value(self, checkpoint_key: str) -> Array:
+        return self.base.value(checkpoint_key)
+
+    def stored(self, checkpoint_key: str) -> Stored | None:
+        return self.base.stored(checkpoint_key)

@@ -1,0 +1,110 @@
+"""What a comparison says of one merged graph: a mark on every node, the problems, the verdict.
+
+A restore check and a diff both end here, so that text, explorer and JSON show them alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from ckpt_viz.object_graph.graph import Graph
+
+
+class Comparison(str, Enum):
+    """What is compared: a checkpoint with the program that would restore it, or two graphs."""
+
+    CHECK = "check"
+    DIFF = "diff"
+
+
+class State(str, Enum):
+    """How a node of one side stands to the other. `PLAIN` has no value, and no problem."""
+
+    PLAIN = "plain"
+    MATCHED = "matched"
+    LIVE_ONLY = "live only"  # check: a value of the program that the checkpoint lacks
+    SAVED_ONLY = "saved only"  # check: a saved value that nothing in the program takes
+    DEFERRED = "deferred"  # check: a saved value that waits for what is not made yet
+    SHAPE = "shape"
+    DTYPE = "dtype"
+    FAILED = "failed"  # check: restoring this node raises something else
+    WARNED = "warned"  # check: restored as TensorFlow sees it, but wrong or lost
+    ONLY_A = "only in a"
+    ONLY_B = "only in b"
+    ROLE = "role"
+    VALUE = "value"
+    MOVED = "moved"
+
+
+class Severity(str, Enum):
+    """How bad a problem is, the worst first."""
+
+    ERROR = "error"  # restore raises
+    FAIL = "fail"  # an assert fails
+    DEFERRED = "deferred"  # resolves once something is built
+    WARNING = "warning"  # passes, though values are wrong or lost
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a comparison says of one node.
+
+    `detail` is the difference in few words, `float32 8×10 ≠ 8×12`; `partner` the name of the
+    node of the other side, where it is another than this node's own.
+    """
+
+    state: State
+    detail: str = ""
+    partner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing to know, with its place in the merged graph and what to do about it.
+
+    `nodes` are all it is about, the first of them where it is shown; none, where it is about
+    the comparison as a whole. `saved` and `live` are names on the two sides (of a diff: in a
+    and in b); `why` and `remedy` are one sentence each.
+    """
+
+    severity: Severity
+    kind: str
+    nodes: tuple[int, ...]
+    saved: str | None
+    live: str | None
+    why: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether something passes: an assert of a restore's status, or equality of two graphs."""
+
+    name: str
+    passes: bool
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """A comparison of two graphs, laid over one merged graph.
+
+    The base of `graph` is the live side (of a diff: b), whose nodes keep their ids; from
+    `base_size` on follow the nodes of the saved side (a) that nothing there stands for.
+    `headline` is the summary in one line: `assert_consumed() would fail: 2 not used, 1 shape`.
+    """
+
+    comparison: Comparison
+    graph: Graph
+    base_size: int
+    marks: Sequence[Mark]
+    problems: Sequence[Problem]
+    verdicts: Sequence[Verdict]
+    headline: str
+
+    @property
+    def passes(self) -> bool:
+        """Whether every verdict passes."""
+        return all(verdict.passes for verdict in self.verdicts)

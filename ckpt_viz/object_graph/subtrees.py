@@ -1,0 +1,62 @@
+"""Subtrees by what is in them, to recognise one in another place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ckpt_viz.object_graph.nodes import Node
+
+EMPTY = 0  # the signature of a node that neither holds a value nor leads to one
+
+
+def signatures(nodes: Sequence[Node], own: Callable[[Node], object]) -> list[int | None]:
+    """Return a number for each node that is equal for equal subtrees.
+
+    Subtrees are equal if their nodes have the same `own`, of the values they hold, and equal
+    subtrees under the same local names, in any order; children without values do not count.
+    None for a node that leads to itself. Numbers of several calls cannot be compared: pass all
+    nodes to one (see `joined`).
+    """
+    numbers: dict[object, int] = {((), ()): EMPTY}
+    found: list[int | None] = [None] * len(nodes)
+    state = bytearray(len(nodes))  # 0 not seen, 1 on the way, 2 done
+    for start in range(len(nodes)):
+        stack = [start]
+        while stack:
+            node_id = stack[-1]
+            if state[node_id] == 2:
+                stack.pop()
+                continue
+            if state[node_id] == 0:
+                state[node_id] = 1
+                stack.extend(c.node_id for c in nodes[node_id].children if state[c.node_id] == 0)
+                continue
+            stack.pop()
+            state[node_id] = 2
+            found[node_id] = _number(nodes[node_id], own, found, numbers)
+    return found
+
+
+def _number(
+    node: Node,
+    own: Callable[[Node], object],
+    found: Sequence[int | None],
+    numbers: dict[object, int],
+) -> int | None:
+    below = []
+    for child in node.children:
+        signature = found[child.node_id]
+        if signature is None:
+            return None
+        if signature != EMPTY:
+            below.append((child.local_name, signature))
+    held = own(node) if node.attributes or node.registered_saver else ()
+    return numbers.setdefault((held, tuple(sorted(below))), len(numbers))
+
+
+def values_of(node: Node) -> object:
+    """Return what a node holds: names, dtypes and shapes of its values."""
+    return (
+        node.registered_saver,
+        tuple((a.name, a.dtype, a.shape) for a in node.attributes),
+    )

@@ -1,0 +1,95 @@
+"""How much of a checkpoint reaches the program, and how much of the program it fills."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ckpt_viz.matching.trace import Action, Trace
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.restore_check.dry_run import DryRun
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number of values, and of parameters: the elements of their tensors."""
+
+    values: int = 0
+    parameters: int = 0
+
+    def __add__(self, other: Amount) -> Amount:
+        return Amount(self.values + other.values, self.parameters + other.parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One child of the root: what is saved, what the program has, what is restored of each.
+
+    Slot variables count for their optimizer. `restored` is of the saved values, `filled` of
+    the program's.
+    """
+
+    name: str
+    saved: Amount = Amount()
+    restored: Amount = Amount()
+    live: Amount = Amount()
+    filled: Amount = Amount()
+
+    def __str__(self) -> str:
+        if not self.live.values:
+            return f"{self.name} {self.restored.values} of {self.saved.values} saved"
+        return f"{self.name} {self.filled.values} of {self.live.values}"
+
+
+def coverage(run: DryRun) -> tuple[Part, ...]:
+    """Return the children of both roots, in the program's order."""
+    sums: dict[str, dict[str, Amount]] = {}
+
+    def add(name: str, column: str, amount: Amount) -> None:
+        of_name = sums.setdefault(name, {})
+        of_name[column] = of_name.get(column, Amount()) + amount
+
+    restored, filled = _restored(run)
+    for node_id, name in _places(run.live):
+        amount = _amount(run.live, node_id)
+        add(name, "live", amount)
+        if node_id in filled:
+            add(name, "filled", amount)
+    if run.saved is not None:
+        for node_id, name in _places(run.saved):
+            amount = _amount(run.saved, node_id)
+            add(name, "saved", amount)
+            if node_id in restored:
+                add(name, "restored", amount)
+    return tuple(Part(name, **columns) for name, columns in sums.items())
+
+
+def _restored(run: DryRun) -> tuple[set[int | None], set[int | None]]:
+    """Return the saved nodes that are restored, and the live objects that are filled."""
+    if run.trace is None:
+        return set(), set()
+    steps = [step for step in run.trace.steps if step.action is Action.RESTORE]
+    nodes = {step.node for step in steps} if isinstance(run.trace, Trace) else set()
+    return nodes, {step.obj for step in steps}
+
+
+def _places(graph: Graph) -> Iterator[tuple[int, str]]:
+    """Yield each node with a value, and the child of the root that it counts for."""
+    names = [""] * len(graph.nodes)
+    for node_id in graph.tree.preorder():
+        parent = graph.tree.parents[node_id]
+        if parent >= 0:
+            names[node_id] = graph.tree.labels[node_id] if parent == ROOT else names[parent]
+    for node_id, node in enumerate(graph.nodes):
+        if node.attributes or node.registered_saver:
+            place = node_id
+            if node.slot is not None and node.slot.optimizer is not None:
+                place = node.slot.optimizer
+            yield node_id, names[place] or "(root)"
+
+
+def _amount(graph: Graph, node_id: int) -> Amount:
+    shapes = [a.shape for a in graph.nodes[node_id].attributes]
+    return Amount(1, sum(math.prod(shape) for shape in shapes if shape is not None))

@@ -1,0 +1,213 @@
+"""The dry run of a restore: puts live side, checkpoint and engine together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ckpt_viz.errors import CkptVizError
+from ckpt_viz.live.opening import Opened, open_as_restore
+from ckpt_viz.live.restore_side import Made
+from ckpt_viz.live.restore_target import RESTORE, Target, restoring_into
+from ckpt_viz.matching.engine import Rules, match
+from ckpt_viz.matching.name_based import NameTrace, match_names
+from ckpt_viz.matching.saved_graph import SavedGraph
+from ckpt_viz.matching.trace import Action, Step, Trace
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import Stored
+from ckpt_viz.restore_check.verdicts import (
+    Bindings,
+    Raised,
+    Verdicts,
+    name_based,
+    object_based,
+    without_checkpoint,
+)
+from ckpt_viz.saved.locate import locate
+from ckpt_viz.saved.source import read_saved
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """What a restore would do and say.
+
+    `names` are those of live objects that the live graph does not have: what the restore would
+    make, and what only it comes upon. `reading` is the path, None for `restore(None)`;
+    `tensors` are those of a name-based checkpoint. Where the path is not that of a checkpoint,
+    `instead` is the prefix that seems to be meant, with its dry run, and `unread` what to do
+    where there is none.
+    """
+
+    live: Graph
+    saved: Graph | None
+    trace: Trace | NameTrace | None
+    verdicts: Verdicts
+    method: str
+    names: Mapping[int, str] = field(default_factory=dict)
+    reading: str | None = None
+    tensors: Mapping[str, Stored] = field(default_factory=dict)
+    instead: tuple[str, DryRun] | None = None
+    unread: str = ""
+
+    def live_name(self, obj: int) -> str:
+        """Return the name of a live object."""
+        return self.names[obj] if obj in self.names else self.live.name(obj)
+
+    def unused_attributes(self) -> dict[str, tuple[str, ...]]:
+        """Return names by node: see RestoreCheck."""
+        if isinstance(self.trace, NameTrace):
+            return {self.live_name(obj): names for obj, names in self.trace.unused.items()}
+        if self.trace is None or self.saved is None:
+            return {}
+        return {self.saved.name(n): names for n, names in self.trace.unused_attributes.items()}
+
+    def bound(self) -> dict[str, str]:
+        """Return names by name: see RestoreCheck."""
+        if isinstance(self.trace, NameTrace):
+            return {name: self.live_name(objs[-1]) for name, objs in self.trace.bound.items()}
+        if self.trace is None or self.saved is None:
+            return {}
+        return {self.saved.name(n): self.live_name(obj) for n, obj in self.trace.bound.items()}
+
+
+def dry_run(live: Any, saved: object, method: str | None, options: Any) -> DryRun:
+    """Return what `live.restore(saved)`, or `.read`, would do; changes nothing.
+
+    `saved` is a path as `restore` takes it, the graph of a checkpoint, or None.
+    """
+    skips_slots = bool(getattr(options, "experimental_skip_slot_variables", False))
+    with restoring_into(live, method, skips_slots=skips_slots) as target:
+        if saved is None:
+            return DryRun(target.graph, None, None, without_checkpoint(), target.method)
+        if isinstance(saved, Graph):
+            path: object = saved.provenance.prefix if saved.provenance else saved.title
+            return _reading(target, path, saved, skips_slots=skips_slots)
+        run = _reading(target, saved, None, skips_slots=skips_slots)
+        if run.verdicts.restore is None and run.tensors is not _NOTHING:
+            return run
+        return _with_what_is_meant(run, target, skips_slots=skips_slots)
+
+
+def _reading(target: Target, path: object, graph: Graph | None, *, skips_slots: bool) -> DryRun:
+    """Return the dry run with exactly this path; `graph` is what it holds, if that is known."""
+    opened = open_as_restore(path, resolves=target.wraps_not_found)
+    if opened.failure is not None:
+        raised = Raised(opened.failure.type, opened.failure.message)
+        verdicts = Verdicts(raised, raised, raised, raised)
+        return DryRun(target.graph, None, None, verdicts, target.method, reading=str(path))
+    if opened.tensors is not None:
+        run = _by_names(target, opened, opened.tensors)
+        return replace(run, reading=str(path), tensors=opened.tensors or _NOTHING)
+    if graph is None:
+        graph = read_saved(opened.prefix)
+    return replace(_by_objects(target, graph, path, skips_slots=skips_slots), reading=str(path))
+
+
+# What a file of another kind holds that TensorFlow takes for a name-based checkpoint.
+_NOTHING: Mapping[str, Stored] = {}
+
+
+def _with_what_is_meant(run: DryRun, target: Target, *, skips_slots: bool) -> DryRun:
+    """Return a dry run that reads nothing, with the checkpoint that its path seems to mean."""
+    assert run.reading is not None
+    try:
+        prefix = locate(run.reading).prefix
+    except CkptVizError as error:
+        return replace(run, unread=str(error))
+    if prefix == run.reading:
+        return run
+    meant = _reading(target, prefix, None, skips_slots=skips_slots)
+    return replace(run, instead=(prefix, meant))
+
+
+def _by_objects(target: Target, graph: Graph, path: object, *, skips_slots: bool) -> DryRun:
+    given = os.fspath(path) if isinstance(path, (str, os.PathLike)) else str(path)
+    saved = SavedGraph(graph, str(given) if target.wraps_not_found else None)
+    rules = Rules(skips_slots=skips_slots, builds_graph=not target.side.is_eager)
+    trace = match(saved, target.side, rules)
+    names = _names(target, graph, trace.steps)
+    run = DryRun(target.graph, graph, trace, Verdicts(), target.method, names)
+    made = [s.obj for s in trace.steps if s.action is Action.CREATE and s.obj is not None]
+    verdicts = object_based(
+        graph.nodes,
+        Bindings(trace.bound, trace.unused_attributes, slots_left=trace.slots_left),
+        (*target.valued, *made),
+        raised=trace.raised,
+        listing=target.listing,
+        skips_slots=skips_slots,
+        saved_name=graph.name,
+        live_name=run.live_name,
+    )
+    return DryRun(target.graph, graph, trace, verdicts, target.method, names)
+
+
+def _by_names(target: Target, opened: Opened, tensors: Mapping[str, Stored]) -> DryRun:
+    if not target.side.is_eager:  # nothing is read before run_restore_ops
+        trace = NameTrace(not_restored=target.listed)
+    elif target.listing is not None:
+        trace = NameTrace([Step(Action.FAIL, None, failure=target.listing)])
+    else:
+        trace = match_names(tensors.get, target.side, target.listed)
+    unused, not_restored = dict(trace.unused), list(trace.not_restored)
+    owner = target.side.counter_owner
+    names: dict[int, str] = {}
+    if owner is not None and trace.raised is None:
+        counter = target.side.new_save_counter(False)
+        assert counter is not None
+        names[counter] = "(root).save_counter"
+        if target.attaches_counter or not target.side.is_eager:
+            not_restored.append(counter)  # it hangs off the checkpoint, not off its root
+    elif target.method == RESTORE:
+        unused = {obj: n for obj, n in unused.items() if not _is_counter(target, obj)}
+    run = DryRun(target.graph, None, trace, Verdicts(), target.method, names)
+    verdicts = name_based(
+        unused,
+        not_restored,
+        raised=trace.raised,
+        listing=target.listing,
+        live_name=run.live_name,
+    )
+    return DryRun(target.graph, None, trace, verdicts, target.method, names)
+
+
+def _is_counter(target: Target, obj: int) -> bool:
+    return any(
+        edge.local_name == "save_counter" and edge.node_id == obj
+        for edge in target.graph.nodes[0].children
+    )
+
+
+def _names(target: Target, graph: Graph, steps: list[Step] | Any) -> dict[int, str]:
+    """Return names of the objects that are not in the live graph."""
+    known = len(target.graph.nodes)
+    names: dict[int, str] = {}
+    slots = {
+        slot.slot_variable: (optimizer, slot)
+        for optimizer, node in enumerate(graph.nodes)
+        for slot in node.slot_variables
+    }
+    bound: dict[int, int] = {}
+
+    def name_of(obj: int) -> str:
+        return names[obj] if obj in names else target.graph.name(obj)
+
+    for step in steps:
+        if step.action in (Action.BIND, Action.CREATE) and step.obj is not None:
+            obj = step.obj
+            if step.action is Action.BIND and step.node is not None:
+                bound[step.node] = obj
+            if obj < known or obj in names:
+                continue
+            if step.name == "save_counter" and isinstance(target.side.objects[obj], Made):
+                names[obj] = "(root).save_counter"
+            elif step.node in slots and step.node is not None:
+                optimizer, slot = slots[step.node]
+                names[obj] = (
+                    f"{name_of(bound[optimizer])}'s state '{slot.slot_name}' for "
+                    f"{name_of(bound[slot.variable])}"
+                )
+            elif step.parent is not None:
+                names[obj] = f"{name_of(bound[step.parent])}.{step.name}"
+    return names

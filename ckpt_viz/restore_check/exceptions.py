@@ -1,0 +1,28 @@
+"""Exceptions by the name of their class, as TensorFlow would raise them."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+
+from ckpt_viz.restore_check.verdicts import Raised
+
+
+def exception_of(raised: Raised) -> Exception:
+    """Return an exception of the class that TensorFlow would raise, with the text.
+
+    An error of TensorFlow's own is looked up where it is imported; a class that cannot be
+    found, the user's own say, is an AssertionError that names it.
+    """
+    builtin = getattr(builtins, raised.type, None)
+    if isinstance(builtin, type) and issubclass(builtin, Exception):
+        return builtin(raised.message)
+    errors = sys.modules.get("tensorflow.python.framework.errors_impl")
+    found = getattr(errors, raised.type, None)
+    if isinstance(found, type) and issubclass(found, Exception):
+        try:
+            exception: Exception = found(None, None, raised.message)
+        except TypeError:  # OpError itself wants its code, too
+            exception = found(None, None, raised.message, 2)
+        return exception
+    return AssertionError(f"{raised.type}: {raised.message}")

@@ -1,0 +1,70 @@
+"""All findings of a dry run, in the order in which a person wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ckpt_viz.matching.name_based import NameTrace
+from ckpt_viz.matching.trace import Trace
+from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.restore_check.case import Case
+from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.restore_check.rules import (
+    by_name,
+    leftovers,
+    paths,
+    raising,
+    structure,
+    tracking,
+    values,
+)
+
+Rule = Callable[[Case], Iterator[Finding]]
+
+_RULES: tuple[Rule, ...] = (
+    raising.process_abort,
+    raising.failures,
+    raising.poisoned_before_asserts,
+    structure.root_shifted_or_unrelated,
+    structure.index_shifted,
+    structure.renamed,
+    leftovers.optimizer_generation,
+    leftovers.optimizer_missing,
+    leftovers.not_built,
+    leftovers.save_counter,
+    values.inconsistent,
+    values.swapped,
+    values.value_lost,
+    values.never_restored,
+    values.tensor_ignored,
+    values.saver_unknown,
+    tracking.not_tracked,
+    raising.partial_overwrite,
+    leftovers.deferred_and_unresolved,
+    leftovers.unmatched,
+    leftovers.unused_attributes,
+    values.overwritten,
+    values.unknowable,
+)
+_ORDER = {kind: place for place, kind in enumerate(Kind)}
+_SEVERITIES = {severity: place for place, severity in enumerate(Severity)}
+
+
+def find_all(run: DryRun) -> tuple[Finding, ...]:
+    """Return the findings, causes before symptoms and the worst first."""
+    found = [*paths.no_checkpoint(run), *paths.wrong_path(run)]
+    if isinstance(run.trace, NameTrace) and run.instead is None:
+        found += by_name.names(run, run.trace)
+    elif isinstance(run.trace, Trace) and run.saved is not None:
+        case = Case(run, run.trace, run.saved)
+        for rule in _RULES:
+            found += rule(case)
+    return tuple(sorted(found, key=_place))
+
+
+def _place(finding: Finding) -> tuple[int, int, int]:
+    """Return where a finding stands: info and what passes behind what fails."""
+    severity = _SEVERITIES[finding.severity]
+    behind = severity >= _SEVERITIES[Severity.INFO]
+    return int(behind), _ORDER[finding.kind], severity

@@ -1,0 +1,198 @@
+"""A dry run laid over one graph: the program, and beside it what only the checkpoint has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from ckpt_viz.matching.engine import has_values
+from ckpt_viz.matching.name_based import NameTrace
+from ckpt_viz.matching.trace import Action, Cause, Failure, Trace
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.merge import merge
+from ckpt_viz.object_graph.overlay import (
+    Comparison,
+    Mark,
+    Overlay,
+    Problem,
+    Severity,
+    State,
+    Verdict,
+)
+from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.finding import Finding, Kind
+
+_PLAIN = Mark(State.PLAIN)
+_MADE = "made by the restore"
+_FAILED = {Cause.SHAPE: State.SHAPE, Cause.DTYPE: State.DTYPE}
+
+
+def overlay_of(run: DryRun, findings: Sequence[Finding]) -> Overlay:
+    """Return the dry run and its findings as an overlay."""
+    size = len(run.live.nodes)
+    if isinstance(run.trace, Trace) and run.saved is not None:
+        in_graph = {node: obj for node, obj in run.trace.bound.items() if obj < size}
+        merged = merge(run.live, run.saved, in_graph)
+        graph, of_saved = merged.graph, merged.of_other
+        marks = _marks(run, run.trace, run.saved, of_saved, findings)
+    else:
+        graph, of_saved = run.live, {}
+        marks = _marks_by_name(run)
+    problems = [_problem(finding, of_saved, size) for finding in findings]
+    return Overlay(
+        Comparison.CHECK,
+        graph,
+        base_size=size,
+        marks=marks,
+        problems=problems,
+        verdicts=_verdicts(run),
+        headline=headline(run, findings),
+    )
+
+
+def _verdicts(run: DryRun) -> tuple[Verdict, ...]:
+    verdicts = run.verdicts
+    return (
+        Verdict(f"{run.method}()", verdicts.restore is None),
+        Verdict("assert_consumed()", verdicts.consumed is None),
+        Verdict("assert_existing_objects_matched()", verdicts.existing is None),
+        Verdict("assert_nontrivial_match()", verdicts.nontrivial is None),
+    )
+
+
+def headline(run: DryRun, findings: Sequence[Finding]) -> str:
+    """Return the summary in one line.
+
+    `assert_consumed() would fail: 2 not used, 1 not in checkpoint, 1 shape`.
+    """
+    verdicts = run.verdicts
+    waiting = len(_waiting_nodes(run, findings))
+    steps = run.trace.steps if run.trace is not None else ()
+    causes = Counter(step.failure.cause for step in steps if step.failure is not None)
+    shapes, dtypes = causes.pop(Cause.SHAPE, 0), causes.pop(Cause.DTYPE, 0)
+    warnings = sum(finding.severity is Severity.WARNING for finding in findings)
+    counts = (
+        (len(verdicts.unresolved) - waiting, "not used"),
+        (len(verdicts.unmatched), "not in checkpoint"),
+        (shapes, "shape"),
+        (dtypes, "dtype"),
+        (causes.total(), "failing"),
+        (waiting, "waiting"),
+        (warnings, "warning" if warnings == 1 else "warnings"),
+    )
+    parts = [f"{number} {words}" for number, words in counts if number]
+    if verdicts.restore is not None:
+        said = f"{run.method}() would raise {verdicts.restore.type}"
+    elif verdicts.consumed is not None:
+        said = "assert_consumed() would fail"
+    else:
+        said = "assert_consumed() would pass"
+    return f"{said}: {', '.join(parts)}" if parts else said
+
+
+def _waiting_nodes(run: DryRun, findings: Iterable[Finding]) -> set[int]:
+    if run.saved is None:
+        return set()
+    return _waiting(run.saved, findings) & set(run.verdicts.unresolved)
+
+
+def _marks(
+    run: DryRun,
+    trace: Trace,
+    saved: Graph,
+    of_saved: Mapping[int, int],
+    findings: Sequence[Finding],
+) -> list[Mark]:
+    size = len(run.live.nodes)
+    marks = [_PLAIN] * (1 + max((size - 1, *of_saved.values())))
+    for node, place in of_saved.items():
+        if place < size:
+            name = saved.name(node)
+            partner = name if name != run.live.name(place) else ""
+            marks[place] = Mark(State.MATCHED, partner=partner)
+    for obj in run.verdicts.unmatched:
+        if obj < size:
+            marks[obj] = Mark(State.LIVE_ONLY)
+    valued = has_values(saved.nodes)
+    waiting = _waiting(saved, findings)
+    for node, place in of_saved.items():
+        if place >= size and valued[node]:
+            marks[place] = _ghost(node, trace, waiting)
+    _mark_failures(trace, of_saved, size, marks)
+    for finding in findings:
+        if finding.severity is Severity.WARNING:
+            for obj in finding.objects:
+                if obj < size and marks[obj].state in (State.MATCHED, State.PLAIN):
+                    marks[obj] = Mark(State.WARNED, finding.kind.value, marks[obj].partner)
+        elif finding.kind is Kind.UNUSED_ATTRIBUTE:
+            for obj in finding.objects:
+                if obj < size:
+                    marks[obj] = Mark(State.FAILED, "attribute not used", marks[obj].partner)
+    return marks
+
+
+def _ghost(node: int, trace: Trace, waiting: set[int]) -> Mark:
+    if node in trace.bound:
+        return Mark(State.MATCHED, _MADE)
+    return Mark(State.DEFERRED if node in waiting else State.SAVED_ONLY)
+
+
+def _waiting(saved: Graph, findings: Iterable[Finding]) -> set[int]:
+    """Return the saved nodes that wait for something to be built, with all below them."""
+    found = {n for f in findings if f.kind is Kind.DEFERRED for n in f.nodes}
+    stack = list(found)
+    while stack:
+        for child in saved.nodes[stack.pop()].children:
+            if child.node_id not in found:
+                found.add(child.node_id)
+                stack.append(child.node_id)
+    return found
+
+
+def _mark_failures(trace: Trace, of_saved: Mapping[int, int], size: int, marks: list[Mark]) -> None:
+    for step in trace.steps:
+        if step.action is not Action.FAIL or step.failure is None:
+            continue
+        place = step.obj if step.obj is not None and step.obj < size else None
+        if place is None and step.node is not None:
+            place = of_saved.get(step.node)
+        if place is not None:
+            state = _FAILED.get(step.failure.cause, State.FAILED)
+            marks[place] = Mark(state, _detail(step.failure), marks[place].partner)
+
+
+def _detail(failure: Failure) -> str:
+    if failure.found and failure.expected:
+        return f"{failure.found} ≠ {failure.expected}"
+    return failure.type
+
+
+def _marks_by_name(run: DryRun) -> list[Mark]:
+    marks = [_PLAIN] * len(run.live.nodes)
+    if isinstance(run.trace, NameTrace):
+        for name, objects in run.trace.bound.items():
+            for obj in objects:
+                if obj < len(marks):
+                    marks[obj] = Mark(State.MATCHED, partner=name)
+        for step in run.trace.steps:
+            if step.failure is not None and step.obj is not None and step.obj < len(marks):
+                state = _FAILED.get(step.failure.cause, State.FAILED)
+                marks[step.obj] = Mark(state, _detail(step.failure))
+    for obj in run.verdicts.unmatched:
+        if obj < len(marks):
+            marks[obj] = Mark(State.LIVE_ONLY)
+    return marks
+
+
+def _problem(finding: Finding, of_saved: Mapping[int, int], size: int) -> Problem:
+    places = [obj for obj in finding.objects if obj < size]
+    places += [of_saved[node] for node in finding.nodes if node in of_saved]
+    return Problem(
+        finding.severity,
+        finding.kind.value,
+        tuple(dict.fromkeys(places)),
+        finding.saved,
+        finding.live,
+        finding.why,
+        finding.remedy,
+    )

@@ -1,0 +1,128 @@
+"""The restore check: what `restore` would do, for every node, before it does it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ckpt_viz.matching.trace import Step
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.restore_check.coverage import Part, coverage
+from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.exceptions import exception_of
+from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.restore_check.findings import find_all
+from ckpt_viz.restore_check.overlay import overlay_of
+from ckpt_viz.restore_check.verdicts import Raised
+
+
+@dataclass(frozen=True)
+class RestoreCheck:
+    """A dry run of `live.restore(saved)` or `live.read(saved)`: verdicts and findings.
+
+    `raises` is what the call itself would raise, an unreadable path included; None if it
+    returns. The three booleans and asserts are those of the status that it returns; where it
+    raises, they are False and the asserts raise that, too. Names of nodes are those in
+    TensorFlow's messages, of the checkpoint for `unresolved` and `unused_attributes`, of the
+    program for `unmatched`.
+    """
+
+    _run: DryRun = field(repr=False)
+
+    @property
+    def live(self) -> Graph:
+        """The graph of the live side, before the restore."""
+        return self._run.live
+
+    @property
+    def saved(self) -> Graph | None:
+        """The graph of the checkpoint; None where there is none to read."""
+        return self._run.saved
+
+    @property
+    def method(self) -> str:
+        """The call that was checked: restore or read."""
+        return self._run.method
+
+    @property
+    def raises(self) -> Raised | None:
+        """What `restore` would raise: the class's name and the text; None if it returns."""
+        return self._run.verdicts.restore
+
+    @property
+    def consumed(self) -> bool:
+        """Whether `assert_consumed()` would pass."""
+        return self._run.verdicts.consumed is None
+
+    @property
+    def existing_objects_matched(self) -> bool:
+        """Whether `assert_existing_objects_matched()` would pass."""
+        return self._run.verdicts.existing is None
+
+    @property
+    def nontrivial_match(self) -> bool:
+        """Whether `assert_nontrivial_match()` would pass."""
+        return self._run.verdicts.nontrivial is None
+
+    def assert_consumed(self) -> RestoreCheck:
+        """Return the check, or raise what `assert_consumed()` would, naming every node."""
+        return self._or_raise(self._run.verdicts.consumed)
+
+    def assert_existing_objects_matched(self) -> RestoreCheck:
+        """Return the check, or raise what `assert_existing_objects_matched()` would."""
+        return self._or_raise(self._run.verdicts.existing)
+
+    def assert_nontrivial_match(self) -> RestoreCheck:
+        """Return the check, or raise what `assert_nontrivial_match()` would."""
+        return self._or_raise(self._run.verdicts.nontrivial)
+
+    @cached_property
+    def unresolved(self) -> tuple[str, ...]:
+        """Saved nodes with values that nothing in the program takes."""
+        saved = self._run.saved
+        return tuple(map(saved.name, self._run.verdicts.unresolved)) if saved is not None else ()
+
+    @cached_property
+    def unmatched(self) -> tuple[str, ...]:
+        """Objects of the program with values that the checkpoint lacks."""
+        return tuple(map(self._run.live_name, self._run.verdicts.unmatched))
+
+    @cached_property
+    def unused_attributes(self) -> Mapping[str, tuple[str, ...]]:
+        """By name of the node, saved attributes that its object has no place for.
+
+        Of a name-based checkpoint by name of the live object, the names that the file lacks.
+        """
+        return self._run.unused_attributes()
+
+    @cached_property
+    def bound(self) -> Mapping[str, str]:
+        """By name of the saved node, or of the tensor, the live object that it is restored into."""
+        return self._run.bound()
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What there is to know, causes before symptoms."""
+        return find_all(self._run)
+
+    @cached_property
+    def coverage(self) -> tuple[Part, ...]:
+        """How much of the values is restored, by the children of the root."""
+        return coverage(self._run)
+
+    @property
+    def trace(self) -> tuple[Step, ...]:
+        """Every step of the restore, in its order."""
+        return tuple(self._run.trace.steps) if self._run.trace is not None else ()
+
+    @cached_property
+    def overlay(self) -> Overlay:
+        """The check laid over one graph, for text and explorer."""
+        return overlay_of(self._run, self.findings)
+
+    def _or_raise(self, raised: Raised | None) -> RestoreCheck:
+        if raised is not None:
+            raise exception_of(raised)
+        return self

@@ -1,0 +1,62 @@
+"""A path that is not the one that was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.finding import Finding, Kind
+
+
+def wrong_path(run: DryRun) -> Iterator[Finding]:
+    """Find a path that `restore` takes for something else, or cannot read."""
+    if run.reading is None:
+        return
+    raised = run.verdicts.restore
+    if run.instead is not None:
+        prefix, outcome = run.instead
+        said = "raise, too" if outcome.verdicts.restore is not None else _gives(outcome)
+        what = (
+            f"restore cannot read it ({raised.type})"
+            if raised is not None
+            else "restore takes it for a name-based checkpoint without a variable, and restores "
+            "nothing"
+        )
+        yield Finding(
+            Severity.ERROR if raised is not None else Severity.FAIL,
+            Kind.WRONG_PATH,
+            None,
+            None,
+            f"{run.reading} is no checkpoint's prefix: {what}.",
+            f"Pass {prefix!r}, which would {said}.",
+        )
+    elif raised is not None and run.unread:
+        yield Finding(
+            Severity.ERROR,
+            Kind.WRONG_PATH,
+            None,
+            None,
+            f"{run.reading}: {raised.type}: {raised.message.splitlines()[0]}.",
+            run.unread,
+        )
+
+
+def no_checkpoint(run: DryRun) -> Iterator[Finding]:
+    """Find `restore(None)`, mostly of a directory in which there is no checkpoint."""
+    if run.reading is None and run.trace is None:
+        yield Finding(
+            Severity.FAIL,
+            Kind.WRONG_PATH,
+            None,
+            None,
+            "There is no checkpoint (the path is None): restore() returns, and restores nothing.",
+            "Look at what tf.train.latest_checkpoint() was given: it returns None for a directory "
+            "without a `checkpoint` file.",
+        )
+
+
+def _gives(outcome: DryRun) -> str:
+    if outcome.verdicts.consumed is None:
+        return "pass every assert"
+    return "be read, with assert_consumed() failing"

@@ -1,0 +1,191 @@
+"""What the asserts of a restore's status would say, folded from the trace.
+
+Follows `CheckpointLoadStatus` and `NameBasedSaverStatus` in
+tensorflow/python/checkpoint/checkpoint.py, in their order. Where TensorFlow names the first
+object that fails, or the first ten, these name all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ckpt_viz.matching.trace import Failure
+from ckpt_viz.object_graph.nodes import Node
+
+NO_CHECKPOINT = "No checkpoint specified (save_path=None); nothing is being restored."
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception, by the name of its class and its text."""
+
+    type: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What `restore` and the three asserts raise; None where they pass.
+
+    `unresolved` are saved nodes, `unmatched` live objects, by id.
+    """
+
+    restore: Raised | None = None
+    consumed: Raised | None = None
+    existing: Raised | None = None
+    nontrivial: Raised | None = None
+    unresolved: tuple[int, ...] = ()
+    unmatched: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bindings:
+    """What a restore, real or dry, has come to.
+
+    `stale` are bound nodes whose object was never visited, which only a real restore can leave;
+    `slots_left` variables' nodes with slots that nobody asked for.
+    """
+
+    bound: Mapping[int, int]
+    unused_attributes: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    stale: Sequence[int] = ()
+    slots_left: Sequence[int] = ()
+
+
+def object_based(
+    nodes: Sequence[Node],
+    bindings: Bindings,
+    valued: Sequence[int],
+    *,
+    raised: Failure | None,
+    listing: Failure | None,
+    skips_slots: bool,
+    saved_name: Callable[[int], str],
+    live_name: Callable[[int], str],
+) -> Verdicts:
+    """Return the verdicts on an object-based checkpoint."""
+    taken = set(bindings.bound.values())
+    unmatched = tuple(obj for obj in dict.fromkeys(valued) if obj not in taken)
+    skipped = (
+        {slot.slot_variable for node in nodes for slot in node.slot_variables}
+        if skips_slots
+        else set()
+    )
+    unresolved = tuple(
+        node_id
+        for node_id, node in enumerate(nodes)
+        if node.attributes and node_id not in bindings.bound and node_id not in skipped
+    )
+    if raised is not None:
+        error = Raised(raised.type, raised.message)
+        return Verdicts(error, error, error, error, unresolved, unmatched)
+    existing = _existing(bindings, unmatched, listing, saved_name, live_name)
+    return Verdicts(
+        consumed=existing
+        or _consumed(bindings, unresolved, skips_slots=skips_slots, saved_name=saved_name),
+        existing=existing,
+        nontrivial=_nontrivial(bindings, unmatched, listing, live_name),
+        unresolved=unresolved,
+        unmatched=unmatched,
+    )
+
+
+def _existing(
+    bindings: Bindings,
+    unmatched: Sequence[int],
+    listing: Failure | None,
+    saved_name: Callable[[int], str],
+    live_name: Callable[[int], str],
+) -> Raised | None:
+    if bindings.stale:
+        names = ", ".join(map(saved_name, bindings.stale))
+        return _failed(f"Object not assigned a value from checkpoint: {names}")
+    if listing is not None:
+        return Raised(listing.type, listing.message)
+    if unmatched:
+        return _failed(
+            f"Found {len(unmatched)} Python objects that were not bound to checkpointed values, "
+            "likely due to changes in the Python program: " + ", ".join(map(live_name, unmatched))
+        )
+    return None
+
+
+def _consumed(
+    bindings: Bindings,
+    unresolved: Sequence[int],
+    *,
+    skips_slots: bool,
+    saved_name: Callable[[int], str],
+) -> Raised | None:
+    if unresolved:
+        names = ", ".join(map(saved_name, unresolved))
+        return _failed(
+            f"Unresolved object{'s' if len(unresolved) > 1 else ''} in checkpoint: {names}"
+        )
+    if bindings.slots_left and not skips_slots:
+        names = ", ".join(map(saved_name, bindings.slots_left))
+        return _failed(f"Unresolved slot restorations: {names}")
+    if bindings.unused_attributes:
+        lines = "".join(
+            f"\n{saved_name(node)}: {list(names)}"
+            for node, names in bindings.unused_attributes.items()
+        )
+        return _failed(
+            "Unused attributes in these objects (the attributes exist in the checkpoint but were "
+            f"not restored):{lines}"
+        )
+    return None
+
+
+def _nontrivial(
+    bindings: Bindings,
+    unmatched: Sequence[int],
+    listing: Failure | None,
+    live_name: Callable[[int], str],
+) -> Raised | None:
+    if listing is not None:
+        return Raised(listing.type, listing.message)
+    if len(bindings.bound) > 1:
+        return None
+    if not unmatched:
+        return _failed("Nothing to load. No dependencies have been added to the root yet.")
+    return _failed(
+        "Nothing except the root object matched a checkpointed value. Typically this means that "
+        "the checkpoint does not match the Python program. The following objects have no "
+        "matching checkpointed value: " + ", ".join(map(live_name, unmatched))
+    )
+
+
+def name_based(
+    unused: Mapping[int, tuple[str, ...]],
+    not_restored: Sequence[int],
+    *,
+    raised: Failure | None,
+    listing: Failure | None,
+    live_name: Callable[[int], str],
+) -> Verdicts:
+    """Return the verdicts on a name-based checkpoint, where the three asserts are one."""
+    unmatched = (*unused, *(obj for obj in not_restored if obj not in unused))
+    failed: Raised | None = None
+    if raised is not None:
+        failed = Raised(raised.type, raised.message)
+        return Verdicts(failed, failed, failed, failed, (), unmatched)
+    if unused:
+        lines = "".join(f"\n    {live_name(obj)}: {list(n)}" for obj, n in unused.items())
+        failed = _failed(f"Some objects had attributes which were not restored: {lines}")
+    elif listing is not None:
+        failed = Raised(listing.type, listing.message)
+    elif not_restored:
+        failed = _failed("Object not restored: " + ", ".join(map(live_name, not_restored)))
+    return Verdicts(None, failed, failed, failed, (), unmatched)
+
+
+def without_checkpoint() -> Verdicts:
+    """Return the verdicts on `restore(None)`: it passes, and every assert fails."""
+    failed = _failed(NO_CHECKPOINT)
+    return Verdicts(None, failed, failed, failed)
+
+
+def _failed(message: str) -> Raised:
+    return Raised("AssertionError", message)
