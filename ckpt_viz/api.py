@@ -74,7 +74,7 @@ def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> Obje
 
 def check(
     live: object,
-    saved: str | os.PathLike[str] | ObjectGraph | None = None,
+    saved: object = None,
     *,
     method: str | None = None,
     options: Any = None,
@@ -82,10 +82,14 @@ def check(
     """Return what restoring a checkpoint into a live object would do; changes nothing.
 
     Args:
-        live: What would be restored: a `tf.train.Checkpoint` or its manager, or any other
-            trackable, which stands for `tf.train.Checkpoint(root=live)`.
-        saved: The path exactly as `restore` would get it, an ObjectGraph of a checkpoint, or
-            None, as `tf.train.latest_checkpoint` returns where there is none.
+        live: What would be restored: a `tf.train.Checkpoint` or its manager, a
+            `tf.compat.v1.train.Saver`, or any other trackable, which stands for
+            `tf.train.Checkpoint(root=live)`. The status that a `restore` returned shows what
+            that has done; it takes no `saved`. The ObjectGraph of live objects stands for them,
+            that of a checkpoint, or its path, for a program that would save just it.
+        saved: The path exactly as `restore` would get it, an ObjectGraph of a checkpoint, a
+            manager (its latest checkpoint), or None, which `tf.train.latest_checkpoint` returns
+            where there is none.
         method: `"restore"` or `"read"`; by default what the kind of live object has.
         options: The `tf.train.CheckpointOptions` of the call.
 
@@ -93,10 +97,10 @@ def check(
         A RestoreCheck. What the restore itself would raise is in its `raises`.
 
     Raises:
-        SourceError: The live object cannot be restored into.
+        SourceError: The live object cannot be restored into, or the arguments do not fit.
         FormatError: TensorFlow opens the checkpoint, and ckpt_viz cannot read it.
     """
-    from ckpt_viz.restore_check.dry_run import dry_run
     from ckpt_viz.restore_check.result import RestoreCheck
+    from ckpt_viz.restore_check.run import run_check
 
-    return RestoreCheck(dry_run(live, saved, method, options))
+    return RestoreCheck(run_check(live, saved, method, options, graph=graph))

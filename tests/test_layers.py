@@ -10,7 +10,7 @@ PACKAGE = Path(ckpt_viz.__file__).parent
 
 # From the ground up. A module imports only from layers below its own, inside functions too.
 LAYERS = (
-    {"errors"},
+    {"errors", "words"},
     {"formats.files", "formats.protos"},
     {"formats.sstable", "formats.dtypes"},
     {"formats.slices", "formats.wire"},
@@ -25,7 +25,7 @@ LAYERS = (
     {"object_graph.roles", "object_graph.scopes"},
     {"object_graph.graph"},
     {"object_graph.merge", "object_graph.overlay", "object_graph.subtrees", "matching.trace"},
-    {"matching.engine", "matching.saved_graph"},
+    {"matching.engine", "matching.graph_side", "matching.saved_graph"},
     {"matching.name_based"},
     {"saved.from_keys", "saved.locate", "saved.name_based", "saved.typed"},
     {"saved.object_based"},
@@ -35,8 +35,11 @@ LAYERS = (
     {"live.facts", "live.opening", "live.walk"},
     {"live.restore_side", "live.source"},
     {"live.restore_target"},
+    {"live.status"},
     {"restore_check.verdicts"},
     {"restore_check.dry_run", "restore_check.exceptions"},
+    {"restore_check.of_files", "restore_check.of_saver"},
+    {"restore_check.run"},
     {"restore_check.coverage", "restore_check.finding"},
     {"restore_check.case"},
     {

@@ -50,12 +50,12 @@ class TensorFlowSide:
 
     An object's id is its node id in the walk; objects that only the restore comes upon get the
     next ones. `attached_count` is how many of the root's children are the checkpoint's own.
-    `counter_owner` is the Checkpoint that makes a `save_counter` when its restore is over.
+    `makes_counter` says that the restore ends with a new `save_counter`.
     """
 
     walk: Walk
     attached_count: int = 0
-    counter_owner: Any = None
+    makes_counter: bool = False
     is_eager: bool = True
     objects: list[Any] = field(init=False)
     root: int = field(default=0, init=False)
@@ -100,16 +100,17 @@ class TensorFlowSide:
             found = tf_private.children(self.objects[obj])
         except Exception as error:  # the object's own code
             raise Refusal(_failure(Cause.CHILDREN, error)) from error
-        return {name: self._id(child) for name, child in found.items()}
+        return {name: self.id_of(child) for name, child in found.items()}
 
     def _lookup(self, obj: Any, name: str, children: Mapping[str, Any]) -> int | None:
         try:
             found = obj._lookup_dependency(name, children)
         except Exception as error:  # the object's own code
             raise Refusal(_failure(Cause.CODE, error)) from error
-        return None if found is None else self._id(found)
+        return None if found is None else self.id_of(found)
 
-    def _id(self, obj: Any) -> int:
+    def id_of(self, obj: Any) -> int:
+        """Return the id of a Python object; one that was not known gets the next."""
         known = self._ids.get(id(obj))
         if known is None:
             known = self._ids[id(obj)] = len(self.objects)
@@ -122,7 +123,7 @@ class TensorFlowSide:
         if isinstance(it, Made):
             return obj
         delegate = tf_restore.delegate_of(it)
-        return obj if delegate is it else self._id(delegate)
+        return obj if delegate is it else self.id_of(delegate)
 
     # --- values
 
@@ -259,7 +260,7 @@ class TensorFlowSide:
         outer, inner = (name, key) if is_v1 else (key, name)
         existing = optimizer._slots.get(outer, {}).get(inner)
         if existing is not None:
-            return SlotAnswer(SlotKind.EXISTING, self._id(existing), at_once=is_v1)
+            return SlotAnswer(SlotKind.EXISTING, self.id_of(existing), at_once=is_v1)
         may_create = tf_restore.creates_variables_freely() or (
             not is_v1 and optimizer._distribution_strategy is not None
         )
@@ -314,7 +315,7 @@ class TensorFlowSide:
 
     def new_save_counter(self, waiting: bool) -> int | None:
         """Return the counter that a Checkpoint makes at the end of its restore."""
-        if self.counter_owner is None:
+        if not self.makes_counter:
             return None
         self.objects.append(Made(f"{_COUNTER}:0", "int64", ()))
         return len(self.objects) - 1

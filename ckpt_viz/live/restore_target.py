@@ -14,6 +14,7 @@ from ckpt_viz.live.restore_side import TensorFlowSide
 from ckpt_viz.live.source import graph_of_walk, view_of
 from ckpt_viz.live.untouched import untouched
 from ckpt_viz.live.walk import Walk
+from ckpt_viz.matching.engine import SAVE_COUNTER
 from ckpt_viz.matching.trace import Cause, Failure
 from ckpt_viz.object_graph.graph import Graph
 
@@ -26,7 +27,8 @@ class Target:
 
     `listed` are the objects that every assert walks through, by id and in its order; `valued`
     those among them that it expects a value for. `listing` is what that walk raises.
-    `wraps_not_found` says that the call is one that words "not found" anew.
+    `wraps_not_found` says that the call is one that words "not found" anew, `attaches_counter`
+    that a `save_counter` hangs off the checkpoint, not off its root.
     """
 
     graph: Graph
@@ -50,29 +52,33 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Ite
     chosen = method or (RESTORE if is_checkpoint else READ)
     if chosen not in (RESTORE, READ):
         raise SourceError(f"found method {method!r}, expected 'restore' or 'read'")
-    is_v2 = is_checkpoint and hasattr(type(checkpoint), READ)
-    if is_checkpoint and chosen == READ and not is_v2:
+    is_v1 = is_checkpoint and not hasattr(type(checkpoint), READ)
+    if is_v1 and chosen == READ:
         raise SourceError("a tf.compat.v1.train.Checkpoint has no read(); expected 'restore'")
     view = view_of(source)
-    creates = chosen == RESTORE and is_checkpoint and checkpoint._save_counter is None
     attached = view.attached_dependencies or ()
     with untouched() as memory:
         walk = Walk(view, memory)
         nodes = walk.run()
+        if is_checkpoint:
+            counter = checkpoint._save_counter
+        else:  # as Checkpoint(root=source) would find it
+            counter = view.root._lookup_dependency(SAVE_COUNTER)
+        creates = chosen == RESTORE and counter is None
         yield Target(
             graph=graph_of_walk(source, walk, nodes),
             side=TensorFlowSide(
                 walk,
                 attached_count=len(attached),
-                counter_owner=checkpoint if creates else None,
+                makes_counter=creates,
                 is_eager=tf_restore.is_eager(),
             ),
             method=chosen,
             listed=tuple(_listed(walk, skips_slots=skips_slots)),
             valued=tuple(_valued(walk, skips_slots=skips_slots)),
             listing=_listing(walk, skips_slots=skips_slots),
-            wraps_not_found=is_v2 and chosen == RESTORE,
-            attaches_counter=is_checkpoint and view.root is not checkpoint,
+            wraps_not_found=chosen == RESTORE and not is_v1,
+            attaches_counter=not is_checkpoint or view.root is not checkpoint,
         )
 
 

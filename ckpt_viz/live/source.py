@@ -97,6 +97,9 @@ class _LiveAccess:
     def stored(self, checkpoint_key: str) -> Stored | None:
         return self.specs.get(checkpoint_key)
 
+    def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
+        return (checkpoint_key,)
+
     def value(self, checkpoint_key: str) -> Array:
         if checkpoint_key not in self.variables:
             raise NoSuchTensorError(f"no variable is saved as {checkpoint_key!r}")

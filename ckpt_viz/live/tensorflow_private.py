@@ -219,6 +219,7 @@ def is_data_structure(obj: object) -> bool:
     return isinstance(obj, private("trackable.data_structures", "TrackableDataStructure"))
 
 
+@cache
 def base_dtype_name(dtype: object) -> str:
     """Return TensorFlow's name of a dtype, references resolved."""
     return str(private("framework.dtypes", "as_dtype")(dtype).base_dtype.name)

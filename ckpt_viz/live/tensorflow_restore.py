@@ -201,3 +201,26 @@ def creates_variables_freely() -> bool:
     """Return whether no variable creator scope is active, a strategy's scope say."""
     with private("framework.ops", "init_scope")():
         return not private("framework.ops", "get_default_graph")()._variable_creator_stack
+
+
+def deferred_dependencies(obj: Any) -> dict[str, list[Any]]:
+    """Return the checkpoint positions that wait at an object, by the local name they wait for."""
+    return dict(getattr(obj, "_self_unconditional_deferred_dependencies", {}))
+
+
+def tensors_of_coordinator(coordinator: Any) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Return dtype and shape of every tensor that a restore has found."""
+    return {
+        key: (base_dtype_name(coordinator.dtype_map[key]), tuple(shape))
+        for key, shape in coordinator.shape_map.items()
+    }
+
+
+def reshapes(saver: Any) -> bool:
+    """Return whether a Saver was made with `reshape=True`."""
+    return bool(saver._reshape)
+
+
+def is_reference(variable: object) -> bool:
+    """Return whether a variable is one of TensorFlow 1's reference variables."""
+    return isinstance(variable, private("ops.ref_variable", "RefVariable"))

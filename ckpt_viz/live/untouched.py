@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 # What TensorFlow's and Keras' listing of children writes; other attributes may change because
@@ -43,8 +44,13 @@ def trackable_attributes(obj: object) -> dict[str, Any]:
     return {
         name: value
         for name, value in instance_dict(obj).items()
-        if hasattr(type(value), "_trackable_children")
+        if _is_class_of_trackables(type(value))
     }
+
+
+@cache
+def _is_class_of_trackables(cls: type) -> bool:
+    return hasattr(cls, "_trackable_children")
 
 
 class Untouched:

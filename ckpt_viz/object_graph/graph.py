@@ -9,7 +9,7 @@ from datetime import datetime
 from difflib import get_close_matches
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.object_graph.nodes import ROOT, Node, SlotRule, Stored
@@ -82,6 +82,9 @@ class Access(Protocol):
 
     def stored(self, checkpoint_key: str) -> Stored | None:
         """Return what is known of the tensor under a key without reading it; None without one."""
+
+    def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
+        """Return the keys of the tensors that an attribute is stored as."""
 
 
 @dataclass(frozen=True)
@@ -182,9 +185,21 @@ class Graph:
         """
         return self._access.stored(checkpoint_key) if self._access is not None else None
 
+    def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
+        """Return the keys of the tensors that an attribute is stored as: mostly its own alone.
+
+        A table's are `.../table-keys` and `.../table-values`.
+        """
+        return self._access.tensor_keys(checkpoint_key) if self._access is not None else ()
+
     def object(self, node_id: int) -> object | None:
         """Return the live object of a node; None in a saved graph or once it is gone."""
         return self._access.object(node_id) if self._access is not None else None
+
+    @property
+    def source(self) -> Any:
+        """What a live graph was made of; None of a saved one."""
+        return getattr(self._access, "source", None)
 
     def accessor(self, node_id: int, source: str = "source") -> str:
         """Return a Python expression that evaluates to the live object of a node.

@@ -142,3 +142,6 @@ class _BaseAccess:
 
     def stored(self, checkpoint_key: str) -> Stored | None:
         return self.base.stored(checkpoint_key)
+
+    def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
+        return self.base.tensor_keys(checkpoint_key)

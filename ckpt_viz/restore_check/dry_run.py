@@ -11,6 +11,7 @@ from ckpt_viz.errors import CkptVizError
 from ckpt_viz.live.opening import Opened, open_as_restore
 from ckpt_viz.live.restore_side import Made
 from ckpt_viz.live.restore_target import RESTORE, Target, restoring_into
+from ckpt_viz.live.status import read_status, skips_slots_of
 from ckpt_viz.matching.engine import Rules, match
 from ckpt_viz.matching.name_based import NameTrace, match_names
 from ckpt_viz.matching.saved_graph import SavedGraph
@@ -90,6 +91,42 @@ def dry_run(live: Any, saved: object, method: str | None, options: Any) -> DryRu
         return _with_what_is_meant(run, target, skips_slots=skips_slots)
 
 
+def of_status(status: Any) -> DryRun:
+    """Return what the restore that returned this status has done, and its asserts would say."""
+    with restoring_into(status, None, skips_slots=skips_slots_of(status)) as target:
+        done = read_status(status, target)
+        names: dict[int, str] = {}
+        run = DryRun(target.graph, done.saved, done.trace, Verdicts(), RESTORE, names)
+        if isinstance(done.trace, NameTrace):
+            verdicts = name_based(
+                done.trace.unused,
+                done.trace.not_restored,
+                raised=None,
+                listing=target.listing,
+                live_name=run.live_name,
+            )
+            return replace(run, verdicts=verdicts, reading="")
+        if done.trace is None or done.saved is None:
+            return replace(run, verdicts=without_checkpoint())
+        names.update(_names(target, done.saved, done.trace.steps))
+        verdicts = object_based(
+            done.saved.nodes,
+            Bindings(
+                done.trace.bound,
+                done.trace.unused_attributes,
+                done.stale,
+                done.trace.slots_left,
+            ),
+            target.valued,
+            raised=None,
+            listing=target.listing,
+            skips_slots=done.skips_slots,
+            saved_name=done.saved.name,
+            live_name=run.live_name,
+        )
+        return replace(run, verdicts=verdicts, reading=done.saved.title)
+
+
 def _reading(target: Target, path: object, graph: Graph | None, *, skips_slots: bool) -> DryRun:
     """Return the dry run with exactly this path; `graph` is what it holds, if that is known."""
     opened = open_as_restore(path, resolves=target.wraps_not_found)
@@ -151,9 +188,8 @@ def _by_names(target: Target, opened: Opened, tensors: Mapping[str, Stored]) -> 
     else:
         trace = match_names(tensors.get, target.side, target.listed)
     unused, not_restored = dict(trace.unused), list(trace.not_restored)
-    owner = target.side.counter_owner
     names: dict[int, str] = {}
-    if owner is not None and trace.raised is None:
+    if target.side.makes_counter and trace.raised is None:
         counter = target.side.new_save_counter(False)
         assert counter is not None
         names[counter] = "(root).save_counter"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ckpt_viz.collecting import collecting_nothing
 from ckpt_viz.matching.trace import Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
@@ -105,7 +106,8 @@ class RestoreCheck:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What there is to know, causes before symptoms."""
-        return find_all(self._run)
+        with collecting_nothing():
+            return find_all(self._run)
 
     @cached_property
     def coverage(self) -> tuple[Part, ...]:

@@ -35,7 +35,8 @@ def read_object_based(bundle: Bundle) -> tuple[Node, ...]:
     attribute = _attribute_maker(bundle)
     missing = bundle.why_unreadable(OBJECT_GRAPH_KEY)
     if missing is None:
-        return tuple(_nodes(bundle, attribute))
+        place = f"{bundle.prefix}: {OBJECT_GRAPH_KEY}"
+        return nodes_of_graph(bundle.read_string_scalar(OBJECT_GRAPH_KEY), place, attribute)
     keys = (key for key in bundle.entries if key != OBJECT_GRAPH_KEY)
     try:
         nodes = list(nodes_from_keys(keys, lambda name, key: attribute(name, "", key)))
@@ -49,9 +50,21 @@ def read_object_based(bundle: Bundle) -> tuple[Node, ...]:
     return tuple(nodes)
 
 
-def _nodes(bundle: Bundle, attribute: Callable[[str, str, str], Attribute]) -> Iterator[Node]:
-    place = f"{bundle.prefix}: {OBJECT_GRAPH_KEY}"
-    proto = parse(TrackableObjectGraph, bundle.read_string_scalar(OBJECT_GRAPH_KEY), place)
+def nodes_of_graph(
+    encoded: bytes, place: str, attribute: Callable[[str, str, str], Attribute]
+) -> tuple[Node, ...]:
+    """Return the nodes of an encoded TrackableObjectGraph.
+
+    `attribute` makes one of its name, full name and key; `place` names the graph in errors.
+    Raises FormatError.
+    """
+    return tuple(_nodes(encoded, place, attribute))
+
+
+def _nodes(
+    encoded: bytes, place: str, attribute: Callable[[str, str, str], Attribute]
+) -> Iterator[Node]:
+    proto = parse(TrackableObjectGraph, encoded, place)
     if not proto.nodes:
         raise FormatError(f"{place}: found no nodes, expected at least the root")
     count = len(proto.nodes)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ckpt_viz.collecting import collecting_nothing
 from ckpt_viz.errors import CkptVizError, NoSuchTensorError, SourceError
 from ckpt_viz.formats.bundle import Bundle, open_bundle
 from ckpt_viz.formats.files import join
@@ -35,7 +34,7 @@ def read_saved(path: str | os.PathLike[str], meta: str | os.PathLike[str] | None
     index and the object graph, and what a SavedModel or MetaGraph tells of the objects; no
     other tensor. Raises CheckpointNotFoundError, FormatError or UnsupportedError.
     """
-    with _collecting_nothing():
+    with collecting_nothing():
         return _read(locate(os.fspath(path)), meta)
 
 
@@ -64,21 +63,6 @@ def _read(location: Location, meta: str | os.PathLike[str] | None) -> Graph:
         ),
         _access=_SavedAccess(location, stored),
     )
-
-
-@contextmanager
-def _collecting_nothing() -> Iterator[None]:
-    """Keep Python from looking for garbage: a graph is many objects, and none of them is any.
-
-    Looking through them again and again while they grow takes a fifth of the time.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _missing(stored: SaverV1) -> str:
@@ -162,3 +146,8 @@ class _SavedAccess:
             self.stored_in.why_unreadable(checkpoint_key),
             self.stored_in.fingerprint(checkpoint_key),
         )
+
+    def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
+        if isinstance(self.stored_in, Bundle):
+            return self.stored_in.matching(checkpoint_key)
+        return (checkpoint_key,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 
+from ckpt_viz.matching.engine import fits
 from ckpt_viz.matching.name_based import NameTrace
 from ckpt_viz.matching.trace import Cause
 from ckpt_viz.object_graph.nodes import Stored
@@ -20,8 +21,8 @@ _ALIKE = 0.6
 def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
     """Find variables whose names the file lacks, failures, and names that nobody asks for."""
     for step in trace.steps:
-        if step.failure is None:
-            continue
+        if step.failure is None or step.failure.cause is Cause.KEY_MISSING:
+            continue  # what is missing is told below, with what it may have been called
         kind = {Cause.SHAPE: Kind.SHAPE, Cause.DTYPE: Kind.DTYPE}.get(
             step.failure.cause, Kind.KEY_MISSING
         )
@@ -34,13 +35,16 @@ def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
             f"{step.failure.type}: {step.failure.message.splitlines()[0]}",
             "Make the variable as it was saved, or give it another name.",
         )
-    free = {name: spec for name, spec in run.tensors.items() if name not in trace.bound}
+    asked = {step.name for step in trace.steps} | trace.bound.keys()
+    yield from _silently_reshaped(run, trace)
+    free = {name: spec for name, spec in run.tensors.items() if name not in asked}
+    missing = Severity.FAIL if run.verdicts.restore is None else Severity.ERROR
     for obj, wanted in trace.unused.items():
         for name in wanted:
             new = _renamed(run, obj, name, free)
             yield _finding(
                 run,
-                Severity.FAIL,
+                missing,
                 Kind.RENAMED if new else Kind.UNMATCHED,
                 new,
                 obj,
@@ -71,6 +75,27 @@ def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
             "tells of them.",
             "Nothing to do, if the program does not need them.",
         )
+
+
+def _silently_reshaped(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
+    """Find variables of a TensorFlow 1 graph that take a value of another shape."""
+    for name, objects in trace.bound.items():
+        stored = run.tensors.get(name)
+        for obj in objects:
+            if stored is None or obj >= len(run.live.nodes):
+                continue
+            shapes = [a.shape for a in run.live.nodes[obj].attributes if a.full_name == name]
+            if not fits(shapes[0] if shapes else None, stored.shape):
+                yield _finding(
+                    run,
+                    Severity.WARNING,
+                    Kind.SHAPE,
+                    name,
+                    obj,
+                    f"The saved value has shape {stored.shape}, the variable {shapes[0]}; the graph "
+                    "takes it without a word and has a value of the wrong shape then.",
+                    "Make the variable with the saved shape, or give it another name.",
+                )
 
 
 def _renamed(run: DryRun, obj: int, name: str, free: Mapping[str, Stored]) -> str | None:

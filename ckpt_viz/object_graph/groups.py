@@ -1,0 +1,122 @@
+"""Marks that belong together: whole subtrees of one state, to be told in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import ROOT, Node
+from ckpt_viz.object_graph.overlay import Mark, State
+from ckpt_viz.object_graph.tree import NOWHERE
+
+# States of which a subtree can be full: each of its nodes says the same.
+_WHOLE = frozenset(
+    {
+        State.MATCHED,
+        State.LIVE_ONLY,
+        State.SAVED_ONLY,
+        State.DEFERRED,
+        State.ONLY_A,
+        State.ONLY_B,
+        State.VALUE,
+        State.MOVED,
+    }
+)
+_MIXED = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Nodes of one state: a single one, or all in a subtree in which nothing says otherwise.
+
+    `members` are those that count; `top` may not be among them, where all below it are alike.
+    """
+
+    state: State
+    top: int
+    members: tuple[int, ...]
+
+
+def has_value(node: Node) -> bool:
+    """Return whether a node itself holds something that is saved."""
+    return bool(node.attributes or node.registered_saver)
+
+
+def groups(graph: Graph, marks: Sequence[Mark]) -> Iterator[Group]:
+    """Yield the marked nodes in the order of the outline, subtrees of one state together.
+
+    Slot variables stand with their optimizer here: with it they come and go. What is matched and
+    holds no value does not count.
+    """
+    outline = _Outline(graph)
+    states = [_told(node, mark) for node, mark in zip(graph.nodes, marks, strict=True)]
+    summaries = _summaries(outline, states)
+    place = 0
+    while place < len(outline.order):
+        node_id = outline.order[place]
+        own, summary = states[node_id], summaries[node_id]
+        if summary is _MIXED:
+            if own is not None:
+                yield Group(own, node_id, (node_id,))
+            place += 1
+            continue
+        below = outline.order[place : place + outline.sizes[node_id]]
+        if isinstance(summary, State):
+            members = tuple([i for i in below if states[i] is not None])
+            yield Group(summary, node_id, members)
+        place += len(below)
+
+
+def _told(node: Node, mark: Mark) -> State | None:
+    is_silent = mark.state is State.MATCHED and not has_value(node)
+    return None if is_silent or mark.state is State.PLAIN else mark.state
+
+
+def _summaries(outline: _Outline, states: Sequence[State | None]) -> list[object]:
+    """Return for each node the one state of its subtree, _MIXED, or None if none counts."""
+    summaries: list[object] = [
+        state if state is None or state in _WHOLE else _MIXED for state in states
+    ]
+    for node_id in reversed(outline.order):
+        parent, summary = outline.parents[node_id], summaries[node_id]
+        if parent == NOWHERE or summary is None:
+            continue
+        # Two that have moved below one that has not may come from two places.
+        if summary is State.MOVED and states[parent] is not State.MOVED:
+            summary = _MIXED
+        if summaries[parent] is None:
+            summaries[parent] = summary
+        elif summaries[parent] is not summary:
+            summaries[parent] = _MIXED
+    return summaries
+
+
+class _Outline:
+    """The tree of a graph with slot variables below their optimizers, and its preorder.
+
+    `sizes` count the nodes of each subtree, which follow each other in `order`.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        tree = graph.tree
+        self.parents = list(tree.parents)
+        children = [list(below) for below in tree.children]
+        for node_id, node in enumerate(graph.nodes):
+            optimizer = node.slot.optimizer if node.slot is not None else None
+            if optimizer is None or tree.parents[node_id] in (NOWHERE, optimizer):
+                continue
+            # A hostile file can make slots of slots; those stay where they are.
+            if not tree.children[node_id] and graph.nodes[optimizer].slot is None:
+                self.parents[node_id] = optimizer
+                children[optimizer].append(node_id)
+        self.order: list[int] = []
+        stack = [ROOT]
+        while stack:
+            node_id = stack.pop()
+            self.order.append(node_id)
+            stack.extend(c for c in reversed(children[node_id]) if self.parents[c] == node_id)
+        self.sizes = [1] * len(graph.nodes)
+        for node_id in reversed(self.order):
+            if self.parents[node_id] != NOWHERE:
+                self.sizes[self.parents[node_id]] += self.sizes[node_id]

@@ -1,0 +1,195 @@
+"""A checkpoint as the live side: what restoring another into the program that saved it would do.
+
+Needs no TensorFlow. A file does not tell all of a program: that it has built what it saved, no
+`save_counter` to make and code of its own only where the values are no variables' is assumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from ckpt_viz.errors import SourceError
+from ckpt_viz.formats import files
+from ckpt_viz.live.restore_target import READ, RESTORE
+from ckpt_viz.matching.engine import Rules, match
+from ckpt_viz.matching.graph_side import GraphSide
+from ckpt_viz.matching.name_based import Named, NamedRead, match_names
+from ckpt_viz.matching.saved_graph import SavedGraph, not_found
+from ckpt_viz.matching.trace import Action, Failure, Trace
+from ckpt_viz.object_graph.graph import Format, Graph
+from ckpt_viz.object_graph.nodes import ROOT, Stored
+from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.verdicts import Bindings, Raised, Verdicts, name_based, object_based
+
+_BY_NAME = (Format.NAME_BASED, Format.NAME_BASED_V1)
+_NO_TABLE = "perhaps your file is in a different file format and you need to use a different "
+
+
+def of_files(
+    live: Graph,
+    saved: Graph,
+    *,
+    method: str | None = None,
+    skips_slots: bool = False,
+    given: str | None = None,
+) -> DryRun:
+    """Return what restoring `saved` into a program that `live` was saved from would do.
+
+    `given` is the path that the call would get, where that may be another than the checkpoint's
+    prefix. Raises SourceError for a method that is none, and for a name-based checkpoint in
+    place of the program of an object-based one.
+    """
+    chosen = method or RESTORE
+    if chosen not in (RESTORE, READ):
+        raise SourceError(f"found method {method!r}, expected 'restore' or 'read'")
+    prefix = saved.provenance.prefix if saved.provenance is not None else saved.title
+    if _is_by_name(saved):
+        run = _by_names(live, saved, chosen)
+    elif _is_by_name(live):
+        raise SourceError(
+            f"{live.title} holds names of variables and no objects; expected an object-based "
+            f"checkpoint in place of the program that restores {prefix}"
+        )
+    else:
+        path = given or prefix
+        run = _by_objects(live, saved, chosen, path, skips_slots=skips_slots)
+    run = replace(run, reading=given or prefix)
+    if given is None or _takes(given, saved, chosen):
+        return run
+    return _misread(run, given, prefix)
+
+
+def _is_by_name(graph: Graph) -> bool:
+    return graph.provenance is not None and graph.provenance.format in _BY_NAME
+
+
+# --- by objects
+
+
+def _by_objects(live: Graph, saved: Graph, method: str, path: str, *, skips_slots: bool) -> DryRun:
+    side = GraphSide(live, creates_slots=True)
+    restored = SavedGraph(saved, path if method == RESTORE else None)
+    trace = match(restored, side, Rules(skips_slots=skips_slots))
+    run = DryRun(live, saved, trace, Verdicts(), method, _names_of_made(live, saved, trace))
+    made = range(len(live.nodes), len(live.nodes) + len(side.made))
+    verdicts = object_based(
+        saved.nodes,
+        Bindings(trace.bound, trace.unused_attributes, slots_left=trace.slots_left),
+        (*_valued(live, skips_slots=skips_slots), *made),
+        raised=trace.raised,
+        listing=None,
+        skips_slots=skips_slots,
+        saved_name=saved.name,
+        live_name=run.live_name,
+    )
+    return replace(run, verdicts=verdicts)
+
+
+def _valued(live: Graph, *, skips_slots: bool) -> Iterator[int]:
+    """Yield the nodes that the asserts of a restore expect a value for."""
+    slots = {s.slot_variable for node in live.nodes for s in node.slot_variables}
+    for node_id, node in enumerate(live.nodes):
+        is_listed = node_id == ROOT or node_id in live.first_edges
+        if node.attributes and is_listed and not (skips_slots and node_id in slots):
+            yield node_id
+
+
+def _names_of_made(live: Graph, saved: Graph, trace: Trace) -> dict[int, str]:
+    """Return the names of the slot variables that the restore would make."""
+    created = [step for step in trace.steps if step.action is Action.CREATE]
+    variables = {
+        (optimizer, slot.slot_variable, slot.slot_name): slot.variable
+        for optimizer in {step.parent for step in created if step.parent is not None}
+        for slot in saved.nodes[optimizer].slot_variables
+    }
+    names: dict[int, str] = {}
+    for step in created:
+        assert step.obj is not None and step.node is not None and step.parent is not None
+        variable = variables[step.parent, step.node, step.name]
+        names[step.obj] = (
+            f"{live.name(trace.bound[step.parent])}'s state '{step.name}' for "
+            f"{live.name(trace.bound[variable])}"
+        )
+    return names
+
+
+# --- by names
+
+
+class _NamesOf:
+    """The variables of a graph, by the names that TensorFlow 1 would give them."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.misfit: Callable[[int, Stored], Failure] = GraphSide(graph).misfit
+
+    def named(self, obj: int) -> Named:
+        attributes = self.graph.nodes[obj].attributes
+        reads = tuple(
+            NamedRead(a.full_name, (a.full_name,), a.dtype, a.shape)
+            for a in attributes
+            if a.full_name
+        )
+        return Named(reads, tuple(a.name for a in attributes if not a.full_name))
+
+
+def _by_names(live: Graph, saved: Graph, method: str) -> DryRun:
+    tensors = {
+        attribute.checkpoint_key: Stored(attribute.dtype, attribute.shape, attribute.error)
+        for node in saved.nodes
+        for attribute in node.attributes
+    }
+    return _with_names(live, tensors, method)
+
+
+def _with_names(live: Graph, tensors: dict[str, Stored], method: str) -> DryRun:
+    objects: Sequence[int] = [ROOT, *live.first_edges]
+    trace = match_names(tensors.get, _NamesOf(live), objects)
+    counters = {c.node_id for c in live.nodes[ROOT].children if c.local_name == "save_counter"}
+    unused = {
+        obj: names
+        for obj, names in trace.unused.items()
+        if method != RESTORE or obj not in counters
+    }
+    verdicts = name_based(unused, (), raised=trace.raised, listing=None, live_name=live.name)
+    return DryRun(live, None, trace, verdicts, method, tensors=tensors)
+
+
+# --- paths
+
+
+def _takes(given: str, saved: Graph, method: str) -> bool:
+    """Return whether the call reads the checkpoint at this path."""
+    found = saved.provenance
+    if found is None or given == found.prefix or found.format is Format.NAME_BASED_V1:
+        return True
+    is_saved_model = found.format is Format.SAVED_MODEL and method == RESTORE
+    return is_saved_model and given.rstrip("/") == saved.title.rstrip("/")
+
+
+def _misread(run: DryRun, given: str, prefix: str) -> DryRun:
+    """Return a dry run that reads nothing, with the one of the checkpoint that is meant."""
+    meant = (prefix, replace(run, reading=prefix))
+    if given.endswith(".index") and files.is_file(given):
+        # A table without an object graph, so TensorFlow takes it for a name-based checkpoint.
+        return replace(_with_names(run.live, {}, run.method), reading=given, instead=meant)
+    raised = _refused(given, run.method)
+    verdicts = Verdicts(raised, raised, raised, raised)
+    return DryRun(run.live, None, None, verdicts, run.method, reading=given, instead=meant)
+
+
+def _refused(given: str, method: str) -> Raised:
+    if files.is_directory(given):
+        why = f"FAILED_PRECONDITION: {given}; Is a directory"
+    elif files.is_file(given):
+        why = "DATA_LOSS: not an sstable (bad magic number)"
+    else:
+        why = (
+            "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for "
+            f"{given}"
+        )
+        return Raised("NotFoundError", not_found(given if method == RESTORE else None, why))
+    return Raised(
+        "DataLossError", f"Unable to open table file {given}: {why}: {_NO_TABLE}restore operator?"
+    )

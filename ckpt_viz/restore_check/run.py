@@ -1,0 +1,74 @@
+"""Which kind of check the arguments of `check` ask for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from ckpt_viz.collecting import collecting_nothing
+from ckpt_viz.errors import SourceError
+from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.restore_check.dry_run import DryRun, dry_run, of_status
+from ckpt_viz.restore_check.of_saver import of_saver
+
+
+def run_check(
+    live: object,
+    saved: object,
+    method: str | None,
+    options: Any,
+    *,
+    graph: Callable[[object], Graph],
+) -> DryRun:
+    """Return the dry run of what the arguments of `check` stand for.
+
+    `graph` makes a graph of a path. Raises SourceError where they do not fit together.
+    """
+    with collecting_nothing():
+        return _run(live, saved, method, options, graph)
+
+
+def _run(
+    live: object,
+    saved: object,
+    method: str | None,
+    options: Any,
+    graph: Callable[[object], Graph],
+) -> DryRun:
+    if isinstance(live, Graph) and live.origin is Origin.LIVE:
+        live = live.source
+    if isinstance(live, (Graph, str, os.PathLike)):
+        return _of_files(graph(live), saved, method, options, graph)
+    if "tensorflow" in sys.modules:
+        if tf_private.is_checkpoint_manager(saved):
+            saved = saved.latest_checkpoint  # type: ignore[attr-defined]
+        if tf_private.is_load_status(live):
+            if saved is not None or method is not None or options is not None:
+                raise SourceError(
+                    "a load status tells of the restore that returned it; expected no checkpoint, "
+                    "method or options beside it"
+                )
+            return of_status(live)
+        if tf_private.is_saver(live):
+            if method not in (None, "restore"):
+                raise SourceError(f"found method {method!r}, a Saver has only 'restore'")
+            return of_saver(live, saved)
+    return dry_run(live, saved, method, options)
+
+
+def _of_files(
+    live: Graph,
+    saved: object,
+    method: str | None,
+    options: Any,
+    graph: Callable[[object], Graph],
+) -> DryRun:
+    from ckpt_viz.restore_check.of_files import of_files
+
+    if saved is None:
+        raise SourceError("found one checkpoint, expected a second one to restore into it")
+    skips_slots = bool(getattr(options, "experimental_skip_slot_variables", False))
+    return of_files(live, graph(saved), method=method, skips_slots=skips_slots)
