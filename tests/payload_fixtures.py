@@ -26,6 +26,16 @@ from ckpt_viz import (
     Role,
     Slice,
 )
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.overlay import (
+    Comparison,
+    Mark,
+    Overlay,
+    Problem,
+    Severity,
+    State,
+    Verdict,
+)
 from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
 from ckpt_viz.object_graph.tree import spanning_tree
 from ckpt_viz.render import payload
@@ -51,7 +61,13 @@ def graphs() -> dict[str, ObjectGraph]:
     }
 
 
-def expected(graph: ObjectGraph) -> dict[str, Any]:
+def overlays() -> dict[str, Overlay]:
+    """Return the comparisons of the fixtures, by file name."""
+    check, diff = _check(), _diff()
+    return {"check": check, "diff": diff, "hostile_check": _hostile(check)}
+
+
+def expected(graph: Graph, overlay: Overlay | None = None) -> dict[str, Any]:
     """Return what the front end must make of the graph's payload."""
     tree = spanning_tree(graph.nodes)
     return {
@@ -98,14 +114,42 @@ def expected(graph: ObjectGraph) -> dict[str, Any]:
             }
             for i, node in enumerate(graph.nodes)
         ],
+        "overlay": overlay and _expected_overlay(overlay),
+    }
+
+
+def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
+    return {
+        "comparison": overlay.comparison.value,
+        "headline": overlay.headline,
+        "baseSize": overlay.base_size,
+        "verdicts": [{"name": v.name, "passes": v.passes} for v in overlay.verdicts],
+        "marks": [
+            {"state": m.state.value, "detail": m.detail or None, "partner": m.partner or None}
+            for m in overlay.marks
+        ],
+        "problems": [
+            {
+                "severity": p.severity.value,
+                "kind": p.kind,
+                "nodes": p.nodes,
+                "saved": p.saved,
+                "live": p.live,
+                "why": p.why,
+                "remedy": p.remedy or None,
+            }
+            for p in overlay.problems
+        ],
     }
 
 
 def files() -> Iterator[tuple[Path, bytes]]:
     """Yield every fixture's path and content."""
-    for name, fixture in graphs().items():
-        yield DIRECTORY / f"{name}.payload", payload.encode(fixture)
-        text = json.dumps(expected(fixture), indent=1, ensure_ascii=False) + "\n"
+    alone = {name: (graph, None) for name, graph in graphs().items()}
+    compared = {name: (overlay.graph, overlay) for name, overlay in overlays().items()}
+    for name, fixture in (alone | compared).items():
+        yield DIRECTORY / f"{name}.payload", payload.encode(*fixture)
+        text = json.dumps(expected(*fixture), indent=1, ensure_ascii=False) + "\n"
         # As in the payload, what is no Unicode is spelled out: a backslash, in JSON two.
         yield DIRECTORY / f"{name}.json", re.sub("[\ud800-\udfff]", _spelled, text).encode()
 
@@ -133,6 +177,192 @@ def _name_based() -> ObjectGraph:
     said = "run/model-2 is the latest checkpoint, of 2 in run"
     provenance = Provenance("run", "run/model-2", Format.NAME_BASED, said, kept)
     return ObjectGraph(nodes, "run/model-2", Origin.SAVED, provenance)
+
+
+# root ─┬─ model ─┬─ dense ─┬─ kernel, with slot m        the program's nodes: 0 to 12
+#       │         │         └─ bias
+#       │         ├─ head ─┬─ kernel                      another shape
+#       │         │        └─ bias                        another dtype
+#       │         └─ aux ── kernel                        nodes 13 and 14: in the file alone
+#       ├─ optimizer ─┬─ iterations
+#       │             └─ later                            node 15: waits until it is made
+#       ├─ step                                           not in the file
+#       └─ table                                          fails
+def _check_graph() -> ObjectGraph:
+    return graph(
+        {
+            0: {"model": 1, "optimizer": 2, "step": 3, "table": 4},
+            1: {"dense": 5, "head": 6, "aux": 13},
+            2: {"iterations": 7, "later": 15},
+            5: {"kernel": 8, "bias": 9},
+            6: {"kernel": 10, "bias": 11},
+            13: {"kernel": 14},
+        },
+        (3, 4, 7, 8, 9, 10, 11, 12, 14, 15),
+        {2: (("m", 8, 12),)},
+        title="train.py: ckpt ← run/ckpt-40",
+    )
+
+
+def _check() -> Overlay:
+    """Return a restore check with every state, and problems of every severity."""
+    merged = _check_graph()
+    marks = _marks(
+        merged,
+        {
+            3: Mark(State.LIVE_ONLY),
+            4: Mark(State.FAILED, "no saver of this name", "(root).tables.0"),
+            9: Mark(State.WARNED, "two saved values, one variable", "(root).model.dense.b"),
+            10: Mark(State.SHAPE, "float32 10×2 ≠ 10×3"),
+            11: Mark(State.DTYPE, "float32 ≠ float64 11×2"),
+            14: Mark(State.SAVED_ONLY),
+            15: Mark(State.DEFERRED),
+        },
+    )
+    head = "(root).model.head"
+    problems = (
+        Problem(
+            Severity.ERROR,
+            "shape",
+            (10, 11),
+            f"{head}.kernel",
+            f"{head}.kernel",
+            "The checkpoint has shape 10×3, the variable has 10×2.",
+            "Make the layer with 3 units, or leave it out of the checkpoint.",
+        ),
+        Problem(
+            Severity.FAIL,
+            "unresolved",
+            (14, 13),
+            "(root).model.aux.kernel",
+            None,
+            "Nothing in the program takes this value.",
+            "Track a layer as (root).model.aux, or call expect_partial().",
+        ),
+        Problem(
+            Severity.FAIL,
+            "unmatched",
+            (3,),
+            None,
+            "(root).step",
+            "The checkpoint has no value for this variable.",
+            "Save once more with step tracked.",
+        ),
+        Problem(
+            Severity.ERROR, "saver_unknown", (4,), "(root).table", None, "It has no saver.", ""
+        ),
+        Problem(
+            Severity.DEFERRED,
+            "not_built",
+            (15,),
+            "(root).optimizer.later",
+            None,
+            "The optimizer has no variables yet.",
+            "Call optimizer.build() before the restore.",
+        ),
+        Problem(
+            Severity.WARNING,
+            "value_lost",
+            (9,),
+            "(root).model.dense.b",
+            "(root).model.dense.bias",
+            "Two saved values go to one variable; the last one stays.",
+            "Give each its own variable.",
+        ),
+        Problem(
+            Severity.WARNING,
+            "wrong_path",
+            (),
+            None,
+            None,
+            "run/ckpt-40.index is a file of the checkpoint, not its prefix.",
+            "Pass run/ckpt-40.",
+        ),
+        Problem(Severity.INFO, "leftover", (), None, None, "save_counter is not used.", ""),
+    )
+    verdicts = (
+        Verdict("assert_consumed", False),
+        Verdict("assert_existing_objects_matched", False),
+        Verdict("assert_nontrivial_match", True),
+    )
+    said = "restore() would raise ValueError: 1 shape, 1 dtype, 1 not used, 1 not in checkpoint"
+    return Overlay(Comparison.CHECK, merged, 13, marks, problems, verdicts, said)
+
+
+# root ─┬─ model ─┬─ kernel      another value           nodes of b: 0 to 8
+#       │         ├─ bias        another shape
+#       │         ├─ scale       another dtype
+#       │         ├─ gain        a variable in b, an object in a
+#       │         └─ same
+#       ├─ new                   holds what a has as old
+#       ├─ added                 in b alone
+#       ├─ old                   node 9: where new stood in a
+#       └─ dropped               node 10: in a alone
+def _diff() -> Overlay:
+    """Return a diff with every state of one."""
+    merged = graph(
+        {
+            0: {"model": 1, "new": 7, "added": 8, "old": 9, "dropped": 10},
+            1: {"kernel": 2, "bias": 3, "scale": 4, "gain": 5, "same": 6},
+        },
+        tuple(range(2, 11)),
+        title="run/ckpt-40 ↔ run/ckpt-50",
+    )
+    marked = {
+        2: Mark(State.VALUE, "other bytes, float32 2×2"),
+        3: Mark(State.SHAPE, "float32 3×4 ≠ 3×2"),
+        4: Mark(State.DTYPE, "float64 ≠ float32 4×2"),
+        5: Mark(State.ROLE, "object ≠ variable"),
+        7: Mark(State.MOVED, "", "(root).old"),
+        8: Mark(State.ONLY_B),
+        9: Mark(State.MOVED, "", "(root).new"),
+        10: Mark(State.ONLY_A),
+    }
+    problems = tuple(
+        Problem(
+            Severity.INFO,
+            marked[nodes[0]].state.value.replace(" ", "_"),
+            nodes,
+            saved,
+            live,
+            why,
+            "",
+        )
+        for nodes, saved, live, why in (
+            ((2,), "(root).model.kernel", "(root).model.kernel", "The stored bytes differ."),
+            ((3,), "(root).model.bias", "(root).model.bias", "The shape is 3×4 in a, 3×2 in b."),
+            ((4,), "(root).model.scale", "(root).model.scale", "float64 in a, float32 in b."),
+            ((5,), "(root).model.gain", "(root).model.gain", "An object in a, a variable in b."),
+            ((7, 9), "(root).old", "(root).new", "It has another name in b."),
+            ((8,), None, "(root).added", "Nothing in a corresponds to it."),
+            ((10,), "(root).dropped", None, "Nothing in b corresponds to it."),
+        )
+    )
+    said = "7 differences: 1 only in a, 1 only in b, 1 moved, 4 changed"
+    marks = _marks(merged, marked)
+    return Overlay(Comparison.DIFF, merged, 9, marks, problems, (Verdict("equal", False),), said)
+
+
+def _marks(graph: ObjectGraph, marked: dict[int, Mark]) -> tuple[Mark, ...]:
+    """Return those marks, and what the other nodes are without a word."""
+    return tuple(
+        marked.get(i, Mark(State.MATCHED if node.attributes else State.PLAIN))
+        for i, node in enumerate(graph.nodes)
+    )
+
+
+def _hostile(overlay: Overlay) -> Overlay:
+    return replace(
+        overlay,
+        graph=named(_check_graph(), HOSTILE),
+        headline=HOSTILE,
+        marks=tuple(replace(mark, detail=HOSTILE, partner=HOSTILE) for mark in overlay.marks),
+        problems=tuple(
+            Problem(p.severity, HOSTILE, p.nodes, HOSTILE, HOSTILE, HOSTILE * 20, HOSTILE)
+            for p in overlay.problems
+        ),
+        verdicts=(Verdict(HOSTILE, False),),
+    )
 
 
 def _spelled(match: re.Match[str]) -> str:

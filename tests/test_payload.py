@@ -1,3 +1,10 @@
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+from ckpt_viz.object_graph.overlay import Comparison, Overlay, Severity, State
 from ckpt_viz.render import payload
 from tests import payload_fixtures
 from tests.graphs import graph
@@ -24,3 +31,31 @@ def test_ten_thousand_nodes_fit_in_a_megabyte() -> None:
     }
     variables = tuple(n for i in range(layers) for n in (2 + 3 * i, 3 + 3 * i))
     assert len(payload.encode(graph(edges, variables))) < 1_000_000
+
+
+def test_a_comparison_only_adds_to_the_graph() -> None:
+    compared = payload_fixtures.overlays()["check"]
+    alone = _header(payload.encode(compared.graph))
+    both = _header(payload.encode(compared.graph, compared))
+    assert alone["overlay"] is None
+    added = [section for section in both["sections"] if section not in alone["sections"]]
+    assert {s["name"].split("_")[0] for s in added} == {"overlay", "problem", "string"}
+    of_graph = [s for s in alone["sections"] if not s["name"].startswith("string")]
+    assert both["sections"][: len(of_graph)] == of_graph
+    assert both["overlay"]["base_size"] == 13
+
+
+def test_the_fixtures_have_every_state_and_severity() -> None:
+    def states(overlay: Overlay) -> set[State]:
+        return {mark.state for mark in overlay.marks}
+
+    compared = payload_fixtures.overlays().values()
+    assert set().union(*map(states, compared)) == set(State)
+    assert {o.comparison for o in compared} == set(Comparison)
+    assert {p.severity for o in compared for p in o.problems} == set(Severity)
+
+
+def _header(data: bytes) -> Any:
+    buffer = gzip.decompress(data)
+    length = int.from_bytes(buffer[8:12], "little")
+    return json.loads(buffer[12 : 12 + length])

@@ -1,7 +1,7 @@
-"""The payload: one object graph as columns in one compressed buffer, for the front end.
+"""The payload: a graph, and what a comparison says of it, as columns in one compressed buffer.
 
-The format is docs/payload.md; labextension/src/contract.ts reads it. Columns compress far
-better than objects, and arrive in the browser as typed arrays, without parsing.
+The format is docs/payload.md; labextension/src/contract.ts in the front end reads it. Columns
+compress far better than objects, and arrive in the browser as typed arrays, without parsing.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterable
+from enum import Enum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role, SlotRule
+from ckpt_viz.object_graph.overlay import Overlay, Severity, State
 from ckpt_viz.render.text import notes
 
 VERSION = 1
@@ -22,12 +25,22 @@ MAGIC = b"ckptviz\0"
 ABSENT = -1
 _ROLES = tuple(Role)
 _RULES = tuple(SlotRule)
+_STATES = tuple(State)
+_SEVERITIES = tuple(Severity)
 _ALIGNMENT = 8
+_Columns = dict[str, npt.NDArray[np.generic]]
 
 
-def encode(graph: Graph) -> bytes:
-    """Return the graph as the gzip-compressed buffer that docs/payload.md describes."""
-    columns = _columns(graph)
+def encode(graph: Graph, overlay: Overlay | None = None) -> bytes:
+    """Return the graph as the gzip-compressed buffer that docs/payload.md describes.
+
+    `overlay` is a comparison laid over this graph.
+    """
+    strings = _Strings()
+    columns = _graph_columns(graph, strings)
+    if overlay is not None:
+        columns |= _overlay_columns(overlay, strings)
+    columns |= strings.table()
     sections, offset = [], 0
     for name, column in columns.items():
         sections.append({"name": name, "type": column.dtype.name, "length": column.size})
@@ -40,6 +53,7 @@ def encode(graph: Graph) -> bytes:
             "notes": [_utf8(note).decode() for note in notes(graph)],
             "roles": [role.value for role in _ROLES],
             "slot_rules": [rule.value for rule in _RULES],
+            "overlay": None if overlay is None else _overlay_header(overlay),
             "sections": sections,
         },
         separators=(",", ":"),
@@ -52,14 +66,14 @@ def encode(graph: Graph) -> bytes:
     return gzip.compress(b"".join(parts), compresslevel=6, mtime=0)
 
 
-def _columns(graph: Graph) -> dict[str, npt.NDArray[np.generic]]:
-    nodes, strings, tree = graph.nodes, _Strings(), graph.tree
+def _graph_columns(graph: Graph, strings: _Strings) -> _Columns:
+    nodes, tree = graph.nodes, graph.tree
     attributes = [attribute for node in nodes for attribute in node.attributes]
     unsaved = [one for node in nodes for one in node.not_saved]
     first = [graph.first_edges.get(i, (ABSENT, "")) for i in range(len(nodes))]
     slots = [(i, node.slot) for i, node in enumerate(nodes) if node.slot is not None]
-    columns: dict[str, npt.NDArray[np.generic]] = {
-        "role": np.array([_ROLES.index(node.role) for node in nodes], "u1"),
+    return {
+        "role": _codes(_ROLES, (node.role for node in nodes)),
         "type_name": strings.column(node.type_name for node in nodes),
         "error": strings.column(node.error for node in nodes),
         "registered_saver": strings.column(node.registered_saver for node in nodes),
@@ -94,9 +108,44 @@ def _columns(graph: Graph) -> dict[str, npt.NDArray[np.generic]]:
         "slot_optimizer": _i4(
             ABSENT if slot.optimizer is None else slot.optimizer for _, slot in slots
         ),
-        "slot_rule": np.array([_RULES.index(slot.rule) for _, slot in slots], "u1"),
+        "slot_rule": _codes(_RULES, (slot.rule for _, slot in slots)),
     }
-    return columns | strings.table()
+
+
+def _overlay_header(overlay: Overlay) -> dict[str, Any]:
+    return {
+        "comparison": overlay.comparison.value,
+        "headline": _utf8(overlay.headline).decode(),
+        "base_size": overlay.base_size,
+        "verdicts": [
+            {"name": _utf8(verdict.name).decode(), "passes": verdict.passes}
+            for verdict in overlay.verdicts
+        ],
+        "states": [state.value for state in _STATES],
+        "severities": [severity.value for severity in _SEVERITIES],
+    }
+
+
+def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
+    marks, problems = overlay.marks, overlay.problems
+    return {
+        "overlay_state": _codes(_STATES, (mark.state for mark in marks)),
+        "overlay_detail": strings.column(mark.detail or None for mark in marks),
+        "overlay_partner": strings.column(mark.partner or None for mark in marks),
+        "problem_severity": _codes(_SEVERITIES, (problem.severity for problem in problems)),
+        "problem_kind": strings.column(problem.kind for problem in problems),
+        "problem_saved": strings.column(problem.saved for problem in problems),
+        "problem_live": strings.column(problem.live for problem in problems),
+        "problem_why": strings.column(problem.why for problem in problems),
+        "problem_remedy": strings.column(problem.remedy or None for problem in problems),
+        "problem_node_count": _i4(len(problem.nodes) for problem in problems),
+        "problem_node": _i4(node_id for problem in problems for node_id in problem.nodes),
+    }
+
+
+def _codes(meanings: tuple[Enum, ...], values: Iterable[Enum]) -> npt.NDArray[np.uint8]:
+    code = {meaning: place for place, meaning in enumerate(meanings)}
+    return np.fromiter((code[value] for value in values), "u1")
 
 
 def _i4(values: Iterable[int]) -> npt.NDArray[np.int32]:
@@ -129,7 +178,7 @@ class _Strings:
             ABSENT if value is None else index.setdefault(value, len(index)) for value in values
         )
 
-    def table(self) -> dict[str, npt.NDArray[np.generic]]:
+    def table(self) -> _Columns:
         """Return the table as two columns: lengths in bytes, and the UTF-8 text."""
         encoded = list(map(_utf8, self._index))
         return {

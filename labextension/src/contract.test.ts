@@ -3,11 +3,14 @@ import { describe, expect, it } from "vitest";
 import { decode, PayloadError } from "./contract";
 import { FIXTURES, payload } from "./graphs.test-data";
 
-const unpacked = (): Buffer => gunzipSync(payload("keras3_adam"));
+const unpacked = (name = "keras3_adam"): Buffer => gunzipSync(payload(name));
 
 /** The fixture with its header changed, and its sections where the header's end puts them. */
-function withHeader(change: (header: Record<string, unknown>) => void): Uint8Array {
-  const bytes = unpacked();
+function withHeader(
+  change: (header: Record<string, unknown>) => void,
+  name = "keras3_adam",
+): Uint8Array {
+  const bytes = unpacked(name);
   const length = bytes.readUInt32LE(8);
   const header = JSON.parse(bytes.toString("utf8", 12, 12 + length)) as Record<string, unknown>;
   change(header);
@@ -55,6 +58,90 @@ describe("a payload that is not as agreed is refused with its reason", () => {
       }),
       /but section role ends at/,
     ));
+});
+
+describe("an overlay that is not as agreed is refused with its reason", () => {
+  type Sections = { name: string; type: string; length: number }[];
+  const withOverlay = (change: Record<string, unknown>) =>
+    withHeader((header) => Object.assign(header.overlay as object, change), "check");
+  const without = /has an overlay without comparison, headline, base size, verdicts, states/;
+
+  it.each([
+    ["another comparison", { comparison: "guess" }],
+    ["no headline", { headline: 1 }],
+    ["half a node", { base_size: 1.5 }],
+    ["a verdict that is neither", { verdicts: [{ name: "assert_consumed", passes: "yes" }] }],
+    ["no verdict", { verdicts: [null] }],
+    ["an unknown state", { states: ["matched", "bewitched"] }],
+    ["an unknown severity", { severities: ["fatal"] }],
+  ])("%s", (_, change) => says(withOverlay(change), without));
+  it("something else", () =>
+    says(
+      withHeader((header) => (header.overlay = [])),
+      without,
+    ));
+  it.each([0, -1, 17])("a base of %i of 16 nodes", (size) =>
+    says(withOverlay({ base_size: size }), /with base size -?\d+, but 16 nodes/),
+  );
+  it("a state without a meaning", () =>
+    says(withOverlay({ states: ["plain"] }), /has \d in section overlay_state, which is out of/));
+  it("a severity without a meaning", () =>
+    says(withOverlay({ severities: ["error"] }), /in section problem_severity, which is out of/));
+  it("no marks", () =>
+    says(
+      withHeader((header) => (header.overlay = header.overlay ?? expectedOverlay)),
+      /lacks section overlay_state/,
+    ));
+  it("marks of other nodes", () =>
+    says(
+      withHeader((header) => {
+        (header.sections as Sections).find(({ name }) => name === "overlay_state")!.length = 15;
+      }, "check"),
+      /has 15 elements in section overlay_state, expected 16/,
+    ));
+  it("a problem of a node that is not there", () =>
+    says(withNode(16), /has 16 in section problem_node/));
+  it("a problem of half a node", () =>
+    says(
+      withHeader((header) => {
+        const nodes = (header.sections as Sections).find(({ name }) => name === "problem_node")!;
+        nodes.type = "float64";
+        nodes.length = 4; // as many bytes
+      }, "check"),
+      /has section problem_node of type float64, expected integers/,
+    ));
+
+  const expectedOverlay = {
+    comparison: "check",
+    headline: "",
+    base_size: 1,
+    verdicts: [],
+    states: [],
+    severities: [],
+  };
+  /** The first node of the first problem replaced. */
+  function withNode(id: number): Uint8Array {
+    const bytes = unpacked("check");
+    const headerEnd = 12 + bytes.readUInt32LE(8);
+    const header = JSON.parse(bytes.toString("utf8", 12, headerEnd)) as { sections: Sections };
+    let offset = Math.ceil(headerEnd / 8) * 8;
+    for (const { name, type, length } of header.sections) {
+      if (name === "problem_node") {
+        bytes.writeInt32LE(id, offset);
+      }
+      const size = length * (type === "uint8" ? 1 : type === "int32" ? 4 : 8);
+      offset += Math.ceil(size / 8) * 8;
+    }
+    return gzipSync(bytes);
+  }
+});
+
+it("passes over sections and keys that it does not know", async () => {
+  const later = withHeader((header) => {
+    header.lesson = "what a later version may add";
+    (header.sections as object[]).push({ name: "lesson", type: "uint8", length: 0 });
+  });
+  expect((await decode(later)).overlay).toBe(null);
 });
 
 it("answers any damage with a payload or a PayloadError", async () => {

@@ -25,6 +25,35 @@ export const ROLES = [
 export type Role = (typeof ROLES)[number];
 export type Origin = "live" | "saved";
 
+/** How a node of one side stands to the other; ckpt_viz/object_graph/overlay.py says when. */
+export const NODE_STATES = [
+  "plain",
+  "matched",
+  "live only",
+  "saved only",
+  "deferred",
+  "shape",
+  "dtype",
+  "failed",
+  "warned",
+  "only in a",
+  "only in b",
+  "role",
+  "value",
+  "moved",
+] as const;
+export type NodeState = (typeof NODE_STATES)[number];
+
+/** The worst first. */
+export const SEVERITIES = ["error", "fail", "deferred", "warning", "info"] as const;
+export type Severity = (typeof SEVERITIES)[number];
+export type Comparison = "check" | "diff";
+
+export interface Verdict {
+  readonly name: string;
+  readonly passes: boolean;
+}
+
 /** The columns; those named in `COLUMNS` as text hold places in `strings`, or ABSENT. */
 export interface Payload {
   readonly title: string;
@@ -35,6 +64,19 @@ export interface Payload {
   readonly slotRules: readonly string[];
   readonly strings: readonly string[];
   readonly columns: { readonly [Name in ColumnName]: Column };
+  /** What a comparison says of the graph; null of a graph alone. */
+  readonly overlay: OverlayPayload | null;
+}
+
+export interface OverlayPayload {
+  readonly comparison: Comparison;
+  readonly headline: string;
+  /** From this id on follow the nodes of the checkpoint (of a diff: a) alone. */
+  readonly baseSize: number;
+  readonly verdicts: readonly Verdict[];
+  readonly states: readonly NodeState[];
+  readonly severities: readonly Severity[];
+  readonly columns: { readonly [Name in OverlayColumnName]: Column };
 }
 
 export type Column = Uint8Array | Int32Array | Float64Array;
@@ -76,6 +118,21 @@ const COLUMNS = {
 } as const;
 export type ColumnName = keyof typeof COLUMNS;
 
+const OVERLAY_COLUMNS = {
+  overlay_state: ["state", "node"],
+  overlay_detail: ["text", "node"],
+  overlay_partner: ["text", "node"],
+  problem_severity: ["severity", "problem"],
+  problem_kind: ["text", "problem"],
+  problem_saved: ["text", "problem"],
+  problem_live: ["text", "problem"],
+  problem_why: ["text", "problem"],
+  problem_remedy: ["text", "problem"],
+  problem_node_count: ["count of problem's nodes", "problem"],
+  problem_node: ["id", "problem's node"],
+} as const;
+export type OverlayColumnName = keyof typeof OVERLAY_COLUMNS;
+
 /** Says what in a payload is not as docs/payload.md has it. */
 export class PayloadError extends Error {}
 
@@ -85,10 +142,7 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
   const { header, start } = readHeader(bytes);
   const sections = cutSections(bytes, header, start);
   const strings = readStrings(sections);
-  const columns = {} as Record<ColumnName, Column>;
-  for (const name of Object.keys(COLUMNS) as ColumnName[]) {
-    columns[name] = section(sections, name);
-  }
+  const columns = pick(sections, COLUMNS);
   const payload: Payload = {
     title: header.title,
     origin: header.origin,
@@ -98,10 +152,55 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
     slotRules: header.slot_rules,
     strings,
     columns,
+    overlay: readOverlay(header.overlay ?? null, sections),
   };
-  checkColumns(payload);
+  require(payload.nodeCount > 0, "has no nodes");
+  checkGraph(payload);
   checkTree(payload);
+  checkOverlay(payload);
   return payload;
+}
+
+function pick<Name extends string>(
+  sections: Sections,
+  table: Readonly<Record<Name, unknown>>,
+): { readonly [Key in Name]: Column } {
+  const columns = {} as Record<Name, Column>;
+  for (const name of Object.keys(table) as Name[]) {
+    columns[name] = section(sections, name);
+  }
+  return columns;
+}
+
+function readOverlay(header: OverlayHeader | null, sections: Sections): OverlayPayload | null {
+  if (header === null) {
+    return null;
+  }
+  require(typeof header === "object" &&
+    (header.comparison === "check" || header.comparison === "diff") &&
+    typeof header.headline === "string" &&
+    Number.isSafeInteger(header.base_size) &&
+    Array.isArray(header.verdicts) &&
+    header.verdicts.every(isVerdict) &&
+    Array.isArray(header.states) &&
+    header.states.every((state) => NODE_STATES.includes(state)) &&
+    Array.isArray(header.severities) &&
+    header.severities.every((severity) =>
+      SEVERITIES.includes(severity),
+    ), "has an overlay without comparison, headline, base size, verdicts, states or severities");
+  return {
+    comparison: header.comparison,
+    headline: header.headline,
+    baseSize: header.base_size,
+    verdicts: header.verdicts,
+    states: header.states,
+    severities: header.severities,
+    columns: pick(sections, OVERLAY_COLUMNS),
+  };
+}
+
+function isVerdict(value: Partial<Verdict> | null): boolean {
+  return typeof value?.name === "string" && typeof value.passes === "boolean";
 }
 
 interface Header {
@@ -111,11 +210,21 @@ interface Header {
   readonly notes: readonly string[];
   readonly roles: readonly Role[];
   readonly slot_rules: readonly string[];
+  readonly overlay?: OverlayHeader | null;
   readonly sections: readonly {
     readonly name: string;
     readonly type: string;
     readonly length: number;
   }[];
+}
+
+interface OverlayHeader {
+  readonly comparison: Comparison;
+  readonly headline: string;
+  readonly base_size: number;
+  readonly verdicts: readonly Verdict[];
+  readonly states: readonly NodeState[];
+  readonly severities: readonly Severity[];
 }
 
 type Sections = ReadonlyMap<string, Column>;
@@ -234,9 +343,13 @@ function readStrings(sections: Sections): readonly string[] {
   });
 }
 
-/** Checks the length of every column and the range of everything in it. */
-function checkColumns({ columns, nodeCount, roles, slotRules, strings }: Payload): void {
-  require(nodeCount > 0, "has no nodes");
+type Table = Readonly<Record<string, readonly [kind: string, per: string]>>;
+type Columns = Readonly<Record<string, Column>>;
+type Lengths = Readonly<Record<string, number>>;
+/** From the first value that may stand in a column up to, not including, the last. */
+type Ranges = Readonly<Record<string, readonly [number, number]>>;
+
+function checkGraph({ columns, nodeCount, roles, slotRules, strings }: Payload): void {
   const lengths = {
     node: nodeCount,
     edge: sum("child_count", columns.child_count),
@@ -244,16 +357,42 @@ function checkColumns({ columns, nodeCount, roles, slotRules, strings }: Payload
     unsaved: sum("unsaved_count", columns.unsaved_count),
     slot: columns.slot_node.length,
   };
-  const ranges: Readonly<Record<string, readonly [number, number]>> = {
+  checkColumns(COLUMNS, columns, lengths, {
     role: [0, roles.length],
     rule: [0, slotRules.length],
     text: [ABSENT, strings.length],
     id: [0, nodeCount],
     "id?": [ABSENT, nodeCount],
     "flag?": [ABSENT, 2],
+  });
+}
+
+function checkOverlay({ overlay, nodeCount, strings }: Payload): void {
+  if (overlay === null) {
+    return;
+  }
+  const { baseSize, columns, severities, states } = overlay;
+  require(baseSize > 0 &&
+    baseSize <= nodeCount, `has an overlay with base size ${baseSize}, but ${nodeCount} nodes`);
+  const lengths = {
+    node: nodeCount,
+    problem: columns.problem_severity.length,
+    "problem's node": sum("problem_node_count", columns.problem_node_count),
   };
-  for (const [name, [kind, per]] of Object.entries(COLUMNS)) {
-    const values = columns[name as ColumnName];
+  checkColumns(OVERLAY_COLUMNS, columns, lengths, {
+    state: [0, states.length],
+    severity: [0, severities.length],
+    text: [ABSENT, strings.length],
+    id: [0, nodeCount],
+  });
+}
+
+/** Checks the length of every column and the range of everything in it. */
+function checkColumns(table: Table, columns: Columns, lengths: Lengths, ranges: Ranges): void {
+  for (const [name, [kind, per]] of Object.entries(table)) {
+    const values = columns[name] ?? [];
+    require(kind === "number" ||
+      !(values instanceof Float64Array), `has section ${name} of type float64, expected integers`);
     require(values.length ===
       lengths[per], `has ${values.length} elements in section ${name}, expected ${lengths[per]}`);
     const [low, high] = ranges[kind] ?? [-Infinity, Infinity];

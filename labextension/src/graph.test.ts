@@ -1,6 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { makeGraph } from "./graph";
 import { expected, FIXTURES, loadGraph } from "./graphs.test-data";
+import type { Overlay } from "./overlay";
+
+const said = (overlay: Overlay, size: number) => ({
+  comparison: overlay.comparison,
+  headline: overlay.headline,
+  baseSize: overlay.baseSize,
+  verdicts: overlay.verdicts,
+  marks: Array.from({ length: size }, (_, id) => ({
+    state: overlay.state(id),
+    detail: overlay.detail(id),
+    partner: overlay.partner(id),
+  })),
+  problems: Array.from({ length: overlay.problemCount }, (_, index) => overlay.problem(index)),
+});
 
 describe.each(FIXTURES)("the fixture %s that Python wrote", (name) => {
   it("holds the graph that Python says", async () => {
@@ -22,7 +36,8 @@ describe.each(FIXTURES)("the fixture %s that Python wrote", (name) => {
       attributes: graph.attributes(id),
       slot: graph.slot(id),
     }));
-    expect({ title: graph.title, origin: graph.origin, notes: graph.notes, nodes }).toEqual(
+    const { title, origin, notes, overlay } = graph;
+    expect({ title, origin, notes, nodes, overlay: overlay && said(overlay, graph.size) }).toEqual(
       expected(name),
     );
   });
@@ -74,6 +89,7 @@ it("cuts a first path that runs in a circle short", () => {
     slotRules: [],
     strings: ["x"],
     columns,
+    overlay: null,
   });
   expect(graph.name(1)).toBe("(root).x.x.x");
 });

@@ -1,6 +1,8 @@
 /** The object graph as the view asks for it: nodes by id, read from the columns on demand. */
 
+import { starts } from "./columns";
 import { ABSENT, type ColumnName, type Origin, type Payload, type Role } from "./contract";
+import { makeOverlay, type Overlay } from "./overlay";
 
 export const ROOT = 0;
 
@@ -44,6 +46,8 @@ export interface Graph {
   /** Sentences about the source: how its path was understood, what else is kept there. */
   readonly notes: readonly string[];
   readonly size: number;
+  /** What a comparison says of the graph; null of a graph alone. */
+  readonly overlay: Overlay | null;
   role(id: number): Role;
   typeName(id: number): string | null;
   error(id: number): string | null;
@@ -102,6 +106,7 @@ export function makeGraph(payload: Payload): Graph {
     origin: payload.origin,
     notes: payload.notes,
     size,
+    overlay: makeOverlay(payload),
     role: (id) => roles[at("role", id)] ?? "object",
     typeName: (id) => text("type_name", id),
     error: (id) => text("error", id),
@@ -156,15 +161,6 @@ function parseShape(text: string | null): readonly number[] | null {
     return null;
   }
   return text === "" ? [] : text.split(",").map(Number);
-}
-
-/** Where each node's part of a column begins, and after the last one, its end. */
-function starts(counts: ArrayLike<number>): Int32Array {
-  const offsets = new Int32Array(counts.length + 1);
-  for (let i = 0; i < counts.length; i++) {
-    offsets[i + 1] = (offsets[i] ?? 0) + (counts[i] ?? 0);
-  }
-  return offsets;
 }
 
 /** The children of every node in one array; the tree's order is that of the children, too. */

@@ -1,8 +1,9 @@
 /** The payloads that Python wrote (tests/payload_fixtures.py), and graphs of any shape. */
 
 import { readdirSync, readFileSync } from "node:fs";
-import { decode } from "./contract";
+import { decode, NODE_STATES, type NodeState, SEVERITIES } from "./contract";
 import { type Graph, makeGraph } from "./graph";
+import { makeOverlay, type Overlay, type Problem } from "./overlay";
 
 const DIRECTORY = new URL("../../tests/data/payloads/", import.meta.url);
 
@@ -34,6 +35,7 @@ export function treeGraph(parents: readonly number[]): Graph {
     origin: "saved",
     notes: [],
     size: children.length,
+    overlay: null,
     role: () => "object",
     typeName: () => null,
     error: () => null,
@@ -67,4 +69,57 @@ export function fullTree(fanOut: number, depth: number): Graph {
     layer = next;
   }
   return treeGraph(parents);
+}
+
+/** What a test wants a comparison to say; the rest is matched, and goes well. */
+interface Compared extends Partial<Pick<Overlay, "comparison" | "baseSize" | "verdicts">> {
+  readonly states?: Readonly<Record<number, NodeState>>;
+  readonly details?: Readonly<Record<number, string>>;
+  readonly partners?: Readonly<Record<number, string>>;
+  readonly problems?: readonly Partial<Problem>[];
+}
+
+/** The graph with a comparison laid over it. */
+export function compared(graph: Graph, said: Compared): Graph {
+  const strings: string[] = [];
+  const place = (text: string | null | undefined): number =>
+    text == null ? -1 : strings.push(text) - 1;
+  const ids = Array.from({ length: graph.size }, (_, id) => id);
+  const problems = said.problems ?? [];
+  const texts = (key: "kind" | "saved" | "live" | "why" | "remedy") =>
+    Int32Array.from(problems, (problem) => place(problem[key]));
+  const overlay = makeOverlay({
+    nodeCount: graph.size,
+    strings,
+    columns: {
+      tree_order: Int32Array.from(ids),
+      tree_parent: Int32Array.from(ids, (id) => graph.treeParent(id) ?? -1),
+    },
+    overlay: {
+      comparison: said.comparison ?? "check",
+      headline: "a comparison",
+      baseSize: said.baseSize ?? graph.size,
+      verdicts: said.verdicts ?? [],
+      states: NODE_STATES,
+      severities: SEVERITIES,
+      columns: {
+        overlay_state: Uint8Array.from(ids, (id) =>
+          NODE_STATES.indexOf(said.states?.[id] ?? "matched"),
+        ),
+        overlay_detail: Int32Array.from(ids, (id) => place(said.details?.[id])),
+        overlay_partner: Int32Array.from(ids, (id) => place(said.partners?.[id])),
+        problem_severity: Uint8Array.from(problems, ({ severity }) =>
+          SEVERITIES.indexOf(severity ?? "fail"),
+        ),
+        problem_kind: texts("kind"),
+        problem_saved: texts("saved"),
+        problem_live: texts("live"),
+        problem_why: texts("why"),
+        problem_remedy: texts("remedy"),
+        problem_node_count: Int32Array.from(problems, ({ nodes }) => nodes?.length ?? 0),
+        problem_node: Int32Array.from(problems.flatMap(({ nodes }) => nodes ?? [])),
+      },
+    },
+  });
+  return { ...graph, overlay };
 }

@@ -19,6 +19,10 @@ const KEYS: Readonly<Record<string, Action>> = {
   "+": { type: "zoom", factor: ZOOM_STEP },
   "=": { type: "zoom", factor: ZOOM_STEP },
   "-": { type: "zoom", factor: 1 / ZOOM_STEP },
+  "]": { type: "stepProblem", by: 1 },
+  "[": { type: "stepProblem", by: -1 },
+  F8: { type: "stepProblem", by: 1 },
+  "Shift+F8": { type: "stepProblem", by: -1 },
 };
 
 /**
@@ -32,5 +36,7 @@ export function isOurs(event: KeyboardEvent): boolean {
 
 /** What a key does; undefined for keys without a meaning here. */
 export function actionOf(event: KeyboardEvent): Action | undefined {
-  return isOurs(event) ? KEYS[event.key] : undefined;
+  const isShifted = event.shiftKey && event.key.length > 1;
+  const shifted = isShifted ? KEYS[`Shift+${event.key}`] : undefined;
+  return isOurs(event) ? (shifted ?? KEYS[event.key]) : undefined;
 }

@@ -5,8 +5,9 @@ import { expect, it } from "vitest";
 
 /** From the ground up; a folder stands for the modules in it. */
 const LAYERS: readonly (readonly string[])[] = [
-  ["contract"],
-  ["graph"],
+  ["contract", "columns", "text"],
+  ["overlay"],
+  ["graph", "signs"],
   ["layout"],
   ["words"],
   ["state"],

@@ -1,8 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { Graph } from "./graph";
-import { fullTree, loadGraph } from "./graphs.test-data";
+import { compared, fullTree, loadGraph, treeGraph } from "./graphs.test-data";
 import type { Widths } from "./layout/tidy";
-import { type Action, initialState, reduce, type State } from "./state";
+import {
+  type Action,
+  firstProblemNode,
+  initialState,
+  isAtProblem,
+  reduce,
+  type State,
+  showsOnlyProblems,
+} from "./state";
 
 const WIDTHS: Widths = { box: () => 80, label: () => 40 };
 
@@ -144,4 +152,153 @@ it("says null for what is open until somebody chose", () => {
   const chosen = reduce(state, { type: "setExpanded", expanded: [0] });
   expect([chosen.isDefaultExpansion, chosen.rows.length]).toEqual([false, 5]);
   expect(reduce(chosen, { type: "setExpanded", expanded: null }).isDefaultExpansion).toBe(true);
+});
+
+const rowIds = (state: State) => state.rows.map((row) => row.id);
+
+/** A view of 600 by 400 of what opens by itself. */
+const fresh = (graph: Graph): State =>
+  reduce(
+    initialState(graph, () => WIDTHS),
+    { type: "resize", width: 600, height: 400 },
+  );
+
+function expectInSight(state: State, id: number): void {
+  const { x, y } = onScreen(state, id);
+  expect(x).toBeGreaterThanOrEqual(0);
+  expect(x + 80 * state.camera.scale).toBeLessThanOrEqual(600);
+  expect(y).toBeGreaterThan(0);
+  expect(y).toBeLessThan(400);
+}
+
+describe("a comparison at first", () => {
+  const tree = fullTree(6, 4); // 1555 nodes, the last 1296 of them leaves
+
+  it("is open where the problems are, the first of them in sight, none selected", () => {
+    const state = fresh(compared(tree, { problems: [{ nodes: [1000] }, { nodes: [1400] }] }));
+    expect(rowIds(state)).toEqual(expect.arrayContaining([1000, 1400]));
+    expect([state.selected, state.problem, state.isDefaultExpansion]).toEqual([null, null, true]);
+    expectInSight(state, 1000);
+  });
+
+  it("is open for notes only as far as any graph", () => {
+    const plain = rowIds(fresh(tree));
+    const noted = fresh(compared(tree, { problems: [{ severity: "info", nodes: [1000] }] }));
+    expect(rowIds(noted)).toEqual(plain);
+  });
+
+  it("has 400 rows at most, however many problems there are", () => {
+    const problems = Array.from({ length: 1296 }, (_, i) => ({ nodes: [259 + i] }));
+    const rows = fresh(compared(tree, { problems })).rows.length;
+    expect(rows).toBeGreaterThan(380);
+    expect(rows).toBeLessThanOrEqual(400);
+  });
+
+  it("shows what holds the first problem where that would be too many", () => {
+    const wide = treeGraph([0, ...Array.from({ length: 5000 }, () => 1)]);
+    const state = fresh(compared(wide, { problems: [{ nodes: [3000] }] }));
+    expect([rowIds(state), firstProblemNode(state)]).toEqual([[0, 1], 1]);
+  });
+
+  it("shows bookkeeping in which something is wrong", () => {
+    const lists: Graph = {
+      ...treeGraph([0, 0, 1]),
+      role: (id) => (id === 1 || id === 2 ? "bookkeeping" : "object"),
+    };
+    expect(rowIds(fresh(compared(lists, { problems: [{ nodes: [3] }] })))).toEqual([0, 1, 3]);
+  });
+});
+
+describe("stepping through problems", () => {
+  const tree = compared(fullTree(6, 4), {
+    problems: [{ nodes: [1500, 3] }, { nodes: [] }, { nodes: [700] }],
+  });
+  const next: Action = { type: "stepProblem", by: 1 };
+  const previous: Action = { type: "stepProblem", by: -1 };
+
+  it("selects each problem's first node, opens the way to it and brings it into sight", () => {
+    let state = reduce(fresh(tree), { type: "setExpanded", expanded: [] });
+    state = reduce(state, next);
+    expect([state.problem, state.selected, isAtProblem(state)]).toEqual([0, 1500, true]);
+    expectInSight(state, 1500);
+    state = play(state, next, next);
+    expect([state.problem, state.selected]).toEqual([2, 700]);
+    expectInSight(state, 700);
+    expect(reduce(state, next).problem).toBe(0);
+    expect(reduce(state, previous).problem).toBe(1);
+  });
+
+  it("selects nothing for a problem of the comparison as a whole", () => {
+    const state = play(fresh(tree), next, next);
+    expect([state.problem, state.selected, isAtProblem(state)]).toEqual([1, null, true]);
+  });
+
+  it("goes on from the problem of the node that was selected meanwhile", () => {
+    const state = play(fresh(tree), { type: "select", id: 700 });
+    expect(state.problem).toBe(2);
+    const elsewhere = reduce(state, { type: "select", id: 5 });
+    expect([elsewhere.problem, isAtProblem(elsewhere)]).toEqual([2, false]);
+  });
+
+  it("stays at one of several problems of a node", () => {
+    const both = compared(fullTree(2, 2), { problems: [{ nodes: [3] }, { nodes: [3] }] });
+    expect(play(fresh(both), next, next).problem).toBe(1);
+  });
+
+  it("does nothing without problems, or to one that is not there", () => {
+    for (const state of [fresh(fullTree(2, 2)), fresh(compared(fullTree(2, 2), {}))]) {
+      expect(play(state, next, previous, { type: "goToProblem", problem: 7 })).toBe(state);
+    }
+  });
+});
+
+describe("filters by state", () => {
+  const tree = compared(fullTree(6, 4), {
+    states: { 0: "plain", 2: "plain", 700: "shape", 1500: "live only" },
+    problems: [{ nodes: [700] }],
+  });
+  const only = (shows: boolean): Action => ({ type: "showOnlyProblems", only: shows });
+  const path = (id: number): number[] => (id === 0 ? [0] : [...path(tree.treeParent(id)!), id]);
+
+  it("leave the problems and what holds them, all open", () => {
+    const state = reduce(fresh(tree), only(true));
+    expect(rowIds(state)).toEqual([...path(700), ...path(1500).slice(1)]);
+    expect(showsOnlyProblems(state)).toBe(true);
+    expectInSight(state, 700);
+  });
+
+  it("leave less with each state that is switched off", () => {
+    const state = play(fresh(tree), only(true), {
+      type: "showState",
+      state: "shape",
+      shows: false,
+    });
+    expect(rowIds(state)).toEqual(path(1500));
+    expect(showsOnlyProblems(state)).toBe(false);
+  });
+
+  it("leave what was open as it was, once they are lifted", () => {
+    const before = reduce(fresh(tree), { type: "toggle", id: 1 });
+    const after = play(before, only(true), { type: "toggle", id: 0 }, only(false));
+    expect(rowIds(after)).toEqual(rowIds(before));
+    expect(after.isDefaultExpansion).toBe(false);
+  });
+
+  it("keep the selection if it remains, and in sight", () => {
+    const selected = play(fresh(tree), { type: "select", id: 1500 }, only(true));
+    expect(selected.selected).toBe(1500);
+    expectInSight(selected, 1500);
+    expect(play(fresh(tree), { type: "select", id: 1501 }, only(true)).selected).toBe(null);
+  });
+
+  it("give way to a node that is selected from elsewhere", () => {
+    const state = play(fresh(tree), only(true), { type: "select", id: 1501 });
+    expect([state.selected, state.hidden.has("matched")]).toEqual([1501, false]);
+    expectInSight(state, 1501);
+  });
+
+  it("leave the root of what has no other", () => {
+    const well = compared(fullTree(3, 2), {});
+    expect(rowIds(reduce(fresh(well), only(true)))).toEqual([0]);
+  });
 });

@@ -1,15 +1,19 @@
 /** The view's state: one readonly object, and one function that answers every action. */
 
+import type { NodeState } from "./contract";
 import { type Graph, ROOT } from "./graph";
 import {
   ancestors,
   type ChildrenOf,
+  callingForALook,
   childrenOf,
-  defaultExpansion,
+  initialExpansion,
+  isBookkeeping,
   type Row,
   visibleRows,
 } from "./layout/rows";
 import { type Layout, PITCH, tidyTree, type Widths } from "./layout/tidy";
+import { isQuiet, nextProblem, QUIET } from "./overlay";
 
 /** Which part of the drawing is in sight: a point (x, y) of it stands at x * scale + this.x. */
 export interface Camera {
@@ -22,10 +26,16 @@ export interface State {
   readonly graph: Graph;
   readonly widthsOf: (graph: Graph) => Widths;
   readonly showsBookkeeping: boolean;
+  /** Nodes in these states are not shown; always empty without a comparison. */
+  readonly hidden: ReadonlySet<NodeState>;
   readonly childrenOf: ChildrenOf;
   readonly expanded: ReadonlySet<number>;
   /** The view chose what is open; nobody has said otherwise yet. */
   readonly isDefaultExpansion: boolean;
+  /** What was open before matched nodes were hidden. */
+  readonly openedBefore: ReadonlySet<number> | null;
+  /** The problem that somebody went to last. */
+  readonly problem: number | null;
   readonly selected: number | null;
   readonly rows: readonly Row[];
   readonly rowOf: ReadonlyMap<number, number>;
@@ -45,12 +55,17 @@ export type Action =
   | { readonly type: "toggleSelected" }
   | { readonly type: "openSiblings" }
   | { readonly type: "showBookkeeping"; readonly shows: boolean }
+  | { readonly type: "stepProblem"; readonly by: 1 | -1 }
+  | { readonly type: "goToProblem"; readonly problem: number }
+  | { readonly type: "showState"; readonly state: NodeState; readonly shows: boolean }
+  | { readonly type: "showOnlyProblems"; readonly only: boolean }
   | { readonly type: "setExpanded"; readonly expanded: readonly number[] | null }
   | { readonly type: "pan"; readonly dx: number; readonly dy: number }
   | { readonly type: "zoom"; readonly factor: number; readonly x?: number; readonly y?: number }
   | { readonly type: "fit" }
   | { readonly type: "resize"; readonly width: number; readonly height: number };
 
+const NOTHING: ReadonlySet<NodeState> = new Set();
 const PAGE = 12;
 const MARGIN = 24;
 const MIN_SCALE = 0.1;
@@ -65,9 +80,12 @@ export function initialState(graph: Graph, widthsOf: (graph: Graph) => Widths): 
       graph,
       widthsOf,
       showsBookkeeping: false,
+      hidden: NOTHING,
       childrenOf: children,
-      expanded: defaultExpansion(graph, children),
+      expanded: initialExpansion(graph, children, NOTHING),
       isDefaultExpansion: true,
+      openedBefore: null,
+      problem: null,
       selected: null,
       camera: { x: 0, y: 0, scale: 1 },
       width: 0,
@@ -92,6 +110,14 @@ export function reduce(state: State, action: Action): State {
       return openSiblings(state);
     case "showBookkeeping":
       return showBookkeeping(state, action.shows);
+    case "stepProblem":
+      return goToProblem(state, nextProblem(problemCount(state), state.problem, action.by));
+    case "goToProblem":
+      return goToProblem(state, action.problem);
+    case "showState":
+      return withHidden(state, withOrWithout(state.hidden, action.state, !action.shows));
+    case "showOnlyProblems":
+      return withHidden(state, action.only ? QUIET : NOTHING);
     case "setExpanded":
       return setExpanded(state, action.expanded);
     case "pan":
@@ -151,10 +177,84 @@ function toggle(state: State, id: number): State {
 }
 
 function showBookkeeping(state: State, shows: boolean): State {
-  const change = { showsBookkeeping: shows, childrenOf: childrenOf(state.graph, shows) };
+  const children = childrenOf(state.graph, shows, state.hidden);
+  const change = { showsBookkeeping: shows, childrenOf: children };
   const next = rearranged(state, change, state.selected ?? ROOT);
   const hidesSelection = next.selected !== null && !next.rowOf.has(next.selected);
   return hidesSelection ? { ...next, selected: null } : next;
+}
+
+function problemCount({ graph }: State): number {
+  return graph.overlay?.problemCount ?? 0;
+}
+
+/** Selects the first node of the problem; nothing where it is about the comparison as a whole. */
+function goToProblem(state: State, problem: number | null): State {
+  const { overlay } = state.graph;
+  if (overlay === null || problem === null || problem >= problemCount(state)) {
+    return state;
+  }
+  return { ...select(state, overlay.problem(problem).nodes[0] ?? null), problem };
+}
+
+/** The problem of a node that is selected: the current one if it can be, else its first. */
+function problemAt({ graph, problem }: State, id: number): number | null {
+  const naming = graph.overlay?.problemsOf(id) ?? [];
+  return problem !== null && naming.includes(problem) ? problem : (naming[0] ?? problem);
+}
+
+/** Whether the current problem is about what is selected, and so is what to speak of. */
+export function isAtProblem({ graph, problem, selected }: State): boolean {
+  if (graph.overlay === null || problem === null) {
+    return false;
+  }
+  return selected === null
+    ? graph.overlay.problem(problem).nodes.length === 0
+    : graph.overlay.problemsOf(selected).includes(problem);
+}
+
+export function showsOnlyProblems({ graph, hidden }: State): boolean {
+  const counts = graph.overlay?.counts ?? [];
+  return hidden.size > 0 && counts.every(({ state }) => hidden.has(state) === isQuiet(state));
+}
+
+/**
+ * Hides the nodes in these states. Without the matched ones few are left, which then are open;
+ * when they come back, what was open before is so again.
+ */
+function withHidden(state: State, hidden: ReadonlySet<NodeState>): State {
+  const { expanded, graph, openedBefore, showsBookkeeping } = state;
+  const children = childrenOf(graph, showsBookkeeping, hidden);
+  const isNarrow = hidden.has("matched");
+  const before = openedBefore ?? expanded;
+  const next = arrange({
+    ...state,
+    hidden,
+    childrenOf: children,
+    expanded: isNarrow ? initialExpansion(graph, children, hidden) : before,
+    openedBefore: isNarrow ? before : null,
+  });
+  const { selected } = next;
+  const hidesSelection = selected !== null && isFiltered(next, selected);
+  const kept =
+    selected === null || hidesSelection ? { ...next, selected: null } : opened(next, selected);
+  return shown(fitted(kept));
+}
+
+/** Whether a filter hides the node, open or not. */
+function isFiltered({ childrenOf, graph, hidden }: State, id: number): boolean {
+  const parent = graph.treeParent(id);
+  return hidden.size > 0 && parent !== null && !Array.from(childrenOf(parent)).includes(id);
+}
+
+function withOrWithout<T>(set: ReadonlySet<T>, item: T, has: boolean): ReadonlySet<T> {
+  const changed = new Set(set);
+  if (has) {
+    changed.add(item);
+  } else {
+    changed.delete(item);
+  }
+  return changed;
 }
 
 function openSiblings(state: State): State {
@@ -167,12 +267,17 @@ function openSiblings(state: State): State {
 }
 
 function setExpanded(state: State, ids: readonly number[] | null): State {
-  const expanded = ids === null ? defaultExpansion(state.graph, state.childrenOf) : new Set(ids);
+  const { childrenOf, graph, hidden, isDefaultExpansion } = state;
+  if (ids === null && isDefaultExpansion) {
+    return state;
+  }
+  const expanded = ids === null ? initialExpansion(graph, childrenOf, hidden) : new Set(ids);
   if (sameSet(expanded, state.expanded)) {
     return state;
   }
   const anchor = state.selected ?? ROOT;
-  return { ...withExpanded(state, expanded, anchor), isDefaultExpansion: ids === null };
+  const next = withExpanded(state, expanded, anchor);
+  return { ...next, isDefaultExpansion: ids === null, openedBefore: null };
 }
 
 function sameSet(a: ReadonlySet<number>, b: ReadonlySet<number>): boolean {
@@ -186,7 +291,7 @@ function select(state: State, id: number | null): State {
   if (id === state.selected && state.rowOf.has(id)) {
     return state;
   }
-  return inSight({ ...opened(state, id), selected: id }, id);
+  return inSight({ ...opened(state, id), selected: id, problem: problemAt(state, id) }, id);
 }
 
 /** Opens what stands in the way of seeing a node. */
@@ -194,10 +299,14 @@ function opened(state: State, id: number): State {
   if (state.rowOf.has(id)) {
     return state;
   }
-  const isHidden = state.graph.role(id) === "bookkeeping" && !state.showsBookkeeping;
-  const shown = isHidden ? showBookkeeping(state, true) : state;
-  const expanded = new Set([...shown.expanded, ...ancestors(state.graph, id)]);
-  return withExpanded(shown, expanded, state.selected ?? ROOT);
+  const { graph, selected, showsBookkeeping } = state;
+  const above = ancestors(graph, id);
+  const isLeftOut = !showsBookkeeping && [id, ...above].some((node) => isBookkeeping(graph, node));
+  let shown = isLeftOut ? showBookkeeping(state, true) : state;
+  if (graph.overlay !== null && isFiltered(shown, id)) {
+    shown = withHidden(shown, withOrWithout(shown.hidden, graph.overlay.state(id), false));
+  }
+  return withExpanded(shown, new Set([...shown.expanded, ...above]), selected ?? ROOT);
 }
 
 /** What a step does besides moving: inwards opens, outwards closes. */
@@ -311,6 +420,18 @@ function resize(state: State, width: number, height: number): State {
   return state.width === 0 ? shown(fitted(next)) : next;
 }
 
+/** Brings the selected node into sight; before there is one, the first problem. */
 function shown(state: State): State {
-  return state.selected === null ? state : inSight(state, state.selected);
+  const id = state.selected ?? firstProblemNode(state);
+  return id === null ? state : inSight(state, id);
+}
+
+/** The first node that calls for a look, or what holds it while it is folded away. */
+export function firstProblemNode({ graph, hidden, rowOf }: State): number | null {
+  const first = callingForALook(graph, hidden).next();
+  let node = first.done === true ? null : first.value;
+  while (node !== null && !rowOf.has(node)) {
+    node = graph.treeParent(node);
+  }
+  return node;
 }

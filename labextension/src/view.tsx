@@ -4,14 +4,17 @@ import { render } from "preact";
 import { decode } from "./contract";
 import { Details } from "./draw/details";
 import { Drawing } from "./draw/drawing";
+import { Filters } from "./draw/filters";
 import { Legend } from "./draw/legend";
 import { makeTypesetter, type Typesetter, textMeasure } from "./draw/measure";
 import { Outline } from "./draw/outline";
 import type { Dispatch } from "./draw/props";
 import { Toolbar } from "./draw/toolbar";
+import { VerdictLine } from "./draw/verdict";
 import { type Graph, makeGraph } from "./graph";
 import { actionOf, isOurs } from "./keyboard";
-import { type Action, initialState, reduce, type State } from "./state";
+import { positionWords, problemSentence } from "./signs";
+import { type Action, initialState, isAtProblem, reduce, type State } from "./state";
 import { sentence, WORDS } from "./words";
 
 /** What a host may follow and set. */
@@ -147,8 +150,8 @@ function typesetters(fontFamily: string): TypesetterOf {
 
 function answerKeys(root: HTMLElement, dispatch: Dispatch, signal: AbortSignal): void {
   const act = (event: KeyboardEvent) => {
-    const action = isControl(event.target) ? undefined : actionOf(event);
-    if (action !== undefined) {
+    const action = actionOf(event);
+    if (action !== undefined && (action.type === "stepProblem" || !isControl(event.target))) {
       event.preventDefault();
       event.stopPropagation();
       dispatch(action);
@@ -196,7 +199,7 @@ function viewState(state: State | null): ViewState {
   };
 }
 
-/** Buttons and boxes take their own keys, space above all. */
+/** Buttons and boxes take their own keys, space above all; steps through problems are none. */
 function isControl(target: EventTarget | null): boolean {
   return target instanceof HTMLButtonElement || target instanceof HTMLInputElement;
 }
@@ -224,15 +227,29 @@ function Explorer({ shown, problem, note, id, dispatch }: ExplorerProps) {
     <>
       {message}
       <Toolbar state={state} note={note} dispatch={dispatch} />
+      <VerdictLine state={state} dispatch={dispatch} />
       <div class="ckv-panes">
         <Outline state={state} dispatch={dispatch} id={id} />
         <Drawing state={state} typesetter={typesetter} dispatch={dispatch} />
         <Details state={state} dispatch={dispatch} />
       </div>
-      <Legend state={state} dispatch={dispatch} />
+      <div class="ckv-foot">
+        <Filters state={state} dispatch={dispatch} />
+        <Legend state={state} dispatch={dispatch} />
+      </div>
       <div class="ckv-live" role="status" aria-live="polite">
-        {state.selected === null ? "" : sentence(state.graph, state.selected)}
+        {announcement(state)}
       </div>
     </>
   );
+}
+
+/** What a screen reader says: the problem that was gone to, and the node that is selected. */
+function announcement(state: State): string {
+  const { graph, problem, selected } = state;
+  const { overlay } = graph;
+  const node = selected === null ? "" : sentence(graph, selected);
+  return overlay === null || problem === null || !isAtProblem(state)
+    ? node
+    : `${positionWords(overlay, problem)}: ${problemSentence(overlay, problem)} ${node}`;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Graph } from "./graph";
 import { loadGraph } from "./graphs.test-data";
-import { boxText, bytesWords, sentence, visible } from "./words";
+import { boxText, bytesWords, sentence } from "./words";
 
 it("writes bytes as people do", () => {
   expect([0, 20, 1500, 123_456_789, null].map(bytesWords)).toEqual([
@@ -11,10 +11,6 @@ it("writes bytes as people do", () => {
     "123 MB",
     "",
   ]);
-});
-
-it("shows control and direction characters instead of obeying them", () => {
-  expect(visible("a\nb\u202ec")).toBe("a\\u000ab\\u202ec");
 });
 
 it("says in a node's box what it is", async () => {

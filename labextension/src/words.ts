@@ -2,18 +2,22 @@
 
 import type { Role } from "./contract";
 import { type Attribute, type Graph, ROOT } from "./graph";
+import { belowSentence, comparedWords } from "./signs";
+import { clip, countWords, formatCount, sentenceText, visible } from "./text";
 
 export const WORDS = {
   outline: "Outline of the object graph",
   drawing: "Drawing of the object graph; arrow keys move the selection, plus and minus zoom",
   details: "Details of the selected node",
-  columns: { name: "name", role: "role", value: "value" },
+  columns: { name: "name", role: "role", value: "value", state: "state" },
   fit: "Fit the graph into view (0)",
   zoomIn: "Zoom in (+)",
   zoomOut: "Zoom out (−)",
   nothingSelected: "Select a node to see what it is.",
   live: "live object",
   saved: "saved checkpoint",
+  check: "restore check",
+  diff: "diff",
   alsoReached: "Also reached as",
   children: "Children",
   slots: "Slot variables",
@@ -28,17 +32,39 @@ export const WORDS = {
   trainable: "trainable",
   notTrainable: "not trainable",
   collections: "in collections",
+  verdict: "Result of the comparison",
+  previous: "Previous ([ or Shift+F8)",
+  next: "Next (] or F8)",
+  listAll: "List all",
+  states: "Show nodes by state",
+  onlyProblems: "problems only",
+  onlyDifferences: "differences only",
+  onlyHint: "Show these nodes, and what holds them",
+  alsoAbout: "Also about",
+  below: "Below",
 } as const;
 
-const MAX_LABEL = 26;
-const numbers = new Intl.NumberFormat();
+const MAX_DIFFERENCE = 40;
 
 export function roleWord(role: Role): string {
   return role;
 }
 
+/** The two values of a node that differ, where its mark has them; else what it is. */
+export function differenceWords(graph: Graph, id: number): string {
+  const { overlay } = graph;
+  const state = overlay?.state(id);
+  const detail = overlay?.detail(id) ?? null;
+  const tells = state === "shape" || state === "dtype" || state === "role";
+  return tells && detail !== null ? sentenceText(detail) : "";
+}
+
 /** The words in a node's box: what it is; its name stands on the edge to it. */
 export function boxText(graph: Graph, id: number): string {
+  const difference = differenceWords(graph, id);
+  if (difference !== "") {
+    return clip(difference, MAX_DIFFERENCE);
+  }
   const type = typeWords(graph, id);
   switch (graph.role(id)) {
     case "variable":
@@ -75,7 +101,7 @@ function variableScope(graph: Graph, id: number): string {
 
 function withCount(graph: Graph, id: number, what: string): string {
   const count = graph.children(id).length;
-  return count === 0 ? what : `${what} · ${numbers.format(count)}`;
+  return count === 0 ? what : `${what} · ${formatCount(count)}`;
 }
 
 function attributeNames(graph: Graph, id: number): string {
@@ -127,10 +153,6 @@ export function bytesWords(nbytes: number | null): string {
   return `${value.toFixed(digits)} ${units[unit] ?? ""}`;
 }
 
-export function countWords(count: number, one: string, many: string): string {
-  return `${numbers.format(count)} ${count === 1 ? one : many}`;
-}
-
 /** What is wrong with a node, in a word or two; "" where nothing is. */
 export function problemWords(graph: Graph, id: number): string {
   if (graph.error(id) !== null) {
@@ -149,28 +171,17 @@ export function edgeText(graph: Graph, id: number): string {
 
 /** A node in one sentence, for a screen reader. */
 export function sentence(graph: Graph, id: number): string {
+  const { overlay } = graph;
   const attributes = graph.attributes(id);
   return [
     graph.label(id) === "" ? "root" : visible(graph.label(id)),
     graph.role(id),
     graph.role(id) === "variable" || graph.role(id) === "slot" ? "" : typeWords(graph, id),
     ...attributes.map((a) => `${a.dtype ?? ""} ${shapeWords(a).replaceAll("×", " by ")}`.trim()),
+    ...(overlay === null ? [] : comparedWords(overlay, id)),
     countWords(graph.treeChildren(id).length, "child", "children"),
+    overlay === null ? "" : belowSentence(overlay, id),
   ]
     .filter((part) => part !== "")
     .join(", ");
-}
-
-/** An untrusted name on one line: control characters shown, not obeyed. */
-export function visible(name: string): string {
-  return name.replace(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is replaced
-    /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
-    (c) => `\\u${(c.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
-  );
-}
-
-function clip(text: string): string {
-  const characters = [...text];
-  return characters.length <= MAX_LABEL ? text : `${characters.slice(0, MAX_LABEL - 1).join("")}…`;
 }

@@ -2,18 +2,13 @@
 
 import type { ComponentChildren } from "preact";
 import { type Attribute, type Edge, type Graph, ROOT } from "../graph";
+import { belowSentence, partnerWords, stateSign } from "../signs";
 import type { State } from "../state";
-import {
-  bytesWords,
-  countWords,
-  roleWord,
-  shapeWords,
-  typeWords,
-  valueWords,
-  visible,
-  WORDS,
-} from "../words";
-import { RoleIcon } from "./icons";
+import { countWords, sentenceText, visible } from "../text";
+import { bytesWords, roleWord, shapeWords, typeWords, valueWords, WORDS } from "../words";
+import { RoleIcon, SignIcon } from "./icons";
+import { Jump } from "./jump";
+import { ProblemList, ProblemsOf } from "./problems";
 import type { Dispatch } from "./props";
 
 const MAX_LISTED = 50;
@@ -30,6 +25,7 @@ export function Details({ state, dispatch }: DetailsProps) {
       {selected === null ? (
         <>
           <p class="ckv-hint">{WORDS.nothingSelected}</p>
+          <ProblemList state={state} dispatch={dispatch} />
           <Notes graph={graph} />
         </>
       ) : (
@@ -57,6 +53,8 @@ function NodeDetails({ graph, id, dispatch }: NodeProps) {
         <RoleIcon role={role} /> {roleWord(role)}
         {type === "" ? "" : `, ${visible(type)}`}, node {id}
       </p>
+      <Mark graph={graph} id={id} />
+      <ProblemsOf graph={graph} id={id} dispatch={dispatch} />
       {error === null ? null : (
         <p class="ckv-error">
           {WORDS.problem}: {visible(error)}
@@ -73,6 +71,33 @@ function NodeDetails({ graph, id, dispatch }: NodeProps) {
       <Aliases graph={graph} id={id} dispatch={dispatch} />
       <Children graph={graph} id={id} dispatch={dispatch} />
     </div>
+  );
+}
+
+/** What a comparison says of the node. */
+function Mark({ graph, id }: { readonly graph: Graph; readonly id: number }) {
+  const { overlay } = graph;
+  if (overlay === null) {
+    return null;
+  }
+  const state = overlay.state(id);
+  const sign = stateSign(state);
+  const more = [sentenceText(overlay.detail(id) ?? ""), partnerWords(overlay, id)];
+  const below = belowSentence(overlay, id);
+  return (
+    <>
+      {state === "plain" ? null : (
+        <p>
+          <SignIcon sign={sign} /> <b>{sign.word}</b>
+          {more.map((words) => (words === "" ? "" : `, ${words}`))}
+        </p>
+      )}
+      {below === "" ? null : (
+        <p>
+          {WORDS.below}: {below}
+        </p>
+      )}
+    </>
   );
 }
 
@@ -240,23 +265,5 @@ function Links({
       <h4>{title}</h4>
       <ul class="ckv-links-list">{children}</ul>
     </>
-  );
-}
-
-interface JumpProps extends NodeProps {
-  readonly children?: ComponentChildren;
-}
-
-function Jump({ graph, id, dispatch, children }: JumpProps) {
-  return (
-    <button
-      type="button"
-      class="ckv-jump"
-      title={visible(graph.name(id))}
-      onClick={() => dispatch({ type: "select", id })}
-    >
-      <RoleIcon role={graph.role(id)} />
-      {children ?? visible(graph.name(id))}
-    </button>
   );
 }

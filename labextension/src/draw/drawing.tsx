@@ -4,10 +4,12 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { type Graph, ROOT } from "../graph";
 import type { Row } from "../layout/rows";
 import { BOX_HEIGHT, type Box, PITCH } from "../layout/tidy";
+import { comparedWords } from "../signs";
 import type { State } from "../state";
-import { edgeText, roleWord, visible, WORDS } from "../words";
-import { outline, shapeOf } from "./icons";
-import { CHIP_FONT_SIZE, TWISTY_WIDTH, type Typesetter } from "./measure";
+import { visible } from "../text";
+import { edgeText, roleWord, WORDS } from "../words";
+import { Badge, lineClass, outline, shapeOf } from "./icons";
+import { besideX, CHIP_FONT_SIZE, TWISTY_WIDTH, type Typesetter } from "./measure";
 import type { Dispatch } from "./props";
 
 const WHEEL_ZOOM = 0.002;
@@ -70,15 +72,17 @@ function NodeBox({ graph, row, box, parent, isSelected, typesetter, dispatch }: 
   const { id } = row;
   const role = graph.role(id);
   const parts = typesetter.parts(id, row.isExpanded);
+  const { overlay } = graph;
+  const said = overlay === null ? [] : comparedWords(overlay, id);
   return (
     <g
-      class={`ckv-node ckv-role-${role}${isSelected ? " ckv-selected" : ""}`}
+      class={`ckv-node ckv-role-${role}${lineClass(overlay, id)}${isSelected ? " ckv-selected" : ""}`}
       transform={`translate(${box.x} ${box.y})`}
       data-node={id}
       onClick={() => dispatch({ type: "select", id })}
       onDblClick={() => dispatch({ type: "toggle", id })}
     >
-      <title>{`${visible(graph.name(id))} (${roleWord(role)})`}</title>
+      <title>{[`${visible(graph.name(id))} (${roleWord(role)})`, ...said].join(", ")}</title>
       {isSelected ? (
         <rect
           class="ckv-halo"
@@ -90,6 +94,11 @@ function NodeBox({ graph, row, box, parent, isSelected, typesetter, dispatch }: 
         />
       ) : null}
       <path class="ckv-shape" d={outline(shapeOf(role), parts.width, BOX_HEIGHT)} />
+      {parts.badge === null ? null : (
+        <g transform={`translate(${parts.badge.x} 0)`}>
+          <Badge sign={parts.badge.sign} />
+        </g>
+      )}
       <text class="ckv-box-text" x={parts.textX} y={4}>
         {parts.text}
       </text>
@@ -116,6 +125,11 @@ function NodeBox({ graph, row, box, parent, isSelected, typesetter, dispatch }: 
           <path d={`M${TWISTY_WIDTH / 2 - 1} 0h6${row.isExpanded ? "" : "m-3 -3v6"}`} />
         </g>
       ) : null}
+      {parts.beside === "" ? null : (
+        <text class="ckv-beside" x={besideX(parts, row)} y={4}>
+          {parts.beside}
+        </text>
+      )}
       {parent === undefined ? null : (
         <text class="ckv-edge-text" x={parent.bus + 5 - box.x} y={-4}>
           {edgeText(graph, id)}
@@ -125,11 +139,13 @@ function NodeBox({ graph, row, box, parent, isSelected, typesetter, dispatch }: 
   );
 }
 
-/** The edges of the tree: for each open node one path, slots' edges another. */
+/** The edges of the tree: for each open node one path, slots' edges another, ghosts' a third. */
 function TreeEdges({ state }: { readonly state: State }) {
   const { top, bottom } = sight(state);
   const solid: string[] = [];
   const dashed: string[] = [];
+  const dotted: string[] = [];
+  const { graph } = state;
   const isSpanDrawn = new Set<number>();
   state.rows.forEach((row, index) => {
     const parent = state.layout.boxes[row.parentRow];
@@ -137,15 +153,18 @@ function TreeEdges({ state }: { readonly state: State }) {
     if (parent === undefined || box === undefined) {
       return;
     }
-    const lines = state.graph.role(row.id) === "slot" ? dashed : solid;
+    const isGhost = graph.overlay?.isOther(row.id) === true;
+    const lines = isGhost ? dotted : graph.role(row.id) === "slot" ? dashed : solid;
     if (box.y > top && box.y < bottom) {
       lines.push(`M${parent.bus} ${box.y}H${box.x}`);
     }
     if (!isSpanDrawn.has(row.parentRow) && parent.lastChildY > top && parent.firstChildY < bottom) {
       isSpanDrawn.add(row.parentRow);
+      const isOfGhost = graph.overlay?.isOther(state.rows[row.parentRow]?.id ?? ROOT) === true;
+      const spans = isOfGhost ? dotted : graph.role(row.id) === "slot" ? dashed : solid;
       const from = Math.max(parent.firstChildY, top);
       const to = Math.min(parent.lastChildY, bottom);
-      lines.push(
+      spans.push(
         `M${parent.x + parent.width} ${parent.y}H${parent.bus}M${parent.bus} ${from}V${to}`,
       );
     }
@@ -154,6 +173,7 @@ function TreeEdges({ state }: { readonly state: State }) {
     <g class="ckv-edges" aria-hidden="true">
       <path class="ckv-edge" d={solid.join("")} />
       <path class="ckv-edge ckv-slot-edge" d={dashed.join("")} />
+      <path class="ckv-edge ckv-ghost-edge" d={dotted.join("")} />
     </g>
   );
 }

@@ -1,6 +1,8 @@
-/** The four shapes, which say a node's kind without its colour. */
+/** The four shapes, which say a node's kind without its colour; and the signs of its state. */
 
 import type { Role } from "../contract";
+import type { Overlay } from "../overlay";
+import type { Sign } from "../signs";
 
 export type Shape = "box" | "pill" | "hexagon" | "chip";
 
@@ -49,4 +51,42 @@ export function RoleIcon({ role }: { readonly role: Role }) {
       <path class="ckv-shape" d={outline(shapeOf(role), 16, 10)} />
     </svg>
   );
+}
+
+export const BADGE_RADIUS = 8;
+
+/** A sign as it stands in the drawing, around (0, 0). */
+export function Badge({ sign }: { readonly sign: Sign }) {
+  return (
+    <g class={`ckv-badge ckv-${sign.look}`}>
+      <circle class="ckv-disc" r={BADGE_RADIUS - 0.5} />
+      <text class="ckv-glyph" y={sign.glyph === "…" ? 1 : 4}>
+        {sign.glyph}
+      </text>
+    </g>
+  );
+}
+
+/** A sign in a line of words, which say the same. */
+export function SignIcon({ sign }: { readonly sign: Sign }) {
+  return sign.glyph === "" ? null : (
+    <svg class="ckv-icon ckv-sign" viewBox="-8 -8 16 16" width="15" height="15" aria-hidden="true">
+      <Badge sign={sign} />
+    </svg>
+  );
+}
+
+/** How a node's lines are drawn: a ghost is not in the program, what waits will be. */
+export function lineClass(overlay: Overlay | null, id: number): string {
+  if (overlay === null) {
+    return "";
+  }
+  const state = overlay.state(id);
+  if (state === "deferred") {
+    return " ckv-waiting";
+  }
+  if (state === "saved only" || state === "only in a") {
+    return " ckv-ghost ckv-struck";
+  }
+  return overlay.isOther(id) ? " ckv-ghost" : "";
 }

@@ -1,18 +1,24 @@
 /** How wide text is when drawn, in the fonts that style/explorer.css sets. */
 
 import type { Graph } from "../graph";
+import type { Row } from "../layout/rows";
 import type { Widths } from "../layout/tidy";
+import { besideWords, type Sign, stateSign } from "../signs";
 import { boxText, edgeText, problemWords } from "../words";
-import { shapeOf } from "./icons";
+import { BADGE_RADIUS, shapeOf } from "./icons";
 
 const BOX_FONT_SIZE = 12;
 const LABEL_FONT_SIZE = 10.5;
 export const CHIP_FONT_SIZE = 9.5;
 const CHIP_GAP = 4;
 const CHIP_PADDING = 4;
+/** A badge is round, and may stand nearer to the edge than text. */
+const BADGE_INSET = 4;
 /** Room left and right of the text; a hexagon's ends are slanted. */
 const PADDING = { box: 8, pill: 12, hexagon: 15, chip: 8 } as const;
 export const TWISTY_WIDTH = 18;
+/** Between a box and the words beside it. */
+const BESIDE_GAP = 8;
 
 export type MeasureText = (text: string, fontSize: number) => number;
 
@@ -44,13 +50,18 @@ function characterMeasure(fontFamily: string, fontSize: number): (character: str
 }
 
 export interface BoxParts {
+  /** What a comparison says of the node, and where the middle of its badge is. */
+  readonly badge: { readonly sign: Sign; readonly x: number } | null;
   readonly text: string;
   /** Where the text begins. */
   readonly textX: number;
   /** The slots of a variable that is closed: name, left edge and width of each chip. */
   readonly chips: readonly { readonly name: string; readonly x: number; readonly width: number }[];
-  /** Width of the outline that text and chips stand in. */
+  /** Width of the outline that badge, text and chips stand in. */
   readonly width: number;
+  /** Words behind the outline and the button that opens it, and the room that they take. */
+  readonly beside: string;
+  readonly besideWidth: number;
 }
 
 /** The words of a graph set in type: how wide each box and name is, worked out once. */
@@ -66,7 +77,10 @@ export function makeTypesetter(graph: Graph, measure: MeasureText): Typesetter {
     remembered(isExpanded ? open : closed, id, () => boxParts(graph, id, isExpanded, measure));
   return {
     parts,
-    box: (row) => parts(row.id, row.isExpanded).width + (row.childCount > 0 ? TWISTY_WIDTH : 0),
+    box: (row) => {
+      const { width, besideWidth } = parts(row.id, row.isExpanded);
+      return width + twistyWidth(row) + besideWidth;
+    },
     label: (row) =>
       remembered(labels, row.id, () => measure(edgeText(graph, row.id), LABEL_FONT_SIZE)),
   };
@@ -84,14 +98,28 @@ function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
 function boxParts(graph: Graph, id: number, isExpanded: boolean, measure: MeasureText): BoxParts {
   const text = (problemWords(graph, id) === "" ? "" : "! ") + boxText(graph, id);
   const padding = PADDING[shapeOf(graph.role(id))];
-  let x = padding + measure(text, BOX_FONT_SIZE);
+  const sign = stateSign(graph.overlay?.state(id) ?? "plain");
+  const badge = sign.glyph === "" ? null : { sign, x: padding + BADGE_RADIUS - BADGE_INSET };
+  const textX = badge === null ? padding : badge.x + BADGE_RADIUS + CHIP_GAP;
+  let x = textX + measure(text, BOX_FONT_SIZE);
   const chips = (isExpanded ? [] : chipNames(graph, id)).map((name) => {
     const width = measure(name, CHIP_FONT_SIZE) + 2 * CHIP_PADDING;
     const chip = { name, x: x + CHIP_GAP, width };
     x += CHIP_GAP + width;
     return chip;
   });
-  return { text, textX: padding, chips, width: x + padding };
+  const beside = besideWords(graph.overlay, id, isExpanded);
+  const besideWidth = beside === "" ? 0 : BESIDE_GAP + measure(beside, LABEL_FONT_SIZE);
+  return { badge, text, textX, chips, width: x + padding, beside, besideWidth };
+}
+
+/** Where the words beside a box begin. */
+export function besideX(parts: BoxParts, row: Row): number {
+  return parts.width + twistyWidth(row) + BESIDE_GAP;
+}
+
+function twistyWidth(row: Row): number {
+  return row.childCount > 0 ? TWISTY_WIDTH : 0;
 }
 
 /** The names of a variable's slots; many are summed up. */

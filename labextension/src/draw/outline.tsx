@@ -3,28 +3,26 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
-import type { State } from "../state";
-import {
-  countWords,
-  problemWords,
-  roleWord,
-  typeWords,
-  valueWords,
-  visible,
-  WORDS,
-} from "../words";
-import { RoleIcon } from "./icons";
+import { isQuiet, type Overlay } from "../overlay";
+import { belowSentence, belowWords, stateSign } from "../signs";
+import { firstProblemNode, type State } from "../state";
+import { countWords, sentenceText, visible } from "../text";
+import { differenceWords, problemWords, roleWord, typeWords, valueWords, WORDS } from "../words";
+import { lineClass, RoleIcon, SignIcon } from "./icons";
 import type { Dispatch } from "./props";
 
 const ROW_HEIGHT = 22;
 const OVERSCAN = 8;
+/** The first problem further down than this is scrolled to at first. */
+const START_VIEW = 200;
 /** Deep trees would push their names out of sight; from here on the level is a number. */
 const MAX_INDENT = 14;
 
 export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispatch; id: string }) {
   const body = useRef<HTMLDivElement>(null);
   const [scroll, setScroll] = useState({ top: 0, height: 400 });
-  const { rows, rowOf, selected } = state;
+  const { graph, rows, rowOf, selected } = state;
+  const isCompared = graph.overlay !== null;
   const selectedRow = selected === null ? undefined : rowOf.get(selected);
 
   const measure = () => {
@@ -55,16 +53,24 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
     }
   }, [selectedRow, rows]);
 
+  useLayoutEffect(() => {
+    const problem = selected === null ? firstProblemNode(state) : null;
+    const top = ((problem === null ? undefined : rowOf.get(problem)) ?? 0) * ROW_HEIGHT;
+    if (body.current !== null && top > START_VIEW) {
+      body.current.scrollTop = top - START_VIEW / 2;
+    }
+  }, [graph, state.hidden]);
+
   const first = Math.max(0, Math.floor(scroll.top / ROW_HEIGHT) - OVERSCAN);
   const last = Math.ceil((scroll.top + scroll.height) / ROW_HEIGHT) + OVERSCAN;
   const shown = rows.slice(first, last);
   return (
     <div
-      class="ckv-outline"
+      class={`ckv-outline${isCompared ? " ckv-compared" : ""}`}
       role="treegrid"
       aria-label={WORDS.outline}
       aria-rowcount={rows.length + 1}
-      aria-colcount={3}
+      aria-colcount={isCompared ? 4 : 3}
       aria-activedescendant={
         selectedRow !== undefined && selectedRow >= first && selectedRow < last
           ? `${id}-row-${selected}`
@@ -76,6 +82,7 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
         <span role="columnheader">{WORDS.columns.name}</span>
         <span role="columnheader">{WORDS.columns.role}</span>
         <span role="columnheader">{WORDS.columns.value}</span>
+        {isCompared ? <span role="columnheader">{WORDS.columns.state}</span> : null}
       </div>
       <div class="ckv-outline-body" role="presentation" ref={body} onScroll={measure}>
         <div role="presentation" style={{ height: `${rows.length * ROW_HEIGHT}px` }}>
@@ -109,10 +116,13 @@ function OutlineRow({ graph, row, index, domId, isSelected, dispatch }: OutlineR
   const role = graph.role(row.id);
   const label = visible(graph.label(row.id)) || "(root)";
   const problem = problemWords(graph, row.id);
+  const { overlay } = graph;
+  const value =
+    differenceWords(graph, row.id) || valueWords(graph, row.id) || typeWords(graph, row.id);
   return (
     <div
       id={domId}
-      class={`ckv-row${isSelected ? " ckv-selected" : ""}`}
+      class={`ckv-row${lineClass(overlay, row.id)}${isSelected ? " ckv-selected" : ""}`}
       role="row"
       aria-level={row.level}
       aria-posinset={row.position}
@@ -157,10 +167,32 @@ function OutlineRow({ graph, row, index, domId, isSelected, dispatch }: OutlineR
       <span class="ckv-cell-role" role="gridcell">
         {roleWord(role)}
       </span>
-      <span class="ckv-cell-value" role="gridcell">
+      <span class="ckv-cell-value" role="gridcell" title={value}>
         {problem === "" ? "" : `! ${problem} `}
-        {valueWords(graph, row.id) || typeWords(graph, row.id)}
+        {value}
       </span>
+      {overlay === null ? null : <StateCell overlay={overlay} row={row} />}
     </div>
+  );
+}
+
+/** The node's state; what stands below it, while that is folded away. */
+function StateCell({ overlay, row }: { readonly overlay: Overlay; readonly row: Row }) {
+  const { id, isExpanded } = row;
+  const state = overlay.state(id);
+  const sign = stateSign(state);
+  const said = state === "plain" ? "" : sign.word;
+  const below = isExpanded ? "" : belowSentence(overlay, id);
+  const detail = sentenceText(overlay.detail(id) ?? "");
+  return (
+    <span
+      class={`ckv-cell-state${isQuiet(state) ? " ckv-quiet" : ""}`}
+      role="gridcell"
+      title={[said, detail, below].filter((words) => words !== "").join(", ")}
+    >
+      <SignIcon sign={sign} />
+      {said}
+      {below === "" ? null : <span class="ckv-below">{belowWords(overlay, id)}</span>}
+    </span>
   );
 }

@@ -1,7 +1,8 @@
 /** The line above: what is shown, and the buttons of the drawing. */
 
 import type { State } from "../state";
-import { countWords, visible, WORDS } from "../words";
+import { countWords, visible } from "../text";
+import { WORDS } from "../words";
 import type { Dispatch } from "./props";
 
 const ZOOM_STEP = 1.25;
@@ -19,7 +20,7 @@ export function Toolbar({ state, note, dispatch }: ToolbarProps) {
       <span class="ckv-title" title={visible(graph.title)}>
         {visible(graph.title)}
       </span>
-      <span class="ckv-tag">{WORDS[graph.origin]}</span>
+      <span class="ckv-tag">{WORDS[graph.overlay?.comparison ?? graph.origin]}</span>
       {note === undefined ? null : <span class="ckv-tag ckv-note">{note}</span>}
       <span class="ckv-size">{countWords(graph.size, "node", "nodes")}</span>
       <span class="ckv-space" />

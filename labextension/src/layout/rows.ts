@@ -1,6 +1,8 @@
 /** The visible nodes: the tree cut where it is collapsed, in reading order. */
 
+import type { NodeState } from "../contract";
 import { type Graph, ROOT } from "../graph";
+import { isQuiet } from "../overlay";
 
 export interface Row {
   readonly id: number;
@@ -17,22 +19,39 @@ export interface Row {
 
 /** A visible tree of at most this many rows opens by itself. */
 const COMFORTABLE_ROWS = 25;
+/** Up to this many rows, what stands above problems opens, too. */
+const MAX_REVEALED_ROWS = 400;
 
 /** Which children of a node are to be seen. */
 export type ChildrenOf = (id: number) => ArrayLike<number>;
 
-/** The children in the tree, without the lists that Keras keeps for itself unless asked for. */
-export function childrenOf(graph: Graph, showsBookkeeping: boolean): ChildrenOf {
-  const without = new Map<number, ArrayLike<number>>();
+/**
+ * The children in the tree, without nodes in a hidden state; and without the lists that Keras
+ * keeps for itself, unless they are asked for or something is wrong there.
+ */
+export function childrenOf(
+  graph: Graph,
+  showsBookkeeping: boolean,
+  hidden: ReadonlySet<NodeState> = new Set(),
+): ChildrenOf {
+  const isLeftOut = (id: number): boolean => !showsBookkeeping && isBookkeeping(graph, id);
+  const remaining = hidden.size === 0 ? undefined : graph.overlay?.remaining(hidden, isLeftOut);
+  const known = new Map<number, ArrayLike<number>>();
   return (id) => {
     const all = graph.treeChildren(id);
-    if (showsBookkeeping) {
+    if (showsBookkeeping && remaining === undefined) {
       return all;
     }
-    const children = without.get(id) ?? all.filter((child) => graph.role(child) !== "bookkeeping");
-    without.set(id, children);
+    const children =
+      known.get(id) ?? all.filter((child) => !isLeftOut(child) && remaining?.[child] !== 0);
+    known.set(id, children);
     return children;
   };
+}
+
+/** Whether a node is one of Keras' own lists, with nothing wrong in it. */
+export function isBookkeeping(graph: Graph, id: number): boolean {
+  return graph.role(id) === "bookkeeping" && graph.overlay?.isMarked(id) !== true;
 }
 
 export function visibleRows(childrenOf: ChildrenOf, expanded: ReadonlySet<number>): readonly Row[] {
@@ -78,6 +97,65 @@ export function defaultExpansion(graph: Graph, childrenOf: ChildrenOf): Readonly
     layer = next;
   }
   return expanded;
+}
+
+/** What is open at first, with what stands above the nodes that call for a look. */
+export function initialExpansion(
+  graph: Graph,
+  childrenOf: ChildrenOf,
+  hidden: ReadonlySet<NodeState>,
+): ReadonlySet<number> {
+  const expanded = new Set(defaultExpansion(graph, childrenOf));
+  let rows = visibleRows(childrenOf, expanded).length;
+  for (const id of callingForALook(graph, hidden)) {
+    const closed = closedAbove(graph, expanded, id);
+    const more = closed.reduce((sum, ancestor) => sum + childrenOf(ancestor).length, 0);
+    if (rows + more <= MAX_REVEALED_ROWS) {
+      rows += more;
+      for (const ancestor of closed) {
+        expanded.add(ancestor);
+      }
+    }
+    if (rows >= MAX_REVEALED_ROWS) {
+      break;
+    }
+  }
+  return expanded;
+}
+
+/** The nodes of the problems; then, once the others are hidden, all that remain for their state. */
+export function* callingForALook(
+  graph: Graph,
+  hidden: ReadonlySet<NodeState>,
+): Generator<number, void> {
+  const { overlay } = graph;
+  if (overlay === null) {
+    return;
+  }
+  const isShown = (id: number) => isQuiet(overlay.state(id)) || !hidden.has(overlay.state(id));
+  for (const id of overlay.pressing()) {
+    if (isShown(id)) {
+      yield id;
+    }
+  }
+  if (hidden.has("matched")) {
+    for (let id = 0; id < graph.size; id++) {
+      if (!isQuiet(overlay.state(id)) && isShown(id)) {
+        yield id;
+      }
+    }
+  }
+}
+
+/** The closed ancestors of a node, nearest first; no more than there may be rows. */
+function closedAbove(graph: Graph, expanded: ReadonlySet<number>, id: number): readonly number[] {
+  const closed: number[] = [];
+  let node = graph.treeParent(id);
+  while (node !== null && !expanded.has(node) && closed.length <= MAX_REVEALED_ROWS) {
+    closed.push(node);
+    node = graph.treeParent(node);
+  }
+  return closed;
 }
 
 /** The ancestors of a node, nearest first. */

@@ -1,0 +1,97 @@
+/** The line on top of a comparison: what it comes to, and the way through its problems. */
+
+import type { Verdict } from "../contract";
+import type { Overlay } from "../overlay";
+import { positionWords, problemSentence, problemsWord, severityWords, verdictSign } from "../signs";
+import { isAtProblem, type State } from "../state";
+import { formatCount, sentenceText } from "../text";
+import { WORDS } from "../words";
+import { SignIcon } from "./icons";
+import type { Dispatch } from "./props";
+
+const MAX_VERDICTS = 6;
+
+interface VerdictProps {
+  readonly state: State;
+  readonly dispatch: Dispatch;
+}
+
+export function VerdictLine({ state, dispatch }: VerdictProps) {
+  const { overlay } = state.graph;
+  if (overlay === null) {
+    return null;
+  }
+  const { headline, passes, verdicts } = overlay;
+  const hidden = verdicts.length - MAX_VERDICTS;
+  return (
+    <section class="ckv-verdict" aria-label={WORDS.verdict}>
+      <p class="ckv-headline" title={sentenceText(headline)}>
+        <SignIcon sign={verdictSign(overlay, passes)} />
+        <span>{sentenceText(headline)}</span>
+      </p>
+      <ul class="ckv-verdicts">
+        {verdicts.slice(0, MAX_VERDICTS).map((verdict, index) => (
+          <VerdictChip key={index} overlay={overlay} verdict={verdict} />
+        ))}
+        {hidden > 0 ? <li>… and {formatCount(hidden)} more</li> : null}
+      </ul>
+      <Steps state={state} dispatch={dispatch} />
+    </section>
+  );
+}
+
+interface ChipProps {
+  readonly overlay: Overlay;
+  readonly verdict: Verdict;
+}
+
+function VerdictChip({ overlay, verdict }: ChipProps) {
+  const sign = verdictSign(overlay, verdict.passes);
+  return (
+    <li class={`ckv-tag${verdict.passes ? "" : " ckv-failing"}`}>
+      <SignIcon sign={sign} />
+      {sentenceText(verdict.name)} <b>{sign.word}</b>
+    </li>
+  );
+}
+
+function Steps({ state, dispatch }: VerdictProps) {
+  const { graph, problem } = state;
+  const { overlay } = graph;
+  if (overlay === null || overlay.problemCount === 0) {
+    return null;
+  }
+  const said = problem === null ? severityWords(overlay) : problemSentence(overlay, problem);
+  const listAll = `${WORDS.listAll} ${problemsWord(overlay, overlay.problemCount)}`;
+  return (
+    <div class="ckv-steps">
+      <button
+        type="button"
+        title={WORDS.previous}
+        aria-label={WORDS.previous}
+        onClick={() => dispatch({ type: "stepProblem", by: -1 })}
+      >
+        ↑
+      </button>
+      <button
+        type="button"
+        title={WORDS.next}
+        aria-label={WORDS.next}
+        onClick={() => dispatch({ type: "stepProblem", by: 1 })}
+      >
+        ↓
+      </button>
+      <button
+        type="button"
+        class="ckv-position"
+        title={listAll}
+        onClick={() => dispatch({ type: "select", id: null })}
+      >
+        {positionWords(overlay, problem)}
+      </button>
+      <span class={`ckv-said${isAtProblem(state) ? "" : " ckv-faint"}`} title={said}>
+        {said}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,275 @@
+/**
+ * What a comparison says of a graph: a mark on every node, the problems, the verdict; and what
+ * follows from it over the tree: counts of what stands below, what is left under a filter.
+ */
+
+import { starts } from "./columns";
+import {
+  ABSENT,
+  type Comparison,
+  NODE_STATES,
+  type NodeState,
+  type OverlayColumnName,
+  type Payload,
+  SEVERITIES,
+  type Severity,
+  type Verdict,
+} from "./contract";
+
+export interface Problem {
+  readonly severity: Severity;
+  readonly kind: string;
+  /** All nodes it is about, the first of them where it is shown; none: the whole comparison. */
+  readonly nodes: readonly number[];
+  /** Its names in the checkpoint and in the program; of a diff: in a and in b. */
+  readonly saved: string | null;
+  readonly live: string | null;
+  readonly why: string;
+  readonly remedy: string | null;
+}
+
+export interface StateCount {
+  readonly state: NodeState;
+  readonly count: number;
+}
+
+export interface SeverityCount {
+  readonly severity: Severity;
+  readonly count: number;
+}
+
+export interface Overlay {
+  readonly comparison: Comparison;
+  readonly headline: string;
+  readonly baseSize: number;
+  readonly verdicts: readonly Verdict[];
+  readonly passes: boolean;
+  readonly problemCount: number;
+  /** How many problems there are of each severity that occurs. */
+  readonly severities: readonly SeverityCount[];
+  /** The states that occur, and how often. */
+  readonly counts: readonly StateCount[];
+  state(id: number): NodeState;
+  /** The difference in few words. */
+  detail(id: number): string | null;
+  /** The name of the node of the other side, where it is another than the node's own. */
+  partner(id: number): string | null;
+  /** Whether the node is of the checkpoint (of a diff: of a) alone. */
+  isOther(id: number): boolean;
+  problem(index: number): Problem;
+  /** The problems that name the node, in their order. */
+  problemsOf(id: number): readonly number[];
+  /** The nodes of the problems that call for a look, in the problems' order. */
+  pressing(): Iterable<number>;
+  /** How many nodes below have which of the states that call for a look. */
+  below(id: number): readonly StateCount[];
+  /** Whether the node or one below it calls for a look. */
+  isMarked(id: number): boolean;
+  /** Which nodes remain: those of no hidden state, and what stands above them. */
+  remaining(hidden: ReadonlySet<NodeState>, isLeftOut: (id: number) => boolean): Uint8Array;
+}
+
+/** States in which nothing calls for a look. */
+export const QUIET: ReadonlySet<NodeState> = new Set<NodeState>(["plain", "matched"]);
+
+export function isQuiet(state: NodeState): boolean {
+  return QUIET.has(state);
+}
+
+export function makeOverlay({
+  overlay,
+  columns: { tree_order: order, tree_parent: parents },
+  nodeCount: size,
+  strings,
+}: Pick<Payload, "nodeCount" | "strings" | "overlay"> & {
+  readonly columns: Pick<Payload["columns"], "tree_order" | "tree_parent">;
+}): Overlay | null {
+  if (overlay === null) {
+    return null;
+  }
+  const { baseSize, columns, comparison, states } = overlay;
+  const at = (name: OverlayColumnName, index: number): number => columns[name][index] ?? ABSENT;
+  const text = (name: OverlayColumnName, index: number): string | null =>
+    strings[at(name, index)] ?? null;
+  const state = (id: number): NodeState => states[at("overlay_state", id)] ?? "plain";
+  const severity = (index: number): Severity =>
+    overlay.severities[at("problem_severity", index)] ?? "info";
+  // What differs is what one looks for in a diff, however harmless.
+  const isPressing = (index: number): boolean =>
+    comparison === "diff" || severity(index) !== "info";
+
+  const problemCount = columns.problem_severity.length;
+  const nodeStart = starts(columns.problem_node_count);
+  const nodesOf = (index: number): readonly number[] =>
+    Array.from(columns.problem_node.subarray(nodeStart[index], nodeStart[index + 1]));
+  const naming = problemsByNode(columns.problem_node, nodeStart, size);
+
+  const isNamed = new Uint8Array(size);
+  for (let index = 0; index < problemCount; index++) {
+    if (isPressing(index)) {
+      for (const id of nodesOf(index)) {
+        isNamed[id] = 1;
+      }
+    }
+  }
+  const places = Uint8Array.from({ length: size }, (_, id) => NODE_STATES.indexOf(state(id)));
+  const below = countsBelow(order, parents, places);
+  const isMarked = markedSubtrees(order, parents, (id) => isNamed[id] === 1 || !isQuiet(state(id)));
+
+  return {
+    comparison,
+    headline: overlay.headline,
+    baseSize,
+    verdicts: overlay.verdicts,
+    passes: overlay.verdicts.every((verdict) => verdict.passes),
+    problemCount,
+    severities: tally(SEVERITIES, columns.problem_severity, overlay.severities).map(
+      ([value, count]) => ({ severity: value, count }),
+    ),
+    counts: tally(NODE_STATES, columns.overlay_state, states).map(([value, count]) => ({
+      state: value,
+      count,
+    })),
+    state,
+    detail: (id) => text("overlay_detail", id),
+    partner: (id) => text("overlay_partner", id),
+    isOther: (id) => id >= baseSize,
+    problem: (index) => ({
+      severity: severity(index),
+      kind: text("problem_kind", index) ?? "",
+      nodes: nodesOf(index),
+      saved: text("problem_saved", index),
+      live: text("problem_live", index),
+      why: text("problem_why", index) ?? "",
+      remedy: text("problem_remedy", index),
+    }),
+    problemsOf: (id) =>
+      Array.from(naming.problems.subarray(naming.starts[id], naming.starts[id + 1])),
+    *pressing() {
+      for (let index = 0; index < problemCount; index++) {
+        if (isPressing(index)) {
+          yield* nodesOf(index);
+        }
+      }
+    },
+    below: (id) =>
+      NODE_STATES.map((of, place) => ({
+        state: of,
+        count: below[id * NODE_STATES.length + place] ?? 0,
+      })).filter(({ state: of, count }) => count > 0 && !isQuiet(of)),
+    isMarked: (id) => isMarked[id] === 1,
+    remaining(hidden, isLeftOut) {
+      const isHidden = NODE_STATES.map((of) => hidden.has(of));
+      // A matched node that a problem names is not among those that one hides to see problems.
+      const staysAnyway = (id: number) => isNamed[id] === 1 && isQuiet(state(id));
+      return markedSubtrees(
+        order,
+        parents,
+        (id) => isHidden[places[id] ?? 0] === false || staysAnyway(id),
+        isLeftOut,
+      );
+    },
+  };
+}
+
+/** The problem that a step from the current one leads to, in a circle; null without problems. */
+export function nextProblem(count: number, current: number | null, by: 1 | -1): number | null {
+  if (count === 0) {
+    return null;
+  }
+  const from = current ?? (by === 1 ? -1 : count);
+  return (from + by + count) % count;
+}
+
+/** Which nodes are so themselves, or hold one that is; none of those left out, nor theirs. */
+function markedSubtrees(
+  order: ArrayLike<number>,
+  parents: ArrayLike<number>,
+  is: (id: number) => boolean,
+  isLeftOut: (id: number) => boolean = () => false,
+): Uint8Array {
+  const marked = new Uint8Array(order.length);
+  for (let i = order.length - 1; i >= 0; i--) {
+    const id = order[i] ?? 0;
+    if (isLeftOut(id)) {
+      marked[id] = 0;
+    } else if (marked[id] === 1 || is(id)) {
+      marked[id] = 1;
+      const parent = parents[id] ?? ABSENT;
+      if (parent !== ABSENT) {
+        marked[parent] = 1;
+      }
+    }
+  }
+  return marked;
+}
+
+/** For every node one count per state, of the nodes below it. */
+function countsBelow(
+  order: ArrayLike<number>,
+  parents: ArrayLike<number>,
+  places: Uint8Array,
+): Int32Array {
+  const width = NODE_STATES.length;
+  const counts = new Int32Array(order.length * width);
+  for (let i = order.length - 1; i > 0; i--) {
+    const id = order[i] ?? 0;
+    const parent = parents[id] ?? 0;
+    for (let place = 0; place < width; place++) {
+      const own = places[id] === place ? 1 : 0;
+      counts[parent * width + place] =
+        (counts[parent * width + place] ?? 0) + (counts[id * width + place] ?? 0) + own;
+    }
+  }
+  return counts;
+}
+
+/** How often each of the values occurs in a column of codes for them, if at all. */
+function tally<T>(
+  values: readonly T[],
+  codes: ArrayLike<number>,
+  meanings: readonly T[],
+): readonly (readonly [T, number])[] {
+  const counts = new Map<T | undefined, number>();
+  for (let i = 0; i < codes.length; i++) {
+    const value = meanings[codes[i] ?? 0];
+    counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  return values.flatMap((value) => {
+    const count = counts.get(value);
+    return count === undefined ? [] : [[value, count] as const];
+  });
+}
+
+/** The problems sorted by the nodes that they name; one that names a node twice stands once. */
+function problemsByNode(
+  nodes: ArrayLike<number>,
+  nodeStart: Int32Array,
+  size: number,
+): { readonly starts: Int32Array; readonly problems: Int32Array } {
+  const pairs = (visit: (node: number, problem: number) => void) => {
+    const last = new Int32Array(size).fill(-1);
+    for (let problem = 0; problem < nodeStart.length - 1; problem++) {
+      for (let i = nodeStart[problem] ?? 0; i < (nodeStart[problem + 1] ?? 0); i++) {
+        const node = nodes[i] ?? 0;
+        if (last[node] !== problem) {
+          last[node] = problem;
+          visit(node, problem);
+        }
+      }
+    }
+  };
+  const counts = new Int32Array(size);
+  pairs((node) => {
+    counts[node] = (counts[node] ?? 0) + 1;
+  });
+  const offsets = starts(counts);
+  const next = offsets.slice();
+  const problems = new Int32Array(offsets[size] ?? 0);
+  pairs((node, problem) => {
+    const place = next[node] ?? 0;
+    problems[place] = problem;
+    next[node] = place + 1;
+  });
+  return { starts: offsets, problems };
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { NODE_STATES } from "./contract";
+import { compared, loadGraph, treeGraph } from "./graphs.test-data";
+import {
+  belowWords,
+  besideWords,
+  comparedWords,
+  namesWords,
+  partnerWords,
+  positionWords,
+  problemSentence,
+  severityWords,
+  stateSign,
+  verdictSign,
+} from "./signs";
+
+const TREE = treeGraph([0, 0, 1, 1]);
+
+it("has a sign and a word for every state", () => {
+  expect(NODE_STATES.map((state) => Object.values(stateSign(state)).join("|"))).toEqual([
+    "|without value|quiet",
+    "✓|matched|quiet",
+    "+|not in checkpoint|loud",
+    "−|not used by program|loud",
+    "…|waiting for variable|hollow",
+    "≠|shape differs|loud",
+    "≠|dtype differs|loud",
+    "✗|fails|loud",
+    "!|restored, but…|loud",
+    "−|only in a|loud",
+    "+|only in b|loud",
+    "≠|role differs|loud",
+    "Δ|value differs|loud",
+    "↷|moved|loud",
+  ]);
+});
+
+it("sums up what is below by sign", () => {
+  const { overlay } = compared(TREE, { states: { 1: "shape", 3: "dtype", 4: "saved only" } });
+  expect(belowWords(overlay!, 0)).toBe("−1 ≠2");
+  expect(belowWords(overlay!, 3)).toBe("");
+});
+
+it("says beside a box what it is, and what is folded away in it", () => {
+  const { overlay } = compared(TREE, { states: { 1: "shape", 3: "dtype" } });
+  expect(besideWords(overlay, 1, false)).toBe("shape differs  ≠1");
+  expect(besideWords(overlay, 1, true)).toBe("");
+  expect(besideWords(overlay, 2, false)).toBe("");
+  expect(besideWords(null, 1, false)).toBe("");
+});
+
+describe("the other name of a node", () => {
+  it.each([
+    ["check", 1, "saved as (root).out"],
+    ["check", 3, "in the program (root).out"],
+    ["diff", 1, "in a (root).out"],
+    ["diff", 3, "in b (root).out"],
+  ] as const)("in a %s of node %i", (comparison, id, words) => {
+    const graph = compared(TREE, { comparison, baseSize: 3, partners: { [id]: "(root).out" } });
+    expect(partnerWords(graph.overlay!, id)).toBe(words);
+  });
+});
+
+it("names both sides of a problem, but not what stands there already", async () => {
+  const { overlay } = await loadGraph("check");
+  const names = (index: number, known: string | null) =>
+    namesWords(overlay!, overlay!.problem(index), known);
+  expect(names(0, "(root).model.head.kernel")).toEqual([]);
+  expect(names(0, null)).toEqual(["(root).model.head.kernel"]);
+  expect(names(5, "(root).model.dense.bias")).toEqual(["saved as (root).model.dense.b"]);
+  expect(names(6, null)).toEqual([]);
+});
+
+it("says a mark and a problem in a sentence", async () => {
+  const { overlay } = await loadGraph("check");
+  expect(comparedWords(overlay!, 10)).toEqual(["shape differs", "float32 10 by 2 but 10 by 3"]);
+  expect(problemSentence(overlay!, 0)).toBe(
+    "error, shape: The checkpoint has shape 10×3, the variable has 10×2. " +
+      "Make the layer with 3 units, or leave it out of the checkpoint.",
+  );
+  expect(problemSentence(overlay!, 3)).toBe("error, saver unknown: It has no saver.");
+  expect(severityWords(overlay!)).toBe("2 errors, 2 fail, 1 deferred, 2 warnings, 1 note");
+  expect([positionWords(overlay!, null), positionWords(overlay!, 2)]).toEqual([
+    "8 problems",
+    "3 of 8",
+  ]);
+});
+
+it("calls what differs in a diff no failure", async () => {
+  const { overlay } = await loadGraph("diff");
+  expect(positionWords(overlay!, null)).toBe("7 differences");
+  expect(problemSentence(overlay!, 0)).toBe("value differs: The stored bytes differ.");
+  expect(verdictSign(overlay!, false).word).toBe("no");
+});
+
+it("shows what is hostile in every word, and obeys none", async () => {
+  const { overlay, size } = await loadGraph("hostile_check");
+  const words = Array.from({ length: size }, (_, id) => comparedWords(overlay!, id)).flat();
+  const sentences = Array.from({ length: overlay!.problemCount }, (_, index) => [
+    problemSentence(overlay!, index),
+    ...namesWords(overlay!, overlay!.problem(index), null),
+  ]).flat();
+  for (const said of [...words, ...sentences]) {
+    expect(said).not.toMatch(/[\n\0\u202e]/);
+    expect(said.length).toBeLessThan(3000);
+  }
+});

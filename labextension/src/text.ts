@@ -1,0 +1,33 @@
+/** Untrusted text and numbers, made fit to be read. */
+
+const MAX_LABEL = 26;
+/** A sentence of a hostile payload may have any length; what is drawn may not. */
+const MAX_SENTENCE = 600;
+const numbers = new Intl.NumberFormat();
+
+/** An untrusted name on one line: control characters shown, not obeyed. */
+export function visible(name: string): string {
+  return name.replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is replaced
+    /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+    (c) => `\\u${(c.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** Untrusted sentences on one line, the end of giant ones left out. */
+export function sentenceText(text: string): string {
+  return visible(text.length <= MAX_SENTENCE ? text : `${text.slice(0, MAX_SENTENCE - 1)}…`);
+}
+
+export function clip(text: string, length = MAX_LABEL): string {
+  const characters = [...text];
+  return characters.length <= length ? text : `${characters.slice(0, length - 1).join("")}…`;
+}
+
+export function formatCount(count: number): string {
+  return numbers.format(count);
+}
+
+export function countWords(count: number, one: string, many: string): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
