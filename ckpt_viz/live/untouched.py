@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 # What TensorFlow's and Keras' listing of children writes; other attributes may change because
@@ -96,11 +96,17 @@ def untouched() -> Iterator[Untouched]:
 
 
 def _written(attributes: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: value
-        for name, value in list(attributes.items())
-        if name in _WRITTEN or (isinstance(name, str) and name.startswith(_BOOKKEEPING))
-    }
+    names = _names_written(tuple(attributes))
+    return {name: attributes[name] for name in names if name in attributes}
+
+
+@lru_cache(maxsize=1024)  # objects of a class mostly have the same attributes
+def _names_written(names: tuple[object, ...]) -> tuple[str, ...]:
+    return tuple(
+        name
+        for name in names
+        if isinstance(name, str) and (name in _WRITTEN or name.startswith(_BOOKKEEPING))
+    )
 
 
 def _proxy_state(obj: object) -> dict[str, Any]:
