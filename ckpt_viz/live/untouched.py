@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 # What TensorFlow's and Keras' listing of children writes; other attributes may change because
@@ -18,6 +18,8 @@ from typing import Any
 # bookkeeping begin alike (trackable/base.py); list wrappers (trackable/data_structures.py)
 # and tf_keras optimizers (optimizers/optimizer.py) add theirs.
 _BOOKKEEPING = "_self_"
+# What most attributes of a variable are: asking these takes longest.
+_PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
 _WRITTEN = frozenset(
     {"_coalesced_children", "_external_modification_value", "_last_wrapped_list_snapshot"}
 )
@@ -44,13 +46,8 @@ def trackable_attributes(obj: object) -> dict[str, Any]:
     return {
         name: value
         for name, value in instance_dict(obj).items()
-        if _is_class_of_trackables(type(value))
+        if type(value) not in _PLAIN and hasattr(type(value), "_trackable_children")
     }
-
-
-@cache
-def _is_class_of_trackables(cls: type) -> bool:
-    return hasattr(cls, "_trackable_children")
 
 
 class Untouched:

@@ -1,0 +1,96 @@
+"""Comparisons in a notebook: the verdict, the problems, and how a person gets to them."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.test_explorer import TRAIN, box, focused, row
+
+CHECK = """
+import tempfile
+path = ckpt.save(tempfile.mkdtemp() + "/ckpt")
+other = tf.keras.Sequential([tf.keras.layers.Dense(5), tf.keras.layers.Dense(2)])
+other.build((None, 3))
+target = tf.train.Checkpoint(model=other, step=tf.Variable([1, 2]))
+explorer = cv.show(target, against=path)
+explorer
+"""
+DIFF = """
+first = ckpt.save(tempfile.mkdtemp() + "/ckpt")
+model.layers[0].bias.assign_add([1.0] * 5)
+second = ckpt.save(tempfile.mkdtemp() + "/ckpt")
+cv.show(second, against=first)
+"""
+
+
+@pytest.fixture
+def explorer(lab: JupyterLab) -> Locator:
+    cells = (code_cell(TRAIN + CHECK), code_cell("explorer.selected"), code_cell(DIFF))
+    lab.create_notebook("check.ipynb", *cells)
+    lab.open_notebook("check.ipynb")
+    lab.run_cell(0)
+    return lab.output(0).locator(".ckpt-viz")
+
+
+def test_problems_are_in_sight_and_one_key_away(lab: JupyterLab, explorer: Locator) -> None:
+    verdict = explorer.locator(".ckv-verdict")
+    expect(verdict.locator(".ckv-headline")).to_contain_text("restore() would raise ValueError")
+    expect(verdict.get_by_role("listitem")).to_have_count(4)
+
+    # Problems are open from the start, with glyph and word, the ghosts crossed out.
+    expect(row(explorer, "optimizer")).to_contain_text("not used by program")
+    expect(row(explorer, "step")).to_contain_text("shape differs")
+    ghost = box(explorer, "(root).optimizer")
+    dashes = "element => getComputedStyle(element).strokeDasharray"
+    assert ghost.locator(".ckv-shape").evaluate(dashes) != "none"
+
+    # The keys go from one problem to the next, here and in the kernel.
+    focused(explorer).get_by_role("treegrid").press("]")
+    expect(verdict).to_contain_text("1 of ")
+    selected = explorer.locator('[role=row][aria-selected="true"]')
+    expect(selected).to_have_count(1)
+    first = selected.inner_text()
+    explorer.get_by_role("treegrid").press("]")
+    expect(selected).not_to_have_text(first, use_inner_text=True)
+    explorer.get_by_role("treegrid").press("[")
+    expect(selected).to_have_text(first, use_inner_text=True)
+    lab.run_cell(1)
+    expect(lab.output(1)).not_to_be_empty()
+
+    # The details say why, and what to do.
+    row(explorer, "step").click()
+    details = explorer.locator(".ckv-details")
+    expect(details).to_contain_text("() ≠ (2,)")
+    expect(details).to_contain_text("Make the variable with the saved shape")
+    lab.screenshot("restore-check")
+
+    # What fits can be put away.
+    rows = explorer.get_by_role("row")
+    before = rows.count()
+    explorer.get_by_role("button", name="problems only").click()
+    expect(row(explorer, "step")).to_be_visible()
+    assert rows.count() != before
+    explorer.get_by_role("button", name="problems only").click()
+
+    # The notebook keeps the comparison.
+    lab.save()
+    lab.shut_down_kernel()
+    lab.close()
+    lab.open_notebook("check.ipynb")
+    lab.shut_down_kernel()
+    explorer = lab.output(0).locator(".ckpt-viz")
+    expect(explorer.get_by_text("snapshot", exact=True)).to_be_visible()
+    expect(explorer.locator(".ckv-headline")).to_contain_text("restore() would raise ValueError")
+
+
+def test_values_that_moved_between_two_checkpoints(lab: JupyterLab, explorer: Locator) -> None:
+    expect(explorer.locator(".ckv-headline")).to_be_visible()
+    lab.run_cell(2)
+    difference = lab.output(2).locator(".ckpt-viz")
+    expect(difference.locator(".ckv-headline")).to_contain_text("value")
+    focused(difference).get_by_role("treegrid").press("]")
+    details = difference.locator(".ckv-details")
+    expect(details).to_contain_text("value differs")
+    lab.screenshot("diff-of-two-checkpoints")
