@@ -10,9 +10,10 @@ Importing this package imports neither TensorFlow nor Jupyter.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.api import ObjectGraph, check, graph
+from ckpt_viz.api import ObjectGraph, check, diff, graph
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
     CkptVizError,
@@ -36,6 +37,10 @@ from ckpt_viz.object_graph.nodes import (
 
 if TYPE_CHECKING:
     from ckpt_viz.explorer import Explorer, show
+    from ckpt_viz.graph_diff.result import GraphDiff
+    from ckpt_viz.object_graph.overlay import Severity, State
+    from ckpt_viz.restore_check.finding import Finding, Kind
+    from ckpt_viz.restore_check.result import RestoreCheck
 
 __all__ = [
     "Attribute",
@@ -43,32 +48,49 @@ __all__ = [
     "Child",
     "CkptVizError",
     "Explorer",
+    "Finding",
     "Format",
     "FormatError",
+    "GraphDiff",
     "Kept",
+    "Kind",
     "NoSuchTensorError",
     "Node",
     "NotSaved",
     "ObjectGraph",
     "Origin",
     "Provenance",
+    "RestoreCheck",
     "Role",
+    "Severity",
     "Slice",
     "Slot",
     "SlotRule",
     "SlotVariable",
     "SourceError",
+    "State",
     "UnsupportedError",
     "check",
+    "diff",
     "graph",
     "show",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # The explorer is a Jupyter widget: importing it here would import Jupyter.
-    if name in ("Explorer", "show"):
-        from ckpt_viz import explorer
+# What takes long to import, or brings Jupyter: only when it is asked for.
+_LATER = {
+    "Explorer": "explorer",
+    "Finding": "restore_check.finding",
+    "GraphDiff": "graph_diff.result",
+    "Kind": "restore_check.finding",
+    "RestoreCheck": "restore_check.result",
+    "Severity": "object_graph.overlay",
+    "State": "object_graph.overlay",
+    "show": "explorer",
+}
 
-        return getattr(explorer, name)
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(f"ckpt_viz.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.render import text
 
 if TYPE_CHECKING:
     import graphviz
 
+    from ckpt_viz.graph_diff.result import GraphDiff
     from ckpt_viz.restore_check.result import RestoreCheck
 
 
@@ -63,13 +65,14 @@ def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> Obje
         from ckpt_viz.live.source import read_live
 
         found = read_live(source)
-    return ObjectGraph(
-        found.nodes,
-        found.title,
-        found.origin,
-        found.provenance,
-        found._access,
-    )
+    return object_graph(found)
+
+
+def object_graph(found: Graph) -> ObjectGraph:
+    """Return a graph with its pictures."""
+    if isinstance(found, ObjectGraph):
+        return found
+    return ObjectGraph(found.nodes, found.title, found.origin, found.provenance, found._access)
 
 
 def check(
@@ -104,3 +107,55 @@ def check(
     from ckpt_viz.restore_check.run import run_check
 
     return RestoreCheck(run_check(live, saved, method, options, graph=graph))
+
+
+def diff(a: object, b: object, *, values: bool = False) -> GraphDiff:
+    """Return how two object graphs differ, node by node.
+
+    Nodes are paired as restoring a into b would: by their local names from the roots on, slot
+    variables by variable, optimizer and name. Between two files, other values show in the
+    checksums of the stored bytes; no tensor is read.
+
+    Args:
+        a: Any source that `graph` takes: live objects, a path, an ObjectGraph.
+        b: Another.
+        values: Whether to read and compare the values that checksums do not tell of: those of
+            live objects, of files of the V1 format, of tensors stored in other slices.
+
+    Returns:
+        A GraphDiff; `print` lists what differs, `is_empty` says whether anything does.
+
+    Raises:
+        CkptVizError: As `graph` does, for either source.
+    """
+    from ckpt_viz.graph_diff.result import diff_of
+
+    return diff_of(graph(a), graph(b), values=values)
+
+
+def compare(source: object, against: object) -> RestoreCheck | GraphDiff:
+    """Return the check of a live and a saved side, or the diff of two sides of a kind.
+
+    A manager is its latest file beside something live, and its checkpoint beside a file. Of a
+    diff `against` is a, the older one.
+    """
+    if _is_manager(source) and _is_manager(against):
+        return diff(against, source)
+    source_is_saved = _is_saved(source, beside=against)
+    if source_is_saved == _is_saved(against, beside=source):
+        return diff(against, source)
+    return check(against, source) if source_is_saved else check(source, against)
+
+
+def _is_saved(source: object, *, beside: object) -> bool:
+    if _is_manager(source):
+        return not _is_saved(beside, beside=None)
+    if isinstance(source, ObjectGraph):
+        return source.origin is Origin.SAVED
+    return isinstance(source, (str, os.PathLike))
+
+
+def _is_manager(source: object) -> bool:
+    from ckpt_viz.live.tensorflow_private import is_checkpoint_manager
+
+    return "tensorflow" in sys.modules and is_checkpoint_manager(source)

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
 import click
 
-from ckpt_viz.api import graph
+from ckpt_viz import api
 from ckpt_viz.errors import CkptVizError
+from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.program import as_program, running
 from ckpt_viz.render import text
+from ckpt_viz.render.plan import render_plan
+from ckpt_viz.render.plan_json import plan_json
+
+_DIFFERS = 1
+_VERDICTS = {
+    "consumed": "assert_consumed",
+    "existing": "assert_existing_objects_matched",
+    "nontrivial": "assert_nontrivial_match",
+}
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -32,10 +53,139 @@ def show(path: str, max_lines: int, meta: str | None) -> None:
     SavedModel's. Reads the index and the object graph only; needs no TensorFlow. Exits with
     status 2 if PATH leads to no checkpoint.
     """
+    with _telling_errors():
+        click.echo(text.render_tree(api.graph(path, meta=meta), max_lines))
+
+
+def _output_options(command: _Command) -> _Command:
+    """Give a command the options of how a comparison is printed."""
+    options = (
+        click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/plan_json.md)."),
+        click.option(
+            "--max-lines",
+            type=click.IntRange(min=1),
+            default=text.MAX_LINES,
+            show_default=True,
+            help="Cut the text after this many lines.",
+        ),
+        click.option(
+            "--color",
+            type=click.Choice(["auto", "always", "never"]),
+            default="auto",
+            show_default=True,
+            help="Print in colours; auto: on a terminal, unless NO_COLOR is set.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@main.command()
+@click.argument("live")
+@click.argument("saved")
+@click.option(
+    "--require",
+    "required",
+    type=click.Choice(list(_VERDICTS)),
+    multiple=True,
+    default=("consumed",),
+    show_default=True,
+    help="What has to pass; several times for several.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["restore", "read"]),
+    help="The call to check.  [default: what LIVE would be restored by]",
+)
+@click.option(
+    "--skip-slot-variables",
+    is_flag=True,
+    help="As CheckpointOptions(experimental_skip_slot_variables=True).",
+)
+@click.option("--run", is_flag=True, help="Run the program that LIVE names.")
+@_output_options
+def check(
+    live: str,
+    saved: str,
+    required: tuple[str, ...],
+    method: str | None,
+    skip_slot_variables: bool,
+    run: bool,
+    **output: Any,
+) -> None:
+    """Say what restoring the checkpoint SAVED into LIVE would do, without doing it.
+
+    LIVE is a program, train.py:ckpt: a Python file and the name of an object in it, or of a
+    function without arguments that returns one; --run allows to run it. Or it is a checkpoint,
+    which stands for the program that saved it; that needs no TensorFlow. SAVED is the path that
+    restore() would get.
+
+    Exits with status 0 if what is required passes, 1 if it fails, 2 on an error.
+    """
+    options = SimpleNamespace(experimental_skip_slot_variables=skip_slot_variables)
+    program = as_program(live)
+    if program is not None and not run:
+        raise _InputError(
+            f"{text.printable(live)} is a program: checking it runs it; pass --run to allow that"
+        )
+    with _telling_errors(), running(program) if program else nullcontext(live) as target:
+        found = api.check(target, saved, method=method, options=options)
+        overlay = found.overlay
+    passes = {
+        "consumed": found.consumed,
+        "existing": found.existing_objects_matched,
+        "nontrivial": found.nontrivial_match,
+    }
+    resolved = found.live.provenance.resolved if found.live.provenance is not None else ""
+    _print(overlay, [f"live: {resolved}"] if resolved else [], **output)
+    sys.exit(0 if all(passes[name] for name in required) else _DIFFERS)
+
+
+@main.command()
+@click.argument("a")
+@click.argument("b")
+@_output_options
+def diff(a: str, b: str, **output: Any) -> None:
+    """Say how the saved checkpoint B differs from A.
+
+    A and B are paths as `ckpt-viz show` takes them. Values are compared by their checksums;
+    none is read, and no TensorFlow is needed.
+
+    Exits with status 0 if nothing differs, 1 if something does, 2 on an error.
+    """
+    with _telling_errors():
+        found = api.diff(a, b)
+        overlay = found.overlay
+    _print(overlay, found.notes, **output)
+    sys.exit(0 if found.is_empty else _DIFFERS)
+
+
+def _print(
+    overlay: Overlay, notes: Sequence[str], as_json: bool, max_lines: int, color: str
+) -> None:
+    if as_json:
+        click.echo(json.dumps(plan_json(overlay, notes=notes), indent=2))
+        return
+    is_colored = color == "always" or (color == "auto" and _wants_color())
+    printed = render_plan(overlay, max_lines, notes=notes, color=is_colored)
+    click.echo(printed, color=is_colored)
+
+
+def _wants_color() -> bool:
+    is_allowed = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return is_allowed and sys.stdout.isatty()  # https://no-color.org
+
+
+@contextmanager
+def _telling_errors() -> Iterator[None]:
     try:
-        click.echo(text.render_tree(graph(path, meta=meta), max_lines))
+        yield
     except CkptVizError as error:
         raise _InputError(text.printable(str(error))) from error
+    except Exception:  # no verdict either way, so not status 1 as Python has it
+        traceback.print_exc()
+        sys.exit(_InputError.exit_code)
 
 
 class _InputError(click.ClickException):

@@ -57,6 +57,13 @@ def keras3_adam() -> ObjectGraph:
     )
 
 
+def without_optimizer() -> ObjectGraph:
+    """Return the layer of `keras3_adam` alone."""
+    layer = graph({0: {"layer": 1}, 1: {"_kernel": 2, "bias": 3}}, variables=(2, 3))
+    kernel, bias = keras3_adam().nodes[7:9]
+    return replace(layer, nodes=(*layer.nodes[:2], kernel, bias))
+
+
 def named(graph: ObjectGraph, name: str) -> ObjectGraph:
     """Return the graph with every edge and attribute renamed to one hostile name."""
     return replace(

@@ -146,4 +146,6 @@ def test_eager_saver(tmp_path: Path) -> None:
     longer = tf.compat.v1.train.Saver([tf.Variable([1.0, 2.0, 3.0], name="a")])
     with pytest.raises(ValueError):
         longer.restore(None, prefix)
-    assert cv.check(longer, prefix).raises.type == "ValueError"
+    raised = cv.check(longer, prefix).raises
+    assert raised is not None
+    assert raised.type == "ValueError"

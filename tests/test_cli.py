@@ -1,11 +1,17 @@
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 import ckpt_viz as cv
 from ckpt_viz.cli import main
 from tests import live_objects
+from tests.graphs import graph, keras3_adam, without_optimizer
+from tests.saved_graphs import write_graph
 
 
 @pytest.mark.tf
@@ -43,3 +49,245 @@ def test_every_command_has_help() -> None:
         result = CliRunner().invoke(main, [*command, "--help"])
         assert result.exit_code == 0
         assert result.output.startswith("Usage:")
+
+
+# --- diff and check of files
+
+
+def _run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+@pytest.fixture
+def adam(tmp_path: Path) -> str:
+    return write_graph(tmp_path / "adam-1", keras3_adam())
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> str:
+    """A checkpoint of the same layer without an optimizer."""
+    return write_graph(tmp_path / "plain-1", without_optimizer())
+
+
+def test_diff_of_equal_files_has_status_0(adam: str) -> None:
+    result = _run("diff", adam, adam)
+    assert result.exit_code == 0
+    assert result.output == f"{cv.diff(adam, adam)}\n"
+    assert result.output.splitlines()[-1] == "no difference"
+
+
+def test_diff_says_what_differs_and_has_status_1(adam: str, plain: str) -> None:
+    result = _run("diff", adam, plain)
+    assert result.exit_code == 1
+    assert result.output.splitlines() == [
+        f"{adam} → {plain}",
+        "  \N{MINUS SIGN} only in a      (root).optimizer  and 6 nodes below, 3 values",
+        "  ✓ matched        (root).layer  2 values",
+        "differs: 7 only in a",
+    ]
+
+
+def test_diff_says_what_it_took_the_paths_for(adam: str) -> None:
+    result = _run("diff", f"{adam}.index", adam)
+    assert result.exit_code == 0
+    assert result.output.splitlines()[1].startswith(f"a: {adam}.index")
+
+
+def test_diff_prints_json(adam: str, plain: str) -> None:
+    result = _run("diff", adam, plain, "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.output) == cv.diff(adam, plain).to_json()
+
+
+def test_diff_cuts_where_it_is_told(adam: str, plain: str) -> None:
+    lines = _run("diff", adam, plain, "--max-lines", 1).output.splitlines()
+    assert lines[2:] == ["… cut after 1 lines, 1 more", "differs: 7 only in a"]
+
+
+@pytest.mark.parametrize("command", ["diff", "check"])
+def test_path_that_leads_nowhere_has_status_2(command: str, adam: str, tmp_path: Path) -> None:
+    result = _run(command, tmp_path / "nothing", adam)
+    assert result.exit_code == 2
+    assert f"{tmp_path}/nothing: no such checkpoint" in result.output
+
+
+def test_check_of_two_files_says_what_a_restore_would(adam: str, plain: str) -> None:
+    result = _run("check", adam, plain)
+    assert result.exit_code == 1
+    lines = result.output.splitlines()
+    assert lines[0] == f"{plain} → {adam}"
+    assert lines[-1] == "assert_consumed() would fail: 3 not in checkpoint"
+    assert _run("check", adam, adam).exit_code == 0
+
+
+def test_check_requires_what_it_is_told(adam: str, plain: str) -> None:
+    def status(*requirements: str) -> int:
+        options = [word for one in requirements for word in ("--require", one)]
+        return _run("check", plain, adam, *options).exit_code
+
+    # The program without the optimizer uses not all that is saved, but lacks nothing itself.
+    assert (status(), status("consumed"), status("existing"), status("nontrivial")) == (1, 1, 0, 0)
+    assert (status("existing", "nontrivial"), status("existing", "consumed")) == (0, 1)
+
+
+def test_check_prints_json(adam: str, plain: str) -> None:
+    found = json.loads(_run("check", adam, plain, "--json").output)
+    assert (found["comparison"], found["passes"]) == ("check", False)
+    assert {node["state"] for node in found["nodes"]} == {"live only"}
+
+
+def test_check_judges_the_path_that_restore_would_get(adam: str) -> None:
+    result = _run("check", adam, f"{adam}.index")
+    assert result.exit_code == 1
+    assert f"Pass '{adam}', which would pass every assert." in result.output
+
+
+def test_checkpoint_that_is_not_there_is_what_restore_raises(adam: str, tmp_path: Path) -> None:
+    result = _run("check", adam, tmp_path / "adam-2")
+    assert result.exit_code == 1
+    assert result.output.splitlines()[-1] == "restore() would raise NotFoundError"
+
+
+def test_slot_variables_are_skipped_on_request(tmp_path: Path) -> None:
+    edges = {0: {"o": 1, "v": 2}}
+    saved = write_graph(tmp_path / "a", graph(edges, (2, 3), {1: (("m", 2, 3),)}))
+    live = write_graph(tmp_path / "b", graph(edges, (2,)))
+    assert _run("check", live, saved).exit_code == 1
+    assert _run("check", live, saved, "--skip-slot-variables").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "environment", "is_colored"),
+    [
+        (["--color", "always"], {"NO_COLOR": "1"}, True),
+        (["--color", "never"], {}, False),
+        ([], {}, False),
+    ],
+)
+def test_colours_are_for_terminals(
+    options: list[str], environment: dict[str, str], is_colored: bool, adam: str
+) -> None:
+    result = CliRunner(env=environment).invoke(main, ["diff", adam, adam, *options])
+    assert ("\x1b[" in result.output) is is_colored
+
+
+@pytest.mark.parametrize(("no_color", "is_colored"), [("", True), ("1", False)])
+def test_terminals_get_colours_unless_they_want_none(
+    no_color: str, is_colored: bool, adam: str
+) -> None:
+    pty = pytest.importorskip("pty")
+    controller, terminal = pty.openpty()
+    environment = {**os.environ, "NO_COLOR": no_color, "TERM": "xterm"}
+    program = "from ckpt_viz.cli import main; main()"
+    subprocess.run(
+        [sys.executable, "-c", program, "diff", adam, adam], stdout=terminal, env=environment
+    )
+    os.close(terminal)
+    assert (b"\x1b[" in os.read(controller, 10_000)) is is_colored
+    os.close(controller)
+
+
+def test_files_are_compared_and_checked_without_tensorflow(adam: str, plain: str) -> None:
+    program = """
+import sys
+from ckpt_viz.cli import main
+for command in ("diff", "check"):
+    try:
+        main([command, *sys.argv[1:]])
+    except SystemExit:
+        pass
+sys.exit("tensorflow" in sys.modules)
+"""
+    subprocess.run(
+        [sys.executable, "-c", program, adam, plain], check=True, stdout=subprocess.DEVNULL
+    )
+
+
+# --- programs
+
+
+def test_program_is_run_only_on_request(tmp_path: Path, adam: str) -> None:
+    program = tmp_path / "train.py"
+    program.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    result = _run("check", f"{program}:ckpt", adam)
+    assert result.exit_code == 2
+    assert "pass --run to allow that" in result.output
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "said"),
+    [
+        ("raise ValueError('no data')", "ckpt", "train.py raised ValueError: no data"),
+        ("import sys; sys.exit(0)", "ckpt", "train.py raised SystemExit: 0"),
+        ("a = b = 1", "ckpt", "train.py has no 'ckpt'; the program has a, b"),
+        ("class T: pass\nt = T()", "t.ckpt", "a T has no 'ckpt'; the program has T, t"),
+        ("def ckpt():\n    return 1 / 0", "ckpt", "train.py:ckpt raised ZeroDivisionError"),
+        ("if __name__ == '__main__':\n    1 / 0", "x", "train.py has no 'x'"),
+    ],
+)
+def test_programs_that_go_wrong_are_named(
+    source: str, name: str, said: str, tmp_path: Path, adam: str
+) -> None:
+    (tmp_path / "train.py").write_text(source)
+    result = _run("check", f"{tmp_path / 'train.py'}:{name}", adam, "--run")
+    assert result.exit_code == 2
+    assert said in result.output
+    assert result.output.count("\n") == 1
+
+
+def test_program_that_is_not_there_is_named(tmp_path: Path, adam: str) -> None:
+    result = _run("check", f"{tmp_path}/train.py:ckpt", adam, "--run")
+    assert result.exit_code == 2
+    assert "train.py: no such file, expected a Python program" in result.output
+
+
+_TRAIN = """
+import subprocess
+import sys
+import tensorflow as tf
+import model
+
+print("printed by Python")
+subprocess.run([sys.executable, "-c", "print('printed by a child')"])
+
+ckpt = tf.train.Checkpoint(v=model.v)
+
+
+class Trainer:
+    ckpt = ckpt
+
+
+def make():
+    print("printed while it is made")
+    return ckpt
+"""
+
+
+@pytest.mark.tf
+@pytest.mark.parametrize("name", ["ckpt", "Trainer.ckpt", "make"])
+def test_program_is_checked_and_what_it_prints_goes_elsewhere(name: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(_TRAIN)
+    (tmp_path / "model.py").write_text("import tensorflow as tf\nv = tf.Variable([1.0, 2.0])")
+    saved = write_graph(tmp_path / "ckpt-1", graph({0: {"v": 1}}, variables=(1,)))
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from ckpt_viz.cli import main; main()",
+            "check",
+            f"{tmp_path / 'train.py'}:{name}",
+            saved,
+            "--run",
+            "--json",
+            "--method",
+            "read",
+        ],
+        capture_output=True,
+        text=True,
+    )
+    found = json.loads(run.stdout)
+    assert run.returncode == 1
+    assert [node["detail"] for node in found["nodes"]] == ["(1, 2) ≠ (2,)"]
+    assert "printed by Python" in run.stderr
+    assert "printed by a child" in run.stderr

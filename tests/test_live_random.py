@@ -40,7 +40,7 @@ Draw = Callable[..., Any]
 Pair = namedtuple("Pair", ["left", "right"])
 
 
-def _checkpoint(draw: Draw) -> Any:
+def any_checkpoint(draw: Draw) -> Any:
     """Make a pool of objects that hold one another in any way, and a checkpoint of some."""
     import tensorflow as tf
 
@@ -182,7 +182,7 @@ MAKERS = [
 )
 @given(st.data())
 def test_live_graph_is_the_saved_one_and_nothing_is_touched(data: st.DataObject) -> None:
-    checkpoint = _checkpoint(data.draw)
+    checkpoint = any_checkpoint(data.draw)
     before = state_of(checkpoint)
     live = cv.graph(checkpoint)
     for node_id in range(len(live.nodes)):

@@ -167,7 +167,7 @@ class Bundle:
         entry = self.entries[key]
         layout = (entry.dtype, entry.shape, self.byte_order)
         if not entry.slices:
-            return (*layout, entry.size), entry.crc32c
+            return layout, (entry.size, entry.crc32c)
         parts = self.parts[key]
         sums = [(part.size, part.crc32c) for part in parts if part is not None]
         return ((*layout, entry.slices), tuple(sums)) if len(sums) == len(parts) else None

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ckpt_viz.errors import CkptVizError
 from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.matching.saved_graph import not_found
 from ckpt_viz.matching.trace import Cause, Failure
 from ckpt_viz.object_graph.nodes import Stored
+from ckpt_viz.saved.source import read_saved
 
 
 @dataclass(frozen=True)
@@ -27,14 +29,15 @@ class Opened:
     tensors: Mapping[str, Stored] | None = None
 
 
-def open_as_restore(path: object, *, resolves: bool) -> Opened:
+def open_as_restore(path: object, *, resolves: bool, takes_path_objects: bool = True) -> Opened:
     """Return what `restore` finds at a path.
 
     `resolves` says that the call is `tf.train.Checkpoint.restore`, which knows SavedModels and
-    words what is not found anew.
+    words what is not found anew. That of TensorFlow 1 takes nothing but strings.
     """
     try:
-        given: Any = os.fspath(path) if isinstance(path, os.PathLike) else path
+        is_path_object = takes_path_objects and isinstance(path, os.PathLike)
+        given: Any = os.fspath(path) if is_path_object else path  # type: ignore[call-overload]
         prefix = (tf_restore.variables_of_saved_model(given) if resolves else None) or given
         reader = tf_restore.new_reader(prefix)
         found = tf_restore.graph_in(reader)
@@ -46,10 +49,26 @@ def open_as_restore(path: object, *, resolves: bool) -> Opened:
         return Opened(str(path), Failure(Cause.READER, name, message))
     if found is not None:
         return Opened(_text(prefix))
+    errors = _errors_in(_text(prefix))
     tensors = {
-        name: Stored(dtype, shape) for name, (dtype, shape) in tf_restore.tensors_in(reader).items()
+        name: Stored(dtype, shape, errors(name))
+        for name, (dtype, shape) in tf_restore.tensors_in(reader).items()
     }
     return Opened(_text(prefix), tensors=tensors)
+
+
+def _errors_in(prefix: str) -> Callable[[str], str | None]:
+    """Return what tells why the bytes of a tensor are not there; TensorFlow finds it late."""
+    try:
+        graph = read_saved(prefix)
+    except CkptVizError:  # what we cannot read, TensorFlow may
+        return lambda name: None
+
+    def error_of(name: str) -> str | None:
+        stored = graph.stored(name)
+        return stored.error if stored is not None else None
+
+    return error_of
 
 
 def _text(path: object) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 from ckpt_viz.formats.slices import parse_slice_spec
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
+from ckpt_viz.live.tables import table_of
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.matching.engine import fits
 from ckpt_viz.matching.name_based import Named, NamedRead
@@ -24,6 +25,7 @@ from ckpt_viz.matching.trace import (
     Failure,
     Gathered,
     Kind,
+    NewCounter,
     Read,
     Refusal,
     SlotAnswer,
@@ -50,12 +52,14 @@ class TensorFlowSide:
 
     An object's id is its node id in the walk; objects that only the restore comes upon get the
     next ones. `attached_count` is how many of the root's children are the checkpoint's own.
-    `makes_counter` says that the restore ends with a new `save_counter`.
+    `makes_counter` says that the restore ends with a new `save_counter`, `attaches_counter` that
+    it hangs off the Checkpoint while the root is another object.
     """
 
     walk: Walk
     attached_count: int = 0
     makes_counter: bool = False
+    attaches_counter: bool = False
     is_eager: bool = True
     objects: list[Any] = field(init=False)
     root: int = field(default=0, init=False)
@@ -130,10 +134,12 @@ class TensorFlowSide:
     def gather(self, obj: int, node: Node) -> Gathered:
         """Return what the object would read for a node that has values."""
         it = self.objects[obj]
-        if isinstance(it, Made):
-            return _variable_reads(node, it.dtype, it.shape)
         try:
-            return self._gather(it, node)
+            if not isinstance(it, Made):
+                return self._gather(it, node)
+            if node.registered_saver:
+                return self._by_saver(tf_restore.another_variable(it.dtype), node.registered_saver)
+            return _variable_reads(node, it.dtype, it.shape)
         except Refusal:
             raise
         except Exception as error:  # the object's own code
@@ -153,15 +159,16 @@ class TensorFlowSide:
         if variable is not None:
             dtype = tf_private.base_dtype_name(variable.dtype)
             return _variable_reads(node, dtype, tf_restore.partial_shape(variable.shape))
+        if tf_restore.is_dtensor_variable(obj) and is_variable(node.attributes):
+            dtype = tf_restore.saved_dtype_of_dtensor(obj)
+            return _variable_reads(node, dtype, tf_restore.partial_shape(obj.shape))
         if not tf_restore.has_saveables(obj):
             return Gathered(Kind.UNUSED, unused=tuple(a.name for a in node.attributes))
         if not self.is_eager:  # asking would add operations to the user's graph
-            return _by_attributes(node)
+            return _by_attributes(obj, node)
         return _by_saveables(obj, node)
 
     def _by_saver(self, obj: Any, saver: str) -> Gathered:
-        if not tf_restore.knows_saver(saver):
-            return Gathered(Kind.SKIPPED)
         refused = tf_restore.saver_refuses(obj, saver)
         if refused is None:
             return Gathered(Kind.REGISTERED, is_opaque=True)
@@ -184,15 +191,30 @@ class TensorFlowSide:
     def named(self, obj: int) -> Named:
         """Return what the object would restore of a name-based checkpoint."""
         it = self.objects[obj]
+        if isinstance(it, Made):
+            return Named((NamedRead(_COUNTER, (_COUNTER,), it.dtype, it.shape),), ())
         try:
             named, nameless = tf_restore.named_saveables(it)
         except Exception as error:  # the object's own code
             raise Refusal(_failure(Cause.CODE, error)) from error
-        variable = self._plain_variable(it)
-        dtype = tf_private.base_dtype_name(variable.dtype) if variable is not None else None
-        shape = _shape(it) if tf_private.is_variable(it) else None
-        reads = tuple(NamedRead(name, tuple(names), dtype, shape) for name, names in named)
-        return Named(reads, tuple(nameless))
+        if not (named and tf_private.is_variable(it)):
+            # Nothing is asked of an object that has no value: its attributes may be code of its
+            # own.
+            reads = [NamedRead(one.name, one.tensors, None, None) for one in named]
+            return Named(tuple(reads), tuple(nameless))
+        refuses = _conversion(it)
+        dtype = tf_private.base_dtype_name(it.dtype) if refuses is None else None
+        reads = [
+            NamedRead(
+                one.name,
+                one.tensors,
+                dtype,
+                tf_restore.partial_shape(it.shape if one.shape is None else one.shape),
+                refuses,
+            )
+            for one in named
+        ]
+        return Named(tuple(reads), tuple(nameless))
 
     def misfit(self, obj: int, stored: Stored) -> Failure:
         """Return what assigning a value of the wrong shape raises."""
@@ -200,7 +222,20 @@ class TensorFlowSide:
         found = _words(stored.shape)
         expected = _words(it.shape if isinstance(it, Made) else _shape(it))
         name = it.name if isinstance(it, Made) else getattr(it, "name", "")
-        if not isinstance(it, Made) and tf_restore.is_distributed(it):
+        if tf_restore.is_dtensor_variable(it):
+            return Failure(
+                Cause.SHAPE,
+                "InvalidArgumentError",
+                "Trying to assign to variable with tensor with wrong shape. Expected "
+                f"{_brackets(it.shape)} got {_brackets(stored.shape)}",
+                found=found,
+                expected=expected,
+            )
+        refused = None if isinstance(it, Made) else _conversion(it)
+        if refused is not None:
+            inconvertible = refused(stored)
+            if inconvertible is not None:
+                return inconvertible
             message = (
                 f"Cannot assign value to variable ' {name}': Shape mismatch.The variable shape "
                 f"{expected}, and the assigned value shape {found} are incompatible."
@@ -264,10 +299,13 @@ class TensorFlowSide:
         may_create = tf_restore.creates_variables_freely() or (
             not is_v1 and optimizer._distribution_strategy is not None
         )
-        if not (
-            self.is_eager and may_create and is_variable(node.attributes) and not node.children
-        ):
+        if not (self.is_eager and is_variable(node.attributes) and not node.children):
             return SlotAnswer(SlotKind.WAITS)
+        if not may_create:
+            in_scope = tf_restore.active_strategy() is not None
+            return SlotAnswer(SlotKind.OUT_OF_SCOPE if in_scope else SlotKind.WAITS)
+        if not is_v1:
+            _refuse_another_scope(optimizer, variable)
         dtype = tf_private.base_dtype_name(variable.dtype)
         shape = tf_restore.partial_shape(variable.shape)
         made = self._made(node, stored, dtype, shape, is_v1=is_v1, name=f"{variable.name}/{name}")
@@ -313,12 +351,22 @@ class TensorFlowSide:
         self.objects.append(Made(name, dtype, shape if is_v1 else stored.shape))
         return len(self.objects) - 1
 
-    def new_save_counter(self, waiting: bool) -> int | None:
+    def new_save_counter(self, waiting: Sequence[tuple[Node, Stored | None]]) -> NewCounter | None:
         """Return the counter that a Checkpoint makes at the end of its restore."""
         if not self.makes_counter:
             return None
-        self.objects.append(Made(f"{_COUNTER}:0", "int64", ()))
-        return len(self.objects) - 1
+        name = f"{_COUNTER}:0"
+        if self.attaches_counter:
+            waits_already = tf_restore.deferred_dependencies(self.objects[self.root])
+            takes_saved = not waits_already.get(_COUNTER)
+        else:
+            takes_saved = True
+            simple = [is_variable(node.attributes) and not node.children for node, _ in waiting]
+            if self.is_eager and simple and all(simple):  # made with the saved value
+                node, stored = waiting[0]
+                return NewCounter(self._made(node, stored, "int64", (), is_v1=False, name=name))
+        self.objects.append(Made(name, "int64", ()))
+        return NewCounter(len(self.objects) - 1, takes_saved)
 
 
 def _kind_of_variable(obj: Any) -> str | None:
@@ -340,9 +388,12 @@ def _variable_reads(node: Node, dtype: str, shape: tuple[int | None, ...] | None
     return Gathered(Kind.TENSORS, (read,), name)
 
 
-def _by_attributes(node: Node) -> Gathered:
-    reads = tuple(Read(a.checkpoint_key, None) for a in node.attributes)
-    return Gathered(Kind.TENSORS, reads, reads[0].key, is_opaque=True)
+def _by_attributes(obj: Any, node: Node) -> Gathered:
+    read, unused = tf_restore.keys_of_saveables(obj, node.attributes)
+    if not read:
+        return Gathered(Kind.UNUSED, unused=unused)
+    reads = tuple(Read(key, None) for key in read)
+    return Gathered(Kind.TENSORS, reads, min(read), unused, is_opaque=True)
 
 
 def _by_saveables(obj: Any, node: Node) -> Gathered:
@@ -360,7 +411,74 @@ def _by_saveables(obj: Any, node: Node) -> Gathered:
     )
     if not reads:
         return Gathered(Kind.UNUSED, unused=found.unused)
-    return Gathered(Kind.TENSORS, reads, found.name, found.unused, is_opaque=not is_a_variable)
+    return Gathered(
+        Kind.TENSORS,
+        reads,
+        found.name,
+        found.unused,
+        is_opaque=not is_a_variable,
+        refuses=_refusal_by(obj),
+    )
+
+
+def _refusal_by(obj: Any) -> Callable[[Sequence[Stored]], Failure | None] | None:
+    """Return what decides whether the object takes tensors, where not their shapes alone do."""
+    table = table_of(obj)
+    if table is not None:
+        return table.refuses
+    if not tf_private.is_variable(obj):
+        return None
+    refuses = _conversion(obj)
+    if refuses is not None:
+        return lambda stored: refuses(stored[0])
+    value = getattr(obj, "_value", None)  # of a Keras 3 variable, which assigns to it
+    active, own = tf_restore.active_strategy(), tf_restore.strategy_of(value)
+    if active is None or own is None or active is own:
+        return None
+    message = f"Mixing different tf.distribute.Strategy objects: {active} is not {own}"
+    failure = Failure(Cause.SCOPE, "RuntimeError", message)
+    return lambda stored: failure
+
+
+def _conversion(obj: Any) -> Callable[[Stored], Failure | None] | None:
+    """Return what raises where a distributed variable makes a value its own; None for others."""
+    if not tf_restore.is_distributed(obj):
+        return None
+    if tf_restore.sums_on_read(obj):  # divides among its replicas, then casts
+        return lambda stored: _indivisible(stored.dtype or "")
+    dtype = tf_private.base_dtype_name(obj.dtype)
+    return lambda stored: _inconvertible(stored.dtype or "", dtype)
+
+
+def _indivisible(dtype: str) -> Failure | None:
+    if dtype not in ("string", "bool"):
+        return None
+    message = f"`x` and `y` must have the same dtype, got tf.{dtype} != tf.int32."
+    return Failure(Cause.DTYPE, "TypeError", message, found=dtype, expected="a number")
+
+
+def _inconvertible(dtype: str, wanted: str) -> Failure | None:
+    if dtype == wanted:
+        return None
+    message = f"Tensor conversion requested dtype {wanted} for Tensor with dtype {dtype}"
+    return Failure(Cause.DTYPE, "ValueError", message, found=dtype, expected=wanted)
+
+
+def _refuse_another_scope(optimizer: Any, variable: Any) -> None:
+    """Raise what a Keras optimizer of before 2.11 does where it may not make a slot variable."""
+    strategy = tf_restore.active_strategy() or optimizer._distribution_strategy
+    if tf_restore.strategy_of(variable) is not strategy:
+        raise Refusal(
+            Failure(
+                Cause.SCOPE,
+                "ValueError",
+                "Trying to create optimizer slot variable under the scope for "
+                f"tf.distribute.Strategy ({strategy or 'the default'}), which is different from "
+                f"the scope used for the original variable ({variable.name}). Make sure the slot "
+                "variables are created under the same strategy scope. This may happen if you're "
+                "restoring from a checkpoint outside the scope.",
+            )
+        )
 
 
 def _shape(obj: Any) -> tuple[int | None, ...] | None:
@@ -369,6 +487,11 @@ def _shape(obj: Any) -> tuple[int | None, ...] | None:
 
 def _words(shape: tuple[int | None, ...] | None) -> str:
     return "<unknown>" if shape is None else str(tuple(shape))
+
+
+def _brackets(shape: Any) -> str:
+    """Return a shape as TensorFlow's kernels print it."""
+    return "[" + ",".join(map(str, shape or ())) + "]"
 
 
 def _too_new(class_name: str) -> Failure:

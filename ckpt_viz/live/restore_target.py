@@ -25,8 +25,10 @@ RESTORE, READ = "restore", "read"
 class Target:
     """A live object that a checkpoint would be restored into by `method`.
 
-    `listed` are the objects that every assert walks through, by id and in its order; `valued`
-    those among them that it expects a value for. `listing` is what that walk raises.
+    `listed` are all objects that a restore walks through, by id and in its order; `valued`
+    those that its asserts expect a value for, without slot variables where it skips them.
+    `listing` is what the asserts' walk raises, `listing_all` that of a name-based restore, which
+    skips nothing.
     `wraps_not_found` says that the call is one that words "not found" anew, `attaches_counter`
     that a `save_counter` hangs off the checkpoint, not off its root.
     """
@@ -37,8 +39,25 @@ class Target:
     listed: tuple[int, ...]
     valued: tuple[int, ...]
     listing: Failure | None
+    listing_all: Failure | None
     wraps_not_found: bool
     attaches_counter: bool
+    takes_path_objects: bool = True
+
+
+def where_it_goes(source: Any, method: str | None, options: Any) -> tuple[Any, str | None]:
+    """Return what a call with these options restores into, and by which method.
+
+    An asynchronous one restores a Checkpoint of its own, whether it is a restore or a read.
+    """
+    checkpoint = source.checkpoint if tf_private.is_checkpoint_manager(source) else source
+    if not tf_restore.is_asynchronous(checkpoint, options):
+        return source, method
+    if not tf_private.is_checkpoint(checkpoint):
+        return source, RESTORE
+    if not hasattr(type(checkpoint), READ):  # that of TensorFlow 1 has no options
+        return source, method
+    return tf_restore.asynchronous_checkpoint(checkpoint), RESTORE
 
 
 @contextmanager
@@ -65,42 +84,61 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Ite
         else:  # as Checkpoint(root=source) would find it
             counter = view.root._lookup_dependency(SAVE_COUNTER)
         creates = chosen == RESTORE and counter is None
+        attaches = not is_checkpoint or view.root is not checkpoint
         yield Target(
             graph=graph_of_walk(source, walk, nodes),
             side=TensorFlowSide(
                 walk,
                 attached_count=len(attached),
                 makes_counter=creates,
+                attaches_counter=attaches,
                 is_eager=tf_restore.is_eager(),
             ),
             method=chosen,
-            listed=tuple(_listed(walk, skips_slots=skips_slots)),
+            listed=tuple(range(len(walk.objects))),
             valued=tuple(_valued(walk, skips_slots=skips_slots)),
             listing=_listing(walk, skips_slots=skips_slots),
+            listing_all=_listing(walk, skips_slots=False),
             wraps_not_found=chosen == RESTORE and not is_v1,
-            attaches_counter=not is_checkpoint or view.root is not checkpoint,
+            attaches_counter=attaches,
+            takes_path_objects=not is_v1,
         )
-
-
-def _listed(walk: Walk, *, skips_slots: bool) -> range:
-    return range(len(walk.children) if skips_slots else len(walk.objects))
 
 
 def _valued(walk: Walk, *, skips_slots: bool) -> Iterator[int]:
     """Yield the objects that a restore's asserts expect a value for."""
-    for obj in _listed(walk, skips_slots=skips_slots):
+    for obj in range(len(walk.children) if skips_slots else len(walk.objects)):
         it = walk.objects[obj]
         is_empty = obj < len(walk.children) and not walk.children[obj]
         if is_empty and tf_private.is_data_structure(it):
             continue
-        if tf_private.is_variable(it) or tf_restore.has_saveables(it):
+        if _has_value(it):
             yield obj
+
+
+def _has_value(obj: Any) -> bool:
+    try:
+        return tf_restore.has_saveables(obj)
+    except Exception:  # the object's own code
+        return True
 
 
 def _listing(walk: Walk, *, skips_slots: bool) -> Failure | None:
     refusals = list(walk.refusals.values())
-    if not skips_slots and walk.slot_refusal is not None:
-        refusals.append(walk.slot_refusal)
+    if not skips_slots:
+        refusals += filter(None, (walk.slot_refusal, _refused_slot(walk)))
     if not refusals:
         return None
     return Failure(Cause.CHILDREN, type(refusals[0]).__name__, str(refusals[0]))
+
+
+def _refused_slot(walk: Walk) -> Exception | None:
+    """Return what listing a slot variable that has children raises (checkpoint/util.py)."""
+    for slot in walk.objects[len(walk.children) :]:
+        walk.memory.remember(slot)
+        if tf_private.children(slot):
+            return NotImplementedError(
+                "Currently only variables with no dependencies can be saved as slot variables. "
+                "File a feature request if this limitation bothers you."
+            )
+    return None

@@ -129,7 +129,12 @@ def value_of(variable: Any) -> Any:
         raise UnsupportedError(
             "a variable of a graph has a value only in a session; expected eager execution"
         )
-    return tensor.numpy()
+    value = tensor.numpy()
+    if isinstance(value, bytes):  # of a string scalar; everything else is an array
+        import numpy as np
+
+        return np.array(value, object)
+    return value
 
 
 def registered_saver_name(obj: object) -> str | None:

@@ -5,7 +5,7 @@ As in `tensorflow_private`: looked up inside functions, each behind its guard.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -29,43 +29,95 @@ def saveables(obj: Any, attributes: Sequence[Any]) -> Saveables:
     """
     util = "training.saving.saveable_object_util"
     factories = private(util, "saveable_objects_from_trackable")(obj)
-    unused: list[str] = []
-    named: dict[str, Any] = {}
-    if factories.keys() == {private("trackable.trackable_utils", "SERIALIZE_TO_TENSORS_NAME")}:
+    if _serializes_to_tensors(factories):
         name = saveable_name(attributes[0].checkpoint_key, legacy_attribute_name(obj))
         (factory,) = factories.values()
-        named[name] = factory(name=name)
+        named, unused = {name: factory(name=name)}, ()
     else:
-        made: set[str] = set()
-        from_factory = private("checkpoint.restore", "_get_saveable_from_factory")
-        for attribute in attributes:
-            if any(attribute.name.startswith(name) for name in made):
-                continue
-            saveable = from_factory(factories, attribute, made) if factories else None
-            if saveable is None:
-                unused.append(attribute.name)
-            else:
-                named[attribute.checkpoint_key] = saveable
+        named, unused = _by_attribute_name(factories, attributes)
     specs = [
         (_text(spec.name), _text(spec.slice_spec), base_dtype_name(spec.dtype))
         for saveable in private(util, "validate_and_slice_inputs")(named)
         for spec in saveable.specs
     ]
-    return Saveables(min(named, default=""), tuple(specs), tuple(unused))
+    return Saveables(min(named, default=""), tuple(specs), unused)
 
 
-def named_saveables(obj: Any) -> tuple[list[tuple[str, list[str]]], list[str]]:
+def keys_of_saveables(
+    obj: Any, attributes: Sequence[Any]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return which of the saved attributes an object would read, by key, and which not, by name.
+
+    Makes no SaveableObject: in a graph those would add operations.
+    """
+    factories = private("training.saving.saveable_object_util", "saveable_objects_from_trackable")(
+        obj
+    )
+    if _serializes_to_tensors(factories):
+        return tuple(attribute.checkpoint_key for attribute in attributes), ()
+    stand_ins = dict.fromkeys(factories, lambda name: True)
+    named, unused = _by_attribute_name(stand_ins, attributes)
+    return tuple(named), unused
+
+
+def _serializes_to_tensors(factories: Mapping[str, Any]) -> bool:
+    return factories.keys() == {private("trackable.trackable_utils", "SERIALIZE_TO_TENSORS_NAME")}
+
+
+def _by_attribute_name(
+    factories: Mapping[str, Any], attributes: Sequence[Any]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return what the factories make of attributes, by key, and the names that none is for."""
+    from_factory = private("checkpoint.restore", "_get_saveable_from_factory")
+    made: set[str] = set()
+    named: dict[str, Any] = {}
+    unused: list[str] = []
+    for attribute in attributes:
+        if any(attribute.name.startswith(name) for name in made):
+            continue
+        saveable = from_factory(factories, attribute, made)
+        if saveable is None:
+            unused.append(attribute.name)
+        else:
+            named[attribute.checkpoint_key] = saveable
+    return named, tuple(unused)
+
+
+def named_saveables(obj: Any) -> tuple[list[NamedSaveable], list[str]]:
     """Return what an object would restore of a name-based checkpoint, and what has no name.
 
-    For each saveable its name and those of its tensors. Asks as `restore` does and restores
-    nothing (`_NameBasedRestoreCoordinator.globally_named_object_attributes`).
+    Asks as `restore` does and restores nothing
+    (`_NameBasedRestoreCoordinator.globally_named_object_attributes`).
     """
     asking = private("checkpoint.checkpoint", "_NameBasedRestoreCoordinator")("", {})
     named = [
-        (_text(saveable.name), [_text(spec.name) for spec in saveable.specs])
+        NamedSaveable(
+            _text(saveable.name),
+            tuple(_text(spec.name) for spec in saveable.specs),
+            getattr(saveable, "_var_shape", None),
+        )
         for saveable in asking.globally_named_object_attributes(obj)
     ]
     return named, list(asking.unused_attributes.get(obj, ()))
+
+
+class NamedSaveable(NamedTuple):
+    """A name, those of its tensors, and the shape of what they are assigned to, where it tells.
+
+    That of a sharded variable is its last shard's, which alone goes by the variable's name.
+    """
+
+    name: str
+    tensors: tuple[str, ...]
+    shape: Any
+
+
+def sums_on_read(obj: Any) -> bool:
+    """Return whether the variable divides what it restores among its replicas, and casts it."""
+    values = "distribute.values"
+    return isinstance(obj, private(values, "SyncOnReadVariable")) and (
+        obj.aggregation == private("ops.variables", "VariableAggregation").SUM
+    )
 
 
 class Saveables(NamedTuple):
@@ -132,8 +184,9 @@ def delegate_of(obj: Any) -> Any:
 def saver_refuses(obj: object, saver_name: str) -> tuple[str, bool] | None:
     """Return why a saver of this name cannot restore the object; None if it can.
 
-    With it whether `restore` raises for it: not so for an unknown saver, or one that is
-    registered with strict_predicate_restore=False.
+    With it whether `restore` raises for it: not so for an unknown saver, which TensorFlow logs,
+    or one that is registered with strict_predicate_restore=False. Raises LookupError where
+    TensorFlow does so for an unknown one (2.15).
     """
     try:
         private("saved_model.registration", "validate_restore_function")(obj, saver_name)
@@ -143,18 +196,52 @@ def saver_refuses(obj: object, saver_name: str) -> tuple[str, bool] | None:
     return None
 
 
-def knows_saver(saver_name: str) -> bool:
-    """Return whether a saver is registered under this name."""
-    try:
-        private("saved_model.registration", "get_save_function")(saver_name)
-    except LookupError:
-        return False
-    return True
+def another_variable(dtype: str) -> Any:
+    """Return a variable like one that the restore would make, for a saver's predicate to look at.
+
+    It is in a graph of its own, so that nothing is added to the user's.
+    """
+    with private("framework.ops", "Graph")().as_default():
+        return private("ops.variables", "Variable")(0, dtype=dtype)
 
 
 def is_distributed(obj: object) -> bool:
     """Return whether the object is a variable of a distribution strategy."""
     return bool(private("distribute.distribute_utils", "is_distributed_variable")(obj))
+
+
+def is_dtensor_variable(obj: object) -> bool:
+    """Return whether the object is a variable of `tf.experimental.dtensor`."""
+    cls = type(obj)
+    return cls.__name__ == "DVariable" and cls.__module__.startswith("tensorflow.dtensor.")
+
+
+def saved_dtype_of_dtensor(variable: Any) -> str:
+    """Return the dtype in which a DTensor variable is saved, and expects to be."""
+    dtype = base_dtype_name(variable.dtype)
+    return "bfloat16" if variable.save_as_bf16 and dtype == "float32" else dtype
+
+
+def is_asynchronous(checkpoint: Any, options: Any) -> bool:
+    """Return whether a call with these options, or one before it, makes a restore asynchronous."""
+    if not private("eager.context", "executing_eagerly")():
+        return False
+    return any(
+        getattr(one, "experimental_enable_async_checkpoint", False)
+        for one in (options, getattr(checkpoint, "_checkpoint_options", None))
+    )
+
+
+def asynchronous_checkpoint(checkpoint: Any) -> Any:
+    """Return the Checkpoint that an asynchronous restore goes into, or one like it.
+
+    It has the keywords that the given one was made with, and a `save_counter` of its own
+    (`Checkpoint._async_checkpointer`).
+    """
+    helper = checkpoint._async_checkpointer_impl
+    if helper is not None:
+        return helper.checkpointer()
+    return private("checkpoint.checkpoint", "Checkpoint")(**checkpoint._kwargs)
 
 
 def new_reader(path: Any) -> Any:
@@ -224,3 +311,31 @@ def reshapes(saver: Any) -> bool:
 def is_reference(variable: object) -> bool:
     """Return whether a variable is one of TensorFlow 1's reference variables."""
     return isinstance(variable, private("ops.ref_variable", "RefVariable"))
+
+
+def shapes_of_table(obj: Any) -> tuple[tuple[int, ...], tuple[int, ...], bool] | None:
+    """Return the shapes of a hash table's key and value, and whether it is a DenseHashTable.
+
+    None for what is no table that restores its entries.
+    """
+    if isinstance(obj, private("ops.lookup_ops", "DenseHashTable")):
+        key = private("framework.ops", "convert_to_tensor")(obj._empty_key)
+        return _known(key.shape), _known(obj._value_shape), True
+    if isinstance(obj, private("ops.lookup_ops", "MutableHashTable")):
+        return (), _known(obj._value_shape), False
+    return None
+
+
+def _known(shape: Any) -> tuple[int, ...]:
+    return tuple(int(dim) for dim in shape)
+
+
+def active_strategy() -> Any:
+    """Return the distribution strategy whose scope is active; None outside of any."""
+    has_one = private("distribute.distribute_lib", "has_strategy")()
+    return private("distribute.distribute_lib", "get_strategy")() if has_one else None
+
+
+def strategy_of(variable: Any) -> Any:
+    """Return the distribution strategy in whose scope a variable was made; None for none."""
+    return getattr(variable, "_distribute_strategy", None)

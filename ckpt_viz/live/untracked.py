@@ -27,6 +27,7 @@ _NO_HOLDERS = (
     types.BuiltinMethodType,
 )
 _PLAIN = (str, bytes, int, float, type(None))
+_LISTS = ("_tracker", "_layers")  # of Keras 3, of all that a layer holds
 _MAX_LOOKED_AT = 10_000  # items below one attribute
 
 
@@ -58,7 +59,10 @@ def find_not_saved(
 
 
 def _attributes(obj: object) -> list[tuple[str, Any]]:
-    """Return the attributes in the order of their making, the public ones first."""
+    """Return the attributes in the order of their making, the public ones first.
+
+    What Keras 3 lists of a layer's parts comes last: the program has names of its own for them.
+    """
     if tf_private.is_variable(obj):
         return []
     attributes = [
@@ -66,7 +70,7 @@ def _attributes(obj: object) -> list[tuple[str, Any]]:
         for name, value in list(instance_dict(obj).items())
         if isinstance(name, str) and not name.startswith("_self_") and type(value) not in _PLAIN
     ]
-    return sorted(attributes, key=lambda item: item[0].startswith("_"))
+    return sorted(attributes, key=lambda item: (item[0].startswith("_"), item[0] in _LISTS))
 
 
 def _trackables_in(value: Any) -> Iterator[Any]:

@@ -20,6 +20,7 @@ from ckpt_viz.matching.trace import (
     Failure,
     Gathered,
     Kind,
+    NewCounter,
     Read,
     Refusal,
     SlotAnswer,
@@ -60,10 +61,10 @@ class LiveSide(Protocol):
     ) -> SlotAnswer:
         """Return what the optimizer does with a saved slot variable, changing nothing."""
 
-    def new_save_counter(self, waiting: bool) -> int | None:
+    def new_save_counter(self, waiting: Sequence[tuple[Node, Stored | None]]) -> NewCounter | None:
         """Return the counter that the restore makes at its end, None if there will be none.
 
-        `waiting` says whether a saved one waits for it.
+        `waiting` are the saved ones that wait for it, each with its tensor.
         """
 
 
@@ -135,7 +136,13 @@ class _Restore:
         self._walk(ROOT, self.live.root)
         self._walk_attached()
         self._make_save_counter()
-        return Trace(self.steps, self.bound, self.unused, tuple(self.slots))
+        return Trace(
+            self.steps,
+            self.bound,
+            self.unused,
+            tuple(self.slots),
+            builds_graph=self.rules.builds_graph,
+        )
 
     def _walk_attached(self) -> None:
         by_name: dict[str, int] = {}
@@ -148,12 +155,21 @@ class _Restore:
 
     def _make_save_counter(self) -> None:
         waiting = [node for node in self.waiting_counters if node not in self.bound]
-        counter = self.live.new_save_counter(bool(waiting))
+        nodes = [self.saved.nodes[node] for node in waiting]
+        try:
+            counter = self.live.new_save_counter([(node, self._stored_of(node)) for node in nodes])
+        except Refusal as refusal:
+            self._fail(refusal.failure, waiting[0], self.live.root, ROOT, SAVE_COUNTER)
+            return
         if counter is None:
             return
-        self._step(Action.CREATE, None, counter, name=SAVE_COUNTER)
-        for node in waiting:
-            self._walk(node, counter, ROOT, SAVE_COUNTER)
+        self._step(Action.CREATE, None, counter.obj, name=SAVE_COUNTER)
+        for node_id in waiting if counter.takes_saved else ():
+            self._walk(node_id, counter.obj, ROOT, SAVE_COUNTER)
+
+    def _stored_of(self, node: Node) -> Stored | None:
+        """Return the tensor of a node's first attribute."""
+        return self.saved.stored(node.attributes[0].checkpoint_key) if node.attributes else None
 
     # --- one pass
 
@@ -262,9 +278,8 @@ class _Restore:
     ) -> None:
         """Hand a slot to its optimizer; `known` if that was bound before the variable."""
         proto = self.saved.nodes[slot_node]
-        stored = self.saved.stored(proto.attributes[0].checkpoint_key) if proto.attributes else None
         try:
-            answer = self.live.slot(optimizer, variable, name, proto, stored)
+            answer = self.live.slot(optimizer, variable, name, proto, self._stored_of(proto))
         except Refusal as refusal:
             self._fail(refusal.failure, slot_node, optimizer, parent, name)
             return
@@ -276,7 +291,7 @@ class _Restore:
                 self._fail(self._no_hook(optimizer), slot_node, optimizer, parent, name)
             return
         if answer.obj is None:
-            self._step(Action.DEFER_SLOT, slot_node, optimizer, parent, name)
+            self._step(Action.DEFER_SLOT, slot_node, optimizer, parent, name, (answer.kind.value,))
             return
         if answer.kind is SlotKind.CREATED:
             self.created.add(answer.obj)
@@ -342,15 +357,24 @@ class _Restore:
         return bad
 
     def _assign(self, node: int, obj: int, gathered: Gathered) -> None:
+        # In a graph, the tensor's shape is not known before it runs.
+        refusal = None if self.rules.builds_graph else self._refusal(obj, gathered)
+        if refusal is not None:
+            self._fail(refusal, node, obj)
+            return
         keys = tuple([read.key for read in gathered.reads])
-        if not self.rules.builds_graph:  # there the tensor's shape is not known before it runs
-            for read in gathered.reads:
-                stored = self.saved.stored(read.key)
-                assert stored is not None
-                if not fits(read.shape, stored.shape):
-                    self._fail(self.live.misfit(obj, stored), node, obj)
-                    return
         self.steps.append(Step(Action.RESTORE, node, obj, None, "", keys))
+
+    def _refusal(self, obj: int, gathered: Gathered) -> Failure | None:
+        """Return what assigning these tensors raises."""
+        tensors = []
+        for read in gathered.reads:
+            stored = self.saved.stored(read.key)
+            assert stored is not None
+            if not fits(read.shape, stored.shape):
+                return self.live.misfit(obj, stored)
+            tensors.append(stored)
+        return gathered.refuses(tensors) if gathered.refuses is not None else None
 
     # --- the trace
 
@@ -414,12 +438,21 @@ def _in_session(failure: Failure, in_session: bool) -> Failure:
     )
 
 
+def kernel_dtype(name: str | None) -> str:
+    """Return a dtype as TensorFlow's kernels print it.
+
+    >>> kernel_dtype("float64"), kernel_dtype("int64")
+    ('double', 'int64')
+    """
+    return {"float16": "half", "float32": "float", "float64": "double"}.get(name or "", name or "")
+
+
 def _wrong_dtype(read: Read, stored: Stored) -> Failure:
     return Failure(
         Cause.DTYPE,
         "InvalidArgumentError",
-        f"tensor_name = {read.key}; expected dtype {read.dtype} does not equal original dtype "
-        f"{stored.dtype}",
+        f"tensor_name = {read.key}; expected dtype {kernel_dtype(read.dtype)} does not equal "
+        f"original dtype {kernel_dtype(stored.dtype)}",
         found=stored.dtype or "",
         expected=read.dtype or "",
     )

@@ -10,18 +10,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from ckpt_viz.matching.engine import fits
+from ckpt_viz.matching.engine import fits, kernel_dtype
+from ckpt_viz.matching.saved_graph import unreadable
 from ckpt_viz.matching.trace import Action, Cause, Failure, Refusal, Step
 from ckpt_viz.object_graph.nodes import Stored
 
 
 class NamedRead(NamedTuple):
-    """What an object restores under one name; `keys` are the tensors, `shape` what it accepts."""
+    """What an object restores under one name; `keys` are the tensors, `shape` what it accepts.
+
+    `refuses`, if any, returns what making a value its own raises, before anything else does.
+    """
 
     name: str
     keys: tuple[str, ...]
     dtype: str | None
     shape: tuple[int | None, ...] | None
+    refuses: Callable[[Stored], Failure | None] | None = None
 
 
 class Named(NamedTuple):
@@ -61,9 +66,15 @@ class NameTrace:
 
 
 def match_names(
-    stored: Callable[[str], Stored | None], live: NamedSide, objects: Sequence[int]
+    stored: Callable[[str], Stored | None],
+    live: NamedSide,
+    objects: Sequence[int],
+    path: str | None = None,
 ) -> NameTrace:
-    """Return what restoring the file into these objects, in this order, would do."""
+    """Return what restoring the file into these objects, in this order, would do.
+
+    `path` is that of a call that words anew what is not found, as in SavedGraph.
+    """
     trace = NameTrace()
     for obj in objects:
         try:
@@ -77,7 +88,7 @@ def match_names(
             if None in found:
                 unused.append(read.name)
                 continue
-            failure = _failure(read, found, live, obj)  # type: ignore[arg-type]
+            failure = _failure(read, found, live, obj, path)  # type: ignore[arg-type]
             if failure is not None:
                 trace.steps.append(Step(Action.FAIL, None, obj, None, read.name, (), failure))
                 continue
@@ -89,19 +100,29 @@ def match_names(
     return trace
 
 
-def _failure(read: NamedRead, found: Sequence[Stored], live: NamedSide, obj: int) -> Failure | None:
-    for one in found:
+def _failure(
+    read: NamedRead, found: Sequence[Stored], live: NamedSide, obj: int, path: str | None
+) -> Failure | None:
+    for key, one in zip(read.keys, found, strict=True):
         if one.error is not None:
-            return Failure(Cause.UNREADABLE, "OutOfRangeError", one.error)
+            return unreadable(path, key, one.error)
+        refused = read.refuses(one) if read.refuses is not None else None
+        if refused is not None:
+            return refused
         if not fits(read.shape, one.shape):
             return live.misfit(obj, one)
         if read.dtype is not None and read.dtype != one.dtype:
-            return Failure(
-                Cause.DTYPE,
-                "InvalidArgumentError",
-                f"Trying to assign variable with wrong dtype. Expected {read.dtype} got "
-                f"{one.dtype}",
-                found=one.dtype or "",
-                expected=read.dtype,
-            )
+            return _wrong_dtype(read, one)
     return None
+
+
+def _wrong_dtype(read: NamedRead, stored: Stored) -> Failure:
+    expected, found = read.dtype or "", stored.dtype or ""
+    return Failure(
+        Cause.DTYPE,
+        "InvalidArgumentError",
+        "Trying to assign variable with wrong dtype. Expected "
+        f"{kernel_dtype(expected)} got {kernel_dtype(found)}",
+        found=found,
+        expected=expected,
+    )

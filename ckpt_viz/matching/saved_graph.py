@@ -40,16 +40,20 @@ class SavedGraph:
 
     def missing(self, keys: Sequence[str]) -> Failure:
         """Return what asking for keys that are not there raises."""
-        return self._not_found(Cause.KEY_MISSING, f"Key {keys[0]} not found in checkpoint")
+        message = not_found(self.path, f"Key {keys[0]} not found in checkpoint")
+        return Failure(Cause.KEY_MISSING, "NotFoundError", message)
 
     def unreadable(self, key: str, why: str) -> Failure:
         """Return what reading a value raises whose bytes are not there."""
-        if why.startswith("no such file") or "no such file" in why:
-            return self._not_found(Cause.UNREADABLE, f"{why} (wanted for {key})")
-        return Failure(Cause.UNREADABLE, "OutOfRangeError", f"{why} (wanted for {key})")
+        return unreadable(self.path, key, why)
 
-    def _not_found(self, cause: Cause, message: str) -> Failure:
-        return Failure(cause, "NotFoundError", not_found(self.path, message))
+
+def unreadable(path: str | None, key: str, why: str) -> Failure:
+    """Return what reading a value raises whose bytes are not there; `path` as in SavedGraph."""
+    message = f"{why} (wanted for {key})"
+    if "no such file" in why:
+        return Failure(Cause.UNREADABLE, "NotFoundError", not_found(path, message))
+    return Failure(Cause.UNREADABLE, "OutOfRangeError", message)
 
 
 def not_found(path: str | None, message: str) -> str:

@@ -7,10 +7,13 @@ a child without an object is deferred, a slot variable is created or restored.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import islice, takewhile
 from typing import NamedTuple
+
+from ckpt_viz.object_graph.nodes import Stored
 
 
 class Action(str, Enum):
@@ -44,6 +47,8 @@ class Cause(str, Enum):
     SLOT_HOOK = "slot hook"  # the optimizer cannot take slot variables
     CODE = "code"  # the object's own code raised
     READER = "reader"  # there is no checkpoint to read
+    SCOPE = "scope"  # a distribution strategy's scope is, or is not, active
+    ABORT = "abort"  # nothing is raised: the process ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,8 @@ class Step(NamedTuple):
     """One step. What an action does not have is None or empty.
 
     `parent` is the saved node whose child or slot is looked at, `name` the local name of the
-    child or the slot's name; `names` are attributes or keys.
+    child or the slot's name; `names` are attributes or keys, or the SlotKind of a slot that waits
+    at its optimizer.
     """
 
     action: Action
@@ -108,7 +114,8 @@ class Gathered:
 
     `saveable` is the name by which TensorFlow sorts what it restores. `unused` are attributes
     that the object has no place for. `is_opaque` says that code of the object's class decides
-    what it makes of the values.
+    what it makes of the values. `refuses`, if any, returns what assigning these tensors raises
+    though dtypes and shapes fit.
     """
 
     kind: Kind
@@ -116,6 +123,7 @@ class Gathered:
     saveable: str = ""
     unused: tuple[str, ...] = ()
     is_opaque: bool = False
+    refuses: Callable[[Sequence[Stored]], Failure | None] | None = None
 
 
 NOTHING = Gathered(Kind.NOTHING)
@@ -127,6 +135,7 @@ class SlotKind(Enum):
     EXISTING = "existing"  # its slot variable is restored with the rest
     CREATED = "created"
     WAITS = "waits"  # until the slot variable is made
+    OUT_OF_SCOPE = "out of scope"  # likewise: it makes none in the strategy's scope that is active
     NO_HOOK = "no hook"  # it is no optimizer that takes slots
 
 
@@ -140,6 +149,18 @@ class SlotAnswer:
     kind: SlotKind
     obj: int | None = None
     at_once: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NewCounter:
+    """The `save_counter` that a restore makes at its end.
+
+    `takes_saved` says that the saved one that waits is restored into it. Not so where one of a
+    restore before this waits, too, and goes first.
+    """
+
+    obj: int
+    takes_saved: bool = True
 
 
 class Refusal(Exception):
@@ -157,7 +178,7 @@ class Trace:
     `bound` is the object of each node that has one. `unused_attributes` are, by node, those
     that no object had a place for. `slots_left` are the variables' nodes whose slots nobody
     asked for. `listing` is the failure of the walk through the live objects that every assert
-    begins with.
+    begins with. `builds_graph` says that nothing is assigned before a session runs it.
     """
 
     steps: Sequence[Step]
@@ -165,11 +186,27 @@ class Trace:
     unused_attributes: Mapping[int, tuple[str, ...]]
     slots_left: tuple[int, ...] = ()
     listing: Failure | None = None
+    builds_graph: bool = False
 
     @property
     def raised(self) -> Failure | None:
-        """What `restore` itself would raise: the first failure; None if it returns."""
-        for step in self.steps:
+        """What `restore` itself would raise: the first failure; None if it returns.
+
+        Of tensors of the wrong dtype, TensorFlow names all that it reads at once.
+        """
+        for index, step in enumerate(self.steps):
             if step.failure is not None and not step.failure.in_session:
-                return step.failure
+                together = list(takewhile(_has_read_wrong_dtype, islice(self.steps, index, None)))
+                texts = [one.failure.message for one in together if one.failure is not None]
+                message = "\n".join(texts) or step.failure.message
+                return replace(step.failure, message=message)
         return None
+
+
+def _has_read_wrong_dtype(step: Step) -> bool:
+    failure = step.failure
+    return (
+        failure is not None
+        and failure.cause is Cause.DTYPE
+        and failure.type == "InvalidArgumentError"
+    )

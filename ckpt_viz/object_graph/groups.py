@@ -31,11 +31,15 @@ class Group:
     """Nodes of one state: a single one, or all in a subtree in which nothing says otherwise.
 
     `members` are those that count; `top` may not be among them, where all below it are alike.
+    With `of_slots` they are the slot variables of the optimizer `top` alone. `section` is the
+    child of the root that they stand below, or the root itself.
     """
 
     state: State
     top: int
     members: tuple[int, ...]
+    section: int
+    of_slots: bool = False
 
 
 def has_value(node: Node) -> bool:
@@ -51,20 +55,25 @@ def groups(graph: Graph, marks: Sequence[Mark]) -> Iterator[Group]:
     """
     outline = _Outline(graph)
     states = [_told(node, mark) for node, mark in zip(graph.nodes, marks, strict=True)]
+    states += [None] * len(outline.optimizers)
     summaries = _summaries(outline, states)
-    place = 0
+    place, section = 0, ROOT
     while place < len(outline.order):
         node_id = outline.order[place]
         own, summary = states[node_id], summaries[node_id]
+        if outline.parents[node_id] == ROOT and node_id < len(graph.nodes):
+            section = node_id
         if summary is _MIXED:
             if own is not None:
-                yield Group(own, node_id, (node_id,))
+                yield Group(own, node_id, (node_id,), section)
             place += 1
             continue
         below = outline.order[place : place + outline.sizes[node_id]]
         if isinstance(summary, State):
             members = tuple([i for i in below if states[i] is not None])
-            yield Group(summary, node_id, members)
+            optimizer = outline.optimizers.get(node_id)
+            top = node_id if optimizer is None else optimizer
+            yield Group(summary, top, members, section, of_slots=optimizer is not None)
         place += len(below)
 
 
@@ -74,7 +83,7 @@ def _told(node: Node, mark: Mark) -> State | None:
 
 
 def _summaries(outline: _Outline, states: Sequence[State | None]) -> list[object]:
-    """Return for each node the one state of its subtree, _MIXED, or None if none counts."""
+    """Return for each place the one state of its subtree, _MIXED, or None if none counts."""
     summaries: list[object] = [
         state if state is None or state in _WHOLE else _MIXED for state in states
     ]
@@ -95,28 +104,39 @@ def _summaries(outline: _Outline, states: Sequence[State | None]) -> list[object
 class _Outline:
     """The tree of a graph with slot variables below their optimizers, and its preorder.
 
-    `sizes` count the nodes of each subtree, which follow each other in `order`.
+    The slots of an optimizer have a place of their own between it and them, with an id after
+    those of the nodes: `optimizers` tells whose it is. `sizes` count the places of each subtree,
+    which follow each other in `order`.
     """
 
     def __init__(self, graph: Graph) -> None:
         tree = graph.tree
         self.parents = list(tree.parents)
+        self.optimizers: dict[int, int] = {}
         children = [list(below) for below in tree.children]
+        holders: dict[int, int] = {}
         for node_id, node in enumerate(graph.nodes):
             optimizer = node.slot.optimizer if node.slot is not None else None
-            if optimizer is None or tree.parents[node_id] in (NOWHERE, optimizer):
-                continue
             # A hostile file can make slots of slots; those stay where they are.
-            if not tree.children[node_id] and graph.nodes[optimizer].slot is None:
-                self.parents[node_id] = optimizer
-                children[optimizer].append(node_id)
+            if optimizer is None or node_id == ROOT or tree.children[node_id]:
+                continue
+            if graph.nodes[optimizer].slot is not None:
+                continue
+            if optimizer not in holders:
+                holders[optimizer] = len(children)
+                self.optimizers[len(children)] = optimizer
+                children[optimizer].append(len(children))
+                children.append([])
+                self.parents.append(optimizer)
+            self.parents[node_id] = holders[optimizer]
+            children[holders[optimizer]].append(node_id)
         self.order: list[int] = []
         stack = [ROOT]
         while stack:
             node_id = stack.pop()
             self.order.append(node_id)
             stack.extend(c for c in reversed(children[node_id]) if self.parents[c] == node_id)
-        self.sizes = [1] * len(graph.nodes)
+        self.sizes = [1] * len(children)
         for node_id in reversed(self.order):
             if self.parents[node_id] != NOWHERE:
                 self.sizes[self.parents[node_id]] += self.sizes[node_id]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, SlotRule
 
-_MAX_STEPS = 200
+_MAX_STEPS = 100
 _MAX_CHARACTERS = 1000  # as in render.text: more than any name that a person has given
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ckpt_viz.object_graph.graph import Format, Graph, Kept, Origin
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.tree import Tree
+from ckpt_viz.words import shape_words
 
 MAX_LINES = 300
 _MAX_SHOWN = 1000  # characters of a name, or of the values of a node
@@ -66,17 +67,6 @@ def describe_value(node: Node) -> str:
         for attribute in node.attributes
         if attribute.dtype
     )
-
-
-def shape_words(shape: tuple[int, ...] | None) -> str:
-    """Return a shape for people.
-
-    >>> shape_words((5, 3)), shape_words(()), shape_words(None)
-    ('5×3', 'scalar', '')
-    """
-    if shape is None:
-        return ""
-    return "×".join(map(str, shape)) if shape else "scalar"
 
 
 def printable(name: str) -> str:

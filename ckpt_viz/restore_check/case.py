@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ckpt_viz.live import facts
+from ckpt_viz.live.facts import Generation
 from ckpt_viz.matching.engine import has_values
 from ckpt_viz.matching.trace import Action, Cause, Step, Trace
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT, Node, Role
+from ckpt_viz.object_graph.nodes import ROOT, Child, Node, Role
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.subtrees import signatures, values_of
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding, Kind
 
 SAVE_COUNTER = "save_counter"
+_UNIQUIFIER = re.compile(r"_\d+(?=/|$)")
 
 
 @dataclass(frozen=True)
@@ -92,11 +96,17 @@ class Case:
             return None
         return self._live_children[obj].get(local_name)
 
+    def saved_child(self, node: int, local_name: str) -> int | None:
+        """Return the child of a saved node by its local name."""
+        return self._saved_children[node].get(local_name)
+
     @cached_property
     def _live_children(self) -> Sequence[Mapping[str, int]]:
-        return [
-            {child.local_name: child.node_id for child in node.children} for node in self.live.nodes
-        ]
+        return _children_by_name(self.live)
+
+    @cached_property
+    def _saved_children(self) -> Sequence[Mapping[str, int]]:
+        return _children_by_name(self.saved)
 
     def finding(
         self,
@@ -121,39 +131,103 @@ class Case:
             on_live,
         )
 
+    def severity(self, nodes: Iterable[int], objects: Iterable[int]) -> Severity:
+        """Return the severity of what goes wrong with these: whether an assert tells of it."""
+        passes = self.unresolved.isdisjoint(nodes) and self.unmatched.isdisjoint(objects)
+        return Severity.WARNING if passes else Severity.FAIL
+
+    def saved_place(self, node: int) -> str:
+        """Return where a saved node stands in the outline: through the model, if it can."""
+        return _place(self.saved, node)
+
+    def live_place(self, obj: int) -> str:
+        """Return where a live object stands in the outline."""
+        return _place(self.live, obj) if self.is_live_node(obj) else self.run.live_name(obj)
+
     @cached_property
     def valued_saved(self) -> Sequence[bool]:
         """For each saved node, whether it or anything below it has a value."""
         return has_values(self.saved.nodes)
 
-    def saved_below(self, node: int) -> Iterator[int]:
-        """Yield the saved nodes with values below a node, itself included."""
-        return valued_below(self.saved, node)
+    def unbound_below(self, node: int, seen: set[int]) -> Iterator[int]:
+        """Yield a saved node and those below it that have no object; none that was seen before."""
+        return _below(self.saved, node, self.bound, seen)
 
-    # --- optimizers of another generation
+    def unheld_below(self, obj: int, seen: set[int]) -> Iterator[int]:
+        """Yield a live object and those below it that no node is bound to, unless seen before."""
+        return _below(self.live, obj, self.holders, seen)
+
+    # --- optimizers
 
     @cached_property
-    def other_generation(self) -> Mapping[int, tuple[int, str, str]]:
+    def other_generation(self) -> Mapping[int, tuple[int, Generation, Generation]]:
         """Saved optimizers that meet one which keeps its state in another way.
 
-        For each the live optimizer, and in words how each of the two keeps its state.
+        For each the live optimizer, and how each of the two keeps its state.
         """
-        found: dict[int, tuple[int, str, str]] = {}
+        found: dict[int, tuple[int, Generation, Generation]] = {}
         for node, obj in self.bound.items():
+            saved_way = generation_of(self.saved.nodes[node])
+            if saved_way is None:
+                continue
             live_way = facts.generation(self.live_object(obj))
-            saved_way = _way_of(self.saved.nodes[node]) if live_way else ""
-            if saved_way and not _same_way(saved_way, live_way):
+            if live_way is None and self.is_live_node(obj):  # a file in place of the program
+                live_way = generation_of(self.live.nodes[obj])
+            if live_way is not None and live_way is not saved_way:
                 found[node] = (obj, saved_way, live_way)
         return found
 
+    def saved_state(self, optimizer: int) -> set[int]:
+        """Return the saved nodes below an optimizer, and its slot variables."""
+        return _state_of(self.saved, optimizer, self._saved_slots)
+
+    def live_state(self, optimizer: int) -> set[int]:
+        """Return the live nodes below an optimizer, and its slot variables."""
+        return _state_of(self.live, optimizer, self._live_slots)
+
     @cached_property
-    def told_by_generation(self) -> tuple[frozenset[int], frozenset[int]]:
-        """The saved nodes and the live objects that are left over for that reason."""
-        nodes, objects = set(), set()
-        for optimizer, (obj, _, _) in self.other_generation.items():
-            nodes |= _state_of(self.saved, optimizer) & self.unresolved
-            objects |= _state_of(self.live, obj) & self.unmatched
-        return frozenset(nodes), frozenset(objects)
+    def _saved_slots(self) -> Mapping[int, Sequence[int]]:
+        return _slots_by_optimizer(self.saved)
+
+    @cached_property
+    def _live_slots(self) -> Mapping[int, Sequence[int]]:
+        return _slots_by_optimizer(self.live)
+
+    # --- what subtrees look like
+
+    @cached_property
+    def _both(self) -> Sequence[Node]:
+        """The nodes of both sides, the live ones after the saved ones."""
+        size = len(self.saved.nodes)
+        moved = [
+            replace(
+                node,
+                children=tuple([Child(c.local_name, c.node_id + size) for c in node.children]),
+            )
+            for node in self.live.nodes
+        ]
+        return (*self.saved.nodes, *moved)
+
+    @cached_property
+    def _looks(self) -> Sequence[int | None]:
+        return signatures(self._both, values_of)
+
+    @cached_property
+    def _looks_with_names(self) -> Sequence[int | None]:
+        return signatures(self._both, _names_and_values)
+
+    def saved_look(self, node: int, *, with_names: bool = False) -> int | None:
+        """Return a number that is equal for equal subtrees of both sides.
+
+        EMPTY for one without values, None for one that leads to itself. With names, the full
+        names of variables count, without the numbers that Keras makes them unique by.
+        """
+        return (self._looks_with_names if with_names else self._looks)[node]
+
+    def live_look(self, obj: int, *, with_names: bool = False) -> int | None:
+        """Return the number of a live object's subtree: see `saved_look`."""
+        looks = self._looks_with_names if with_names else self._looks
+        return looks[len(self.saved.nodes) + obj]
 
     def live_object(self, obj: int) -> object | None:
         """Return the Python object behind a live node; None for what is not in the graph."""
@@ -181,6 +255,13 @@ class Case:
         """Unmatched objects by the top of the subtree that nothing was bound in."""
         in_graph = [obj for obj in self.run.verdicts.unmatched if self.is_live_node(obj)]
         return _groups(self.live, in_graph, self.holders.keys())
+
+
+def _children_by_name(graph: Graph) -> list[dict[str, int]]:
+    return [
+        {child.local_name: child.node_id for child in reversed(node.children)}
+        for node in graph.nodes
+    ]
 
 
 def _groups(
@@ -213,44 +294,53 @@ def _top(graph: Graph, start: int, taken: set[int], tops: dict[int, int]) -> int
     return tops[start]
 
 
-def _way_of(optimizer: Node) -> str:
-    """Return in words how a saved optimizer keeps its state, "" for what is none."""
-    if optimizer.slot_variables:
-        return "an optimizer with slot variables (TensorFlow 1 or legacy Keras)"
+def _place(graph: Graph, node_id: int) -> str:
+    slot = graph.nodes[node_id].slot
+    if slot is not None:
+        return f"the state {slot.name!r} of {_place(graph, slot.variable)}"
+    return ".".join(("(root)", *graph.path(node_id)))
+
+
+def generation_of(optimizer: Node) -> Generation | None:
+    """Return how an optimizer keeps its state, as its graph tells; None for what is none."""
     names = {child.local_name for child in optimizer.children}
-    if {"_variables", "_trainable_variables"} <= names:
-        return "a Keras 3 optimizer, with lists of variables"
+    if names >= {"iter", "learning_rate"} or names >= {"iter", "decay"}:
+        return Generation.LEGACY
+    if optimizer.slot_variables:
+        return Generation.LEGACY if "iter" in names else Generation.TENSORFLOW_1
+    if names >= {"_variables", "_trainable_variables"}:
+        return Generation.KERAS_3
     if "_variables" in names and names & {"_iterations", "iterations"}:
-        return "a Keras 2.11+ optimizer, with lists of variables"
-    return ""
+        return Generation.KERAS_2
+    return None
 
 
-def _same_way(saved: str, live: str) -> bool:
-    return "slot variables" in live if "slot variables" in saved else saved == live
-
-
-def _state_of(graph: Graph, optimizer: int) -> set[int]:
-    """Return the nodes below an optimizer and its slot variables, as the outline has them."""
-    found = {
-        node_id
-        for node_id, node in enumerate(graph.nodes)
-        if node.slot is not None and node.slot.optimizer == optimizer
-    }
-    stack = [optimizer]
-    while stack:
-        node_id = stack.pop()
-        found.add(node_id)
-        stack.extend(graph.tree.children[node_id])
+def _slots_by_optimizer(graph: Graph) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = defaultdict(list)
+    for node_id, node in enumerate(graph.nodes):
+        if node.slot is not None and node.slot.optimizer is not None:
+            found[node.slot.optimizer].append(node_id)
     return found
 
 
-def count(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun.
+def _state_of(graph: Graph, optimizer: int, slots: Mapping[int, Sequence[int]]) -> set[int]:
+    """Return the nodes below an optimizer and its slot variables, as the outline has them."""
+    found = set(slots.get(optimizer, ()))
+    found.update(subtree(graph, optimizer))
+    return found
 
-    >>> count(1, "value"), count(3, "value"), count(2, "entry", "entries")
-    ('1 value', '3 values', '2 entries')
+
+def _names_and_values(node: Node) -> object:
+    return tuple([without_number(a.full_name) for a in node.attributes]), values_of(node)
+
+
+def without_number(full_name: str) -> str:
+    """Return a full name without the numbers that Keras makes it unique by.
+
+    >>> without_number("dense_1/kernel"), without_number("net/block_2/bias")
+    ('dense/kernel', 'net/block/bias')
     """
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+    return _UNIQUIFIER.sub("", full_name)
 
 
 def is_optimizer(node: Node | None) -> bool:
@@ -258,16 +348,22 @@ def is_optimizer(node: Node | None) -> bool:
     return node is not None and node.role is Role.OPTIMIZER
 
 
-def valued_below(graph: Graph, top: int) -> Iterator[int]:
-    """Yield the nodes with values that can be reached from a node, itself included."""
-    seen = {top}
+def _below(graph: Graph, top: int, excluded: Mapping[int, object], seen: set[int]) -> Iterator[int]:
+    stack = [] if top in seen or top in excluded else [top]
+    seen.update(stack)
+    while stack:
+        node_id = stack.pop()
+        yield node_id
+        for child in reversed(graph.nodes[node_id].children):
+            if child.node_id not in seen and child.node_id not in excluded:
+                seen.add(child.node_id)
+                stack.append(child.node_id)
+
+
+def subtree(graph: Graph, top: int) -> Iterator[int]:
+    """Yield a node and what stands below it in the outline."""
     stack = [top]
     while stack:
         node_id = stack.pop()
-        node = graph.nodes[node_id]
-        if node.attributes or node.registered_saver:
-            yield node_id
-        for child in reversed(node.children):
-            if child.node_id not in seen:
-                seen.add(child.node_id)
-                stack.append(child.node_id)
+        yield node_id
+        stack.extend(reversed(graph.tree.children[node_id]))

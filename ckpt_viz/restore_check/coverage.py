@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ckpt_viz.matching.trace import Action, Trace
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.restore_check.dry_run import DryRun
 
 
@@ -83,7 +83,8 @@ def _places(graph: Graph) -> Iterator[tuple[int, str]]:
         if parent >= 0:
             names[node_id] = graph.tree.labels[node_id] if parent == ROOT else names[parent]
     for node_id, node in enumerate(graph.nodes):
-        if node.attributes or node.registered_saver:
+        # What scales the loss of an optimizer says that it serializes itself, as that one does.
+        if (node.attributes or node.registered_saver) and node.role is not Role.OPTIMIZER:
             place = node_id
             if node.slot is not None and node.slot.optimizer is not None:
                 place = node.slot.optimizer

@@ -10,9 +10,9 @@ from typing import Any
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.live.opening import Opened, open_as_restore
 from ckpt_viz.live.restore_side import Made
-from ckpt_viz.live.restore_target import RESTORE, Target, restoring_into
+from ckpt_viz.live.restore_target import RESTORE, Target, restoring_into, where_it_goes
 from ckpt_viz.live.status import read_status, skips_slots_of
-from ckpt_viz.matching.engine import Rules, match
+from ckpt_viz.matching.engine import SAVE_COUNTER, Rules, match
 from ckpt_viz.matching.name_based import NameTrace, match_names
 from ckpt_viz.matching.saved_graph import SavedGraph
 from ckpt_viz.matching.trace import Action, Step, Trace
@@ -79,6 +79,7 @@ def dry_run(live: Any, saved: object, method: str | None, options: Any) -> DryRu
     `saved` is a path as `restore` takes it, the graph of a checkpoint, or None.
     """
     skips_slots = bool(getattr(options, "experimental_skip_slot_variables", False))
+    live, method = where_it_goes(live, method, options)
     with restoring_into(live, method, skips_slots=skips_slots) as target:
         if saved is None:
             return DryRun(target.graph, None, None, without_checkpoint(), target.method)
@@ -129,7 +130,9 @@ def of_status(status: Any) -> DryRun:
 
 def _reading(target: Target, path: object, graph: Graph | None, *, skips_slots: bool) -> DryRun:
     """Return the dry run with exactly this path; `graph` is what it holds, if that is known."""
-    opened = open_as_restore(path, resolves=target.wraps_not_found)
+    opened = open_as_restore(
+        path, resolves=target.wraps_not_found, takes_path_objects=target.takes_path_objects
+    )
     if opened.failure is not None:
         raised = Raised(opened.failure.type, opened.failure.message)
         verdicts = Verdicts(raised, raised, raised, raised)
@@ -181,38 +184,45 @@ def _by_objects(target: Target, graph: Graph, path: object, *, skips_slots: bool
 
 
 def _by_names(target: Target, opened: Opened, tensors: Mapping[str, Stored]) -> DryRun:
-    if not target.side.is_eager:  # nothing is read before run_restore_ops
-        trace = NameTrace(not_restored=target.listed)
-    elif target.listing is not None:
-        trace = NameTrace([Step(Action.FAIL, None, failure=target.listing)])
-    else:
-        trace = match_names(tensors.get, target.side, target.listed)
-    unused, not_restored = dict(trace.unused), list(trace.not_restored)
     names: dict[int, str] = {}
-    if target.side.makes_counter and trace.raised is None:
-        counter = target.side.new_save_counter(False)
-        assert counter is not None
-        names[counter] = "(root).save_counter"
-        if target.attaches_counter or not target.side.is_eager:
+    listed, not_restored = target.listed, []
+    made = target.side.new_save_counter(())
+    counter = made.obj if made is not None else None
+    if counter is not None:
+        names[counter] = f"(root).{SAVE_COUNTER}"
+        if target.attaches_counter:
             not_restored.append(counter)  # it hangs off the checkpoint, not off its root
-    elif target.method == RESTORE:
-        unused = {obj: n for obj, n in unused.items() if not _is_counter(target, obj)}
+        else:
+            listed = (*listed, counter)  # it takes over the restore of its parent
+    if not target.side.is_eager:  # nothing is read before run_restore_ops
+        trace = NameTrace(not_restored=(*listed, *not_restored))
+    elif target.listing_all is not None:
+        trace = NameTrace([Step(Action.FAIL, None, failure=target.listing_all)])
+    else:
+        path = opened.prefix if target.wraps_not_found else None
+        trace = match_names(tensors.get, target.side, listed, path)
+        optional = None
+        if target.method == RESTORE:
+            optional = counter if counter is not None else _counter(target)
+        unused = {obj: missing for obj, missing in trace.unused.items() if obj != optional}
+        trace = replace(trace, unused=unused, not_restored=tuple(not_restored))
     run = DryRun(target.graph, None, trace, Verdicts(), target.method, names)
     verdicts = name_based(
-        unused,
-        not_restored,
+        trace.unused,
+        trace.not_restored,
         raised=trace.raised,
-        listing=target.listing,
+        listing=target.listing_all,
         live_name=run.live_name,
     )
     return DryRun(target.graph, None, trace, verdicts, target.method, names)
 
 
-def _is_counter(target: Target, obj: int) -> bool:
-    return any(
-        edge.local_name == "save_counter" and edge.node_id == obj
-        for edge in target.graph.nodes[0].children
-    )
+def _counter(target: Target) -> int | None:
+    """Return the `save_counter` that there is before the restore."""
+    for edge in target.graph.nodes[0].children:
+        if edge.local_name == SAVE_COUNTER:
+            return edge.node_id
+    return None
 
 
 def _names(target: Target, graph: Graph, steps: list[Step] | Any) -> dict[int, str]:
@@ -236,8 +246,8 @@ def _names(target: Target, graph: Graph, steps: list[Step] | Any) -> dict[int, s
                 bound[step.node] = obj
             if obj < known or obj in names:
                 continue
-            if step.name == "save_counter" and isinstance(target.side.objects[obj], Made):
-                names[obj] = "(root).save_counter"
+            if step.name == SAVE_COUNTER and isinstance(target.side.objects[obj], Made):
+                names[obj] = f"(root).{SAVE_COUNTER}"
             elif step.node in slots and step.node is not None:
                 optimizer, slot = slots[step.node]
                 names[obj] = (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from enum import Enum
 
 from ckpt_viz.object_graph.overlay import Severity
@@ -23,8 +24,6 @@ class Kind(str, Enum):
     INDEX_SHIFTED = "index_shifted"
     RENAMED = "renamed"
     NOT_BUILT = "not_built"
-    OPTIMIZER_MISSING = "optimizer_missing"
-    SAVE_COUNTER = "save_counter"
     # values that go wrong in silence
     CROSS_WIRED = "cross_wired"
     SWAPPED = "swapped"
@@ -39,10 +38,14 @@ class Kind(str, Enum):
     DTYPE = "dtype"
     KEY_MISSING = "key_missing"
     PARTIAL_OVERWRITE = "partial_overwrite"
+    # what one side has and the other has not
     UNRESOLVED = "unresolved"
     UNMATCHED = "unmatched"
     UNUSED_ATTRIBUTE = "unused_attribute"
     DEFERRED = "deferred"
+    # mostly meant so
+    OPTIMIZER_MISSING = "optimizer_missing"
+    SAVE_COUNTER = "save_counter"
     OVERWRITTEN = "overwritten"
     UNKNOWABLE = "unknowable"
     LEFTOVER = "leftover"
@@ -65,3 +68,24 @@ class Finding:
     remedy: str
     nodes: tuple[int, ...] = ()
     objects: tuple[int, ...] = ()
+
+
+@dataclass
+class Told:
+    """The saved nodes and live objects that findings have told of.
+
+    What follows from a cause needs no finding of its own.
+    """
+
+    nodes: set[int] = field(default_factory=set)
+    objects: set[int] = field(default_factory=set)
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        """Remember what these findings are about, unless they are symptoms themselves."""
+        for finding in findings:
+            if finding.kind not in _SYMPTOMS:
+                self.nodes.update(finding.nodes)
+                self.objects.update(finding.objects)
+
+
+_SYMPTOMS = {Kind.SHAPE, Kind.DTYPE, Kind.KEY_MISSING, Kind.PARTIAL_OVERWRITE}

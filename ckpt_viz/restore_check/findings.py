@@ -9,7 +9,7 @@ from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.dry_run import DryRun
-from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.restore_check.finding import Finding, Kind, Told
 from ckpt_viz.restore_check.rules import (
     by_name,
     leftovers,
@@ -20,18 +20,20 @@ from ckpt_viz.restore_check.rules import (
     values,
 )
 
-Rule = Callable[[Case], Iterator[Finding]]
+Rule = Callable[[Case, Told], Iterator[Finding]]
 
+# A rule is told what those before it have found: causes come first here, too.
 _RULES: tuple[Rule, ...] = (
-    raising.process_abort,
     raising.failures,
+    raising.slots_out_of_scope,
     raising.poisoned_before_asserts,
     structure.root_shifted_or_unrelated,
-    structure.index_shifted,
-    structure.renamed,
     leftovers.optimizer_generation,
-    leftovers.optimizer_missing,
+    structure.index_shifted,
+    structure.other_keras,
+    structure.renamed,
     leftovers.not_built,
+    leftovers.optimizer_missing,
     leftovers.save_counter,
     values.inconsistent,
     values.swapped,
@@ -39,9 +41,11 @@ _RULES: tuple[Rule, ...] = (
     values.never_restored,
     values.tensor_ignored,
     values.saver_unknown,
+    values.reshaped,
     tracking.not_tracked,
     raising.partial_overwrite,
-    leftovers.deferred_and_unresolved,
+    leftovers.deferred,
+    leftovers.unresolved,
     leftovers.unmatched,
     leftovers.unused_attributes,
     values.overwritten,
@@ -53,13 +57,15 @@ _SEVERITIES = {severity: place for place, severity in enumerate(Severity)}
 
 def find_all(run: DryRun) -> tuple[Finding, ...]:
     """Return the findings, causes before symptoms and the worst first."""
-    found = [*paths.no_checkpoint(run), *paths.wrong_path(run)]
+    found = [*paths.no_checkpoint(run), *paths.wrong_path(run), *paths.unreadable(run)]
     if isinstance(run.trace, NameTrace) and run.instead is None:
         found += by_name.names(run, run.trace)
     elif isinstance(run.trace, Trace) and run.saved is not None:
-        case = Case(run, run.trace, run.saved)
+        case, told = Case(run, run.trace, run.saved), Told()
         for rule in _RULES:
-            found += rule(case)
+            new = tuple(rule(case, told))
+            told.add(new)
+            found += new
     return tuple(sorted(found, key=_place))
 
 

@@ -40,9 +40,7 @@ def of_files(
     prefix. Raises SourceError for a method that is none, and for a name-based checkpoint in
     place of the program of an object-based one.
     """
-    chosen = method or RESTORE
-    if chosen not in (RESTORE, READ):
-        raise SourceError(f"found method {method!r}, expected 'restore' or 'read'")
+    chosen = _method(method)
     prefix = saved.provenance.prefix if saved.provenance is not None else saved.title
     if _is_by_name(saved):
         run = _by_names(live, saved, chosen)
@@ -58,6 +56,20 @@ def of_files(
     if given is None or _takes(given, saved, chosen):
         return run
     return _misread(run, given, prefix)
+
+
+def of_missing(live: Graph, given: str, why: str, *, method: str | None = None) -> DryRun:
+    """Return what restoring a path that leads to no checkpoint would do; `why` is in words."""
+    chosen = _method(method)
+    raised = _refused(given, chosen)
+    verdicts = Verdicts(raised, raised, raised, raised)
+    return DryRun(live, None, None, verdicts, chosen, reading=given, unread=why)
+
+
+def _method(method: str | None) -> str:
+    if method not in (None, RESTORE, READ):
+        raise SourceError(f"found method {method!r}, expected 'restore' or 'read'")
+    return method or RESTORE
 
 
 def _is_by_name(graph: Graph) -> bool:

@@ -25,6 +25,8 @@ from ckpt_viz.restore_check.finding import Finding, Kind
 _PLAIN = Mark(State.PLAIN)
 _MADE = "made by the restore"
 _FAILED = {Cause.SHAPE: State.SHAPE, Cause.DTYPE: State.DTYPE}
+# What goes wrong in values that are restored, whether or not an assert fails for others.
+_WRONG = {Kind.CROSS_WIRED, Kind.SWAPPED, Kind.UNTIED}
 
 
 def overlay_of(run: DryRun, findings: Sequence[Finding]) -> Overlay:
@@ -81,7 +83,10 @@ def headline(run: DryRun, findings: Sequence[Finding]) -> str:
         (warnings, "warning" if warnings == 1 else "warnings"),
     )
     parts = [f"{number} {words}" for number, words in counts if number]
-    if verdicts.restore is not None:
+    raised = run.trace.raised if run.trace is not None else None
+    if raised is not None and raised.cause is Cause.ABORT:
+        said = f"{run.method}() would end the process"
+    elif verdicts.restore is not None:
         said = f"{run.method}() would raise {verdicts.restore.type}"
     elif verdicts.consumed is not None:
         said = "assert_consumed() would fail"
@@ -120,7 +125,7 @@ def _marks(
             marks[place] = _ghost(node, trace, waiting)
     _mark_failures(trace, of_saved, size, marks)
     for finding in findings:
-        if finding.severity is Severity.WARNING:
+        if finding.severity is Severity.WARNING or finding.kind in _WRONG:
             for obj in finding.objects:
                 if obj < size and marks[obj].state in (State.MATCHED, State.PLAIN):
                     marks[obj] = Mark(State.WARNED, finding.kind.value, marks[obj].partner)

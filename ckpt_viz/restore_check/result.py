@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from ckpt_viz.collecting import collecting_nothing
 from ckpt_viz.matching.trace import Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.render.plan import render_plan
+from ckpt_viz.render.plan_json import plan_json
+from ckpt_viz.render.text import printable
 from ckpt_viz.restore_check.coverage import Part, coverage
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.exceptions import exception_of
 from ckpt_viz.restore_check.finding import Finding
-from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.overlay import overlay_of
 from ckpt_viz.restore_check.verdicts import Raised
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RestoreCheck:
     """A dry run of `live.restore(saved)` or `live.read(saved)`: verdicts and findings.
 
@@ -106,6 +109,8 @@ class RestoreCheck:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What there is to know, causes before symptoms."""
+        from ckpt_viz.restore_check.findings import find_all
+
         with collecting_nothing():
             return find_all(self._run)
 
@@ -123,6 +128,16 @@ class RestoreCheck:
     def overlay(self) -> Overlay:
         """The check laid over one graph, for text and explorer."""
         return overlay_of(self._run, self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the check as plain data, as docs/plan_json.md describes it."""
+        return plan_json(self.overlay)
+
+    def __str__(self) -> str:
+        return render_plan(self.overlay)
+
+    def __repr__(self) -> str:
+        return f"<RestoreCheck of {printable(self.live.title)}: {printable(self.overlay.headline)}>"
 
     def _or_raise(self, raised: Raised | None) -> RestoreCheck:
         if raised is not None:

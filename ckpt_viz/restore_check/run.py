@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ckpt_viz.collecting import collecting_nothing
-from ckpt_viz.errors import SourceError
+from ckpt_viz.errors import CheckpointNotFoundError, SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.restore_check.dry_run import DryRun, dry_run, of_status
+from ckpt_viz.restore_check.of_files import of_files, of_missing
 from ckpt_viz.restore_check.of_saver import of_saver
 
 
@@ -66,9 +67,12 @@ def _of_files(
     options: Any,
     graph: Callable[[object], Graph],
 ) -> DryRun:
-    from ckpt_viz.restore_check.of_files import of_files
-
     if saved is None:
         raise SourceError("found one checkpoint, expected a second one to restore into it")
+    given = os.fspath(saved) if isinstance(saved, (str, os.PathLike)) else None
+    try:
+        found = graph(saved)
+    except CheckpointNotFoundError as error:
+        return of_missing(live, str(given), str(error), method=method)
     skips_slots = bool(getattr(options, "experimental_skip_slot_variables", False))
-    return of_files(live, graph(saved), method=method, skips_slots=skips_slots)
+    return of_files(live, found, method=method, skips_slots=skips_slots, given=given)

@@ -10,9 +10,9 @@ from ckpt_viz.matching.name_based import NameTrace
 from ckpt_viz.matching.trace import Cause
 from ckpt_viz.object_graph.nodes import Stored
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.restore_check.case import count
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.words import count
 
 _MAX_NAMED = 5
 _ALIKE = 0.6

@@ -37,9 +37,25 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
             Kind.WRONG_PATH,
             None,
             None,
-            f"{run.reading}: {raised.type}: {raised.message.splitlines()[0]}.",
-            run.unread,
+            f"{run.reading}: {raised.type}: {raised.message.splitlines()[0].rstrip('.?')}.",
+            f"{run.unread}.".replace("?.", "?"),
         )
+
+
+def unreadable(run: DryRun) -> Iterator[Finding]:
+    """Find a checkpoint that is where the path says, and cannot be read."""
+    raised = run.verdicts.restore
+    if raised is None or run.trace is not None or run.instead is not None or run.unread:
+        return
+    said = raised.message.splitlines()[0].rstrip(".")
+    yield Finding(
+        Severity.ERROR,
+        Kind.KEY_MISSING,
+        None,
+        None,
+        f"{run.reading} cannot be read: {raised.type}: {said}.",
+        "Copy the whole checkpoint again: the index and every data file.",
+    )
 
 
 def no_checkpoint(run: DryRun) -> Iterator[Finding]:
@@ -57,6 +73,6 @@ def no_checkpoint(run: DryRun) -> Iterator[Finding]:
 
 
 def _gives(outcome: DryRun) -> str:
-    if outcome.verdicts.consumed is None:
+    if outcome.verdicts.consumed is None and outcome.verdicts.nontrivial is None:
         return "pass every assert"
     return "be read, with assert_consumed() failing"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ckpt_viz.live import facts
-from ckpt_viz.matching.trace import Action, Cause, Failure, Step
+from ckpt_viz.matching.trace import Action, Cause, Failure, SlotKind, Step
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.restore_check.case import Case, count
-from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.restore_check.case import Case
+from ckpt_viz.restore_check.finding import Finding, Kind, Told
+from ckpt_viz.words import count
 
-_SCOPE = "under the scope for tf.distribute.Strategy"
-_REUSED = "slot variable"
 _KINDS = {
     Cause.SHAPE: Kind.SHAPE,
     Cause.DTYPE: Kind.DTYPE,
@@ -20,46 +20,9 @@ _KINDS = {
     Cause.CHILDREN: Kind.POISONED_CONTAINER,
     Cause.PREDICATE: Kind.SAVER_UNKNOWN,
     Cause.CODE: Kind.UNKNOWABLE,
+    Cause.SCOPE: Kind.STRATEGY_SCOPE,
+    Cause.ABORT: Kind.PROCESS_ABORT,
 }
-
-
-def failures(case: Case) -> Iterator[Finding]:
-    """Find what `restore` raises, each failure and not only the first."""
-    told = {obj for obj, _, _ in case.other_generation.values()}
-    for step in case.steps(Action.FAIL):
-        assert step.failure is not None
-        if step.failure.cause is Cause.SLOT_HOOK and step.obj in told:
-            continue  # one finding tells of all its slots
-        kind, remedy = _explained(case, step, step.failure)
-        yield case.finding(
-            Severity.ERROR,
-            kind,
-            _why(step.failure, kind),
-            remedy,
-            nodes=() if step.node is None else (step.node,),
-            objects=() if step.obj is None else (step.obj,),
-        )
-
-
-def _explained(case: Case, step: Step, failure: Failure) -> tuple[Kind, str]:
-    if _SCOPE in failure.message:
-        return Kind.STRATEGY_SCOPE, (
-            "Call restore inside `with strategy.scope():` of the strategy that made the variables."
-        )
-    if failure.cause is Cause.SLOT_HOOK:
-        obj = case.live.object(step.obj) if step.obj is not None else None
-        if facts.is_optimizer(obj):
-            return Kind.OPTIMIZER_GENERATION, (
-                "Restore with the optimizer class that saved it (tf_keras.optimizers.legacy or "
-                "tf.compat.v1.train), or leave the optimizer out of the checkpoint."
-            )
-        return Kind.OPTIMIZER_MISSING, (
-            "Put the optimizer in its place, or pass "
-            "CheckpointOptions(experimental_skip_slot_variables=True)."
-        )
-    return _KINDS.get(failure.cause, Kind.UNKNOWABLE), _REMEDIES.get(failure.cause, _OWN_CODE)
-
-
 _OWN_CODE = "Look at the object's own code, which raises this."
 _REMEDIES = {
     Cause.SHAPE: "Make the variable with the saved shape, or give it another local name to leave "
@@ -71,85 +34,189 @@ _REMEDIES = {
     Cause.CHILDREN: "Assign a new list or dict instead of changing the tracked one, and keep what "
     "must not be tracked out of it.",
     Cause.PREDICATE: "Restore into an object that the saver was registered for.",
+    Cause.SCOPE: "Call restore inside `with strategy.scope():` of the strategy that made the "
+    "variables, and make the optimizer there, too.",
+    Cause.ABORT: "Do not restore this: make a table of the class that was saved.",
 }
+_IS_POISONED = "Unable to save the object"
+# What TensorFlow says of a container after the object itself, which may print at any length.
+_REASON = re.compile(r"\)\. (.+?)\.?(?:\. |\n|$)")
 
 
-def _why(failure: Failure, kind: Kind) -> str:
+def failures(case: Case, told: Told) -> Iterator[Finding]:
+    """Find what `restore` raises, each failure and not only the first."""
+    optimizers = {obj for obj, _, _ in case.other_generation.values()}
+    scopes: dict[str, list[Step]] = {}
+    seen: set[int] = set()
+    for step in case.steps(Action.FAIL):
+        failure = step.failure
+        assert failure is not None
+        if failure.cause is Cause.SLOT_HOOK and step.obj in optimizers:
+            continue  # one finding tells of all its slots
+        if failure.cause is Cause.SCOPE:
+            scopes.setdefault(failure.type, []).append(step)
+            continue
+        kind, remedy = _explained(case, step, failure)
+        yield case.finding(
+            Severity.WARNING if failure.in_session else Severity.ERROR,
+            kind,
+            _why(case, step, failure),
+            remedy,
+            nodes=_nodes(case, step, kind, seen),
+            objects=() if step.obj is None else (step.obj,),
+        )
+    for steps in scopes.values():
+        yield _out_of_scope(case, steps)
+
+
+def _nodes(case: Case, step: Step, kind: Kind, seen: set[int]) -> tuple[int, ...]:
+    """Return the saved nodes of a failure: of a container that nobody can look into, all below."""
+    if step.node is None:
+        return ()
+    if kind is not Kind.POISONED_CONTAINER:
+        return (step.node,)
+    children = (child.node_id for child in case.saved.nodes[step.node].children)
+    return (step.node, *(low for child in children for low in case.unbound_below(child, seen)))
+
+
+def _explained(case: Case, step: Step, failure: Failure) -> tuple[Kind, str]:
+    if failure.cause is Cause.SLOT_HOOK:
+        obj = case.live_object(step.obj) if step.obj is not None else None
+        if facts.is_optimizer(obj):
+            return Kind.OPTIMIZER_GENERATION, (
+                "Restore with the optimizer class that saved it (tf_keras.optimizers.legacy or "
+                "tf.compat.v1.train), or leave the optimizer out of the checkpoint."
+            )
+        return Kind.OPTIMIZER_MISSING, (
+            "Put the optimizer in its place, or pass "
+            "CheckpointOptions(experimental_skip_slot_variables=True)."
+        )
+    if failure.cause is Cause.CHILDREN and _IS_POISONED not in failure.message:
+        return Kind.UNKNOWABLE, _OWN_CODE
+    return _KINDS.get(failure.cause, Kind.UNKNOWABLE), _REMEDIES.get(failure.cause, _OWN_CODE)
+
+
+def _why(case: Case, step: Step, failure: Failure) -> str:
+    later = ", and run_restore_ops() raises" if failure.in_session else ""
+    if failure.cause is Cause.ABORT:
+        return (
+            f"Importing the saved entries (keys of shape {failure.found}) into this DenseHashTable "
+            "does not raise but ends the process: a DenseHashTable takes no entries of a "
+            "MutableHashTable."
+        )
     if failure.cause in (Cause.SHAPE, Cause.DTYPE) and failure.found:
         what = "shape" if failure.cause is Cause.SHAPE else "dtype"
         return (
-            f"The saved value has {what} {failure.found}, the program's variable "
-            f"{failure.expected}."
+            f"The saved value has {what} {failure.found}, the program's {failure.expected}{later}."
         )
-    first = failure.message.strip().split("\n")[0]
-    return f"{failure.type}: {first}"
+    if failure.cause is Cause.PREDICATE:
+        saver = case.saved.nodes[step.node].registered_saver if step.node is not None else ""
+        return f"It was saved by the registered saver {saver!r}, which refuses this object."
+    if _IS_POISONED in failure.message:
+        return f"{failure.type}, {_IS_POISONED}: {_reason(failure.message)}."
+    return f"{failure.type}{later}: {_first_sentence(failure.message)}."
 
 
-def poisoned_before_asserts(case: Case) -> Iterator[Finding]:
+def _reason(message: str) -> str:
+    found = _REASON.search(message)
+    return found[1] if found is not None else "it was changed in a way that cannot be restored"
+
+
+def _first_sentence(message: str) -> str:
+    return message.strip().split("\n")[0].split(". ")[0].removesuffix(".")
+
+
+def _out_of_scope(case: Case, steps: list[Step]) -> Finding:
+    failure = steps[0].failure
+    assert failure is not None
+    return case.finding(
+        Severity.ERROR,
+        Kind.STRATEGY_SCOPE,
+        f"{failure.type}: {_first_sentence(failure.message)}.",
+        _REMEDIES[Cause.SCOPE],
+        nodes=dict.fromkeys(step.node for step in steps if step.node is not None),
+        objects=dict.fromkeys(step.obj for step in steps if step.obj is not None),
+    )
+
+
+def slots_out_of_scope(case: Case, told: Told) -> Iterator[Finding]:
+    """Find slot variables that an optimizer does not make while another's scope is active."""
+    waiting: dict[int, list[int]] = {}
+    for step in case.steps(Action.DEFER_SLOT):
+        if step.obj is not None and step.names == (SlotKind.OUT_OF_SCOPE.value,):
+            assert step.node is not None
+            waiting.setdefault(step.obj, []).append(step.node)
+    for obj, nodes in waiting.items():
+        name = type(case.live_object(obj)).__name__
+        yield case.finding(
+            Severity.FAIL,
+            Kind.STRATEGY_SCOPE,
+            f"{count(len(nodes), 'slot variable')} wait at this {name}, which makes none while the "
+            "scope of a tf.distribute.Strategy is active that is not its own.",
+            "Call restore outside of the scope, or make the optimizer inside it.",
+            nodes=nodes,
+            objects=(obj,),
+        )
+
+
+def poisoned_before_asserts(case: Case, told: Told) -> Iterator[Finding]:
     """Find containers that only the asserts come upon, or the next save."""
-    told = {step.obj for step in case.steps(Action.FAIL)}
+    failed = {step.obj for step in case.steps(Action.FAIL)}
     for obj, node in enumerate(case.live.nodes):
-        if node.error is None or obj in told:
+        if node.error is None or obj in failed:
             continue
         if "NotImplementedError" in node.error:
-            yield case.finding(
-                Severity.FAIL,
-                Kind.SLOT_REUSED,
-                f"An optimizer's slot variable is tracked by another object, too: {node.error}.",
-                "Do not assign a slot variable to an attribute of a tracked object.",
-                objects=(obj,),
-            )
-        elif "Unable to save the object" in node.error:
+            yield _reused(case, obj)
+        elif _IS_POISONED in node.error:
             yield case.finding(
                 Severity.FAIL,
                 Kind.POISONED_CONTAINER,
-                f"TensorFlow refuses to list what this container holds: {node.error}",
+                f"{_IS_POISONED}: the asserts raise ValueError, and so does the next save, for "
+                f"this container: {_reason(node.error)}.",
                 _REMEDIES[Cause.CHILDREN],
                 objects=(obj,),
             )
 
 
-def partial_overwrite(case: Case) -> Iterator[Finding]:
+def _reused(case: Case, optimizer: int) -> Finding:
+    slots = facts.slots_of(case.live_object(optimizer))
+    again = [
+        obj
+        for obj in range(len(case.live.nodes))
+        if slots.get(id(case.live_object(obj))) is not None
+    ]
+    names = ", ".join(
+        f"{case.live.name(obj)} ({slots[id(case.live_object(obj))]!r})" for obj in again
+    )
+    return case.finding(
+        Severity.FAIL,
+        Kind.SLOT_REUSED,
+        f"A slot variable of {case.live.name(optimizer)} is tracked a second time, as {names}: "
+        "every assert raises NotImplementedError, and so does the next save.",
+        "Do not assign a slot variable to an attribute of a tracked object.",
+        objects=(*again, optimizer),
+    )
+
+
+def partial_overwrite(case: Case, told: Told) -> Iterator[Finding]:
     """Find a restore that stops when some variables have their new values already."""
     written: list[Step] = []
     for step in case.trace.steps:
-        if step.action is Action.FAIL and step.failure is not None:
-            if not step.failure.in_session and written:
+        if step.failure is not None and not step.failure.in_session:
+            if written and step.failure.cause is not Cause.ABORT:
                 yield _overwritten(case, written)
             return
-        if step.action is Action.RESTORE:
+        if step.action is Action.RESTORE and step.obj is not None and case.is_live_node(step.obj):
             written.append(step)
 
 
 def _overwritten(case: Case, written: list[Step]) -> Finding:
-    nodes = [step.node for step in written if step.node is not None]
-    objects = [step.obj for step in written if step.obj is not None]
     return case.finding(
         Severity.ERROR,
         Kind.PARTIAL_OVERWRITE,
         f"Restore stops half-way: {count(len(written), 'value')} would already be overwritten "
         "when it raises.",
         "Mend the cause first; after such a failure, build the objects anew.",
-        nodes=nodes,
-        objects=objects,
+        nodes=[step.node for step in written if step.node is not None],
+        objects=[step.obj for step in written if step.obj is not None],
     )
-
-
-def process_abort(case: Case) -> Iterator[Finding]:
-    """Find the restore of a hash table that kills the process."""
-    for step in case.steps(Action.RESTORE):
-        if step.obj is None or step.node is None:
-            continue
-        reason = facts.aborts(
-            case.live.object(step.obj) if case.is_live_node(step.obj) else None,
-            [case.saved.stored(key) for key in step.names],
-        )
-        if reason:
-            yield case.finding(
-                Severity.ERROR,
-                Kind.PROCESS_ABORT,
-                reason,
-                "Do not restore this: make a table of the class that was saved.",
-                nodes=(step.node,),
-                objects=(step.obj,),
-            )

@@ -2,45 +2,45 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from ckpt_viz.live import facts
+from ckpt_viz.matching.engine import fits
 from ckpt_viz.matching.trace import Action, Step
-from ckpt_viz.object_graph.nodes import Node, Role
+from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.restore_check.case import Case, count
-from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.restore_check.case import Case, is_optimizer, without_number
+from ckpt_viz.restore_check.finding import Finding, Kind, Told
+from ckpt_viz.words import count
 
-_UNIQUIFIER = re.compile(r"_\d+(?=/|$)")
 _INDEX_LISTS = ("_trainable_variables", "_variables", "_trainable_variables_indices")
+_HYPERPARAMETERS = ("learning_rate", "decay", "beta_1", "beta_2", "momentum", "rho")
 
 
-def value_lost(case: Case) -> Iterator[Finding]:
+# --- two values for one object, or none
+
+
+def value_lost(case: Case, told: Told) -> Iterator[Finding]:
     """Find saved values of which another one goes into the same variable."""
     for step in case.steps(Action.REPEAT):
         assert step.node is not None and step.obj is not None
-        if not _has_value(case.saved.nodes[step.node]):
+        if step.node in told.nodes or step.obj in told.objects or not _is_valued(case, step):
             continue
-        kept = _restored_holder(case, step)
+        kept = next((n for n in case.holders[step.obj] if n != step.node), None)
         if kept is None or _same_bytes(case, kept, step.node):
             continue
+        is_kept = _has_value(case.saved.nodes[kept])
         yield case.finding(
             Severity.WARNING,
             Kind.VALUE_LOST,
-            f"Two saved values belong to this one object: that of {case.saved.name(kept)} is "
-            f"restored, that of {case.saved.name(step.node)} is not.",
+            f"Two saved objects belong to this one object: that of {case.saved_place(kept)} is "
+            f"{'restored' if is_kept else 'first and has no value'}, that of "
+            f"{case.saved_place(step.node)} is not restored.",
             "Give the program two objects, as it had when it was saved.",
             nodes=(step.node, kept),
             objects=(step.obj,),
         )
-
-
-def _restored_holder(case: Case, step: Step) -> int | None:
-    assert step.obj is not None
-    first = case.holders.get(step.obj, ())
-    return next((node for node in first if node != step.node), None)
 
 
 def _same_bytes(case: Case, left: int, right: int) -> bool:
@@ -53,28 +53,36 @@ def _fingerprints(case: Case, node: int) -> list[object]:
     return [one.fingerprint if one is not None else None for one in stored]
 
 
-def never_restored(case: Case) -> Iterator[Finding]:
+def never_restored(case: Case, told: Told) -> Iterator[Finding]:
     """Find live values that are bound to a saved object without a value."""
+    lost = {step.obj for step in case.steps(Action.REPEAT) if _is_valued(case, step)}
     for step in case.steps(Action.VALUELESS):
         assert step.node is not None and step.obj is not None
         live = case.live_node(step.obj)
-        others = [node for node in case.holders.get(step.obj, ()) if node in case.restored]
-        if live is not None and _has_value(live) and not others:
-            yield case.finding(
-                Severity.WARNING,
-                Kind.NEVER_RESTORED,
-                "The checkpoint has an object without a value in this place, so the program's "
-                "value stays what it is, and every assert passes.",
-                "Give the two different local names, or restore into an object of the saved class.",
-                nodes=(step.node,),
-                objects=(step.obj,),
-            )
+        if live is None or not _has_value(live) or is_optimizer(live) or step.obj in lost:
+            continue
+        yield case.finding(
+            Severity.WARNING,
+            Kind.NEVER_RESTORED,
+            "The checkpoint has an object without a value in this place, so the program's value "
+            "stays what it is, and every assert passes.",
+            "Give the two different local names, or restore into an object of the saved class.",
+            nodes=(step.node,),
+            objects=(step.obj,),
+        )
 
 
-def tensor_ignored(case: Case) -> Iterator[Finding]:
+def _is_valued(case: Case, step: Step) -> bool:
+    return step.node is not None and _has_value(case.saved.nodes[step.node])
+
+
+def tensor_ignored(case: Case, told: Told) -> Iterator[Finding]:
     """Find stored tensors that the object does not ask for."""
+    failed = {step.node for step in case.steps(Action.FAIL)}
     for step in case.steps(Action.GATHER):
         assert step.node is not None and step.obj is not None
+        if step.node in failed:
+            continue
         node = case.saved.nodes[step.node]
         unused = set(case.trace.unused_attributes.get(step.node, ()))
         ignored = [
@@ -86,8 +94,8 @@ def tensor_ignored(case: Case) -> Iterator[Finding]:
             yield case.finding(
                 Severity.WARNING,
                 Kind.TENSOR_IGNORED,
-                f"The object reads {count(len(step.names), 'tensor')} of those that were saved "
-                f"and leaves {', '.join(ignored)} unread; no assert tells.",
+                f"The object reads {len(step.names)} of the saved tensors and leaves "
+                f"{', '.join(ignored)} unread; no assert tells.",
                 "Restore into an object of the class that was saved.",
                 nodes=(step.node,),
                 objects=(step.obj,),
@@ -99,7 +107,7 @@ def _is_read(key: str, keys: Iterable[str]) -> bool:
     return any(read.startswith(key) for read in keys)
 
 
-def saver_unknown(case: Case) -> Iterator[Finding]:
+def saver_unknown(case: Case, told: Told) -> Iterator[Finding]:
     """Find objects whose registered saver does not run here."""
     for step in case.steps(Action.SKIP_SAVER):
         assert step.node is not None and step.obj is not None
@@ -115,40 +123,44 @@ def saver_unknown(case: Case) -> Iterator[Finding]:
         )
 
 
-def inconsistent(case: Case) -> Iterator[Finding]:
+# --- one value for two objects
+
+
+def inconsistent(case: Case, told: Told) -> Iterator[Finding]:
     """Find saved objects with several paths that lead to different live objects.
 
     The first path decides; through the index of a Keras 3 optimizer's list it is often another
     variable's.
     """
-    told: set[tuple[int, int]] = set()
+    others: dict[int, dict[int, None]] = {}
     by_index: dict[int, list[tuple[int, int, int]]] = {}
     for step in case.steps(Action.KEEP):
-        assert step.node is not None and step.parent is not None
-        parent, first = case.bound.get(step.parent), case.bound.get(step.node)
-        if parent is None or first is None:
+        node = step.node
+        assert node is not None and step.parent is not None
+        parent, first = case.bound.get(step.parent), case.bound.get(node)
+        if parent is None or first is None or node in told.nodes:
             continue
         other = case.live_child(parent, step.name)
-        if other is None or other == first or (step.node, other) in told:
+        if other is None or other == first or other in others.setdefault(node, {}):
             continue
-        told.add((step.node, other))
-        if not _matters(case, other):
+        others[node][other] = None
+        if not _holds_a_value(case, other):
             continue
-        optimizer = _optimizer_of(case, case.binding.get(step.node)) or _optimizer_of(case, step)
+        optimizer = _optimizer_of(case, case.binding.get(node)) or _optimizer_of(case, step)
         if optimizer is not None:
-            by_index.setdefault(optimizer, []).append((step.node, first, other))
+            by_index.setdefault(optimizer, []).append((node, first, other))
         else:
-            yield _untied(case, step.node, first, other)
+            yield _untied(case, node, first, other)
     for optimizer, pairs in by_index.items():
         yield _cross_wired(case, optimizer, pairs)
 
 
 def _untied(case: Case, node: int, first: int, other: int) -> Finding:
     return case.finding(
-        Severity.WARNING,
+        case.severity((), (other,)),
         Kind.UNTIED,
         f"One saved object stands for two of the program, {case.run.live_name(first)} and "
-        f"{case.run.live_name(other)}; only the first one gets its values.",
+        f"{case.run.live_name(other)}; only the first one gets its value.",
         "Share the object in the program, as it was when it was saved, or set the other after "
         "restoring.",
         nodes=(node,),
@@ -159,17 +171,21 @@ def _untied(case: Case, node: int, first: int, other: int) -> Finding:
 def _cross_wired(case: Case, optimizer: int, pairs: list[tuple[int, int, int]]) -> Finding:
     node, first, other = pairs[0]
     nodes = dict.fromkeys(node for node, _, _ in pairs)
+    objects = dict.fromkeys(obj for _, *both in pairs for obj in both)
+    state = case.saved_state(optimizer) & case.unresolved
+    live = case.bound.get(optimizer)
+    live_state = case.live_state(live) & case.unmatched if live is not None else ()
     return case.finding(
-        Severity.WARNING,
+        case.severity(state, (*objects, *live_state)),
         Kind.CROSS_WIRED,
         f"By their index in the lists of {case.saved.name(optimizer)}, "
         f"{count(len(nodes), 'saved value')} belong to other variables than by their path in the "
-        f"model: {case.saved.name(node)} goes into {case.run.live_name(first)}, and not into "
-        f"{case.run.live_name(other)}.",
+        f"model: that of {case.saved_place(node)} goes into {case.live_place(first)}, and not "
+        f"into {case.live_place(other)}.",
         "Build the optimizer with the same trainable variables in the same order as when it was "
         "saved, or restore model and optimizer from checkpoints of their own.",
-        nodes=nodes,
-        objects=dict.fromkeys(obj for _, *both in pairs for obj in both),
+        nodes=(*nodes, *sorted(state - nodes.keys())),
+        objects=(*objects, *sorted(set(live_state) - objects.keys())),
     )
 
 
@@ -178,47 +194,55 @@ def _optimizer_of(case: Case, step: Step | None) -> int | None:
     if step is None or step.parent is None or not step.name.isdecimal():
         return None
     for parent, name in case.saved.edges_to[step.parent]:
-        if name in _INDEX_LISTS and case.saved.nodes[parent].role is Role.OPTIMIZER:
+        if name in _INDEX_LISTS and is_optimizer(case.saved.nodes[parent]):
             return parent
     return None
 
 
-def _matters(case: Case, obj: int) -> bool:
+def _holds_a_value(case: Case, obj: int) -> bool:
     """Return whether an object has a value itself; below it every path is looked at anyway."""
     node = case.live_node(obj)
     return node is not None and _has_value(node)
 
 
-def swapped(case: Case) -> Iterator[Finding]:
+# --- one for the other
+
+
+def swapped(case: Case, told: Told) -> Iterator[Finding]:
     """Find variables that get each other's values, as their full names tell.
 
     Names prove it only where they change places among themselves: a saved `b` that goes into
     the variable `a` is a renaming, unless a saved `a` goes into the variable `b`. Numbers that
     Keras makes names unique by are no evidence.
     """
-    goes_to = _names_by_names(case)
-    for name, (node, obj, live_name) in goes_to.items():
+    goes_to = _names_by_names(case, told)
+    done: set[str] = set()
+    for name in goes_to:
         circle = [name]
-        while live_name in goes_to and live_name not in circle and len(circle) <= 1000:
-            circle.append(live_name)
-            live_name = goes_to[live_name][2]
-        if len(circle) > 1 and live_name == name:
-            yield case.finding(
-                Severity.WARNING,
-                Kind.SWAPPED,
-                f"The value that was saved from {name!r} goes into {goes_to[name][2]!r}, and in "
-                "turn: by position they belong together, by name they have changed places.",
-                "Put them in the order in which they were saved.",
-                nodes=(node,),
-                objects=(obj,),
-            )
-    yield from _swapped_slots(case)
+        while (following := goes_to[circle[-1]][2]) in goes_to and following not in done:
+            done.add(following)
+            circle.append(following)
+        if len(circle) > 1 and circle[-1] == name:
+            yield _swapped_circle(case, [goes_to[one] for one in circle[:-1]], circle)
+    yield from _swapped_slots(case, told)
 
 
-def _names_by_names(case: Case) -> dict[str, tuple[int, int, str]]:
+def _swapped_circle(case: Case, members: list[tuple[int, int, str]], circle: list[str]) -> Finding:
+    return case.finding(
+        Severity.WARNING,
+        Kind.SWAPPED,
+        f"The value that was saved from {circle[0]!r} goes into {circle[1]!r}, and in turn: by "
+        "position they belong together, by name they have changed places.",
+        "Put them in the order in which they were saved.",
+        nodes=[node for node, _, _ in members],
+        objects=[obj for _, obj, _ in members],
+    )
+
+
+def _names_by_names(case: Case, told: Told) -> dict[str, tuple[int, int, str]]:
     """Return, by saved full name: node, object and the object's full name, where they differ."""
     pairs = []
-    for node in case.restored:
+    for node in case.restored - told.nodes:
         obj = case.bound[node]
         live = case.live_node(obj)
         if live is None or live.slot is not None or case.saved.nodes[node].slot is not None:
@@ -236,47 +260,60 @@ def _names_by_names(case: Case) -> dict[str, tuple[int, int, str]]:
 
 
 def _full_name(node: Node) -> str:
-    if len(node.attributes) != 1:
-        return ""
-    return _UNIQUIFIER.sub("", node.attributes[0].full_name)
+    return without_number(node.attributes[0].full_name) if len(node.attributes) == 1 else ""
 
 
-def _swapped_slots(case: Case) -> Iterator[Finding]:
-    for node in sorted(case.restored):
-        obj = case.bound[node]
-        live, saved = case.live_node(obj), case.saved.nodes[node]
+def _swapped_slots(case: Case, told: Told) -> Iterator[Finding]:
+    """Find states of an optimizer that change places, one finding for each optimizer."""
+    names: dict[int | None, list[int]] = {}
+    variables: dict[int | None, list[int]] = {}
+    for node in sorted(case.restored - told.nodes):
+        live, saved = case.live_node(case.bound[node]), case.saved.nodes[node]
         if live is None or live.slot is None or saved.slot is None:
             continue
         its_variable = case.bound.get(saved.slot.variable)
         if saved.slot.name != live.slot.name:
-            yield case.finding(
-                Severity.WARNING,
-                Kind.SWAPPED,
-                f"The saved state {saved.slot.name!r} goes into the state {live.slot.name!r}: the "
-                "optimizers keep their state in another order.",
-                "Restore with the version of Keras and the optimizer that saved it.",
-                nodes=(node,),
-                objects=(obj,),
-            )
+            names.setdefault(saved.slot.optimizer, []).append(node)
         elif its_variable is not None and its_variable != live.slot.variable:
-            yield case.finding(
-                Severity.WARNING,
-                Kind.CROSS_WIRED,
-                f"The saved state {saved.slot.name!r} of {case.saved.name(saved.slot.variable)} "
-                f"goes by its index into that of {case.live.name(live.slot.variable)}.",
-                "Build the optimizer with the same trainable variables in the same order as when "
-                "it was saved.",
-                nodes=(node,),
-                objects=(obj,),
-            )
+            variables.setdefault(saved.slot.optimizer, []).append(node)
+    for kind, groups in ((Kind.SWAPPED, names), (Kind.CROSS_WIRED, variables)):
+        for nodes in groups.values():
+            yield _slots_change_places(case, kind, nodes)
 
 
-def unknowable(case: Case) -> Iterator[Finding]:
-    """Find values that code of the object's own takes in."""
+def _slots_change_places(case: Case, kind: Kind, nodes: list[int]) -> Finding:
+    node, obj = nodes[0], case.bound[nodes[0]]
+    return case.finding(
+        Severity.WARNING,
+        kind,
+        f"{count(len(nodes), 'value')} of the optimizer's state change places: "
+        f"{case.saved_place(node)} goes by its index into {case.live_place(obj)}.",
+        "Restore with the version of Keras and the optimizer that saved it."
+        if kind is Kind.SWAPPED
+        else "Build the optimizer with the same trainable variables in the same order as when it "
+        "was saved.",
+        nodes=nodes,
+        objects=[case.bound[one] for one in nodes],
+    )
+
+
+# --- what is as it should be, and worth knowing
+
+
+def unknowable(case: Case, told: Told) -> Iterator[Finding]:
+    """Find values that code of the object's own takes in, and restores that run later."""
+    if case.trace.builds_graph:
+        yield case.finding(
+            Severity.INFO,
+            Kind.UNKNOWABLE,
+            "A graph is being built: restore() adds operations to it, and no value is assigned "
+            "before run_restore_ops() runs them in a session.",
+            "Call run_restore_ops() on the status that restore() returns.",
+        )
     for step in case.steps(Action.RESTORE):
-        if step.node is None or step.obj is None or not case.is_live_node(step.obj):
+        if step.node is None or step.obj is None:
             continue
-        if facts.takes_values_by_own_code(case.live.object(step.obj)):
+        if facts.takes_values_by_own_code(case.live_object(step.obj)):
             yield case.finding(
                 Severity.INFO,
                 Kind.UNKNOWABLE,
@@ -288,36 +325,58 @@ def unknowable(case: Case) -> Iterator[Finding]:
             )
 
 
-def overwritten(case: Case) -> Iterator[Finding]:
+def reshaped(case: Case, told: Told) -> Iterator[Finding]:
+    """Find variables of a TensorFlow 1 graph that take a value of another shape."""
+    for step in case.steps(Action.RESTORE) if case.trace.builds_graph else ():
+        if step.node is None or step.obj is None:
+            continue
+        live = case.live_node(step.obj)
+        shape = live.attributes[0].shape if live is not None and len(live.attributes) == 1 else None
+        stored = case.saved.stored(step.names[0]) if len(step.names) == 1 else None
+        if stored is not None and not fits(shape, stored.shape):
+            yield case.finding(
+                Severity.WARNING,
+                Kind.SHAPE,
+                f"The saved value has shape {stored.shape}, the program's variable {shape}; the "
+                "graph takes it without a word and has a value of the wrong shape then.",
+                "Make the variable with the saved shape, or give it another local name.",
+                nodes=(step.node,),
+                objects=(step.obj,),
+            )
+
+
+def overwritten(case: Case, told: Told) -> Iterator[Finding]:
     """Find hyperparameters that were set to something else than what was saved."""
     for node in sorted(case.restored):
-        obj = case.bound[node]
-        live = case.live_node(obj)
         step = case.binding.get(node)
-        if live is None or step is None or step.name.strip("_") != "learning_rate":
+        name = step.name.strip("_") if step is not None else ""
+        if step is None or step.parent is None or name not in _HYPERPARAMETERS:
             continue
-        values = _scalars(case, node, obj)
+        if not is_optimizer(case.saved.nodes[step.parent]):
+            continue
+        values = _scalars(case, node, case.bound[node])
         if values is not None and values[0] != values[1]:
             yield case.finding(
                 Severity.INFO,
                 Kind.OVERWRITTEN,
-                f"The program's {step.name.strip('_')} is {values[1]:.7g}; the restore sets it "
-                f"to {values[0]:.7g}, as it was saved.",
+                f"The program's {name} is {values[1]:.7g}; the restore sets it to "
+                f"{values[0]:.7g}, as it was saved.",
                 "Set it again after restoring, if that is not meant.",
                 nodes=(node,),
-                objects=(obj,),
+                objects=(case.bound[node],),
             )
 
 
 def _scalars(case: Case, node: int, obj: int) -> tuple[float, float] | None:
     """Return the saved and the live value of a scalar; None where one cannot be read."""
-    saved, live = case.saved.nodes[node].attributes, case.live.nodes[obj].attributes
-    if len(saved) != 1 or len(live) != 1 or saved[0].shape != () or live[0].shape != ():
+    live = case.live_node(obj)
+    attributes = (*case.saved.nodes[node].attributes, *(live.attributes if live else ()))
+    if len(attributes) != 2 or any(attribute.shape != () for attribute in attributes):
         return None
     try:
         return (
-            float(case.saved.read(saved[0].checkpoint_key)),
-            float(case.live.read(live[0].checkpoint_key)),
+            float(case.saved.read(attributes[0].checkpoint_key)),
+            float(case.live.read(attributes[1].checkpoint_key)),
         )
     except Exception:  # unreadable here is told where it is the matter
         return None

@@ -1,0 +1,56 @@
+"""Two graphs compared: the state of every node of both, in plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ckpt_viz.graph_diff.moved import moved
+from ckpt_viz.graph_diff.nodes import Difference, difference
+from ckpt_viz.graph_diff.pairing import pair
+from ckpt_viz.graph_diff.values import by_checksums, by_reading
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.overlay import State
+
+# The states of a pair that differs.
+CHANGED = (State.ROLE, State.DTYPE, State.SHAPE, State.VALUE)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What became of every node.
+
+    `pairs` are, by node of a, the nodes of b that stand for them, with what differs in
+    `differences`; `moved` those that have another place. All others are in one graph only.
+    """
+
+    pairs: Mapping[int, int]
+    differences: Mapping[int, Difference]
+    moved: Mapping[int, int]
+    states_a: Sequence[State]
+    states_b: Sequence[State]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether every node of both has one of the same."""
+        return {*self.states_a, *self.states_b} <= {State.MATCHED}
+
+
+def compare(a: Graph, b: Graph, *, values: bool = False) -> Compared:
+    """Return how the nodes of two graphs stand to each other.
+
+    `values` reads what checksums do not decide.
+    """
+    differ = by_reading(a, b) if values else by_checksums(a, b)
+    pairs = pair(a, b)
+    moves = moved(a, b, pairs)
+    differences = {
+        ours: difference(a.nodes[ours], b.nodes[theirs], differ) for ours, theirs in pairs.items()
+    }
+    states_a = [State.ONLY_A] * len(a.nodes)
+    states_b = [State.ONLY_B] * len(b.nodes)
+    for ours, theirs in pairs.items():
+        states_a[ours] = states_b[theirs] = differences[ours].state
+    for ours, theirs in moves.items():
+        states_a[ours] = states_b[theirs] = State.MOVED
+    return Compared(pairs, differences, moves, states_a, states_b)

@@ -1,0 +1,87 @@
+"""What has moved: subtrees that are in another place, and nowhere else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import Child, Node
+from ckpt_viz.object_graph.subtrees import EMPTY, signatures, values_of
+
+_Signatures = Sequence[int | None]
+
+
+def moved(a: Graph, b: Graph, pairs: Mapping[int, int]) -> dict[int, int]:
+    """Return the node of b for every node of a that has moved there.
+
+    A subtree has moved if its local names, dtypes and shapes occur exactly once among the
+    unpaired nodes of each graph. It moves as a whole, but for what is paired in it. What has no
+    value, or leads to itself, cannot be told to have moved.
+    """
+    left_a = [i for i in range(len(a.nodes)) if i not in pairs]
+    paired_b = set(pairs.values())
+    left_b = [i for i in range(len(b.nodes)) if i not in paired_b]
+    if not left_a or not left_b:
+        return {}
+    offset = len(a.nodes)
+    looks = signatures((*a.nodes, *_shifted(b.nodes, offset)), values_of)
+    move = _Move(a.nodes, b.nodes, looks[:offset], looks[offset:], set(left_a), set(left_b))
+    once_a, once_b = _once(move.looks_a, left_a), _once(move.looks_b, left_b)
+    for look, top in once_a.items():
+        if look in once_b:
+            move.subtree(top, once_b[look])
+    return move.found
+
+
+@dataclass
+class _Move:
+    """The nodes that are left in each graph, and those that are found to have moved."""
+
+    a: Sequence[Node]
+    b: Sequence[Node]
+    looks_a: _Signatures
+    looks_b: _Signatures
+    left_a: set[int]
+    left_b: set[int]
+    found: dict[int, int] = field(default_factory=dict)
+
+    def subtree(self, top_a: int, top_b: int) -> None:
+        """Move two equal subtrees, each node with the one in the same place."""
+        stack = [(top_a, top_b)]
+        while stack:
+            ours, theirs = stack.pop()
+            if ours not in self.left_a or theirs not in self.left_b:
+                continue
+            self.left_a.remove(ours)
+            self.left_b.remove(theirs)
+            self.found[ours] = theirs
+            places: dict[tuple[str, int | None], list[int]] = {}
+            for child in reversed(self.b[theirs].children):
+                place = child.local_name, self.looks_b[child.node_id]
+                places.setdefault(place, []).append(child.node_id)
+            for child in self.a[ours].children:
+                same = places.get((child.local_name, self.looks_a[child.node_id]))
+                if same:
+                    stack.append((child.node_id, same.pop()))
+
+
+def _shifted(nodes: Sequence[Node], offset: int) -> Iterator[Node]:
+    for node in nodes:
+        yield Node(
+            tuple([Child(child.local_name, child.node_id + offset) for child in node.children]),
+            node.attributes,
+            registered_saver=node.registered_saver,
+        )
+
+
+def _once(looks: _Signatures, nodes: Sequence[int]) -> dict[int, int]:
+    """Return, by its signature, each of the nodes that looks like no other of them."""
+    counts = Counter(looks[node_id] for node_id in nodes)
+    found: dict[int, int] = {}
+    for node_id in nodes:
+        look = looks[node_id]
+        if look is not None and look != EMPTY and counts[look] == 1:
+            found[look] = node_id
+    return found

@@ -1,0 +1,83 @@
+"""How two nodes that stand for each other differ."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ckpt_viz.graph_diff.values import Comparer
+from ckpt_viz.object_graph.nodes import Attribute, Node, Role
+from ckpt_viz.object_graph.overlay import State
+from ckpt_viz.words import shape_words
+
+_TOLD_BY_STRUCTURE = frozenset({Role.VARIABLE, Role.SLOT, Role.VALUE})
+
+
+class Difference(NamedTuple):
+    """How a pair of nodes stands; MATCHED is no difference, as far as is known.
+
+    `detail` is the difference in few words. `is_compared` is False where nothing could be said
+    of the values.
+    """
+
+    state: State
+    detail: str = ""
+    is_compared: bool = True
+
+
+MATCHED = Difference(State.MATCHED)
+
+
+def difference(a: Node, b: Node, differ: Comparer) -> Difference:
+    """Return the first of: role, dtype, shape, value; a later one means less beside it."""
+    ours, theirs = ({x.name: x for x in node.attributes} for node in (a, b))
+    if "" in ours or "" in theirs:  # a live object whose own code alone knows what it saves
+        return Difference(State.MATCHED, is_compared=False)
+    if _roles(a).isdisjoint(_roles(b)):
+        return Difference(State.ROLE, f"{a.role.value} ≠ {b.role.value}")
+    if not ours and not theirs:
+        return _of_savers(a, b)
+    both = [(ours[name], theirs[name]) for name in ours if name in theirs]
+    for left, right in both:
+        if None not in (left.dtype, right.dtype) and left.dtype != right.dtype:
+            return Difference(State.DTYPE, _detail(left, right))
+    for left, right in both:
+        if None not in (left.shape, right.shape) and left.shape != right.shape:
+            return Difference(State.SHAPE, _detail(left, right))
+    if ours.keys() != theirs.keys():
+        return Difference(State.VALUE, f"{_names(a)} ≠ {_names(b)}")
+    answers = [differ(left, right) for left, right in both]
+    if True in answers:
+        return Difference(State.VALUE)
+    return MATCHED if None not in answers else Difference(State.MATCHED, is_compared=False)
+
+
+def _roles(node: Node) -> set[Role]:
+    """Return the roles that a node may have as far as the structure of its graph tells.
+
+    Types tell more, of live objects and in SavedModels: they call an optimizer one without
+    state, too, which a plain file has as an object, like layers and containers.
+    """
+    if node.role in _TOLD_BY_STRUCTURE:
+        return {node.role}
+    if node.role is not Role.OPTIMIZER:
+        return {Role.OBJECT}
+    return {Role.OPTIMIZER} if node.type_name is None else {Role.OPTIMIZER, Role.OBJECT}
+
+
+def _of_savers(a: Node, b: Node) -> Difference:
+    if a.registered_saver == b.registered_saver:
+        # What a registered saver has written stands in files of its own.
+        return Difference(State.MATCHED, is_compared=a.registered_saver is None)
+    return Difference(State.VALUE, f"saver {a.registered_saver} ≠ {b.registered_saver}")
+
+
+def _names(node: Node) -> str:
+    return ", ".join(x.name for x in node.attributes) or f"saver {node.registered_saver}"
+
+
+def _detail(a: Attribute, b: Attribute) -> str:
+    """Return two tensors in few words: `float32 8×10 ≠ 8×12`, `float32 8 ≠ int64 8`."""
+    dtypes = (a.dtype or "", b.dtype or "" if a.dtype != b.dtype else "")
+    shapes = (shape_words(a.shape), shape_words(b.shape))
+    left, right = (" ".join(filter(None, both)) for both in zip(dtypes, shapes, strict=True))
+    return f"{left} ≠ {right}"

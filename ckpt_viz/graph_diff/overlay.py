@@ -1,0 +1,164 @@
+"""A comparison laid over one graph: b, and beside it what only a has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from ckpt_viz.graph_diff.comparison import CHANGED, Compared
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.groups import Group, groups, has_value
+from ckpt_viz.object_graph.merge import merge
+from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.nodes import ROOT, Node
+from ckpt_viz.object_graph.overlay import (
+    Comparison,
+    Mark,
+    Overlay,
+    Problem,
+    Severity,
+    State,
+    Verdict,
+)
+from ckpt_viz.words import count
+
+_PLAIN = Mark(State.PLAIN)
+_ONLY_A, _ONLY_B = Mark(State.ONLY_A), Mark(State.ONLY_B)
+
+
+def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
+    """Return the comparison as an overlay.
+
+    What has moved stands in both places, each with the name of the other.
+    """
+    merged = merge(b, a, compared.pairs)
+    marks = _marks(a, b, compared, merged.of_other)
+    sides = _Sides(a, b, compared, merged.of_other)
+    return Overlay(
+        Comparison.DIFF,
+        merged.graph,
+        base_size=len(b.nodes),
+        marks=marks,
+        problems=[
+            sides.problem(group, marks[group.top])
+            for group in groups(merged.graph, marks)
+            if not sides.needs_no_telling(group)
+        ],
+        verdicts=(Verdict("equal", compared.is_equal),),
+        headline=headline(compared),
+    )
+
+
+def headline(compared: Compared) -> str:
+    """Return the summary in one line: `differs: 31 only in a, 1 shape, 85 values`."""
+    of_b = Counter(compared.states_b)
+    parts = [
+        _counted(compared.states_a.count(State.ONLY_A), "only in a", "only in a"),
+        _counted(of_b[State.ONLY_B], "only in b", "only in b"),
+        _counted(of_b[State.MOVED], "moved", "moved"),
+        *(_counted(of_b[state], state.value) for state in CHANGED),
+    ]
+    said = f"differs: {', '.join(filter(None, parts))}" if any(parts) else "no difference"
+    unknown = sum(not difference.is_compared for difference in compared.differences.values())
+    return f"{said}; {count(unknown, 'value')} not compared" if unknown else said
+
+
+def _counted(number: int, noun: str, plural: str = "") -> str:
+    return count(number, noun, plural) if number else ""
+
+
+def _marks(a: Graph, b: Graph, compared: Compared, of_a: Mapping[int, int]) -> list[Mark]:
+    marks = [_ONLY_B] * len(b.nodes) + [_ONLY_A] * (len(a.nodes) - len(compared.pairs))
+    same_names = _of_same_name(a, b, compared.pairs)
+    for ours, theirs in compared.pairs.items():
+        state, detail, _ = compared.differences[ours]
+        partner = "" if ours in same_names else readable_name(a, ours)
+        if state is not State.MATCHED or has_value(b.nodes[theirs]):
+            marks[theirs] = Mark(state, detail, partner)
+        else:
+            marks[theirs] = Mark(State.PLAIN, "", partner) if partner else _PLAIN
+    for ours, theirs in compared.moved.items():
+        marks[theirs] = Mark(State.MOVED, "", readable_name(a, ours))
+        marks[of_a[ours]] = Mark(State.MOVED, "", readable_name(b, theirs))
+    return marks
+
+
+def _of_same_name(a: Graph, b: Graph, pairs: Mapping[int, int]) -> set[int]:
+    """Return the nodes of a whose name is that of their node in b."""
+    same = {ROOT} if pairs.get(ROOT) == ROOT else set()
+    for ours, (parent, label) in a.first_edges.items():
+        theirs = pairs.get(ours)
+        if theirs is None or parent not in same:
+            continue
+        slot = a.nodes[ours].slot
+        of_same = slot is None or slot.optimizer is None or slot.optimizer in same
+        if of_same and b.first_edges.get(theirs) == (pairs[parent], label):
+            same.add(ours)
+    return same
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """Both graphs, to tell of a merged node what it is on each side."""
+
+    a: Graph
+    b: Graph
+    compared: Compared
+    of_a: Mapping[int, int]
+
+    @cached_property
+    def _in_a(self) -> dict[int, int]:
+        in_a = {place: ours for ours, place in self.of_a.items()}
+        return in_a | {theirs: ours for ours, theirs in self.compared.moved.items()}
+
+    def needs_no_telling(self, group: Group) -> bool:
+        """Return whether a group is no difference, or is told where it has moved to."""
+        has_left = group.state is State.MOVED and group.top >= len(self.b.nodes)
+        return group.state is State.MATCHED or has_left
+
+    def problem(self, group: Group, mark: Mark) -> Problem:
+        """Return what there is to know of a group; `mark` is that of its top."""
+        size = len(self.b.nodes)
+        nodes = group.members
+        if group.state is State.MOVED:
+            nodes += tuple(self.of_a[self._in_a[node]] for node in group.members)
+        in_a = self._in_a.get(group.top)
+        return Problem(
+            Severity.INFO,
+            group.state.value.replace(" ", "_"),
+            nodes,
+            None if in_a is None else readable_name(self.a, in_a),
+            readable_name(self.b, group.top) if group.top < size else None,
+            self._why(group, mark.detail),
+            "",
+        )
+
+    def _why(self, group: Group, detail: str) -> str:
+        match group.state:
+            case State.ONLY_A:
+                return f"Nothing in b corresponds to {self._extent(group)}."
+            case State.ONLY_B:
+                return f"Nothing in a corresponds to {self._extent(group)}."
+            case State.MOVED:
+                return f"The same dtypes and shapes have moved: {self._extent(group)}."
+            case State.VALUE if not detail:
+                return f"The values differ: of {self._extent(group)}."
+            case state:
+                return f"The {state.value} differs: {detail}."
+
+    def _extent(self, group: Group) -> str:
+        """Return in words how much a group is."""
+        if group.of_slots:
+            return f"{count(len(group.members), 'slot variable')} of it"
+        below = len(group.members) - (group.top in group.members)
+        if not below:
+            return "it"
+        values = sum(has_value(self._node(node)) for node in group.members)
+        what = f"{count(below, 'node')} below it, {count(values, 'value')} in all"
+        return f"it and {what}" if group.top in group.members else what
+
+    def _node(self, node_id: int) -> Node:
+        size = len(self.b.nodes)
+        return self.b.nodes[node_id] if node_id < size else self.a.nodes[self._in_a[node_id]]

@@ -1,0 +1,102 @@
+"""Which node of one graph stands for which of another.
+
+As a restore would have it that reads a into a program like b: children go by their local names
+from the roots on, each node is paired once, with the first that it meets. Slot variables go by
+variable, optimizer and name: so do those, too, that only rules tell to be slots, for an
+optimizer's lists count on when a variable comes in between.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ckpt_viz.matching.engine import Rules, match
+from ckpt_viz.matching.graph_side import GraphSide
+from ckpt_viz.matching.saved_graph import SavedGraph
+from ckpt_viz.matching.trace import NOTHING, Gathered
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import Node, SlotVariable
+
+
+def pair(a: Graph, b: Graph) -> dict[int, int]:
+    """Return the node of b for every node of a that has one; no node of b stands for two.
+
+    Graphs of the same nodes are paired one to one, whatever leads to them.
+    """
+    if a.nodes == b.nodes:
+        return {node_id: node_id for node_id in range(len(a.nodes))}
+    trace = match(SavedGraph(_by_slots(a)), _Places(_by_slots(b)), Rules())
+    pairs: dict[int, int] = {}
+    taken: set[int] = set()
+    for ours, theirs in trace.bound.items():
+        if theirs not in taken:
+            taken.add(theirs)
+            pairs[ours] = theirs
+    _pair_slots_with_others(a.nodes, b.nodes, pairs, taken)
+    return pairs
+
+
+class _Places(GraphSide):
+    """A graph of which only is asked what stands where."""
+
+    def gather(self, obj: int, node: Node) -> Gathered:
+        """Return that nothing is read."""
+        return NOTHING
+
+
+def _by_slots(graph: Graph) -> Graph:
+    """Return the graph with every slot declared, and no edge to any."""
+    slots = {i: list(n.slot_variables) for i, n in enumerate(graph.nodes) if n.slot_variables}
+    for node_id, node in enumerate(graph.nodes):
+        slot = node.slot
+        # Without an optimizer in the graph, it goes by its name in the file.
+        if slot is not None and slot.rule.inferred and slot.optimizer is not None:
+            declared = SlotVariable(slot.name, slot.variable, node_id)
+            slots.setdefault(slot.optimizer, []).append(declared)
+    hidden = {slot.slot_variable for of_one in slots.values() for slot in of_one}
+    nodes = tuple(
+        _rearranged(node, hidden, slots.get(node_id, ()))
+        for node_id, node in enumerate(graph.nodes)
+    )
+    return replace(graph, nodes=nodes)
+
+
+def _rearranged(node: Node, hidden: set[int], slots: Sequence[SlotVariable]) -> Node:
+    children = tuple([child for child in node.children if child.node_id not in hidden])
+    if not slots and len(children) == len(node.children):
+        return node  # as most are
+    return replace(node, children=children, slot_variables=tuple(slots))
+
+
+def _pair_slots_with_others(
+    a: Sequence[Node], b: Sequence[Node], pairs: dict[int, int], taken: set[int]
+) -> None:
+    """Pair what is a slot in one graph, and not in the other, by its place."""
+    queue = deque(pairs)
+    while queue:
+        ours = queue.popleft()
+        left = _unpaired_children(b[pairs[ours]], taken)
+        if not left:
+            continue
+        for child in a[ours].children:
+            theirs = left.get(child.local_name)
+            if theirs is None or child.node_id in pairs or theirs in taken:
+                continue
+            if _is_slot(a[child.node_id]) is not _is_slot(b[theirs]):
+                pairs[child.node_id] = theirs
+                taken.add(theirs)
+                queue.append(child.node_id)
+
+
+def _unpaired_children(node: Node, taken: set[int]) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for child in node.children:
+        if child.node_id not in taken:
+            found.setdefault(child.local_name, child.node_id)
+    return found
+
+
+def _is_slot(node: Node) -> bool:
+    return node.slot is not None

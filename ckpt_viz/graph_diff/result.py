@@ -1,0 +1,169 @@
+"""The difference of two object graphs, as `ckpt_viz.diff` returns it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ckpt_viz.collecting import collecting_nothing
+from ckpt_viz.graph_diff.comparison import CHANGED, Compared, compare
+from ckpt_viz.graph_diff.overlay import overlay_of
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.overlay import Overlay, State
+from ckpt_viz.render.plan import render_plan
+from ckpt_viz.render.plan_json import plan_json
+
+
+class Change(NamedTuple):
+    """A node that both graphs have and that differs: its names in a and in b, and how.
+
+    `detail` is the difference in few words, `float32 8×10 ≠ 8×12`; "" where only values differ.
+    """
+
+    state: State
+    a: str
+    b: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class GraphDiff:
+    """How the nodes of two object graphs stand to each other.
+
+    Every node of both is in exactly one state. Names are those that TensorFlow prints; where
+    more than 100 steps lead to a node, the end of its name. `print(diff)` lists what differs.
+    """
+
+    a: Graph
+    b: Graph
+    _compared: Compared = field(repr=False, compare=False)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing differs, as far as it is known (see `not_compared`)."""
+        return self._compared.is_equal
+
+    @cached_property
+    def only_a(self) -> tuple[str, ...]:
+        """Names of the nodes of a that no node of b stands for."""
+        return _named(self.a, self._compared.states_a, State.ONLY_A)
+
+    @cached_property
+    def only_b(self) -> tuple[str, ...]:
+        """Names of the nodes of b that no node of a stands for."""
+        return self._in_b(State.ONLY_B)
+
+    @cached_property
+    def moved(self) -> tuple[tuple[str, str], ...]:
+        """Names in a and in b of what has another place there, and is nowhere else."""
+        return tuple(
+            (readable_name(self.a, ours), readable_name(self.b, theirs))
+            for ours, theirs in self._compared.moved.items()
+        )
+
+    @cached_property
+    def changed(self) -> tuple[Change, ...]:
+        """What both have and what differs in role, dtype, shape or value, in the order of a."""
+        return tuple(self._changes())
+
+    @property
+    def role(self) -> tuple[str, ...]:
+        """Names in b of what is something else: a variable in one, an object in the other."""
+        return self._in_b(State.ROLE)
+
+    @property
+    def dtype(self) -> tuple[str, ...]:
+        """Names in b of what has another dtype."""
+        return self._in_b(State.DTYPE)
+
+    @property
+    def shape(self) -> tuple[str, ...]:
+        """Names in b of what has another shape, and the same dtype."""
+        return self._in_b(State.SHAPE)
+
+    @property
+    def value(self) -> tuple[str, ...]:
+        """Names in b of what has another value of the same dtype and shape."""
+        return self._in_b(State.VALUE)
+
+    @cached_property
+    def matched(self) -> tuple[str, ...]:
+        """Names in b of what a has the same of, as far as it is known."""
+        return self._in_b(State.MATCHED)
+
+    @cached_property
+    def not_compared(self) -> tuple[str, ...]:
+        """Names in b of what matches but for the value, of which nothing is known.
+
+        Live objects have no checksums, nor have files of the V1 format, and a tensor that is
+        stored in other slices has others: `diff(a, b, values=True)` reads those values.
+        """
+        return tuple(
+            readable_name(self.b, self._compared.pairs[ours])
+            for ours, difference in self._compared.differences.items()
+            if not difference.is_compared
+        )
+
+    @property
+    def pairs(self) -> Mapping[int, int]:
+        """By node id in a, the node of b that stands for it; what has moved is not among them."""
+        return self._compared.pairs
+
+    @property
+    def states_a(self) -> tuple[State, ...]:
+        """The state of each node of a, by node id."""
+        return tuple(self._compared.states_a)
+
+    @property
+    def states_b(self) -> tuple[State, ...]:
+        """The state of each node of b, by node id."""
+        return tuple(self._compared.states_b)
+
+    @property
+    def headline(self) -> str:
+        """The summary in one line: `differs: 31 only in a, 1 shape, 85 values`."""
+        return self.overlay.headline
+
+    @cached_property
+    def overlay(self) -> Overlay:
+        """The difference laid over one graph, for text and explorer: b, and what only a has."""
+        with collecting_nothing():
+            return overlay_of(self.a, self.b, self._compared)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the paths of files were understood, in sentences."""
+        sources = (("a", self.a.provenance), ("b", self.b.provenance))
+        return tuple(f"{side}: {p.resolved}" for side, p in sources if p and p.resolved)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the difference as data for `json.dumps`: see docs/plan_json.md."""
+        return plan_json(self.overlay, notes=self.notes)
+
+    def __str__(self) -> str:
+        return render_plan(self.overlay, notes=self.notes)
+
+    def __repr__(self) -> str:
+        return f"<GraphDiff {self.a.title!r} → {self.b.title!r}: {self.headline}>"
+
+    def _in_b(self, state: State) -> tuple[str, ...]:
+        return _named(self.b, self._compared.states_b, state)
+
+    def _changes(self) -> Iterator[Change]:
+        for ours, (state, detail, _) in self._compared.differences.items():
+            if state in CHANGED:
+                theirs = readable_name(self.b, self._compared.pairs[ours])
+                yield Change(state, readable_name(self.a, ours), theirs, detail)
+
+
+def _named(graph: Graph, states: Sequence[State], state: State) -> tuple[str, ...]:
+    return tuple(readable_name(graph, i) for i, found in enumerate(states) if found is state)
+
+
+def diff_of(a: Graph, b: Graph, *, values: bool = False) -> GraphDiff:
+    """Return the difference of two graphs; `values` reads values that checksums do not tell of."""
+    with collecting_nothing():
+        return GraphDiff(a, b, compare(a, b, values=values))

@@ -1,0 +1,70 @@
+"""Whether values differ: by the checksums that two files have of them, or by reading them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ckpt_viz.errors import CkptVizError
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import Attribute
+
+# Whether two values differ; None where that is not known.
+Comparer = Callable[[Attribute, Attribute], bool | None]
+
+
+def by_checksums(a: Graph, b: Graph) -> Comparer:
+    """Return a comparison by what the indexes of two files tell of the stored bytes.
+
+    It reads no value. Nothing is known where a side has no checksums (live objects, files of the
+    V1 format), nor of a tensor that the two files store in other slices.
+    """
+
+    def differ(ours: Attribute, theirs: Attribute) -> bool | None:
+        of_a, of_b = _fingerprints(a, ours), _fingerprints(b, theirs)
+        if of_a is None or of_b is None:
+            return None
+        if of_a.keys() != of_b.keys():
+            return True
+        both = [(of_a[name], of_b[name]) for name in of_a]
+        if any(left[0] == right[0] and left[1] != right[1] for left, right in both):
+            return True
+        return None if any(left[0] != right[0] for left, right in both) else False
+
+    return differ
+
+
+def _fingerprints(graph: Graph, attribute: Attribute) -> dict[str, tuple[object, object]] | None:
+    """Return layouts and checksums by what the tensors' keys add to that of the attribute.
+
+    None where one is not known, or there is no tensor.
+    """
+    found: dict[str, tuple[object, object]] = {}
+    for key in graph.tensor_keys(attribute.checkpoint_key):
+        stored = graph.stored(key)
+        if stored is None or stored.fingerprint is None:
+            return None
+        found[key.removeprefix(attribute.checkpoint_key)] = stored.fingerprint
+    return found or None
+
+
+def by_reading(a: Graph, b: Graph) -> Comparer:
+    """Return a comparison that reads the values wherever checksums do not decide.
+
+    Nothing is known of what cannot be read: bytes that are missing, values that only code of
+    the program's own knows.
+    """
+    by_checksum = by_checksums(a, b)
+
+    def differ(ours: Attribute, theirs: Attribute) -> bool | None:
+        told = by_checksum(ours, theirs)
+        if told is not None:
+            return told
+        try:
+            left, right = a.read(ours.checkpoint_key), b.read(theirs.checkpoint_key)
+        except CkptVizError:
+            return None
+        if left.dtype.hasobject or right.dtype.hasobject:  # strings
+            return bool(left.tolist() != right.tolist())
+        return left.tobytes() != right.tobytes()
+
+    return differ

@@ -1,0 +1,80 @@
+"""Hash tables: what importing the stored entries into one does.
+
+Follows `CheckKeyAndValueTensorsForImport` in tensorflow/core/framework/lookup_interface.cc and
+`MutableDenseHashTable` in tensorflow/core/kernels/lookup_table_op.cc. A DenseHashTable stores
+its buckets as matrices. It takes the entries of a MutableHashTable, vectors, for such where
+their shapes happen to pass its check, and the process ends (`CHECK` in tensor_shape.cc).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ckpt_viz.live import tensorflow_restore as tf_restore
+from ckpt_viz.matching.trace import Cause, Failure
+from ckpt_viz.object_graph.nodes import Stored
+
+_BUCKETS_RANK = 2
+ABORT = "SIGABRT"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A hash table, by the shapes of one key and one value."""
+
+    key_shape: tuple[int, ...]
+    value_shape: tuple[int, ...]
+    is_dense: bool
+
+    def refuses(self, stored: Sequence[Stored]) -> Failure | None:
+        """Return what importing these keys and values raises; None if it takes them."""
+        if len(stored) != 2 or None in (stored[0].shape, stored[1].shape):
+            return None
+        return _refused(self, stored[0].shape or (), stored[1].shape or ())
+
+
+def table_of(obj: Any) -> Table | None:
+    """Return what a MutableHashTable or DenseHashTable accepts; None for other objects."""
+    shapes = tf_restore.shapes_of_table(obj)
+    return Table(*shapes) if shapes is not None else None
+
+
+def _refused(table: Table, keys: tuple[int, ...], values: tuple[int, ...]) -> Failure | None:
+    """Return the failure of an import; keys come first, each row of values belongs to one.
+
+    >>> mutable, dense = Table((), (), False), Table((), (), True)
+    >>> _refused(mutable, (3,), (3,)), _refused(dense, (8, 1), (8, 1))
+    (None, None)
+    >>> _refused(dense, (3,), (3,)).message
+    'Expected shape [1] for value, got [3]'
+    >>> _refused(dense, (1,), (1,)).type
+    'SIGABRT'
+    """
+    rank = len(table.key_shape)
+    if keys[max(0, len(keys) - rank) :] != table.key_shape and rank:
+        found, wanted = _words(keys), _words(table.key_shape)
+        message = f"Input key shape {found} must end with the table's key shape {wanted}"
+        return Failure(Cause.SHAPE, "InvalidArgumentError", message, found=found, expected=wanted)
+    value_shape = table.value_shape
+    if table.is_dense:  # it stores scalars as vectors of one
+        rank, value_shape = max(rank, 1), value_shape or (1,)
+    expected = keys[: max(0, len(keys) - rank)] + value_shape
+    if values != expected:
+        found, wanted = _words(values), _words(expected)
+        message = f"Expected shape {wanted} for value, got {found}"
+        return Failure(Cause.SHAPE, "InvalidArgumentError", message, found=found, expected=wanted)
+    if table.is_dense and len(keys) != _BUCKETS_RANK:
+        return Failure(
+            Cause.ABORT,
+            ABORT,
+            f"Check failed: NDIMS == dims() ({_BUCKETS_RANK} vs. {len(keys)}) Asking for tensor of "
+            f"{_BUCKETS_RANK} dimensions from a tensor of {len(keys)} dimensions",
+            found=_words(keys),
+        )
+    return None
+
+
+def _words(shape: tuple[int, ...]) -> str:
+    return "[" + ",".join(map(str, shape)) + "]"

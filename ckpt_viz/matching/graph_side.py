@@ -1,0 +1,166 @@
+"""A graph as the side that a restore goes into: two files matched without TensorFlow.
+
+What a file does not tell of the program that wrote it is answered as an ordinary program would:
+children go by their names, values by those of their attributes, slot variables by what is
+declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ckpt_viz.matching.trace import (
+    NOTHING,
+    Cause,
+    Failure,
+    Gathered,
+    Kind,
+    Read,
+    Refusal,
+    SlotAnswer,
+    SlotKind,
+)
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keys import VARIABLE_VALUE
+from ckpt_viz.object_graph.nodes import ROOT, Attribute, Node, Stored, is_variable
+
+_ATTRIBUTES = ".ATTRIBUTES/"
+
+
+@dataclass
+class GraphSide:
+    """The live side of the matching engine, with a graph in place of objects.
+
+    An object's id is its node id. With `creates_slots` the graph stands for the program that it
+    was saved from: an optimizer that has slot variables makes those that it lacks (`made`, with
+    the ids after those of the nodes). Without, the graph stands for nothing but itself: every
+    edge and every slot is given out once.
+    """
+
+    graph: Graph
+    creates_slots: bool = False
+    root: int = field(default=ROOT, init=False)
+    attached: Sequence[tuple[str, int]] = field(default=(), init=False)
+    made: list[Node] = field(default_factory=list, init=False)
+    _slots: dict[tuple[int, int, str], list[int]] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        for optimizer, node in enumerate(self.graph.nodes):
+            for slot in node.slot_variables:
+                of_key = self._slots.setdefault((optimizer, slot.variable, slot.slot_name), [])
+                of_key.append(slot.slot_variable)
+
+    def children(self, obj: int) -> Callable[[str], int | None]:
+        """Return the lookup of a node's children by local name."""
+        children = self._node(obj).children
+        if self.creates_slots:
+            return {child.local_name: child.node_id for child in children}.get
+        left: dict[str, list[int]] = {}
+        for child in reversed(children):
+            left.setdefault(child.local_name, []).append(child.node_id)
+
+        def next_of(local_name: str) -> int | None:
+            ids = left.get(local_name)
+            return ids.pop() if ids else None
+
+        return next_of
+
+    def value_key(self, obj: int) -> int:
+        """Return the node: each stands for its own value."""
+        return obj
+
+    def gather(self, obj: int, node: Node) -> Gathered:
+        """Return what a node would read for one that has values."""
+        live = self._node(obj)
+        if node.registered_saver:
+            is_known = live.registered_saver == node.registered_saver
+            return Gathered(Kind.REGISTERED if is_known else Kind.SKIPPED, is_opaque=is_known)
+        if not node.attributes:
+            return NOTHING
+        if live.registered_saver:
+            return Gathered(Kind.REGISTERED, is_opaque=True)
+        if not live.attributes:
+            return Gathered(Kind.UNUSED, unused=tuple(a.name for a in node.attributes))
+        return Gathered(
+            Kind.TENSORS,
+            tuple(_reads(node, live)),
+            node.attributes[0].checkpoint_key,
+            is_opaque=not is_variable(live.attributes),
+        )
+
+    def misfit(self, obj: int, stored: Stored) -> Failure:
+        """Return what assigning a value of the wrong shape raises."""
+        attributes = self._node(obj).attributes
+        found = _words(stored.shape)
+        expected = _words(attributes[0].shape if attributes else None)
+        name = attributes[0].full_name if attributes else ""
+        return Failure(
+            Cause.SHAPE,
+            "ValueError",
+            f"Received incompatible tensor with shape {found} when attempting to restore variable "
+            f"with shape {expected} and name {name}.",
+            found=found,
+            expected=expected,
+        )
+
+    def slot(
+        self, optimizer: int, variable: int, name: str, node: Node, stored: Stored | None
+    ) -> SlotAnswer:
+        """Return what an optimizer does with a saved slot variable."""
+        existing = self._slots.get((optimizer, variable, name))
+        if existing:
+            return SlotAnswer(
+                SlotKind.EXISTING, existing[0] if self.creates_slots else existing.pop(0)
+            )
+        found = self._node(optimizer)
+        if self.creates_slots and found.attributes:  # a variable, where an optimizer was saved
+            return SlotAnswer(SlotKind.NO_HOOK)
+        makes_them = self.creates_slots and bool(found.slot_variables)
+        if not makes_them or not is_variable(node.attributes) or node.children:
+            return SlotAnswer(SlotKind.WAITS)
+        if stored is None:
+            key = node.attributes[0].checkpoint_key
+            raise Refusal(Failure(Cause.KEY_MISSING, "KeyError", repr(key)))
+        made = len(self.graph.nodes) + len(self.made)
+        self.made.append(Node(attributes=node.attributes))
+        self._slots[optimizer, variable, name] = [made]
+        return SlotAnswer(SlotKind.CREATED, made)
+
+    def new_save_counter(self, waiting: object) -> None:
+        """Return None: what a file has no counter of, its program may make or not."""
+        return None
+
+    def _node(self, obj: int) -> Node:
+        size = len(self.graph.nodes)
+        return self.graph.nodes[obj] if obj < size else self.made[obj - size]
+
+
+def _reads(node: Node, live: Node) -> Iterator[Read]:
+    """Yield what an object reads: it asks for what it would save itself, and for nothing else."""
+    saved = {attribute.checkpoint_key: attribute for attribute in node.attributes}
+    for wanted in live.attributes:
+        key = _key_of(wanted.name, node.attributes[0].checkpoint_key)
+        found = saved.get(key)
+        # What an iterator or a table is stored as, and takes back, its own code decides.
+        if found is None or wanted.name == VARIABLE_VALUE or not _is_stored(found):
+            yield Read(key, wanted.dtype, wanted.shape)
+
+
+def _key_of(name: str, beside: str) -> str:
+    """Return the key by which an attribute is read; `beside` is that of another of the object.
+
+    As in tensorflow/python/checkpoint/restore.py: up to the first `.ATTRIBUTES/`, though that
+    may be in an object's name. Where names need escapes, it is another key than was written:
+    an attribute's name is escaped in the object graph, and once more in its key.
+    """
+    prefix, separator, _ = beside.partition(_ATTRIBUTES)
+    return f"{prefix}{separator}{name}"
+
+
+def _is_stored(attribute: Attribute) -> bool:
+    return attribute.dtype is not None or attribute.nbytes is not None
+
+
+def _words(shape: tuple[int, ...] | None) -> str:
+    return "<unknown>" if shape is None else str(shape)

@@ -1,0 +1,132 @@
+"""A program as a source of the command line: `train.py:ckpt`."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import inspect
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
+from importlib.util import module_from_spec, spec_from_file_location
+from types import ModuleType
+from typing import NamedTuple
+
+from ckpt_viz.errors import SourceError
+
+_MAX_NAMED = 10  # names that a message lists
+
+
+class Program(NamedTuple):
+    """A Python file, and the dotted name of an object in it."""
+
+    path: str
+    name: str
+
+
+def as_program(source: str) -> Program | None:
+    """Return what `train.py:ckpt` names; None for anything else, a checkpoint's path say.
+
+    >>> as_program("train.py:trainer.ckpt")
+    Program(path='train.py', name='trainer.ckpt')
+    >>> as_program("ckpts/ckpt-3")
+    """
+    path, colon, name = source.rpartition(":")
+    is_name = all(part.isidentifier() for part in name.split("."))
+    return Program(path, name) if colon and path.endswith(".py") and is_name else None
+
+
+@contextmanager
+def running(program: Program) -> Iterator[object]:
+    """Run the program and give its object: that of the name or, of a function, what it returns.
+
+    It runs as an import does: what stands under `if __name__ == "__main__":` is left out. What
+    it prints, then and while its object is used, goes to standard error. Raises SourceError for
+    whatever goes wrong in it.
+    """
+    before = sys.argv, sys.path[:]
+    sys.argv = [program.path]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(program.path)))
+    try:
+        with _printing_to_stderr():
+            yield _called(program, _looked_up(program, _imported(program.path)))
+    finally:
+        sys.argv, sys.path[:] = before
+
+
+def _imported(path: str) -> ModuleType:
+    if not os.path.isfile(path):
+        raise SourceError(f"{path}: no such file, expected a Python program")
+    name = os.path.splitext(os.path.basename(path))[0]
+    while name in sys.modules:
+        name += "_"
+    spec = spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[name] = module  # where AutoGraph and others look for the source of functions
+    with _blaming(path):
+        spec.loader.exec_module(module)
+    return module
+
+
+def _looked_up(program: Program, module: ModuleType) -> object:
+    found: object = module
+    for part in program.name.split("."):
+        with _blaming(program.path):
+            holder, found = found, getattr(found, part, _ABSENT)
+        if found is _ABSENT:
+            public = [name for name in vars(module) if not name.startswith("_")]
+            there = ", ".join(public[:_MAX_NAMED]) + (", …" if len(public) > _MAX_NAMED else "")
+            where = program.path if holder is module else f"a {type(holder).__name__}"
+            raise SourceError(
+                f"{program.path}:{program.name}: {where} has no {part!r}; the program has "
+                f"{there or 'no names'}"
+            )
+    return found
+
+
+_ABSENT = object()
+
+
+def _called(program: Program, found: object) -> object:
+    # Models and layers can be called, too, but are what is wanted themselves.
+    is_maker = inspect.isroutine(found) or inspect.isclass(found)
+    if not is_maker and not isinstance(found, functools.partial):
+        return found
+    with _blaming(f"{program.path}:{program.name}"):
+        return found()  # type: ignore[operator]
+
+
+@contextmanager
+def _blaming(place: str) -> Iterator[None]:
+    """Raise what the program raises as an error of the source, SystemExit included."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        raise SourceError(
+            f"{place} raised {type(error).__name__}: {error}; expected it to run as an import does"
+        ) from error
+
+
+@contextmanager
+def _printing_to_stderr() -> Iterator[None]:
+    """Send whatever is printed to standard error, by Python, by C and by child processes."""
+    sys.stdout.flush()
+    with redirect_stdout(sys.stderr):
+        stdout = os.dup(1)
+        os.dup2(2, 1)
+        try:
+            yield
+        finally:
+            _flush_all()
+            os.dup2(stdout, 1)
+            os.close(stdout)
+
+
+def _flush_all() -> None:
+    """Write what is buffered, that of C, too, which would only be written at the end."""
+    with suppress(Exception):
+        sys.__stdout__.flush()  # type: ignore[union-attr]
+    with suppress(Exception):  # no libc of this kind
+        ctypes.CDLL(None).fflush(None)

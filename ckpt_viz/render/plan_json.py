@@ -1,0 +1,61 @@
+"""A comparison as data for JSON: see docs/plan_json.md."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.overlay import Overlay, Problem, State
+
+VERSION = 1
+_QUIET = (State.PLAIN, State.MATCHED)
+
+
+def plan_json(overlay: Overlay, *, notes: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the comparison as dicts, lists, strings and numbers.
+
+    `notes` are sentences about its sources. Nodes that match are only counted.
+    """
+    counts = Counter(mark.state for mark in overlay.marks)
+    return {
+        "version": VERSION,
+        "comparison": overlay.comparison.value,
+        "title": overlay.graph.title,
+        "notes": list(notes),
+        "headline": overlay.headline,
+        "passes": overlay.passes,
+        "verdicts": [{"name": one.name, "passes": one.passes} for one in overlay.verdicts],
+        "counts": {state.value: counts[state] for state in State if counts[state]},
+        "problems": list(map(_problem, overlay.problems)),
+        "nodes": [
+            _node(overlay, node_id)
+            for node_id, mark in enumerate(overlay.marks)
+            if mark.state not in _QUIET
+        ],
+    }
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    return {
+        "severity": problem.severity.value,
+        "kind": problem.kind,
+        "saved": problem.saved,
+        "live": problem.live,
+        "why": problem.why,
+        "remedy": problem.remedy,
+        "nodes": list(problem.nodes),
+    }
+
+
+def _node(overlay: Overlay, node_id: int) -> dict[str, Any]:
+    mark = overlay.marks[node_id]
+    return {
+        "id": node_id,
+        "name": readable_name(overlay.graph, node_id),
+        "role": overlay.graph.nodes[node_id].role.value,
+        "state": mark.state.value,
+        "detail": mark.detail,
+        "partner": mark.partner,
+    }

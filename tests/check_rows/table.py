@@ -1,0 +1,100 @@
+"""Rows of a table: a checkpoint, a program to restore it into, and what TensorFlow says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.oracle import compare
+
+
+class Pair(NamedTuple):
+    """What is restored, and what makes the objects that it is restored into."""
+
+    path: Any
+    make: Callable[[], Any]
+    method: str | None = None
+    options: Any = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A pair with what TensorFlow says of it.
+
+    `pair` gets a directory to save in. `fails` are the asserts that fail. `told` is what
+    TensorFlow's message and ours both have of names, shapes and dtypes. The restore happens
+    `within` a context.
+    """
+
+    name: str
+    pair: Callable[[Path], Pair]
+    fails: frozenset[str]
+    raises: str | None
+    told: Sequence[str]
+    within: Callable[[], AbstractContextManager[Any]]
+
+
+# TensorFlow's assert_consumed begins with assert_existing_objects_matched.
+_FAILS = {
+    "consumed": {"consumed"},
+    "existing": {"consumed", "existing_objects_matched"},
+    "nontrivial": {"nontrivial_match"},
+}
+ALL = "existing nontrivial"
+
+
+@dataclass(frozen=True)
+class Topic:
+    """Rows about one thing. Called, it gives the decorator that adds one."""
+
+    rows: list[Row] = field(default_factory=list)
+
+    def __call__(
+        self,
+        fails: str = "",
+        *,
+        raises: str | None = None,
+        told: Sequence[str] = (),
+        within: Callable[[], AbstractContextManager[Any]] = nullcontext,
+        name: str = "",
+    ) -> Callable[[Callable[[Path], Pair]], Callable[[Path], Pair]]:
+        """Add a row by the name of what makes its pair; without an argument, all asserts pass."""
+        failing = frozenset[str]().union(*(_FAILS[word] for word in fails.split()))
+
+        def add(pair: Callable[[Path], Pair]) -> Callable[[Path], Pair]:
+            self.rows.append(Row(name or pair.__name__, pair, failing, raises, told, within))
+            return pair
+
+        return add
+
+
+def check_row(row: Row, at: Path) -> None:
+    """Compare dry and real restore, and both with what the row says of them."""
+    pair = row.pair(at)
+    with row.within():
+        found = compare(pair.make, pair.path, method=pair.method, options=pair.options)
+        outcome, check = found.outcome, found.check
+        assert outcome.raises == row.raises
+        if row.raises is None:
+            asserts = ("consumed", "existing_objects_matched", "nontrivial_match")
+            assert {name for name in asserts if getattr(outcome, name)} == row.fails
+        elif row.told:
+            said = [str(check.raises and check.raises.message), _said(pair)]
+            assert not [(words, text) for words in row.told for text in said if words not in text]
+
+
+def _said(pair: Pair) -> str:
+    """Return the message of a restore that raises."""
+    import tensorflow as tf
+
+    target = pair.make()
+    if not isinstance(target, (tf.train.Checkpoint, tf.compat.v1.train.Checkpoint)):
+        target = tf.train.Checkpoint(root=target)
+    with pytest.raises(Exception) as raised:
+        getattr(target, pair.method or "restore")(pair.path)
+    return str(raised.value)

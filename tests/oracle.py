@@ -1,0 +1,403 @@
+"""TensorFlow as the oracle of a restore check: the same restore, dry and real, side by side.
+
+A dry run of one target must say what a real restore of another target, built in the same way,
+does. Names, bindings and leftovers of the real one come from TensorFlow's own bookkeeping.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from typing import Any
+from unittest import mock
+
+import ckpt_viz as cv
+from ckpt_viz.restore_check.result import RestoreCheck
+from tests import laws
+from tests.laws import state_of
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a restore does, dry or real.
+
+    Exceptions are names of classes, None where nothing is raised. `bound` is, by node id, the
+    saved name and the live one; of a name-based checkpoint, by tensor, its name and the live
+    one. `unmatched` is sorted, and None where TensorFlow cannot list the live objects.
+    """
+
+    raises: str | None
+    consumed: str | None
+    existing_objects_matched: str | None
+    nontrivial_match: str | None
+    unresolved: tuple[str, ...] = ()
+    unmatched: tuple[str, ...] | None = ()
+    unused_attributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    bound: Mapping[int | str, tuple[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A check that agreed with TensorFlow, what both say, and the target of the real restore."""
+
+    check: RestoreCheck
+    outcome: Outcome
+    target: Any
+
+
+def compare(
+    make_target: Callable[[], Any],
+    saved: Any,
+    *,
+    method: str | None = None,
+    options: Any = None,
+) -> Comparison:
+    """Assert that a dry run and a real restore agree, and that the dry one changes nothing.
+
+    `make_target` builds the same objects afresh each time: something to restore into, as
+    `ckpt_viz.restore_check` takes it. `saved` is a path, None, or the ObjectGraph of a checkpoint.
+    """
+    watched = make_target()
+    before = state_of(watched)
+    check = cv.check(watched, saved, method=method, options=options)
+    predicted = outcome_of_check(check)
+    changed = _changes(before, state_of(watched))
+    laws._KEPT.clear()  # thousands of targets do not fit into memory
+    assert not changed, "the dry run changed its target:\n" + "\n".join(changed)
+
+    target = make_target()
+    provenance = getattr(saved, "provenance", None)
+    path = provenance.prefix if provenance is not None else saved
+    outcome = outcome_of_restore(target, path, method=method, options=options)
+    differences = list(_differences(predicted, outcome))
+    assert not differences, "the check and TensorFlow disagree:\n" + "\n".join(differences)
+    return Comparison(check, outcome, target)
+
+
+def _changes(before: laws.State, after: laws.State) -> list[str]:
+    changed = [
+        f"  {before[key]}\n  -> {after.get(key)}" for key in before if before[key] != after.get(key)
+    ]
+    return changed + [f"  new: {after[key]}" for key in after.keys() - before.keys()]
+
+
+def _differences(predicted: Outcome, outcome: Outcome) -> Iterator[str]:
+    for one in fields(Outcome):
+        ours, theirs = getattr(predicted, one.name), getattr(outcome, one.name)
+        if ours == theirs or (one.name == "unmatched" and None in (ours, theirs)):
+            continue
+        if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
+            for key in sorted({*ours, *theirs}, key=str):
+                if ours.get(key) != theirs.get(key):
+                    yield f"  {one.name}[{key!r}]: check {ours.get(key)}, TF {theirs.get(key)}"
+        else:
+            yield f"  {one.name}: check {ours}, TF {theirs}"
+    for one_name in ("raises", "consumed", "existing_objects_matched"):
+        if getattr(predicted, one_name) != getattr(outcome, one_name):
+            yield f"  (TF: {_LAST_MESSAGES.get(one_name, 'passes')})"
+
+
+# What TensorFlow said in the restore before, by what it was asked: for the message only.
+_LAST_MESSAGES: dict[str, str] = {}
+
+
+# --- the dry run
+
+
+def outcome_of_check(check: RestoreCheck) -> Outcome:
+    """Return what a check says."""
+    asserts = (
+        _raised(check.assert_consumed),
+        _raised(check.assert_existing_objects_matched),
+        _raised(check.assert_nontrivial_match),
+    )
+    booleans = [check.consumed, check.existing_objects_matched, check.nontrivial_match]
+    assert booleans == [raised is None for raised in asserts]
+    if check.raises is not None:
+        assert asserts == (check.raises.type,) * 3
+        return Outcome(check.raises.type, *asserts)
+    return Outcome(
+        None,
+        *asserts,
+        unresolved=check.unresolved,
+        unmatched=tuple(sorted(check.unmatched)),
+        unused_attributes=dict(check.unused_attributes),
+        bound=_bindings_of_check(check),
+    )
+
+
+def _bindings_of_check(check: RestoreCheck) -> dict[int | str, tuple[str, str]]:
+    """Return what is bound, by node id: names may collide (an edge called `a.b`)."""
+    trace = check._run.trace
+    if check.saved is None or trace is None:
+        return {name: (name, live) for name, live in check.bound.items()}
+    by_id = {
+        node: (check.saved.name(int(node)), check._run.live_name(obj))  # type: ignore[arg-type]
+        for node, obj in trace.bound.items()
+    }
+    assert dict(by_id.values()) == check.bound
+    return by_id
+
+
+# --- the real restore
+
+
+def outcome_of_restore(
+    target: Any, path: Any, *, method: str | None = None, options: Any = None
+) -> Outcome:
+    """Restore a checkpoint for real and return what TensorFlow did and said."""
+    from tensorflow.python.checkpoint import checkpoint as tf_checkpoint
+
+    _LAST_MESSAGES.clear()
+    checkpoint = checkpoint_of(target)
+    is_given = checkpoint is target or getattr(target, "checkpoint", None) is checkpoint
+    method = method or ("restore" if is_given else "read")
+    arguments = {} if options is None else {"options": options}
+    with _spied() as spy:
+        try:
+            status = getattr(checkpoint, method)(path, **arguments)
+        except Exception as error:
+            _LAST_MESSAGES["raises"] = str(error)
+            name = type(error).__name__
+            return Outcome(name, name, name, name)
+    if isinstance(status, tf_checkpoint.NameBasedSaverStatus):
+        return _name_based(status, spy)
+    if isinstance(status, tf_checkpoint.InitializationOnlyStatus):
+        return Outcome(None, *_asserts(status))
+    return _object_based(status, spy)
+
+
+def checkpoint_of(target: Any) -> Any:
+    """Return the checkpoint, v2 or v1, that a program restores where it restores the target."""
+    import tensorflow as tf
+
+    if isinstance(target, tf.train.CheckpointManager):
+        return target.checkpoint
+    if isinstance(target, (tf.train.Checkpoint, tf.compat.v1.train.Checkpoint)):
+        return target
+    return tf.train.Checkpoint(root=target)
+
+
+def _asserts(status: Any) -> tuple[str | None, str | None, str | None]:
+    """Return what the asserts raise: consumed, existing objects matched, nontrivial match.
+
+    The one on existing objects goes first: what it leaves behind in the status is what it
+    looked at; the nontrivial one would add objects that it leaves out.
+    """
+    existing = _raised(status.assert_existing_objects_matched, "existing_objects_matched")
+    consumed = _raised(status.assert_consumed, "consumed")
+    return consumed, existing, _raised(status.assert_nontrivial_match)
+
+
+def _raised(call: Callable[[], object], label: str = "") -> str | None:
+    try:
+        call()
+    except Exception as error:
+        _LAST_MESSAGES[label] = str(error)
+        return type(error).__name__
+    return None
+
+
+@dataclass
+class _Spy:
+    """What a restore does that it keeps no record of.
+
+    By saved node the parent's node and the local name by which it was bound; objects restored
+    by name, with the names of their tensors. No object is kept alive that TensorFlow would let go.
+    """
+
+    parents: dict[int, tuple[int, str]] = field(default_factory=dict)
+    named: list[tuple[Any, list[str]]] = field(default_factory=list)
+
+
+@contextmanager
+def _spied() -> Iterator[_Spy]:
+    from tensorflow.python.checkpoint import checkpoint as tf_checkpoint
+    from tensorflow.python.checkpoint import restore as tf_restore
+
+    spy = _Spy()
+    queue_children = tf_restore._queue_children_for_restoration
+    by_name = tf_checkpoint._NameBasedRestoreCoordinator
+    restore_by_name = by_name.eager_restore
+
+    def queueing(position: Any, visit_queue: Any) -> None:
+        known = len(visit_queue)
+        queue_children(position, visit_queue)
+        local_names: dict[int, str] = {}
+        for child in position.object_proto.children:
+            local_names.setdefault(child.node_id, child.local_name)
+        for child_position, _ in list(visit_queue)[known:]:
+            node = child_position._proto_id
+            spy.parents[node] = (position._proto_id, local_names[node])
+
+    def restoring(self: Any, trackable: Any) -> None:
+        saveables = list(by_name("", {}).globally_named_object_attributes(trackable))
+        restore_by_name(self, trackable)
+        for saveable in saveables:
+            names = [spec.name for spec in saveable.specs]
+            if all(name in self.dtype_map for name in names):
+                spy.named.append((trackable, names))
+
+    with (
+        mock.patch.object(tf_restore, "_queue_children_for_restoration", queueing),
+        mock.patch.object(by_name, "eager_restore", restoring),
+    ):
+        yield spy
+
+
+def _object_based(status: Any, spy: _Spy) -> Outcome:
+    from tensorflow.python.checkpoint import checkpoint as tf_checkpoint
+
+    restored = status._checkpoint
+    bound: dict[int, Any] = dict(restored.object_by_proto_id.items())
+    asserts = _asserts(status)
+    unmatched = _unmatched(restored, bound)
+    status.expect_partial()
+    nodes = restored.object_graph_proto.nodes
+    saved_names = tf_checkpoint.ObjectGraphProtoPrettyPrinter(
+        restored.object_graph_proto
+    ).node_names
+    live_names = _live_names(status._object_graph_view)
+    _name_the_rest(live_names, bound, nodes, spy.parents)
+    skipped: set[int] = set()
+    if getattr(restored.options, "experimental_skip_slot_variables", False):
+        skipped = {s.slot_variable_node_id for node in nodes for s in node.slot_variables}
+    listing_failed = asserts[1] not in (None, "AssertionError")
+    return Outcome(
+        None,
+        *asserts,
+        unresolved=tuple(
+            saved_names[node_id]
+            for node_id, node in enumerate(nodes)
+            if node.attributes and node_id not in bound and node_id not in skipped
+        ),
+        unmatched=None
+        if listing_failed
+        else tuple(sorted(live_names.get(obj, repr(obj)) for obj in unmatched)),
+        unused_attributes={
+            saved_names[node]: tuple(names) for node, names in restored.unused_attributes.items()
+        },
+        bound={node: (saved_names[node], live_names.get(obj)) for node, obj in bound.items()},
+    )
+
+
+def _unmatched(restored: Any, bound: Mapping[int, Any]) -> list[Any]:
+    """Return what `assert_existing_objects_matched`, just called, found fault with."""
+    from tensorflow.python.checkpoint import checkpoint as tf_checkpoint
+
+    valued = tf_checkpoint._objects_with_attributes(restored.all_python_objects)
+    taken = {id(obj) for obj in bound.values()}
+    return [obj for obj in valued if id(obj) not in taken]
+
+
+class _Names:
+    """Names of objects, by identity; keeps the objects, so that an identity stays theirs."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Any, str]] = {}
+
+    def add(self, obj: Any, name: str) -> None:
+        self._known.setdefault(id(obj), (obj, name))
+
+    def get(self, obj: Any, default: str = "?") -> str:
+        return self._known.get(id(obj), (obj, default))[1]
+
+    def __contains__(self, obj: Any) -> bool:
+        return id(obj) in self._known
+
+
+def _live_names(view: Any) -> _Names:
+    """Return the names of all objects that can be listed, also beside those that refuse it."""
+    names, objects = _Names(), []
+    queue = deque([view.root])
+    names.add(view.root, "(root)")
+    while queue:
+        obj = queue.popleft()
+        objects.append(obj)
+        try:
+            children = view.list_children(obj)
+        except Exception:  # a poisoned container
+            continue
+        for local_name, child in children:
+            if child not in names:
+                names.add(child, f"{names.get(obj)}.{local_name}")
+                queue.append(child)
+    for optimizer in objects:
+        for slot_name in optimizer.get_slot_names() if "get_slot_names" in dir(optimizer) else ():
+            for variable in objects:
+                try:
+                    slot = optimizer.get_slot(variable, slot_name)
+                except (AttributeError, KeyError):
+                    continue
+                if slot is not None:
+                    names.add(slot, _slot_name(names.get(optimizer), slot_name, names, variable))
+    return names
+
+
+def _slot_name(optimizer: str, slot_name: str, names: _Names, variable: Any) -> str:
+    return f"{optimizer}'s state '{slot_name}' for {names.get(variable)}"
+
+
+def _name_the_rest(
+    names: _Names,
+    bound: Mapping[int, Any],
+    nodes: Any,
+    parents: Mapping[int, tuple[int, str]],
+) -> None:
+    """Name what only the restore came upon: by the child or slot that it was bound as."""
+    slots = {
+        slot.slot_variable_node_id: (optimizer, slot)
+        for optimizer, node in enumerate(nodes)
+        for slot in node.slot_variables
+    }
+    for node, obj in bound.items():  # in the order of the bindings
+        if obj in names:
+            continue
+        if node in parents:
+            parent, local_name = parents[node]
+            names.add(obj, f"{names.get(bound.get(parent))}.{local_name}")
+        elif node in slots:
+            optimizer, slot = slots[node]
+            variable = bound.get(slot.original_variable_node_id)
+            name = _slot_name(names.get(bound.get(optimizer)), slot.slot_name, names, variable)
+            names.add(obj, name)
+
+
+def _name_based(status: Any, spy: _Spy) -> Outcome:
+    from tensorflow.python.checkpoint import util
+
+    restored = status._checkpoint
+    asserts = _asserts(status)
+    names = _live_names(status._object_graph_view)
+    optional = {id(obj) for obj in status._optionally_restored}  # a save_counter
+    unused = [item for item in restored.unused_attributes.items() if id(item[0]) not in optional]
+    try:
+        unmatched = [obj for obj, _ in unused]
+        for obj in util.list_objects(status._object_graph_view):
+            is_new = all(obj is not other for other in unmatched)
+            if is_new and obj._update_uid < restored.restore_uid:
+                unmatched.append(obj)
+    except Exception:
+        unmatched = None
+    return Outcome(
+        None,
+        *asserts,
+        unmatched=None if unmatched is None else tuple(sorted(map(names.get, unmatched))),
+        unused_attributes={names.get(obj): tuple(attributes) for obj, attributes in unused},
+        bound={
+            tensor: (tensor, names.get(obj)) for obj, tensors in spy.named for tensor in tensors
+        },
+    )
+
+
+def silence_tensorflow() -> None:
+    """Keep TensorFlow from warning of every value that a restore leaves behind."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    import tensorflow as tf
+    from absl import logging
+
+    tf.get_logger().setLevel("ERROR")
+    logging.set_verbosity(logging.ERROR)

@@ -1,0 +1,167 @@
+"""Random pairs of a checkpoint and a target, and what a check has to say of each.
+
+A case is plain data: one recipe to save, and some that programs may have become since, each
+restored into. `python -m tests.check_pairs` runs any number of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.keras_recipes import KERAS_3, TF_KERAS
+from tests.oracle import checkpoint_of, compare
+from tests.plain_recipes import PLAIN, saver_gone_afterwards, strategy
+from tests.recipes import Built, Case, Family, Goal, Instruction, Recipe
+
+FAMILIES = {family.name: family for family in (PLAIN, KERAS_3, TF_KERAS)}
+GOALS = 4  # targets of one checkpoint
+
+
+def cases(family: str) -> st.SearchStrategy[Case]:
+    """Return a strategy for cases of a family."""
+    return st.randoms(use_true_random=True).map(lambda rng: make_case(rng, FAMILIES[family]))
+
+
+def make_case(rng: Random, family: Family) -> Case:
+    """Make up a case."""
+    source = family.source(rng)
+    goals = tuple(_goal(rng, family, source) for _ in range(GOALS))
+    return Case(family.name, source, rng.choice(family.savings), goals)
+
+
+def _goal(rng: Random, family: Family, source: Recipe) -> Goal:
+    recipe = source
+    for _ in range(rng.choice((0, 1, 1, 2, 3, 5))):
+        recipe = family.mutate(rng, recipe)
+    return Goal(
+        recipe,
+        method=rng.choice((None, None, "restore", "read")),
+        skips_slots=rng.random() < 0.1,
+        where=rng.choice(family.surroundings),
+        before=rng.choice((None,) * 18 + ("restore", "read")),
+    )
+
+
+def as_text(case: Case) -> str:
+    """Return the case as text that `parse` reads."""
+    return json.dumps(case)
+
+
+def parse(text: str) -> Case:
+    """Return the case that `as_text` wrote."""
+    family, source, saving, goals = _tuples(json.loads(text))
+    made = tuple(Goal(_recipe(recipe), *call) for recipe, *call in goals)
+    return Case(family, _recipe(source), saving, made)
+
+
+def _recipe(instructions: Any) -> Recipe:
+    return tuple(Instruction(*one) for one in instructions)
+
+
+def _tuples(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_tuples, value))
+    return {key: _tuples(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+# --- carrying out
+
+
+def run(case: Case, directory: Path) -> Iterator[tuple[Goal, Built, Any]]:
+    """Save, then restore into each target, dry and for real; yield what comes of each.
+
+    That is a comparison with the target of the real restore, or the error of one that failed.
+    Of a source that TensorFlow cannot save there is nothing.
+    """
+    family = FAMILIES[case.family]
+    source = family.build(case.source, 1)
+    try:
+        with saver_gone_afterwards():
+            path = save(source, case.saving, str(directory / "ckpt"))
+    except Exception:
+        return
+    for goal in case.goals:
+        yield goal, source, _compare(family, goal, path)
+
+
+def _compare(family: Family, goal: Goal, path: str) -> Any:
+    import tensorflow as tf
+
+    targets: list[Built] = []
+
+    def make_target() -> Any:
+        with strategy().scope() if goal.where == "made in" else nullcontext():
+            built = family.build(goal.recipe, -1)
+        targets.append(built)
+        if goal.before is not None:
+            with suppress(Exception):
+                getattr(checkpoint_of(built.root), goal.before)(path).expect_partial()
+        return built.root
+
+    try:
+        method, options = goal.method, None
+        if goal.recipe[-1].how["kind"] == "v1":  # it has neither read nor options
+            method = None
+        elif goal.skips_slots and hasattr(options := tf.train.CheckpointOptions(), _SKIPS):
+            setattr(options, _SKIPS, True)
+        with surroundings(goal.where):
+            return compare(make_target, path, method=method, options=options), targets[-1]
+    except Exception as error:
+        return error
+
+
+def surroundings(where: str) -> AbstractContextManager[Any]:
+    """Return the context in which a goal is restored."""
+    import tensorflow as tf
+
+    if where == "graph":
+        return tf.Graph().as_default()  # type: ignore[no-any-return]
+    return strategy().scope() if where == "scope" else nullcontext()
+
+
+_SKIPS = "experimental_skip_slot_variables"  # since TensorFlow 2.16
+
+
+def save(built: Built, saving: str, prefix: str) -> str:
+    """Save what was built, in one of the ways of a program; return the path to restore."""
+    import tensorflow as tf
+
+    if saving.startswith("saver"):
+        return _save_by_name(built, saving, prefix)
+    if saving == "saved_model":
+        tf.saved_model.save(built.root, f"{prefix}_saved_model")
+        return f"{prefix}_saved_model"
+    return str(getattr(checkpoint_of(built.root), saving)(prefix))
+
+
+def _save_by_name(built: Built, saving: str, prefix: str) -> str:
+    """Save all variables by their names, as TensorFlow 1 did."""
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+    variables = {}
+    for label, variable in built.variables.items():
+        if type(variable).__name__ == "ResourceVariable":
+            variables[variable._shared_name] = (variable, built.values[label])
+    version = v1.train.SaverDef.V1 if saving == "saver_v1" else v1.train.SaverDef.V2
+    with ExitStack() as stack:
+        session = None
+        if saving == "saver_in_session":
+            stack.enter_context(tf.Graph().as_default())
+            session = stack.enter_context(v1.Session())
+            to_save = {
+                name: v1.Variable(value, use_resource=True, name="v")
+                for name, (_, value) in variables.items()
+            }
+            session.run(v1.global_variables_initializer())
+        else:
+            to_save = {name: variable for name, (variable, _) in variables.items()}
+        saver = v1.train.Saver(to_save, write_version=version)
+        return str(saver.save(session, prefix, write_meta_graph=False))

@@ -1,0 +1,196 @@
+"""Small programs and their checkpoints, for tests of what a restore makes of them.
+
+TensorFlow is imported inside, so that collecting the tests does not wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def var(value: Any = 1.0, **options: Any) -> Any:
+    import tensorflow as tf
+
+    return tf.Variable(value, **options)
+
+
+def ckpt(*root: Any, **children: Any) -> Any:
+    import tensorflow as tf
+
+    return tf.train.Checkpoint(*root, **children)
+
+
+def module(**children: Any) -> Any:
+    import tensorflow as tf
+
+    return with_children(tf.Module(), **children)
+
+
+def with_children(parent: Any, **children: Any) -> Any:
+    for name, child in children.items():
+        setattr(parent, name, child)
+    return parent
+
+
+def saved(at: Path, *root: Any, **children: Any) -> str:
+    """Save a `tf.train.Checkpoint` of these children and return the path."""
+    return str(ckpt(*root, **children).save(str(at / "ckpt")))
+
+
+def written(at: Path, *root: Any, **children: Any) -> str:
+    """Write it, without a save counter."""
+    return str(ckpt(*root, **children).write(str(at / "written")))
+
+
+def save_any(at: Path, source: Any) -> str:
+    """Save what `check` takes for a live side, in the way that its default method restores."""
+    import tensorflow as tf
+
+    source = getattr(source, "checkpoint", source)
+    if isinstance(source, (tf.train.Checkpoint, tf.compat.v1.train.Checkpoint)):
+        return str(source.save(str(at / "ckpt")))
+    return str(tf.train.Checkpoint(root=source).write(str(at / "written")))
+
+
+def keras_3() -> Any:
+    import keras
+
+    if keras.__version__.startswith("2."):
+        pytest.skip("this TensorFlow comes with Keras 2")
+    return keras
+
+
+def keras_2() -> Any:
+    return pytest.importorskip("tf_keras")
+
+
+def made_within(
+    context: Callable[[], AbstractContextManager[Any]], make: Callable[[], Any]
+) -> Callable[[], Any]:
+    """Return a function that makes something in a context: a scope, a graph."""
+
+    def made() -> Any:
+        with context():
+            return make()
+
+    return made
+
+
+# --- optimizers, each of another generation
+
+
+def legacy_adam(*variables: Any, **how: Any) -> Any:
+    return stepped(keras_2().optimizers.legacy.Adam(**how), variables)
+
+
+def keras_2_adam(*variables: Any, **how: Any) -> Any:
+    return stepped(keras_2().optimizers.Adam(**how), variables)
+
+
+def keras_3_adam(*variables: Any, **how: Any) -> Any:
+    optimizer = keras_3().optimizers.Adam(**how)
+    if variables:
+        optimizer.build(list(variables))
+    return optimizer
+
+
+def v1_adam(*variables: Any) -> Any:
+    import tensorflow as tf
+
+    return stepped(tf.compat.v1.train.AdamOptimizer(), variables)
+
+
+def stepped(optimizer: Any, variables: Sequence[Any]) -> Any:
+    """Return an optimizer that has its slot variables, by a step that changes nothing."""
+    import tensorflow as tf
+
+    if variables:
+        optimizer.apply_gradients([(tf.zeros_like(v), v) for v in variables])
+    return optimizer
+
+
+# --- models
+
+
+def keras_3_sequential(*units: int, width: int = 3) -> Any:
+    keras = keras_3()
+    dense = [keras.layers.Dense(number) for number in units]
+    return keras.Sequential([keras.Input((width,)), *dense])
+
+
+def keras_2_sequential(*units: int, width: int = 3) -> Any:
+    keras = keras_2()
+    dense = [keras.layers.Dense(number) for number in units]
+    return keras.Sequential([keras.Input((width,)), *dense])
+
+
+@cache
+def net_without_build() -> Callable[[], Any]:
+    """Return a Keras 3 model that makes its variables when it is called for the first time."""
+    keras = keras_3()
+    base: Any = keras.Model
+
+    class Net(base):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = keras.layers.Dense(4)
+            self.second = keras.layers.Dense(2)
+
+        def call(self, x: Any) -> Any:
+            return self.second(self.first(x))
+
+    return Net
+
+
+@cache
+def net_with_build() -> Callable[[], Any]:
+    """Return a Keras 3 model that makes its variables in `build`."""
+    keras = keras_3()
+    base: Any = keras.Model
+
+    class Net(base):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = keras.layers.Dense(4)
+            self.second = keras.layers.Dense(2)
+
+        def build(self, shape: Any) -> None:
+            self.first.build(shape)
+            self.second.build((*shape[:-1], 4))
+            self.built = True
+
+        def call(self, x: Any) -> Any:
+            return self.second(self.first(x))
+
+    return Net
+
+
+def called(model: Any, width: int = 3) -> Any:
+    """Return a model that has been called on data."""
+    import tensorflow as tf
+
+    model(tf.ones([2, width]))
+    return model
+
+
+def differently(root: Any) -> Any:
+    """Return the object with all its variables changed, so that a restore can be seen."""
+    import tensorflow as tf
+
+    import ckpt_viz as cv
+
+    graph = cv.graph(root)
+    for node_id in range(len(graph.nodes)):
+        obj: Any = graph.object(node_id)
+        if (
+            graph.nodes[node_id].attributes
+            and tf.as_dtype(getattr(obj, "dtype", "int32")).is_floating
+        ):
+            obj.assign_add(tf.cast(tf.ones(obj.shape) * (node_id + 1), obj.dtype))
+    return root

@@ -1,0 +1,166 @@
+"""Checks of two files: the one stands for the program that saved it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import ckpt_viz as cv
+from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, RestoreCheck
+from ckpt_viz.matching.trace import Action
+from ckpt_viz.object_graph.roles import assign_roles
+from tests.graphs import graph, keras3_adam, without_optimizer
+from tests.saved_graphs import write_graph
+from tests.tables import floats, write_bundle
+from tests.test_live_random import any_checkpoint
+
+
+def test_checkpoint_restores_into_the_program_that_saved_it(tmp_path: Path) -> None:
+    saved = write_graph(tmp_path / "ckpt-1", keras3_adam())
+    found = cv.check(saved, saved)
+    assert found.raises is None
+    assert (found.consumed, found.existing_objects_matched, found.nontrivial_match) == (True,) * 3
+    assert (found.findings, found.method) == ((), "restore")
+
+
+def test_what_is_left_over_is_named(tmp_path: Path) -> None:
+    adam = write_graph(tmp_path / "adam", keras3_adam())
+    plain = write_graph(tmp_path / "plain", without_optimizer())
+    into_plain = cv.check(plain, adam)
+    assert into_plain.unresolved == (
+        "(root).optimizer._iterations",
+        "(root).optimizer._variables.1",
+        "(root).optimizer._variables.2",
+    )
+    assert into_plain.unmatched == ()
+    into_adam = cv.check(adam, plain)
+    assert (into_adam.unresolved, into_adam.unmatched) == ((), into_plain.unresolved)
+
+
+def _variable(dtype: str, shape: tuple[int, ...], name: str = "VARIABLE_VALUE") -> ObjectGraph:
+    value = Attribute(name, "v", f"v/.ATTRIBUTES/{name}", dtype, shape)
+    nodes = assign_roles([Node((Child("v", 1),)), Node(attributes=(value,))])
+    return ObjectGraph(nodes, "", Origin.SAVED)
+
+
+@pytest.mark.parametrize(
+    ("live", "saved", "raised", "words"),
+    [
+        (
+            _variable("float32", (2,)),
+            _variable("float32", (3,)),
+            "ValueError",
+            "Received incompatible tensor with shape (3,) when attempting to restore variable with "
+            "shape (2,) and name v.",
+        ),
+        (
+            _variable("float32", (2,)),
+            _variable("int64", (2,)),
+            "InvalidArgumentError",
+            "tensor_name = v/.ATTRIBUTES/VARIABLE_VALUE; expected dtype float does not equal "
+            "original dtype int64",
+        ),
+        (
+            _variable("float32", (2,)),
+            _variable("float32", (2,), "other"),
+            "NotFoundError",
+            "Key v/.ATTRIBUTES/VARIABLE_VALUE not found in checkpoint",
+        ),
+    ],
+)
+def test_restores_that_would_raise_do(
+    live: ObjectGraph, saved: ObjectGraph, raised: str, words: str, tmp_path: Path
+) -> None:
+    found = cv.check(write_graph(tmp_path / "a", live), write_graph(tmp_path / "b", saved))
+    assert found.raises is not None
+    assert found.raises.type == raised
+    assert words in found.raises.message
+
+
+def test_optimizer_with_slots_makes_those_that_it_lacks(tmp_path: Path) -> None:
+    edges = {0: {"o": 1, "v": 2}}
+    saved = graph(edges, (2, 3, 4), {1: (("m", 2, 3), ("u", 2, 4))})
+    live = graph(edges, (2, 3), {1: (("m", 2, 3),)})
+    found = cv.check(write_graph(tmp_path / "a", live), write_graph(tmp_path / "b", saved))
+    assert found.consumed
+    assert found.bound["(root).o's state 'u' for (root).v"] == "(root).o's state 'u' for (root).v"
+    assert [step.name for step in found.trace if step.action is Action.CREATE] == ["u"]
+    assert not cv.check(write_graph(tmp_path / "c", graph(edges, (2,))), tmp_path / "b").consumed
+
+
+def test_name_based_checkpoints_are_restored_by_full_names(tmp_path: Path) -> None:
+    live = write_graph(tmp_path / "live", _variable("float32", (2,)))
+    named = write_bundle(tmp_path / "named", {"v": floats(1, 2), "w": floats(3)})
+    other = write_bundle(tmp_path / "other", {"w": floats(3)})
+    found = cv.check(live, named)
+    assert (found.consumed, dict(found.bound)) == (True, {"v": "(root).v"})
+    assert cv.check(live, other).unmatched == ("(root).v",)
+    assert not cv.check(named, other).consumed
+    with pytest.raises(cv.SourceError, match="expected an object-based checkpoint in place of"):
+        cv.check(named, live)
+
+
+def test_method_is_one_of_two(tmp_path: Path) -> None:
+    saved = write_graph(tmp_path / "ckpt-1", keras3_adam())
+    assert cv.check(saved, saved, method="read").method == "read"
+    with pytest.raises(cv.SourceError, match="found method 'load', expected 'restore' or 'read'"):
+        cv.check(saved, saved, method="load")
+
+
+@pytest.mark.tf
+@pytest.mark.parametrize("method", ["restore", "read"])
+@pytest.mark.parametrize("path", ["", "ckpt", "ckpt-1.index", "ckpt-1.data-00000-of-00001"])
+def test_wrong_paths_are_judged_as_for_live_objects(path: str, method: str, tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    module = tf.Module()
+    module.v = tf.Variable([1.0, 2.0])
+    checkpoint = tf.train.Checkpoint(module)
+    saved = checkpoint.write(str(tmp_path / "ckpt-1"))
+    given = str(tmp_path / path)
+    live, files = (cv.check(side, given, method=method) for side in (checkpoint, saved))
+    assert live.raises == files.raises
+    if method == "read":  # else the program makes a save_counter
+        assert live.consumed is files.consumed
+    assert _wrong_path(live) == _wrong_path(files)
+
+
+def _wrong_path(check: RestoreCheck) -> list[str]:
+    return [found.why for found in check.findings if found.kind.value == "wrong_path"]
+
+
+@pytest.mark.tf
+@settings(
+    max_examples=int(os.environ.get("CKPT_VIZ_EXAMPLES", "50")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(st.data())
+def test_two_files_are_judged_as_the_file_and_the_program(data: st.DataObject) -> None:
+    saved, live = any_checkpoint(data.draw), any_checkpoint(data.draw)
+    if any(one._saver._graph_view.attached_dependencies for one in (saved, live)):
+        return  # which children are attached, a file does not tell; they are restored last
+    with tempfile.TemporaryDirectory() as directory:
+        prefix = saved.write(str(Path(directory) / "saved"))
+        of_live = cv.check(live, prefix, method="read")
+        of_files = cv.check(live.write(str(Path(directory) / "live")), prefix, method="read")
+        assert _said(of_files) == _said(of_live)
+
+
+def _said(check: RestoreCheck) -> dict[str, Any]:
+    return {
+        "raises": check.raises and check.raises.type,
+        "consumed": check.consumed,
+        "existing_objects_matched": check.existing_objects_matched,
+        "nontrivial_match": check.nontrivial_match,
+        "unresolved": check.unresolved,
+        "unmatched": sorted(check.unmatched),
+        "unused_attributes": check.unused_attributes,
+        "bound": check.bound,
+    }

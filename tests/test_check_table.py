@@ -1,0 +1,311 @@
+"""Hand-written pairs of a checkpoint and a program, each restored dry and for real.
+
+Every row of `tests/check_rows` is one thing that TensorFlow does in a restore. Its name says what
+is special about the pair, its decorator what the restore says; `tests.oracle` compares the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ckpt_viz as cv
+from tests.check_rows import (
+    binding,
+    broken_files,
+    by_name,
+    containers,
+    distribution,
+    graph_mode,
+    keras_models,
+    paths,
+    shapes,
+    slots,
+    steps,
+    values,
+    verdicts,
+)
+from tests.check_rows.contexts import graph
+from tests.check_rows.objects import (
+    ckpt,
+    filled_table,
+    keras_3,
+    module,
+    registered,
+    sequential,
+    training,
+    v1_adam,
+    var,
+)
+from tests.check_rows.saving import saved, saved_by_another_saver, saved_training
+from tests.check_rows.table import Pair, Row, check_row
+from tests.oracle import (
+    compare,
+    outcome_of_check,
+    outcome_of_restore,
+    silence_tensorflow,
+)
+
+pytestmark = [
+    pytest.mark.tf,
+    pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),  # Keras'
+]
+
+TOPICS = (
+    paths, binding, values, shapes, slots, verdicts, by_name, containers, distribution,
+    broken_files, graph_mode, keras_models, steps,
+)  # fmt: skip
+
+
+def _rows() -> Iterator[Any]:
+    for topic in TOPICS:
+        about = topic.__name__.rpartition(".")[2]
+        for case in topic.row.rows:
+            yield pytest.param(case, id=f"{about}: {case.name}")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quiet() -> None:
+    silence_tensorflow()
+
+
+@pytest.mark.parametrize("case", list(_rows()))
+def test_dry_run_says_what_the_restore_says(case: Row, tmp_path: Path) -> None:
+    check_row(case, tmp_path)
+
+
+def test_a_check_says_the_same_twice(tmp_path: Path) -> None:
+    path = saved(tmp_path, v=var(), late=module(w=var()))
+    target = ckpt(v=var(), own=[])
+    first, second = cv.check(target, path), cv.check(target, path)
+    assert outcome_of_check(first) == outcome_of_check(second)
+    assert first.trace == second.trace
+
+
+def test_a_check_before_does_not_change_what_the_restore_does(tmp_path: Path) -> None:
+    path = saved_training(tmp_path, v1_adam())
+
+    def checked() -> Any:
+        target = training(v1_adam(), steps=False)
+        cv.check(target, path)
+        return target
+
+    compare(checked, path)
+
+
+def test_a_checkpoint_can_be_checked_in_every_state_of_being_written(tmp_path: Path) -> None:
+    path = saved(tmp_path, v=var(), w=var([1.0, 2.0]))
+    index, data = Path(f"{path}.index"), Path(f"{path}.data-00000-of-00001")
+    whole = {file: file.read_bytes() for file in (index, data)}
+
+    def live() -> Any:
+        return ckpt(v=var(0.0), w=var([0.0, 0.0]))
+
+    said = []
+    for index_size, data_size in ((0, 0), (50, 10), (-1, 0), (-1, 10), (-1, None), (-1, -1)):
+        index.write_bytes(whole[index][: len(whole[index]) if index_size < 0 else index_size])
+        if data_size is None:
+            data.unlink()
+        else:
+            data.write_bytes(whole[data][: len(whole[data]) if data_size < 0 else data_size])
+        said.append(compare(live, path).outcome.raises)
+    assert said == ["OpError", "OpError", "IndexError", "IndexError", "OpError", None]
+
+
+def test_registered_saver_that_is_unknown_is_treated_as_this_tensorflow_does(
+    tmp_path: Path,
+) -> None:
+    path = saved_by_another_saver(tmp_path)
+    compare(lambda: ckpt(m=registered("Strict")(), v=var()), path)
+
+
+def test_what_an_iterator_makes_of_its_state_only_the_restore_shows(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path = saved(tmp_path, x=iter(tf.data.Dataset.range(10).batch(2).shuffle(3)))
+
+    def live() -> Any:
+        return ckpt(x=iter(tf.data.Dataset.range(10).map(lambda number: number)))
+
+    assert cv.check(live(), path).raises is None
+    assert outcome_of_restore(live(), path).raises == "NotFoundError"
+
+
+def test_value_of_the_later_restore_reaches_the_attribute(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    first = saved(tmp_path / "first", v=var(1.0), late=var(1.0))
+    second = saved(tmp_path / "second", v=var(2.0), late=var(2.0))
+    target = ckpt(v=var(0.0))
+    statuses = [target.restore(first), target.restore(second)]
+    target.late = var(0.0)
+    assert target.late.numpy() == 2.0
+    for path, status in zip((first, second), statuses, strict=True):
+        check = cv.check(target, path)
+        assert check.consumed and check.bound["(root).late"] == "(root).late"
+        status.assert_consumed()
+    assert target.late.numpy() == 2.0
+
+
+def test_wrong_shape_that_waits_is_an_error_once_the_attribute_is_set(tmp_path: Path) -> None:
+    path = saved(tmp_path, v=var(), late=var([1.0, 2.0]))
+
+    def waiting() -> Any:
+        target = ckpt(v=var(0.0))
+        target.restore(path).expect_partial()
+        return target
+
+    found = compare(waiting, path)
+    assert found.outcome.unresolved == ("(root).late",)
+    with pytest.raises(ValueError, match=r"shape \(2,\)") as raised:
+        waiting().late = var(0.0)
+    check = cv.check(ckpt(v=var(0.0), late=var(0.0)), path)
+    assert check.raises is not None
+    assert check.raises.type == "ValueError" and check.raises.message == str(raised.value)
+
+
+def test_layer_that_is_built_later_takes_its_values(tmp_path: Path) -> None:
+    keras = keras_3()
+    path = saved(tmp_path, model=sequential(keras, 2, 2))
+
+    def unbuilt() -> Any:
+        return ckpt(model=sequential(keras, 2, 2, built=False))
+
+    assert compare(unbuilt, path).outcome.consumed == "AssertionError"
+    target = unbuilt()
+    status = target.restore(path)
+    target.model.build((None, 3))
+    status.assert_consumed()
+    assert cv.check(target, path).consumed
+
+
+def test_keras_3_model_without_build_takes_only_some_of_its_values(tmp_path: Path) -> None:
+    pair = keras_models.keras_3_subclassed_model_without_build(tmp_path)
+    import tensorflow as tf
+
+    target = pair.make()
+    status = target.restore(pair.path)
+    target.model(tf.zeros((1, 3)))
+    check = cv.check(target, pair.path)
+    assert check.consumed and check.raises is None  # now that it is built
+    with pytest.raises(AssertionError, match="not assigned a value"):
+        status.assert_consumed()
+
+
+def test_empty_list_with_a_value_of_its_own_is_left_out_of_the_asserts(tmp_path: Path) -> None:
+    import tensorflow as tf
+    from tensorflow.python.trackable.data_structures import List
+
+    class Valued(List):  # type: ignore[misc]
+        def _serialize_to_tensors(self) -> dict[str, Any]:
+            return {"value": tf.constant(1.0)}
+
+    def live() -> Any:
+        return ckpt(v=var(), x=Valued())
+
+    path = saved(tmp_path, v=var())
+    check = cv.check(live(), path)
+    assert check.existing_objects_matched and check.consumed and not check.unmatched
+    live().restore(path).assert_existing_objects_matched().assert_consumed()
+
+
+def _in_session(pair: Pair) -> tuple[Any, Any]:
+    """Return the check of a restore in a graph, and what its target's `v` is worth then.
+
+    In place of a value the exception that the session raises.
+    """
+    import tensorflow as tf
+
+    with graph(), tf.compat.v1.Session() as session:
+        target = pair.make()
+        check = cv.check(target, pair.path)
+        status = target.restore(pair.path).assert_consumed()
+        session.run(target.v.initializer)
+        try:
+            status.run_restore_ops(session)
+        except Exception as error:
+            return check, error
+        return check, session.run(target.v)
+
+
+def test_in_a_graph_the_session_finds_the_wrong_dtype(tmp_path: Path) -> None:
+    check, error = _in_session(graph_mode.in_a_graph_a_wrong_dtype_passes(tmp_path))
+    (failure,) = (step.failure for step in check.trace if step.failure is not None)
+    assert failure.in_session and type(error).__name__ == failure.type
+    assert failure.message in str(error)
+    assert check.raises is None and check.consumed
+
+
+def test_in_a_graph_the_session_finds_the_missing_tensor(tmp_path: Path) -> None:
+    check, error = _in_session(graph_mode.in_a_graph_a_missing_tensor_passes(tmp_path))
+    (failure,) = (step.failure for step in check.trace if step.failure is not None)
+    assert failure.in_session and type(error).__name__ == failure.type == "NotFoundError"
+    assert check.raises is None and check.consumed
+
+
+def test_in_a_graph_a_variable_ends_up_with_the_wrong_shape(tmp_path: Path) -> None:
+    check, value = _in_session(graph_mode.in_a_graph_a_wrong_shape_passes(tmp_path))
+    assert value.shape == (2,)
+    assert check.raises is None and check.consumed
+
+
+def _run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        cwd=Path(__file__).parent.parent,
+        timeout=300,
+        check=False,
+    )
+
+
+_ABORTING = """
+import sys
+import ckpt_viz as cv
+from tests.check_rows.objects import ckpt, dense_table_of
+check = cv.check(ckpt(t=dense_table_of()), sys.argv[1])
+print(check.raises.type, flush=True)
+ckpt(t=dense_table_of()).restore(sys.argv[1])
+print("still there", flush=True)
+"""
+
+
+def test_process_ends_where_a_dense_table_takes_the_one_entry_of_a_mutable_one(
+    tmp_path: Path,
+) -> None:
+    done = _run(_ABORTING, saved(tmp_path, t=filled_table(1)))
+    assert done.stdout.split() == ["SIGABRT"], done.stderr[-2000:]
+    assert done.returncode == -signal.SIGABRT
+
+
+_ON_TWO_CPUS = """
+import sys
+from pathlib import Path
+import tensorflow as tf
+cpu = tf.config.LogicalDeviceConfiguration()
+tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], [cpu] * 2)
+from tests.check_rows import distribution, objects, table
+from tests.oracle import silence_tensorflow
+silence_tensorflow()
+assert len(objects.devices()) == 2
+for number, row in enumerate(distribution.row.rows):
+    at = Path(sys.argv[1], str(number))
+    at.mkdir()
+    table.check_row(row, at)
+    print(row.name, flush=True)
+"""
+
+
+def test_dry_run_says_what_the_restore_says_on_two_devices(tmp_path: Path) -> None:
+    done = _run(_ON_TWO_CPUS, str(tmp_path))
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.split() == [case.name for case in distribution.row.rows]

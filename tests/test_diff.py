@@ -1,0 +1,471 @@
+"""The diff of two graphs: its laws over any graphs, and what it says of real checkpoints."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ckpt_viz as cv
+from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, Role, SlotVariable
+from ckpt_viz.graph_diff.result import Change
+from ckpt_viz.object_graph.overlay import State
+from ckpt_viz.object_graph.roles import assign_roles
+from tests.graphs import graph, keras3_adam, named, without_optimizer
+from tests.saved_graphs import write_graph
+from tests.tables import Extents, Tensor, floats, write_bundle, write_sliced
+from tests.test_files import CountingFileSystem
+from tests.test_tree import any_nodes
+
+_MIRRORED = {State.ONLY_A: State.ONLY_B, State.ONLY_B: State.ONLY_A}
+
+
+# --- laws
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> ObjectGraph:
+    """Graphs without shared nodes: variables, values and optimizers with slots of their own."""
+    count = draw(st.integers(1, 10))
+    parents = [draw(st.integers(0, i - 1)) for i in range(1, count)]
+    children: list[list[Child]] = [[] for _ in range(count)]
+    for child, parent in enumerate(parents, start=1):
+        children[parent].append(Child(draw(st.sampled_from("abc")), child))
+    made = [
+        Node(tuple(children[i]), draw(st.sampled_from([(), (), *_VALUES]))) for i in range(count)
+    ]
+    ids = st.integers(0, count - 1)
+    for optimizer, variable in draw(st.sets(st.tuples(ids, ids), max_size=3)):
+        slot = SlotVariable(draw(st.sampled_from("mv")), variable, len(made))
+        declared = (*made[optimizer].slot_variables, slot)
+        made[optimizer] = replace(made[optimizer], slot_variables=declared)
+        made.append(Node(attributes=_value("float32", (1,))))
+    return ObjectGraph(assign_roles(made), "tree", Origin.SAVED)
+
+
+def _value(dtype: str, shape: tuple[int, ...], name: str = "VARIABLE_VALUE") -> Any:
+    return (Attribute(name, "", f"{name} {dtype} {shape}", dtype, shape, 0),)
+
+
+_VALUES = (
+    _value("float32", (1,)),
+    _value("float32", (2,)),
+    _value("int64", (1,)),
+    _value("int64", (1,), "table"),
+)
+
+
+@settings(deadline=None)  # a slow machine is no defect
+@given(any_nodes())
+def test_graph_does_not_differ_from_itself(of: tuple[Node, ...]) -> None:
+    found = cv.diff(ObjectGraph(of, "a", Origin.SAVED), ObjectGraph(of, "b", Origin.SAVED))
+    assert found.is_empty
+    assert set(found.states_a) == {State.MATCHED}
+    assert found.overlay.passes
+
+
+@settings(deadline=None)  # a slow machine is no defect
+@given(any_nodes(), any_nodes())
+def test_every_node_is_in_one_state(a: tuple[Node, ...], b: tuple[Node, ...]) -> None:
+    found = cv.diff(ObjectGraph(a, "a", Origin.SAVED), ObjectGraph(b, "b", Origin.SAVED))
+    both = {**found.pairs, **found._compared.moved}
+    assert len(both) == len(found.pairs) + len(found._compared.moved)
+    assert len(set(both.values())) == len(both)
+    for ours, state in enumerate(found.states_a):
+        assert (state is State.ONLY_A) == (ours not in both)
+        assert ours not in both or found.states_b[both[ours]] is state
+    for theirs, state in enumerate(found.states_b):
+        assert (state is State.ONLY_B) == (theirs not in both.values())
+    assert found.is_empty == (not found.overlay.problems)
+
+
+@settings(deadline=None)  # a slow machine is no defect
+@given(any_nodes(), any_nodes())
+def test_problems_name_every_node_that_differs_once(
+    a: tuple[Node, ...], b: tuple[Node, ...]
+) -> None:
+    overlay = cv.diff(ObjectGraph(a, "", Origin.SAVED), ObjectGraph(b, "", Origin.SAVED)).overlay
+    told = [node_id for problem in overlay.problems for node_id in problem.nodes]
+    differing = {
+        node_id
+        for node_id, mark in enumerate(overlay.marks)
+        if mark.state not in (State.PLAIN, State.MATCHED)
+    }
+    assert sorted(told) == sorted(differing)
+    for problem in overlay.problems:
+        states = {overlay.marks[node_id].state.value for node_id in problem.nodes}
+        assert states == {problem.kind.replace("_", " ")}
+
+
+@settings(deadline=None)  # a slow machine is no defect
+@given(trees(), trees())
+def test_without_shared_nodes_one_direction_mirrors_the_other(
+    a: ObjectGraph, b: ObjectGraph
+) -> None:
+    there, back = cv.diff(a, b), cv.diff(b, a)
+    assert {theirs: ours for ours, theirs in there.pairs.items()} == back.pairs
+    assert there.states_a == tuple(_MIRRORED.get(s, s) for s in back.states_b)
+    assert there.states_b == tuple(_MIRRORED.get(s, s) for s in back.states_a)
+    assert (there.only_a, there.only_b) == (back.only_b, back.only_a)
+    assert {(x, y) for y, x in there.moved} == set(back.moved)
+
+
+# --- what differs
+
+
+def test_nodes_of_one_side_are_named_as_tensorflow_does() -> None:
+    a = graph({0: {"model": 1}, 1: {"kernel": 2, "bias": 3}}, variables=(2, 3))
+    b = graph({0: {"model": 1, "step": 3}, 1: {"kernel": 2}}, variables=(2, 3))
+    found = cv.diff(a, replace(b, nodes=(*b.nodes[:3], _scalar())))
+    assert found.only_a == ("(root).model.bias",)
+    assert found.only_b == ("(root).step",)
+    assert found.matched == ("(root)", "(root).model", "(root).model.kernel")
+    assert found.headline == "differs: 1 only in a, 1 only in b; 1 value not compared"
+
+
+def _scalar() -> Node:
+    return Node(attributes=_value("int64", ()), role=Role.VARIABLE)
+
+
+def test_other_shapes_and_dtypes_are_told_in_few_words() -> None:
+    a = ObjectGraph(_with_values("float32", (8, 10)), "a", Origin.SAVED)
+    wider = ObjectGraph(_with_values("float32", (8, 12)), "b", Origin.SAVED)
+    double = ObjectGraph(_with_values("float64", (8, 12)), "b", Origin.SAVED)
+    scalar = ObjectGraph(_with_values("float32", ()), "b", Origin.SAVED)
+    name = "(root).v"
+    assert cv.diff(a, wider).changed == (Change(State.SHAPE, name, name, "float32 8×10 ≠ 8×12"),)
+    assert cv.diff(a, scalar).changed[0].detail == "float32 8×10 ≠ scalar"
+    assert cv.diff(a, double).dtype == (name,)
+    assert cv.diff(a, double).changed[0].detail == "float32 8×10 ≠ float64 8×12"
+    assert cv.diff(a, double).overlay.problems[0].why == (
+        "The dtype differs: float32 8×10 ≠ float64 8×12."
+    )
+
+
+def _with_values(dtype: str, shape: tuple[int, ...]) -> tuple[Node, ...]:
+    return assign_roles([Node((Child("v", 1),)), Node(attributes=_value(dtype, shape))])
+
+
+def test_role_differs_where_files_alone_tell_it() -> None:
+    variable = graph({0: {"x": 1}}, variables=(1,))
+    nothing = graph({0: {"x": 1}})
+    found = cv.diff(variable, nothing)
+    assert found.changed == (Change(State.ROLE, "(root).x", "(root).x", "variable ≠ object"),)
+
+
+@pytest.mark.parametrize("role", [Role.LAYER, Role.CONTAINER, Role.OPTIMIZER, Role.BOOKKEEPING])
+def test_what_only_a_type_tells_is_no_difference(role: Role) -> None:
+    saved = graph({0: {"x": 1}})
+    live = Node(role=role, type_name="Something")
+    assert cv.diff(saved, replace(saved, nodes=(saved.nodes[0], live))).is_empty
+
+
+def test_optimizer_with_state_is_no_plain_object() -> None:
+    a = graph({0: {"o": 1, "v": 2}}, variables=(2, 3), slots={1: (("m", 2, 3),)})
+    b = graph({0: {"o": 1, "v": 2}}, variables=(2,))
+    found = cv.diff(a, b)
+    assert found.role == ("(root).o",)
+    assert found.only_a == ("(root).o's state 'm' for (root).v",)
+
+
+def test_shared_variable_that_is_two_elsewhere_is_there_once_only() -> None:
+    shared = graph({0: {"a": 1, "b": 1}}, variables=(1,))
+    two = ObjectGraph(
+        assign_roles(
+            [Node((Child("a", 1), Child("b", 2))), shared.nodes[1], replace(shared.nodes[1])]
+        ),
+        "two",
+        Origin.SAVED,
+    )
+    assert cv.diff(shared, two).only_b == ("(root).b",)
+    assert cv.diff(two, shared).only_a == ("(root).b",)
+
+
+# --- what has moved
+
+
+def test_renamed_subtree_has_moved_as_a_whole() -> None:
+    a = graph({0: {"old": 1}, 1: {"kernel": 2, "bias": 3}}, variables=(2, 3))
+    b = graph({0: {"new": 1}, 1: {"bias": 3, "kernel": 2}}, variables=(2, 3))
+    found = cv.diff(a, b)
+    assert set(found.moved) == {
+        ("(root).old", "(root).new"),
+        ("(root).old.kernel", "(root).new.kernel"),
+        ("(root).old.bias", "(root).new.bias"),
+    }
+    assert (found.only_a, found.only_b) == ((), ())
+    (problem,) = found.overlay.problems
+    assert (problem.saved, problem.live) == ("(root).old", "(root).new")
+    assert (
+        str(found).splitlines()[1]
+        == "  ↷ moved          (root).new  in a (root).old  and 2 nodes below, 2 values"
+    )
+
+
+def test_moved_subtree_takes_along_what_occurs_elsewhere_too() -> None:
+    layer = {"kernel": 2, "bias": 3}
+    a = _one_shape(graph({0: {"old": 1, "gone": 4}, 1: layer}, variables=(2, 3, 4)), (3, 4))
+    b = _one_shape(graph({0: {"new": 1}, 1: layer}, variables=(2, 3)), (3,))
+    found = cv.diff(a, b)
+    assert {ours for ours, _ in found.moved} == {
+        "(root).old",
+        "(root).old.kernel",
+        "(root).old.bias",
+    }
+    assert found.only_a == ("(root).gone",)
+
+
+def _one_shape(of: ObjectGraph, variables: tuple[int, ...]) -> ObjectGraph:
+    """Return the graph in which these variables look alike."""
+    return replace(
+        of,
+        nodes=tuple(
+            replace(node, attributes=_value("float32", (9,))) if i in variables else node
+            for i, node in enumerate(of.nodes)
+        ),
+    )
+
+
+_OLD = graph({0: {"old": 1}, 1: {"kernel": 2}}, variables=(2,))
+_NEW = {0: {"new": 1}, 1: {"kernel": 2}}
+
+
+@pytest.mark.parametrize(
+    "b",
+    [
+        pytest.param(graph({0: {"new": 1}, 1: {"weight": 2}}, variables=(2,)), id="local name"),
+        pytest.param(_one_shape(graph(_NEW, variables=(2,)), (2,)), id="shape"),
+        pytest.param(
+            graph({0: {"new": 1}, 1: {"kernel": 2, "bias": 3}}, variables=(2, 3)), id="more below"
+        ),
+        pytest.param(
+            graph({0: {"new": 1}, 1: {"kernel": 2, "up": 1}}, variables=(2,)), id="circle"
+        ),
+    ],
+)
+def test_what_is_not_quite_the_same_has_not_moved(b: ObjectGraph) -> None:
+    found = cv.diff(_OLD, b)
+    assert ("(root).old", "(root).new") not in found.moved
+    assert "(root).old" in found.only_a
+    assert "(root).new" in found.only_b
+
+
+def test_what_could_be_either_of_two_has_not_moved() -> None:
+    a = _one_shape(graph({0: {"old": 1}}, variables=(1,)), (1,))
+    b = _one_shape(graph({0: {"x": 1, "y": 2}}, variables=(1, 2)), (1, 2))
+    assert cv.diff(a, b).moved == ()
+    assert cv.diff(b, a).moved == ()
+
+
+def test_empty_objects_have_not_moved() -> None:
+    assert cv.diff(graph({0: {"old": 1}}), graph({0: {"new": 1}})).moved == ()
+
+
+# --- slots
+
+
+def test_slots_go_by_variable_name_and_optimizer_though_lists_count_on() -> None:
+    """In b a variable stands before the others, so everything in the lists is one further."""
+    a = keras3_adam()
+    edges = {
+        0: {"optimizer": 1, "layer": 2},
+        1: {"_variables": 3, "_trainable_variables": 4, "_iterations": 5, "_momentums": 6},
+        2: {"new": 11, "_kernel": 7, "bias": 8},
+        3: {"0": 5, "1": 12, "2": 9, "3": 10},
+        4: {"0": 11, "1": 7, "2": 8},
+        6: {"0": 12, "1": 9, "2": 10},
+    }
+    b = graph(edges, variables=(5, 7, 8, 9, 10, 11, 12))
+    found = cv.diff(a, b)
+    assert [b.nodes[i].slot is not None for i in (9, 10, 12)] == [True] * 3
+    assert (found.pairs[9], found.pairs[10]) == (9, 10)
+    assert found.only_b == ("(root).layer.new", "(root).optimizer._variables.1")
+    assert found.only_a == ()
+
+
+def test_declared_slots_go_by_name() -> None:
+    edges = {0: {"o": 1, "v": 2}}
+    a = graph(edges, variables=(2, 3, 4), slots={1: (("m", 2, 3), ("v", 2, 4))})
+    b = graph(edges, variables=(2, 3, 4), slots={1: (("v", 2, 3), ("m", 2, 4))})
+    found = cv.diff(a, b)
+    assert (found.pairs[3], found.pairs[4]) == (4, 3)
+
+
+def test_slot_that_is_an_ordinary_variable_elsewhere_has_another_role() -> None:
+    a = keras3_adam()
+    b = replace(
+        a,
+        nodes=tuple(
+            replace(node, slot=None, role=Role.VARIABLE) if node.slot is not None else node
+            for node in a.nodes
+        ),
+    )
+    found = cv.diff(a, b)
+    assert [change.detail for change in found.changed] == ["slot ≠ variable"] * 2
+    assert (found.only_a, found.only_b) == ((), ())
+
+
+# --- values in files
+
+
+def test_other_values_show_in_the_checksums(tmp_path: Path) -> None:
+    first = write_graph(tmp_path / "ckpt-1", keras3_adam())
+    second = write_graph(tmp_path / "ckpt-2", keras3_adam(), {8: 1, 10: 7})
+    found = cv.diff(first, second)
+    assert found.value == ("(root).layer.bias", "(root).optimizer._variables.2")
+    assert found.not_compared == ()
+    assert cv.diff(first, first).is_empty
+    assert cv.diff(tmp_path / "ckpt-1.index", first).is_empty
+
+
+def test_other_values_are_found_without_reading_any(tmp_path: Path) -> None:
+    fsspec.register_implementation("counting", CountingFileSystem, clobber=True)
+    memory = fsspec.filesystem("counting")
+    for name, filled in (("ckpt-1", {}), ("ckpt-2", {7: 1})):
+        write_graph(tmp_path / name, keras3_adam(), filled)
+        for file in tmp_path.glob(f"{name}.*"):
+            memory.pipe(f"/diff/{file.name}", file.read_bytes())
+    a, b = cv.graph("counting://diff/ckpt-1"), cv.graph("counting://diff/ckpt-2")
+    CountingFileSystem.asked.clear()
+    found = cv.diff(a, b)
+    assert found.value == ("(root).layer._kernel",)
+    assert str(found)
+    assert CountingFileSystem.asked == []
+    memory.rm("/diff", recursive=True)
+
+
+def test_values_of_slices_show_in_their_checksums(tmp_path: Path) -> None:
+    halves: dict[Extents, Tensor] = {((0, 2),): floats(1, 2), ((2, 2),): floats(3, 4)}
+    other = {**halves, ((2, 2),): floats(3, 5)}
+    quarter: dict[Extents, Tensor] = {((0, 1),): floats(1), ((1, 3),): floats(2, 3, 4)}
+    prefixes = [
+        write_sliced(tmp_path / str(i), floats(1, 2, 3, 4).dims, one)
+        for i, one in enumerate((halves, other, quarter))
+    ]
+    assert cv.diff(prefixes[0], prefixes[1]).value == ("(root).w",)
+    cut_otherwise = cv.diff(prefixes[0], prefixes[2])
+    assert (cut_otherwise.is_empty, cut_otherwise.not_compared) == (True, ("(root).w",))
+    assert cv.diff(prefixes[0], prefixes[2], values=True).not_compared == ()
+    assert cv.diff(prefixes[1], prefixes[2], values=True).value == ("(root).w",)
+
+
+def test_name_based_files_go_by_names_of_variables(tmp_path: Path) -> None:
+    a = write_bundle(
+        tmp_path / "a",
+        {"dense/bias": floats(0), "dense/kernel": floats(1, 2), "step": floats(9)},
+    )
+    b = write_bundle(
+        tmp_path / "b",
+        {"dense/bias": floats(5), "dense/kernel": floats(1), "out/kernel": floats(7, 8, 9)},
+    )
+    found = cv.diff(a, b)
+    assert found.value == ("(root).dense.bias",)
+    assert found.shape == ("(root).dense.kernel",)
+    assert found.only_a == ("(root).step",)
+    assert found.only_b == ("(root).out", "(root).out.kernel")
+
+
+def test_diff_of_files_imports_no_tensorflow(tmp_path: Path) -> None:
+    first = write_graph(tmp_path / "ckpt-1", keras3_adam())
+    second = write_graph(tmp_path / "ckpt-2", keras3_adam(), {8: 1})
+    program = (
+        "import sys, ckpt_viz as cv; found = cv.diff(*sys.argv[1:]); "
+        "print(found, found.to_json()); sys.exit('tensorflow' in sys.modules or 'numpy' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program, first, second], check=True)
+
+
+# --- as an overlay
+
+
+def test_overlay_has_b_as_its_base_and_what_only_a_has_behind() -> None:
+    a = graph({0: {"old": 1, "same": 2, "gone": 3}}, variables=(1, 2, 3))
+    b = _one_shape(graph({0: {"same": 2, "new": 1}}, variables=(1, 2)), ())
+    overlay = cv.diff(a, b).overlay
+    assert overlay.base_size == 3
+    assert [overlay.graph.name(i) for i in range(5)] == [
+        "(root)",
+        "(root).new",
+        "(root).same",
+        "(root).old",
+        "(root).gone",
+    ]
+    assert [(mark.state, mark.partner) for mark in overlay.marks] == [
+        (State.PLAIN, ""),
+        (State.MOVED, "(root).old"),
+        (State.MATCHED, ""),
+        (State.MOVED, "(root).new"),
+        (State.ONLY_A, ""),
+    ]
+    assert [(problem.kind, problem.nodes) for problem in overlay.problems] == [
+        ("moved", (1, 3)),
+        ("only_in_a", (4,)),
+    ]
+
+
+def test_optimizer_that_is_missing_is_one_difference_with_its_slots() -> None:
+    found = cv.diff(keras3_adam(), without_optimizer())
+    (problem,) = found.overlay.problems
+    assert (problem.saved, problem.live) == ("(root).optimizer", None)
+    assert problem.why == ("Nothing in b corresponds to it and 6 nodes below it, 3 values in all.")
+
+
+def test_repr_is_one_line() -> None:
+    found = cv.diff(graph({0: {"x": 1}}), graph({}))
+    assert repr(found) == "<GraphDiff 'test' → 'test': differs: 1 only in a>"
+
+
+# --- size and hostility
+
+
+@pytest.mark.parametrize("renamed", [False, True])
+def test_chains_of_100_000_nodes_are_compared(renamed: bool) -> None:
+    deep = {i: {"next": i + 1} for i in range(100_000)}
+    a = graph(deep, variables=(100_000,))
+    b = graph({**deep, 0: {"other" if renamed else "next": 1}}, variables=(100_000,))
+    found = cv.diff(a, b)
+    assert found.is_empty is not renamed
+    assert len(found._compared.moved) == (100_000 if renamed else 0)
+    assert len(str(found).splitlines()) == 3
+    assert len(cv.diff(a, graph({})).only_a[-1]) < 10_000
+
+
+def test_hostile_names_neither_break_lines_nor_move_the_cursor() -> None:
+    a, b = (named(of, "\n\x1b[2J\u202e<b>") for of in (keras3_adam(), graph({0: {"x": 1}})))
+    for line in str(cv.diff(a, b)).split("\n"):
+        assert line.isprintable()
+
+
+# --- live
+
+
+@pytest.mark.tf
+def test_live_objects_do_not_differ_from_their_file(tmp_path: Path) -> None:
+    from tests import live_objects
+
+    checkpoint = live_objects.containers()
+    prefix = checkpoint.write(str(tmp_path / "ckpt"))
+    assert cv.diff(prefix, checkpoint).is_empty
+    assert cv.diff(checkpoint, prefix).is_empty
+    assert cv.diff(checkpoint, checkpoint).is_empty
+
+
+@pytest.mark.tf
+def test_live_values_are_compared_on_request(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    module = tf.Module()
+    module.v, module.name_of_it = tf.Variable([1.0, 2.0]), tf.Variable("text")
+    prefix = tf.train.Checkpoint(module).write(str(tmp_path / "ckpt"))
+    assert cv.diff(prefix, module).not_compared == ("(root).v", "(root).name_of_it")
+    assert cv.diff(prefix, module, values=True).not_compared == ()
+    module.v.assign([1.0, 3.0])
+    assert cv.diff(prefix, module).value == ()
+    assert cv.diff(prefix, module, values=True).value == ("(root).v",)
