@@ -18,6 +18,7 @@ from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, Role, SlotVari
 from ckpt_viz.graph_diff.result import Change
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.object_graph.roles import assign_roles
+from tests import optimizers
 from tests.graphs import graph, keras3_adam, named, without_optimizer
 from tests.saved_graphs import write_graph
 from tests.tables import Extents, Tensor, floats, write_bundle, write_sliced
@@ -377,7 +378,8 @@ def test_diff_of_files_imports_no_tensorflow(tmp_path: Path) -> None:
     second = write_graph(tmp_path / "ckpt-2", keras3_adam(), {8: 1})
     program = (
         "import sys, ckpt_viz as cv; found = cv.diff(*sys.argv[1:]); "
-        "print(found, found.to_json()); sys.exit('tensorflow' in sys.modules or 'numpy' in sys.modules)"
+        "print(found, found.to_json()); "
+        "sys.exit('tensorflow' in sys.modules or 'numpy' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program, first, second], check=True)
 
@@ -469,3 +471,51 @@ def test_live_values_are_compared_on_request(tmp_path: Path) -> None:
     module.v.assign([1.0, 3.0])
     assert cv.diff(prefix, module).value == ()
     assert cv.diff(prefix, module, values=True).value == ("(root).v",)
+
+
+@pytest.mark.tf
+def test_tables_and_strings_are_compared_by_all_their_tensors(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    module = tf.Module()
+    module.table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+    module.text = tf.Variable("short")
+    module.table.insert("a", 1)
+    checkpoint = tf.train.Checkpoint(module)
+    first = checkpoint.write(str(tmp_path / "ckpt-1"))
+    module.table.insert("a", 2)
+    second = checkpoint.write(str(tmp_path / "ckpt-2"))
+    module.text.assign("much longer")
+    third = checkpoint.write(str(tmp_path / "ckpt-3"))
+    assert cv.diff(first, second).value == ("(root).table",)
+    assert cv.diff(second, third).value == ("(root).text",)
+    assert cv.diff(first, first).not_compared == ()
+
+
+@pytest.mark.tf
+@pytest.mark.parametrize("kind", optimizers.KERAS_3, ids=str)
+def test_training_changes_the_values_that_it_changes(kind: optimizers.Kind, tmp_path: Path) -> None:
+    import keras
+    import tensorflow as tf
+
+    if keras.__version__.startswith("2."):
+        pytest.skip("TensorFlow 2.15 has Keras 2")
+    model, optimizer = optimizers.keras_3_models()["frozen_functional"](), kind.make()
+    optimizer.build(model.trainable_variables)
+    checkpoint = tf.train.Checkpoint(model=model, optimizer=optimizer)
+    first = checkpoint.save(str(tmp_path / "ckpt"))
+    optimizer.apply([tf.ones(v.shape) for v in model.trainable_variables])
+    second = checkpoint.save(str(tmp_path / "ckpt"))
+    readers = [tf.train.load_checkpoint(prefix) for prefix in (first, second)]
+    found = cv.diff(first, second)
+    expected = []
+    for node_id, node in enumerate(found.b.nodes):
+        values = [
+            [r.get_tensor(a.checkpoint_key).tobytes() for a in node.attributes] for r in readers
+        ]
+        if values[0] != values[1]:
+            expected.append(found.b.name(node_id))
+    assert found.value == tuple(expected)
+    assert found.not_compared == ()
+    assert {*found.states_a} <= {State.MATCHED, State.VALUE}
+    assert cv.diff(second, checkpoint).is_empty
