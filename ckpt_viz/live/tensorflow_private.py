@@ -96,10 +96,11 @@ def is_variable(obj: object) -> bool:
     """Return whether the object acts as a variable.
 
     `tf.Variable` (also distributed, sharded, and the reference variables of TensorFlow 1) and
-    Keras 3's Variable.
+    Keras 3's Variable. TensorFlow asks the object itself for the attribute, which would run the
+    user's own `__getattr__`; all that have it have it of their class.
     """
-    return isinstance(obj, private("ops.variables", "Variable")) or bool(
-        private("ops.resource_variable_ops", "is_resource_variable")(obj)
+    return isinstance(obj, private("ops.variables", "Variable")) or hasattr(
+        type(obj), "_should_act_as_resource_variable"
     )
 
 

@@ -78,12 +78,10 @@ def special(**members: Any) -> Callable[..., Any]:
 
 
 def answering_with_errors() -> Callable[..., Any]:
-    """Return what makes objects that, once `ready`, answer nearly every attribute with an error."""
+    """Return what makes objects that, once `ready`, answer every missing attribute with an error."""
 
     def getattr_(self: Any, name: str) -> Any:
-        is_asked_of_everything = name == "_should_act_as_resource_variable"
-        is_ready = self.ready and not is_asked_of_everything
-        raise (RuntimeError if is_ready else AttributeError)(name)
+        raise (RuntimeError if self.ready else AttributeError)(name)
 
     return special(__getattr__=getattr_)
 
