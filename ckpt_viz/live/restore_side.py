@@ -150,7 +150,7 @@ class TensorFlowSide:
             return self._by_saver(obj, node.registered_saver)
         if not node.attributes:
             return NOTHING
-        if tf_private.registered_saver_name(obj):
+        if self._saver_of(obj):
             return Gathered(Kind.REGISTERED, is_opaque=True)
         if tf_private.is_python_state(obj):
             key = node.attributes[0].checkpoint_key
@@ -167,6 +167,12 @@ class TensorFlowSide:
         if not self.is_eager:  # asking would add operations to the user's graph
             return _by_attributes(obj, node)
         return _by_saveables(obj, node)
+
+    def _saver_of(self, obj: Any) -> str | None:
+        known = self._ids.get(id(obj), -1)
+        if known in self.walk.savers:
+            return self.walk.savers[known]
+        return tf_private.registered_saver_name(obj)
 
     def _by_saver(self, obj: Any, saver: str) -> Gathered:
         refused = tf_restore.saver_refuses(obj, saver)

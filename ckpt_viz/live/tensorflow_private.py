@@ -8,7 +8,7 @@ with TensorFlow's version and the name.
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -79,6 +79,22 @@ def children(obj: Any) -> dict[str, Any]:
     """Return the trackables that an object tracks, by local name."""
     found: dict[str, Any] = private("checkpoint.trackable_view", "TrackableView").children(obj)
     return found
+
+
+def is_childless(obj: Any) -> bool:
+    """Return whether an object is seen to track nothing without asking it: most variables.
+
+    An object whose class lists children as `Trackable` does has them in one attribute of its
+    own, which it lacks before the first. Asking it would take longer, and write to it.
+    """
+    lists = private("trackable.base", "Trackable")._trackable_children
+    if getattr(type(obj), "_trackable_children", None) is not lists:
+        return False
+    try:
+        own = object.__getattribute__(obj, "__dict__")
+    except AttributeError:
+        return False
+    return not own.get("_self_unconditional_checkpoint_dependencies")
 
 
 def full_name(obj: Any) -> str:
@@ -238,6 +254,7 @@ def full_shape(shape: Any) -> tuple[int, ...] | None:
     return None if None in dims else tuple(map(int, dims))
 
 
+@lru_cache(maxsize=4096)
 def stored_bytes(dtype_name: str, shape: tuple[int, ...]) -> int | None:
     """Return the bytes that a tensor takes in a file; None for strings, of no fixed size."""
     dtype = private("framework.dtypes", "as_dtype")(dtype_name)

@@ -15,7 +15,7 @@ from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.untouched import Untouched, instance_dict, trackable_attributes
 from ckpt_viz.live.untracked import find_not_saved
 from ckpt_viz.object_graph import keys
-from ckpt_viz.object_graph.nodes import Attribute, Child, Node, NotSaved, Role, SlotVariable
+from ckpt_viz.object_graph.nodes import ROOT, Attribute, Child, Node, NotSaved, Role, SlotVariable
 
 _PYTHON_STATE = "py_state"
 
@@ -25,7 +25,8 @@ class Walk:
     """One breadth-first walk; `objects`, by node id, are kept alive until it is done.
 
     `memory` makes the objects what they were when the walk is over. `refusals` is what listing
-    the children of nodes raised, in the order of the walk, and `slot_refusal` what listing slot
+    the children of nodes raised, in the order of the walk, `savers` the registered savers of
+    nodes, `roles` what types tell, and `slot_refusal` what listing slot
     variables raised first.
     """
 
@@ -40,6 +41,8 @@ class Walk:
     refusals: dict[int, Exception] = field(default_factory=dict)
     slot_refusal: Exception | None = None
     ids: dict[int, int] = field(default_factory=dict)
+    savers: dict[int, str | None] = field(default_factory=dict)
+    roles: dict[type, Role] = field(default_factory=dict)
 
     def run(self) -> tuple[Node, ...]:
         """Return the nodes that saving the view's root would write now."""
@@ -53,8 +56,9 @@ class Walk:
         return tuple(self._node(node_id, obj) for node_id, obj in enumerate(self.objects))
 
     def _node(self, node_id: int, obj: Any) -> Node:
+        saver = self.savers[node_id] = tf_private.registered_saver_name(obj)
         try:
-            attributes = _attributes(obj, self.object_keys[node_id])
+            attributes = () if saver else _attributes(obj, self.object_keys[node_id])
         except Exception as error:  # a variable may be of the user's own making
             self.errors.setdefault(node_id, _said(error))
             attributes = ()
@@ -62,12 +66,19 @@ class Walk:
             children=self.children[node_id] if node_id < len(self.children) else (),
             attributes=attributes,
             slot_variables=tuple(self.slot_variables.get(node_id, ())),
-            registered_saver=tf_private.registered_saver_name(obj),
-            role=_provisional_role(obj),
+            registered_saver=saver,
+            role=self._role(obj),
             type_name=type(obj).__name__,
             not_saved=self.not_saved.get(node_id, ()),
             error=self.errors.get(node_id),
         )
+
+    def _role(self, obj: Any) -> Role:
+        """Return what the object's type tells, looking at each type once."""
+        cls = type(obj)
+        if cls not in self.roles:
+            self.roles[cls] = _provisional_role(obj)
+        return self.roles[cls]
 
     def _add(self, obj: Any, object_key: str) -> int:
         node_id = self.ids[id(obj)] = len(self.objects)
@@ -76,6 +87,8 @@ class Walk:
         return node_id
 
     def _follow(self, node_id: int, obj: Any) -> tuple[Child, ...]:
+        if node_id != ROOT and tf_private.is_childless(obj):
+            return ()
         try:
             self.memory.remember(obj)
             references = self.view.list_children(obj)
@@ -151,8 +164,6 @@ def _attributes(obj: Any, object_key: str) -> tuple[Attribute, ...]:
 
     An attribute without a name stands for those that only such code could name.
     """
-    if tf_private.registered_saver_name(obj):
-        return ()
     if tf_private.is_variable(obj):
         return (_variable_value(obj, object_key),)
     return tuple(
