@@ -211,7 +211,8 @@ def build(recipe: Recipe, sign: int, *, keras: Any) -> Built:
     """Carry out a recipe. What cannot be done is left undone, every time in the same way."""
     import tensorflow as tf
 
-    tf.compat.v1.reset_default_graph()  # it numbers the names of slot variables
+    if tf.executing_eagerly() and not tf.distribute.has_strategy():
+        tf.compat.v1.reset_default_graph()  # it numbers the names of slot variables
     built = Built(sign)
     for ops in (("layer", "inner", "model", "step"), ("optimizer",)):
         for one in recipe:
@@ -418,6 +419,7 @@ def _build_tf_keras(recipe: Recipe, sign: int) -> Built:
     return build(recipe, sign, keras=tf_keras)
 
 
+SURROUNDINGS = ("",) * 20 + ("scope", "made in")
 SAVINGS = ("save",) * 4 + ("write",) * 3
 KERAS_3 = Family(
     "keras 3",
@@ -425,6 +427,7 @@ KERAS_3 = Family(
     lambda rng, recipe: mutate(rng, recipe, legacy=False),
     _build_keras_3,
     SAVINGS,
+    SURROUNDINGS,
     is_available=is_keras_3,
 )
 TF_KERAS = Family(
@@ -433,4 +436,5 @@ TF_KERAS = Family(
     lambda rng, recipe: mutate(rng, recipe, legacy=True),
     _build_tf_keras,
     (*SAVINGS, "saver"),
+    SURROUNDINGS,
 )

@@ -213,6 +213,13 @@ class _Spy:
     named: list[tuple[Any, list[str]]] = field(default_factory=list)
 
 
+def _first_found(parent: Any, local_names: list[str]) -> str:
+    """Return the first of the names by which a saved child goes that its live parent knows."""
+    if len(local_names) == 1:
+        return local_names[0]
+    return next(name for name in local_names if parent._lookup_dependency(name) is not None)
+
+
 @contextmanager
 def _spied() -> Iterator[_Spy]:
     from tensorflow.python.checkpoint import checkpoint as tf_checkpoint
@@ -226,12 +233,12 @@ def _spied() -> Iterator[_Spy]:
     def queueing(position: Any, visit_queue: Any) -> None:
         known = len(visit_queue)
         queue_children(position, visit_queue)
-        local_names: dict[int, str] = {}
+        edges: dict[int, list[str]] = {}
         for child in position.object_proto.children:
-            local_names.setdefault(child.node_id, child.local_name)
+            edges.setdefault(child.node_id, []).append(child.local_name)
         for child_position, _ in list(visit_queue)[known:]:
             node = child_position._proto_id
-            spy.parents[node] = (position._proto_id, local_names[node])
+            spy.parents[node] = (position._proto_id, _first_found(position.trackable, edges[node]))
 
     def restoring(self: Any, trackable: Any) -> None:
         saveables = list(by_name("", {}).globally_named_object_attributes(trackable))
@@ -275,7 +282,7 @@ def _object_based(status: Any, spy: _Spy) -> Outcome:
             if node.attributes and node_id not in bound and node_id not in skipped
         ),
         unmatched=None
-        if listing_failed
+        if listing_failed or unmatched is None
         else tuple(sorted(live_names.get(obj, repr(obj)) for obj in unmatched)),
         unused_attributes={
             saved_names[node]: tuple(names) for node, names in restored.unused_attributes.items()
@@ -284,11 +291,17 @@ def _object_based(status: Any, spy: _Spy) -> Outcome:
     )
 
 
-def _unmatched(restored: Any, bound: Mapping[int, Any]) -> list[Any]:
-    """Return what `assert_existing_objects_matched`, just called, found fault with."""
+def _unmatched(restored: Any, bound: Mapping[int, Any]) -> list[Any] | None:
+    """Return what `assert_existing_objects_matched`, just called, found fault with.
+
+    None where it was kept from looking, by code of the objects.
+    """
     from tensorflow.python.checkpoint import checkpoint as tf_checkpoint
 
-    valued = tf_checkpoint._objects_with_attributes(restored.all_python_objects)
+    try:
+        valued = tf_checkpoint._objects_with_attributes(restored.all_python_objects)
+    except Exception:
+        return None
     taken = {id(obj) for obj in bound.values()}
     return [obj for obj in valued if id(obj) not in taken]
 

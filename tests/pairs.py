@@ -15,6 +15,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+import ckpt_viz as cv
 from tests.keras_recipes import KERAS_3, TF_KERAS
 from tests.oracle import checkpoint_of, compare
 from tests.plain_recipes import PLAIN, saver_gone_afterwards, strategy
@@ -46,6 +47,7 @@ def _goal(rng: Random, family: Family, source: Recipe) -> Goal:
         skips_slots=rng.random() < 0.1,
         where=rng.choice(family.surroundings),
         before=rng.choice((None,) * 18 + ("restore", "read")),
+        saved_as=rng.choice(("str",) * 18 + ("Path", "graph")),
     )
 
 
@@ -111,8 +113,11 @@ def _compare(family: Family, goal: Goal, path: str) -> Any:
             method = None
         elif goal.skips_slots and hasattr(options := tf.train.CheckpointOptions(), _SKIPS):
             setattr(options, _SKIPS, True)
+        saved: Any = Path(path) if goal.saved_as == "Path" else path
+        if goal.saved_as == "graph":
+            saved = cv.graph(path)
         with surroundings(goal.where):
-            return compare(make_target, path, method=method, options=options), targets[-1]
+            return compare(make_target, saved, method=method, options=options), targets[-1]
     except Exception as error:
         return error
 

@@ -99,6 +99,8 @@ def _structure(rng: Random, recipe: Recipe, depth: int = 0) -> Any:
         return ("ref", rng.choice(_objects(recipe)))
     if roll < 0.75:
         return ("const", rng.choice((3, None, "text", 1.5)))
+    if roll < 0.78:
+        return ("untracked", rng.choice(_objects(recipe)))
     return _container(rng, recipe, depth + 1)
 
 
@@ -129,7 +131,23 @@ def _optimize(kinds: Sequence[str]) -> Callable[[Random, Recipe], dict[str, Any]
 
 _DETAILS: dict[str, Callable[[Random, Recipe], dict[str, Any]]] = {
     "variable": _variable,
-    "module": lambda rng, recipe: {"kind": rng.choice(("module",) * 5 + ("checkpoint", "finder"))},
+    "module": lambda rng, recipe: {
+        "kind": rng.choice(("module",) * 12 + ("checkpoint", "checkpoint", "counted", "finder"))
+    },
+    "checkpoint": lambda rng, recipe: {
+        "root": rng.choice(labels_of(recipe, "module")),
+        "keywords": {_name(rng): rng.choice(_objects(recipe))},
+    },
+    "layer": lambda rng, recipe: {
+        "kind": rng.choice(("dense", "norm", "dropout")),
+        "keras": rng.choice(("tf_keras", "keras")),
+        "built": rng.random() < 0.7,
+    },
+    "piece": lambda rng, recipe: {"of": rng.choice(_objects(recipe)), "nth": rng.randrange(3)},
+    "broken": lambda rng, recipe: {
+        "at": rng.choice(("children", "lookup", "tensors", "saveables")),
+        "error": rng.choice(("ValueError", "RuntimeError", "KeyError")),
+    },
     "hold": _contain,
     "v1_optimizer": _optimize(V1_KINDS),
     "legacy_optimizer": _optimize(LEGACY_KINDS),
@@ -167,12 +185,16 @@ MAKERS = {
     "generator": 0.4,
     "registered": 0.8,
     "function": 0.2,
+    "checkpoint": 0.5,
+    "layer": 0.7,
+    "piece": 0.3,
+    "broken": 0.15,
 }
 
 
 def _root(rng: Random, recipe: Recipe) -> Instruction:
     kind = rng.choice(("checkpoint",) * 4 + ("rooted",) * 4 + ("v1", "bare", "manager", "weak"))
-    roots = labels_of(recipe, "module", *OPTIMIZERS, "custom", "registered")
+    roots = labels_of(recipe, "module", *OPTIMIZERS, "custom", "registered", "layer", "checkpoint")
     keywords = {
         _name(rng): _structure(rng, recipe)
         if rng.random() < 0.2
@@ -296,7 +318,7 @@ def _rewire(rng: Random, recipe: Recipe) -> Recipe:
 def _other_structure(rng: Random, structure: Any, objects: Sequence[str]) -> Any:
     """Change one item of a container, or what a reference leads to."""
     kind, content = structure
-    if kind in ("ref", "const"):
+    if kind in ("ref", "const", "untracked"):
         return ("ref", rng.choice(objects))
     items = list(content)
     is_dict = kind in ("dict", "odict")
@@ -325,7 +347,7 @@ def _modify(rng: Random, recipe: Recipe) -> Recipe:
     containers = [
         one.label
         for one in recipe
-        if one.op == "hold" and one.how["value"][0] not in ("ref", "const")
+        if one.op == "hold" and one.how["value"][0] not in ("ref", "const", "untracked")
     ]
     if not containers:
         return recipe
@@ -453,8 +475,11 @@ def is_keras_3() -> bool:
 def _build_module(built: Built, label: str, kind: str) -> Any:
     import tensorflow as tf
 
-    if kind == "checkpoint":
-        return tf.train.Checkpoint()
+    if kind in ("checkpoint", "counted"):
+        made = tf.train.Checkpoint()
+        if kind == "counted":
+            built.give(f"{label}.save_counter", made.save_counter)
+        return made
     return _classes()["Finder"]() if kind == "finder" else tf.Module()
 
 
@@ -550,6 +575,50 @@ def saver_gone_afterwards() -> Iterator[None]:
         registry._registered_names.remove(name)
 
 
+def _build_checkpoint(built: Built, label: str, root: str, keywords: dict[str, str]) -> Any:
+    named = {name: built.labels[own] for name, own in keywords.items() if own in built.labels}
+    return make_root("rooted", built.labels[root], named)
+
+
+def _build_layer(built: Built, label: str, kind: str, keras: str, **how: Any) -> Any:
+    from importlib import import_module
+
+    layers = import_module(keras).layers
+    layer = {
+        "dense": lambda: layers.Dense(2),
+        "norm": lambda: layers.BatchNormalization(),
+        "dropout": lambda: layers.Dropout(0.5),
+    }[kind]()
+    if how["built"]:
+        layer.build((None, 3))
+    for weight in layer.weights:
+        built.give(f"{label}.{weight.name.removesuffix(':0').rpartition('/')[2]}", weight)
+    return layer
+
+
+def _build_piece(built: Built, label: str, of: str, nth: int) -> Any:
+    """Return a variable that another object made: a slot variable, a layer's weight."""
+    return [v for own, v in built.variables.items() if own.startswith(f"{of}.")][nth]
+
+
+def _build_broken(built: Built, label: str, at: str, error: str) -> Any:
+    """Return an object whose own code fails where TensorFlow runs it."""
+    import tensorflow as tf
+
+    def fails(*args: Any, **kwargs: Any) -> Any:
+        raise {"ValueError": ValueError, "RuntimeError": RuntimeError, "KeyError": KeyError}[error](
+            "broken"
+        )
+
+    method = {
+        "children": "_trackable_children",
+        "lookup": "_lookup_dependency",
+        "tensors": "_serialize_to_tensors",
+        "saveables": "_gather_saveables_for_checkpoint",
+    }[at]
+    return type("Broken", (tf.Module,), {method: fails})()
+
+
 def _build_custom(built: Built, label: str, names: Sequence[str], dtype: str) -> Any:
     return _classes()["Custom"](names, dtype)
 
@@ -597,6 +666,8 @@ def _value(built: Built, structure: Any) -> Any:
         return built.labels[content]
     if kind == "const":
         return content
+    if kind == "untracked":
+        return _no_dependency(built.labels[content])
     if kind in ("dict", "odict"):
         items = [(key, _value(built, item)) for key, item in content]
         return dict(items) if kind == "dict" else OrderedDict(items)
@@ -604,6 +675,12 @@ def _value(built: Built, structure: Any) -> Any:
     if kind == "pair":
         return Pair(*values)
     return values if kind == "list" else tuple(values)
+
+
+def _no_dependency(value: Any) -> Any:
+    from tensorflow.python.trackable.data_structures import NoDependency
+
+    return NoDependency(value)
 
 
 def _build_hold(built: Built, label: str, holder: str, name: str, value: Any) -> Any:
@@ -782,6 +859,10 @@ _BUILDERS: dict[str, Callable[..., Any]] = {
     "keras_optimizer": _build_keras_optimizer,
     "tf_keras_optimizer": _build_tf_keras_optimizer,
     "python_state": lambda built, label: _classes()["Text"](),
+    "checkpoint": _build_checkpoint,
+    "layer": _build_layer,
+    "piece": _build_piece,
+    "broken": _build_broken,
     "custom": _build_custom,
     "gather": _build_gather,
     "table": _build_table,

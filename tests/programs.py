@@ -5,7 +5,7 @@ TensorFlow is imported inside, so that collecting the tests does not wait for it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
@@ -56,6 +56,33 @@ def save_any(at: Path, source: Any) -> str:
     if isinstance(source, (tf.train.Checkpoint, tf.compat.v1.train.Checkpoint)):
         return str(source.save(str(at / "ckpt")))
     return str(tf.train.Checkpoint(root=source).write(str(at / "written")))
+
+
+def rewritten(at: Path, path: str, change: Callable[[Any, dict[str, Any]], None]) -> str:
+    """Write a checkpoint anew, after a change of its object graph and its tensors."""
+    import tensorflow as tf
+    from tensorflow.core.protobuf.trackable_object_graph_pb2 import TrackableObjectGraph
+
+    key = "_CHECKPOINTABLE_OBJECT_GRAPH"
+    reader = tf.train.load_checkpoint(path)
+    values = {name: reader.get_tensor(name) for name in sorted(reader.get_variable_to_shape_map())}
+    graph = TrackableObjectGraph.FromString(values.pop(key))
+    change(graph, values)
+    # The object graph first, to be readable where the file is cut.
+    return save_by_name(at / "rewritten", {key: graph.SerializeToString(), **values})
+
+
+def save_by_name(prefix: Path, values: Mapping[str, Any]) -> str:
+    """Write these tensors under these names: a name-based checkpoint."""
+    import tensorflow as tf
+
+    tf.raw_ops.SaveV2(
+        prefix=str(prefix),
+        tensor_names=list(values),
+        shape_and_slices=[""] * len(values),
+        tensors=[tf.convert_to_tensor(value) for value in values.values()],
+    )
+    return str(prefix)
 
 
 def keras_3() -> Any:

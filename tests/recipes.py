@@ -33,6 +33,8 @@ class Goal(NamedTuple):
 
     `where` is in which surroundings: "graph" of TensorFlow 1, in the "scope" of a distribution
     strategy, or outside of the one it was "made in". `before` is a restore that went before.
+    `saved_as` says what the checkpoint is handed over as: its path as "str" or "Path", or its
+    "graph".
     """
 
     recipe: Recipe
@@ -40,6 +42,7 @@ class Goal(NamedTuple):
     skips_slots: bool = False
     where: str = ""
     before: str | None = None
+    saved_as: str = "str"
 
 
 class Case(NamedTuple):
@@ -137,7 +140,7 @@ def labels_of(recipe: Recipe, *ops: str) -> list[str]:
     return [one.label for one in recipe if not ops or one.op in ops]
 
 
-def changed(recipe: Recipe, index: int, **how: Any) -> Recipe:
+def changed(recipe: Recipe, index: int, /, **how: Any) -> Recipe:
     """Return the recipe with one instruction done in another way."""
     one = recipe[index]
     return (*recipe[:index], one._replace(how={**one.how, **how}), *recipe[index + 1 :])
@@ -178,6 +181,8 @@ def make_root(kind: str, root: Any, keywords: Mapping[str, Any]) -> Any:
     named = {n: v for n, v in keywords.items() if n not in taken and is_trackable(v)}
     if kind in ("rooted", "weak"):
         root._maybe_initialize_trackable()
+        if root._lookup_dependency("root") is not None:  # as good as one rooted in it
+            return root
         free = {n: v for n, v in named.items() if root._lookup_dependency(n) is None}
         return tf.train.Checkpoint(root if kind == "rooted" else weakref.ref(root), **free)
     checkpoint = owner(**named)

@@ -91,6 +91,9 @@ class TensorFlowSide:
         if tf_restore.looks_up_children_only(it) and children:
             return children.get
         listed = {name: self.objects[child] for name, child in children.items()}
+        # As the restore does before it asks; the walk leaves objects without children alone.
+        self.walk.memory.remember(it)
+        it._maybe_initialize_trackable()
         return lambda name: self._lookup(it, name, listed)
 
     def _children_ids(self, obj: int) -> Mapping[str, int]:

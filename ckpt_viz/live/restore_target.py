@@ -27,7 +27,7 @@ class Target:
 
     `listed` are all objects that a restore walks through, by id and in its order; `valued`
     those that its asserts expect a value for, without slot variables where it skips them.
-    `listing` is what the asserts' walk raises, `listing_all` that of a name-based restore, which
+    `valuing` is what asking them raises, `listing` what the asserts' walk raises, `listing_all` that of a name-based restore, which
     skips nothing.
     `wraps_not_found` says that the call is one that words "not found" anew, `attaches_counter`
     that a `save_counter` hangs off the checkpoint, not off its root.
@@ -38,6 +38,7 @@ class Target:
     method: str
     listed: tuple[int, ...]
     valued: tuple[int, ...]
+    valuing: Failure | None
     listing: Failure | None
     listing_all: Failure | None
     wraps_not_found: bool
@@ -84,6 +85,7 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Ite
         else:  # as Checkpoint(root=source) would find it
             counter = view.root._lookup_dependency(SAVE_COUNTER)
         creates = chosen == RESTORE and counter is None
+        valued, valuing = _valued(walk, skips_slots=skips_slots)
         attaches = not is_checkpoint or view.root is not checkpoint
         yield Target(
             graph=graph_of_walk(source, walk, nodes),
@@ -96,7 +98,8 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Ite
             ),
             method=chosen,
             listed=tuple(range(len(walk.objects))),
-            valued=tuple(_valued(walk, skips_slots=skips_slots)),
+            valued=valued,
+            valuing=valuing,
             listing=_listing(walk, skips_slots=skips_slots),
             listing_all=_listing(walk, skips_slots=False),
             wraps_not_found=chosen == RESTORE and not is_v1,
@@ -105,22 +108,21 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Ite
         )
 
 
-def _valued(walk: Walk, *, skips_slots: bool) -> Iterator[int]:
-    """Yield the objects that a restore's asserts expect a value for."""
+def _valued(walk: Walk, *, skips_slots: bool) -> tuple[tuple[int, ...], Failure | None]:
+    """Return the objects that a restore's asserts expect a value for, and what asking raises."""
+    valued: list[int] = []
+    failure: Failure | None = None
     for obj in range(len(walk.children) if skips_slots else len(walk.objects)):
         it = walk.objects[obj]
         is_empty = obj < len(walk.children) and not walk.children[obj]
         if is_empty and tf_private.is_data_structure(it):
             continue
-        if _has_value(it):
-            yield obj
-
-
-def _has_value(obj: Any) -> bool:
-    try:
-        return tf_restore.has_saveables(obj)
-    except Exception:  # the object's own code
-        return True
+        try:
+            if tf_restore.has_saveables(it):
+                valued.append(obj)
+        except Exception as error:  # the object's own code
+            failure = failure or Failure(Cause.CODE, type(error).__name__, str(error))
+    return tuple(valued), failure
 
 
 def _listing(walk: Walk, *, skips_slots: bool) -> Failure | None:

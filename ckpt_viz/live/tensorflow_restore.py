@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ckpt_viz.live.tensorflow_private import base_dtype_name, legacy_attribute_name, private
 
 _OBJECT_ATTRIBUTES = ".ATTRIBUTES/"
+_NONE: tuple[str, ...] = ()
 
 
 def has_saveables(obj: Any) -> bool:
@@ -32,7 +33,7 @@ def saveables(obj: Any, attributes: Sequence[Any]) -> Saveables:
     if _serializes_to_tensors(factories):
         name = saveable_name(attributes[0].checkpoint_key, legacy_attribute_name(obj))
         (factory,) = factories.values()
-        named, unused = {name: factory(name=name)}, ()
+        named, unused = {name: factory(name=name)}, _NONE
     else:
         named, unused = _by_attribute_name(factories, attributes)
     specs = [
@@ -54,7 +55,7 @@ def keys_of_saveables(
         obj
     )
     if _serializes_to_tensors(factories):
-        return tuple(attribute.checkpoint_key for attribute in attributes), ()
+        return tuple(attribute.checkpoint_key for attribute in attributes), _NONE
     stand_ins = dict.fromkeys(factories, lambda name: True)
     named, unused = _by_attribute_name(stand_ins, attributes)
     return tuple(named), unused

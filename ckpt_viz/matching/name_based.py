@@ -52,12 +52,14 @@ class NameTrace:
 
     `bound` is, for each tensor name, the objects that take its value; `unused` the names that an
     object wants and the file lacks. `not_restored` are objects that no restore reaches.
+    `builds_graph` says that nothing is read before a session runs it.
     """
 
     steps: list[Step] = field(default_factory=list)
     bound: dict[str, list[int]] = field(default_factory=dict)
     unused: dict[int, tuple[str, ...]] = field(default_factory=dict)
     not_restored: tuple[int, ...] = ()
+    builds_graph: bool = False
 
     @property
     def raised(self) -> Failure | None:

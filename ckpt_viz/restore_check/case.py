@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.live import facts
@@ -185,6 +185,20 @@ class Case:
         """Return the live nodes below an optimizer, and its slot variables."""
         return _state_of(self.live, optimizer, self._live_slots)
 
+    def saved_slots_of(self, variable: int) -> Sequence[int]:
+        """Return the declared slot variables of a saved variable that have no object."""
+        return [
+            node for node in self._slots_by_variable.get(variable, ()) if node not in self.bound
+        ]
+
+    @cached_property
+    def _slots_by_variable(self) -> Mapping[int, Sequence[int]]:
+        found: dict[int, list[int]] = defaultdict(list)
+        for node in self.saved.nodes:
+            for slot in node.slot_variables:
+                found[slot.variable].append(slot.slot_variable)
+        return found
+
     @cached_property
     def _saved_slots(self) -> Mapping[int, Sequence[int]]:
         return _slots_by_optimizer(self.saved)
@@ -197,12 +211,13 @@ class Case:
 
     @cached_property
     def _both(self) -> Sequence[Node]:
-        """The nodes of both sides, the live ones after the saved ones."""
+        """What the nodes of both sides hold, the live ones after the saved ones."""
         size = len(self.saved.nodes)
         moved = [
-            replace(
-                node,
-                children=tuple([Child(c.local_name, c.node_id + size) for c in node.children]),
+            Node(
+                tuple([Child(c.local_name, c.node_id + size) for c in node.children]),
+                node.attributes,
+                registered_saver=node.registered_saver,
             )
             for node in self.live.nodes
         ]

@@ -121,6 +121,7 @@ def of_status(status: Any) -> DryRun:
             target.valued,
             raised=None,
             listing=target.listing,
+            valuing=target.valuing,
             skips_slots=done.skips_slots,
             saved_name=done.saved.name,
             live_name=run.live_name,
@@ -176,6 +177,7 @@ def _by_objects(target: Target, graph: Graph, path: object, *, skips_slots: bool
         (*target.valued, *made),
         raised=trace.raised,
         listing=target.listing,
+        valuing=target.valuing,
         skips_slots=skips_slots,
         saved_name=graph.name,
         live_name=run.live_name,
@@ -195,7 +197,7 @@ def _by_names(target: Target, opened: Opened, tensors: Mapping[str, Stored]) -> 
         else:
             listed = (*listed, counter)  # it takes over the restore of its parent
     if not target.side.is_eager:  # nothing is read before run_restore_ops
-        trace = NameTrace(not_restored=(*listed, *not_restored))
+        trace = NameTrace(not_restored=(*listed, *not_restored), builds_graph=True)
     elif target.listing_all is not None:
         trace = NameTrace([Step(Action.FAIL, None, failure=target.listing_all)])
     else:

@@ -10,6 +10,7 @@ from ckpt_viz.matching.name_based import NameTrace
 from ckpt_viz.matching.trace import Action, Cause, Failure, Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.merge import merge
+from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.overlay import (
     Comparison,
     Mark,
@@ -110,10 +111,11 @@ def _marks(
 ) -> list[Mark]:
     size = len(run.live.nodes)
     marks = [_PLAIN] * (1 + max((size - 1, *of_saved.values())))
+    alike = _named_alike(saved, run.live, of_saved)
     for node, place in of_saved.items():
         if place < size:
-            name = saved.name(node)
-            partner = name if name != run.live.name(place) else ""
+            name = "" if node in alike else saved.name(node)
+            partner = name if name and name != run.live.name(place) else ""
             marks[place] = Mark(State.MATCHED, partner=partner)
     for obj in run.verdicts.unmatched:
         if obj < size:
@@ -134,6 +136,20 @@ def _marks(
                 if obj < size:
                     marks[obj] = Mark(State.FAILED, "attribute not used", marks[obj].partner)
     return marks
+
+
+def _named_alike(saved: Graph, live: Graph, of_saved: Mapping[int, int]) -> set[int]:
+    """Return saved nodes that certainly have the name of the live node that stands for them.
+
+    Goes by edges, for the names of a deep graph are long.
+    """
+    alike = {ROOT} if of_saved.get(ROOT) == ROOT else set()
+    for node, (parent, label) in saved.first_edges.items():
+        if parent in alike and saved.nodes[node].slot is None:
+            edge = live.first_edges.get(of_saved.get(node, -1))
+            if edge == (of_saved[parent], label):
+                alike.add(node)
+    return alike
 
 
 def _ghost(node: int, trace: Trace, waiting: set[int]) -> Mark:

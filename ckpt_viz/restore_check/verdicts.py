@@ -63,8 +63,13 @@ def object_based(
     skips_slots: bool,
     saved_name: Callable[[int], str],
     live_name: Callable[[int], str],
+    valuing: Failure | None = None,
 ) -> Verdicts:
-    """Return the verdicts on an object-based checkpoint."""
+    """Return the verdicts on an object-based checkpoint.
+
+    `listing` and `valuing` are what code of the live objects raises in the asserts: where these
+    list all of them, and where they ask which have a value.
+    """
     taken = set(bindings.bound.values())
     unmatched = tuple(obj for obj in dict.fromkeys(valued) if obj not in taken)
     skipped = (
@@ -80,12 +85,12 @@ def object_based(
     if raised is not None:
         error = Raised(raised.type, raised.message)
         return Verdicts(error, error, error, error, unresolved, unmatched)
-    existing = _existing(bindings, unmatched, listing, saved_name, live_name)
+    existing = _existing(bindings, unmatched, listing or valuing, saved_name, live_name)
     return Verdicts(
         consumed=existing
         or _consumed(bindings, unresolved, skips_slots=skips_slots, saved_name=saved_name),
         existing=existing,
-        nontrivial=_nontrivial(bindings, unmatched, listing, live_name),
+        nontrivial=_nontrivial(bindings, unmatched, listing, valuing, live_name),
         unresolved=unresolved,
         unmatched=unmatched,
     )
@@ -142,12 +147,15 @@ def _nontrivial(
     bindings: Bindings,
     unmatched: Sequence[int],
     listing: Failure | None,
+    valuing: Failure | None,
     live_name: Callable[[int], str],
 ) -> Raised | None:
     if listing is not None:
         return Raised(listing.type, listing.message)
     if len(bindings.bound) > 1:
         return None
+    if valuing is not None:
+        return Raised(valuing.type, valuing.message)
     if not unmatched:
         return _failed("Nothing to load. No dependencies have been added to the root yet.")
     return _failed(

@@ -2,79 +2,166 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
-from ckpt_viz.matching.engine import fits
+from ckpt_viz.matching.engine import SAVE_COUNTER, fits
 from ckpt_viz.matching.name_based import NameTrace
 from ckpt_viz.matching.trace import Cause
-from ckpt_viz.object_graph.nodes import Stored
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.failures import kind_of, remedy_for, why
 from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.words import count
 
 _MAX_NAMED = 5
+_MAX_COMPARED = 20  # names with the same last part
 _ALIKE = 0.6
+_CONVERT = (
+    "Restore with tf.compat.v1.train.Saver({name_in_file: variable}), or convert the checkpoint "
+    "once and save it anew."
+)
 
 
 def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
     """Find variables whose names the file lacks, failures, and names that nobody asks for."""
-    for step in trace.steps:
-        if step.failure is None or step.failure.cause is Cause.KEY_MISSING:
-            continue  # what is missing is told below, with what it may have been called
-        kind = {Cause.SHAPE: Kind.SHAPE, Cause.DTYPE: Kind.DTYPE}.get(
-            step.failure.cause, Kind.KEY_MISSING
-        )
-        yield _finding(
-            run,
-            Severity.ERROR,
-            kind,
-            step.name or None,
-            step.obj,
-            f"{step.failure.type}: {step.failure.message.splitlines()[0]}",
-            "Make the variable as it was saved, or give it another name.",
-        )
-    asked = {step.name for step in trace.steps} | trace.bound.keys()
+    if trace.builds_graph:
+        yield _graph_is_built()
+        return
+    yield from _failures(run, trace)
     yield from _silently_reshaped(run, trace)
-    free = {name: spec for name, spec in run.tensors.items() if name not in asked}
-    missing = Severity.FAIL if run.verdicts.restore is None else Severity.ERROR
-    for obj, wanted in trace.unused.items():
-        for name in wanted:
-            new = _renamed(run, obj, name, free)
-            yield _finding(
-                run,
-                missing,
-                Kind.RENAMED if new else Kind.UNMATCHED,
-                new,
-                obj,
-                f"The file has no {name!r}" + (f", but {new!r} of the same shape." if new else "."),
-                "Restore with tf.compat.v1.train.Saver({name_in_file: variable}), or convert the "
-                "checkpoint once and save it anew.",
-            )
+    asked = {step.name for step in trace.steps} | trace.bound.keys()
+    free = [name for name in run.tensors if name not in asked]
+    yield from _missing(run, trace, free)
     for obj in trace.not_restored:
         if obj not in trace.unused:
-            yield _finding(
-                run,
-                Severity.FAIL,
-                Kind.UNMATCHED,
-                None,
-                obj,
-                "A name-based restore does not reach this object.",
-                "Use assert_nontrivial_match() no more than any other assert: all three are one "
-                "here; leave them out.",
-            )
+            yield _not_reached(run, obj)
     if free:
         listed = ", ".join(sorted(free)[:_MAX_NAMED]) + (", …" if len(free) > _MAX_NAMED else "")
         yield Finding(
             Severity.INFO,
             Kind.LEFTOVER,
-            sorted(free)[0],
+            min(free),
             None,
-            f"{count(len(free), 'name')} of the file that nobody asks for: {listed}; no assert "
-            "tells of them.",
+            f"Nobody asks for {count(len(free), 'name')} of the file, and no assert tells of them: "
+            f"{listed}.",
             "Nothing to do, if the program does not need them.",
         )
+
+
+def _graph_is_built() -> Finding:
+    return Finding(
+        Severity.FAIL,
+        Kind.UNKNOWABLE,
+        None,
+        None,
+        "A graph is being built: the names in the file are not looked up before run_restore_ops() "
+        "runs, and until then every assert fails.",
+        "Call run_restore_ops() on the status that restore() returns.",
+    )
+
+
+def _failures(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
+    for step in trace.steps:
+        if step.failure is None or step.failure.cause is Cause.KEY_MISSING:
+            continue  # what is missing is told with what it may have been called
+        objects = [step.obj] if step.obj is not None else _refusing(run)
+        yield Finding(
+            Severity.ERROR,
+            kind_of(step.failure),
+            step.name or None,
+            run.live_name(objects[0]) if objects else None,
+            why(step.failure),
+            remedy_for(step.failure),
+            (),
+            tuple(objects),
+        )
+
+
+def _refusing(run: DryRun) -> list[int]:
+    """Return the objects that cannot be listed: nothing is restored beside them."""
+    return [obj for obj, node in enumerate(run.live.nodes) if node.error is not None]
+
+
+def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Finding]:
+    """Find what is missing: a Saver raises for it, a tf.train.Checkpoint goes on."""
+    raising = {
+        (step.obj, step.name)
+        for step in trace.steps
+        if step.failure is not None and step.failure.cause is Cause.KEY_MISSING
+    }
+    found = _Free(run, free)
+    for obj, wanted in trace.unused.items():
+        for name in wanted:
+            new = found.renamed(obj, name)
+            yield Finding(
+                Severity.ERROR if (obj, name) in raising else Severity.FAIL,
+                Kind.RENAMED if new else Kind.UNMATCHED,
+                new,
+                run.live_name(obj),
+                f"The file has no {name!r}" + (f", but {new!r} of the same shape." if new else "."),
+                _CONVERT,
+                (),
+                (obj,),
+            )
+
+
+class _Free:
+    """The names in the file that nobody asks for, by dtype and shape and by their last part."""
+
+    def __init__(self, run: DryRun, free: Sequence[str]) -> None:
+        self._run = run
+        self._fitting: Mapping[object, list[str]] = defaultdict(list)
+        self._ending: Mapping[object, list[str]] = defaultdict(list)
+        for name in free:
+            stored = run.tensors[name]
+            spec = (stored.dtype, stored.shape)
+            self._fitting[spec].append(name)
+            self._ending[spec, _last(name)].append(name)
+
+    def renamed(self, obj: int, name: str) -> str | None:
+        """Return the one name in the file that this variable may have had."""
+        nodes = self._run.live.nodes
+        if obj >= len(nodes) or len(nodes[obj].attributes) != 1:
+            return None
+        spec = (nodes[obj].attributes[0].dtype, nodes[obj].attributes[0].shape)
+        fitting = self._fitting.get(spec, [])
+        if len(fitting) == 1:
+            return fitting[0] if _are_alike(fitting[0], name) else None
+        ending = self._ending.get((spec, _last(name)), [])
+        if len(ending) > _MAX_COMPARED:
+            return None
+        likely = [other for other in ending if _are_alike(other, name)]
+        return likely[0] if len(likely) == 1 else None
+
+
+def _last(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def _are_alike(left: str, right: str) -> bool:
+    return SequenceMatcher(None, left[:200], right[:200]).ratio() >= _ALIKE
+
+
+def _not_reached(run: DryRun, obj: int) -> Finding:
+    name = run.live_name(obj)
+    is_counter = name == f"(root).{SAVE_COUNTER}"
+    return Finding(
+        Severity.FAIL,
+        Kind.SAVE_COUNTER if is_counter else Kind.UNMATCHED,
+        None,
+        name,
+        "The restore makes this counter beside the root, where a name-based restore does not look: "
+        "every assert fails for it alone."
+        if is_counter
+        else "The restore by names did not reach this object.",
+        "Use read() in place of restore(), or leave the asserts out."
+        if is_counter
+        else "Restore again, now that it is there.",
+        (),
+        (obj,),
+    )
 
 
 def _silently_reshaped(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
@@ -86,50 +173,14 @@ def _silently_reshaped(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
                 continue
             shapes = [a.shape for a in run.live.nodes[obj].attributes if a.full_name == name]
             if not fits(shapes[0] if shapes else None, stored.shape):
-                yield _finding(
-                    run,
+                yield Finding(
                     Severity.WARNING,
                     Kind.SHAPE,
                     name,
-                    obj,
-                    f"The saved value has shape {stored.shape}, the variable {shapes[0]}; the graph "
-                    "takes it without a word and has a value of the wrong shape then.",
+                    run.live_name(obj),
+                    f"The saved value has shape {stored.shape}, the program's {shapes[0]}; the "
+                    "graph takes it without a word and has a value of the wrong shape then.",
                     "Make the variable with the saved shape, or give it another name.",
+                    (),
+                    (obj,),
                 )
-
-
-def _renamed(run: DryRun, obj: int, name: str, free: Mapping[str, Stored]) -> str | None:
-    """Return the one name in the file that this variable may have had."""
-    if obj >= len(run.live.nodes) or len(run.live.nodes[obj].attributes) != 1:
-        return None
-    attribute = run.live.nodes[obj].attributes[0]
-    if attribute.shape is None:
-        return None
-    fitting = [
-        other
-        for other in free
-        if (run.tensors[other].dtype, run.tensors[other].shape)
-        == (attribute.dtype, attribute.shape)
-    ]
-    likely = [other for other in fitting if _alike(other, name) >= _ALIKE]
-    if len(fitting) == 1 and len(likely) == 1:
-        return likely[0]
-    same_end = [other for other in likely if other.split("/")[-1] == name.split("/")[-1]]
-    return same_end[0] if len(same_end) == 1 else None
-
-
-def _alike(left: str, right: str) -> float:
-    return SequenceMatcher(None, left[:200], right[:200]).ratio()
-
-
-def _finding(
-    run: DryRun,
-    severity: Severity,
-    kind: Kind,
-    saved: str | None,
-    obj: int | None,
-    why: str,
-    remedy: str,
-) -> Finding:
-    live = run.live_name(obj) if obj is not None else None
-    return Finding(severity, kind, saved, live, why, remedy, (), () if obj is None else (obj,))

@@ -119,6 +119,7 @@ def deferred(case: Case, told: Told) -> Iterator[Finding]:
     seen: set[int] = set()
     for obj, nodes in _waiting(case, told).items():
         below = [low for node in nodes for low in case.unbound_below(node, seen)]
+        below += [slot for node in below for slot in case.saved_slots_of(node)]
         number = sum(node in case.unresolved for node in below)
         if not number:
             continue

@@ -2,45 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ckpt_viz.live import facts
 from ckpt_viz.matching.trace import Action, Cause, Failure, SlotKind, Step
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
+from ckpt_viz.restore_check.failures import (
+    IS_POISONED,
+    REMEDIES,
+    kind_of,
+    remedy_for,
+    why,
+    why_poisoned,
+)
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
 from ckpt_viz.words import count
-
-_KINDS = {
-    Cause.SHAPE: Kind.SHAPE,
-    Cause.DTYPE: Kind.DTYPE,
-    Cause.KEY_MISSING: Kind.KEY_MISSING,
-    Cause.UNREADABLE: Kind.KEY_MISSING,
-    Cause.CHILDREN: Kind.POISONED_CONTAINER,
-    Cause.PREDICATE: Kind.SAVER_UNKNOWN,
-    Cause.CODE: Kind.UNKNOWABLE,
-    Cause.SCOPE: Kind.STRATEGY_SCOPE,
-    Cause.ABORT: Kind.PROCESS_ABORT,
-}
-_OWN_CODE = "Look at the object's own code, which raises this."
-_REMEDIES = {
-    Cause.SHAPE: "Make the variable with the saved shape, or give it another local name to leave "
-    "its saved value unused.",
-    Cause.DTYPE: "Make the variable with the saved dtype, and cast where it is used.",
-    Cause.KEY_MISSING: "Restore into an object of the class that was saved: this one reads other "
-    "names.",
-    Cause.UNREADABLE: "Copy the whole checkpoint again: the index and every data file.",
-    Cause.CHILDREN: "Assign a new list or dict instead of changing the tracked one, and keep what "
-    "must not be tracked out of it.",
-    Cause.PREDICATE: "Restore into an object that the saver was registered for.",
-    Cause.SCOPE: "Call restore inside `with strategy.scope():` of the strategy that made the "
-    "variables, and make the optimizer there, too.",
-    Cause.ABORT: "Do not restore this: make a table of the class that was saved.",
-}
-_IS_POISONED = "Unable to save the object"
-# What TensorFlow says of a container after the object itself, which may print at any length.
-_REASON = re.compile(r"\)\. (.+?)\.?(?:\. |\n|$)")
 
 
 def failures(case: Case, told: Told) -> Iterator[Finding]:
@@ -91,39 +68,14 @@ def _explained(case: Case, step: Step, failure: Failure) -> tuple[Kind, str]:
             "Put the optimizer in its place, or pass "
             "CheckpointOptions(experimental_skip_slot_variables=True)."
         )
-    if failure.cause is Cause.CHILDREN and _IS_POISONED not in failure.message:
-        return Kind.UNKNOWABLE, _OWN_CODE
-    return _KINDS.get(failure.cause, Kind.UNKNOWABLE), _REMEDIES.get(failure.cause, _OWN_CODE)
+    return kind_of(failure), remedy_for(failure)
 
 
 def _why(case: Case, step: Step, failure: Failure) -> str:
-    later = ", and run_restore_ops() raises" if failure.in_session else ""
-    if failure.cause is Cause.ABORT:
-        return (
-            f"Importing the saved entries (keys of shape {failure.found}) into this DenseHashTable "
-            "does not raise but ends the process: a DenseHashTable takes no entries of a "
-            "MutableHashTable."
-        )
-    if failure.cause in (Cause.SHAPE, Cause.DTYPE) and failure.found:
-        what = "shape" if failure.cause is Cause.SHAPE else "dtype"
-        return (
-            f"The saved value has {what} {failure.found}, the program's {failure.expected}{later}."
-        )
     if failure.cause is Cause.PREDICATE:
         saver = case.saved.nodes[step.node].registered_saver if step.node is not None else ""
         return f"It was saved by the registered saver {saver!r}, which refuses this object."
-    if _IS_POISONED in failure.message:
-        return f"{failure.type}, {_IS_POISONED}: {_reason(failure.message)}."
-    return f"{failure.type}{later}: {_first_sentence(failure.message)}."
-
-
-def _reason(message: str) -> str:
-    found = _REASON.search(message)
-    return found[1] if found is not None else "it was changed in a way that cannot be restored"
-
-
-def _first_sentence(message: str) -> str:
-    return message.strip().split("\n")[0].split(". ")[0].removesuffix(".")
+    return why(failure)
 
 
 def _out_of_scope(case: Case, steps: list[Step]) -> Finding:
@@ -132,8 +84,8 @@ def _out_of_scope(case: Case, steps: list[Step]) -> Finding:
     return case.finding(
         Severity.ERROR,
         Kind.STRATEGY_SCOPE,
-        f"{failure.type}: {_first_sentence(failure.message)}.",
-        _REMEDIES[Cause.SCOPE],
+        why(failure),
+        REMEDIES[Cause.SCOPE],
         nodes=dict.fromkeys(step.node for step in steps if step.node is not None),
         objects=dict.fromkeys(step.obj for step in steps if step.obj is not None),
     )
@@ -167,13 +119,13 @@ def poisoned_before_asserts(case: Case, told: Told) -> Iterator[Finding]:
             continue
         if "NotImplementedError" in node.error:
             yield _reused(case, obj)
-        elif _IS_POISONED in node.error:
+        elif IS_POISONED in node.error:
             yield case.finding(
                 Severity.FAIL,
                 Kind.POISONED_CONTAINER,
-                f"{_IS_POISONED}: the asserts raise ValueError, and so does the next save, for "
-                f"this container: {_reason(node.error)}.",
-                _REMEDIES[Cause.CHILDREN],
+                f"{IS_POISONED}: the asserts raise ValueError, and so does the next save, for "
+                f"this container: {why_poisoned(node.error)}.",
+                REMEDIES[Cause.CHILDREN],
                 objects=(obj,),
             )
 

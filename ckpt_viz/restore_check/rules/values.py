@@ -11,6 +11,7 @@ from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case, is_optimizer, without_number
+from ckpt_viz.restore_check.failures import IMPORT_SAVER
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
 from ckpt_viz.words import count
 
@@ -117,7 +118,7 @@ def saver_unknown(case: Case, told: Told) -> Iterator[Finding]:
             f"It was saved by the registered saver {step.name!r}, which this program does not "
             "have or which does not take this object; it is left as it is, and every assert "
             "passes.",
-            "Import the module that registers the saver before restoring.",
+            IMPORT_SAVER,
             nodes=(step.node,),
             objects=(step.obj,),
         )
@@ -146,10 +147,10 @@ def inconsistent(case: Case, told: Told) -> Iterator[Finding]:
         others[node][other] = None
         if not _holds_a_value(case, other):
             continue
-        optimizer = _optimizer_of(case, case.binding.get(node)) or _optimizer_of(case, step)
+        optimizer = _optimizer_of(case, case.binding.get(node))
         if optimizer is not None:
             by_index.setdefault(optimizer, []).append((node, first, other))
-        else:
+        elif _optimizer_of(case, step) is None:  # or else only its state goes astray
             yield _untied(case, node, first, other)
     for optimizer, pairs in by_index.items():
         yield _cross_wired(case, optimizer, pairs)
@@ -267,9 +268,9 @@ def _swapped_slots(case: Case, told: Told) -> Iterator[Finding]:
     """Find states of an optimizer that change places, one finding for each optimizer."""
     names: dict[int | None, list[int]] = {}
     variables: dict[int | None, list[int]] = {}
-    for node in sorted(case.restored - told.nodes):
-        live, saved = case.live_node(case.bound[node]), case.saved.nodes[node]
-        if live is None or live.slot is None or saved.slot is None:
+    for node, obj in sorted(case.bound.items()):
+        live, saved = case.live_node(obj), case.saved.nodes[node]
+        if live is None or live.slot is None or saved.slot is None or node in told.nodes:
             continue
         its_variable = case.bound.get(saved.slot.variable)
         if saved.slot.name != live.slot.name:

@@ -1,0 +1,94 @@
+"""What makes a restore raise, in words: of which kind it is, why, and what to do."""
+
+from __future__ import annotations
+
+import re
+
+from ckpt_viz.matching.trace import Cause, Failure
+from ckpt_viz.restore_check.finding import Kind
+
+IS_POISONED = "Unable to save the object"
+IMPORT_SAVER = "Import the module that registers the saver before restoring."
+_NO_SAVER = "checkpoint saver registry does not have name"
+_OWN_CODE = "Look at the object's own code, which raises this."
+_CHANGED = (
+    "Make the variable with the saved {what}, or give it another local name to leave its saved "
+    "value unused."
+)
+_KINDS = {
+    Cause.SHAPE: Kind.SHAPE,
+    Cause.DTYPE: Kind.DTYPE,
+    Cause.KEY_MISSING: Kind.KEY_MISSING,
+    Cause.UNREADABLE: Kind.KEY_MISSING,
+    Cause.CHILDREN: Kind.POISONED_CONTAINER,
+    Cause.PREDICATE: Kind.SAVER_UNKNOWN,
+    Cause.SCOPE: Kind.STRATEGY_SCOPE,
+    Cause.ABORT: Kind.PROCESS_ABORT,
+}
+REMEDIES = {
+    Cause.SHAPE: _CHANGED.format(what="shape"),
+    Cause.DTYPE: _CHANGED.format(what="dtype"),
+    Cause.KEY_MISSING: "Restore into an object of the class that was saved: this one reads other "
+    "names.",
+    Cause.UNREADABLE: "Copy the whole checkpoint again: the index and every data file.",
+    Cause.CHILDREN: "Assign a new list or dict instead of changing the tracked one, and keep what "
+    "must not be tracked out of it.",
+    Cause.PREDICATE: "Restore into an object that the saver was registered for.",
+    Cause.SCOPE: "Call restore inside `with strategy.scope():` of the strategy that made the "
+    "variables, and make the optimizer there, too.",
+    Cause.ABORT: "Do not restore this: make a table of the class that was saved.",
+}
+# What TensorFlow says of a container after the object itself, which may print at any length.
+_REASON = re.compile(r"\)\. (.+?)\.?(?:\. |\n|$)")
+
+
+def kind_of(failure: Failure) -> Kind:
+    """Return the kind of finding that a failure is."""
+    if failure.cause is Cause.CHILDREN and IS_POISONED not in failure.message:
+        return Kind.UNKNOWABLE
+    if _NO_SAVER in failure.message:  # TensorFlow before 2.16
+        return Kind.SAVER_UNKNOWN
+    return _KINDS.get(failure.cause, Kind.UNKNOWABLE)
+
+
+def remedy_for(failure: Failure) -> str:
+    """Return what to do about a failure."""
+    if kind_of(failure) is Kind.UNKNOWABLE:
+        return _OWN_CODE
+    if _NO_SAVER in failure.message:
+        return IMPORT_SAVER
+    return REMEDIES.get(failure.cause, _OWN_CODE)
+
+
+def why(failure: Failure) -> str:
+    """Return a failure in a sentence."""
+    later = ", and run_restore_ops() raises" if failure.in_session else ""
+    if failure.cause is Cause.ABORT:
+        return (
+            f"Importing the saved entries (keys of shape {failure.found}) into this DenseHashTable "
+            "does not raise but ends the process: a DenseHashTable takes no entries of a "
+            "MutableHashTable."
+        )
+    if failure.cause in (Cause.SHAPE, Cause.DTYPE) and failure.found:
+        what = "shape" if failure.cause is Cause.SHAPE else "dtype"
+        return (
+            f"The saved value has {what} {failure.found}, the program's {failure.expected}{later}."
+        )
+    if IS_POISONED in failure.message:
+        return f"{failure.type}, {IS_POISONED}: {why_poisoned(failure.message)}."
+    return f"{failure.type}{later}: {first_sentence(failure.message)}."
+
+
+def why_poisoned(message: str) -> str:
+    """Return why TensorFlow refuses to list what a container holds.
+
+    >>> why_poisoned("Unable to save the object [1] (a list wrapper). It was sorted. Do not.")
+    'It was sorted'
+    """
+    found = _REASON.search(message)
+    return found[1] if found is not None else "it was changed in a way that cannot be restored"
+
+
+def first_sentence(message: str) -> str:
+    """Return the first sentence of a message, without its full stop."""
+    return message.strip().split("\n")[0].split(". ")[0].removesuffix(".")

@@ -1,0 +1,507 @@
+"""What a finding of each kind claims, asked of a real restore.
+
+TensorFlow restores into a program made afresh; then a law of the finding's kind looks whether
+that has come of it which the finding says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+import ckpt_viz as cv
+from ckpt_viz.matching.trace import Trace
+from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.restore_check.result import RestoreCheck
+
+ERROR, WARNING = Severity.ERROR, Severity.WARNING
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A checkpoint, and what makes the objects that it is restored into.
+
+    It is restored `within` a context. `mended` is the pair after what the remedy says; then
+    `passes` is an assert that does. `after` builds what the restore waits for. `hidden` finds
+    the variables that no checkpoint holds.
+    """
+
+    path: Any
+    make: Callable[[], Any]
+    method: str | None = None
+    within: Callable[[], AbstractContextManager[Any]] = nullcontext
+    mended: Callable[[], Pair] | None = None
+    passes: str = "assert_consumed"
+    after: Callable[[Any], object] | None = None
+    hidden: Callable[[Any], Sequence[Any]] | None = None
+
+
+@dataclass
+class Real:
+    """A real restore: what the objects held before it, by live id, and what it raised."""
+
+    check: RestoreCheck
+    pair: Pair
+    target: Any
+    objects: list[Any]
+    before: dict[int, Any]
+    status: Any = None
+    raised: Exception | None = None
+    asserts: dict[str, Exception | None] = field(default_factory=dict)
+
+    @property
+    def saved(self) -> cv.ObjectGraph:
+        assert self.check.saved is not None
+        return self.check.saved  # type: ignore[return-value]
+
+    def now(self, obj: int) -> Any:
+        return value_of(self.objects[obj])
+
+    def stays(self, obj: int) -> bool:
+        return bool(np.array_equal(self.now(obj), self.before[obj]))
+
+    def holds(self, obj: int, node: int) -> bool:
+        """Return whether a live object holds the value of a saved node."""
+        return bool(np.array_equal(self.now(obj), self.stored(node)))
+
+    def stored(self, node: int) -> Any:
+        return self.saved.read(self.saved.nodes[node].attributes[0].checkpoint_key)
+
+    def variables(self, objects: Iterable[int]) -> list[int]:
+        """Return those of the objects that are variables of the program."""
+        return [obj for obj in objects if obj in self.before]
+
+    @property
+    def trace(self) -> Trace:
+        assert isinstance(self.check._run.trace, Trace)
+        return self.check._run.trace
+
+    def bound(self, node: int) -> int:
+        return self.trace.bound[node]
+
+
+def value_of(variable: Any) -> Any:
+    return np.array(variable.numpy() if hasattr(variable, "numpy") else variable)
+
+
+_ASSERTS = ("assert_existing_objects_matched", "assert_consumed", "assert_nontrivial_match")
+
+
+def restored(pair: Pair, check: RestoreCheck) -> Real:
+    """Restore for real, into a program made afresh, and return what came of it."""
+    import tensorflow as tf
+
+    target = pair.make()
+    graph = cv.graph(target)
+    objects: list[Any] = [graph.object(node_id) for node_id in range(len(graph.nodes))]
+    variables = {
+        i: obj for i, obj in enumerate(objects) if hasattr(obj, "assign") and hasattr(obj, "dtype")
+    }
+    for variable in variables.values():
+        if not _is_symbolic(variable) and is_float(variable) and len(variable.shape):
+            variable.assign_add(tf.cast(tf.fill(tf.shape(variable), 1000.0), variable.dtype))
+    before = {i: value_of(one) for i, one in variables.items() if not _is_symbolic(one)}
+    real = Real(check, pair, target, objects, before)
+    kinds = (tf.train.Checkpoint, tf.compat.v1.train.Checkpoint)
+    checkpoint = target if isinstance(target, kinds) else tf.train.Checkpoint(root=target)
+    with pair.within():
+        try:
+            real.status = getattr(checkpoint, check.method)(pair.path)
+        except Exception as error:
+            real.raised = error
+            return real
+        for name in _ASSERTS:
+            real.asserts[name] = raised_by(getattr(real.status, name))
+    real.status.expect_partial()
+    return real
+
+
+def _is_symbolic(variable: Any) -> bool:
+    import tensorflow as tf
+
+    return isinstance(getattr(variable, "graph", None), tf.Graph)
+
+
+def is_float(variable: Any) -> bool:
+    import tensorflow as tf
+
+    return bool(tf.as_dtype(variable.dtype).is_floating)
+
+
+def raised_by(call: Callable[[], object]) -> Exception | None:
+    try:
+        call()
+    except Exception as error:
+        return error
+    return None
+
+
+# --- laws: what a finding of each kind claims, asked of a real restore
+
+Law = Callable[[Finding, Real], None]
+LAWS: dict[Kind, Law] = {}
+
+
+def law(kind: Kind) -> Callable[[Law], Law]:
+    def add(one: Law) -> Law:
+        LAWS[kind] = one
+        return one
+
+    return add
+
+
+@law(Kind.WRONG_PATH)
+def the_prefix_that_is_named_gives_what_it_says(finding: Finding, real: Real) -> None:
+    assert (real.raised is not None) == (finding.severity is ERROR)
+    assert all(map(real.stays, real.before))
+    named = re.search(r"Pass '([^']+)', which would (.*)\.", finding.remedy)
+    if named is None:
+        assert "did you mean" in finding.remedy or "latest_checkpoint" in finding.remedy
+        return
+    pair = replace(real.pair, path=named[1])
+    there = restored(pair, cv.check(pair.make(), pair.path))
+    passes = there.raised is None and there.asserts["assert_consumed"] is None
+    assert named[2] == (
+        "raise, too"
+        if there.raised is not None
+        else "pass every assert"
+        if passes
+        else "be read, with assert_consumed() failing"
+    )
+
+
+@law(Kind.PROCESS_ABORT)
+def the_process_ends(finding: Finding, real: Real) -> None:
+    raise AssertionError("a test of its own looks at this from outside")
+
+
+@law(Kind.POISONED_CONTAINER)
+def the_container_cannot_be_listed(finding: Finding, real: Real) -> None:
+    raised = real.raised if finding.severity is ERROR else real.asserts["assert_consumed"]
+    assert isinstance(raised, ValueError) and "Unable to save the object" in str(raised)
+    assert raised_by(lambda: real.target.write("/tmp/never written")) is not None
+
+
+@law(Kind.SLOT_REUSED)
+def every_assert_raises(finding: Finding, real: Real) -> None:
+    assert {type(error) for error in real.asserts.values()} == {NotImplementedError}
+
+
+@law(Kind.STRATEGY_SCOPE)
+def the_scope_is_in_the_way(finding: Finding, real: Real) -> None:
+    if finding.severity is ERROR:
+        assert type(real.raised).__name__ == finding.why.partition(":")[0]
+        return
+    coordinator = real.status._checkpoint
+    assert all(node not in coordinator.object_by_proto_id for node in finding.nodes)
+
+
+@law(Kind.ROOT_SHIFTED)
+def all_match_on_the_other_level(finding: Finding, real: Real) -> None:
+    import tensorflow as tf
+
+    call = re.search(r"(tf\.train\.Checkpoint\(.*\))\.(restore|read)\(path\)", finding.remedy)
+    assert call is not None
+    live = real.pair.make()
+    checkpoint = eval(call[1], {"tf": tf, "live": live})
+    status = getattr(checkpoint, call[2])(real.pair.path)
+    status.assert_existing_objects_matched()
+    graph = cv.graph(live)
+    values = [(n, o) for n, o in zip(finding.nodes[1:], finding.objects[1:], strict=True)]
+    assert values
+    for node, obj in values:
+        assert np.array_equal(value_of(graph.object(obj)), real.stored(node))
+
+
+@law(Kind.UNRELATED)
+def nothing_of_substance_is_restored(finding: Finding, real: Real) -> None:
+    assert all(real.stays(obj) for obj, value in real.before.items() if value.ndim)
+
+
+@law(Kind.OPTIMIZER_GENERATION)
+def the_model_alone_is_restored(finding: Finding, real: Real) -> None:
+    if finding.severity is ERROR:
+        assert real.raised is not None
+        return
+    assert real.asserts["assert_consumed"] is not None
+    state = set(finding.nodes)
+    others = [n for n, node in enumerate(real.saved.nodes) if node.attributes and n not in state]
+    for node in others:
+        if real.bound(node) in real.before:
+            assert real.holds(real.bound(node), node)
+
+
+@law(Kind.INDEX_SHIFTED)
+def items_meet_their_neighbours_values(finding: Finding, real: Real) -> None:
+    if real.raised is not None:
+        assert isinstance(real.raised, ValueError) and "shape" in str(real.raised)
+    else:
+        assert real.asserts["assert_consumed"] is not None
+
+
+@law(Kind.RENAMED)
+def neither_side_finds_the_other(finding: Finding, real: Real) -> None:
+    bound = real.status._checkpoint.object_by_proto_id
+    assert any(node not in bound for node in finding.nodes)
+    assert all(map(real.stays, real.variables(finding.objects)))
+
+
+@law(Kind.NOT_BUILT)
+def values_are_not_restored_later_either(finding: Finding, real: Real) -> None:
+    if real.pair.after is None:
+        assert all(map(real.stays, real.variables(finding.objects)))
+        assert real.asserts["assert_existing_objects_matched"] is not None
+        return
+    real.pair.after(real.target)
+    graph = cv.graph(real.target)
+    names = {graph.name(i): i for i in range(len(graph.nodes))}
+    live = {node: names[real.saved.name(node)] for node in finding.nodes}
+    left = [n for n, obj in live.items() if not _same(graph.object(obj), real.stored(n))]
+    assert left
+    assert raised_by(real.status.assert_consumed) is not None
+
+
+def _same(variable: Any, value: Any) -> bool:
+    return bool(np.array_equal(value_of(variable), value))
+
+
+@law(Kind.OPTIMIZER_MISSING)
+def all_but_the_optimizer_is_restored(finding: Finding, real: Real) -> None:
+    assert all(map(real.stays, real.variables(finding.objects)))
+    if "everything else" in finding.why:
+        coordinator = real.status._checkpoint
+        bound = coordinator.object_by_proto_id
+        valued = [n for n, node in enumerate(real.saved.nodes) if node.attributes]
+        assert {n for n in valued if n not in bound} <= set(finding.nodes)
+
+
+@law(Kind.SAVE_COUNTER)
+def only_the_counter_is_missed(finding: Finding, real: Real) -> None:
+    assert real.asserts["assert_consumed"] is not None
+    names = (*real.check.unresolved, *real.check.unmatched)
+    assert "(root).save_counter" in names
+    assert len(names) > 1 or real.asserts["assert_nontrivial_match"] is None
+
+
+@law(Kind.CROSS_WIRED)
+def values_go_where_others_belong(finding: Finding, real: Real) -> None:
+    wired = [node for node in finding.nodes if node in real.check._run.trace.bound]  # type: ignore[union-attr]
+    assert wired
+    if real.raised is not None:
+        assert "shape" in str(real.raised)
+        return
+    wrong = 0
+    for node in wired:
+        obj = real.bound(node)
+        assert real.holds(obj, node)
+        place, live_place = (
+            graph.path(one) for graph, one in ((real.saved, node), (real.check.live, obj))
+        )
+        wrong += place != live_place
+    assert wrong
+
+
+@law(Kind.SWAPPED)
+def variables_hold_each_others_values(finding: Finding, real: Real) -> None:
+    names = [real.saved.nodes[node].attributes[0].full_name for node in finding.nodes]
+    live_names = [real.check.live.nodes[obj].attributes[0].full_name for obj in finding.objects]
+    assert sorted(names) == sorted(live_names)
+    for node, obj, name, live_name in zip(
+        finding.nodes, finding.objects, names, live_names, strict=True
+    ):
+        assert name != live_name
+        assert real.holds(obj, node)
+        assert not real.holds(obj, finding.nodes[names.index(live_name)])
+
+
+@law(Kind.UNTIED)
+def only_the_first_gets_the_value(finding: Finding, real: Real) -> None:
+    (node,) = finding.nodes
+    first, other = finding.objects
+    assert real.holds(first, node)
+    assert real.stays(other) and not real.holds(other, node)
+
+
+@law(Kind.VALUE_LOST)
+def the_variable_holds_the_one_and_not_the_other(finding: Finding, real: Real) -> None:
+    lost, kept = finding.nodes
+    (obj,) = finding.objects
+    assert real.holds(obj, kept)
+    assert not real.holds(obj, lost)
+    assert real.asserts["assert_consumed"] is None
+
+
+@law(Kind.NEVER_RESTORED)
+def the_value_stays(finding: Finding, real: Real) -> None:
+    assert all(map(real.stays, finding.objects))
+    assert real.asserts["assert_consumed"] is None
+
+
+@law(Kind.TENSOR_IGNORED)
+def the_tensor_is_stored_and_not_handed_over(finding: Finding, real: Real) -> None:
+    node, obj = finding.nodes[0], finding.objects[0]
+    stored = {attribute.name for attribute in real.saved.nodes[node].attributes}
+    assert set(real.objects[obj].restored) < stored
+    assert real.asserts["assert_consumed"] is None
+
+
+@law(Kind.SAVER_UNKNOWN)
+def the_saver_does_not_run(finding: Finding, real: Real) -> None:
+    if finding.severity is ERROR:
+        assert "predicate does not pass" in str(real.raised)
+    else:
+        assert real.asserts["assert_consumed"] is None
+
+
+@law(Kind.NOT_TRACKED)
+def what_is_hidden_stays_and_every_assert_passes(finding: Finding, real: Real) -> None:
+    assert real.asserts["assert_consumed"] is None
+    fresh = real.pair.make()
+    if real.pair.hidden is not None:
+        known = {id(obj) for obj in real.objects}
+        assert all(id(one) not in known for one in real.pair.hidden(real.target))
+        keys = {key for key, _ in tf_list(real.pair.path)}
+        assert len(keys) - 1 == len(real.saved.nodes) - _valueless(real.saved)
+    assert len(cv.graph(fresh).nodes) == len(real.objects)
+
+
+def tf_list(path: str) -> list[tuple[str, list[int]]]:
+    import tensorflow as tf
+
+    found: list[tuple[str, list[int]]] = tf.train.list_variables(path)
+    return found
+
+
+def _valueless(graph: cv.ObjectGraph) -> int:
+    return sum(not node.attributes for node in graph.nodes)
+
+
+@law(Kind.SHAPE)
+@law(Kind.DTYPE)
+def the_value_does_not_fit(finding: Finding, real: Real) -> None:
+    if finding.severity is WARNING:
+        _check_in_session(finding, real)
+        return
+    assert real.raised is not None and real.check.raises is not None
+    assert type(real.raised).__name__ == real.check.raises.type
+
+
+def _check_in_session(finding: Finding, real: Real) -> None:
+    import tensorflow as tf
+
+    assert real.raised is None
+    variable = real.objects[finding.objects[0]]
+    with real.pair.within(), tf.compat.v1.Session() as session:
+        session.run(tf.compat.v1.global_variables_initializer())
+        if finding.kind is Kind.DTYPE:
+            raised = raised_by(lambda: real.status.run_restore_ops(session))
+            assert isinstance(raised, tf.errors.InvalidArgumentError)
+        else:
+            real.status.run_restore_ops(session)
+            assert session.run(variable.read_value()).shape == real.stored(finding.nodes[0]).shape
+            assert variable.shape != real.stored(finding.nodes[0]).shape
+
+
+@law(Kind.KEY_MISSING)
+def the_value_cannot_be_read(finding: Finding, real: Real) -> None:
+    assert real.raised is not None and real.check.raises is not None
+    assert type(real.raised).__name__ == real.check.raises.type
+
+
+@law(Kind.PARTIAL_OVERWRITE)
+def just_these_are_overwritten(finding: Finding, real: Real) -> None:
+    assert real.raised is not None
+    assert all(real.stays(obj) for obj in real.before if obj not in finding.objects)
+    for node, obj in zip(finding.nodes, finding.objects, strict=True):
+        assert real.holds(obj, node)
+
+
+@law(Kind.UNRESOLVED)
+def nothing_takes_these_values(finding: Finding, real: Real) -> None:
+    assert real.asserts["assert_consumed"] is not None
+    bound = real.status._checkpoint.object_by_proto_id
+    valued = [node for node in finding.nodes if real.saved.nodes[node].attributes]
+    assert valued and all(node not in bound for node in valued)
+
+
+@law(Kind.UNMATCHED)
+def these_stay_what_they_are(finding: Finding, real: Real) -> None:
+    assert real.asserts["assert_existing_objects_matched"] is not None
+    assert all(map(real.stays, real.variables(finding.objects)))
+
+
+@law(Kind.UNUSED_ATTRIBUTE)
+def the_object_has_no_place_for_it(finding: Finding, real: Real) -> None:
+    (node,) = finding.nodes
+    names = real.status._checkpoint.unused_attributes[node]
+    assert all(name in finding.why for name in names)
+
+
+@law(Kind.DEFERRED)
+def it_is_restored_once_it_is_built(finding: Finding, real: Real) -> None:
+    assert real.asserts["assert_consumed"] is not None
+    if real.pair.after is not None:
+        real.pair.after(real.target)
+        real.status.assert_consumed()
+
+
+@law(Kind.OVERWRITTEN)
+def the_number_is_replaced(finding: Finding, real: Real) -> None:
+    ((obj,), found) = finding.objects, re.findall(r"(?:is|to) ([0-9.e+-]+)[;,]", finding.why)
+    assert [float(f"{float(value):.7g}") for value in (real.before[obj], real.now(obj))] == [
+        float(number) for number in found
+    ]
+
+
+@law(Kind.UNKNOWABLE)
+def code_of_the_object_runs(finding: Finding, real: Real) -> None:
+    if finding.severity is ERROR:
+        assert type(real.raised).__name__ in finding.why
+    elif finding.objects:
+        assert real.objects[finding.objects[0]].restored is not None
+    else:
+        assert real.before == {}  # a graph: nothing has a value before a session runs it
+
+
+@law(Kind.LEFTOVER)
+def what_the_program_has_is_restored(finding: Finding, real: Real) -> None:
+    assert real.asserts["assert_consumed"] is not None
+    assert set(real.check.unmatched) <= {"(root).save_counter"}
+    for node, obj in real.trace.bound.items():
+        if obj in real.before and real.saved.nodes[node].attributes:
+            assert real.holds(obj, node)
+
+
+def by_names(finding: Finding, real: Real) -> None:
+    """Ask the same of a name-based checkpoint, where there are no nodes to ask for."""
+    if finding.severity is ERROR:
+        assert real.raised is not None
+    elif finding.kind is Kind.LEFTOVER:
+        assert finding.saved is not None
+        assert finding.saved in dict(tf_list(real.pair.path))
+        assert finding.saved not in real.check.bound
+    elif finding.kind is Kind.UNKNOWABLE:
+        assert real.asserts["assert_consumed"] is not None
+    else:
+        assert all(map(real.stays, real.variables(finding.objects)))
+        assert real.asserts["assert_consumed"] is not None
+
+
+def ask(finding: Finding, real: Real) -> None:
+    """Look whether what a finding claims is so."""
+    is_by_names = real.check.saved is None and finding.kind is not Kind.WRONG_PATH
+    is_unread = finding.kind is Kind.KEY_MISSING
+    if is_by_names and not is_unread:
+        by_names(finding, real)
+    elif real.raised is None or finding.severity is ERROR or finding.kind in _EVEN_SO:
+        LAWS[finding.kind](finding, real)
+
+
+# Where a restore that raises shows what the finding claims.
+_EVEN_SO = {Kind.WRONG_PATH, Kind.INDEX_SHIFTED, Kind.CROSS_WIRED}
