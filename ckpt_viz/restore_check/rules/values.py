@@ -210,30 +210,41 @@ def _holds_a_value(case: Case, obj: int) -> bool:
 
 
 def swapped(case: Case, told: Told) -> Iterator[Finding]:
-    """Find variables that get each other's values, as their full names tell.
+    """Find variables that get another one's value, as their full names tell.
 
-    Names prove it only where they change places among themselves: a saved `b` that goes into
-    the variable `a` is a renaming, unless a saved `a` goes into the variable `b`. Numbers that
-    Keras makes names unique by are no evidence.
+    A name proves it only where both sides have it: a saved `b` that goes into the variable `a` is
+    a renaming, unless the program has a `b`, too, and restores another value into that. Numbers
+    that Keras makes names unique by are no evidence. One finding tells of all that follow from
+    one another.
     """
     goes_to = _names_by_names(case, told)
+    comes_from = {live: saved for saved, (_, _, live) in goes_to.items()}
     done: set[str] = set()
-    for name in goes_to:
-        circle = [name]
-        while (following := goes_to[circle[-1]][2]) in goes_to and following not in done:
-            done.add(following)
-            circle.append(following)
-        if len(circle) > 1 and circle[-1] == name:
-            yield _swapped_circle(case, [goes_to[one] for one in circle[:-1]], circle)
+    # What no name leads to begins a chain; what is left then are circles.
+    for name in sorted(goes_to, key=lambda name: name in comes_from):
+        if name in done:
+            continue
+        chain = [name]
+        while (following := goes_to[chain[-1]][2]) in goes_to and following != name:
+            chain.append(following)
+        done.update(chain)
+        if len(chain) > 1:
+            yield _swapped_chain(case, [goes_to[one] for one in chain], name)
     yield from _swapped_slots(case, told)
 
 
-def _swapped_circle(case: Case, members: list[tuple[int, int, str]], circle: list[str]) -> Finding:
+def _swapped_chain(case: Case, members: list[tuple[int, int, str]], name: str) -> Finding:
+    other, is_circle = members[0][2], members[-1][2] == name
+    why = f"The value that was saved from {name!r} goes into {other!r}, "
+    why += (
+        "and in turn: by position they belong together, by name they have changed places."
+        if is_circle
+        else "which has a saved value of its own: by position they belong together, by name not."
+    )
     return case.finding(
         Severity.WARNING,
         Kind.SWAPPED,
-        f"The value that was saved from {circle[0]!r} goes into {circle[1]!r}, and in turn: by "
-        "position they belong together, by name they have changed places.",
+        why,
         "Put them in the order in which they were saved.",
         nodes=[node for node, _, _ in members],
         objects=[obj for _, obj, _ in members],

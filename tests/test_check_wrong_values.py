@@ -1,0 +1,139 @@
+"""The law of wrong values: where every assert passes, the check warns if and only if one is wrong.
+
+Programs of one shape are wired anew: other variables stand under the same local names, shared or
+no longer shared. Every variable has a name and a value of its own, so that after a real restore
+it is known which value is where.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import ckpt_viz as cv
+from ckpt_viz import Severity
+from tests.oracle import silence_tensorflow
+
+pytestmark = pytest.mark.tf
+
+EXAMPLES = 4 * int(os.environ.get("CKPT_VIZ_EXAMPLES", "150"))
+NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
+
+
+class Wiring(NamedTuple):
+    """Which variable stands in which place: an index for each attribute and each list item."""
+
+    attributes: tuple[int, ...]
+    items: tuple[int, ...]
+    mapped: tuple[int, ...]
+
+
+def _wirings() -> st.SearchStrategy[tuple[Wiring, Wiring]]:
+    def pair(sizes: tuple[int, int, int]) -> st.SearchStrategy[tuple[Wiring, Wiring]]:
+        index = st.integers(0, len(NAMES) - 1)
+        places = [st.tuples(*[index] * size) for size in sizes]
+        wiring = st.builds(Wiring, *places)
+        count = sum(sizes)
+        # Mostly each variable once: a permutation, or all but one as they were.
+        unique = st.permutations(range(len(NAMES))).map(lambda order: _dealt(order[:count], sizes))
+        changed = st.tuples(unique, st.integers(0, count - 1), index).map(lambda t: _changed(*t))
+        return st.one_of(
+            st.tuples(unique, unique), st.tuples(unique, changed), st.tuples(wiring, wiring)
+        )
+
+    return st.tuples(st.integers(1, 2), st.integers(0, 2), st.integers(0, 2)).flatmap(pair)
+
+
+def _dealt(order: Any, sizes: tuple[int, int, int]) -> Wiring:
+    a, b, _ = sizes
+    order = tuple(order)
+    return Wiring(order[:a], order[a : a + b], order[a + b :])
+
+
+def _changed(wiring: Wiring, place: int, index: int) -> Wiring:
+    flat = [*wiring.attributes, *wiring.items, *wiring.mapped]
+    flat[place] = index
+    return _dealt(flat, (len(wiring.attributes), len(wiring.items), len(wiring.mapped)))
+
+
+class Program(NamedTuple):
+    """What a wiring makes: the checkpoint, and the variables by name and by place."""
+
+    checkpoint: Any
+    by_name: dict[str, Any]
+    by_place: dict[str, Any]
+
+
+def _program(wiring: Wiring, sign: int) -> Program:
+    import tensorflow as tf
+
+    made: dict[str, Any] = {}
+
+    def variable(index: int) -> Any:
+        name = NAMES[index]
+        if name not in made:
+            made[name] = tf.Variable([float(sign * (index + 1))], name=name)
+        return made[name]
+
+    model = tf.Module()
+    places: dict[str, Any] = {}
+    for place, index in enumerate(wiring.attributes):
+        setattr(model, f"a{place}", variable(index))
+        places[f"a{place}"] = variable(index)
+    items = [variable(index) for index in wiring.items]
+    mapped = {f"k{place}": variable(index) for place, index in enumerate(wiring.mapped)}
+    model.items, model.mapped = list(items), dict(mapped)
+    places |= {f"items.{place}": item for place, item in enumerate(items)} | mapped
+    return Program(tf.train.Checkpoint(model=model), made, places)
+
+
+def _is_wrong(source: Program, target: Program) -> bool:
+    """Return whether a value is lost, or is not where its name or its place says."""
+
+    def value(variable: Any) -> float:
+        return float(variable.numpy()[0])
+
+    by_name = any(
+        value(variable) != value(source.by_name[name])
+        for name, variable in target.by_name.items()
+        if name in source.by_name
+    )
+    by_place = any(
+        value(variable) != value(source.by_place[place])
+        for place, variable in target.by_place.items()
+    )
+    there = set(map(value, target.by_name.values()))
+    is_lost = any(value(variable) not in there for variable in source.by_name.values())
+    return by_name or by_place or is_lost
+
+
+@settings(
+    max_examples=EXAMPLES,
+    phases=[Phase.generate],
+    database=None,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(_wirings())
+def test_check_warns_if_and_only_if_a_value_is_wrong(wirings: tuple[Wiring, Wiring]) -> None:
+    silence_tensorflow()
+    source, target = _program(wirings[0], 1), _program(wirings[1], -1)
+    with tempfile.TemporaryDirectory() as directory:
+        path = source.checkpoint.save(str(Path(directory) / "ckpt"))
+        check = cv.check(target.checkpoint, path)
+        warned = [f for f in check.findings if f.severity is Severity.WARNING]
+        status = target.checkpoint.restore(path)
+        try:
+            status.assert_consumed()
+        except AssertionError:
+            assert not check.consumed
+            status.expect_partial()
+            return
+    assert check.consumed
+    assert bool(warned) == _is_wrong(source, target), (wirings, warned)
