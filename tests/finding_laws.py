@@ -211,7 +211,7 @@ def all_match_on_the_other_level(finding: Finding, real: Real) -> None:
     live = real.pair.make()
     checkpoint = eval(call[1], {"tf": tf, "live": live})
     status = getattr(checkpoint, call[2])(real.pair.path)
-    status.assert_existing_objects_matched()
+    status.expect_partial()
     graph = cv.graph(live)
     values = [(n, o) for n, o in zip(finding.nodes[1:], finding.objects[1:], strict=True)]
     assert values
@@ -229,7 +229,9 @@ def the_model_alone_is_restored(finding: Finding, real: Real) -> None:
     if finding.severity is ERROR:
         assert real.raised is not None
         return
-    assert real.asserts["assert_consumed"] is not None
+    assert (real.asserts["assert_consumed"] is None) <= (finding.severity is WARNING)
+    if "all other saved values fit" not in finding.why:
+        return
     state = set(finding.nodes)
     others = [n for n, node in enumerate(real.saved.nodes) if node.attributes and n not in state]
     for node in others:
@@ -284,9 +286,7 @@ def all_but_the_optimizer_is_restored(finding: Finding, real: Real) -> None:
 @law(Kind.SAVE_COUNTER)
 def only_the_counter_is_missed(finding: Finding, real: Real) -> None:
     assert real.asserts["assert_consumed"] is not None
-    names = (*real.check.unresolved, *real.check.unmatched)
-    assert "(root).save_counter" in names
-    assert len(names) > 1 or real.asserts["assert_nontrivial_match"] is None
+    assert "(root).save_counter" in (*real.check.unresolved, *real.check.unmatched)
 
 
 @law(Kind.CROSS_WIRED)
@@ -309,15 +309,23 @@ def values_go_where_others_belong(finding: Finding, real: Real) -> None:
 
 @law(Kind.SWAPPED)
 def variables_hold_each_others_values(finding: Finding, real: Real) -> None:
-    names = [real.saved.nodes[node].attributes[0].full_name for node in finding.nodes]
-    live_names = [real.check.live.nodes[obj].attributes[0].full_name for obj in finding.objects]
-    assert sorted(names) == sorted(live_names)
-    for node, obj, name, live_name in zip(
-        finding.nodes, finding.objects, names, live_names, strict=True
-    ):
-        assert name != live_name
+    full_names = {
+        node.attributes[0].full_name: n
+        for n, node in enumerate(real.saved.nodes)
+        if node.attributes
+    }
+    others = 0
+    for node, obj in zip(finding.nodes, finding.objects, strict=True):
         assert real.holds(obj, node)
-        assert not real.holds(obj, finding.nodes[names.index(live_name)])
+        saved, live = real.saved.nodes[node], real.check.live.nodes[obj]
+        if saved.slot is not None and live.slot is not None:
+            others += saved.slot.name != live.slot.name
+            continue
+        live_name = live.attributes[0].full_name
+        assert saved.attributes[0].full_name != live_name
+        if live_name in full_names:
+            others += not real.holds(obj, full_names[live_name])
+    assert others
 
 
 @law(Kind.UNTIED)
@@ -325,7 +333,8 @@ def only_the_first_gets_the_value(finding: Finding, real: Real) -> None:
     (node,) = finding.nodes
     first, other = finding.objects
     assert real.holds(first, node)
-    assert real.stays(other) and not real.holds(other, node)
+    if other not in real.trace.bound.values():  # or else it has another value of its own
+        assert real.stays(other) and not real.holds(other, node)
 
 
 @law(Kind.VALUE_LOST)
@@ -334,13 +343,13 @@ def the_variable_holds_the_one_and_not_the_other(finding: Finding, real: Real) -
     (obj,) = finding.objects
     assert real.holds(obj, kept)
     assert not real.holds(obj, lost)
-    assert real.asserts["assert_consumed"] is None
+    assert all(node in real.status._checkpoint.object_by_proto_id for node in (kept, lost))
 
 
 @law(Kind.NEVER_RESTORED)
 def the_value_stays(finding: Finding, real: Real) -> None:
-    assert all(map(real.stays, finding.objects))
-    assert real.asserts["assert_consumed"] is None
+    assert all(map(real.stays, real.variables(finding.objects)))
+    assert all(node in real.status._checkpoint.object_by_proto_id for node in finding.nodes)
 
 
 @law(Kind.TENSOR_IGNORED)
@@ -356,19 +365,18 @@ def the_saver_does_not_run(finding: Finding, real: Real) -> None:
     if finding.severity is ERROR:
         assert "predicate does not pass" in str(real.raised)
     else:
-        assert real.asserts["assert_consumed"] is None
+        assert all(node in real.status._checkpoint.object_by_proto_id for node in finding.nodes)
+        assert all(map(real.stays, real.variables(finding.objects)))
 
 
 @law(Kind.NOT_TRACKED)
 def what_is_hidden_stays_and_every_assert_passes(finding: Finding, real: Real) -> None:
-    assert real.asserts["assert_consumed"] is None
-    fresh = real.pair.make()
     if real.pair.hidden is not None:
+        assert real.asserts["assert_consumed"] is None
         known = {id(obj) for obj in real.objects}
         assert all(id(one) not in known for one in real.pair.hidden(real.target))
         keys = {key for key, _ in tf_list(real.pair.path)}
-        assert len(keys) - 1 == len(real.saved.nodes) - _valueless(real.saved)
-    assert len(cv.graph(fresh).nodes) == len(real.objects)
+        assert len(keys) - 1 == sum(bool(node.attributes) for node in real.saved.nodes)
 
 
 def tf_list(path: str) -> list[tuple[str, list[int]]]:
@@ -376,10 +384,6 @@ def tf_list(path: str) -> list[tuple[str, list[int]]]:
 
     found: list[tuple[str, list[int]]] = tf.train.list_variables(path)
     return found
-
-
-def _valueless(graph: cv.ObjectGraph) -> int:
-    return sum(not node.attributes for node in graph.nodes)
 
 
 @law(Kind.SHAPE)
@@ -488,7 +492,7 @@ def by_names(finding: Finding, real: Real) -> None:
         assert finding.saved not in real.check.bound
     elif finding.kind is Kind.UNKNOWABLE:
         assert real.asserts["assert_consumed"] is not None
-    else:
+    elif real.raised is None:
         assert all(map(real.stays, real.variables(finding.objects)))
         assert real.asserts["assert_consumed"] is not None
 

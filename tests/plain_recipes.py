@@ -610,6 +610,8 @@ def _build_broken(built: Built, label: str, at: str, error: str) -> Any:
             "broken"
         )
 
+    if at == "tensors" and not tf.executing_eagerly():
+        raise ValueError("not asked in a graph, where asking adds operations")
     method = {
         "children": "_trackable_children",
         "lookup": "_lookup_dependency",

@@ -940,6 +940,20 @@ def checkpoint_has_no_keras_3_optimizer(at: Path) -> Pair:
     return Pair(saved(at, model=module(a=var([1.0, 2.0]))), lambda: with_adam(keras_3_adam))
 
 
+@shows(
+    Kind.OPTIMIZER_MISSING,
+    ERROR,
+    "(root).training.optimizer's state 'm' for (root).a",
+    "(root).training.optimizer",
+    "AttributeError",
+    "experimental_skip_slot_variables=True",
+)
+def module_where_an_optimizer_was_saved(at: Path) -> Pair:
+    variable = var([1.0, 2.0])
+    path = saved(at, a=variable, training=module(optimizer=v1_adam(variable)))
+    return Pair(path, lambda: ckpt(a=var([0.0, 0.0]), training=module(optimizer=module())))
+
+
 @silent(Kind.OPTIMIZER_MISSING)
 def part_of_an_optimizer_is_missing(at: Path) -> Pair:
     def with_sgd(momentum: float) -> Any:
@@ -1123,10 +1137,38 @@ def branches_that_only_a_number_tells_apart(at: Path) -> Pair:
     return Pair(path, lambda: branches("dense_2", "dense_1"))
 
 
+@shows(Kind.SWAPPED, WARNING, "(root).a", "(root).a", "'a' goes into 'b'", "by name not")
+def one_for_the_other_and_that_for_a_third(at: Path) -> Pair:
+    path = saved(at, a=var(1.0, name="a"), b=var(2.0, name="b"))
+    return Pair(path, lambda: ckpt(a=var(0.0, name="b"), b=var(0.0, name="c")))
+
+
 @silent(Kind.SWAPPED)
 def one_full_name_changed(at: Path) -> Pair:
     path = saved(at, a=var(1.0, name="a"), b=var(2.0, name="b"))
-    return Pair(path, lambda: ckpt(a=var(0.0, name="c"), b=var(0.0, name="b")))
+    return Pair(path, lambda: ckpt(a=var(0.0, name="x"), b=var(0.0, name="b")))
+
+
+@shows(
+    Kind.SWAPPED,
+    WARNING,
+    None,
+    None,
+    "2 values of the optimizer's state change places: the state 'momentum' of (root).model.a goes",
+)
+def states_of_an_optimizer_in_another_order(at: Path) -> Pair:
+    def exchange(graph: Any, values: dict[str, Any]) -> None:
+        optimizer = graph.nodes[_child(graph, graph.nodes[0], "optimizer")]
+        states = graph.nodes[_child(graph, optimizer, "_variables")].children
+        momentum, velocity = (c for c in states if c.local_name in ("2", "3"))
+        momentum.node_id, velocity.node_id = velocity.node_id, momentum.node_id
+
+    path = rewritten(at, str(differently(with_adam(keras_3_adam)).save(str(at / "c"))), exchange)
+    return Pair(path, lambda: with_adam(keras_3_adam))
+
+
+def _child(graph: Any, node: Any, local_name: str) -> int:
+    return int(next(c.node_id for c in node.children if c.local_name == local_name))
 
 
 # --- untied
@@ -1211,9 +1253,7 @@ def two_objects_without_values_are_one_now(at: Path) -> Pair:
 # --- never_restored
 
 
-@shows(
-    Kind.NEVER_RESTORED, WARNING, "(root).x", "(root).x", "without a value", "every assert passes"
-)
+@shows(Kind.NEVER_RESTORED, WARNING, "(root).x", "(root).x", "without a value", "no assert tells")
 def variable_where_a_module_was_saved(at: Path) -> Pair:
     path = saved(at, x=module(), v=var())
     return Pair(path, lambda: ckpt(x=var([3.0]), v=var()))
@@ -2050,6 +2090,19 @@ def _agree(check: RestoreCheck, real: Real) -> None:
         assert check.consumed == (real.asserts["assert_consumed"] is None)
         fails = not check.consumed
         assert bool({FAIL, DEFERRED} & severities) == fails
+
+
+def test_headline_of_a_restore_that_ends_the_process(tmp_path: Path) -> None:
+    pair = one_entry_into_a_dense_table(tmp_path)
+    check = _check(pair)
+    assert check.overlay.headline == "restore() would end the process: 1 failing"
+    assert check.raises is not None and check.raises.type == "SIGABRT"
+    assert not check.consumed
+
+
+def test_coverage_counts_no_value_of_an_optimizer_itself(tmp_path: Path) -> None:
+    pair = optimizer_that_scales_the_loss(tmp_path)
+    assert "optimizer 6 of 6" in [str(part) for part in _check(pair).coverage]
 
 
 MENDED = [row for row in ROWS if row.shows is not None]

@@ -53,13 +53,15 @@ class TensorFlowSide:
     An object's id is its node id in the walk; objects that only the restore comes upon get the
     next ones. `attached_count` is how many of the root's children are the checkpoint's own.
     `makes_counter` says that the restore ends with a new `save_counter`, `attaches_counter` that
-    it hangs off the Checkpoint while the root is another object.
+    it hangs off the Checkpoint while the root is another object; `counter_holder` is that object
+    that it hangs off, where it is in the walk.
     """
 
     walk: Walk
     attached_count: int = 0
     makes_counter: bool = False
     attaches_counter: bool = False
+    counter_holder: int | None = None
     is_eager: bool = True
     objects: list[Any] = field(init=False)
     root: int = field(default=0, init=False)
@@ -360,22 +362,30 @@ class TensorFlowSide:
         self.objects.append(Made(name, dtype, shape if is_v1 else stored.shape))
         return len(self.objects) - 1
 
-    def new_save_counter(self, waiting: Sequence[tuple[Node, Stored | None]]) -> NewCounter | None:
+    def takes_counter(self, obj: int) -> bool:
+        """Return whether a new counter takes what waits for a `save_counter` at the object."""
+        return obj in (self.root, self.counter_holder)
+
+    def new_save_counter(
+        self, waiting: Sequence[tuple[int, Node, Stored | None]]
+    ) -> NewCounter | None:
         """Return the counter that a Checkpoint makes at the end of its restore."""
         if not self.makes_counter:
             return None
         name = f"{_COUNTER}:0"
+        from_root = None
         if self.attaches_counter:
             waits_already = tf_restore.deferred_dependencies(self.objects[self.root])
-            takes_saved = not waits_already.get(_COUNTER)
+            from_root = 0 if waits_already.get(_COUNTER) else 1
+        own = [(node, stored) for obj, node, stored in waiting if obj == self.counter_holder]
+        simple = [is_variable(node.attributes) and not node.children for node, _ in own]
+        if self.is_eager and simple and all(simple):  # made with the saved value
+            node, stored = own[0]
+            made = self._made(node, stored, "int64", (), is_v1=False, name=name)
         else:
-            takes_saved = True
-            simple = [is_variable(node.attributes) and not node.children for node, _ in waiting]
-            if self.is_eager and simple and all(simple):  # made with the saved value
-                node, stored = waiting[0]
-                return NewCounter(self._made(node, stored, "int64", (), is_v1=False, name=name))
-        self.objects.append(Made(name, "int64", ()))
-        return NewCounter(len(self.objects) - 1, takes_saved)
+            self.objects.append(Made(name, "int64", ()))
+            made = len(self.objects) - 1
+        return NewCounter(made, from_root)
 
 
 def _kind_of_variable(obj: Any) -> str | None:

@@ -27,10 +27,9 @@ class Target:
 
     `listed` are all objects that a restore walks through, by id and in its order; `valued`
     those that its asserts expect a value for, without slot variables where it skips them.
-    `valuing` is what asking them raises, `listing` what the asserts' walk raises, `listing_all` that of a name-based restore, which
-    skips nothing.
-    `wraps_not_found` says that the call is one that words "not found" anew, `attaches_counter`
-    that a `save_counter` hangs off the checkpoint, not off its root.
+    `valuing` is what asking them raises, `listing` what the asserts' walk raises, `listing_all`
+    what that of a name-based restore does, which skips nothing. `wraps_not_found` says that the
+    call is one that words "not found" anew.
     """
 
     graph: Graph
@@ -42,7 +41,6 @@ class Target:
     listing: Failure | None
     listing_all: Failure | None
     wraps_not_found: bool
-    attaches_counter: bool
     takes_path_objects: bool = True
 
 
@@ -86,14 +84,14 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Ite
             counter = view.root._lookup_dependency(SAVE_COUNTER)
         creates = chosen == RESTORE and counter is None
         valued, valuing = _valued(walk, skips_slots=skips_slots)
-        attaches = not is_checkpoint or view.root is not checkpoint
         yield Target(
             graph=graph_of_walk(source, walk, nodes),
             side=TensorFlowSide(
                 walk,
                 attached_count=len(attached),
                 makes_counter=creates,
-                attaches_counter=attaches,
+                attaches_counter=not is_checkpoint or view.root is not checkpoint,
+                counter_holder=walk.ids.get(id(checkpoint)) if is_checkpoint else None,
                 is_eager=tf_restore.is_eager(),
             ),
             method=chosen,
@@ -103,7 +101,6 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Ite
             listing=_listing(walk, skips_slots=skips_slots),
             listing_all=_listing(walk, skips_slots=False),
             wraps_not_found=chosen == RESTORE and not is_v1,
-            attaches_counter=attaches,
             takes_path_objects=not is_v1,
         )
 

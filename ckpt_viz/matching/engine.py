@@ -61,10 +61,15 @@ class LiveSide(Protocol):
     ) -> SlotAnswer:
         """Return what the optimizer does with a saved slot variable, changing nothing."""
 
-    def new_save_counter(self, waiting: Sequence[tuple[Node, Stored | None]]) -> NewCounter | None:
+    def takes_counter(self, obj: int) -> bool:
+        """Return whether a new counter takes what waits for a `save_counter` at the object."""
+
+    def new_save_counter(
+        self, waiting: Sequence[tuple[int, Node, Stored | None]]
+    ) -> NewCounter | None:
         """Return the counter that the restore makes at its end, None if there will be none.
 
-        `waiting` are the saved ones that wait for it, each with its tensor.
+        `waiting` are the saved ones that wait for it: at which object, their nodes and tensors.
         """
 
 
@@ -122,7 +127,8 @@ class _Restore:
     waiting_slots: dict[int, list[tuple[int, int, str]]] = field(
         default_factory=lambda: defaultdict(list)
     )
-    waiting_counters: list[int] = field(default_factory=list)
+    # object that they wait at, node
+    waiting_counters: list[tuple[int, int]] = field(default_factory=list)
     created: set[int] = field(default_factory=set)
 
     def run(self) -> Trace:
@@ -154,18 +160,22 @@ class _Restore:
                 self._walk(node, obj, ROOT, name)
 
     def _make_save_counter(self) -> None:
-        waiting = [node for node in self.waiting_counters if node not in self.bound]
-        nodes = [self.saved.nodes[node] for node in waiting]
+        at_root = [at for at in self.waiting_counters if at[0] == self.live.root]
+        below = [at for at in self.waiting_counters if at[0] != self.live.root]
+        waiting = [*below, *at_root]
+        protos = [(obj, self.saved.nodes[node]) for obj, node in waiting]
         try:
-            counter = self.live.new_save_counter([(node, self._stored_of(node)) for node in nodes])
+            counter = self.live.new_save_counter(
+                [(obj, proto, self._stored_of(proto)) for obj, proto in protos]
+            )
         except Refusal as refusal:
-            self._fail(refusal.failure, waiting[0], self.live.root, ROOT, SAVE_COUNTER)
+            self._fail(refusal.failure, waiting[0][1], waiting[0][0], ROOT, SAVE_COUNTER)
             return
         if counter is None:
             return
         self._step(Action.CREATE, None, counter.obj, name=SAVE_COUNTER)
-        for node_id in waiting if counter.takes_saved else ():
-            self._walk(node_id, counter.obj, ROOT, SAVE_COUNTER)
+        for _, node in (*below, *at_root[: counter.from_root]):
+            self._walk(node, counter.obj, ROOT, SAVE_COUNTER)
 
     def _stored_of(self, node: Node) -> Stored | None:
         """Return the tensor of a node's first attribute."""
@@ -246,8 +256,8 @@ class _Restore:
                 queue.append(child)
             elif self._has_value[child]:
                 steps.append(Step(Action.DEFER, child, obj, node, local_name))
-                if obj == self.live.root and local_name == SAVE_COUNTER:
-                    self.waiting_counters.append(child)
+                if local_name == SAVE_COUNTER and self.live.takes_counter(obj):
+                    self.waiting_counters.append((obj, child))
             else:
                 steps.append(Step(Action.DROP, child, obj, node, local_name))
 

@@ -127,6 +127,10 @@ class GraphSide:
         self._slots[optimizer, variable, name] = [made]
         return SlotAnswer(SlotKind.CREATED, made)
 
+    def takes_counter(self, obj: int) -> bool:
+        """Return False: none is made."""
+        return False
+
     def new_save_counter(self, waiting: object) -> None:
         """Return None: what a file has no counter of, its program may make or not."""
         return None

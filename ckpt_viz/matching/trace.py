@@ -155,12 +155,13 @@ class SlotAnswer:
 class NewCounter:
     """The `save_counter` that a restore makes at its end.
 
-    `takes_saved` says that the saved one that waits is restored into it. Not so where one of a
-    restore before this waits, too, and goes first.
+    `from_root` is how many of the saved ones that wait at the root are restored into it, None for
+    all: where it hangs off a Checkpoint beside the root, the first one alone, and none where one
+    of a restore before this waits, too, and goes first.
     """
 
     obj: int
-    takes_saved: bool = True
+    from_root: int | None = None
 
 
 class Refusal(Exception):

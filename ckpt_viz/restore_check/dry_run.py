@@ -192,8 +192,8 @@ def _by_names(target: Target, opened: Opened, tensors: Mapping[str, Stored]) -> 
     counter = made.obj if made is not None else None
     if counter is not None:
         names[counter] = f"(root).{SAVE_COUNTER}"
-        if target.attaches_counter:
-            not_restored.append(counter)  # it hangs off the checkpoint, not off its root
+        if target.side.counter_holder is None:  # a checkpoint that its root does not know
+            not_restored.append(counter)
         else:
             listed = (*listed, counter)  # it takes over the restore of its parent
     if not target.side.is_eager:  # nothing is read before run_restore_ops

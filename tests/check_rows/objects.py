@@ -78,7 +78,7 @@ def special(**members: Any) -> Callable[..., Any]:
 
 
 def answering_with_errors() -> Callable[..., Any]:
-    """Return what makes objects that, once `ready`, answer every missing attribute with an error."""
+    """Return what makes objects that, once `ready`, raise for every missing attribute."""
 
     def getattr_(self: Any, name: str) -> Any:
         raise (RuntimeError if self.ready else AttributeError)(name)

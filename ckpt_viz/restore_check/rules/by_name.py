@@ -153,7 +153,7 @@ def _not_reached(run: DryRun, obj: int) -> Finding:
         None,
         name,
         "The restore makes this counter beside the root, where a name-based restore does not look: "
-        "every assert fails for it alone."
+        "every assert fails for it."
         if is_counter
         else "The restore by names did not reach this object.",
         "Use read() in place of restore(), or leave the asserts out."

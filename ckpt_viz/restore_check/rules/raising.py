@@ -21,29 +21,40 @@ from ckpt_viz.words import count
 
 
 def failures(case: Case, told: Told) -> Iterator[Finding]:
-    """Find what `restore` raises, each failure and not only the first."""
+    """Find what `restore` raises, each failure and not only the first.
+
+    What the scope refuses is one finding, and all slot variables that one object refuses.
+    """
     optimizers = {obj for obj, _, _ in case.other_generation.values()}
-    scopes: dict[str, list[Step]] = {}
+    together: dict[object, list[Step]] = {}
     seen: set[int] = set()
     for step in case.steps(Action.FAIL):
         failure = step.failure
         assert failure is not None
-        if failure.cause is Cause.SLOT_HOOK and step.obj in optimizers:
-            continue  # one finding tells of all its slots
         if failure.cause is Cause.SCOPE:
-            scopes.setdefault(failure.type, []).append(step)
-            continue
-        kind, remedy = _explained(case, step, failure)
-        yield case.finding(
-            Severity.WARNING if failure.in_session else Severity.ERROR,
-            kind,
-            _why(case, step, failure),
-            remedy,
-            nodes=_nodes(case, step, kind, seen),
-            objects=() if step.obj is None else (step.obj,),
-        )
-    for steps in scopes.values():
-        yield _out_of_scope(case, steps)
+            together.setdefault(failure.type, []).append(step)
+        elif failure.cause is Cause.SLOT_HOOK:
+            if step.obj not in optimizers:  # or else `optimizer_generation` tells of them
+                together.setdefault(step.obj, []).append(step)
+        else:
+            yield _failure(case, step, failure, seen)
+    for steps in together.values():
+        yield _refused(case, steps)
+
+
+def _failure(case: Case, step: Step, failure: Failure, seen: set[int]) -> Finding:
+    kind, reason = kind_of(failure), why(failure)
+    if failure.cause is Cause.PREDICATE and step.node is not None:
+        saver = case.saved.nodes[step.node].registered_saver
+        reason = f"It was saved by the registered saver {saver!r}, which refuses this object."
+    return case.finding(
+        Severity.WARNING if failure.in_session else Severity.ERROR,
+        kind,
+        reason,
+        remedy_for(failure),
+        nodes=_nodes(case, step, kind, seen),
+        objects=() if step.obj is None else (step.obj,),
+    )
 
 
 def _nodes(case: Case, step: Step, kind: Kind, seen: set[int]) -> tuple[int, ...]:
@@ -56,39 +67,33 @@ def _nodes(case: Case, step: Step, kind: Kind, seen: set[int]) -> tuple[int, ...
     return (step.node, *(low for child in children for low in case.unbound_below(child, seen)))
 
 
-def _explained(case: Case, step: Step, failure: Failure) -> tuple[Kind, str]:
-    if failure.cause is Cause.SLOT_HOOK:
-        obj = case.live_object(step.obj) if step.obj is not None else None
-        if facts.is_optimizer(obj):
-            return Kind.OPTIMIZER_GENERATION, (
-                "Restore with the optimizer class that saved it (tf_keras.optimizers.legacy or "
-                "tf.compat.v1.train), or leave the optimizer out of the checkpoint."
-            )
-        return Kind.OPTIMIZER_MISSING, (
-            "Put the optimizer in its place, or pass "
-            "CheckpointOptions(experimental_skip_slot_variables=True)."
-        )
-    return kind_of(failure), remedy_for(failure)
-
-
-def _why(case: Case, step: Step, failure: Failure) -> str:
-    if failure.cause is Cause.PREDICATE:
-        saver = case.saved.nodes[step.node].registered_saver if step.node is not None else ""
-        return f"It was saved by the registered saver {saver!r}, which refuses this object."
-    return why(failure)
-
-
-def _out_of_scope(case: Case, steps: list[Step]) -> Finding:
+def _refused(case: Case, steps: list[Step]) -> Finding:
     failure = steps[0].failure
     assert failure is not None
+    kind, remedy = kind_of(failure), remedy_for(failure)
+    if failure.cause is Cause.SLOT_HOOK:
+        obj = steps[0].obj
+        is_optimizer = facts.is_optimizer(case.live_object(obj) if obj is not None else None)
+        kind = Kind.OPTIMIZER_GENERATION if is_optimizer else Kind.OPTIMIZER_MISSING
+        remedy = _OTHER_CLASS if is_optimizer else _NO_OPTIMIZER
     return case.finding(
         Severity.ERROR,
-        Kind.STRATEGY_SCOPE,
+        kind,
         why(failure),
-        REMEDIES[Cause.SCOPE],
+        remedy,
         nodes=dict.fromkeys(step.node for step in steps if step.node is not None),
         objects=dict.fromkeys(step.obj for step in steps if step.obj is not None),
     )
+
+
+_OTHER_CLASS = (
+    "Restore with the optimizer class that saved it (tf_keras.optimizers.legacy or "
+    "tf.compat.v1.train), or leave the optimizer out of the checkpoint."
+)
+_NO_OPTIMIZER = (
+    "Put the optimizer in its place, or pass "
+    "CheckpointOptions(experimental_skip_slot_variables=True)."
+)
 
 
 def slots_out_of_scope(case: Case, told: Told) -> Iterator[Finding]:

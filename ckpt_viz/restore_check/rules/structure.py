@@ -21,6 +21,7 @@ _INDEX = re.compile(r"(layer-|layer_with_weights-|)(\d{1,9})")
 _MAX_NEAR = 40  # nodes near a root that may be its counterpart
 _MAX_TRIED = 5  # pairs of them
 _MAX_DEPTH = 2
+_FITTING_PER_MISFIT = 10  # values that fit, for each that would not
 _IN_COMMON = 0.2  # of the values, by dtype and shape: less, and two models have nothing to do
 
 
@@ -117,11 +118,14 @@ def _fitting(case: Case, node: int, obj: int) -> dict[int, int]:
     taken = {obj}
     queue = deque([(node, obj)])
     fitting = {}
+    misfits = 0
     while queue:
         saved_id, live_id = queue.popleft()
-        saved = case.saved.nodes[saved_id]
-        if saved.attributes and values_of(saved) == values_of(case.live.nodes[live_id]):
+        saved, live = case.saved.nodes[saved_id], case.live.nodes[live_id]
+        if saved.attributes and values_of(saved) == values_of(live):
             fitting[saved_id] = live_id
+        elif saved.attributes or live.attributes:
+            misfits += 1
         for child in saved.children:
             other = case.live_child(live_id, child.local_name)
             if other is None or child.node_id in pairs or other in taken:
@@ -130,7 +134,7 @@ def _fitting(case: Case, node: int, obj: int) -> dict[int, int]:
                 pairs[child.node_id] = other
                 taken.add(other)
                 queue.append((child.node_id, other))
-    return fitting
+    return fitting if misfits * _FITTING_PER_MISFIT <= len(fitting) else {}
 
 
 def _counted(case: Case) -> int:

@@ -27,7 +27,7 @@ def not_tracked(case: Case, told: Told) -> Iterator[Finding]:
                 Kind.NOT_TRACKED,
                 f"TensorFlow does not follow the attribute {one.name!r} ({one.type_name}), which "
                 f"holds {count(one.count, 'object')} with values; they are neither saved nor "
-                "restored, and every assert passes.",
+                "restored, and no assert tells.",
                 "Assign each to an attribute of its own, or give it to tf.train.Checkpoint under a "
                 "name.",
                 objects=(obj,),
@@ -58,7 +58,7 @@ def _weights(case: Case) -> Iterator[Finding]:
                 Severity.WARNING,
                 Kind.NOT_TRACKED,
                 f"{count(len(missing), 'weight')} of this {node.type_name} are not in the object "
-                f"graph ({names}); they are neither saved nor restored, and every assert passes.",
+                f"graph ({names}); they are neither saved nor restored, and no assert tells.",
                 "Assign what holds them to an attribute, not to a list, dict or set.",
                 objects=(obj,),
             )

@@ -66,7 +66,7 @@ def never_restored(case: Case, told: Told) -> Iterator[Finding]:
             Severity.WARNING,
             Kind.NEVER_RESTORED,
             "The checkpoint has an object without a value in this place, so the program's value "
-            "stays what it is, and every assert passes.",
+            "stays what it is, and no assert tells.",
             "Give the two different local names, or restore into an object of the saved class.",
             nodes=(step.node,),
             objects=(step.obj,),
@@ -116,8 +116,7 @@ def saver_unknown(case: Case, told: Told) -> Iterator[Finding]:
             Severity.WARNING,
             Kind.SAVER_UNKNOWN,
             f"It was saved by the registered saver {step.name!r}, which this program does not "
-            "have or which does not take this object; it is left as it is, and every assert "
-            "passes.",
+            "have or which does not take this object; it is left as it is, and no assert tells.",
             IMPORT_SAVER,
             nodes=(step.node,),
             objects=(step.obj,),
@@ -145,8 +144,9 @@ def inconsistent(case: Case, told: Told) -> Iterator[Finding]:
         if other is None or other == first or other in others.setdefault(node, {}):
             continue
         others[node][other] = None
-        if not _holds_a_value(case, other):
-            continue
+        saved = case.saved.nodes[node]
+        if saved.slot is not None or not _has_value(saved) or not _holds_a_value(case, other):
+            continue  # slots are compared with their variables, by `swapped`
         optimizer = _optimizer_of(case, case.binding.get(node))
         if optimizer is not None:
             by_index.setdefault(optimizer, []).append((node, first, other))
@@ -286,11 +286,16 @@ def _swapped_slots(case: Case, told: Told) -> Iterator[Finding]:
         its_variable = case.bound.get(saved.slot.variable)
         if saved.slot.name != live.slot.name:
             names.setdefault(saved.slot.optimizer, []).append(node)
-        elif its_variable is not None and its_variable != live.slot.variable:
+        elif its_variable not in (None, live.slot.variable) and not _is_in_place(case, node, obj):
             variables.setdefault(saved.slot.optimizer, []).append(node)
     for kind, groups in ((Kind.SWAPPED, names), (Kind.CROSS_WIRED, variables)):
         for nodes in groups.values():
             yield _slots_change_places(case, kind, nodes)
+
+
+def _is_in_place(case: Case, node: int, obj: int) -> bool:
+    """Return whether two slots stand in one place: their variable then is what goes astray."""
+    return case.saved_place(node) == case.live_place(obj)
 
 
 def _slots_change_places(case: Case, kind: Kind, nodes: list[int]) -> Finding:
