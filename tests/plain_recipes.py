@@ -879,7 +879,8 @@ def _build_root(built: Built, kind: str, of: str, keywords: dict[str, Any]) -> A
     import tensorflow as tf
 
     root = built.labels.get(of)
-    if root is None or hasattr(root, "shape"):  # Checkpoint(variable) asks whether it is true
+    # Checkpoint(variable) asks whether it is true, and every one runs code of its root.
+    if root is None or hasattr(root, "shape") or type(root).__name__ == "Broken":
         root = built.labels.get("x0", tf.Module())
     named = {}
     for name, structure in keywords.items():

@@ -428,3 +428,24 @@ def test_fake_checkpoints_select_a_part_and_coverage_shows_it(tmp_path: Path) ->
     assert str(part) == "model 2 of 2"
     assert (part.saved.parameters, part.restored.parameters) == (12, 9)
     assert [found.kind for found in check.findings] == [Kind.UNRESOLVED]
+
+
+def test_what_raises_goes_before_what_passes_in_silence(tmp_path: Path) -> None:
+    def make(width: int) -> Any:
+        hidden = {var([2.0]).ref()}
+        return ckpt(model=module(head=var([1.0] * width), hidden=hidden), extra=module())
+
+    path = str(make(3).save(str(tmp_path / "ckpt")))
+    kinds = [found.kind for found in cv.check(make(4), path).findings]
+    assert kinds == [Kind.SHAPE, Kind.NOT_TRACKED]
+
+
+def test_what_passes_in_silence_goes_before_what_is_mostly_meant_so(tmp_path: Path) -> None:
+    def make(**children: Any) -> Any:
+        return ckpt(model=module(a=var([1.0, 2.0]), hidden={var([2.0]).ref()}), **children)
+
+    source = make()
+    source.optimizer = v1_adam(source.model.a)
+    path = str(source.save(str(tmp_path / "ckpt")))
+    kinds = [found.kind for found in cv.check(make(), path).findings]
+    assert kinds == [Kind.NOT_TRACKED, Kind.OPTIMIZER_MISSING]

@@ -152,10 +152,13 @@ class TensorFlowSide:
 
     def _gather(self, obj: Any, node: Node) -> Gathered:
         if node.registered_saver:
-            return self._by_saver(obj, node.registered_saver)
+            gathered = self._by_saver(obj, node.registered_saver)
+            tf_restore.has_saveables(obj)  # asked, though of no use: its own code may raise
+            return gathered
         if not node.attributes:
             return NOTHING
         if self._saver_of(obj):
+            tf_restore.has_saveables(obj)
             return Gathered(Kind.REGISTERED, is_opaque=True)
         if tf_private.is_python_state(obj):
             key = node.attributes[0].checkpoint_key

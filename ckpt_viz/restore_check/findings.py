@@ -69,8 +69,12 @@ def find_all(run: DryRun) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=_place))
 
 
-def _place(finding: Finding) -> tuple[int, int, int]:
-    """Return where a finding stands: info and what passes behind what fails."""
-    severity = _SEVERITIES[finding.severity]
-    behind = severity >= _SEVERITIES[Severity.INFO]
-    return int(behind), _ORDER[finding.kind], severity
+def _place(finding: Finding) -> tuple[bool, int, bool, int, int]:
+    """Return where a finding stands: info last, what passes behind what fails.
+
+    A warning goes before what resolves by itself, or is mostly meant so.
+    """
+    severity, order = _SEVERITIES[finding.severity], _ORDER[finding.kind]
+    passes = finding.severity is Severity.WARNING
+    group = max(order, _ORDER[Kind.DEFERRED]) if passes else order
+    return finding.severity is Severity.INFO, group, not passes, order, severity

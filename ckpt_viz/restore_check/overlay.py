@@ -160,7 +160,7 @@ def _ghost(node: int, trace: Trace, waiting: set[int]) -> Mark:
 
 def _waiting(saved: Graph, findings: Iterable[Finding]) -> set[int]:
     """Return the saved nodes that wait for something to be built, with all below them."""
-    found = {n for f in findings if f.kind is Kind.DEFERRED for n in f.nodes}
+    found = {n for f in findings if f.severity is Severity.DEFERRED for n in f.nodes}
     stack = list(found)
     while stack:
         for child in saved.nodes[stack.pop()].children:

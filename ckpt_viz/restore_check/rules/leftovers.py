@@ -144,7 +144,7 @@ def _waiting(case: Case, told: Told) -> dict[int, list[int]]:
     """Return, by unbuilt object, the saved nodes that wait for it to be built."""
     found: dict[int, list[int]] = {}
     unbuilt: dict[int, int | None] = {}
-    for step in case.steps(Action.DEFER):
+    for step in (*case.steps(Action.DEFER), *case.steps(Action.DEFER_SLOT)):
         if step.obj is None or step.node is None or step.node in case.bound:
             continue
         if step.node in told.nodes:
@@ -324,12 +324,19 @@ def unmatched(case: Case, told: Told) -> Iterator[Finding]:
         if not objects:
             continue
         number = len(objects)
+        harmless = case.live.tree.labels[top] in _OF_SAVED_MODELS
         yield case.finding(
             Severity.FAIL,
-            Kind.UNMATCHED,
-            f"{count(number, 'value')} of the program {_are(number)} not in the checkpoint: "
+            Kind.LEFTOVER if harmless else Kind.UNMATCHED,
+            f"{count(number, 'value')} that a loaded SavedModel keeps beside the variables, its "
+            "metrics mostly; a checkpoint of the model has none."
+            if harmless
+            else f"{count(number, 'value')} of the program {_are(number)} not in the checkpoint: "
             f"{_why_unmatched(case, top)}.",
-            "Keep the local names that were saved, or accept it with assert_nontrivial_match().",
+            "Use assert_nontrivial_match()."
+            if harmless
+            else "Keep the local names that were saved, or accept it with "
+            "assert_nontrivial_match().",
             objects=dict.fromkeys((top, *objects)),
         )
 

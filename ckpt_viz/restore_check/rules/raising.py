@@ -106,10 +106,10 @@ def slots_out_of_scope(case: Case, told: Told) -> Iterator[Finding]:
     for obj, nodes in waiting.items():
         name = type(case.live_object(obj)).__name__
         yield case.finding(
-            Severity.FAIL,
+            Severity.DEFERRED,
             Kind.STRATEGY_SCOPE,
-            f"{count(len(nodes), 'slot variable')} wait at this {name}, which makes none while the "
-            "scope of a tf.distribute.Strategy is active that is not its own.",
+            f"{count(len(nodes), 'slot variable')} wait for the first step of this {name}, which "
+            "makes none while the scope of a tf.distribute.Strategy is active that is not its own.",
             "Call restore outside of the scope, or make the optimizer inside it.",
             nodes=nodes,
             objects=(obj,),
