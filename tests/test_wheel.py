@@ -51,7 +51,7 @@ def test_wheel_holds_the_package_and_both_front_ends_only(wheel: Path) -> None:
         name
         for name in names
         if not re.match(
-            r"ckpt_viz/((\w+/)?\w+\.py|py\.typed|static/widget\.(js|css))$|ckpt_viz-", name
+            r"ckpt_viz/((\w+/)*\w+\.py|py\.typed|static/widget\.(js|css))$|ckpt_viz-", name
         )
     ]
     assert elsewhere == []
