@@ -58,7 +58,15 @@ def _as_far_as_alive_knows(ours: Node, theirs: Node) -> tuple[Attribute, ...]:
     )
 
 
-State = dict[int, tuple[str, object, object]]
+class State(dict[int, tuple[str, object, object]]):
+    """What can be seen of objects, by identity.
+
+    Keeps them: an id is one only as long as the object lives.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.objects: list[object] = []
 
 
 def state_of(source: object) -> State:
@@ -68,23 +76,18 @@ def state_of(source: object) -> State:
     which would itself leave traces: children, `_update_uid`, deferred restorations, name-based
     restores, slots, and whether there is a `save_counter` are all among the attributes.
     """
-    state: State = {}
-    keep: list[object] = []  # an id is one only as long as the object lives
+    state = State()
     queue = deque([source])
     while queue and len(state) < 200_000:
         obj = queue.popleft()
         if id(obj) in state or isinstance(obj, (str, bytes, int, float, type, type(None))):
             continue
-        keep.append(obj)
+        state.objects.append(obj)
         value = _value(obj)  # before the attributes: a variable remembers that it was read
         held = _held(obj)
         state[id(obj)] = (type(obj).__name__, _seen(held), value)
         queue.extend(item for _, item in held if _is_of_interest(item))
-    _KEPT.append(keep)
     return state
-
-
-_KEPT: list[list[object]] = []
 
 
 def _held(obj: Any) -> list[tuple[object, Any]]:

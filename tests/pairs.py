@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 import ckpt_viz as cv
 from tests.keras_recipes import KERAS_3, TF_KERAS
-from tests.oracle import checkpoint_of, compare
+from tests.oracle import compare
 from tests.plain_recipes import PLAIN, saver_gone_afterwards, strategy
+from tests.programs import checkpoint_of
 from tests.recipes import Built, Case, Family, Goal, Instruction, Recipe
 
 FAMILIES = {family.name: family for family in (PLAIN, KERAS_3, TF_KERAS)}

@@ -48,14 +48,36 @@ def written(at: Path, *root: Any, **children: Any) -> str:
     return str(ckpt(*root, **children).write(str(at / "written")))
 
 
-def save_any(at: Path, source: Any) -> str:
-    """Save what `check` takes for a live side, in the way that its default method restores."""
+def is_checkpoint(target: Any) -> bool:
+    """Return whether the target is a checkpoint, v2 or v1, or the manager of one."""
     import tensorflow as tf
 
-    source = getattr(source, "checkpoint", source)
-    if isinstance(source, (tf.train.Checkpoint, tf.compat.v1.train.Checkpoint)):
-        return str(source.save(str(at / "ckpt")))
-    return str(tf.train.Checkpoint(root=source).write(str(at / "written")))
+    manager, v1 = tf.train.CheckpointManager, tf.compat.v1.train
+    return isinstance(target, (tf.train.Checkpoint, v1.Checkpoint, manager))
+
+
+def checkpoint_of(target: Any) -> Any:
+    """Return the checkpoint, v2 or v1, that a program restores where it restores the target."""
+    import tensorflow as tf
+
+    if isinstance(target, tf.train.CheckpointManager):
+        return target.checkpoint
+    return target if is_checkpoint(target) else tf.train.Checkpoint(root=target)
+
+
+def save_any(at: Path, source: Any) -> str:
+    """Save what `check` takes for a live side, in the way that its default method restores."""
+    if is_checkpoint(source):
+        return str(checkpoint_of(source).save(str(at / "ckpt")))
+    return str(checkpoint_of(source).write(str(at / "written")))
+
+
+def saved_model(at: Path, **children: Any) -> str:
+    """Save a SavedModel of a module with these children and return its directory."""
+    import tensorflow as tf
+
+    tf.saved_model.save(module(**children), str(at / "model"))
+    return str(at / "model")
 
 
 def rewritten(at: Path, path: str, change: Callable[[Any, dict[str, Any]], None]) -> str:
@@ -70,6 +92,11 @@ def rewritten(at: Path, path: str, change: Callable[[Any, dict[str, Any]], None]
     change(graph, values)
     # The object graph first, to be readable where the file is cut.
     return save_by_name(at / "rewritten", {key: graph.SerializeToString(), **values})
+
+
+def tensors(at: Path, **values: Any) -> str:
+    """Write a name-based checkpoint and return its prefix."""
+    return save_by_name(at / "model.ckpt", values)
 
 
 def save_by_name(prefix: Path, values: Mapping[str, Any]) -> str:
@@ -142,6 +169,12 @@ def stepped(optimizer: Any, variables: Sequence[Any]) -> Any:
     return optimizer
 
 
+def with_adam(make: Callable[..., Any]) -> Any:
+    """Return a checkpoint of a model of one variable and the optimizer that is made for it."""
+    model = module(a=var([1.0, 2.0]))
+    return ckpt(model=model, optimizer=make(model.a))
+
+
 # --- models
 
 
@@ -159,7 +192,7 @@ def keras_2_sequential(*units: int, width: int = 3) -> Any:
 
 @cache
 def net_without_build() -> Callable[[], Any]:
-    """Return a Keras 3 model that makes its variables when it is called for the first time."""
+    """Return the class of Keras 3 models that make their variables when they are first called."""
     keras = keras_3()
     base: Any = keras.Model
 
@@ -177,23 +210,14 @@ def net_without_build() -> Callable[[], Any]:
 
 @cache
 def net_with_build() -> Callable[[], Any]:
-    """Return a Keras 3 model that makes its variables in `build`."""
-    keras = keras_3()
-    base: Any = keras.Model
+    """Return the class of the same models, with a `build` that makes their variables."""
+    base: Any = net_without_build()
 
     class Net(base):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.first = keras.layers.Dense(4)
-            self.second = keras.layers.Dense(2)
-
         def build(self, shape: Any) -> None:
             self.first.build(shape)
             self.second.build((*shape[:-1], 4))
             self.built = True
-
-        def call(self, x: Any) -> Any:
-            return self.second(self.first(x))
 
     return Net
 
@@ -207,7 +231,10 @@ def called(model: Any, width: int = 3) -> Any:
 
 
 def differently(root: Any) -> Any:
-    """Return the object with all its variables changed, so that a restore can be seen."""
+    """Return the object with its variables changed, each by another number.
+
+    So a restore can be seen, and which value went where.
+    """
     import tensorflow as tf
 
     import ckpt_viz as cv

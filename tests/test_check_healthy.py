@@ -12,10 +12,9 @@ import ckpt_viz as cv
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.finding import Kind
 from tests import live_objects
-from tests.oracle import silence_tensorflow
 from tests.programs import ckpt, differently, keras_2, keras_3, save_any
 
-pytestmark = pytest.mark.tf
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
 # Fixtures that hold what TensorFlow does not follow, or that cannot restore what they save: an
 # object that stores a tensor under a name with a slash does not find it again.
@@ -24,11 +23,6 @@ REALLY_SO = {
     live_objects.untracked_attributes: {Kind.NOT_TRACKED},
     live_objects.objects_that_serialize_themselves: {Kind.KEY_MISSING},
 }
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _quiet() -> None:
-    silence_tensorflow()
 
 
 @pytest.mark.parametrize("make", live_objects.KINDS, ids=lambda make: make.__name__)
@@ -48,6 +42,13 @@ def live_object(make: Callable[[], Any]) -> Any:
 
 def alarms(check: cv.RestoreCheck) -> set[Kind]:
     return {found.kind for found in check.findings if found.severity is not Severity.INFO}
+
+
+def assert_no_alarm(source: Callable[[], Any], live: Callable[[], Any], at: Path) -> None:
+    """Save the one, and check the other with it."""
+    check = cv.check(live(), save_any(at, source()))
+    assert check.consumed
+    assert alarms(check) == set()
 
 
 # --- models of both Keras
@@ -170,10 +171,7 @@ def test_a_model_alone(
     model: Callable[[Any], Any], library: Callable[[], Any], tmp_path: Path
 ) -> None:
     keras = library()
-    path = save_any(tmp_path, differently(model(keras)))
-    check = cv.check(model(keras), path)
-    assert check.consumed
-    assert alarms(check) == set()
+    assert_no_alarm(lambda: differently(model(keras)), lambda: model(keras), tmp_path)
 
 
 @pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
@@ -189,10 +187,7 @@ def test_a_training_loop(
         optimizer.build(made.trainable_variables)
         return ckpt(model=made, optimizer=optimizer, step=_counter())
 
-    path = save_any(tmp_path, differently(loop()))
-    check = cv.check(loop(), path)
-    assert check.consumed
-    assert alarms(check) == set()
+    assert_no_alarm(lambda: differently(loop()), loop, tmp_path)
 
 
 def _counter() -> Any:
@@ -211,8 +206,7 @@ def test_a_model_that_was_compiled_and_fitted(library: Callable[[], Any], tmp_pa
         model.fit(_ones(4, 3), _ones(4, 1), verbose=0)
         return model
 
-    path = save_any(tmp_path, fitted())
-    assert alarms(cv.check(fitted(), path)) == set()
+    assert_no_alarm(fitted, fitted, tmp_path)
 
 
 @pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
@@ -228,10 +222,7 @@ def test_a_gan_with_two_optimizers(library: Callable[[], Any], tmp_path: Path) -
             parts[f"{name}_optimizer"] = optimizer
         return ckpt(**parts)
 
-    path = save_any(tmp_path, differently(gan()))
-    check = cv.check(gan(), path)
-    assert check.consumed
-    assert alarms(check) == set()
+    assert_no_alarm(lambda: differently(gan()), gan, tmp_path)
 
 
 @pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
@@ -246,10 +237,7 @@ def test_an_optimizer_that_scales_the_loss(library: Callable[[], Any], tmp_path:
         optimizer.build(model.trainable_variables)
         return ckpt(model=model, optimizer=optimizer)
 
-    path = save_any(tmp_path, loop())
-    check = cv.check(loop(), path)
-    assert check.consumed
-    assert alarms(check) == set()
+    assert_no_alarm(loop, loop, tmp_path)
 
 
 def test_legacy_keras_after_a_step(tmp_path: Path) -> None:
@@ -262,7 +250,4 @@ def test_legacy_keras_after_a_step(tmp_path: Path) -> None:
         optimizer.apply_gradients([(_ones(*v.shape), v) for v in variables])
         return ckpt(model=model, optimizer=optimizer)
 
-    path = save_any(tmp_path, loop())
-    check = cv.check(loop(), path)
-    assert check.consumed
-    assert alarms(check) == set()
+    assert_no_alarm(loop, loop, tmp_path)

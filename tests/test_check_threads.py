@@ -15,8 +15,7 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.restore_check.finding import Finding, Kind
-from tests.oracle import silence_tensorflow
+from ckpt_viz.restore_check.finding import Kind
 from tests.programs import (
     called,
     ckpt,
@@ -30,14 +29,16 @@ from tests.programs import (
     made_within,
     module,
     rewritten,
+    save_any,
     save_by_name,
     saved,
     stepped,
     v1_adam,
     var,
+    with_adam,
 )
 
-pytestmark = pytest.mark.tf
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
 
 @dataclass(frozen=True)
@@ -63,22 +64,13 @@ def thread(kind: Kind, severity: Severity, *words: str) -> Callable[[Maker], Mak
     return add
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _quiet() -> None:
-    silence_tensorflow()
-
-
 @pytest.mark.parametrize("thread", THREADS, ids=lambda thread: thread.name)
 def test_the_first_finding_is_the_cause(thread: Thread, tmp_path: Path) -> None:
     path, make = thread.pair(tmp_path)
     first = cv.check(make(), path).findings[0]
-    assert (first.kind, first.severity) == (thread.kind, thread.severity), _listed(first)
+    assert (first.kind, first.severity) == (thread.kind, thread.severity), first.why
     text = f"{first.saved} {first.live} {first.why}"
     assert [word for word in thread.words if word not in text] == [], text
-
-
-def _listed(finding: Finding) -> str:
-    return f"{finding.kind.value}: {finding.why}"
 
 
 # --- not built yet
@@ -114,7 +106,7 @@ def tensorflow_33150_translation_is_gibberish_after_restoring(at: Path) -> Any:
             variables = [*called(encoder).variables, *called(decoder).variables]
         return ckpt(encoder=encoder, decoder=decoder, optimizer=legacy_adam(*variables))
 
-    return str(make(True).save(str(at / "ckpt"))), lambda: make(False)
+    return save_any(at, make(True)), lambda: make(False)
 
 
 @thread(Kind.DEFERRED, Severity.DEFERRED, "(root).optimizer", "wait until this Adam is built")
@@ -225,7 +217,7 @@ def models_8399_objects_not_bound_at_prediction(at: Path) -> Any:
         body = module(a=var([1.0]), b=var([1.0, 2.0]))
         return ckpt(model=module(body=body, **{name: module(w=var([1.0] * 3))}))
 
-    return str(model("attention_head").save(str(at / "ckpt"))), lambda: model("head")
+    return save_any(at, model("attention_head")), lambda: model("head")
 
 
 @thread(Kind.RENAMED, Severity.FAIL, "encoder/layer_0/layer_norm/beta", "of the same shape")
@@ -266,7 +258,7 @@ def keras_19492_learning_rate_has_become_a_schedule(at: Path) -> Any:
         return ckpt(model=model, optimizer=optimizer)
 
     schedule = keras_3().optimizers.schedules.ExponentialDecay(0.1, 10, 0.9)
-    return str(loop(0.1).save(str(at / "ckpt"))), lambda: loop(schedule)
+    return save_any(at, loop(0.1)), lambda: loop(schedule)
 
 
 @thread(Kind.SHAPE, Severity.ERROR, "has shape (10,), the program's (3,)")
@@ -275,7 +267,7 @@ def tensorflow_33969_head_with_another_number_of_classes(at: Path) -> Any:
         model = called(keras_2_sequential(4, classes))
         return ckpt(model=model, optimizer=keras_2_adam(*model.trainable_variables))
 
-    return str(loop(10).save(str(at / "ckpt"))), lambda: loop(3)
+    return save_any(at, loop(10)), lambda: loop(3)
 
 
 # --- optimizers
@@ -287,16 +279,12 @@ def segmenteverygrain_5_legacy_optimizer_into_a_new_one(at: Path) -> Any:
         model = called(keras_2_sequential(4, 2))
         return ckpt(model=model, optimizer=optimizer(*model.trainable_variables))
 
-    return str(loop(legacy_adam).save(str(at / "ckpt"))), lambda: loop(keras_2_adam)
+    return save_any(at, loop(legacy_adam)), lambda: loop(keras_2_adam)
 
 
 @thread(Kind.OPTIMIZER_GENERATION, Severity.FAIL, "a TensorFlow 1 optimizer", "a legacy Keras")
 def tensorflow_26349_optimizer_of_tensorflow_1(at: Path) -> Any:
-    def loop(optimizer: Callable[..., Any]) -> Any:
-        model = module(a=var([1.0, 2.0]))
-        return ckpt(model=model, optimizer=optimizer(model.a))
-
-    return str(loop(v1_adam).save(str(at / "ckpt"))), lambda: loop(legacy_adam)
+    return save_any(at, with_adam(v1_adam)), lambda: with_adam(legacy_adam)
 
 
 @thread(Kind.OVERWRITTEN, Severity.INFO, "learning_rate is 1e-05; the restore sets it to 0.001")
@@ -324,16 +312,12 @@ def deepreg_469_restored_outside_of_the_strategy_scope(at: Path) -> Any:
 
 @thread(Kind.SLOT_REUSED, Severity.FAIL, "(root).model.momentum", "tracked a second time")
 def tensorflow_19442_slot_variable_is_a_dependency(at: Path) -> Any:
-    def loop() -> Any:
-        model = module(a=var([1.0, 2.0]))
-        return ckpt(model=model, optimizer=v1_adam(model.a))
-
     def live() -> Any:
-        target = loop()
+        target = with_adam(v1_adam)
         target.model.momentum = target.optimizer.get_slot(target.model.a, "m")
         return target
 
-    return str(loop().save(str(at / "ckpt"))), live
+    return save_any(at, with_adam(v1_adam)), live
 
 
 # --- not tracked, and poisoned
@@ -371,7 +355,7 @@ def addons_1911_wrapper_loses_the_state_of_the_inner_optimizer(at: Path) -> Any:
         variable = var([1.0])
         return ckpt(v=variable, optimizer=Wrapper(keras_2_adam(variable)))
 
-    return str(loop().save(str(at / "ckpt"))), loop
+    return save_any(at, loop()), loop
 
 
 @thread(Kind.POISONED_CONTAINER, Severity.ERROR, "(root).model.transforms", "element was replaced")
@@ -435,7 +419,7 @@ def test_what_raises_goes_before_what_passes_in_silence(tmp_path: Path) -> None:
         hidden = {var([2.0]).ref()}
         return ckpt(model=module(head=var([1.0] * width), hidden=hidden), extra=module())
 
-    path = str(make(3).save(str(tmp_path / "ckpt")))
+    path = save_any(tmp_path, make(3))
     kinds = [found.kind for found in cv.check(make(4), path).findings]
     assert kinds == [Kind.SHAPE, Kind.NOT_TRACKED]
 
@@ -446,6 +430,6 @@ def test_what_passes_in_silence_goes_before_what_is_mostly_meant_so(tmp_path: Pa
 
     source = make()
     source.optimizer = v1_adam(source.model.a)
-    path = str(source.save(str(tmp_path / "ckpt")))
+    path = save_any(tmp_path, source)
     kinds = [found.kind for found in cv.check(make(), path).findings]
     assert kinds == [Kind.NOT_TRACKED, Kind.OPTIMIZER_MISSING]

@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 
 import ckpt_viz as cv
 from ckpt_viz import Severity
-from tests.oracle import silence_tensorflow
 
-pytestmark = pytest.mark.tf
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
 EXAMPLES = 4 * int(os.environ.get("CKPT_VIZ_EXAMPLES", "150"))
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
@@ -122,7 +121,6 @@ def _is_wrong(source: Program, target: Program) -> bool:
 )
 @given(_wirings())
 def test_check_warns_if_and_only_if_a_value_is_wrong(wirings: tuple[Wiring, Wiring]) -> None:
-    silence_tensorflow()
     source, target = _program(wirings[0], 1), _program(wirings[1], -1)
     with tempfile.TemporaryDirectory() as directory:
         path = source.checkpoint.save(str(Path(directory) / "ckpt"))

@@ -38,7 +38,7 @@ LAYERS = (
     {"live.restore_side", "live.source"},
     {"live.restore_target"},
     {"live.status"},
-    {"restore_check.verdicts"},
+    {"restore_check.new_objects", "restore_check.verdicts"},
     {"restore_check.dry_run", "restore_check.exceptions"},
     {"restore_check.of_files", "restore_check.of_saver"},
     {"restore_check.run"},

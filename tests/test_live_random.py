@@ -18,19 +18,6 @@ from tests.laws import assert_same_graph, state_of
 
 pytestmark = pytest.mark.tf
 
-PLAIN_NAMES = [
-    "a",
-    "b",
-    "kernel",
-    "_private",
-    "0",
-    "layer-1",
-    "a.b",
-    "a/b",
-    ".ATTRIBUTES",
-    "ü",
-    "class",
-]
 # A checkpoint's root may have no other object of its own under the name "root".
 NAMES = (
     st.sampled_from(["a", "b", "_private", "0", "a.b", "a/b", ".ATTRIBUTES", "ü", "class", "x y"])

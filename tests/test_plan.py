@@ -169,11 +169,31 @@ def test_names_neither_break_lines_nor_move_the_cursor() -> None:
 
 def test_every_state_and_severity_has_a_sign() -> None:
     overlay = _check({i: Mark(state) for i, state in enumerate(State)}, of=_wide(len(State)))
-    text = render_plan(overlay, max_lines=None)
-    assert all(word in text for word in ("fails", "restored, but…", "role differs", "moved"))
-    for severity in Severity:
-        problem = Problem(severity, "kind", (), None, None, "Why.", "")
-        assert ", kind" in render_plan(_check({}, (problem,)))
+    lines = render_plan(overlay, max_lines=None).splitlines()
+    assert [line.partition("(root)")[0].strip() for line in lines[1:-1]] == [
+        "+ not in checkpoint",
+        "\N{MINUS SIGN} not used by program",
+        "… waiting for variable",
+        "≠ shape differs",
+        "≠ dtype differs",
+        "✗ fails",
+        "! restored, but…",
+        "\N{MINUS SIGN} only in a",
+        "+ only in b",
+        "≠ role differs",
+        "Δ value differs",
+        "↷ moved",
+        "✓ matched",
+    ]
+    problems = tuple(Problem(one, "kind", (), None, None, "Why.", "") for one in Severity)
+    lines = render_plan(_check({}, problems)).splitlines()
+    assert [line.strip() for line in lines if line.endswith("kind")] == [
+        "✗ error, kind",
+        "✗ fails, kind",
+        "… deferred, kind",
+        "! warning, kind",
+        "i note, kind",
+    ]
 
 
 def _wide(count: int) -> ObjectGraph:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.object_graph.graph import Graph
@@ -19,8 +20,9 @@ def by_checksums(a: Graph, b: Graph) -> Comparer:
     V1 format), nor of a tensor that the two files store in other slices.
     """
 
-    def differ(ours: Attribute, theirs: Attribute) -> bool | None:
-        of_a, of_b = _fingerprints(a, ours), _fingerprints(b, theirs)
+    @cache  # one key may stand for many tensors, and a forged graph name it again and again
+    def differ_by_keys(key_in_a: str, key_in_b: str) -> bool | None:
+        of_a, of_b = _fingerprints(a, key_in_a), _fingerprints(b, key_in_b)
         if of_a is None or of_b is None:
             return None
         if of_a.keys() != of_b.keys():
@@ -30,20 +32,20 @@ def by_checksums(a: Graph, b: Graph) -> Comparer:
             return True
         return None if any(left[0] != right[0] for left, right in both) else False
 
-    return differ
+    return lambda ours, theirs: differ_by_keys(ours.checkpoint_key, theirs.checkpoint_key)
 
 
-def _fingerprints(graph: Graph, attribute: Attribute) -> dict[str, tuple[object, object]] | None:
-    """Return layouts and checksums by what the tensors' keys add to that of the attribute.
+def _fingerprints(graph: Graph, checkpoint_key: str) -> dict[str, tuple[object, object]] | None:
+    """Return layouts and checksums of an attribute's tensors by what their keys add to its own.
 
     None where one is not known, or there is no tensor.
     """
     found: dict[str, tuple[object, object]] = {}
-    for key in graph.tensor_keys(attribute.checkpoint_key):
+    for key in graph.tensor_keys(checkpoint_key):
         stored = graph.stored(key)
         if stored is None or stored.fingerprint is None:
             return None
-        found[key.removeprefix(attribute.checkpoint_key)] = stored.fingerprint
+        found[key.removeprefix(checkpoint_key)] = stored.fingerprint
     return found or None
 
 

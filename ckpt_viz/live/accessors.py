@@ -12,7 +12,7 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.untouched import instance_dict, trackable_attributes, untouched
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER
 
 _KERAS = ("keras", "tf_keras")
 
@@ -137,7 +137,7 @@ def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
     attributes = instance_dict(obj)
     if label in attributes and not tf_private.is_data_structure(obj):
         yield _attribute(obj, label), attributes[label]
-    if label == "save_counter" and "_save_counter" in attributes:
+    if label == SAVE_COUNTER and "_save_counter" in attributes:
         yield ".save_counter", attributes["_save_counter"]
     if isinstance(obj, Mapping) and label in obj:
         yield f"[{label!r}]", obj[label]

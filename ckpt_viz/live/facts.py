@@ -130,6 +130,11 @@ def takes_values_by_own_code(obj: object) -> bool:
     return _package(type(obj)) not in ("tensorflow", *_KERAS)
 
 
+def is_iterator(obj: object) -> bool:
+    """Return whether an object is an iterator of a tf.data.Dataset."""
+    return obj is not None and tf_private.legacy_attribute_name(obj) == "ITERATOR"
+
+
 def _is_of_keras(obj: object) -> bool:
     return any(_package(base) in _KERAS for base in type(obj).__mro__)
 

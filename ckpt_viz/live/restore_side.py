@@ -32,9 +32,7 @@ from ckpt_viz.matching.trace import (
     SlotKind,
 )
 from ckpt_viz.object_graph import keys
-from ckpt_viz.object_graph.nodes import Node, Stored, is_variable
-
-_COUNTER = "save_counter"
+from ckpt_viz.object_graph.nodes import SAVE_COUNTER, Node, Stored, is_variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +83,15 @@ class TensorFlowSide:
         """Return the object's lookup of children, as a restore asks it."""
         it = self.objects[obj]
         if isinstance(it, Made):
-            return lambda name: None
+            return _no_child
         refusal = self.walk.refusals.get(obj)
         if refusal is not None:
             raise Refusal(_failure(Cause.CHILDREN, refusal))
+        asks_only_for_children = tf_restore.looks_up_children_only(it)
+        if asks_only_for_children and tf_private.is_childless(it):
+            return _no_child
         children = self._children_ids(obj)
-        if tf_restore.looks_up_children_only(it) and children:
+        if asks_only_for_children and children:
             return children.get
         listed = {name: self.objects[child] for name, child in children.items()}
         # As the restore does before it asks; the walk leaves objects without children alone.
@@ -206,7 +207,7 @@ class TensorFlowSide:
         """Return what the object would restore of a name-based checkpoint."""
         it = self.objects[obj]
         if isinstance(it, Made):
-            return Named((NamedRead(_COUNTER, (_COUNTER,), it.dtype, it.shape),), ())
+            return Named((NamedRead(SAVE_COUNTER, (SAVE_COUNTER,), it.dtype, it.shape),), ())
         try:
             named, nameless = tf_restore.named_saveables(it)
         except Exception as error:  # the object's own code
@@ -375,11 +376,11 @@ class TensorFlowSide:
         """Return the counter that a Checkpoint makes at the end of its restore."""
         if not self.makes_counter:
             return None
-        name = f"{_COUNTER}:0"
+        name = f"{SAVE_COUNTER}:0"
         from_root = None
         if self.attaches_counter:
             waits_already = tf_restore.deferred_dependencies(self.objects[self.root])
-            from_root = 0 if waits_already.get(_COUNTER) else 1
+            from_root = 0 if waits_already.get(SAVE_COUNTER) else 1
         own = [(node, stored) for obj, node, stored in waiting if obj == self.counter_holder]
         simple = [is_variable(node.attributes) and not node.children for node, _ in own]
         if self.is_eager and simple and all(simple):  # made with the saved value
@@ -389,6 +390,10 @@ class TensorFlowSide:
             self.objects.append(Made(name, "int64", ()))
             made = len(self.objects) - 1
         return NewCounter(made, from_root)
+
+
+def _no_child(name: str) -> None:
+    """Return None: there is no child of any name."""
 
 
 def _kind_of_variable(obj: Any) -> str | None:

@@ -14,9 +14,9 @@ from ckpt_viz.live.restore_side import TensorFlowSide
 from ckpt_viz.live.source import graph_of_walk, view_of
 from ckpt_viz.live.untouched import untouched
 from ckpt_viz.live.walk import Walk
-from ckpt_viz.matching.engine import SAVE_COUNTER
 from ckpt_viz.matching.trace import Cause, Failure
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import SAVE_COUNTER
 
 RESTORE, READ = "restore", "read"
 

@@ -6,7 +6,7 @@ As in `tensorflow_private`: looked up inside functions, each behind its guard.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from ckpt_viz.live.tensorflow_private import base_dtype_name, legacy_attribute_name, private
@@ -175,11 +175,17 @@ def delegate_of(obj: Any) -> Any:
 
     Wrappers (DelegatingTrackableMixin, tf_keras' AutoCastVariable) let another keep it.
     """
-    if isinstance(obj, private("trackable.base_delegate", "DelegatingTrackableMixin")):
-        return obj._trackable
-    if any(base.__name__ == "AutoCastVariable" for base in type(obj).__mro__):
-        return obj._variable
-    return obj
+    cls: Any = type(obj)
+    attribute = _delegating_attribute(cls)
+    return obj if attribute is None else getattr(obj, attribute)
+
+
+@lru_cache(maxsize=1024)
+def _delegating_attribute(cls: type) -> str | None:
+    if issubclass(cls, private("trackable.base_delegate", "DelegatingTrackableMixin")):
+        return "_trackable"
+    is_wrapper = any(base.__name__ == "AutoCastVariable" for base in cls.__mro__)
+    return "_variable" if is_wrapper else None
 
 
 def saver_refuses(obj: object, saver_name: str) -> tuple[str, bool] | None:
@@ -293,7 +299,7 @@ def creates_variables_freely() -> bool:
 
 def deferred_dependencies(obj: Any) -> dict[str, list[Any]]:
     """Return the checkpoint positions that wait at an object, by the local name they wait for."""
-    return dict(getattr(obj, "_self_unconditional_deferred_dependencies", {}))
+    return dict(getattr(delegate_of(obj), "_self_unconditional_deferred_dependencies", {}))
 
 
 def tensors_of_coordinator(coordinator: Any) -> dict[str, tuple[str, tuple[int, ...]]]:

@@ -26,7 +26,7 @@ _NO_HOLDERS = (
     types.MethodType,
     types.BuiltinMethodType,
 )
-_PLAIN = (str, bytes, int, float, type(None))
+_PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
 _LISTS = ("_tracker", "_layers")  # of Keras 3, of all that a layer holds
 _MAX_LOOKED_AT = 10_000  # items below one attribute
 
@@ -79,7 +79,7 @@ def _trackables_in(value: Any) -> Iterator[Any]:
     stack = [(value, 0)]
     while stack and len(seen) < _MAX_LOOKED_AT:
         item, objects_deep = stack.pop()
-        if id(item) in seen:
+        if type(item) in _PLAIN or id(item) in seen:
             continue
         seen.add(id(item))
         if tf_private.is_trackable(item):

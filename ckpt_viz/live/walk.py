@@ -15,7 +15,16 @@ from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.untouched import Untouched, instance_dict, trackable_attributes
 from ckpt_viz.live.untracked import find_not_saved
 from ckpt_viz.object_graph import keys
-from ckpt_viz.object_graph.nodes import ROOT, Attribute, Child, Node, NotSaved, Role, SlotVariable
+from ckpt_viz.object_graph.nodes import (
+    ROOT,
+    Attribute,
+    Child,
+    Node,
+    NotSaved,
+    Role,
+    SlotVariable,
+    is_variable,
+)
 
 _PYTHON_STATE = "py_state"
 
@@ -67,7 +76,7 @@ class Walk:
             attributes=attributes,
             slot_variables=tuple(self.slot_variables.get(node_id, ())),
             registered_saver=saver,
-            role=self._role(obj),
+            role=Role.VARIABLE if is_variable(attributes) else self._role(obj),
             type_name=type(obj).__name__,
             not_saved=self.not_saved.get(node_id, ()),
             error=self.errors.get(node_id),

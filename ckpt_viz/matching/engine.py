@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from ckpt_viz.matching.trace import (
@@ -28,9 +28,13 @@ from ckpt_viz.matching.trace import (
     Step,
     Trace,
 )
-from ckpt_viz.object_graph.nodes import ROOT, Node, Stored
+from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Node, Stored
 
-SAVE_COUNTER = "save_counter"
+_NO_HOOK = Failure(
+    Cause.SLOT_HOOK,
+    "AttributeError",
+    "the object has no attribute '_create_or_restore_slot_variable'",
+)
 
 
 class LiveSide(Protocol):
@@ -83,8 +87,8 @@ class SavedSide(Protocol):
     def stored(self, key: str) -> Stored | None:
         """Return the tensor that is stored under a key."""
 
-    def missing(self, keys: Sequence[str]) -> Failure:
-        """Return what asking for keys that are not there raises."""
+    def missing(self, key: str) -> Failure:
+        """Return what asking for a key that is not there raises."""
 
     def unreadable(self, key: str, why: str) -> Failure:
         """Return what reading a value raises whose bytes are not there."""
@@ -298,7 +302,7 @@ class _Restore:
                 self._step(Action.DROP_SLOT, slot_node, optimizer, parent, name)
             else:
                 # TensorFlow looks for the hook only where the optimizer was there first.
-                self._fail(self._no_hook(optimizer), slot_node, optimizer, parent, name)
+                self._fail(_NO_HOOK, slot_node, optimizer, parent, name)
             return
         if answer.obj is None:
             self._step(Action.DEFER_SLOT, slot_node, optimizer, parent, name, (answer.kind.value,))
@@ -312,20 +316,13 @@ class _Restore:
             self._bind(slot_node, answer.obj, parent, name)
             queue.append(slot_node)
 
-    def _no_hook(self, optimizer: int) -> Failure:
-        return Failure(
-            Cause.SLOT_HOOK,
-            "AttributeError",
-            "the object has no attribute '_create_or_restore_slot_variable'",
-        )
-
     # --- values
 
     def _restore(self, pending: _Pending) -> None:
         """Restore what a pass has gathered, in TensorFlow's order."""
         for node, obj, read in pending.python_states:
             if self.saved.stored(read.key) is None:
-                self._fail(self.saved.missing([read.key]), node, obj)
+                self._fail(self.saved.missing(read.key), node, obj)
             else:
                 self._step(Action.RESTORE, node, obj, names=(read.key,))
         gathered = [pending.tensors[name] for name in sorted(pending.tensors)]
@@ -350,7 +347,7 @@ class _Restore:
         in_session = self.rules.builds_graph
         bad: set[int] = set()
         for key, node, obj in sorted(missing):
-            self._fail(_in_session(self.saved.missing([key]), in_session), node, obj)
+            self._fail(_in_session(self.saved.missing(key), in_session), node, obj)
             bad.add(node)
         for node, obj, read, stored in found:
             if read.dtype is not None and read.dtype != stored.dtype:
@@ -435,17 +432,14 @@ def fits(accepted: Iterable[int | None] | None, shape: tuple[int, ...] | None) -
     if accepted is None or shape is None:
         return True
     wanted = tuple(accepted)
-    return len(wanted) == len(shape) and all(
-        a is None or a == b for a, b in zip(wanted, shape, strict=True)
+    return wanted == shape or (
+        len(wanted) == len(shape)
+        and all(a is None or a == b for a, b in zip(wanted, shape, strict=True))
     )
 
 
 def _in_session(failure: Failure, in_session: bool) -> Failure:
-    if not in_session:
-        return failure
-    return Failure(
-        failure.cause, failure.type, failure.message, True, failure.found, failure.expected
-    )
+    return replace(failure, in_session=in_session)
 
 
 def kernel_dtype(name: str | None) -> str:

@@ -86,11 +86,11 @@ def match_names(
             continue
         unused = list(named.nameless)
         for read in named.reads:
-            found = [stored(key) for key in read.keys]
-            if None in found:
+            found = [one for one in map(stored, read.keys) if one is not None]
+            if len(found) < len(read.keys):
                 unused.append(read.name)
                 continue
-            failure = _failure(read, found, live, obj, path)  # type: ignore[arg-type]
+            failure = _failure(read, found, live, obj, path)
             if failure is not None:
                 trace.steps.append(Step(Action.FAIL, None, obj, None, read.name, (), failure))
                 continue

@@ -38,9 +38,9 @@ class SavedGraph:
             self._known[key] = self.graph.stored(key)
         return self._known[key]
 
-    def missing(self, keys: Sequence[str]) -> Failure:
-        """Return what asking for keys that are not there raises."""
-        message = not_found(self.path, f"Key {keys[0]} not found in checkpoint")
+    def missing(self, key: str) -> Failure:
+        """Return what asking for a key that is not there raises."""
+        message = not_found(self.path, f"Key {key} not found in checkpoint")
         return Failure(Cause.KEY_MISSING, "NotFoundError", message)
 
     def unreadable(self, key: str, why: str) -> Failure:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
-from ckpt_viz.object_graph.nodes import ROOT, Node, SlotRule, Stored
+from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Node, SlotRule, Stored
 from ckpt_viz.object_graph.tree import Tree, spanning_tree
 
 if TYPE_CHECKING:  # numpy takes as long to import as a checkpoint to open
@@ -231,6 +231,12 @@ class Graph:
             for child in node.children:
                 edges[child.node_id].append((parent, child.local_name))
         return tuple(map(tuple, edges))
+
+    @cached_property
+    def save_counter(self) -> int | None:
+        """The counter that a tf.train.Checkpoint keeps at its root; None without one."""
+        of_root = self.nodes[ROOT].children
+        return next((c.node_id for c in of_root if c.local_name == SAVE_COUNTER), None)
 
     @cached_property
     def tree(self) -> Tree:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 
 ROOT = 0
+SAVE_COUNTER = "save_counter"  # the local name of a tf.train.Checkpoint's own counter
 
 
 class Role(str, Enum):

@@ -19,7 +19,6 @@ from ckpt_viz.object_graph.subtrees import signatures, values_of
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding, Kind
 
-SAVE_COUNTER = "save_counter"
 _UNIQUIFIER = re.compile(r"_\d+(?=/|$)")
 
 

@@ -9,15 +9,16 @@ from typing import Any
 
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.live.opening import Opened, open_as_restore
-from ckpt_viz.live.restore_side import Made
 from ckpt_viz.live.restore_target import RESTORE, Target, restoring_into, where_it_goes
 from ckpt_viz.live.status import read_status, skips_slots_of
-from ckpt_viz.matching.engine import SAVE_COUNTER, Rules, match
+from ckpt_viz.matching.engine import Rules, match
 from ckpt_viz.matching.name_based import NameTrace, match_names
 from ckpt_viz.matching.saved_graph import SavedGraph
 from ckpt_viz.matching.trace import Action, Step, Trace
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import Stored
+from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.nodes import SAVE_COUNTER, Stored
+from ckpt_viz.restore_check.new_objects import names_of_new
 from ckpt_viz.restore_check.verdicts import (
     Bindings,
     Raised,
@@ -55,6 +56,10 @@ class DryRun:
     def live_name(self, obj: int) -> str:
         """Return the name of a live object."""
         return self.names[obj] if obj in self.names else self.live.name(obj)
+
+    def readable_live_name(self, obj: int) -> str:
+        """Return the name of a live object, or the end of one that is too deep to read."""
+        return self.names[obj] if obj in self.names else readable_name(self.live, obj)
 
     def unused_attributes(self) -> dict[str, tuple[str, ...]]:
         """Return names by node: see RestoreCheck."""
@@ -104,14 +109,14 @@ def of_status(status: Any) -> DryRun:
                 done.trace.not_restored,
                 raised=None,
                 listing=target.listing,
-                live_name=run.live_name,
+                live_name=run.readable_live_name,
             )
             return replace(run, verdicts=verdicts, reading="")
         if done.trace is None or done.saved is None:
             return replace(run, verdicts=without_checkpoint())
-        names.update(_names(target, done.saved, done.trace.steps))
+        names.update(names_of_new(target.graph, done.saved, done.trace.steps))
         verdicts = object_based(
-            done.saved.nodes,
+            done.saved,
             Bindings(
                 done.trace.bound,
                 done.trace.unused_attributes,
@@ -123,8 +128,7 @@ def of_status(status: Any) -> DryRun:
             listing=target.listing,
             valuing=target.valuing,
             skips_slots=done.skips_slots,
-            saved_name=done.saved.name,
-            live_name=run.live_name,
+            live_name=run.readable_live_name,
         )
         return replace(run, verdicts=verdicts, reading=done.saved.title)
 
@@ -168,21 +172,20 @@ def _by_objects(target: Target, graph: Graph, path: object, *, skips_slots: bool
     saved = SavedGraph(graph, str(given) if target.wraps_not_found else None)
     rules = Rules(skips_slots=skips_slots, builds_graph=not target.side.is_eager)
     trace = match(saved, target.side, rules)
-    names = _names(target, graph, trace.steps)
+    names = names_of_new(target.graph, graph, trace.steps)
     run = DryRun(target.graph, graph, trace, Verdicts(), target.method, names)
     made = [s.obj for s in trace.steps if s.action is Action.CREATE and s.obj is not None]
     verdicts = object_based(
-        graph.nodes,
+        graph,
         Bindings(trace.bound, trace.unused_attributes, slots_left=trace.slots_left),
         (*target.valued, *made),
         raised=trace.raised,
         listing=target.listing,
         valuing=target.valuing,
         skips_slots=skips_slots,
-        saved_name=graph.name,
-        live_name=run.live_name,
+        live_name=run.readable_live_name,
     )
-    return DryRun(target.graph, graph, trace, verdicts, target.method, names)
+    return replace(run, verdicts=verdicts)
 
 
 def _by_names(target: Target, opened: Opened, tensors: Mapping[str, Stored]) -> DryRun:
@@ -205,7 +208,7 @@ def _by_names(target: Target, opened: Opened, tensors: Mapping[str, Stored]) -> 
         trace = match_names(tensors.get, target.side, listed, path)
         optional = None
         if target.method == RESTORE:
-            optional = counter if counter is not None else _counter(target)
+            optional = counter if counter is not None else target.graph.save_counter
         unused = {obj: missing for obj, missing in trace.unused.items() if obj != optional}
         trace = replace(trace, unused=unused, not_restored=tuple(not_restored))
     run = DryRun(target.graph, None, trace, Verdicts(), target.method, names)
@@ -214,48 +217,6 @@ def _by_names(target: Target, opened: Opened, tensors: Mapping[str, Stored]) -> 
         trace.not_restored,
         raised=trace.raised,
         listing=target.listing_all,
-        live_name=run.live_name,
+        live_name=run.readable_live_name,
     )
-    return DryRun(target.graph, None, trace, verdicts, target.method, names)
-
-
-def _counter(target: Target) -> int | None:
-    """Return the `save_counter` that there is before the restore."""
-    for edge in target.graph.nodes[0].children:
-        if edge.local_name == SAVE_COUNTER:
-            return edge.node_id
-    return None
-
-
-def _names(target: Target, graph: Graph, steps: list[Step] | Any) -> dict[int, str]:
-    """Return names of the objects that are not in the live graph."""
-    known = len(target.graph.nodes)
-    names: dict[int, str] = {}
-    slots = {
-        slot.slot_variable: (optimizer, slot)
-        for optimizer, node in enumerate(graph.nodes)
-        for slot in node.slot_variables
-    }
-    bound: dict[int, int] = {}
-
-    def name_of(obj: int) -> str:
-        return names[obj] if obj in names else target.graph.name(obj)
-
-    for step in steps:
-        if step.action in (Action.BIND, Action.CREATE) and step.obj is not None:
-            obj = step.obj
-            if step.action is Action.BIND and step.node is not None:
-                bound[step.node] = obj
-            if obj < known or obj in names:
-                continue
-            if step.name == SAVE_COUNTER and isinstance(target.side.objects[obj], Made):
-                names[obj] = f"(root).{SAVE_COUNTER}"
-            elif step.node in slots and step.node is not None:
-                optimizer, slot = slots[step.node]
-                names[obj] = (
-                    f"{name_of(bound[optimizer])}'s state '{slot.slot_name}' for "
-                    f"{name_of(bound[slot.variable])}"
-                )
-            elif step.parent is not None:
-                names[obj] = f"{name_of(bound[step.parent])}.{step.name}"
-    return names
+    return replace(run, verdicts=verdicts)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from ckpt_viz.errors import SourceError
 from ckpt_viz.formats import files
@@ -16,10 +17,12 @@ from ckpt_viz.matching.engine import Rules, match
 from ckpt_viz.matching.graph_side import GraphSide
 from ckpt_viz.matching.name_based import Named, NamedRead, match_names
 from ckpt_viz.matching.saved_graph import SavedGraph, not_found
-from ckpt_viz.matching.trace import Action, Failure, Trace
+from ckpt_viz.matching.trace import Failure
 from ckpt_viz.object_graph.graph import Format, Graph
+from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import ROOT, Stored
 from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.new_objects import names_of_new
 from ckpt_viz.restore_check.verdicts import Bindings, Raised, Verdicts, name_based, object_based
 
 _BY_NAME = (Format.NAME_BASED, Format.NAME_BASED_V1)
@@ -83,17 +86,16 @@ def _by_objects(live: Graph, saved: Graph, method: str, path: str, *, skips_slot
     side = GraphSide(live, creates_slots=True)
     restored = SavedGraph(saved, path if method == RESTORE else None)
     trace = match(restored, side, Rules(skips_slots=skips_slots))
-    run = DryRun(live, saved, trace, Verdicts(), method, _names_of_made(live, saved, trace))
+    run = DryRun(live, saved, trace, Verdicts(), method, names_of_new(live, saved, trace.steps))
     made = range(len(live.nodes), len(live.nodes) + len(side.made))
     verdicts = object_based(
-        saved.nodes,
+        saved,
         Bindings(trace.bound, trace.unused_attributes, slots_left=trace.slots_left),
         (*_valued(live, skips_slots=skips_slots), *made),
         raised=trace.raised,
         listing=None,
         skips_slots=skips_slots,
-        saved_name=saved.name,
-        live_name=run.live_name,
+        live_name=run.readable_live_name,
     )
     return replace(run, verdicts=verdicts)
 
@@ -105,25 +107,6 @@ def _valued(live: Graph, *, skips_slots: bool) -> Iterator[int]:
         is_listed = node_id == ROOT or node_id in live.first_edges
         if node.attributes and is_listed and not (skips_slots and node_id in slots):
             yield node_id
-
-
-def _names_of_made(live: Graph, saved: Graph, trace: Trace) -> dict[int, str]:
-    """Return the names of the slot variables that the restore would make."""
-    created = [step for step in trace.steps if step.action is Action.CREATE]
-    variables = {
-        (optimizer, slot.slot_variable, slot.slot_name): slot.variable
-        for optimizer in {step.parent for step in created if step.parent is not None}
-        for slot in saved.nodes[optimizer].slot_variables
-    }
-    names: dict[int, str] = {}
-    for step in created:
-        assert step.obj is not None and step.node is not None and step.parent is not None
-        variable = variables[step.parent, step.node, step.name]
-        names[step.obj] = (
-            f"{live.name(trace.bound[step.parent])}'s state '{step.name}' for "
-            f"{live.name(trace.bound[variable])}"
-        )
-    return names
 
 
 # --- by names
@@ -158,13 +141,14 @@ def _by_names(live: Graph, saved: Graph, method: str) -> DryRun:
 def _with_names(live: Graph, tensors: dict[str, Stored], method: str) -> DryRun:
     objects: Sequence[int] = [ROOT, *live.first_edges]
     trace = match_names(tensors.get, _NamesOf(live), objects)
-    counters = {c.node_id for c in live.nodes[ROOT].children if c.local_name == "save_counter"}
     unused = {
         obj: names
         for obj, names in trace.unused.items()
-        if method != RESTORE or obj not in counters
+        if method != RESTORE or obj != live.save_counter
     }
-    verdicts = name_based(unused, (), raised=trace.raised, listing=None, live_name=live.name)
+    verdicts = name_based(
+        unused, (), raised=trace.raised, listing=None, live_name=partial(readable_name, live)
+    )
     return DryRun(live, None, trace, verdicts, method, tensors=tensors)
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from ckpt_viz.matching.trace import Failure
-from ckpt_viz.object_graph.nodes import Node
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.names import readable_name
 
 NO_CHECKPOINT = "No checkpoint specified (save_path=None); nothing is being restored."
 
@@ -54,14 +56,13 @@ class Bindings:
 
 
 def object_based(
-    nodes: Sequence[Node],
+    saved: Graph,
     bindings: Bindings,
     valued: Sequence[int],
     *,
     raised: Failure | None,
     listing: Failure | None,
     skips_slots: bool,
-    saved_name: Callable[[int], str],
     live_name: Callable[[int], str],
     valuing: Failure | None = None,
 ) -> Verdicts:
@@ -70,16 +71,17 @@ def object_based(
     `listing` and `valuing` are what code of the live objects raises in the asserts: where these
     list all of them, and where they ask which have a value.
     """
+    saved_name = partial(readable_name, saved)
     taken = set(bindings.bound.values())
     unmatched = tuple(obj for obj in dict.fromkeys(valued) if obj not in taken)
     skipped = (
-        {slot.slot_variable for node in nodes for slot in node.slot_variables}
+        {slot.slot_variable for node in saved.nodes for slot in node.slot_variables}
         if skips_slots
         else set()
     )
     unresolved = tuple(
         node_id
-        for node_id, node in enumerate(nodes)
+        for node_id, node in enumerate(saved.nodes)
         if node.attributes and node_id not in bindings.bound and node_id not in skipped
     )
     if raised is not None:

@@ -7,17 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.check_rows.objects import (
-    NotTracked,
-    answering_with_errors,
-    ckpt,
-    module,
-    special,
-    var,
-    with_children,
-)
-from tests.check_rows.saving import rewritten, saved, written
+from tests.check_rows.objects import NotTracked, answering_with_errors, counted, special, unlistable
 from tests.check_rows.table import ALL, Pair, Topic
+from tests.programs import ckpt, module, rewritten, saved, var, with_children, written
 
 row = Topic()
 
@@ -248,12 +240,7 @@ def checkpoint_as_the_root_of_another(at: Path) -> Pair:
 
 @row("existing")
 def inner_checkpoint_has_a_counter_of_its_own(at: Path) -> Pair:
-    def live() -> Any:
-        inner = ckpt(v=var())
-        assert inner.save_counter is not None
-        return ckpt(inner=inner)
-
-    return Pair(saved(at, inner=ckpt(v=var())), live)
+    return Pair(saved(at, inner=ckpt(v=var())), lambda: ckpt(inner=counted(ckpt(v=var()))))
 
 
 @row()
@@ -266,32 +253,17 @@ def root_has_a_counter_of_its_own(at: Path) -> Pair:
 
 @row()
 def counter_was_there_before(at: Path) -> Pair:
-    def live() -> Any:
-        target = ckpt(v=var())
-        assert target.save_counter is not None
-        return target
-
-    return Pair(saved(at, v=var()), live)
+    return Pair(saved(at, v=var()), lambda: counted(ckpt(v=var())))
 
 
 @row()
 def counter_of_a_root_was_there_before(at: Path) -> Pair:
-    def live() -> Any:
-        target = ckpt(module(v=var()))
-        assert target.save_counter is not None
-        return target
-
-    return Pair(saved(at, module(v=var())), live)
+    return Pair(saved(at, module(v=var())), lambda: counted(ckpt(module(v=var()))))
 
 
 @row("existing")
 def counter_that_was_there_before_is_read_from_a_written_file(at: Path) -> Pair:
-    def live() -> Any:
-        target = ckpt(v=var())
-        assert target.save_counter is not None
-        return target
-
-    return Pair(written(at, v=var()), live, "read")
+    return Pair(written(at, v=var()), lambda: counted(ckpt(v=var())), "read")
 
 
 @row(raises="ValueError", told=["int64", "float32"])
@@ -384,7 +356,7 @@ def object_raises_when_it_is_asked_for_a_child(at: Path) -> Pair:
 @row(raises="RuntimeError")
 def object_raises_when_it_lists_its_children(at: Path) -> Pair:
     path = saved(at, m=module(a=var()))
-    return Pair(path, lambda: ckpt(m=_unlistable()()))
+    return Pair(path, lambda: ckpt(m=unlistable()()))
 
 
 @row(raises="InvalidArgumentError", told=["int64", "float"])
@@ -523,13 +495,6 @@ def _refusing() -> Callable[..., Any]:
             raise RuntimeError("no children for you")
 
     return special(_lookup_dependency=lookup)
-
-
-def _unlistable() -> Callable[..., Any]:
-    def children(self: Any, save_type: str = "checkpoint", **kwargs: Any) -> Any:
-        raise RuntimeError("no list for you")
-
-    return special(_trackable_children=children)
 
 
 def _listing_nothing() -> Callable[..., Any]:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.check_rows.objects import ckpt, named_v, var
-from tests.check_rows.saving import in_two_shards, saved, tensors, tensors_of_version_1
+from tests.check_rows.objects import named_v
+from tests.check_rows.saving import in_two_shards, tensors_of_version_1
 from tests.check_rows.table import Pair, Topic
+from tests.programs import ckpt, saved, tensors, var
 
 row = Topic()
 

@@ -10,14 +10,10 @@ from tests.check_rows.contexts import graph, skipping_slots
 from tests.check_rows.objects import (
     NotTracked,
     answering_with_errors,
-    ckpt,
     counted,
     holding_a_poisoned_list,
     iterator,
-    keras_2,
-    keras_3,
     mirrored,
-    module,
     mutable_table,
     named_v,
     registered,
@@ -27,11 +23,11 @@ from tests.check_rows.objects import (
     state_of_python,
     tracking_its_slot,
     v1_ckpt,
-    var,
     with_saveables,
 )
-from tests.check_rows.saving import saved, tensors, tensors_of_version_1
+from tests.check_rows.saving import tensors_of_version_1
 from tests.check_rows.table import ALL, Pair, Topic
+from tests.programs import ckpt, keras_2, keras_3, module, saved, tensors, var
 
 row = Topic()
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tests import live_objects
-from tests.check_rows.objects import ckpt, holding_a_poisoned_list, module, var
-from tests.check_rows.saving import saved
+from tests.check_rows.objects import holding_a_poisoned_list
 from tests.check_rows.table import ALL, Pair, Topic
+from tests.programs import ckpt, module, saved, var
 
 row = Topic()
 

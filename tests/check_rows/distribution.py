@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests import live_objects
-from tests.check_rows.objects import central, ckpt, dtensor, mirrored, on_read, sharded, var
-from tests.check_rows.saving import saved, value_key
+from tests.check_rows.objects import central, dtensor, mirrored, on_read, sharded
+from tests.check_rows.saving import value_key
 from tests.check_rows.table import Pair, Topic
+from tests.programs import ckpt, saved, var
 
 row = Topic()
 

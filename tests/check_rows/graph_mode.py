@@ -7,29 +7,21 @@ from typing import Any
 
 from tests.check_rows.contexts import graph
 from tests.check_rows.objects import (
-    ckpt,
     holding_a_poisoned_list,
-    keras_2,
-    module,
     registered,
     state_of_python,
-    v1_adam,
     v1_ckpt,
     v1_momentum,
-    var,
 )
 from tests.check_rows.saving import (
     drop,
     in_two_shards,
-    rewritten,
-    saved,
     saved_training,
-    tensors,
     tensors_of_version_1,
     value_key,
-    written,
 )
 from tests.check_rows.table import ALL, Pair, Topic
+from tests.programs import ckpt, keras_2, module, rewritten, saved, tensors, v1_adam, var, written
 
 row = Topic()
 

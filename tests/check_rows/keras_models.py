@@ -9,18 +9,9 @@ from typing import Any
 import pytest
 
 from tests import live_objects, optimizers
-from tests.check_rows.objects import (
-    applied,
-    ckpt,
-    keras_2,
-    keras_3,
-    module,
-    mutable_table,
-    sequential,
-    var,
-)
-from tests.check_rows.saving import rewritten, saved
+from tests.check_rows.objects import applied, mutable_table, sequential
 from tests.check_rows.table import ALL, Pair, Topic
+from tests.programs import ckpt, keras_2, keras_3, module, rewritten, save_any, saved, var
 
 row = Topic()
 
@@ -295,28 +286,22 @@ def keras_3_optimizers_of_two_models_exchanged(at: Path) -> Pair:
     return Pair(make("a", "b").save(str(at / "ckpt")), lambda: make("b", "a"))
 
 
+def _schedule(keras: Any) -> Any:
+    return keras.optimizers.schedules.ExponentialDecay(0.1, 10, 0.9)
+
+
 @row("consumed")
 def keras_3_rate_becomes_a_schedule(at: Path) -> Pair:
     keras = keras_3()
     path = _with_variables(keras.optimizers.SGD(0.1)).save(str(at / "ckpt"))
-
-    def live() -> Any:
-        schedule = keras.optimizers.schedules.ExponentialDecay(0.1, 10, 0.9)
-        return _with_variables(keras.optimizers.SGD(schedule))
-
-    return Pair(path, live)
+    return Pair(path, lambda: _with_variables(keras.optimizers.SGD(_schedule(keras))))
 
 
 @row(raises="ValueError")
 def keras_3_adam_gets_a_schedule_in_its_constructor(at: Path) -> Pair:
     keras = keras_3()
     path = _with_variables(keras.optimizers.Adam(0.1)).save(str(at / "ckpt"))
-
-    def live() -> Any:
-        schedule = keras.optimizers.schedules.ExponentialDecay(0.1, 10, 0.9)
-        return _with_variables(keras.optimizers.Adam(schedule))
-
-    return Pair(path, live)
+    return Pair(path, lambda: _with_variables(keras.optimizers.Adam(_schedule(keras))))
 
 
 @row(raises="ValueError")
@@ -326,9 +311,7 @@ def keras_3_rate_is_set_to_a_schedule_later(at: Path) -> Pair:
     def make(later: bool) -> Any:
         target = _with_variables(keras.optimizers.Adam(0.1))
         if later:
-            target.optimizer.learning_rate = keras.optimizers.schedules.ExponentialDecay(
-                0.1, 10, 0.9
-            )
+            target.optimizer.learning_rate = _schedule(keras)
         return target
 
     probe = make(later=True)
@@ -502,18 +485,11 @@ for _make in live_objects.KINDS:
     ):
 
         def _own_pair(at: Path, make: Callable[[], Any] = _make) -> Pair:
-            import tensorflow as tf
-
             for word, needs in (("keras3", keras_3), ("keras2", keras_2), ("guide", keras_3)):
                 if word in make.__name__:
                     needs()
             if make.__name__ in ("loss_scaled_optimizers", "unbuilt_models"):
                 keras_3()
-            source = make()
-            if isinstance(source, tf.train.CheckpointManager):
-                source = source.checkpoint
-            if not hasattr(source, "restore"):
-                return Pair(ckpt(source).write(str(at / "ckpt")), make)
-            return Pair(source.save(str(at / "ckpt")), make)
+            return Pair(save_any(at, make()), make)
 
         row(name=f"itself, {_make.__name__}")(_own_pair)

@@ -5,46 +5,10 @@ TensorFlow is imported inside, so that collecting the tests does not wait for it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import pytest
-
-
-def var(value: Any = 1.0, **options: Any) -> Any:
-    import tensorflow as tf
-
-    return tf.Variable(value, **options)
-
-
-def ckpt(*root: Any, **children: Any) -> Any:
-    import tensorflow as tf
-
-    return tf.train.Checkpoint(*root, **children)
-
-
-def module(**children: Any) -> Any:
-    import tensorflow as tf
-
-    return with_children(tf.Module(), **children)
-
-
-def with_children(parent: Any, **children: Any) -> Any:
-    for name, child in children.items():
-        setattr(parent, name, child)
-    return parent
-
-
-def keras_3() -> Any:
-    import keras
-
-    if keras.__version__.startswith("2."):
-        pytest.skip("this TensorFlow comes with Keras 2")
-    return keras
-
-
-def keras_2() -> Any:
-    return pytest.importorskip("tf_keras")
+from tests.programs import ckpt, keras_2, module, var, with_children
 
 
 def v1_ckpt(**children: Any) -> Any:
@@ -87,26 +51,39 @@ def answering_with_errors() -> Callable[..., Any]:
 
 
 def state_of_python(text: str = "state") -> Any:
+    """Return a PythonState that keeps, as `restored`, what it gets back."""
     import tensorflow as tf
 
     class State(tf.train.experimental.PythonState):  # type: ignore[misc]
+        restored: str | None = None
+
         def serialize(self) -> str:
             return text
 
         def deserialize(self, string: str) -> None:
-            self.loaded = string
+            self.restored = string
 
     return State()
 
 
 def serializing(**values: Any) -> Any:
-    """Return an object that saves these tensors and takes whatever it gets back."""
+    """Return an object that saves these tensors and keeps, as `restored`, what it gets back."""
     import tensorflow as tf
 
     return special(
+        restored=None,
         _serialize_to_tensors=lambda self: {k: tf.constant(v) for k, v in values.items()},
-        _restore_from_tensors=lambda self, restored: None,
+        _restore_from_tensors=lambda self, tensors: object.__setattr__(self, "restored", tensors),
     )()
+
+
+def unlistable() -> Callable[..., Any]:
+    """Return what makes objects that raise where they are asked for their children."""
+
+    def children(self: Any, save_type: str = "checkpoint", **kwargs: Any) -> Any:
+        raise RuntimeError("no list for you")
+
+    return special(_trackable_children=children)
 
 
 def with_saveables(**values: Any) -> Any:
@@ -133,18 +110,26 @@ _classes: dict[str, Any] = {}
 
 
 def registered(name: str, strict: bool = True) -> Any:
-    """Return the class, registered once, of objects with a saver of their own."""
+    """Return the class, registered once, of objects with a saver of their own.
+
+    They are `restored` when it has run.
+    """
     import tensorflow as tf
     from tensorflow.python.saved_model import registration
 
     if name not in _classes:
-        made = type(name, (tf.Module,), {})
+        made = type(name, (tf.Module,), {"restored": None})
+
+        def restore(trackables: Mapping[str, Any], merged_prefix: Any) -> None:
+            for one in trackables.values():
+                one.restored = True
+
         registration.register_checkpoint_saver(
             package="check_table",
             name=name,
             predicate=lambda obj: isinstance(obj, made),
             save_fn=lambda trackables, file_prefix: [],
-            restore_fn=lambda *args, **kwargs: None,
+            restore_fn=restore,
             strict_predicate_restore=strict,
         )
         _classes[name] = made
@@ -259,28 +244,10 @@ def dtensor(value: Any = 1.0, as_bf16: bool = False) -> Any:
     return made
 
 
-def v1_adam() -> Any:
-    import tensorflow as tf
-
-    return tf.compat.v1.train.AdamOptimizer()
-
-
 def v1_momentum() -> Any:
     import tensorflow as tf
 
     return tf.compat.v1.train.MomentumOptimizer(0.1, 0.9)
-
-
-def legacy_adam() -> Any:
-    return keras_2().optimizers.legacy.Adam()
-
-
-def new_keras_2_adam() -> Any:
-    return keras_2().optimizers.Adam()
-
-
-def keras_3_adam() -> Any:
-    return keras_3().optimizers.Adam()
 
 
 def scaled(optimizer: Any) -> Any:
@@ -326,6 +293,7 @@ def counted(checkpoint: Any) -> Any:
 
 
 def holding_a_poisoned_list(items: list[Any]) -> Any:
+    """Return a module whose list lacks an item that it had: TensorFlow refuses to follow it."""
     holder = module(items=items)
     del holder.items[0]
     return holder

@@ -9,9 +9,9 @@ from typing import Any
 
 import ckpt_viz as cv
 from tests.check_rows.contexts import asynchronous
-from tests.check_rows.objects import ckpt, counted, module, v1_ckpt, var, with_children
-from tests.check_rows.saving import saved, saved_model, written
+from tests.check_rows.objects import counted, v1_ckpt
 from tests.check_rows.table import ALL, Pair, Topic
+from tests.programs import ckpt, module, saved, saved_model, var, with_children, written
 
 row = Topic()
 

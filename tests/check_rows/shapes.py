@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.check_rows.objects import ckpt, keras_2, keras_3, var
-from tests.check_rows.saving import saved, value_key
+from tests.check_rows.saving import value_key
 from tests.check_rows.table import Pair, Topic
+from tests.programs import ckpt, keras_2, keras_3, saved, var
 
 row = Topic()
 

@@ -11,25 +11,29 @@ from tests import optimizers
 from tests.check_rows.contexts import creator_scope, skipping_slots
 from tests.check_rows.objects import (
     applied,
-    ckpt,
     devices,
-    keras_2,
-    keras_3_adam,
-    legacy_adam,
     mirrored,
-    module,
-    new_keras_2_adam,
     scaled,
     special,
     tracking_its_slot,
     training,
-    v1_adam,
     v1_momentum,
-    var,
     with_optimizer,
 )
-from tests.check_rows.saving import rewritten, saved, saved_training
+from tests.check_rows.saving import saved_training
 from tests.check_rows.table import ALL, Pair, Topic
+from tests.programs import (
+    ckpt,
+    keras_2,
+    keras_2_adam,
+    keras_3_adam,
+    legacy_adam,
+    module,
+    rewritten,
+    saved,
+    v1_adam,
+    var,
+)
 
 row = Topic()
 
@@ -151,30 +155,30 @@ def optimizer_is_keras_3_and_built(at: Path) -> Pair:
 @row(raises="ValueError", told=["v2.11+", "legacy.Adam"])
 def optimizer_is_keras_2_of_the_new_kind(at: Path) -> Pair:
     path = saved_training(at, legacy_adam())
-    return Pair(path, lambda: training(new_keras_2_adam(), steps=False))
+    return Pair(path, lambda: training(keras_2_adam(), steps=False))
 
 
 @row(raises="ValueError", told=["v2.11+"])
 def optimizer_is_keras_2_of_the_new_kind_for_tensorflow_1_slots(at: Path) -> Pair:
     path = saved_training(at, v1_adam())
-    return Pair(path, lambda: training(new_keras_2_adam(), steps=False))
+    return Pair(path, lambda: training(keras_2_adam(), steps=False))
 
 
 @row()
 def keras_2_of_the_new_kind(at: Path) -> Pair:
-    path = saved_training(at, new_keras_2_adam())
-    return Pair(path, lambda: training(new_keras_2_adam()))
+    path = saved_training(at, keras_2_adam())
+    return Pair(path, lambda: training(keras_2_adam()))
 
 
 @row("consumed")
 def keras_2_of_the_new_kind_is_not_built(at: Path) -> Pair:
-    path = saved_training(at, new_keras_2_adam())
-    return Pair(path, lambda: training(new_keras_2_adam(), steps=False))
+    path = saved_training(at, keras_2_adam())
+    return Pair(path, lambda: training(keras_2_adam(), steps=False))
 
 
 @row("existing")
 def keras_2_of_the_new_kind_saved_and_legacy_live(at: Path) -> Pair:
-    path = saved_training(at, new_keras_2_adam())
+    path = saved_training(at, keras_2_adam())
     return Pair(path, lambda: training(legacy_adam()))
 
 
@@ -192,8 +196,8 @@ def loss_scaled_legacy_optimizer_makes_its_slots(at: Path) -> Pair:
 
 @row()
 def loss_scaled_optimizer_of_the_new_kind(at: Path) -> Pair:
-    path = saved_training(at, scaled(new_keras_2_adam()))
-    return Pair(path, lambda: training(scaled(new_keras_2_adam())))
+    path = saved_training(at, scaled(keras_2_adam()))
+    return Pair(path, lambda: training(scaled(keras_2_adam())))
 
 
 @row("existing")
@@ -278,7 +282,7 @@ def skipped_slots_in_a_legacy_optimizer(at: Path) -> Pair:
 def skipped_slots_in_an_optimizer_that_takes_none(at: Path) -> Pair:
     path = saved_training(at, legacy_adam())
     return Pair(
-        path, lambda: training(new_keras_2_adam(), steps=False), "read", options=skipping_slots()
+        path, lambda: training(keras_2_adam(), steps=False), "read", options=skipping_slots()
     )
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.check_rows.contexts import creator_scope
-from tests.check_rows.objects import ckpt, module, named_v, special, training, v1_momentum, var
-from tests.check_rows.saving import saved, saved_model, saved_training, tensors, written
+from tests.check_rows.objects import named_v, special, training, v1_momentum
+from tests.check_rows.saving import saved_training
 from tests.check_rows.table import Pair, Topic
+from tests.programs import ckpt, module, saved, saved_model, tensors, var, written
 
 row = Topic()
 

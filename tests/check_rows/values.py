@@ -6,35 +6,23 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.check_rows.objects import (
-    ckpt,
     dense_table,
     dense_table_of,
     filled_table,
     generator,
     iterator,
-    module,
     mutable_table,
     registered,
     serializing,
     special,
     state_of_python,
     static_table,
-    var,
-    with_children,
     with_saveables,
 )
-from tests.check_rows.saving import (
-    drop,
-    rewritten,
-    saved,
-    saved_by_another_saver,
-    value_key,
-    written,
-)
+from tests.check_rows.saving import drop, saved_by_unknown_saver, value_key
 from tests.check_rows.table import Pair, Topic
+from tests.programs import ckpt, module, rewritten, saved, var, with_children, written
 
 row = Topic()
 
@@ -306,26 +294,14 @@ def registered_saver_that_is_not_strict_skips_the_object(at: Path) -> Pair:
     return Pair(saved(at, m=registered("Lenient", False)()), lambda: ckpt(m=module()))
 
 
-def _of_a_saver_that_is_unknown(at: Path) -> str:
-    """Save an object with a registered saver that this process does not know."""
-    from tensorflow.python.saved_model import registration
-
-    try:
-        registration.get_strict_predicate_restore("elsewhere.Saver")
-    except LookupError:
-        pytest.skip("this TensorFlow raises LookupError for a saver that it does not know")
-
-    return saved_by_another_saver(at)
-
-
 @row()
 def registered_saver_is_unknown(at: Path) -> Pair:
-    return Pair(_of_a_saver_that_is_unknown(at), lambda: ckpt(m=registered("Strict")(), v=var()))
+    return Pair(saved_by_unknown_saver(at), lambda: ckpt(m=registered("Strict")(), v=var()))
 
 
 @row()
 def registered_saver_is_unknown_and_the_object_a_variable(at: Path) -> Pair:
-    return Pair(_of_a_saver_that_is_unknown(at), lambda: ckpt(m=var(), v=var()))
+    return Pair(saved_by_unknown_saver(at), lambda: ckpt(m=var(), v=var()))
 
 
 @row()

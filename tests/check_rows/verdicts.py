@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.check_rows.objects import ckpt, module, var
-from tests.check_rows.saving import saved, written
 from tests.check_rows.table import ALL, Pair, Topic
+from tests.programs import ckpt, module, saved, var, written
 
 row = Topic()
 

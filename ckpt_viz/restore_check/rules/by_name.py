@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
-from ckpt_viz.matching.engine import SAVE_COUNTER, fits
+from ckpt_viz.matching.engine import fits
 from ckpt_viz.matching.name_based import NameTrace
 from ckpt_viz.matching.trace import Cause
+from ckpt_viz.object_graph.nodes import SAVE_COUNTER
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.failures import kind_of, remedy_for, why

@@ -8,9 +8,9 @@ from ckpt_viz.live import facts
 from ckpt_viz.live.facts import Generation
 from ckpt_viz.matching.trace import Action, Cause
 from ckpt_viz.object_graph.graph import Format
-from ckpt_viz.object_graph.nodes import ROOT, Role
+from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Role
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.restore_check.case import SAVE_COUNTER, Case, is_optimizer
+from ckpt_viz.restore_check.case import Case, is_optimizer
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
 from ckpt_viz.words import count
 
@@ -249,7 +249,7 @@ def _is_empty_on_the_saved_side(case: Case, obj: int) -> bool:
 
 def save_counter(case: Case, told: Told) -> Iterator[Finding]:
     """Find a `save_counter` that one side has and the other has not."""
-    live = case.live_child(ROOT, SAVE_COUNTER)
+    live = case.live.save_counter
     made = [obj for obj, name in case.run.names.items() if name == f"(root).{SAVE_COUNTER}"]
     counters = [obj for obj in (live, *made) if obj in case.unmatched and obj is not None]
     if counters:
@@ -266,7 +266,7 @@ def save_counter(case: Case, told: Told) -> Iterator[Finding]:
             else "Read it with read(), or save it with save().",
             objects=counters,
         )
-    saved = case.saved_child(ROOT, SAVE_COUNTER)
+    saved = case.saved.save_counter
     if saved is not None and saved in case.unresolved:
         yield case.finding(
             Severity.FAIL,

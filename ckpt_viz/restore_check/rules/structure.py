@@ -10,10 +10,10 @@ from itertools import islice
 from ckpt_viz.errors import SourceError
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT, Child
+from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Child
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.subtrees import EMPTY, values_of
-from ckpt_viz.restore_check.case import SAVE_COUNTER, Case, is_optimizer, subtree
+from ckpt_viz.restore_check.case import Case, is_optimizer, subtree
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
 from ckpt_viz.words import count
 
@@ -72,8 +72,7 @@ def _shift_remedy(case: Case, node: int, obj: int) -> str:
         expression = f"tf.train.Checkpoint({keyword})"
     if not names:
         expression = f"tf.train.Checkpoint({expression})"
-    has_counter = any(c.local_name == SAVE_COUNTER for c in case.saved.nodes[ROOT].children)
-    call = "restore" if has_counter else "read"
+    call = "restore" if case.saved.save_counter is not None else "read"
     return f"Call {expression}.{call}(path), where live is what was checked."
 
 
@@ -139,8 +138,8 @@ def _fitting(case: Case, node: int, obj: int) -> dict[int, int]:
 
 def _counted(case: Case) -> int:
     """Return how many saved values are restored, the `save_counter` left aside."""
-    counters = {c.node_id for c in case.saved.nodes[ROOT].children if c.local_name == SAVE_COUNTER}
-    return sum(bool(case.saved.nodes[n].attributes) for n in case.restored - counters)
+    restored = case.restored - {case.saved.save_counter}
+    return sum(bool(case.saved.nodes[node].attributes) for node in restored)
 
 
 def _valued(graph: Graph) -> int:
@@ -149,11 +148,10 @@ def _valued(graph: Graph) -> int:
 
 def _specs(graph: Graph) -> Counter[object]:
     """Return how many values of each dtype and shape there are, the `save_counter` left aside."""
-    counters = {c.node_id for c in graph.nodes[ROOT].children if c.local_name == SAVE_COUNTER}
     return Counter(
         values_of(node)
         for node_id, node in enumerate(graph.nodes)
-        if node.attributes and node_id not in counters
+        if node.attributes and node_id != graph.save_counter
     )
 
 

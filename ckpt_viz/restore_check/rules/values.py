@@ -330,16 +330,25 @@ def unknowable(case: Case, told: Told) -> Iterator[Finding]:
     for step in case.steps(Action.RESTORE):
         if step.node is None or step.obj is None:
             continue
-        if facts.takes_values_by_own_code(case.live_object(step.obj)):
-            yield case.finding(
-                Severity.INFO,
-                Kind.UNKNOWABLE,
+        it = case.live_object(step.obj)
+        if facts.is_iterator(it):
+            why, remedy = (
+                "An iterator takes its state back only where its dataset has the stages that it "
+                "was saved with; of a dataset put together otherwise, restore() raises "
+                "NotFoundError.",
+                "Keep the input pipeline as it was, or leave the iterator out of the restore.",
+            )
+        elif facts.takes_values_by_own_code(it):
+            why, remedy = (
                 "Code of its own class takes the saved value in; only running it shows whether "
                 "it can.",
                 "Try it on a copy of the object.",
-                nodes=(step.node,),
-                objects=(step.obj,),
             )
+        else:
+            continue
+        yield case.finding(
+            Severity.INFO, Kind.UNKNOWABLE, why, remedy, nodes=(step.node,), objects=(step.obj,)
+        )
 
 
 def reshaped(case: Case, told: Told) -> Iterator[Finding]:

@@ -1,0 +1,42 @@
+"""Names of the objects that the live graph does not have: what a restore makes or comes upon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ckpt_viz.matching.trace import Action, Step
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import SAVE_COUNTER
+
+
+def names_of_new(live: Graph, saved: Graph, steps: Iterable[Step]) -> dict[int, str]:
+    """Return, by id, the names of the objects of a trace that come after the live graph's."""
+    slots = {
+        slot.slot_variable: (optimizer, slot)
+        for optimizer, node in enumerate(saved.nodes)
+        for slot in node.slot_variables
+    }
+    bound: dict[int, int] = {}
+    names: dict[int, str] = {}
+
+    def name_of(obj: int) -> str:
+        return names[obj] if obj in names else live.name(obj)
+
+    for step in steps:
+        if step.action not in (Action.BIND, Action.CREATE) or step.obj is None:
+            continue
+        if step.action is Action.BIND and step.node is not None:
+            bound[step.node] = step.obj
+        if step.obj < len(live.nodes) or step.obj in names:
+            continue
+        if step.node is None:
+            names[step.obj] = f"(root).{SAVE_COUNTER}"
+        elif step.node in slots:
+            optimizer, slot = slots[step.node]
+            names[step.obj] = (
+                f"{name_of(bound[optimizer])}'s state '{slot.slot_name}' for "
+                f"{name_of(bound[slot.variable])}"
+            )
+        elif step.parent is not None:
+            names[step.obj] = f"{name_of(bound[step.parent])}.{step.name}"
+    return names

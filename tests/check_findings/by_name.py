@@ -1,0 +1,66 @@
+"""Pairs of the findings on name-based checkpoints, of all kinds that there are of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ckpt_viz.restore_check.finding import Kind
+from tests.check_findings.objects import in_a_graph, replaced_block
+from tests.check_findings.table import ERROR, FAIL, INFO, Pair, Rows
+from tests.programs import ckpt, module, tensors, var
+
+rows = Rows()
+shows, silent = rows.shows, rows.silent
+
+
+@shows(Kind.RENAMED, FAIL, "bert/layer_norm/beta", "(root).v", "'bert/layer_norm/beta' of the same")
+def full_name_has_changed(at: Path) -> Pair:
+    path = tensors(at, **{"bert/layer_norm/beta": [1.0, 2.0], "bert/layer_norm/gamma": [1.0, 2.0]})
+    return Pair(path, lambda: ckpt(v=var([3.0, 4.0], name="bert/layer_norm_1/beta")))
+
+
+@silent(Kind.RENAMED)
+def full_name_has_changed_and_two_are_like_it(at: Path) -> Pair:
+    path = tensors(at, **{"bert/layer_a/beta": [1.0, 2.0], "bert/layer_b/beta": [1.0, 2.0]})
+    return Pair(path, lambda: ckpt(v=var([3.0, 4.0], name="bert/layer_c/beta")))
+
+
+@shows(Kind.UNMATCHED, FAIL, None, "(root).v", "The file has no 'v'", "tf.compat.v1.train.Saver")
+def full_name_is_not_in_the_file(at: Path) -> Pair:
+    return Pair(tensors(at, w=[1.0, 2.0]), lambda: ckpt(v=var([3.0], name="v")))
+
+
+@shows(Kind.SHAPE, ERROR, "v", "(root).v", "has shape (2,), the program's (1,)")
+def value_of_a_full_name_has_another_shape(at: Path) -> Pair:
+    return Pair(tensors(at, v=[1.0, 2.0]), lambda: ckpt(v=var([3.0], name="v")))
+
+
+@shows(Kind.DTYPE, ERROR, "v", "(root).v", "has dtype int32, the program's float32")
+def value_of_a_full_name_has_another_dtype(at: Path) -> Pair:
+    return Pair(tensors(at, v=[1, 2]), lambda: ckpt(v=var([3.0, 4.0], name="v")))
+
+
+@shows(Kind.LEFTOVER, INFO, "global_step", None, "asks for 1 name", "no assert tells")
+def name_that_nobody_asks_for(at: Path) -> Pair:
+    return Pair(tensors(at, v=[1.0], global_step=[1]), lambda: ckpt(v=var([3.0], name="v")))
+
+
+@shows(Kind.SAVE_COUNTER, FAIL, None, "(root).save_counter", "every assert fails", "Use read()")
+def counter_beside_the_root_of_a_name_based_restore(at: Path) -> Pair:
+    path = tensors(at, v=[1.0])
+
+    def live() -> Any:
+        return ckpt(module(v=var([3.0], name="v")))
+
+    return Pair(path, live, mended=lambda: Pair(path, live, "read"))
+
+
+@shows(Kind.POISONED_CONTAINER, ERROR, None, "(root).model.blocks", "list element was replaced")
+def poisoned_where_names_are_restored(at: Path) -> Pair:
+    return Pair(tensors(at, v=[1.0]), lambda: ckpt(model=replaced_block()))
+
+
+@shows(Kind.UNKNOWABLE, FAIL, None, None, "not looked up before run_restore_ops()")
+def graph_is_being_built_of_names(at: Path) -> Pair:
+    return in_a_graph(tensors(at, v=[1.0]), [5.0], name="v")

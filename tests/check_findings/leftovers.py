@@ -1,0 +1,524 @@
+"""Pairs of the findings on what one side has and the other has not, or not yet.
+
+optimizer_generation, optimizer_missing, not_built, deferred, save_counter, unresolved, unmatched,
+unused_attribute, leftover.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from ckpt_viz.restore_check.finding import Kind
+from tests.check_findings.objects import replaced_block, saved_with, two_blocks
+from tests.check_findings.table import DEFERRED, ERROR, FAIL, Maker, Pair, Rows
+from tests.check_rows.objects import counted
+from tests.programs import (
+    called,
+    ckpt,
+    keras_2,
+    keras_2_adam,
+    keras_2_sequential,
+    keras_3,
+    keras_3_adam,
+    keras_3_sequential,
+    legacy_adam,
+    made_within,
+    module,
+    net_with_build,
+    net_without_build,
+    rewritten,
+    save_any,
+    saved,
+    saved_model,
+    stepped,
+    v1_adam,
+    var,
+    with_adam,
+    written,
+)
+
+rows = Rows()
+shows, silent = rows.shows, rows.silent
+
+
+# --- optimizer_generation
+
+
+# By the name that tests have: what makes an optimizer of the generation, and how findings call it.
+GENERATIONS: dict[str, tuple[Callable[..., Any], str]] = {
+    "tensorflow_1": (v1_adam, "a TensorFlow 1 optimizer"),
+    "legacy": (legacy_adam, "a legacy Keras optimizer"),
+    "keras_2": (keras_2_adam, "a Keras 2.11+ optimizer"),
+    "keras_3": (keras_3_adam, "a Keras 3 optimizer"),
+}
+
+
+def _generations(was: str, now: str, built: bool) -> Maker:
+    (saver, _), (maker, _) = GENERATIONS[was], GENERATIONS[now]
+
+    def pair(at: Path) -> Pair:
+        path = saved_with(at, saver)
+
+        def live() -> Any:
+            model = module(a=var([3.0, 4.0]))
+            return ckpt(model=model, optimizer=maker(model.a) if built else maker())
+
+        return Pair(path, live, mended=lambda: Pair(path, lambda: with_adam(saver)))
+
+    pair.__name__ = f"{was}_into_{'' if built else 'unbuilt_'}{now}"
+    return pair
+
+
+for _was, _now, _built in product(GENERATIONS, GENERATIONS, (True, False)):
+    _is_refused = _now == "keras_2" and _was in ("tensorflow_1", "legacy")
+    if _was == _now:
+        silent(Kind.OPTIMIZER_GENERATION)(_generations(_was, _now, _built))
+    else:
+        shows(
+            Kind.OPTIMIZER_GENERATION,
+            ERROR if _is_refused else FAIL,
+            "(root).optimizer",
+            "(root).optimizer",
+            f"saved by {GENERATIONS[_was][1]}",
+            f"the program has {GENERATIONS[_now][1]}",
+            "all other saved values fit the program",
+        )(_generations(_was, _now, _built))
+
+
+# --- optimizer_missing
+
+
+@shows(
+    Kind.OPTIMIZER_MISSING,
+    FAIL,
+    "(root).optimizer",
+    None,
+    "The program has no optimizer in this place: 4 values",
+    "everything else, 2 values, is restored",
+    "expect_partial()",
+)
+def program_has_no_optimizer(at: Path) -> Pair:
+    return Pair(saved_with(at, keras_3_adam), lambda: ckpt(model=module(a=var([0.0, 0.0]))))
+
+
+@shows(Kind.OPTIMIZER_MISSING, FAIL, "(root).optimizer", None, "7 values of its state stay unused")
+def program_has_no_optimizer_for_declared_slots(at: Path) -> Pair:
+    return Pair(saved_with(at, legacy_adam), lambda: ckpt(model=module(a=var([0.0, 0.0]))))
+
+
+@shows(
+    Kind.OPTIMIZER_MISSING,
+    FAIL,
+    None,
+    "(root).optimizer",
+    "The checkpoint has no optimizer in this place: 4 values",
+    "assert_nontrivial_match()",
+)
+def checkpoint_has_no_optimizer(at: Path) -> Pair:
+    path = saved(at, model=module(a=var([1.0, 2.0])))
+    return Pair(
+        path,
+        lambda: with_adam(v1_adam),
+        mended=lambda: Pair(path, lambda: with_adam(v1_adam)),
+        passes="assert_nontrivial_match",
+    )
+
+
+@shows(Kind.OPTIMIZER_MISSING, FAIL, None, "(root).optimizer", "Training starts with a fresh")
+def checkpoint_has_no_keras_3_optimizer(at: Path) -> Pair:
+    return Pair(saved(at, model=module(a=var([1.0, 2.0]))), lambda: with_adam(keras_3_adam))
+
+
+@shows(
+    Kind.OPTIMIZER_MISSING,
+    ERROR,
+    "(root).training.optimizer's state 'm' for (root).a",
+    "(root).training.optimizer",
+    "AttributeError",
+    "experimental_skip_slot_variables=True",
+)
+def module_where_an_optimizer_was_saved(at: Path) -> Pair:
+    variable = var([1.0, 2.0])
+    path = saved(at, a=variable, training=module(optimizer=v1_adam(variable)))
+    return Pair(path, lambda: ckpt(a=var([0.0, 0.0]), training=module(optimizer=module())))
+
+
+@silent(Kind.OPTIMIZER_MISSING)
+def part_of_an_optimizer_is_missing(at: Path) -> Pair:
+    def with_sgd(momentum: float) -> Any:
+        model = module(a=var([1.0, 2.0]))
+        optimizer = keras_3().optimizers.SGD(momentum=momentum)
+        optimizer.build([model.a])
+        return ckpt(model=model, optimizer=optimizer)
+
+    return Pair(save_any(at, with_sgd(0.9)), lambda: with_sgd(0.0))
+
+
+@silent(Kind.OPTIMIZER_MISSING)
+def something_else_called_optimizer_is_missing(at: Path) -> Pair:
+    path = saved(at, model=module(a=var()), optimizer=module(v=var()))
+    return Pair(path, lambda: ckpt(model=module(a=var())))
+
+
+# --- not_built
+
+
+@shows(Kind.NOT_BUILT, FAIL, "(root).model.first._kernel", "(root).model", "no build() of its own")
+def keras_3_model_without_a_build_of_its_own(at: Path) -> Pair:
+    path = saved(at, model=called(net_without_build()()))
+    return Pair(
+        path,
+        lambda: ckpt(model=net_without_build()()),
+        after=lambda target: called(target.model),
+        mended=lambda: Pair(path, lambda: ckpt(model=called(net_without_build()()))),
+    )
+
+
+@shows(Kind.NOT_BUILT, FAIL, "(root).model", "(root).model", "saved before it had its variables")
+def model_saved_before_it_was_built(at: Path) -> Pair:
+    def model() -> Any:
+        return keras_2().Sequential([keras_2().layers.Dense(2), keras_2().layers.Dense(2)])
+
+    return Pair(saved(at, model=model()), lambda: ckpt(model=called(model())))
+
+
+@shows(Kind.NOT_BUILT, FAIL, "(root).model", "(root).model", "4 values of the program")
+def subclassed_model_saved_before_it_was_built(at: Path) -> Pair:
+    path = saved(at, model=net_without_build()())
+    return Pair(path, lambda: ckpt(model=called(net_without_build()())))
+
+
+def _saved_unbuilt(at: Path, maker: Callable[..., Any]) -> Pair:
+    path = saved(at, model=module(a=var([1.0, 2.0])), optimizer=maker())
+    return Pair(path, lambda: with_adam(maker))
+
+
+@shows(Kind.NOT_BUILT, FAIL, "(root).optimizer", "(root).optimizer", "saved without slot variables")
+def keras_3_optimizer_saved_before_its_first_step(at: Path) -> Pair:
+    return _saved_unbuilt(at, keras_3_adam)
+
+
+@shows(Kind.NOT_BUILT, FAIL, "(root).optimizer", "(root).optimizer", "saved without slot variables")
+def keras_2_optimizer_saved_before_its_first_step(at: Path) -> Pair:
+    return _saved_unbuilt(at, keras_2_adam)
+
+
+@shows(Kind.NOT_BUILT, FAIL, "(root).optimizer", "(root).optimizer", "before it had its variables")
+def legacy_optimizer_saved_before_its_first_step(at: Path) -> Pair:
+    return _saved_unbuilt(at, legacy_adam)
+
+
+@silent(Kind.NOT_BUILT)
+def keras_3_model_with_a_build_of_its_own(at: Path) -> Pair:
+    path = saved(at, model=called(net_with_build()()))
+    return Pair(path, lambda: ckpt(model=net_with_build()()))
+
+
+@silent(Kind.NOT_BUILT)
+def keras_3_sequential_not_built_yet(at: Path) -> Pair:
+    path = saved(at, model=keras_3_sequential(4, 2))
+    return Pair(path, lambda: ckpt(model=unbuilt_sequential(keras_3(), 4, 2)))
+
+
+@silent(Kind.NOT_BUILT)
+def both_sides_not_built_yet(at: Path) -> Pair:
+    return Pair(saved(at, model=net_without_build()()), lambda: ckpt(model=net_without_build()()))
+
+
+def unbuilt_sequential(keras: Any, *units: int) -> Any:
+    return keras.Sequential([keras.layers.Dense(number) for number in units])
+
+
+# --- deferred
+
+
+@shows(Kind.DEFERRED, DEFERRED, "(root).model._functional", "(root).model", "4 saved values wait")
+def keras_3_sequential_not_built(at: Path) -> Pair:
+    return Pair(
+        saved(at, model=keras_3_sequential(4, 2)),
+        lambda: ckpt(model=unbuilt_sequential(keras_3(), 4, 2)),
+        after=lambda target: called(target.model),
+    )
+
+
+@shows(Kind.DEFERRED, DEFERRED, None, "(root).model", "until this Net is built", "call the model")
+def keras_3_subclass_with_build_not_built(at: Path) -> Pair:
+    return Pair(
+        saved(at, model=called(net_with_build()())),
+        lambda: ckpt(model=net_with_build()()),
+        after=lambda target: called(target.model),
+    )
+
+
+@shows(Kind.DEFERRED, DEFERRED, None, "(root).model", "4 saved values wait until this Sequential")
+def keras_2_sequential_not_built(at: Path) -> Pair:
+    return Pair(
+        saved(at, model=keras_2_sequential(4, 2)),
+        lambda: ckpt(model=unbuilt_sequential(keras_2(), 4, 2)),
+        after=lambda target: called(target.model),
+    )
+
+
+def _optimizer_not_built(at: Path, maker: Callable[..., Any]) -> Pair:
+    def build(target: Any) -> None:
+        if hasattr(target.optimizer, "build"):
+            target.optimizer.build([target.model.a])
+        else:
+            stepped(target.optimizer, [target.model.a])
+
+    return Pair(
+        saved_with(at, maker),
+        lambda: ckpt(model=module(a=var([3.0, 4.0])), optimizer=maker()),
+        after=build,
+    )
+
+
+@shows(Kind.DEFERRED, DEFERRED, None, "(root).optimizer", "2 saved values wait until this Adam")
+def keras_3_optimizer_not_built(at: Path) -> Pair:
+    return _optimizer_not_built(at, keras_3_adam)
+
+
+@shows(Kind.DEFERRED, DEFERRED, None, "(root).optimizer", "optimizer.build(variables)")
+def keras_2_optimizer_not_built(at: Path) -> Pair:
+    return _optimizer_not_built(at, keras_2_adam)
+
+
+@shows(Kind.DEFERRED, DEFERRED, "(root).optimizer.iter", "(root).optimizer", "5 saved values wait")
+def legacy_optimizer_before_its_first_step(at: Path) -> Pair:
+    return _optimizer_not_built(at, legacy_adam)
+
+
+@shows(Kind.DEFERRED, DEFERRED, None, "(root).optimizer", "until this AdamOptimizer is built")
+def optimizer_of_tensorflow_1_before_its_first_step(at: Path) -> Pair:
+    return _optimizer_not_built(at, v1_adam)
+
+
+@shows(Kind.DEFERRED, DEFERRED, None, "(root).model", "12 saved values wait until this Sequential")
+def slot_variables_of_variables_not_made_yet(at: Path) -> Pair:
+    def build(target: Any) -> None:
+        stepped(target.optimizer, called(target.model).trainable_variables)
+
+    model = called(keras_2_sequential(4, 2))
+    path = saved(at, model=model, optimizer=legacy_adam(*model.trainable_variables))
+    return Pair(
+        path,
+        lambda: ckpt(model=unbuilt_sequential(keras_2(), 4, 2), optimizer=legacy_adam()),
+        after=build,
+    )
+
+
+@shows(Kind.DEFERRED, DEFERRED, None, "(root).optimizer", "4 saved values wait until this AdamOp")
+def slot_variables_that_a_graph_does_not_make_yet(at: Path) -> Pair:
+    import tensorflow as tf
+
+    def live() -> Any:
+        return ckpt(model=module(a=var([3.0, 4.0], use_resource=True)), optimizer=v1_adam())
+
+    graph = tf.Graph()
+    make = made_within(graph.as_default, live)
+    return Pair(saved_with(at, v1_adam), make, within=graph.as_default)
+
+
+@silent(Kind.DEFERRED)
+def built_model_lacks_a_layer(at: Path) -> Pair:
+    path = saved(at, model=keras_3_sequential(4, 2))
+    return Pair(path, lambda: ckpt(model=keras_3_sequential(4)))
+
+
+@silent(Kind.DEFERRED)
+def module_lacks_a_variable(at: Path) -> Pair:
+    return Pair(saved(at, m=module(a=var(), b=var())), lambda: ckpt(m=module(a=var())))
+
+
+@silent(Kind.DEFERRED)
+def optimizer_of_another_generation_is_not_built(at: Path) -> Pair:
+    path = saved_with(at, keras_3_adam)
+    return Pair(path, lambda: ckpt(model=module(a=var([1.0, 2.0])), optimizer=legacy_adam()))
+
+
+# --- save_counter
+
+
+@shows(
+    Kind.SAVE_COUNTER,
+    FAIL,
+    None,
+    "(root).save_counter",
+    "written by write()",
+    "Read it with read()",
+)
+def written_and_restored(at: Path) -> Pair:
+    path = written(at, v=var())
+    read = Pair(path, lambda: ckpt(v=var()), "read")
+    return Pair(path, lambda: ckpt(v=var()), mended=lambda: read)
+
+
+@shows(Kind.SAVE_COUNTER, FAIL, "(root).save_counter", None, "saved by save()", "with restore()")
+def saved_and_read(at: Path) -> Pair:
+    path = saved(at, v=var())
+    restored = Pair(path, lambda: ckpt(v=var()))
+    return Pair(path, lambda: ckpt(v=var()), "read", mended=lambda: restored)
+
+
+@silent(Kind.SAVE_COUNTER)
+def written_and_read(at: Path) -> Pair:
+    return Pair(written(at, v=var()), lambda: ckpt(v=var()), "read")
+
+
+@silent(Kind.SAVE_COUNTER)
+def counter_of_an_inner_checkpoint(at: Path) -> Pair:
+    return Pair(saved(at, inner=ckpt(v=var())), lambda: ckpt(inner=counted(ckpt(v=var()))))
+
+
+# --- unresolved
+
+
+@shows(
+    Kind.UNRESOLVED,
+    FAIL,
+    "(root).head",
+    None,
+    "2 saved values here are not used: (root) has no child 'head'",
+    "expect_partial()",
+)
+def part_of_the_model_is_gone(at: Path) -> Pair:
+    path = saved(at, v=var(), head=module(a=var(), b=module(c=var())))
+    return Pair(
+        path,
+        lambda: ckpt(v=var()),
+        mended=lambda: Pair(path, lambda: ckpt(v=var(), head=module(a=var(), b=module(c=var())))),
+    )
+
+
+@shows(Kind.UNRESOLVED, FAIL, "(root).optimizer", None, "1 slot variable of this optimizer is not")
+def slot_variables_of_a_variable_that_is_gone(at: Path) -> Pair:
+    def make(*names: str) -> Any:
+        model = module(**{name: var([1.0]) for name in names})
+        optimizer = keras_2().optimizers.legacy.SGD(momentum=0.9)
+        return ckpt(model=model, optimizer=stepped(optimizer, [getattr(model, n) for n in names]))
+
+    return Pair(save_any(at, make("a", "b")), lambda: make("a"))
+
+
+@silent(Kind.UNRESOLVED)
+def object_without_values_is_gone(at: Path) -> Pair:
+    return Pair(saved(at, v=var(), head=module(b=module())), lambda: ckpt(v=var()))
+
+
+@silent(Kind.UNRESOLVED)
+def values_below_a_poisoned_container(at: Path) -> Pair:
+    return Pair(saved(at, model=two_blocks()), lambda: ckpt(model=replaced_block()))
+
+
+# --- unmatched
+
+
+@shows(
+    Kind.UNMATCHED,
+    FAIL,
+    None,
+    "(root).head",
+    "2 values of the program are not in the checkpoint: (root) has nothing under 'head'",
+)
+def part_of_the_model_is_new(at: Path) -> Pair:
+    path = saved(at, v=var())
+    return Pair(
+        path,
+        lambda: ckpt(v=var(), head=module(a=var(), b=var())),
+        mended=lambda: Pair(path, lambda: ckpt(v=var(), head=module(a=var(), b=var()))),
+        passes="assert_nontrivial_match",
+    )
+
+
+@silent(Kind.UNMATCHED)
+def new_part_has_no_value(at: Path) -> Pair:
+    return Pair(saved(at, v=var()), lambda: ckpt(v=var(), head=module(a=[])))
+
+
+# --- unused_attribute
+
+
+@shows(Kind.UNUSED_ATTRIBUTE, FAIL, "(root).x", "(root).x", "Saved as VARIABLE_VALUE", "was saved")
+def module_where_a_variable_was_saved(at: Path) -> Pair:
+    path = saved(at, x=var([1.0]))
+    return Pair(
+        path,
+        lambda: ckpt(x=module()),
+        mended=lambda: Pair(path, lambda: ckpt(x=var([0.0]))),
+    )
+
+
+@silent(Kind.UNUSED_ATTRIBUTE)
+def module_where_a_module_was_saved(at: Path) -> Pair:
+    return Pair(saved(at, x=module(v=var())), lambda: ckpt(x=module(v=var())))
+
+
+# --- leftover
+
+
+@shows(Kind.LEFTOVER, FAIL, None, "(root).save_counter", "A SavedModel has no save_counter")
+def counter_of_a_saved_model(at: Path) -> Pair:
+    path = saved_model(at, v=var(1.0))
+    return Pair(
+        path,
+        lambda: ckpt(module(v=var(2.0))),
+        mended=lambda: Pair(path, lambda: ckpt(module(v=var(2.0)))),
+        passes="assert_nontrivial_match",
+    )
+
+
+@shows(
+    Kind.LEFTOVER, FAIL, "(root).layer", "(root).layer", "layer's configuration", "Nothing to do"
+)
+def configuration_of_an_old_layer(at: Path) -> Pair:
+    # As Keras saved it in TensorFlow 1.13 to 2.0.
+    key = "layer/.ATTRIBUTES/OBJECT_CONFIG_JSON"
+
+    def add(graph: Any, values: dict[str, Any]) -> None:
+        layer = next(c.node_id for c in graph.nodes[0].children if c.local_name == "layer")
+        graph.nodes[layer].attributes.add(name="OBJECT_CONFIG_JSON", checkpoint_key=key)
+        values[key] = b"{}"
+
+    path = rewritten(at, saved(at, layer=module(kernel=var([1.0]))), add)
+    return Pair(path, lambda: ckpt(layer=module(kernel=var([2.0]))))
+
+
+def compiled() -> Any:
+    """Return a Keras 2 model with an optimizer and metrics."""
+    model = called(keras_2_sequential(4, 2))
+    model.compile("adam", "mse")
+    stepped(model.optimizer, model.trainable_variables)
+    return model
+
+
+def keras_2_saved_model(at: Path) -> str:
+    compiled().save(str(at / "model"), save_format="tf")
+    return str(at / "model")
+
+
+@shows(Kind.LEFTOVER, FAIL, "(root).keras_api", None, "2 values that a SavedModel or Keras keeps")
+def metrics_of_a_keras_2_saved_model(at: Path) -> Pair:
+    return Pair(keras_2_saved_model(at), lambda: ckpt(compiled()))
+
+
+@shows(Kind.LEFTOVER, FAIL, None, "(root).keras_api", "2 values that a loaded SavedModel keeps")
+def metrics_of_a_loaded_saved_model(at: Path) -> Pair:
+    import tensorflow as tf
+
+    directory = keras_2_saved_model(at)
+    compiled().save_weights(str(at / "weights"), save_format="tf")
+    return Pair(str(at / "weights"), lambda: ckpt(tf.saved_model.load(directory)), "read")
+
+
+@silent(Kind.LEFTOVER)
+def other_attribute_of_a_layer(at: Path) -> Pair:
+    return Pair(saved(at, layer=var()), lambda: ckpt(layer=module()))
+
+
+@silent(Kind.LEFTOVER)
+def saved_model_read_by_its_variables(at: Path) -> Pair:
+    path = saved_model(at, v=var(1.0)) + "/variables/variables"
+    return Pair(path, lambda: ckpt(module(v=var(2.0))), "read")

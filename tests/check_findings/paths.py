@@ -1,0 +1,118 @@
+"""Pairs of the findings on paths and files: wrong_path, key_missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ckpt_viz.restore_check.finding import Kind
+from tests.check_findings.table import ERROR, FAIL, Pair, Rows
+from tests.check_rows.objects import serializing
+from tests.programs import ckpt, module, rewritten, saved, saved_model, var
+
+rows = Rows()
+shows, silent = rows.shows, rows.silent
+
+
+# --- wrong_path
+
+
+def _passing() -> Any:
+    return ckpt(v=var(2.0))
+
+
+@shows(Kind.WRONG_PATH, FAIL, None, None, ".index is no checkpoint's prefix", "pass every assert")
+def index_file(at: Path) -> Pair:
+    path = saved(at, v=var())
+    return Pair(path + ".index", _passing, mended=lambda: Pair(path, _passing))
+
+
+@shows(Kind.WRONG_PATH, ERROR, None, None, "cannot read it (DataLossError)", "ckpt-1'")
+def directory_of_checkpoints(at: Path) -> Pair:
+    path = saved(at, v=var())
+    return Pair(str(at), _passing, mended=lambda: Pair(path, _passing))
+
+
+@shows(Kind.WRONG_PATH, ERROR, None, None, "(NotFoundError)", "ckpt-1'")
+def prefix_without_its_number(at: Path) -> Pair:
+    saved(at, v=var())
+    return Pair(str(at / "ckpt"), _passing)
+
+
+@shows(Kind.WRONG_PATH, ERROR, None, None, "which would raise, too")
+def data_file_of_a_checkpoint_that_does_not_fit(at: Path) -> Pair:
+    path = saved(at, v=var()) + ".data-00000-of-00001"
+    return Pair(path, lambda: ckpt(v=var([1.0, 2.0])))
+
+
+@shows(Kind.WRONG_PATH, ERROR, None, None, "be read, with assert_consumed() failing")
+def directory_of_a_checkpoint_of_something_else(at: Path) -> Pair:
+    saved(at, w=var())
+    return Pair(str(at), _passing)
+
+
+@shows(Kind.WRONG_PATH, ERROR, None, None, "ckpt-7", "did you mean", "ckpt-1?")
+def checkpoint_that_is_gone(at: Path) -> Pair:
+    saved(at, v=var())
+    return Pair(str(at / "ckpt-7"), _passing)
+
+
+@shows(Kind.WRONG_PATH, FAIL, None, None, "path is None", "tf.train.latest_checkpoint()")
+def latest_checkpoint_of_an_empty_directory(at: Path) -> Pair:
+    import tensorflow as tf
+
+    return Pair(tf.train.latest_checkpoint(str(at)), _passing)
+
+
+@silent(Kind.WRONG_PATH)
+def path_object(at: Path) -> Pair:
+    return Pair(Path(saved(at, v=var())), _passing)
+
+
+@silent(Kind.WRONG_PATH)
+def directory_of_a_saved_model(at: Path) -> Pair:
+    return Pair(saved_model(at, v=var()), lambda: ckpt(module(v=var(2.0))))
+
+
+# --- key_missing
+
+
+@shows(Kind.KEY_MISSING, ERROR, "(root).h", "(root).h", "upper not found", "class that was saved")
+def object_reads_a_tensor_that_was_not_saved(at: Path) -> Pair:
+    path = saved(at, h=serializing(lower=1.0))
+    return Pair(
+        path,
+        lambda: ckpt(h=serializing(lower=1.0, upper=1.0)),
+        mended=lambda: Pair(path, lambda: ckpt(h=serializing(lower=1.0))),
+    )
+
+
+@shows(Kind.KEY_MISSING, ERROR, "(root).v", "(root).v", "Copy the whole checkpoint again")
+def data_file_is_cut_short(at: Path) -> Pair:
+    path = rewritten(at, saved(at, a=var([1.0]), v=var([1.0] * 100)), lambda graph, values: None)
+    cut(path, 16)
+    return Pair(path, lambda: ckpt(a=var([0.0]), v=var([0.0] * 100)))
+
+
+@shows(Kind.KEY_MISSING, ERROR, None, None, "cannot be read", "Copy the whole checkpoint again")
+def data_file_is_cut_before_the_object_graph(at: Path) -> Pair:
+    path = saved(at, v=var([1.0] * 100))
+    cut(path, 10**6)
+    return Pair(path, lambda: ckpt(v=var([0.0] * 100)))
+
+
+def cut(path: str, number: int) -> None:
+    data = Path(path + ".data-00000-of-00001")
+    data.write_bytes(data.read_bytes()[: -min(number, data.stat().st_size - 1)])
+
+
+@shows(Kind.KEY_MISSING, ERROR, "(root).h", "(root).h", "VARIABLE_VALUE not found")
+def variable_where_an_object_with_tensors_was_saved(at: Path) -> Pair:
+    return Pair(saved(at, h=serializing(lower=1.0)), lambda: ckpt(h=var()))
+
+
+@silent(Kind.KEY_MISSING)
+def object_reads_one_of_two_tensors_that_were_saved(at: Path) -> Pair:
+    return Pair(
+        saved(at, h=serializing(lower=1.0, upper=1.0)), lambda: ckpt(h=serializing(lower=1.0))
+    )

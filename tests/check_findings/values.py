@@ -1,0 +1,422 @@
+"""Pairs of the findings on values that go wrong although the asserts pass.
+
+cross_wired, swapped, untied, value_lost, never_restored, tensor_ignored, saver_unknown,
+overwritten, unknowable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ckpt_viz.restore_check.finding import Kind
+from tests.check_findings.objects import in_a_graph, mutable_table, saved_with
+from tests.check_findings.table import ERROR, FAIL, INFO, WARNING, Pair, Rows
+from tests.check_rows.objects import registered, serializing, state_of_python, unlistable
+from tests.check_rows.saving import saved_by_unknown_saver
+from tests.programs import (
+    ckpt,
+    differently,
+    keras_2,
+    keras_2_adam,
+    keras_3_adam,
+    keras_3_sequential,
+    legacy_adam,
+    module,
+    rewritten,
+    save_any,
+    saved,
+    var,
+    with_adam,
+)
+
+rows = Rows()
+shows, silent = rows.shows, rows.silent
+
+
+# --- cross_wired
+
+
+def frozen(first: bool, units: Sequence[int] = (3, 3, 3)) -> Any:
+    model = keras_3_sequential(*units)
+    model.layers[0].trainable = not first
+    return ckpt(model=model, optimizer=keras_3_adam(*model.trainable_variables))
+
+
+@shows(
+    Kind.CROSS_WIRED,
+    FAIL,
+    "(root).optimizer._trainable_variables.0",
+    "(root).optimizer._trainable_variables.0",
+    "4 saved values belong to other variables",
+    "_operations.1._kernel goes into (root).model._functional._operations.2._kernel",
+)
+def layer_frozen_since(at: Path) -> Pair:
+    path = save_any(at, frozen(False))
+    return Pair(path, lambda: frozen(True), mended=lambda: Pair(path, lambda: frozen(False)))
+
+
+@shows(Kind.CROSS_WIRED, FAIL, None, None, "lists of (root).optimizer", "belong to other variables")
+def layer_of_another_shape_frozen_since(at: Path) -> Pair:
+    path = save_any(at, frozen(False, (4, 5, 2)))
+    return Pair(path, lambda: frozen(True, (4, 5, 2)))
+
+
+@shows(Kind.CROSS_WIRED, FAIL, None, None, "belong to other variables")
+def layer_frozen_when_it_was_saved(at: Path) -> Pair:
+    path = save_any(at, frozen(True))
+    return Pair(path, lambda: frozen(False))
+
+
+def gan(exchanged: bool) -> Any:
+    generator, discriminator = keras_3_sequential(3, 3), keras_3_sequential(3, 3)
+    optimizers = [keras_3_adam(*model.trainable_variables) for model in (generator, discriminator)]
+    first, second = reversed(optimizers) if exchanged else optimizers
+    return ckpt(
+        generator=generator,
+        discriminator=discriminator,
+        generator_optimizer=first,
+        discriminator_optimizer=second,
+    )
+
+
+@shows(
+    Kind.CROSS_WIRED,
+    WARNING,
+    "(root).discriminator_optimizer._trainable_variables.0",
+    "(root).discriminator_optimizer._trainable_variables.0",
+    "that of (root).discriminator._functional._operations.1._kernel goes into (root).generator",
+)
+def two_optimizers_exchanged(at: Path) -> Pair:
+    path = save_any(at, differently(gan(False)))
+    return Pair(path, lambda: gan(True), mended=lambda: Pair(path, lambda: gan(False)))
+
+
+@shows(Kind.CROSS_WIRED, WARNING, None, None, "4 values of the optimizer's state change places")
+def optimizer_built_in_another_order(at: Path) -> Pair:
+    def make(order: int) -> Any:
+        model = module(a=var([1.0]), b=var([2.0]))
+        return ckpt(model=model, optimizer=keras_3_adam(*[model.a, model.b][::order]))
+
+    return Pair(save_any(at, differently(make(1))), lambda: make(-1))
+
+
+@shows(Kind.CROSS_WIRED, WARNING, None, None, "of the optimizer's state change places")
+def keras_2_optimizer_built_in_another_order(at: Path) -> Pair:
+    def make(order: int) -> Any:
+        model = module(a=var([1.0], name="a"), b=var([2.0], name="b"))
+        return ckpt(model=model, optimizer=keras_2_adam(*[model.a, model.b][::order]))
+
+    return Pair(save_any(at, differently(make(1))), lambda: make(-1))
+
+
+@silent(Kind.CROSS_WIRED)
+def two_optimizers_where_they_were(at: Path) -> Pair:
+    return Pair(save_any(at, gan(False)), lambda: gan(False))
+
+
+@silent(Kind.CROSS_WIRED)
+def layer_frozen_on_both_sides(at: Path) -> Pair:
+    return Pair(save_any(at, frozen(True)), lambda: frozen(True))
+
+
+@silent(Kind.CROSS_WIRED)
+def optimizer_not_built_and_layer_frozen(at: Path) -> Pair:
+    path = save_any(at, frozen(False))
+    return Pair(path, lambda: ckpt(model=keras_3_sequential(3, 3, 3), optimizer=keras_3_adam()))
+
+
+# --- swapped
+
+
+def branches(*names: str) -> Any:
+    keras = keras_2()
+    inputs = keras.Input((3,))
+    outputs = [keras.layers.Dense(4, name=name)(inputs) for name in names]
+    return ckpt(model=keras.Model(inputs, outputs))
+
+
+@shows(Kind.SWAPPED, WARNING, None, None, "'left/bias' goes into 'right/bias'", "changed places")
+def branches_in_another_order(at: Path) -> Pair:
+    path = save_any(at, differently(branches("left", "right")))
+    return Pair(
+        path,
+        lambda: branches("right", "left"),
+        mended=lambda: Pair(path, lambda: branches("left", "right")),
+    )
+
+
+@shows(Kind.SWAPPED, WARNING, "(root).l.0", "(root).l.0", "'a' goes into 'b'", "Put them in the")
+def items_of_a_list_in_another_order(at: Path) -> Pair:
+    def make(*names: str) -> Any:
+        return ckpt(l=[var(float(i), name=name) for i, name in enumerate(names)])
+
+    path = save_any(at, differently(make("a", "b", "c")))
+    return Pair(
+        path, lambda: make("b", "c", "a"), mended=lambda: Pair(path, lambda: make("a", "b", "c"))
+    )
+
+
+@silent(Kind.SWAPPED)
+def branches_that_only_a_number_tells_apart(at: Path) -> Pair:
+    path = save_any(at, branches("dense_1", "dense_2"))
+    return Pair(path, lambda: branches("dense_2", "dense_1"))
+
+
+@shows(Kind.SWAPPED, WARNING, "(root).a", "(root).a", "'a' goes into 'b'", "by name not")
+def one_for_the_other_and_that_for_a_third(at: Path) -> Pair:
+    path = saved(at, a=var(1.0, name="a"), b=var(2.0, name="b"))
+    return Pair(path, lambda: ckpt(a=var(0.0, name="b"), b=var(0.0, name="c")))
+
+
+@silent(Kind.SWAPPED)
+def one_full_name_changed(at: Path) -> Pair:
+    path = saved(at, a=var(1.0, name="a"), b=var(2.0, name="b"))
+    return Pair(path, lambda: ckpt(a=var(0.0, name="x"), b=var(0.0, name="b")))
+
+
+@shows(
+    Kind.SWAPPED,
+    WARNING,
+    None,
+    None,
+    "2 values of the optimizer's state change places: the state 'momentum' of (root).model.a goes",
+)
+def states_of_an_optimizer_in_another_order(at: Path) -> Pair:
+    def exchange(graph: Any, values: dict[str, Any]) -> None:
+        optimizer = graph.nodes[_child(graph, graph.nodes[0], "optimizer")]
+        states = graph.nodes[_child(graph, optimizer, "_variables")].children
+        momentum, velocity = (c for c in states if c.local_name in ("2", "3"))
+        momentum.node_id, velocity.node_id = velocity.node_id, momentum.node_id
+
+    path = rewritten(at, save_any(at, differently(with_adam(keras_3_adam))), exchange)
+    return Pair(path, lambda: with_adam(keras_3_adam))
+
+
+def _child(graph: Any, node: Any, local_name: str) -> int:
+    return int(next(c.node_id for c in node.children if c.local_name == local_name))
+
+
+# --- untied
+
+
+@shows(
+    Kind.UNTIED,
+    FAIL,
+    "(root).decoder",
+    "(root).decoder",
+    "(root).decoder and (root).encoder",
+    "only the first one gets its value",
+)
+def shared_variable_is_two_now(at: Path) -> Pair:
+    shared = var([2.0])
+    path = saved(at, encoder=shared, decoder=shared)
+
+    def mended() -> Any:
+        both = var([0.0])
+        return ckpt(encoder=both, decoder=both)
+
+    return Pair(
+        path,
+        lambda: ckpt(encoder=var([0.0]), decoder=var([0.0])),
+        mended=lambda: Pair(path, mended),
+    )
+
+
+@shows(Kind.UNTIED, FAIL, "(root).a.v", "(root).a.v", "(root).a.v and (root).b.v")
+def shared_module_is_two_now(at: Path) -> Pair:
+    inner = var([2.0])
+    path = saved(at, a=module(v=inner), b=module(v=inner))
+    return Pair(path, lambda: ckpt(a=module(v=var([0.0])), b=module(v=var([0.0]))))
+
+
+@silent(Kind.UNTIED)
+def shared_on_both_sides(at: Path) -> Pair:
+    def make() -> Any:
+        shared = var([2.0])
+        return ckpt(a=shared, b=shared)
+
+    return Pair(save_any(at, make()), make)
+
+
+@silent(Kind.UNTIED)
+def shared_object_without_a_value_is_two_now(at: Path) -> Pair:
+    empty = module()
+    path = saved(at, a=empty, b=empty, v=var())
+    return Pair(path, lambda: ckpt(a=module(), b=module(), v=var()))
+
+
+# --- value_lost
+
+
+def tied() -> Any:
+    shared = var([0.0])
+    return ckpt(a=shared, b=shared)
+
+
+@shows(
+    Kind.VALUE_LOST, WARNING, "(root).b", "(root).a", "that of (root).a is restored", "two objects"
+)
+def two_variables_are_one_now(at: Path) -> Pair:
+    path = saved(at, a=var([1.0]), b=var([2.0]))
+    return Pair(path, tied, mended=lambda: Pair(path, lambda: ckpt(a=var([0.0]), b=var([0.0]))))
+
+
+@silent(Kind.VALUE_LOST)
+def two_variables_of_one_value_are_one_now(at: Path) -> Pair:
+    return Pair(saved(at, a=var([1.0]), b=var([1.0])), tied)
+
+
+@silent(Kind.VALUE_LOST)
+def two_objects_without_values_are_one_now(at: Path) -> Pair:
+    def live() -> Any:
+        shared = module()
+        return ckpt(a=shared, b=shared, v=var())
+
+    return Pair(saved(at, a=module(), b=module(), v=var()), live)
+
+
+# --- never_restored
+
+
+@shows(Kind.NEVER_RESTORED, WARNING, "(root).x", "(root).x", "without a value", "no assert tells")
+def variable_where_a_module_was_saved(at: Path) -> Pair:
+    path = saved(at, x=module(), v=var())
+    return Pair(path, lambda: ckpt(x=var([3.0]), v=var()))
+
+
+@silent(Kind.NEVER_RESTORED)
+def variable_below_a_module_that_was_saved_empty(at: Path) -> Pair:
+    path = saved(at, x=module(), v=var())
+    return Pair(path, lambda: ckpt(x=module(w=var()), v=var()))
+
+
+@silent(Kind.NEVER_RESTORED)
+def optimizer_that_scales_the_loss(at: Path) -> Pair:
+    def make() -> Any:
+        keras = keras_2()
+        model = module(a=var([1.0]))
+        optimizer = keras.mixed_precision.LossScaleOptimizer(keras.optimizers.Adam())
+        optimizer.build([model.a])
+        return ckpt(model=model, optimizer=optimizer)
+
+    return Pair(save_any(at, make()), make)
+
+
+# --- tensor_ignored
+
+
+@shows(Kind.TENSOR_IGNORED, WARNING, "(root).h", "(root).h", "reads 1 of", "leaves upper unread")
+def object_reads_fewer_tensors_than_it_saved(at: Path) -> Pair:
+    path = saved(at, h=serializing(lower=1.0, upper=1.0))
+    return Pair(
+        path,
+        lambda: ckpt(h=serializing(lower=1.0)),
+        mended=lambda: Pair(path, lambda: ckpt(h=serializing(lower=1.0, upper=1.0))),
+    )
+
+
+@silent(Kind.TENSOR_IGNORED)
+def object_reads_all_its_tensors(at: Path) -> Pair:
+    path = saved(at, h=serializing(lower=1.0, upper=1.0))
+    return Pair(path, lambda: ckpt(h=serializing(lower=1.0, upper=1.0)))
+
+
+@silent(Kind.TENSOR_IGNORED)
+def table_reads_its_keys_and_values(at: Path) -> Pair:
+    return Pair(saved(at, t=mutable_table(2)), lambda: ckpt(t=mutable_table()))
+
+
+# --- saver_unknown
+
+
+@shows(Kind.SAVER_UNKNOWN, WARNING, "(root).m", "(root).m", "'elsewhere.Saver'", "Import the mod")
+def saver_of_a_module_that_is_not_imported(at: Path) -> Pair:
+    return Pair(saved_by_unknown_saver(at), lambda: ckpt(m=module(), v=var()))
+
+
+@shows(Kind.SAVER_UNKNOWN, ERROR, "(root).m", "(root).m", "'check_table.Strict', which refuses")
+def saver_refuses_the_object(at: Path) -> Pair:
+    path = saved(at, m=registered("Strict")(), v=var())
+    return Pair(path, lambda: ckpt(m=module(), v=var()))
+
+
+@silent(Kind.SAVER_UNKNOWN)
+def saver_of_the_class_that_was_saved(at: Path) -> Pair:
+    path = saved(at, m=registered("Strict")(), v=var())
+    return Pair(path, lambda: ckpt(m=registered("Strict")(), v=var()))
+
+
+# --- overwritten
+
+
+@shows(
+    Kind.OVERWRITTEN,
+    INFO,
+    "(root).optimizer._learning_rate",
+    "(root).optimizer._learning_rate",
+    "learning_rate is 0.001; the restore sets it to 0.1",
+)
+def learning_rate_of_keras_3_set_anew(at: Path) -> Pair:
+    path = saved_with(at, lambda *v: keras_3_adam(*v, learning_rate=0.1))
+    return Pair(path, lambda: with_adam(lambda *v: keras_3_adam(*v, learning_rate=0.001)))
+
+
+@shows(Kind.OVERWRITTEN, INFO, None, None, "beta_1 is 0.9; the restore sets it to 0.5")
+def beta_of_legacy_keras_set_anew(at: Path) -> Pair:
+    path = saved_with(at, lambda *v: legacy_adam(*v, beta_1=0.5))
+    return Pair(path, lambda: with_adam(legacy_adam))
+
+
+@silent(Kind.OVERWRITTEN)
+def learning_rate_is_the_same(at: Path) -> Pair:
+    path = saved_with(at, lambda *v: keras_3_adam(*v, learning_rate=0.1))
+    return Pair(path, lambda: with_adam(lambda *v: keras_3_adam(*v, learning_rate=0.1)))
+
+
+@silent(Kind.OVERWRITTEN)
+def learning_rate_of_a_model_is_a_weight(at: Path) -> Pair:
+    return Pair(
+        saved(at, m=module(learning_rate=var(1.0))), lambda: ckpt(m=module(learning_rate=var(2.0)))
+    )
+
+
+# --- unknowable
+
+
+@shows(Kind.UNKNOWABLE, INFO, "(root).s", "(root).s", "Code of its own class", "copy")
+def python_state(at: Path) -> Pair:
+    return Pair(saved(at, s=state_of_python()), lambda: ckpt(s=state_of_python()))
+
+
+@shows(Kind.UNKNOWABLE, INFO, "(root).h", "(root).h", "Code of its own class")
+def object_that_restores_itself(at: Path) -> Pair:
+    return Pair(saved(at, h=serializing(lower=1.0)), lambda: ckpt(h=serializing(lower=1.0)))
+
+
+@shows(Kind.UNKNOWABLE, ERROR, "(root).m", "(root).m", "RuntimeError: no list for you")
+def object_raises_when_it_is_asked(at: Path) -> Pair:
+    return Pair(saved(at, m=module(v=var())), lambda: ckpt(m=unlistable()()))
+
+
+@shows(Kind.UNKNOWABLE, INFO, None, None, "A graph is being built", "run_restore_ops()")
+def graph_is_being_built(at: Path) -> Pair:
+    return in_a_graph(saved(at, v=var([1.0])), [5.0])
+
+
+@shows(Kind.UNKNOWABLE, INFO, "(root).i", "(root).i", "iterator", "NotFoundError", "pipeline")
+def iterator_of_a_dataset(at: Path) -> Pair:
+    import tensorflow as tf
+
+    def live() -> Any:
+        return ckpt(i=iter(tf.data.Dataset.range(3)), v=var())
+
+    source = live()
+    next(source.i)
+    return Pair(save_any(at, source), live)
+
+
+@silent(Kind.UNKNOWABLE)
+def table_of_tensorflow(at: Path) -> Pair:
+    return Pair(saved(at, t=mutable_table(2), v=var()), lambda: ckpt(t=mutable_table(2), v=var()))
