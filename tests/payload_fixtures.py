@@ -125,7 +125,12 @@ def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
         "baseSize": overlay.base_size,
         "verdicts": [{"name": v.name, "passes": v.passes} for v in overlay.verdicts],
         "marks": [
-            {"state": m.state.value, "detail": m.detail or None, "partner": m.partner or None}
+            {
+                "state": m.state.value,
+                "detail": m.detail or None,
+                "partner": m.partner or None,
+                "otherPlace": m.other_place,
+            }
             for m in overlay.marks
         ],
         "problems": [
@@ -313,9 +318,9 @@ def _diff() -> Overlay:
         3: Mark(State.SHAPE, "float32 3×4 ≠ 3×2"),
         4: Mark(State.DTYPE, "float64 ≠ float32 4×2"),
         5: Mark(State.ROLE, "object ≠ variable"),
-        7: Mark(State.MOVED, "", "(root).old"),
+        7: Mark(State.MOVED, "", "(root).old", 9),
         8: Mark(State.ONLY_B),
-        9: Mark(State.MOVED, "", "(root).new"),
+        9: Mark(State.MOVED, "", "(root).new", 7),
         10: Mark(State.ONLY_A),
     }
     problems = tuple(

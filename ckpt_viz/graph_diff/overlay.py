@@ -80,8 +80,9 @@ def _marks(a: Graph, b: Graph, compared: Compared, of_a: Mapping[int, int]) -> l
         else:
             marks[theirs] = Mark(State.PLAIN, "", partner) if partner else _PLAIN
     for ours, theirs in compared.moved.items():
-        marks[theirs] = Mark(State.MOVED, "", readable_name(a, ours))
-        marks[of_a[ours]] = Mark(State.MOVED, "", readable_name(b, theirs))
+        left = of_a[ours]
+        marks[theirs] = Mark(State.MOVED, "", readable_name(a, ours), left)
+        marks[left] = Mark(State.MOVED, "", readable_name(b, theirs), theirs)
     return marks
 
 
@@ -142,16 +143,29 @@ class _Sides:
             case State.ONLY_B:
                 return f"Nothing in a corresponds to {self._extent(group)}."
             case State.MOVED:
-                return f"The same dtypes and shapes have moved: {self._extent(group)}."
+                extent = self._extent(group)
+                what = "" if extent == "it" else f": {extent}"
+                return f"Recognised by its dtypes and shapes{what}."
             case State.VALUE if not detail:
-                return f"The values differ: of {self._extent(group)}."
+                return self._values_differ(group)
             case state:
                 return f"The {state.value} differs: {detail}."
+
+    def _values_differ(self, group: Group) -> str:
+        below = len(group.members) - (group.top in group.members)
+        if group.of_slots:
+            return f"The values of its {count(below, 'slot variable')} differ."
+        if group.top not in group.members:
+            return f"The values of {count(below, 'node')} below it differ."
+        if below:
+            return f"Its value differs, and those of {count(below, 'node')} below it."
+        own = len(self._node(group.top).attributes)
+        return "Its value differs." if own < 2 else f"At least one of its {own} values differs."
 
     def _extent(self, group: Group) -> str:
         """Return in words how much a group is."""
         if group.of_slots:
-            return f"{count(len(group.members), 'slot variable')} of it"
+            return f"its {count(len(group.members), 'slot variable')}"
         below = len(group.members) - (group.top in group.members)
         if not below:
             return "it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, SlotRule
 
-_MAX_STEPS = 100
+_MAX_STEPS = 50
 _MAX_CHARACTERS = 1000  # as in render.text: more than any name that a person has given
 
 
@@ -17,7 +17,7 @@ def readable_name(graph: Graph, node_id: int) -> str:
     slot = graph.nodes[node_id].slot
     if slot is not None and slot.optimizer is not None and slot.rule is SlotRule.DECLARED:
         optimizer, variable = _dotted(graph, slot.optimizer), _dotted(graph, slot.variable)
-        return f"{optimizer}'s state '{_cut(slot.name)}' for {variable}"
+        return f"{optimizer}'s state '{readable(slot.name)}' for {variable}"
     return _dotted(graph, node_id)
 
 
@@ -31,10 +31,11 @@ def _dotted(graph: Graph, node_id: int) -> str:
         if len(names) >= _MAX_STEPS or characters > _MAX_CHARACTERS:
             return ".".join(("(root)…", *reversed(names)))
         node_id, local_name = graph.first_edges[node_id]
-        names.append(_cut(local_name))
+        names.append(readable(local_name))
         characters += len(local_name)
     return ".".join(("(root)", *reversed(names)))
 
 
-def _cut(name: str) -> str:
+def readable(name: str) -> str:
+    """Return a name, or the beginning of one that is too long to read."""
     return name if len(name) <= _MAX_CHARACTERS else f"{name[:_MAX_CHARACTERS]}…"

@@ -53,12 +53,15 @@ class Mark:
     """What a comparison says of one node.
 
     `detail` is the difference in few words, `float32 8×10 ≠ 8×12`; `partner` the name of the
-    node of the other side, where it is another than this node's own.
+    node of the other side, where it is another than this node's own. `other_place` is the node
+    of the merged graph where the same thing stands a second time: where it was before it was
+    moved or renamed, or is now.
     """
 
     state: State
     detail: str = ""
     partner: str = ""
+    other_place: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

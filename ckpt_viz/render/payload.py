@@ -132,6 +132,9 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
         "overlay_state": _codes(_STATES, (mark.state for mark in marks)),
         "overlay_detail": strings.column(mark.detail or None for mark in marks),
         "overlay_partner": strings.column(mark.partner or None for mark in marks),
+        "overlay_other_place": _i4(
+            ABSENT if mark.other_place is None else mark.other_place for mark in marks
+        ),
         "problem_severity": _codes(_SEVERITIES, (problem.severity for problem in problems)),
         "problem_kind": strings.column(problem.kind for problem in problems),
         "problem_saved": strings.column(problem.saved for problem in problems),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from ckpt_viz.matching.engine import has_values
 from ckpt_viz.matching.name_based import NameTrace
 from ckpt_viz.matching.trace import Action, Cause, Failure, Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.merge import merge
+from ckpt_viz.object_graph.names import readable, readable_name
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.overlay import (
     Comparison,
@@ -114,8 +116,8 @@ def _marks(
     alike = _named_alike(saved, run.live, of_saved)
     for node, place in of_saved.items():
         if place < size:
-            name = "" if node in alike else saved.name(node)
-            partner = name if name and name != run.live.name(place) else ""
+            name = "" if node in alike else readable_name(saved, node)
+            partner = name if name and name != readable_name(run.live, place) else ""
             marks[place] = Mark(State.MATCHED, partner=partner)
     for obj in run.verdicts.unmatched:
         if obj < size:
@@ -130,12 +132,27 @@ def _marks(
         if finding.severity is Severity.WARNING or finding.kind in _WRONG:
             for obj in finding.objects:
                 if obj < size and marks[obj].state in (State.MATCHED, State.PLAIN):
-                    marks[obj] = Mark(State.WARNED, finding.kind.value, marks[obj].partner)
+                    marks[obj] = replace(marks[obj], state=State.WARNED, detail=finding.kind.value)
         elif finding.kind is Kind.UNUSED_ATTRIBUTE:
             for obj in finding.objects:
                 if obj < size:
-                    marks[obj] = Mark(State.FAILED, "attribute not used", marks[obj].partner)
+                    marks[obj] = replace(
+                        marks[obj], state=State.FAILED, detail="attribute not used"
+                    )
+        elif finding.kind is Kind.RENAMED:
+            _mark_renamed(finding, of_saved, size, marks)
     return marks
+
+
+def _mark_renamed(
+    finding: Finding, of_saved: Mapping[int, int], size: int, marks: list[Mark]
+) -> None:
+    """Let what seems to be renamed know its other place: the first of each side."""
+    for node, obj in zip(finding.nodes[:1], finding.objects[:1], strict=False):
+        place = of_saved.get(node, obj)
+        if obj < size <= place:
+            marks[obj] = replace(marks[obj], other_place=place)
+            marks[place] = replace(marks[place], other_place=obj)
 
 
 def _named_alike(saved: Graph, live: Graph, of_saved: Mapping[int, int]) -> set[int]:
@@ -212,8 +229,8 @@ def _problem(finding: Finding, of_saved: Mapping[int, int], size: int) -> Proble
         finding.severity,
         finding.kind.value,
         tuple(dict.fromkeys(places)),
-        finding.saved,
-        finding.live,
-        finding.why,
-        finding.remedy,
+        finding.saved and readable(finding.saved),
+        finding.live and readable(finding.live),
+        readable(finding.why),
+        readable(finding.remedy),
     )

@@ -100,7 +100,10 @@ describe("an overlay that is not as agreed is refused with its reason", () => {
       /has 15 elements in section overlay_state, expected 16/,
     ));
   it("a problem of a node that is not there", () =>
-    says(withNode(16), /has 16 in section problem_node/));
+    says(withFirst("problem_node", 16), /has 16 in section problem_node/));
+  it.each([16, -2])("another place that is not there, %i", (id) =>
+    says(withFirst("overlay_other_place", id), /in section overlay_other_place, which is out of/),
+  );
   it("a problem of half a node", () =>
     says(
       withHeader((header) => {
@@ -119,14 +122,14 @@ describe("an overlay that is not as agreed is refused with its reason", () => {
     states: [],
     severities: [],
   };
-  /** The first node of the first problem replaced. */
-  function withNode(id: number): Uint8Array {
+  /** The first element of a section of integers replaced. */
+  function withFirst(of: string, id: number): Uint8Array {
     const bytes = unpacked("check");
     const headerEnd = 12 + bytes.readUInt32LE(8);
     const header = JSON.parse(bytes.toString("utf8", 12, headerEnd)) as { sections: Sections };
     let offset = Math.ceil(headerEnd / 8) * 8;
     for (const { name, type, length } of header.sections) {
-      if (name === "problem_node") {
+      if (name === of) {
         bytes.writeInt32LE(id, offset);
       }
       const size = length * (type === "uint8" ? 1 : type === "int32" ? 4 : 8);
@@ -134,6 +137,15 @@ describe("an overlay that is not as agreed is refused with its reason", () => {
     }
     return gzipSync(bytes);
   }
+});
+
+it("reads what was written before there were other places", async () => {
+  const earlier = withHeader((header) => {
+    const sections = header.sections as { name: string }[];
+    sections.find(({ name }) => name === "overlay_other_place")!.name = "something_else";
+  }, "diff");
+  const { overlay, nodeCount } = await decode(earlier);
+  expect([...overlay!.columns.overlay_other_place]).toEqual(Array(nodeCount).fill(-1));
 });
 
 it("passes over sections and keys that it does not know", async () => {

@@ -11,6 +11,7 @@ const MAGIC = "ckptviz\0";
 const ALIGNMENT = 8;
 /** A payload of 50,000 nodes unpacks to some 10 MB; far above that it is an attack. */
 const MAX_BYTES = 512 * 2 ** 20;
+const PIECE = 2 ** 16;
 
 export const ROLES = [
   "object",
@@ -122,6 +123,7 @@ const OVERLAY_COLUMNS = {
   overlay_state: ["state", "node"],
   overlay_detail: ["text", "node"],
   overlay_partner: ["text", "node"],
+  overlay_other_place: ["id?", "node"],
   problem_severity: ["severity", "problem"],
   problem_kind: ["text", "problem"],
   problem_saved: ["text", "problem"],
@@ -152,7 +154,7 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
     slotRules: header.slot_rules,
     strings,
     columns,
-    overlay: readOverlay(header.overlay ?? null, sections),
+    overlay: readOverlay(header.overlay ?? null, sections, columns.role.length),
   };
   require(payload.nodeCount > 0, "has no nodes");
   checkGraph(payload);
@@ -172,7 +174,11 @@ function pick<Name extends string>(
   return columns;
 }
 
-function readOverlay(header: OverlayHeader | null, sections: Sections): OverlayPayload | null {
+function readOverlay(
+  header: OverlayHeader | null,
+  sections: Sections,
+  nodeCount: number,
+): OverlayPayload | null {
   if (header === null) {
     return null;
   }
@@ -195,8 +201,14 @@ function readOverlay(header: OverlayHeader | null, sections: Sections): OverlayP
     verdicts: header.verdicts,
     states: header.states,
     severities: header.severities,
-    columns: pick(sections, OVERLAY_COLUMNS),
+    columns: pick(withOtherPlaces(sections, nodeCount), OVERLAY_COLUMNS),
   };
+}
+
+/** The first payloads of this version do not have other places. */
+function withOtherPlaces(sections: Sections, nodeCount: number): Sections {
+  const nowhere = new Int32Array(nodeCount).fill(ABSENT);
+  return new Map([["overlay_other_place", nowhere], ...sections]);
 }
 
 function isVerdict(value: Partial<Verdict> | null): boolean {
@@ -230,8 +242,7 @@ interface OverlayHeader {
 type Sections = ReadonlyMap<string, Column>;
 
 async function gunzip(compressed: Uint8Array): Promise<Uint8Array> {
-  const stream = new Blob([compressed as Uint8Array<ArrayBuffer>]).stream();
-  const reader = stream.pipeThrough(new DecompressionStream("gzip")).getReader();
+  const reader = pieces(compressed).pipeThrough(new DecompressionStream("gzip")).getReader();
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
@@ -254,6 +265,21 @@ async function gunzip(compressed: Uint8Array): Promise<Uint8Array> {
     offset += chunk.length;
   }
   return bytes;
+}
+
+/** The bytes in small pieces, so that an attack is noticed before it has unpacked too much. */
+function pieces(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let offset = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (offset < bytes.length) {
+        controller.enqueue(bytes.slice(offset, offset + PIECE));
+        offset += PIECE;
+      } else {
+        controller.close();
+      }
+    },
+  });
 }
 
 function readHeader(bytes: Uint8Array): { header: Header; start: number } {
@@ -384,6 +410,7 @@ function checkOverlay({ overlay, nodeCount, strings }: Payload): void {
     severity: [0, severities.length],
     text: [ABSENT, strings.length],
     id: [0, nodeCount],
+    "id?": [ABSENT, nodeCount],
   });
 }
 

@@ -12,6 +12,7 @@ const said = (overlay: Overlay, size: number) => ({
     state: overlay.state(id),
     detail: overlay.detail(id),
     partner: overlay.partner(id),
+    otherPlace: overlay.otherPlace(id),
   })),
   problems: Array.from({ length: overlay.problemCount }, (_, index) => overlay.problem(index)),
 });

@@ -76,6 +76,7 @@ interface Compared extends Partial<Pick<Overlay, "comparison" | "baseSize" | "ve
   readonly states?: Readonly<Record<number, NodeState>>;
   readonly details?: Readonly<Record<number, string>>;
   readonly partners?: Readonly<Record<number, string>>;
+  readonly otherPlaces?: Readonly<Record<number, number>>;
   readonly problems?: readonly Partial<Problem>[];
 }
 
@@ -108,6 +109,7 @@ export function compared(graph: Graph, said: Compared): Graph {
         ),
         overlay_detail: Int32Array.from(ids, (id) => place(said.details?.[id])),
         overlay_partner: Int32Array.from(ids, (id) => place(said.partners?.[id])),
+        overlay_other_place: Int32Array.from(ids, (id) => said.otherPlaces?.[id] ?? -1),
         problem_severity: Uint8Array.from(problems, ({ severity }) =>
           SEVERITIES.indexOf(severity ?? "fail"),
         ),

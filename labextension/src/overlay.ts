@@ -54,6 +54,8 @@ export interface Overlay {
   detail(id: number): string | null;
   /** The name of the node of the other side, where it is another than the node's own. */
   partner(id: number): string | null;
+  /** Where the same thing stands a second time: the place that it has left, or has now. */
+  otherPlace(id: number): number | null;
   /** Whether the node is of the checkpoint (of a diff: of a) alone. */
   isOther(id: number): boolean;
   problem(index: number): Problem;
@@ -133,6 +135,10 @@ export function makeOverlay({
     state,
     detail: (id) => text("overlay_detail", id),
     partner: (id) => text("overlay_partner", id),
+    otherPlace: (id) => {
+      const place = at("overlay_other_place", id);
+      return place === ABSENT ? null : place;
+    },
     isOther: (id) => id >= baseSize,
     problem: (index) => ({
       severity: severity(index),
@@ -156,7 +162,7 @@ export function makeOverlay({
       NODE_STATES.map((of, place) => ({
         state: of,
         count: below[id * NODE_STATES.length + place] ?? 0,
-      })).filter(({ state: of, count }) => count > 0 && !isQuiet(of)),
+      })).filter(({ count }) => count > 0),
     isMarked: (id) => isMarked[id] === 1,
     remaining(hidden, isLeftOut) {
       const isHidden = NODE_STATES.map((of) => hidden.has(of));
@@ -204,21 +210,28 @@ function markedSubtrees(
   return marked;
 }
 
-/** For every node one count per state, of the nodes below it. */
+/** For every node one count per state that is not quiet, of the nodes below it. */
 function countsBelow(
   order: ArrayLike<number>,
   parents: ArrayLike<number>,
   places: Uint8Array,
 ): Int32Array {
   const width = NODE_STATES.length;
+  const quiet = NODE_STATES.map(isQuiet);
   const counts = new Int32Array(order.length * width);
+  const holds = new Uint8Array(order.length);
   for (let i = order.length - 1; i > 0; i--) {
     const id = order[i] ?? 0;
+    const own = places[id] ?? 0;
+    if (holds[id] === 0 && quiet[own] === true) {
+      continue; // most nodes: nothing to count
+    }
     const parent = parents[id] ?? 0;
+    holds[parent] = 1;
     for (let place = 0; place < width; place++) {
-      const own = places[id] === place ? 1 : 0;
+      const one = place === own && quiet[own] === false ? 1 : 0;
       counts[parent * width + place] =
-        (counts[parent * width + place] ?? 0) + (counts[id * width + place] ?? 0) + own;
+        (counts[parent * width + place] ?? 0) + (counts[id * width + place] ?? 0) + one;
     }
   }
   return counts;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NODE_STATES } from "./contract";
 import { compared, loadGraph, treeGraph } from "./graphs.test-data";
+import type { Problem } from "./overlay";
 import {
   belowWords,
   besideWords,
@@ -9,6 +10,7 @@ import {
   partnerWords,
   positionWords,
   problemSentence,
+  problemTitle,
   severityWords,
   stateSign,
   verdictSign,
@@ -75,10 +77,10 @@ it("says a mark and a problem in a sentence", async () => {
   const { overlay } = await loadGraph("check");
   expect(comparedWords(overlay!, 10)).toEqual(["shape differs", "float32 10 by 2 but 10 by 3"]);
   expect(problemSentence(overlay!, 0)).toBe(
-    "error, shape: The checkpoint has shape 10×3, the variable has 10×2. " +
+    "error, shape, (root).model.head.kernel: The checkpoint has shape 10×3, the variable has 10×2. " +
       "Make the layer with 3 units, or leave it out of the checkpoint.",
   );
-  expect(problemSentence(overlay!, 3)).toBe("error, saver unknown: It has no saver.");
+  expect(problemSentence(overlay!, 3)).toBe("error, saver unknown, (root).table: It has no saver.");
   expect(severityWords(overlay!)).toBe("2 errors, 2 fail, 1 deferred, 2 warnings, 1 note");
   expect([positionWords(overlay!, null), positionWords(overlay!, 2)]).toEqual([
     "8 problems",
@@ -86,10 +88,25 @@ it("says a mark and a problem in a sentence", async () => {
   ]);
 });
 
+it("titles a problem with its name, unless its sentence has it", async () => {
+  const { overlay } = await loadGraph("check");
+  const title = (change: Partial<Problem>) =>
+    problemTitle(overlay!, { ...overlay!.problem(0), ...change });
+  expect(title({ live: null, saved: "(root).out" })).toBe("error, shape, (root).out");
+  expect(title({ live: "(root).b", why: "(root).b has another shape." })).toBe("error, shape");
+  expect(title({ live: null, saved: null })).toBe("error, shape");
+  expect(title({ live: `(root).${"long".repeat(99)}.bias` })).toMatch(
+    /^error, shape, ….{54}\.bias$/,
+  );
+});
+
 it("calls what differs in a diff no failure", async () => {
   const { overlay } = await loadGraph("diff");
   expect(positionWords(overlay!, null)).toBe("7 differences");
-  expect(problemSentence(overlay!, 0)).toBe("value differs: The stored bytes differ.");
+  expect(problemSentence(overlay!, 0)).toBe(
+    "value differs, (root).model.kernel: The stored bytes differ.",
+  );
+  expect(severityWords(overlay!)).toBe("");
   expect(verdictSign(overlay!, false).word).toBe("no");
 });
 

@@ -2,7 +2,7 @@
 
 import type { Comparison, NodeState, Severity } from "./contract";
 import { isQuiet, type Overlay, type Problem } from "./overlay";
-import { countWords, formatCount, sentenceText } from "./text";
+import { clipStart, countWords, formatCount, sentenceText } from "./text";
 
 /** A sign, and the word that it stands for; hollow for what is not decided yet. */
 export interface Sign {
@@ -150,15 +150,25 @@ export function problemHead(overlay: Overlay, problem: Problem): string {
     : said(word, kind).join(", ");
 }
 
-/** A problem in one sentence: error, shape: … */
-export function problemSentence(overlay: Overlay, index: number): string {
-  const problem = overlay.problem(index);
-  const head = `${problemHead(overlay, problem)}:`;
-  return said(head, sentenceText(problem.why), sentenceText(problem.remedy ?? "")).join(" ");
+/** What a problem is, and of what: value differs, (root).step. */
+export function problemTitle(overlay: Overlay, problem: Problem): string {
+  const name = sentenceText(problem.live ?? problem.saved ?? "");
+  const isSaid = sentenceText(problem.why).includes(name);
+  return said(problemHead(overlay, problem), isSaid ? "" : clipStart(name)).join(", ");
 }
 
-/** How many there are of each severity: 2 errors, 1 warning. */
-export function severityWords({ severities }: Overlay): string {
+/** A problem in one sentence: error, shape, (root).step: … */
+export function problemSentence(overlay: Overlay, index: number): string {
+  const problem = overlay.problem(index);
+  const title = `${problemTitle(overlay, problem)}:`;
+  return said(title, sentenceText(problem.why), sentenceText(problem.remedy ?? "")).join(" ");
+}
+
+/** How many there are of each severity: 2 errors, 1 warning; in a diff none is worse. */
+export function severityWords({ comparison, severities }: Overlay): string {
+  if (comparison === "diff") {
+    return "";
+  }
   return severities
     .map(({ severity, count }) => {
       const { word, many } = SEVERITY_SIGNS[severity];

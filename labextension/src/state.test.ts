@@ -73,6 +73,20 @@ describe("selecting", () => {
   });
 });
 
+it("the other place of what was moved is found, also where it is folded away or filtered out", () => {
+  const graph = compared(fullTree(2, 2), {
+    ...{ comparison: "diff", baseSize: 5, states: { 4: "moved", 6: "moved" } },
+    otherPlaces: { 4: 6, 6: 4 },
+  });
+  const folded = play(start(graph), { type: "select", id: 4 }, { type: "toggle", id: 2 });
+  const hidden = play(folded, { type: "showState", state: "moved", shows: false });
+  for (const state of [folded, hidden]) {
+    expect(state.rowOf.has(6)).toBe(false);
+    const there = play(state, { type: "select", id: graph.overlay!.otherPlace(4) });
+    expect([there.selected, there.rowOf.has(6)]).toEqual([6, true]);
+  }
+});
+
 it("selecting bookkeeping shows bookkeeping, and hiding it drops the selection", () => {
   const tree: Graph = {
     ...fullTree(2, 1),

@@ -1,6 +1,7 @@
 /** Untrusted text and numbers, made fit to be read. */
 
 const MAX_LABEL = 26;
+const MAX_NAME = 60;
 /** A sentence of a hostile payload may have any length; what is drawn may not. */
 const MAX_SENTENCE = 600;
 const numbers = new Intl.NumberFormat();
@@ -22,6 +23,12 @@ export function sentenceText(text: string): string {
 export function clip(text: string, length = MAX_LABEL): string {
   const characters = [...text];
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join("")}…`;
+}
+
+/** Of a long name the end, which tells more than its start. */
+export function clipStart(text: string, length = MAX_NAME): string {
+  const characters = [...text];
+  return characters.length <= length ? text : `…${characters.slice(1 - length).join("")}`;
 }
 
 export function formatCount(count: number): string {

@@ -1,6 +1,7 @@
 /** The explorer in one element of a page; the widget and JupyterLab both mount this. */
 
 import { render } from "preact";
+import { useMemo } from "preact/hooks";
 import { decode } from "./contract";
 import { Details } from "./draw/details";
 import { Drawing } from "./draw/drawing";
@@ -222,24 +223,52 @@ function Explorer({ shown, problem, note, id, dispatch }: ExplorerProps) {
   if (shown === null) {
     return message ?? <p class="ckv-hint">{WORDS.loading}</p>;
   }
-  const { state, typesetter } = shown;
   return (
     <>
       {message}
-      <Toolbar state={state} note={note} dispatch={dispatch} />
-      <VerdictLine state={state} dispatch={dispatch} />
+      <Shown {...shown} note={note} id={id} dispatch={dispatch} />
+    </>
+  );
+}
+
+type ShownProps = Omit<ExplorerProps, "shown" | "problem"> & NonNullable<ExplorerProps["shown"]>;
+
+function Shown({ state, typesetter, note, id, dispatch }: ShownProps) {
+  // Panning, zooming and a new size, the drawing's first one too, change the drawing alone.
+  const { problem, rows, selected } = state;
+  const still = useMemo(
+    () => ({
+      above: (
+        <>
+          <Toolbar state={state} note={note} dispatch={dispatch} />
+          <VerdictLine state={state} dispatch={dispatch} />
+        </>
+      ),
+      outline: <Outline state={state} dispatch={dispatch} id={id} />,
+      details: <Details state={state} dispatch={dispatch} />,
+      below: (
+        <>
+          <div class="ckv-foot">
+            <Filters state={state} dispatch={dispatch} />
+            <Legend state={state} dispatch={dispatch} />
+          </div>
+          <div class="ckv-live" role="status" aria-live="polite">
+            {announcement(state)}
+          </div>
+        </>
+      ),
+    }),
+    [problem, rows, selected],
+  );
+  return (
+    <>
+      {still.above}
       <div class="ckv-panes">
-        <Outline state={state} dispatch={dispatch} id={id} />
+        {still.outline}
         <Drawing state={state} typesetter={typesetter} dispatch={dispatch} />
-        <Details state={state} dispatch={dispatch} />
+        {still.details}
       </div>
-      <div class="ckv-foot">
-        <Filters state={state} dispatch={dispatch} />
-        <Legend state={state} dispatch={dispatch} />
-      </div>
-      <div class="ckv-live" role="status" aria-live="polite">
-        {announcement(state)}
-      </div>
+      {still.below}
     </>
   );
 }

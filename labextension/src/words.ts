@@ -42,6 +42,7 @@ export const WORDS = {
   onlyHint: "Show these nodes, and what holds them",
   alsoAbout: "Also about",
   below: "Below",
+  otherPlace: "Go to the other place",
 } as const;
 
 const MAX_DIFFERENCE = 40;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -24,11 +26,23 @@ second = ckpt.save(tempfile.mkdtemp() + "/ckpt")
 cv.show(second, against=first)
 """
 
+MOVED = """
+def saved(**parts):
+    return tf.train.Checkpoint(**parts).save(tempfile.mkdtemp() + "/ckpt")
+was = saved(old=tf.train.Checkpoint(w=tf.Variable([1.0, 2.0])), step=tf.Variable(1))
+now = saved(new=tf.train.Checkpoint(w=tf.Variable([1.0, 2.0])), step=tf.Variable(1))
+cv.show(now, against=was)
+"""
+RENAMED = """
+new = tf.train.Checkpoint(w=tf.Variable([0.0, 0.0]))
+cv.show(tf.train.Checkpoint(new=new, step=tf.Variable(0)), against=was)
+"""
+
 
 @pytest.fixture
 def explorer(lab: JupyterLab) -> Locator:
-    cells = (code_cell(TRAIN + CHECK), code_cell("explorer.selected"), code_cell(DIFF))
-    lab.create_notebook("check.ipynb", *cells)
+    sources = (TRAIN + CHECK, "explorer.selected", DIFF, MOVED, RENAMED)
+    lab.create_notebook("check.ipynb", *map(code_cell, sources))
     lab.open_notebook("check.ipynb")
     lab.run_cell(0)
     return lab.output(0).locator(".ckpt-viz")
@@ -90,7 +104,41 @@ def test_values_that_moved_between_two_checkpoints(lab: JupyterLab, explorer: Lo
     lab.run_cell(2)
     difference = lab.output(2).locator(".ckpt-viz")
     expect(difference.locator(".ckv-headline")).to_contain_text("value")
-    focused(difference).get_by_role("treegrid").press("]")
     details = difference.locator(".ckv-details")
-    expect(details).to_contain_text("value differs")
+    expect(details.get_by_role("button").first).to_have_text(re.compile(r"value differs, \(root\)"))
+    focused(difference).get_by_role("treegrid").press("]")
+    expect(details).to_contain_text("value differs: Its value differs.")
     lab.screenshot("diff-of-two-checkpoints")
+
+
+def test_what_was_moved_leads_to_its_other_place(lab: JupyterLab, explorer: Locator) -> None:
+    expect(explorer.locator(".ckv-headline")).to_be_visible()
+    lab.run_cell(3)
+    moved = lab.output(3).locator(".ckpt-viz")
+    row(moved, "new").click()
+    link = moved.locator(".ckv-move-link")
+    expect(link).to_have_count(1)
+    assert link.evaluate("link => link.getTotalLength()") > 40
+    path = link.get_attribute("d")
+    assert path is not None
+
+    # By keyboard to the old place, and back from there.
+    for place, other in (("old", "new"), ("new", "old")):
+        there = moved.get_by_role("button", name=f"Go to the other place: (root).{place}")
+        there.focus()
+        lab.page.keyboard.press("Enter")
+        expect(row(moved, place)).to_have_attribute("aria-selected", "true")
+        expect(row(moved, place)).to_be_in_viewport()
+        expect(moved.get_by_role("status")).to_contain_text(f"{place}, object, moved, in ")
+        expect(moved.get_by_role("status")).to_contain_text(f"(root).{other}")
+        expect(moved.locator(".ckv-details")).to_be_focused()
+        expect(link).to_have_attribute("d", path)
+    lab.screenshot("moved")
+
+    # What a check takes for renamed, likewise.
+    lab.run_cell(4)
+    renamed = lab.output(4).locator(".ckpt-viz")
+    row(renamed, "new").click()
+    renamed.get_by_role("button", name="Go to the other place: (root).old").click()
+    expect(row(renamed, "old")).to_have_attribute("aria-selected", "true")
+    expect(renamed.locator(".ckv-move-link")).to_have_count(1)

@@ -21,7 +21,7 @@ interface DetailsProps {
 export function Details({ state, dispatch }: DetailsProps) {
   const { graph, selected } = state;
   return (
-    <section class="ckv-details" aria-label={WORDS.details}>
+    <section key={selected} class="ckv-details" aria-label={WORDS.details} tabIndex={-1}>
       {selected === null ? (
         <>
           <p class="ckv-hint">{WORDS.nothingSelected}</p>
@@ -29,7 +29,7 @@ export function Details({ state, dispatch }: DetailsProps) {
           <Notes graph={graph} />
         </>
       ) : (
-        <NodeDetails key={selected} graph={graph} id={selected} dispatch={dispatch} />
+        <NodeDetails graph={graph} id={selected} dispatch={dispatch} />
       )}
     </section>
   );
@@ -54,6 +54,7 @@ function NodeDetails({ graph, id, dispatch }: NodeProps) {
         {type === "" ? "" : `, ${visible(type)}`}, node {id}
       </p>
       <Mark graph={graph} id={id} />
+      <OtherPlace graph={graph} id={id} dispatch={dispatch} />
       <ProblemsOf graph={graph} id={id} dispatch={dispatch} />
       {error === null ? null : (
         <p class="ckv-error">
@@ -98,6 +99,19 @@ function Mark({ graph, id }: { readonly graph: Graph; readonly id: number }) {
         </p>
       )}
     </>
+  );
+}
+
+/** The way to where a node that was moved or renamed stands a second time. */
+function OtherPlace({ graph, id, dispatch }: NodeProps) {
+  const { overlay } = graph;
+  const place = overlay?.otherPlace(id) ?? null;
+  return place === null ? null : (
+    <p>
+      <Jump graph={graph} id={place} dispatch={dispatch}>
+        {WORDS.otherPlace}: {visible(overlay?.partner(id) ?? graph.name(place))}
+      </Jump>
+    </p>
   );
 }
 

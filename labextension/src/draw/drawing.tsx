@@ -2,6 +2,7 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { type Graph, ROOT } from "../graph";
+import { linkPath, linksOf } from "../layout/links";
 import type { Row } from "../layout/rows";
 import { BOX_HEIGHT, type Box, PITCH } from "../layout/tidy";
 import { comparedWords } from "../signs";
@@ -14,7 +15,6 @@ import type { Dispatch } from "./props";
 
 const WHEEL_ZOOM = 0.002;
 const DRAG_THRESHOLD = 3;
-const MAX_LINKS = 60;
 
 export interface DrawingProps {
   readonly state: State;
@@ -178,39 +178,26 @@ function TreeEdges({ state }: { readonly state: State }) {
   );
 }
 
-/** What else the selected node is bound to: aliases dotted, its slots' optimizers dashed. */
+/** What else the selected node is bound to, as far as that is not folded away. */
 function Links({ state }: { readonly state: State }) {
-  const { graph, selected } = state;
+  const { graph, layout, rowOf, selected } = state;
   if (selected === null) {
     return null;
   }
   const boxOf = (id: number): Box | undefined => {
-    const box = state.layout.boxes[state.rowOf.get(id) ?? -1];
+    const box = layout.boxes[rowOf.get(id) ?? -1];
     return box === undefined ? undefined : nearSight(box, state);
   };
-  const isTreeEdge = (parent: number, child: number, name: string): boolean =>
-    graph.treeParent(child) === parent && graph.label(child) === name;
-  const links: { from: number; to: number; kind: "alias" | "slot" }[] = [];
-  for (const edge of graph.edgesTo(selected)) {
-    if (!isTreeEdge(edge.node, selected, edge.localName)) {
-      links.push({ from: edge.node, to: selected, kind: "alias" });
-    }
-  }
-  for (const edge of graph.children(selected).slice(0, MAX_LINKS)) {
-    if (!isTreeEdge(selected, edge.node, edge.localName)) {
-      links.push({ from: selected, to: edge.node, kind: "alias" });
-    }
-  }
-  const slot = graph.slot(selected);
-  if (slot?.optimizer != null) {
-    links.push({ from: slot.optimizer, to: selected, kind: "slot" });
-  }
   return (
     <g class="ckv-links" aria-hidden="true">
-      {links.slice(0, MAX_LINKS).map(({ from, to, kind }) => {
+      {linksOf(graph, selected).map(({ from, to, kind }) => {
         const [a, b] = [boxOf(from), boxOf(to)];
-        return a === undefined || b === undefined || from === to ? null : (
-          <path key={`${from} ${to} ${kind}`} class={`ckv-link ckv-${kind}-link`} d={curve(a, b)} />
+        return a === undefined || b === undefined ? null : (
+          <path
+            key={`${from} ${to} ${kind}`}
+            class={`ckv-link ckv-${kind}-link`}
+            d={linkPath(a, b, kind)}
+          />
         );
       })}
     </g>
@@ -229,15 +216,6 @@ function nearSight(box: Box, state: State): Box {
     x: within(left - box.width - PITCH, box.x, right + PITCH),
     y: within(top - PITCH, box.y, bottom + PITCH),
   };
-}
-
-/** From behind one box to the front of the next; to its back where it stands further left. */
-function curve(from: Box, to: Box): string {
-  const start = from.x + from.width;
-  const isAhead = to.x > start;
-  const end = isAhead ? to.x : to.x + to.width;
-  const bend = Math.max(40, Math.abs(end - start) / 2);
-  return `M${start} ${from.y}C${start + bend} ${from.y} ${end + (isAhead ? -bend : bend)} ${to.y} ${end} ${to.y}`;
 }
 
 /** The part of the drawing that is in sight, in its own coordinates, and a little more. */

@@ -67,12 +67,12 @@ export function Badge({ sign }: { readonly sign: Sign }) {
   );
 }
 
-/** A sign in a line of words, which say the same. */
+/** A sign in a line of words, which say the same; no SVG, of which a page is full too soon. */
 export function SignIcon({ sign }: { readonly sign: Sign }) {
   return sign.glyph === "" ? null : (
-    <svg class="ckv-icon ckv-sign" viewBox="-8 -8 16 16" width="15" height="15" aria-hidden="true">
-      <Badge sign={sign} />
-    </svg>
+    <span class={`ckv-badge ckv-sign ckv-${sign.look}`} aria-hidden="true">
+      {sign.glyph}
+    </span>
   );
 }
 

@@ -1,10 +1,23 @@
-/** A node's name, which selects the node. */
+/** Buttons in the details that lead somewhere else, a node's name above all. */
 
 import type { ComponentChildren } from "preact";
 import type { Graph } from "../graph";
+import type { Action } from "../state";
 import { visible } from "../text";
 import { RoleIcon } from "./icons";
 import type { Dispatch } from "./props";
+
+/**
+ * Answers a click with the action. The details are then made anew, without the button that had
+ * the focus; so that it is not lost, they get it.
+ */
+export function going(dispatch: Dispatch, action: Action) {
+  return ({ currentTarget }: MouseEvent): void => {
+    const view = currentTarget instanceof Element ? currentTarget.closest(".ckpt-viz") : null;
+    dispatch(action);
+    view?.querySelector<HTMLElement>(".ckv-details")?.focus();
+  };
+}
 
 interface JumpProps {
   readonly graph: Graph;
@@ -19,7 +32,7 @@ export function Jump({ graph, id, dispatch, children }: JumpProps) {
       type="button"
       class="ckv-jump"
       title={visible(graph.name(id))}
-      onClick={() => dispatch({ type: "select", id })}
+      onClick={going(dispatch, { type: "select", id })}
     >
       <RoleIcon role={graph.role(id)} />
       {children ?? visible(graph.name(id))}

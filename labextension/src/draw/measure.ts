@@ -7,6 +7,8 @@ import { besideWords, type Sign, stateSign } from "../signs";
 import { boxText, edgeText, problemWords } from "../words";
 import { BADGE_RADIUS, shapeOf } from "./icons";
 
+/** Large, since in small sizes fonts may be as wide as whole pixels, which zooming does not keep. */
+const MEASURED_SIZE = 96;
 const BOX_FONT_SIZE = 12;
 const LABEL_FONT_SIZE = 10.5;
 export const CHIP_FONT_SIZE = 9.5;
@@ -23,30 +25,29 @@ const BESIDE_GAP = 8;
 export type MeasureText = (text: string, fontSize: number) => number;
 
 /**
- * Measures each character once, with a canvas, and adds up: fast for any number of names, and
- * without kerning a little too wide rather than too narrow. Counts characters where there is
- * no canvas.
+ * Measures each character once, with a canvas and in one size, and adds up: fast for any number
+ * of names, and without kerning a little too wide rather than too narrow. Counts characters
+ * where there is no canvas.
  */
 export function textMeasure(fontFamily: string): MeasureText {
-  const measures = new Map<number, (character: string) => number>();
-  return (text, fontSize) => {
-    const measure = remembered(measures, fontSize, () => characterMeasure(fontFamily, fontSize));
-    let width = 0;
-    for (const character of text) {
-      width += measure(character);
-    }
-    return width;
-  };
-}
-
-function characterMeasure(fontFamily: string, fontSize: number): (character: string) => number {
   const context = document.createElement("canvas").getContext("2d");
   if (context === null) {
-    return () => fontSize * 0.58;
+    return (text, fontSize) => [...text].length * fontSize * 0.58;
   }
-  context.font = `${fontSize}px ${fontFamily}`;
+  context.font = `${MEASURED_SIZE}px ${fontFamily}`;
   const widths = new Map<string, number>();
-  return (character) => remembered(widths, character, () => context.measureText(character).width);
+  return (text, fontSize) => {
+    let width = 0;
+    for (const character of text) {
+      let own = widths.get(character);
+      if (own === undefined) {
+        own = context.measureText(character).width / MEASURED_SIZE;
+        widths.set(character, own);
+      }
+      width += own;
+    }
+    return width * fontSize;
+  };
 }
 
 export interface BoxParts {

@@ -9,10 +9,14 @@ import { firstProblemNode, type State } from "../state";
 import { countWords, sentenceText, visible } from "../text";
 import { differenceWords, problemWords, roleWord, typeWords, valueWords, WORDS } from "../words";
 import { lineClass, RoleIcon, SignIcon } from "./icons";
+import { useIsPainted } from "./painted";
 import type { Dispatch } from "./props";
 
 const ROW_HEIGHT = 22;
+/** Rows out of sight that are there for when one scrolls. */
 const OVERSCAN = 8;
+/** How high the rows stand before that is known. */
+const USUAL_HEIGHT = 352;
 /** The first problem further down than this is scrolled to at first. */
 const START_VIEW = 200;
 /** Deep trees would push their names out of sight; from here on the level is a number. */
@@ -20,15 +24,37 @@ const MAX_INDENT = 14;
 
 export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispatch; id: string }) {
   const body = useRef<HTMLDivElement>(null);
-  const [scroll, setScroll] = useState({ top: 0, height: 400 });
+  const scroll = useRef({ top: 0, height: USUAL_HEIGHT });
+  const [inSight, setInSight] = useState(rowsInSight(0, USUAL_HEIGHT));
+  const overscan = useIsPainted() ? OVERSCAN : 0;
   const { graph, rows, rowOf, selected } = state;
-  const isCompared = graph.overlay !== null;
+  const { comparison } = graph.overlay ?? {};
+  const isCompared = comparison !== undefined;
   const selectedRow = selected === null ? undefined : rowOf.get(selected);
 
   const measure = () => {
     const element = body.current;
     if (element !== null) {
-      setScroll({ top: element.scrollTop, height: element.clientHeight });
+      const { scrollTop: top, clientHeight: height } = element;
+      scroll.current = { top, height };
+      const { first, last } = rowsInSight(top, height);
+      setInSight((known) =>
+        known.first === first && known.last === last ? known : { first, last },
+      );
+    }
+  };
+  const keepInSight = useRef(() => {});
+  keepInSight.current = () => {
+    if (body.current === null || selectedRow === undefined) {
+      return;
+    }
+    // Compares with what is known of the scroller; asking it would lay out the page once more.
+    const top = selectedRow * ROW_HEIGHT;
+    const { top: start, height } = scroll.current;
+    if (top < start) {
+      body.current.scrollTop = top;
+    } else if (top + ROW_HEIGHT > start + height) {
+      body.current.scrollTop = top + ROW_HEIGHT - height;
     }
   };
   useLayoutEffect(() => {
@@ -36,23 +62,15 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
     if (element === null) {
       return;
     }
-    const observer = new ResizeObserver(measure);
+    // The details of a node may take room from the outline once it is selected.
+    const observer = new ResizeObserver(() => {
+      measure();
+      keepInSight.current();
+    });
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  useLayoutEffect(() => {
-    if (body.current === null || selectedRow === undefined) {
-      return;
-    }
-    // Compares with what is known of the scroller; asking it would lay out the page once more.
-    const top = selectedRow * ROW_HEIGHT;
-    if (top < scroll.top) {
-      body.current.scrollTop = top;
-    } else if (top + ROW_HEIGHT > scroll.top + scroll.height) {
-      body.current.scrollTop = top + ROW_HEIGHT - scroll.height;
-    }
-  }, [selectedRow, rows]);
-
+  useLayoutEffect(() => keepInSight.current(), [selectedRow, rows]);
   useLayoutEffect(() => {
     const problem = selected === null ? firstProblemNode(state) : null;
     const top = ((problem === null ? undefined : rowOf.get(problem)) ?? 0) * ROW_HEIGHT;
@@ -61,12 +79,12 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
     }
   }, [graph, state.hidden]);
 
-  const first = Math.max(0, Math.floor(scroll.top / ROW_HEIGHT) - OVERSCAN);
-  const last = Math.ceil((scroll.top + scroll.height) / ROW_HEIGHT) + OVERSCAN;
+  const first = Math.max(0, inSight.first - overscan);
+  const last = inSight.last + overscan;
   const shown = rows.slice(first, last);
   return (
     <div
-      class={`ckv-outline${isCompared ? " ckv-compared" : ""}`}
+      class={`ckv-outline${isCompared ? ` ckv-compared ckv-${comparison}` : ""}`}
       role="treegrid"
       aria-label={WORDS.outline}
       aria-rowcount={rows.length + 1}
@@ -101,6 +119,11 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
       </div>
     </div>
   );
+}
+
+/** The first row in sight, and the one after the last. */
+function rowsInSight(top: number, height: number) {
+  return { first: Math.floor(top / ROW_HEIGHT), last: Math.ceil((top + height) / ROW_HEIGHT) };
 }
 
 interface OutlineRowProps {

@@ -3,15 +3,18 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Graph } from "../graph";
 import type { Overlay, Problem } from "../overlay";
-import { namesWords, problemHead, problemSign, problemsWord } from "../signs";
+import { namesWords, problemHead, problemSign, problemsWord, problemTitle } from "../signs";
 import type { State } from "../state";
 import { formatCount, sentenceText } from "../text";
 import { WORDS } from "../words";
 import { SignIcon } from "./icons";
-import { Jump } from "./jump";
+import { going, Jump } from "./jump";
+import { useIsPainted } from "./painted";
 import type { Dispatch } from "./props";
 
 const MAX_PROBLEMS = 100;
+/** As many as are in sight at first. */
+const FIRST_PROBLEMS = 12;
 const MAX_OF_NODE = 20;
 const MAX_NODES = 10;
 
@@ -54,6 +57,7 @@ export function ProblemList({ state, dispatch }: ProblemListProps) {
   const { graph, problem: current } = state;
   const { overlay } = graph;
   const list = useRef<HTMLOListElement>(null);
+  const isPainted = useIsPainted();
   useLayoutEffect(() => {
     const item = list.current?.querySelector<HTMLElement>("[aria-current]");
     const pane = item?.offsetParent;
@@ -68,7 +72,8 @@ export function ProblemList({ state, dispatch }: ProblemListProps) {
     0,
     Math.min((current ?? 0) - MAX_PROBLEMS / 2, overlay.problemCount - MAX_PROBLEMS),
   );
-  const end = Math.min(start + MAX_PROBLEMS, overlay.problemCount);
+  const shown = isPainted || current !== null ? MAX_PROBLEMS : FIRST_PROBLEMS;
+  const end = Math.min(start + shown, overlay.problemCount);
   const indices = Array.from({ length: end - start }, (_, i) => start + i);
   return (
     <>
@@ -100,10 +105,10 @@ function ProblemItem({ state, overlay, index, dispatch }: ProblemItemProps) {
     <button
       type="button"
       class="ckv-jump"
-      onClick={() => dispatch({ type: "goToProblem", problem: index })}
+      onClick={going(dispatch, { type: "goToProblem", problem: index })}
     >
       <SignIcon sign={problemSign(overlay, problem)} />
-      <b>{problemHead(overlay, problem)}:</b> {sentenceText(problem.why)}
+      <b>{problemTitle(overlay, problem)}:</b> {sentenceText(problem.why)}
     </button>
   );
 }
@@ -124,18 +129,20 @@ function Told({ graph, problem, at, dispatch }: ToldProps) {
   }
   const others = problem.nodes.filter((id) => id !== at);
   const known = at === null ? null : graph.name(at);
+  const names = namesWords(overlay, problem, known);
   return (
     <div class="ckv-told">
       <p>
         <SignIcon sign={problemSign(overlay, problem)} /> <b>{problemHead(overlay, problem)}:</b>{" "}
-        {sentenceText(problem.why)}
+        {names.length === 0 ? sentenceText(problem.why) : ""}
       </p>
-      {problem.remedy === null ? null : <p>→ {sentenceText(problem.remedy)}</p>}
-      {namesWords(overlay, problem, known).map((words) => (
+      {names.map((words) => (
         <p key={words} class="ckv-faint">
           {words}
         </p>
       ))}
+      {names.length === 0 ? null : <p>{sentenceText(problem.why)}</p>}
+      {problem.remedy === null ? null : <p>→ {sentenceText(problem.remedy)}</p>}
       {others.length === 0 ? null : (
         <p>
           {WORDS.alsoAbout}{" "}

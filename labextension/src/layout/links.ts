@@ -1,0 +1,57 @@
+/** What a node is bound to besides its place in the tree, and the lines that show it. */
+
+import type { Graph } from "../graph";
+import type { Box } from "./tidy";
+
+export interface Link {
+  readonly from: number;
+  readonly to: number;
+  /** Another name for a node, a slot of an optimizer, or the way from an old place to a new one. */
+  readonly kind: "alias" | "slot" | "move";
+}
+
+const MAX_LINKS = 60;
+const ARROW = { length: 7, half: 4 };
+
+/** The links of a node, those of a long list left out. */
+export function linksOf(graph: Graph, id: number): readonly Link[] {
+  const links: Link[] = [];
+  const other = graph.overlay?.otherPlace(id) ?? null;
+  if (other !== null) {
+    const isOld = graph.overlay?.isOther(id) === true;
+    links.push({ from: isOld ? id : other, to: isOld ? other : id, kind: "move" });
+  }
+  const isTreeEdge = (parent: number, child: number, name: string): boolean =>
+    graph.treeParent(child) === parent && graph.label(child) === name;
+  for (const edge of graph.edgesTo(id)) {
+    if (!isTreeEdge(edge.node, id, edge.localName)) {
+      links.push({ from: edge.node, to: id, kind: "alias" });
+    }
+  }
+  for (const edge of graph.children(id).slice(0, MAX_LINKS)) {
+    if (!isTreeEdge(id, edge.node, edge.localName)) {
+      links.push({ from: id, to: edge.node, kind: "alias" });
+    }
+  }
+  const slot = graph.slot(id);
+  if (slot?.optimizer != null) {
+    links.push({ from: slot.optimizer, to: id, kind: "slot" });
+  }
+  return links.filter(({ from, to }) => from !== to).slice(0, MAX_LINKS);
+}
+
+/**
+ * From behind one box to the front of the next; to its back where it stands further left. What
+ * was moved has an arrow.
+ */
+export function linkPath(from: Box, to: Box, kind: Link["kind"]): string {
+  const start = from.x + from.width;
+  const ahead = to.x > start ? 1 : -1;
+  const end = ahead === 1 ? to.x : to.x + to.width;
+  const bend = Math.max(40, Math.abs(end - start) / 2);
+  const curve = `M${start} ${from.y}C${start + bend} ${from.y} ${end - ahead * bend} ${to.y} ${end} ${to.y}`;
+  const back = -ahead * ARROW.length;
+  return kind === "move"
+    ? `${curve}m${back} ${-ARROW.half}L${end} ${to.y}l${back} ${ARROW.half}`
+    : curve;
+}
