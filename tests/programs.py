@@ -57,12 +57,13 @@ def is_checkpoint(target: Any) -> bool:
 
 
 def checkpoint_of(target: Any) -> Any:
-    """Return the checkpoint, v2 or v1, that a program restores where it restores the target."""
+    """Return the checkpoint, v2 or v1, or Saver that a program restores by for the target."""
     import tensorflow as tf
 
     if isinstance(target, tf.train.CheckpointManager):
         return target.checkpoint
-    return target if is_checkpoint(target) else tf.train.Checkpoint(root=target)
+    restores = is_checkpoint(target) or isinstance(target, tf.compat.v1.train.Saver)
+    return target if restores else tf.train.Checkpoint(root=target)
 
 
 def save_any(at: Path, source: Any) -> str:

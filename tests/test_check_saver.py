@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ckpt_viz as cv
+from tests.oracle import raised_by
+from tests.programs import keras_3
 
-pytestmark = pytest.mark.tf
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
 Shapes = dict[str, Sequence[int]]
 
@@ -32,17 +35,46 @@ def _references(shapes: Shapes) -> list[Any]:
     ]
 
 
-def _saved(path: Path, shapes: Shapes) -> str:
+def _saved(path: Path, shapes: Shapes, **options: Any) -> str:
+    """Save ones in a graph; `options` are those of the Saver."""
     import tensorflow as tf
 
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        _variables(shapes)
+        for name, shape in shapes.items():
+            tf.compat.v1.get_variable(name, shape, initializer=tf.compat.v1.ones_initializer())
         session.run(tf.compat.v1.global_variables_initializer())
-        return str(tf.compat.v1.train.Saver().save(session, str(path / "model")))
+        return str(tf.compat.v1.train.Saver(**options).save(session, str(path / "model")))
 
 
-def _compare(make: Callable[[], Any], prefix: str | None) -> Any:
-    """Check a Saver in a graph, compare with what its restore raises, and return the check."""
+def _saved_objects(path: Path, shape: Sequence[int] = (2,)) -> str:
+    """Save sevens by objects: the variable `a` as the attribute `x`."""
+    import tensorflow as tf
+
+    held = tf.train.Checkpoint(x=tf.Variable(tf.fill(shape, 7.0), name="a"))
+    return str(held.write(str(path / "objects")))
+
+
+def _partitioned(shape: Sequence[int], *, parts: int = 2, use_resource: bool = True) -> Any:
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+    partitioner = v1.fixed_size_partitioner(parts)
+    with v1.variable_scope("", use_resource=use_resource, partitioner=partitioner):
+        return v1.get_variable("a", shape, initializer=v1.zeros_initializer())
+
+
+def _saver_of_parts(
+    shape: Sequence[int], parts: int, *, use_resource: bool, reshape: bool = False
+) -> Any:
+    kept = _partitioned(shape, parts=parts, use_resource=use_resource)
+    return _saver([kept], reshape=reshape)
+
+
+def _compare(make: Callable[[], Any], prefix: Any, words: Sequence[str] = ()) -> Any:
+    """Check a Saver in a graph, compare with what its restore raises, and return the check.
+
+    Both are to say these words.
+    """
     import tensorflow as tf
 
     with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
@@ -50,13 +82,31 @@ def _compare(make: Callable[[], Any], prefix: str | None) -> Any:
         version = graph.version
         check = cv.check(saver, prefix)
         assert graph.version == version
-        raised = None
-        try:
-            saver.restore(session, prefix)
-        except Exception as error:
-            raised = type(error).__name__
-    assert (check.raises.type if check.raises else None) == raised
+        _agree(check, raised_by(lambda: saver.restore(session, prefix)), words)
     return check
+
+
+def _compare_eagerly(saver: Any, prefix: Any, words: Sequence[str] = ()) -> Any:
+    """Do the same where values are assigned at once."""
+    check = cv.check(saver, prefix)
+    _agree(check, raised_by(lambda: saver.restore(None, prefix)), words)
+    return check
+
+
+def _agree(check: Any, error: Exception | None, words: Sequence[str]) -> None:
+    told = [finding for finding in check.findings if finding.severity == "error"]
+    assert bool(told) == (error is not None)
+    assert (check.raises.type if check.raises else None) == (
+        type(error).__name__ if error else None
+    )
+    for word in words:
+        assert word in str(error)
+        assert word in check.raises.message
+
+
+def _only_finding(check: Any) -> tuple[str, str]:
+    (finding,) = check.findings
+    return finding.kind.value, finding.severity.value
 
 
 def _saver(*args: Any, **kwargs: Any) -> Any:
@@ -116,23 +166,308 @@ def test_shape_and_dtype(tmp_path: Path) -> None:
     assert check.findings[0].kind == "dtype"
 
 
-def test_path_that_is_none_and_one_that_leads_nowhere(tmp_path: Path) -> None:
-    def one() -> Any:
-        return _saver(_variables({"a": [2]}))
+def _one() -> Any:
+    return _saver(_variables({"a": [2]}))
 
-    for path in (None, str(tmp_path / "nothing")):
-        assert _compare(one, path).raises.type == "ValueError"
+
+def test_path_that_is_none_and_one_that_leads_nowhere(tmp_path: Path) -> None:
+    for path in (None, str(tmp_path / "nothing"), ""):
+        check = _compare(_one, path)
+        assert check.raises.type == "ValueError"
+        assert _only_finding(check) == ("wrong_path", "error")
+
+
+@pytest.mark.parametrize("end", ["", ".index", ".data-00000-of-00001", ".meta", "-7", "/"])
+def test_path_is_taken_as_it_is(tmp_path: Path, end: str) -> None:
+    prefix = _saved(tmp_path, {"a": [2]})
+    check = _compare(_one, prefix + end)
+    if end:
+        assert _only_finding(check) == ("wrong_path", "error")
+        assert f"{prefix}" in check.findings[0].remedy
+    else:
+        assert check.findings == ()
+
+
+def test_directory_is_no_prefix(tmp_path: Path) -> None:
+    prefix = _saved(tmp_path, {"a": [2]})
+    check = _compare(_one, str(tmp_path))
+    assert _only_finding(check) == ("wrong_path", "error")
+    assert check.findings[0].remedy == f"Pass {prefix!r}, which would pass every assert."
+
+
+def test_path_object_is_no_string(tmp_path: Path) -> None:
+    prefix = _saved(tmp_path, {"a": [2]})
+    for path in (Path(prefix), 7):
+        check = _compare(_one, path, ["Expected binary or unicode string, got"])
+        assert check.raises.type == "TypeError"
+        assert _only_finding(check) == ("wrong_path", "error")
+    assert _compare(_one, prefix.encode()).consumed
+    check = _compare(_one, f"{prefix}.index".encode())
+    assert check.findings[0].remedy == f"Pass {prefix!r}, which would pass every assert."
+
+
+def test_data_file_is_gone_or_cut(tmp_path: Path) -> None:
+    prefix = _saved(tmp_path, {"a": [2]})
+    data = Path(prefix + ".data-00000-of-00001")
+    data.write_bytes(data.read_bytes()[:3])
+    assert _compare(_one, prefix).raises.type == "OutOfRangeError"
+    data.unlink()
+    check = _compare(_one, prefix)
+    assert check.raises.type == "NotFoundError"
+    assert _only_finding(check) == ("key_missing", "error")
+
+
+# --- shapes
+
+
+@pytest.mark.parametrize("use_resource", [False, True], ids=["reference", "resource"])
+@pytest.mark.parametrize("version", [1, 2])
+def test_partitioned_variable_of_another_full_shape(
+    tmp_path: Path, version: int, use_resource: bool
+) -> None:
+    prefix = _saved(tmp_path, {"a": [4, 2]}, write_version=version)
+    kind = {"use_resource": use_resource}
+    for shape, parts in ([6, 2], 2), ([6, 2], 1), ([4], 2), ([2, 4], 2):
+        texts = ["[" + ",".join(map(str, one)) + "]" for one in (shape, [4, 2])]
+        for reshape in (False, True):
+            other = partial(_saver_of_parts, shape, parts, reshape=reshape, **kind)
+            check = _compare(other, prefix, texts)
+            assert check.raises.type == "InvalidArgumentError"
+            assert _only_finding(check) == ("shape", "error")
+    for parts in (1, 3):
+        assert _compare(partial(_saver_of_parts, [4, 2], parts, **kind), prefix).findings == ()
+
+
+def test_partitioned_variable_as_a_value_of_its_own_takes_any_shape(tmp_path: Path) -> None:
+    prefix = _saved(tmp_path, {"a": [4, 2]})
+    check = _compare(lambda: _saver({"a": next(iter(_partitioned([6, 2], parts=1)))}), prefix)
+    assert _only_finding(check) == ("shape", "warning")
+
+
+@pytest.mark.parametrize("make", [_variables, _references])
+def test_saver_that_reshapes(tmp_path: Path, make: Callable[[Shapes], list[Any]]) -> None:
+    prefix = _saved(tmp_path, {"a": [4, 2]})
+    check = _compare(lambda: _saver(make({"a": [2, 4]}), reshape=True), prefix)
+    assert check.consumed
+    assert check.findings == ()
+    check = _compare(
+        lambda: _saver(make({"a": [2, 5]}), reshape=True),
+        prefix,
+        ["tensor with 8 values, but the requested shape has 10"],
+    )
+    assert check.raises.type == "InvalidArgumentError"
+    assert _only_finding(check) == ("shape", "error")
+
+
+@pytest.mark.parametrize("make", [_variables, _references])
+@pytest.mark.parametrize("collections", [None, []], ids=["all collections", "no collections"])
+def test_imported_saver_goes_by_its_operations(
+    tmp_path: Path, make: Callable[[Shapes], list[Any]], collections: list[str] | None
+) -> None:
+    import tensorflow as tf
+
+    v1, prefix = tf.compat.v1, _saved(tmp_path, {"a": [4, 2]})
+
+    def imported(shape: Sequence[int], reshape: bool) -> Any:
+        with tf.Graph().as_default():
+            saver = _saver(make({"a": shape}), reshape=reshape)
+            exported = v1.train.export_meta_graph(
+                saver_def=saver.as_saver_def(), collection_list=collections
+            )
+        return v1.train.import_meta_graph(exported)
+
+    assert _compare(partial(imported, [4, 2], reshape=False), prefix).findings == ()
+    assert _compare(partial(imported, [2, 4], reshape=True), prefix).findings == ()
+    assert not _compare(partial(imported, [5], reshape=True), prefix).consumed
+    check = _compare(partial(imported, [5], reshape=False), prefix)
+    assert _only_finding(check) == ("shape", "warning" if make is _variables else "error")
+
+
+def test_eager_saver_that_reshapes(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    prefix = _saved(tmp_path, {"a": [4, 2]})
+    variable = tf.Variable(tf.zeros([2, 4]), name="a")
+    assert _compare_eagerly(_saver([variable], reshape=True), prefix).findings == ()
+    assert variable.numpy().tolist() == [[1.0] * 4] * 2
+    five = tf.Variable(tf.zeros([5]), name="a")
+    check = _compare_eagerly(_saver([five], reshape=True), prefix, ["8 values", "has 5"])
+    assert check.raises.type == "InvalidArgumentError"
+    open_end = tf.Variable(tf.zeros([3]), shape=[None], name="a")
+    assert _compare_eagerly(_saver([open_end], reshape=True), prefix, ["has 3"]).raises
+
+
+def test_eager_variable_of_a_shape_that_is_partly_known(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    prefix = _saved(tmp_path, {"a": [4, 2]})
+    for width, passes in (2, True), (3, False):
+        variable = tf.Variable(tf.zeros([1, width]), shape=[None, width], name="a")
+        assert _compare_eagerly(_saver([variable]), prefix).consumed == passes
+
+
+def test_v1_file_is_read_name_by_name(tmp_path: Path) -> None:
+    def make() -> Any:
+        return _saver([*_variables({"a": [2]}, "int32"), *_variables({"b": [1]})])
+
+    (tmp_path / "old").mkdir()
+    prefix = _saved(tmp_path / "old", {"a": [2]}, write_version=1)
+    assert _compare(make, prefix).raises.type == "InvalidArgumentError"
+    assert _compare(make, _saved(tmp_path, {"a": [2]})).raises.type == "NotFoundError"
+
+
+# --- Savers that cannot restore
+
+
+def test_saver_that_is_not_built(tmp_path: Path) -> None:
+    prefix = _saved(tmp_path, {"a": [2]})
+
+    def deferred() -> Any:
+        _variables({"a": [2]})
+        return _saver(defer_build=True)
+
+    def built() -> Any:
+        saver = deferred()
+        saver.build()
+        return saver
+
+    check = _compare(deferred, prefix, ["'NoneType' object has no attribute 'restore_op_name'"])
+    assert check.raises.type == "AttributeError"
+    assert _only_finding(check) == ("not_built", "error")
+    for path in (None, prefix + "-7"):
+        assert _compare(deferred, path).raises.type == "ValueError"
+    assert _compare(built, prefix).consumed
+
+
+def test_saver_without_variables(tmp_path: Path) -> None:
+    prefix = _saved(tmp_path, {"a": [2]})
+    for path in (None, prefix, prefix + "-7"):  # whatever it is given
+        check = _compare(lambda: _saver(allow_empty=True), path)
+        assert check.consumed
+        assert check.findings == ()
+    check = _compare_eagerly(_saver([]), prefix, ["No variables to save"])
+    assert _only_finding(check) == ("not_built", "error")
+    empty = _saver([], allow_empty=True)
+    assert _compare_eagerly(empty, None).raises.type == "ValueError"
+    assert _compare_eagerly(empty, prefix + ".data-00000-of-00001").consumed
+    assert _compare_eagerly(empty, None).consumed  # it knows by now
+
+
+@pytest.mark.parametrize(
+    ("make", "raised"),
+    [
+        (lambda: _saver(_variables({"a": [2]})), "ValueError"),
+        (lambda: _saver(_references({"a": [2]})), "ValueError"),
+        (lambda: _saver({"a": _variables({"b": [2]})[0]}), "TypeError"),
+        (lambda: _saver([_partitioned([2])]), "TypeError"),
+        (lambda: _saver([_partitioned([2], use_resource=False)]), "RuntimeError"),
+    ],
+    ids=["list", "references", "dict", "parts", "parts of a reference"],
+)
+def test_saver_of_a_graph_outside_of_it(
+    tmp_path: Path, make: Callable[[], Any], raised: str
+) -> None:
+    import tensorflow as tf
+
+    prefix = _saved(tmp_path, {"a": [2]})
+    with tf.Graph().as_default():
+        saver = make()
+    check = _compare_eagerly(saver, prefix)
+    assert check.raises.type == raised
+    assert _only_finding(check) == ("not_built", "error")
+
+
+def test_eager_saver_in_a_graph(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    prefix = _saved(tmp_path, {"a": [2]})
+    eager = _saver([tf.Variable([1.0, 2.0], name="a")])
+    assert _compare(lambda: eager, prefix).raises.type == "AttributeError"
+
+
+# --- object-based checkpoints
 
 
 def test_object_based_checkpoint_is_read_by_full_names(tmp_path: Path) -> None:
-    import tensorflow as tf
-
-    held = tf.train.Checkpoint(x=tf.Variable([1.0, 2.0], name="a"))
-    prefix = held.write(str(tmp_path / "objects"))
+    prefix = _saved_objects(tmp_path)
     check = _compare(lambda: _saver(_variables({"a": [2]})), prefix)
     assert check.consumed
     check = _compare(lambda: _saver(_variables({"a": [2], "b": [1]})), prefix)
     assert check.raises.type == "NotFoundError"
+
+
+_KEY = "x/.ATTRIBUTES/VARIABLE_VALUE"
+
+
+@pytest.mark.parametrize("make", [_variables, _references])
+def test_object_based_checkpoint_is_read_by_its_keys(
+    tmp_path: Path, make: Callable[[Shapes], list[Any]]
+) -> None:
+    prefix = _saved_objects(tmp_path)
+    check = _compare(lambda: _saver({_KEY: make({"other": [2]})[0]}), prefix)
+    assert check.consumed
+    assert list(check.bound) == [_KEY]
+    assert _compare(
+        lambda: _saver({_KEY: make({"other": [2, 1]})[0]}, reshape=True), prefix
+    ).consumed
+    _compare(lambda: _saver({_KEY: make({"other": [3]})[0]}), prefix)
+    wrong = _compare(lambda: _saver({_KEY: _variables({"other": [2]}, "int32")[0]}), prefix, [_KEY])
+    assert wrong.raises.type == "InvalidArgumentError"
+
+    def mixed() -> Any:
+        one, other = make({"a": [2], "b": [2]})
+        return _saver({_KEY: one, "a": other})
+
+    assert _compare(mixed, prefix, [_KEY]).raises.type == "NotFoundError"
+
+
+def test_second_saver_does_not_reshape(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    prefix = _saved_objects(tmp_path, (4, 2))
+    check = _compare(lambda: _saver(_references({"a": [2, 4]}), reshape=True), prefix)
+    assert check.raises.type == "InvalidArgumentError"
+    check = _compare(lambda: _saver(_variables({"a": [2, 4]}), reshape=True), prefix)
+    assert ("shape", "warning") in [(one.kind, one.severity) for one in check.findings]
+    eager = _saver([tf.Variable(tf.zeros([2, 4]), name="a")], reshape=True)
+    assert _compare_eagerly(eager, prefix).raises.type == "ValueError"
+
+
+def test_second_saver_cannot_be_built_in_a_finalized_graph(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    def finalized(shapes: Shapes) -> Any:
+        saver = _saver(_variables(shapes))
+        tf.compat.v1.get_default_graph().finalize()
+        return saver
+
+    by_objects, by_name = _saved_objects(tmp_path), _saved(tmp_path, {"a": [2]})
+    check = _compare(
+        lambda: finalized({"a": [2]}), by_objects, ["Graph is finalized and cannot be modified"]
+    )
+    assert check.raises.type == "RuntimeError"
+    missing = _compare(lambda: finalized({"a": [2], "b": [2]}), by_objects)
+    assert missing.raises.type == "NotFoundError"
+    assert _compare(lambda: finalized({"a": [2]}), by_name).consumed
+
+
+def test_second_saver_restores_the_last_part_alone(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    prefix = _saved_objects(tmp_path, (4,))
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        parts = list(_partitioned([4]))
+        saver = _saver(parts)
+        session.run(tf.compat.v1.global_variables_initializer())
+        check = cv.check(saver, prefix)
+        saver.restore(session, prefix)
+        assert [one.tolist() for one in session.run(parts)] == [[0.0, 0.0], [7.0, 7.0]]
+    assert _only_finding(check) == ("value_lost", "warning")
+    wrong = _compare(lambda: _saver([_partitioned([6])]), prefix, ["[4]", "[6]", _KEY])
+    assert _only_finding(wrong) == ("shape", "error")
+
+
+# --- eager Savers
 
 
 def test_eager_saver(tmp_path: Path) -> None:
@@ -143,10 +478,39 @@ def test_eager_saver(tmp_path: Path) -> None:
     saver = tf.compat.v1.train.Saver([variable])
     assert cv.check(saver, prefix).consumed
     saver.restore(None, prefix)
-    assert variable.numpy().tolist() == [0.0, 0.0]
+    assert variable.numpy().tolist() == [1.0, 1.0]
     longer = tf.compat.v1.train.Saver([tf.Variable([1.0, 2.0, 3.0], name="a")])
     with pytest.raises(ValueError):
         longer.restore(None, prefix)
     raised = cv.check(longer, prefix).raises
     assert raised is not None
     assert raised.type == "ValueError"
+
+
+def test_eager_saver_of_keras_3(tmp_path: Path) -> None:
+    keras = keras_3()
+
+    def variables(value: str) -> list[Any]:
+        return [keras.Variable(value, (2,), name=name) for name in "ab"]
+
+    def restored(make: Callable[[list[Any]], Any]) -> tuple[Any, list[float]]:
+        prefix = _saver(make(variables("ones"))).save(
+            None, str(tmp_path / "keras"), write_meta_graph=False
+        )
+        into = variables("zeros")
+        check = _compare_eagerly(_saver(make(into)), prefix)
+        return check, [float(one[0]) for one in into]
+
+    check, values = restored(lambda given: dict(zip("cd", given, strict=True)))
+    assert (check.findings, values) == ((), [1.0, 1.0])
+    check, values = restored(list)
+    assert (_only_finding(check), values) == (("value_lost", "warning"), [0.0, 1.0])
+
+
+def test_what_only_code_of_the_object_names_is_not_judged(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    table = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, -1)
+    saver = _saver({"table": table})
+    prefix = saver.save(None, str(tmp_path / "table"), write_meta_graph=False)
+    assert _only_finding(_compare_eagerly(saver, prefix)) == ("unknowable", "info")

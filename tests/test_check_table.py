@@ -39,7 +39,6 @@ from tests.check_rows.table import Pair, Row, check_row
 from tests.oracle import (
     compare,
     outcome_of_check,
-    outcome_of_restore,
 )
 from tests.programs import ckpt, keras_3, module, saved, v1_adam, var
 
@@ -110,21 +109,6 @@ def test_registered_saver_that_is_unknown_is_treated_as_this_tensorflow_does(
 ) -> None:
     path = saved_by_another_saver(tmp_path)
     compare(lambda: ckpt(m=registered("Strict")(), v=var()), path)
-
-
-def test_what_an_iterator_makes_of_its_state_only_the_restore_shows(tmp_path: Path) -> None:
-    import tensorflow as tf
-
-    path = saved(tmp_path, x=iter(tf.data.Dataset.range(10).batch(2).shuffle(3)))
-
-    def live() -> Any:
-        return ckpt(x=iter(tf.data.Dataset.range(10).map(lambda number: number)))
-
-    raised = outcome_of_restore(live(), path).raises
-    check = cv.check(live(), path)
-    assert check.raises is None
-    assert raised is not None
-    assert [raised in finding.why for finding in check.findings] == [True]
 
 
 def test_value_of_the_later_restore_reaches_the_attribute(tmp_path: Path) -> None:

@@ -487,8 +487,11 @@ def test_tables_and_strings_are_compared_by_all_their_tensors(tmp_path: Path) ->
     second = checkpoint.write(str(tmp_path / "ckpt-2"))
     module.text.assign("much longer")
     third = checkpoint.write(str(tmp_path / "ckpt-3"))
+    module.table.insert("b", 1)
+    fourth = checkpoint.write(str(tmp_path / "ckpt-4"))
     assert cv.diff(first, second).value == ("(root).table",)
     assert cv.diff(second, third).value == ("(root).text",)
+    assert cv.diff(third, fourth).value == ("(root).table",)
     assert cv.diff(first, first).not_compared == ()
 
 

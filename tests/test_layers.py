@@ -34,7 +34,7 @@ LAYERS = (
     {"saved.source"},
     {"live.tensorflow_private", "live.untouched"},
     {"live.tensorflow_restore", "live.accessors", "live.saver", "live.untracked"},
-    {"live.facts", "live.opening", "live.tables", "live.walk"},
+    {"live.facts", "live.iterators", "live.opening", "live.tables", "live.walk"},
     {"live.restore_side", "live.source"},
     {"live.restore_target"},
     {"live.status"},

@@ -121,6 +121,14 @@ class Bundle:
             return self._read_slices(key, entry, entry.shape, place)
         return self._read_whole(key, entry, entry.shape)
 
+    def beginning(self, key: str, nbytes: int) -> bytes:
+        """Return the first stored bytes of a tensor of any dtype, at most so many; unchecked.
+
+        Raises KeyError for a key that is not in `entries`.
+        """
+        entry = self.entries[key]
+        return self._stored_bytes(key, entry._replace(size=min(entry.size, nbytes)))
+
     def read_string_scalar(self, key: str) -> bytes:
         """Return the one string that a tensor holds: the object graph, say.
 

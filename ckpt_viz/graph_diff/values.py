@@ -7,7 +7,7 @@ from functools import cache
 
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import Attribute
+from ckpt_viz.object_graph.nodes import Attribute, Stored
 
 # Whether two values differ; None where that is not known.
 Comparer = Callable[[Attribute, Attribute], bool | None]
@@ -22,31 +22,30 @@ def by_checksums(a: Graph, b: Graph) -> Comparer:
 
     @cache  # one key may stand for many tensors, and a forged graph name it again and again
     def differ_by_keys(key_in_a: str, key_in_b: str) -> bool | None:
-        of_a, of_b = _fingerprints(a, key_in_a), _fingerprints(b, key_in_b)
-        if of_a is None or of_b is None:
+        of_a, of_b = _tensors(a, key_in_a), _tensors(b, key_in_b)
+        if not of_a or not of_b:
             return None
         if of_a.keys() != of_b.keys():
             return True
-        both = [(of_a[name], of_b[name]) for name in of_a]
-        if any(left[0] == right[0] and left[1] != right[1] for left, right in both):
-            return True
-        return None if any(left[0] != right[0] for left, right in both) else False
+        told = [_tensors_differ(of_a[name], of_b[name]) for name in of_a]
+        return True if True in told else None if None in told else False
 
     return lambda ours, theirs: differ_by_keys(ours.checkpoint_key, theirs.checkpoint_key)
 
 
-def _fingerprints(graph: Graph, checkpoint_key: str) -> dict[str, tuple[object, object]] | None:
-    """Return layouts and checksums of an attribute's tensors by what their keys add to its own.
+def _tensors(graph: Graph, checkpoint_key: str) -> dict[str, Stored | None]:
+    """Return an attribute's tensors by what their keys add to its own."""
+    keys = graph.tensor_keys(checkpoint_key)
+    return {key.removeprefix(checkpoint_key): graph.stored(key) for key in keys}
 
-    None where one is not known, or there is no tensor.
-    """
-    found: dict[str, tuple[object, object]] = {}
-    for key in graph.tensor_keys(checkpoint_key):
-        stored = graph.stored(key)
-        if stored is None or stored.fingerprint is None:
-            return None
-        found[key.removeprefix(checkpoint_key)] = stored.fingerprint
-    return found or None
+
+def _tensors_differ(left: Stored | None, right: Stored | None) -> bool | None:
+    if left is None or right is None or left.fingerprint is None or right.fingerprint is None:
+        return None
+    if (left.dtype, left.shape) != (right.dtype, right.shape):
+        return True  # a table that has grown, say
+    (layout, sums), (other_layout, other_sums) = left.fingerprint, right.fingerprint
+    return None if layout != other_layout else sums != other_sums
 
 
 def by_reading(a: Graph, b: Graph) -> Comparer:

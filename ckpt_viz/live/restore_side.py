@@ -15,6 +15,7 @@ from typing import Any
 from ckpt_viz.formats.slices import parse_slice_spec
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
+from ckpt_viz.live.iterators import Reading, is_iterator, refused_state
 from ckpt_viz.live.tables import table_of
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.matching.engine import fits
@@ -52,7 +53,7 @@ class TensorFlowSide:
     next ones. `attached_count` is how many of the root's children are the checkpoint's own.
     `makes_counter` says that the restore ends with a new `save_counter`, `attaches_counter` that
     it hangs off the Checkpoint while the root is another object; `counter_holder` is that object
-    that it hangs off, where it is in the walk.
+    that it hangs off, where it is in the walk. `reading` is the checkpoint, once it is known.
     """
 
     walk: Walk
@@ -61,6 +62,7 @@ class TensorFlowSide:
     attaches_counter: bool = False
     counter_holder: int | None = None
     is_eager: bool = True
+    reading: Reading | None = None
     objects: list[Any] = field(init=False)
     root: int = field(default=0, init=False)
     _ids: dict[int, int] = field(init=False)
@@ -175,7 +177,7 @@ class TensorFlowSide:
             return Gathered(Kind.UNUSED, unused=tuple(a.name for a in node.attributes))
         if not self.is_eager:  # asking would add operations to the user's graph
             return _by_attributes(obj, node)
-        return _by_saveables(obj, node)
+        return _by_saveables(obj, node, self.reading)
 
     def _saver_of(self, obj: Any) -> str | None:
         known = self._ids.get(id(obj), -1)
@@ -423,7 +425,7 @@ def _by_attributes(obj: Any, node: Node) -> Gathered:
     return Gathered(Kind.TENSORS, reads, min(read), unused, is_opaque=True)
 
 
-def _by_saveables(obj: Any, node: Node) -> Gathered:
+def _by_saveables(obj: Any, node: Node, reading: Reading | None) -> Gathered:
     found = tf_restore.saveables(obj, node.attributes)
     is_a_variable = tf_private.is_variable(obj)
     shape = tf_restore.partial_shape(obj.shape) if is_a_variable else None
@@ -444,12 +446,16 @@ def _by_saveables(obj: Any, node: Node) -> Gathered:
         found.name,
         found.unused,
         is_opaque=not is_a_variable,
-        refuses=_refusal_by(obj),
+        refuses=_refusal_by(obj, reads[0].key, reading),
     )
 
 
-def _refusal_by(obj: Any) -> Callable[[Sequence[Stored]], Failure | None] | None:
+def _refusal_by(
+    obj: Any, key: str, reading: Reading | None
+) -> Callable[[Sequence[Stored]], Failure | None] | None:
     """Return what decides whether the object takes tensors, where not their shapes alone do."""
+    if reading is not None and is_iterator(obj):
+        return lambda stored: refused_state(obj, key, reading)
     table = table_of(obj)
     if table is not None:
         return table.refuses

@@ -7,13 +7,14 @@ operation is added and none is run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ckpt_viz.errors import SourceError
 from ckpt_viz.formats.slices import parse_slice_spec
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 from ckpt_viz.object_graph.nodes import Node, Slice
 from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
 
@@ -21,6 +22,8 @@ _TRAINABLE = "trainable_variables"
 # How many inputs of the operations that save come before the tensors: the file's name, the
 # tensors' names and, but for Save, the slices.
 _SAVE_OPS = {"Save": 2, "SaveSlices": 3, "SaveV2": 3}
+_ASSIGN_OPS = ("Assign", "AssignVariableOp")
+_RESHAPE = "Reshape"
 _COPIES = ("Identity", "ReadVariableOp", "Enter")
 
 
@@ -41,14 +44,69 @@ def read_saver(saver: Any) -> tuple[tuple[Node, ...], tuple[object | None, ...]]
     A scope has none; of partitions it is the list of them. Raises SourceError for a Saver that
     cannot save.
     """
-    if tf_private.is_built(saver):
-        saved = _saved_by_graph(saver)
-    else:
-        given = tf_private.given_variables(saver)
-        saved = _saved_by_list(given if given is not None else tf_private.all_saveable_objects())
+    saved = _saved(saver)
     collections = _collections(saved)
     nodes = scope_nodes(_named(name, one, collections) for name, one in saved.items())
     return nodes, tuple(_object(node, saved) for node in nodes)
+
+
+class Assignment(NamedTuple):
+    """What a Saver does with a value before, and what it makes of one of another shape."""
+
+    reshapes: bool
+    refuses: bool
+
+
+def assignments(saver: Any) -> dict[str, Assignment]:
+    """Return, by name, how the operations of a built Saver assign what they have read."""
+    try:
+        start = _graph_of(saver).as_graph_element(tf_private.restore_operation_name(saver))
+    except (KeyError, ValueError):
+        return {}
+    found = {}
+    for operation in _operations(start, _ASSIGN_OPS):
+        source, reshapes = operation.inputs[1], False
+        while source.op.type in (*_COPIES, _RESHAPE):
+            reshapes = reshapes or source.op.type == _RESHAPE
+            source = source.op.inputs[0]
+        names = tf_private.constant_value(source.op.inputs[1]) if _is_read(source) else None
+        if names is not None:
+            refuses = operation.type == "Assign" and operation.get_attr("validate_shape")
+            found[names[source.value_index].decode()] = Assignment(reshapes, refuses)
+    return found
+
+
+def _is_read(tensor: Any) -> bool:
+    return bool(tensor.op.type == "RestoreV2")
+
+
+def names_in_slices(saver: Any) -> frozenset[str]:
+    """Return the names that a Saver reads by slices, though one be the whole value."""
+    return frozenset(name for name, saved in _saved(saver).items() if saved.slices)
+
+
+def taken_variables(saver: Any) -> Any:
+    """Return the list or dict that a Saver would be built of now."""
+    given = tf_private.given_variables(saver)
+    return given if given is not None else tf_private.all_saveable_objects()
+
+
+def is_of_graph(variable: Any) -> bool:
+    """Return whether a variable was made in a TensorFlow 1 graph."""
+    return tf_private.is_tf_variable(variable) and _operation_name(variable) is not None
+
+
+def number_of_nameless(saver: Any) -> int:
+    """Return how many variables a Saver was given in a list that all go by one name: Keras 3's."""
+    if tf_private.is_built(saver) or isinstance(taken_variables(saver), Mapping):
+        return 0
+    return sum(not _has_the_name(item) for item in tf_private.flatten(taken_variables(saver)))
+
+
+def _saved(saver: Any) -> dict[str, _Saved]:
+    if tf_private.is_built(saver):
+        return _saved_by_graph(saver)
+    return _saved_by_list(taken_variables(saver))
 
 
 def _named(name: str, saved: _Saved, collections: Mapping[int, set[str]]) -> NamedVariable:
@@ -98,7 +156,7 @@ def _saved_by_graph(saver: Any) -> dict[str, _Saved]:
         variable.op.name: variable for variable, _ in _variables_by_collection(graph)
     } | _by_operation(_listed(saver))
     saved: dict[str, _Saved] = {}
-    for save in _save_operations(operation):
+    for save in _operations(operation, _SAVE_OPS):
         for tensor_name, spec, tensor in _saved_tensors(save):
             _add_tensor(saved.setdefault(tensor_name, _Saved()), spec, tensor, variables)
     return saved
@@ -123,13 +181,13 @@ def _parts(item: Any) -> list[Any]:
     return list(item) if tf_private.is_partitioned_variable(item) else [item]
 
 
-def _save_operations(start: Any) -> Iterator[Any]:
-    """Yield the operations that write tensors, of which evaluating `start` runs each."""
+def _operations(start: Any, types: Container[str]) -> Iterator[Any]:
+    """Yield the operations of these types, of which evaluating `start` runs each."""
     seen = {start}
     stack = [start]
     while stack:
         operation = stack.pop()
-        if operation.type in _SAVE_OPS:
+        if operation.type in types:
             yield operation
             continue
         for other in (*operation.control_inputs, *(tensor.op for tensor in operation.inputs)):
@@ -209,7 +267,11 @@ def _saved_by_list(listed: Any) -> dict[str, _Saved]:
     if isinstance(listed, Mapping):
         named = dict(listed)
         others = {name: item for name, item in named.items() if not _is_known(item, (list, tuple))}
-        named = {name: item for name, item in named.items() if name not in others}
+        named = {
+            name if _has_the_name(item) else name + VARIABLE_VALUE: item
+            for name, item in named.items()
+            if name not in others
+        }
     else:
         items = tf_private.flatten(listed)
         others = {str(getattr(item, "name", "")): item for item in items if not _is_known(item)}
@@ -228,6 +290,11 @@ def _saved_by_list(listed: Any) -> dict[str, _Saved]:
         unknown = f"only code of {kind} itself knows what it saves; expected a variable"
         saved.setdefault(name, _Saved(variables=[item], error=unknown))
     return saved
+
+
+def _has_the_name(item: Any) -> bool:
+    """Return whether a name in a dict is the item's own; Keras 3's variables append to it."""
+    return tf_private.is_tf_variable(item) or not tf_private.is_variable(item)
 
 
 def _is_known(item: Any, also: tuple[type, ...] = ()) -> bool:

@@ -120,6 +120,11 @@ def is_variable(obj: object) -> bool:
     )
 
 
+def is_tf_variable(obj: object) -> bool:
+    """Return whether the object is a `tf.Variable`; one of Keras 3 is none."""
+    return isinstance(obj, private("ops.variables", "Variable"))
+
+
 def serializes_itself(obj: object) -> bool:
     """Return whether the object's class says in code of its own what it saves."""
     return bool(
@@ -183,6 +188,11 @@ def all_saveable_objects() -> list[Any]:
 def save_tensor_name(saver: Any) -> str | None:
     """Return the name of the tensor that a built Saver evaluates to save; None if it is empty."""
     return str(saver.saver_def.save_tensor_name) if saver.saver_def is not None else None
+
+
+def restore_operation_name(saver: Any) -> str:
+    """Return the name of the operation that a built Saver runs to restore."""
+    return str(saver.saver_def.restore_op_name)
 
 
 def default_graph() -> Any:

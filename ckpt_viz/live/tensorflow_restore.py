@@ -5,7 +5,7 @@ As in `tensorflow_private`: looked up inside functions, each behind its guard.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -188,6 +188,13 @@ def _delegating_attribute(cls: type) -> str | None:
     return "_variable" if is_wrapper else None
 
 
+def state_of_iterator(iterator: Any) -> Iterator[bytes]:
+    """Yield the parts of an iterator's state, each a serialized TensorProto."""
+    (state,) = iterator._serialize_to_tensors().values()
+    for part in range(state.shape[0]):
+        yield private("ops.io_ops", "serialize_tensor")(state[part]).numpy()
+
+
 def saver_refuses(obj: object, saver_name: str) -> tuple[str, bool] | None:
     """Return why a saver of this name cannot restore the object; None if it can.
 
@@ -313,6 +320,33 @@ def tensors_of_coordinator(coordinator: Any) -> dict[str, tuple[str, tuple[int, 
 def reshapes(saver: Any) -> bool:
     """Return whether a Saver was made with `reshape=True`."""
     return bool(saver._reshape)
+
+
+def is_empty(saver: Any) -> bool:
+    """Return whether a Saver knows that it has no variables: its `restore` does nothing."""
+    return bool(saver._is_empty)
+
+
+def allows_empty(saver: Any) -> bool:
+    """Return whether a Saver was made with `allow_empty=True`."""
+    return bool(saver._allow_empty)
+
+
+def has_operations(saver: Any) -> bool:
+    """Return whether a Saver has operations that restore: none before it is built."""
+    return saver.saver_def is not None
+
+
+def adds_operations(saver: Any) -> bool:
+    """Return whether a Saver's restore of an object-based checkpoint builds a second Saver."""
+    return saver._object_restore_saver is None
+
+
+def finds_checkpoint(path: Any) -> bool:
+    """Return whether a Saver finds a checkpoint at a path; raises what its `restore` would."""
+    text = private("util.compat", "as_text")(path)
+    management = "checkpoint.checkpoint_management"
+    return bool(private(management, "checkpoint_exists_internal")(text))
 
 
 def is_reference(variable: object) -> bool:

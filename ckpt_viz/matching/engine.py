@@ -351,11 +351,11 @@ class _Restore:
             bad.add(node)
         for node, obj, read, stored in found:
             if read.dtype is not None and read.dtype != stored.dtype:
-                self._fail(_in_session(_wrong_dtype(read, stored), in_session), node, obj)
+                self._fail(_in_session(wrong_dtype(read, stored), in_session), node, obj)
                 bad.add(node)
         for node, obj, read, stored in found:
             if read.full_shape is not None and read.full_shape != stored.shape:
-                self._fail(_in_session(_wrong_slice(read, stored), in_session), node, obj)
+                self._fail(_in_session(wrong_slice(read, stored), in_session), node, obj)
                 bad.add(node)
             elif stored.error is not None:
                 failure = self.saved.unreadable(read.key, stored.error)
@@ -451,7 +451,8 @@ def kernel_dtype(name: str | None) -> str:
     return {"float16": "half", "float32": "float", "float64": "double"}.get(name or "", name or "")
 
 
-def _wrong_dtype(read: Read, stored: Stored) -> Failure:
+def wrong_dtype(read: Read, stored: Stored) -> Failure:
+    """Return what reading a tensor of another dtype raises."""
     return Failure(
         Cause.DTYPE,
         "InvalidArgumentError",
@@ -462,7 +463,8 @@ def _wrong_dtype(read: Read, stored: Stored) -> Failure:
     )
 
 
-def _wrong_slice(read: Read, stored: Stored) -> Failure:
+def wrong_slice(read: Read, stored: Stored) -> Failure:
+    """Return what reading a slice raises of a tensor that is not of the full shape."""
     found, wanted = (",".join(map(str, shape or ())) for shape in (stored.shape, read.full_shape))
     return Failure(
         Cause.SHAPE,

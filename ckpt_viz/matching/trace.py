@@ -48,6 +48,7 @@ class Cause(str, Enum):
     CODE = "code"  # the object's own code raised
     READER = "reader"  # there is no checkpoint to read
     SCOPE = "scope"  # a distribution strategy's scope is, or is not, active
+    STAGES = "stages"  # an iterator's dataset is put together otherwise than the saved one's
     ABORT = "abort"  # nothing is raised: the process ends
 
 

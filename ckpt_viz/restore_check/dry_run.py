@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ckpt_viz.errors import CkptVizError
+from ckpt_viz.live.iterators import Reading
 from ckpt_viz.live.opening import Opened, open_as_restore
 from ckpt_viz.live.restore_target import RESTORE, Target, restoring_into, where_it_goes
 from ckpt_viz.live.status import read_status, skips_slots_of
@@ -147,6 +148,7 @@ def _reading(target: Target, path: object, graph: Graph | None, *, skips_slots: 
         return replace(run, reading=str(path), tensors=opened.tensors or _NOTHING)
     if graph is None:
         graph = read_saved(opened.prefix)
+    target.side.reading = Reading(opened.prefix, str(path) if target.wraps_not_found else None)
     return replace(_by_objects(target, graph, path, skips_slots=skips_slots), reading=str(path))
 
 

@@ -23,6 +23,7 @@ _KINDS = {
     Cause.CHILDREN: Kind.POISONED_CONTAINER,
     Cause.PREDICATE: Kind.SAVER_UNKNOWN,
     Cause.SCOPE: Kind.STRATEGY_SCOPE,
+    Cause.STAGES: Kind.KEY_MISSING,
     Cause.ABORT: Kind.PROCESS_ABORT,
 }
 REMEDIES = {
@@ -36,6 +37,8 @@ REMEDIES = {
     Cause.PREDICATE: "Restore into an object that the saver was registered for.",
     Cause.SCOPE: "Call restore inside `with strategy.scope():` of the strategy that made the "
     "variables, and make the optimizer there, too.",
+    Cause.STAGES: "Make the iterator from the input pipeline that it was saved with, or leave it "
+    "out of the restore.",
     Cause.ABORT: "Do not restore this: make a table of the class that was saved.",
 }
 # What TensorFlow says of a container after the object itself, which may print at any length.
@@ -68,6 +71,11 @@ def why(failure: Failure) -> str:
             f"Importing the saved entries (keys of shape {failure.found}) into this DenseHashTable "
             "does not raise but ends the process: a DenseHashTable takes no entries of a "
             "MutableHashTable."
+        )
+    if failure.cause is Cause.STAGES:
+        return (
+            f"The saved iterator's dataset ends in the stage {failure.found}, the program's in "
+            f"{failure.expected}: it finds no state of its own{later}."
         )
     if failure.cause in (Cause.SHAPE, Cause.DTYPE) and failure.found:
         what = "shape" if failure.cause is Cause.SHAPE else "dtype"

@@ -1,25 +1,41 @@
 """A `tf.compat.v1.train.Saver` as the live side: what its `restore` would touch.
 
-Follows `Saver.restore` in tensorflow/python/training/saver.py: all names at once, and in an
-object-based checkpoint the full names of its variables. It returns no status; the asserts of
-this check pass where `restore` would not raise.
+Follows `Saver.restore` in tensorflow/python/training/saver.py: all names at once, which may be
+the keys of an object-based checkpoint, or else the full names of its variables. It returns no
+status; the asserts of this check pass where `restore` would not raise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, NamedTuple
 
+from ckpt_viz.errors import CkptVizError
+from ckpt_viz.formats.files import is_file
+from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.live.opening import open_as_restore
+from ckpt_viz.live.saver import (
+    Assignment,
+    assignments,
+    is_of_graph,
+    names_in_slices,
+    number_of_nameless,
+    taken_variables,
+)
 from ckpt_viz.live.source import read_live
-from ckpt_viz.matching.engine import fits
+from ckpt_viz.matching.engine import fits, wrong_dtype, wrong_slice
 from ckpt_viz.matching.name_based import NameTrace
-from ckpt_viz.matching.trace import Action, Cause, Failure, Step
+from ckpt_viz.matching.saved_graph import unreadable
+from ckpt_viz.matching.trace import Action, Cause, Failure, Read, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Attribute, Stored
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.verdicts import Raised, Verdicts
+from ckpt_viz.saved.locate import INDEX, locate
 from ckpt_viz.saved.source import read_saved
 
 RESTORE = "restore"
@@ -30,116 +46,343 @@ _ALTERED = (
 )
 _NAME = "a Variable name or other graph key that is missing"
 _MISMATCH = "a mismatch between the current graph and the graph"
+_IN_GRAPH = "Call restore, and this check, inside `with graph.as_default():` of the Saver's graph."
+
+
+@dataclass(frozen=True)
+class SaverRun(DryRun):
+    """What the `restore` of a Saver would do.
+
+    `remedy` is what to do where the Saver itself cannot restore, whatever the file has.
+    `reshapes` says that values are reshaped; of the variables `in_parts` the last part alone
+    is restored, and of `nameless` ones, so many as there are, the last.
+    """
+
+    remedy: str = ""
+    reshapes: bool = False
+    in_parts: tuple[int, ...] = ()
+    nameless: int = 0
+
+
+class _Refusal(NamedTuple):
+    """What a Saver raises for what it is, and what to do about it."""
+
+    raised: Raised
+    remedy: str
 
 
 def of_saver(saver: Any, saved: object) -> DryRun:
     """Return what `saver.restore(session, saved)` would do; adds no operation, runs none."""
     live = read_live(saver)
-    if saved is None:
+    path = saved
+    if isinstance(saved, Graph):
+        path = saved.provenance.prefix if saved.provenance else saved.title
+    if tf_restore.is_empty(saver):
+        return SaverRun(live, None, NameTrace(), Verdicts(), RESTORE, reading=_text(path))
+    if path is None:
         return _raising(live, Raised("ValueError", "Can't load save_path when it is None."))
-    path = saved.provenance.prefix if isinstance(saved, Graph) and saved.provenance else saved
-    opened = open_as_restore(path, resolves=False)
-    if opened.failure is not None:
-        message = f"The passed save_path is not a valid checkpoint: {path}"
-        refused = Raised("ValueError", message)
-        if opened.failure.type != "NotFoundError":
-            refused = Raised(opened.failure.type, opened.failure.message)
-        return _raising(live, refused, str(path))
-    if opened.tensors is not None:
-        tensors, is_by_name = opened.tensors, True
-    else:
-        tensors, is_by_name = _by_full_name(read_saved(opened.prefix)), False
-    trace = _match(live, tensors, _refuses_shapes_by(saver))
-    raised = _first(trace, is_by_name=is_by_name)
-    verdicts = Verdicts(raised, raised, raised, raised, (), tuple(trace.unused))
-    return DryRun(live, None, trace, verdicts, RESTORE, reading=str(path), tensors=tensors)
+    run = _reading(saver, live, path)
+    if run.verdicts.restore is None or run.remedy or run.unread or run.tensors:
+        return run
+    return _with_what_is_meant(run, saver)
 
 
-def _raising(live: Graph, raised: Raised, path: str | None = None) -> DryRun:
+def _raising(live: Graph, raised: Raised, path: object = None, remedy: str = "") -> SaverRun:
     verdicts = Verdicts(raised, raised, raised, raised)
-    return DryRun(live, None, None, verdicts, RESTORE, reading=path)
+    reading = None if path is None else _text(path)
+    return SaverRun(live, None, None, verdicts, RESTORE, reading=reading, remedy=remedy)
 
 
-def _by_full_name(graph: Graph) -> dict[str, Stored]:
-    """Return an object-based checkpoint's tensors by the full names of its variables."""
-    found = {}
-    for node in graph.nodes:
-        for attribute in node.attributes:
-            stored = graph.stored(attribute.checkpoint_key)
-            if attribute.full_name and stored is not None:
-                found[attribute.full_name] = stored
-    return found
+def _text(path: object) -> str:
+    return os.fsdecode(path) if isinstance(path, bytes) else str(path)
 
 
-def _refuses_shapes_by(saver: Any) -> Callable[[object], str]:
-    """Return a function from a variable to the class of what a wrong shape raises; "" for none.
+def _reading(saver: Any, live: Graph, path: Any) -> SaverRun:
+    """Return the dry run with exactly this path."""
+    try:
+        is_there = tf_restore.finds_checkpoint(path)
+    except Exception as error:  # a file system's, or of what is no path
+        run = _raising(live, Raised(type(error).__name__, str(error)), path)
+        is_text = isinstance(path, (str, bytes))
+        return run if is_text else replace(run, unread="Pass the checkpoint's prefix as a string")
+    if not is_there:
+        message = f"The passed save_path is not a valid checkpoint: {_text(path)}"
+        return _raising(live, Raised("ValueError", message), path)
+    refusal = _refusal(saver, live)
+    if refusal is not None:
+        return _raising(live, refusal.raised, path, refusal.remedy)
+    if not taken_variables(saver) and tf_restore.is_eager():
+        return SaverRun(live, None, NameTrace(), Verdicts(), RESTORE, reading=_text(path))
+    opened = open_as_restore(path, resolves=False, takes_path_objects=False)
+    if opened.failure is not None:
+        return _raising(live, Raised(opened.failure.type, opened.failure.message), path)
+    if opened.tensors is not None:
+        is_v1 = not is_file(opened.prefix + INDEX)
+        return _matched(saver, live, path, _Names(opened.tensors, one_by_one=is_v1))
+    graph = read_saved(opened.prefix)
+    wanted = [attribute.full_name for node in live.nodes for attribute in node.attributes]
+    keys = {name: stored for name in wanted if (stored := graph.stored(name)) is not None}
+    if len(keys) == len(wanted):
+        return _matched(saver, live, path, _Names(keys))
+    return _matched(saver, live, path, _full_names(graph))
 
-    A graph's resource variables take a value of any shape.
-    """
-    if tf_restore.reshapes(saver):
-        return lambda variable: ""
+
+def _with_what_is_meant(run: SaverRun, saver: Any) -> SaverRun:
+    """Return a dry run that reads nothing, with the checkpoint that its path seems to mean."""
+    assert run.reading is not None
+    try:
+        prefix = locate(run.reading).prefix
+    except CkptVizError as error:
+        return replace(run, unread=str(error))
+    if prefix == run.reading:
+        return run
+    return replace(run, instead=(prefix, _reading(saver, run.live, prefix)))
+
+
+# --- the Saver
+
+
+def _refusal(saver: Any, live: Graph) -> _Refusal | None:
     if tf_restore.is_eager():
-        return lambda variable: "ValueError"
-    return lambda variable: "InvalidArgumentError" if tf_restore.is_reference(variable) else ""
-
-
-def _match(
-    live: Graph, tensors: Mapping[str, Stored], refused_by: Callable[[object], str]
-) -> NameTrace:
-    trace = NameTrace()
-    missing: list[Step] = []
-    mismatched: list[Step] = []
-    for node_id, node in enumerate(live.nodes):
-        for attribute in node.attributes:
-            name = attribute.full_name
-            stored = tensors.get(name)
-            if stored is None:
-                failure = Failure(
-                    Cause.KEY_MISSING, "NotFoundError", f"Key {name} not found in checkpoint"
-                )
-                missing.append(Step(Action.FAIL, None, node_id, None, name, (), failure))
-                trace.unused[node_id] = (*trace.unused.get(node_id, ()), name)
-                continue
-            misfit = _misfit(attribute, stored, refused_by(live.object(node_id)))
-            if misfit is not None:
-                mismatched.append(Step(Action.FAIL, None, node_id, None, name, (), misfit))
-                continue
-            trace.steps.append(Step(Action.RESTORE, None, node_id, None, name, (name,)))
-            trace.bound.setdefault(name, []).append(node_id)
-    # All tensors are read before any is assigned.
-    trace.steps[:0] = sorted(missing, key=lambda step: step.name) + mismatched
-    return trace
-
-
-def _misfit(attribute: Attribute, stored: Stored, refused_by: str) -> Failure | None:
-    if attribute.dtype is not None and stored.dtype != attribute.dtype:
-        return Failure(
-            Cause.DTYPE,
-            "InvalidArgumentError",
-            f"tensor_name = {attribute.full_name}; expected dtype {attribute.dtype} does not "
-            f"equal original dtype {stored.dtype}",
-            found=stored.dtype or "",
-            expected=attribute.dtype,
-        )
-    if not fits(attribute.shape, stored.shape) and refused_by:
-        return Failure(
-            Cause.SHAPE,
-            refused_by,
-            f"Assign requires shapes of both tensors to match. lhs shape= {attribute.shape} rhs "
-            f"shape= {stored.shape}",
-            found=str(stored.shape),
-            expected=str(attribute.shape),
+        return _refusal_when_eager(saver, live)
+    if not tf_restore.has_operations(saver):
+        is_deferred = tf_private.given_variables(saver) is None
+        return _Refusal(
+            Raised("AttributeError", "'NoneType' object has no attribute 'restore_op_name'"),
+            "Call saver.build() once all variables are made, or leave defer_build=True out."
+            if is_deferred
+            else "Call restore where no graph is built: the Saver was made eagerly.",
         )
     return None
 
 
-def _first(trace: NameTrace, *, is_by_name: bool) -> Raised | None:
+def _refusal_when_eager(saver: Any, live: Graph) -> _Refusal | None:
+    """Return what a Saver raises that is built anew for every call; variables of a graph cannot."""
+    given = taken_variables(saver)
+    if not given and not tf_restore.allows_empty(saver):
+        remedy = "Give it the variables, and those of a graph inside `with graph.as_default():`."
+        return _Refusal(Raised("ValueError", "No variables to save"), remedy)
+    by_list = not isinstance(given, Mapping)
+    for obj in range(len(live.nodes)):
+        variable = live.object(obj)
+        if is_of_graph(variable) and (
+            tf_restore.is_reference(variable)
+            or (by_list and tf_private.save_slice_info(variable) is None)
+        ):
+            said = "Can only save/restore ResourceVariables when executing eagerly, got type: "
+            return _Refusal(Raised("ValueError", f"{said}{type(variable)}."), _IN_GRAPH)
+    return None
+
+
+def _refusal_to_assign(live: Graph) -> _Refusal | None:
+    """Return what assigning to a graph's variables raises outside of it."""
+    if not tf_restore.is_eager():
+        return None
+    for obj in range(len(live.nodes)):
+        variables: Any = live.object(obj)
+        for variable in variables if isinstance(variables, list) else [variables]:
+            if is_of_graph(variable) and tf_restore.is_reference(variable):
+                said = "assign op does not support eager execution. Arg 'output_ref' is a ref."
+                return _Refusal(Raised("RuntimeError", said), _IN_GRAPH)
+            if is_of_graph(variable):
+                said = f"{variable.op.name} is out of scope and cannot be used here."
+                return _Refusal(Raised("TypeError", said), _IN_GRAPH)
+    return None
+
+
+def _refusal_of_second_saver(saver: Any) -> _Refusal | None:
+    """Return what building the Saver raises that reads an object-based checkpoint."""
+    if tf_restore.is_eager() or not tf_restore.adds_operations(saver):
+        return None
+    if not tf_private.default_graph().finalized:
+        return None
+    return _Refusal(
+        Raised("RuntimeError", "Graph is finalized and cannot be modified."),
+        "Restore before the graph is finalized: of an object-based checkpoint the Saver adds "
+        "operations.",
+    )
+
+
+# --- the file
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What a Saver finds under a name.
+
+    `keys` are those of an object-based checkpoint that is read by full names, None where the
+    names are keys themselves. `one_by_one` says that the file is of the V1 format: the first
+    name in which anything is wrong counts.
+    """
+
+    tensors: Mapping[str, Stored]
+    keys: Mapping[str, str] | None = None
+    one_by_one: bool = False
+
+    def key(self, name: str) -> str:
+        return name if self.keys is None else self.keys[name]
+
+
+def _full_names(graph: Graph) -> _Names:
+    """Return an object-based checkpoint's tensors by the full names of its variables."""
+    tensors, keys = {}, {}
+    for node in graph.nodes:
+        for attribute in node.attributes:
+            stored = graph.stored(attribute.checkpoint_key)
+            if attribute.full_name and stored is not None:
+                tensors[attribute.full_name] = stored
+                keys[attribute.full_name] = attribute.checkpoint_key
+    return _Names(tensors, keys)
+
+
+def _matched(saver: Any, live: Graph, path: object, names: _Names) -> SaverRun:
+    how = _how(saver, names)
+    trace = _match(live, names, names_in_slices(saver), how)
+    raised, refusal = _first(trace, names), None
+    if names.keys is not None and not trace.unused:
+        refusal = _refusal_of_second_saver(saver)
+    if raised is None and refusal is None:
+        refusal = _refusal_to_assign(live)
+    if refusal is not None:
+        raised = refusal.raised
+    verdicts = Verdicts(raised, raised, raised, raised, (), tuple(trace.unused))
+    return SaverRun(
+        live,
+        None,
+        trace,
+        verdicts,
+        RESTORE,
+        reading=_text(path),
+        tensors=names.tensors,
+        remedy=refusal.remedy if refusal is not None else "",
+        reshapes=any(how(name, None).reshapes for name in trace.bound),
+        in_parts=tuple(_in_parts(live)) if raised is None and names.keys is not None else (),
+        nameless=number_of_nameless(saver),
+    )
+
+
+def _how(saver: Any, names: _Names) -> Callable[[str, Any], Assignment]:
+    """Return a function from a name, with its variable, to how it is assigned."""
+    if tf_restore.is_eager():
+        # The second Saver, which reads an object-based checkpoint, is made without `reshape`.
+        reshapes = tf_restore.reshapes(saver) and names.keys is None
+        return lambda name, variable: Assignment(reshapes, refuses=True)
+    if names.keys is not None:
+        return lambda name, variable: Assignment(False, tf_restore.is_reference(variable))
+    known = assignments(saver)
+    return lambda name, variable: known.get(name, Assignment(False, False))
+
+
+def _in_parts(live: Graph) -> Iterator[int]:
+    """Yield the partitioned variables, of which the second Saver takes the last part alone."""
+    for obj, node in enumerate(live.nodes):
+        if any(len(attribute.slices) > 1 for attribute in node.attributes):
+            yield obj
+
+
+def _match(
+    live: Graph,
+    names: _Names,
+    in_slices: frozenset[str],
+    how: Callable[[str, Any], Assignment],
+) -> NameTrace:
+    trace = NameTrace()
+    reading: list[tuple[int, str, Step]] = []  # when it is found
+    assigning: list[Step] = []
+    for obj, node in enumerate(live.nodes):
+        for attribute in node.attributes:
+            name = attribute.full_name
+            if attribute.error is not None:
+                continue  # only the object's own code knows the names
+            stored = names.tensors.get(name)
+            failure = _unread(attribute, stored, names, is_slice=name in in_slices)
+            if failure is not None:
+                when = 0 if names.one_by_one else _WHEN.get(failure.cause, len(_WHEN))
+                reading.append((when, name, Step(Action.FAIL, None, obj, None, name, (), failure)))
+                if stored is None:
+                    trace.unused[obj] = (*trace.unused.get(obj, ()), name)
+                continue
+            assert stored is not None
+            variable = live.object(obj)
+            failure = _misfit(attribute, stored, variable, how(name, variable))
+            if failure is not None:
+                assigning.append(Step(Action.FAIL, None, obj, None, name, (), failure))
+                continue
+            trace.steps.append(Step(Action.RESTORE, None, obj, None, name, (name,)))
+            trace.bound.setdefault(name, []).append(obj)
+    # All tensors are read before any is assigned.
+    trace.steps[:0] = [step for _, _, step in sorted(reading, key=lambda one: one[:2])] + assigning
+    return trace
+
+
+# Of all names at once, those that are missing are found first, then those of another dtype.
+_WHEN = {Cause.KEY_MISSING: 0, Cause.DTYPE: 1}
+
+
+def _unread(
+    attribute: Attribute, stored: Stored | None, names: _Names, *, is_slice: bool
+) -> Failure | None:
+    """Return what reading the tensor raises."""
+    name = attribute.full_name
+    if stored is None:
+        message = f"Key {name} not found in checkpoint"
+        return Failure(Cause.KEY_MISSING, "NotFoundError", message)
+    full_shape = attribute.shape if is_slice else None
+    read = Read(names.key(name), attribute.dtype, full_shape=full_shape)
+    if read.dtype is not None and read.dtype != stored.dtype:
+        return wrong_dtype(read, stored)
+    if read.full_shape is not None and read.full_shape != stored.shape:
+        return wrong_slice(read, stored)
+    return unreadable(None, read.key, stored.error) if stored.error is not None else None
+
+
+def _misfit(attribute: Attribute, stored: Stored, variable: Any, how: Assignment) -> Failure | None:
+    """Return what assigning the value raises. A graph's resource variables take any shape."""
+    is_eager = tf_restore.is_eager()
+    accepted: tuple[int | None, ...] | None = attribute.shape
+    if how.reshapes:
+        if accepted is None and is_eager:
+            accepted = tf_private.value_of(variable).shape  # as long as it is now
+        if accepted is None or stored.shape is None or _size(accepted) == _size(stored.shape):
+            return None
+        message = (
+            f"Input to reshape is a tensor with {_size(stored.shape)} values, but the requested "
+            f"shape has {_size(accepted)}"
+        )
+        return _wrong_shape("InvalidArgumentError", message, accepted, stored)
+    if is_eager and accepted is None and hasattr(variable, "shape"):
+        accepted = tf_restore.partial_shape(variable.shape)
+    if not how.refuses or fits(accepted, stored.shape):
+        return None
+    message = (
+        f"Assign requires shapes of both tensors to match. lhs shape= {accepted} rhs "
+        f"shape= {stored.shape}"
+    )
+    refused_by = "ValueError" if is_eager else "InvalidArgumentError"
+    return _wrong_shape(refused_by, message, accepted, stored)
+
+
+def _size(shape: tuple[Any, ...]) -> int:
+    return prod(shape)
+
+
+def _wrong_shape(refused_by: str, message: str, accepted: object, stored: Stored) -> Failure:
+    return Failure(
+        Cause.SHAPE, refused_by, message, found=str(stored.shape), expected=str(accepted)
+    )
+
+
+def _first(trace: NameTrace, names: _Names) -> Raised | None:
     failure = trace.raised
     if failure is None:
         return None
-    if failure.cause is not Cause.KEY_MISSING:
+    if failure.cause is Cause.KEY_MISSING:
+        missing = ", ".join(sorted(name for found in trace.unused.values() for name in found))
+        if names.keys is not None:
+            return Raised(failure.type, f"Existing variables not in the checkpoint: {missing}")
+        return Raised(failure.type, _ALTERED.format(_NAME, f"not found in checkpoint: {missing}"))
+    if failure.type == "NotFoundError":
+        return Raised(failure.type, _ALTERED.format(_NAME, failure.message))
+    if failure.type == "InvalidArgumentError":
         return Raised(failure.type, _ALTERED.format(_MISMATCH, failure.message))
-    names = ", ".join(sorted(name for names in trace.unused.values() for name in names))
-    if is_by_name:
-        return Raised(failure.type, _ALTERED.format(_NAME, f"not found in checkpoint: {names}"))
-    return Raised(failure.type, f"Existing variables not in the checkpoint: {names}")
+    return Raised(failure.type, failure.message)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ckpt_viz.restore_check.finding import Kind
 from tests.check_findings.objects import in_a_graph, replaced_block
+from tests.check_findings.savers import eager_saver
 from tests.check_findings.table import ERROR, FAIL, INFO, Pair, Rows
 from tests.programs import ckpt, module, tensors, var
 
@@ -34,6 +35,33 @@ def full_name_is_not_in_the_file(at: Path) -> Pair:
 @shows(Kind.SHAPE, ERROR, "v", "(root).v", "has shape (2,), the program's (1,)")
 def value_of_a_full_name_has_another_shape(at: Path) -> Pair:
     return Pair(tensors(at, v=[1.0, 2.0]), lambda: ckpt(v=var([3.0], name="v")))
+
+
+@shows(Kind.SHAPE, ERROR, "v", "(root).v", "has shape (2,), the program's (1,)")
+def saver_reshapes_another_number_of_elements(at: Path) -> Pair:
+    path = tensors(at, v=[1.0, 2.0])
+    return Pair(path, lambda: eager_saver([var([3.0], name="v")], reshape=True))
+
+
+@silent(Kind.SHAPE)
+def saver_reshapes_as_many_elements(at: Path) -> Pair:
+    path = tensors(at, v=[1.0, 2.0])
+    return Pair(path, lambda: eager_saver([var([[3.0], [4.0]], name="v")], reshape=True))
+
+
+@shows(Kind.NOT_BUILT, ERROR, None, None, "ValueError: No variables to save")
+def saver_without_variables(at: Path) -> Pair:
+    path = tensors(at, v=[1.0])
+    return Pair(
+        path,
+        lambda: eager_saver([]),
+        mended=lambda: Pair(path, lambda: eager_saver([var([2.0], name="v")])),
+    )
+
+
+@silent(Kind.NOT_BUILT)
+def saver_that_may_be_empty(at: Path) -> Pair:
+    return Pair(tensors(at, v=[1.0]), lambda: eager_saver([], allow_empty=True))
 
 
 @shows(Kind.DTYPE, ERROR, "v", "(root).v", "has dtype int32, the program's float32")

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from ckpt_viz.restore_check.finding import Kind
+from tests.check_findings.savers import eager_saver
 from tests.check_findings.table import ERROR, FAIL, Pair, Rows
 from tests.check_rows.objects import serializing
-from tests.programs import ckpt, module, rewritten, saved, saved_model, var
+from tests.programs import ckpt, module, rewritten, saved, saved_model, tensors, var
 
 rows = Rows()
 shows, silent = rows.shows, rows.silent
@@ -64,6 +65,32 @@ def latest_checkpoint_of_an_empty_directory(at: Path) -> Pair:
     return Pair(tf.train.latest_checkpoint(str(at)), _passing)
 
 
+def _saver() -> Any:
+    return eager_saver([var([2.0], name="v")])
+
+
+@shows(Kind.WRONG_PATH, ERROR, None, None, "restore() raises ValueError", "latest_checkpoint()")
+def saver_of_an_empty_directory(at: Path) -> Pair:
+    return Pair(None, _saver)
+
+
+@shows(Kind.WRONG_PATH, ERROR, None, None, "(NotFoundError)", "pass every assert")
+def index_file_for_a_saver(at: Path) -> Pair:
+    path = tensors(at, v=[1.0])
+    return Pair(path + ".index", _saver, mended=lambda: Pair(path, _saver))
+
+
+@shows(Kind.WRONG_PATH, ERROR, None, None, "(DataLossError)", "which would raise, too")
+def directory_for_a_saver_of_other_variables(at: Path) -> Pair:
+    tensors(at, w=[1.0])
+    return Pair(str(at), _saver)
+
+
+@shows(Kind.WRONG_PATH, ERROR, None, None, "not a valid checkpoint", "did you mean", "model.ckpt?")
+def checkpoint_that_is_gone_for_a_saver(at: Path) -> Pair:
+    return Pair(tensors(at, v=[1.0]) + "-7", _saver)
+
+
 @silent(Kind.WRONG_PATH)
 def path_object(at: Path) -> Pair:
     return Pair(Path(saved(at, v=var())), _passing)
@@ -104,6 +131,18 @@ def data_file_is_cut_before_the_object_graph(at: Path) -> Pair:
 def cut(path: str, number: int) -> None:
     data = Path(path + ".data-00000-of-00001")
     data.write_bytes(data.read_bytes()[: -min(number, data.stat().st_size - 1)])
+
+
+@shows(Kind.KEY_MISSING, ERROR, "v", "(root).v", "no such file", "Copy the whole checkpoint again")
+def data_file_is_gone_for_a_saver(at: Path) -> Pair:
+    path = tensors(at, v=[1.0])
+    Path(path + ".data-00000-of-00001").unlink()
+    return Pair(path, _saver)
+
+
+@silent(Kind.KEY_MISSING)
+def no_path_at_all_for_a_saver(at: Path) -> Pair:
+    return Pair(None, _saver)
 
 
 @shows(Kind.KEY_MISSING, ERROR, "(root).h", "(root).h", "VARIABLE_VALUE not found")

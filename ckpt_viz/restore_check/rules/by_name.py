@@ -14,6 +14,7 @@ from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.failures import kind_of, remedy_for, why
 from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.restore_check.of_saver import SaverRun
 from ckpt_viz.words import count
 
 _MAX_NAMED = 5
@@ -31,14 +32,15 @@ def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
         yield _graph_is_built()
         return
     yield from _failures(run, trace)
-    yield from _silently_reshaped(run, trace)
+    if isinstance(run, SaverRun):
+        yield from _of_saver(run, trace)
     asked = {step.name for step in trace.steps} | trace.bound.keys()
     free = [name for name in run.tensors if name not in asked]
     yield from _missing(run, trace, free)
     for obj in trace.not_restored:
         if obj not in trace.unused:
             yield _not_reached(run, obj)
-    if free:
+    if free and not (isinstance(run, SaverRun) and _unknown(run)):
         listed = ", ".join(sorted(free)[:_MAX_NAMED]) + (", …" if len(free) > _MAX_NAMED else "")
         yield Finding(
             Severity.INFO,
@@ -163,6 +165,62 @@ def _not_reached(run: DryRun, obj: int) -> Finding:
         (),
         (obj,),
     )
+
+
+def _of_saver(run: SaverRun, trace: NameTrace) -> Iterator[Finding]:
+    """Find what a Saver does without a word, and what cannot be known of it."""
+    if not run.reshapes:
+        yield from _silently_reshaped(run, trace)
+    yield from _in_parts(run)
+    if run.nameless > 1:
+        yield Finding(
+            Severity.WARNING,
+            Kind.VALUE_LOST,
+            None,
+            None,
+            f"The {run.nameless} variables of Keras 3 in the Saver's list all go by one name, and "
+            "the last alone is saved and restored.",
+            "Give the Saver a dict of names, or use tf.train.Checkpoint.",
+        )
+    for obj in _unknown(run):
+        error = run.live.nodes[obj].attributes[0].error
+        why = f"What restore() makes of it is not known: {error}."
+        yield Finding(
+            Severity.INFO,
+            Kind.UNKNOWABLE,
+            None,
+            run.live_name(obj),
+            why,
+            "Look at the object's own code.",
+            (),
+            (obj,),
+        )
+
+
+def _unknown(run: DryRun) -> list[int]:
+    """Return the objects that read names which only their own code knows."""
+    return [
+        obj
+        for obj, node in enumerate(run.live.nodes)
+        if any(attribute.error is not None for attribute in node.attributes)
+    ]
+
+
+def _in_parts(run: SaverRun) -> Iterator[Finding]:
+    """Find partitioned variables that a Saver restores from an object-based checkpoint."""
+    for obj in run.in_parts:
+        name = run.live.nodes[obj].attributes[0].full_name
+        yield Finding(
+            Severity.WARNING,
+            Kind.VALUE_LOST,
+            name,
+            run.live_name(obj),
+            "Of an object-based checkpoint a Saver restores the last part of a partitioned "
+            "variable, and leaves the others as they are.",
+            "Make the variable without a partitioner, or restore with tf.train.Checkpoint.",
+            (),
+            (obj,),
+        )
 
 
 def _silently_reshaped(run: DryRun, trace: NameTrace) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.restore_check.of_saver import SaverRun
 
 
 def wrong_path(run: DryRun) -> Iterator[Finding]:
@@ -45,9 +46,15 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
 def unreadable(run: DryRun) -> Iterator[Finding]:
     """Find a checkpoint that is where the path says, and cannot be read."""
     raised = run.verdicts.restore
-    if raised is None or run.trace is not None or run.instead is not None or run.unread:
+    if raised is None or run.reading is None:
         return
     said = raised.message.splitlines()[0].rstrip(".")
+    if isinstance(run, SaverRun) and run.remedy:
+        why = f"The Saver cannot restore: {raised.type}: {said}."
+        yield Finding(Severity.ERROR, Kind.NOT_BUILT, None, None, why, run.remedy)
+        return
+    if run.trace is not None or run.instead is not None or run.unread:
+        return
     yield Finding(
         Severity.ERROR,
         Kind.KEY_MISSING,
@@ -61,12 +68,14 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
 def no_checkpoint(run: DryRun) -> Iterator[Finding]:
     """Find `restore(None)`, mostly of a directory in which there is no checkpoint."""
     if run.reading is None and run.trace is None:
+        raised = run.verdicts.restore
+        does = f"raises {raised.type}" if raised is not None else "returns, and restores nothing"
         yield Finding(
-            Severity.FAIL,
+            Severity.FAIL if raised is None else Severity.ERROR,
             Kind.WRONG_PATH,
             None,
             None,
-            "There is no checkpoint (the path is None): restore() returns, and restores nothing.",
+            f"There is no checkpoint (the path is None): restore() {does}.",
             "Look at what tf.train.latest_checkpoint() was given: it returns None for a directory "
             "without a `checkpoint` file.",
         )

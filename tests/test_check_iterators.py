@@ -1,0 +1,104 @@
+"""Iterators of tf.data: TensorFlow takes the state of one pipeline into another, or raises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ckpt_viz as cv
+from tests.oracle import compare
+
+pytestmark = pytest.mark.tf
+
+_EXHAUSTED = 50  # more elements than any finite dataset here has
+
+
+@cache
+def datasets() -> dict[str, Callable[[], Any]]:
+    import tensorflow as tf
+
+    d = tf.data.Dataset
+    plus_one: Callable[[Any], Any] = lambda number: number + 1  # noqa: E731
+    return {
+        "range": lambda: d.range(10),
+        "longer": lambda: d.range(20),
+        "tensors": lambda: d.from_tensor_slices([1.0, 2.0, 3.0]),
+        "batch": lambda: d.range(10).batch(2),
+        "larger batch": lambda: d.range(10).batch(3),
+        "shuffle": lambda: d.range(10).shuffle(3),
+        "repeat": lambda: d.range(10).repeat(2),
+        "for ever": lambda: d.range(10).repeat(),
+        "map": lambda: d.range(10).map(plus_one),
+        "parallel map": lambda: d.range(10).map(plus_one, num_parallel_calls=2),
+        "cache": lambda: d.range(10).cache(),
+        "take": lambda: d.range(10).take(5),
+        "skip": lambda: d.range(10).skip(2),
+        "zip": lambda: d.zip((d.range(5), d.range(5))),
+        "filter": lambda: d.range(10).filter(lambda number: number > 1),
+        "interleave": lambda: d.range(4).interleave(lambda _: d.range(3)),
+        "flat map": lambda: d.range(4).flat_map(lambda _: d.range(3)),
+        "concatenate": lambda: d.range(4).concatenate(d.range(3)),
+        "sample": lambda: d.sample_from_datasets([d.range(5), d.range(5)], seed=1),
+        "prefetch": lambda: d.range(10).prefetch(2),
+        "batch, prefetch": lambda: d.range(10).batch(2).prefetch(2),
+        "training": lambda: d.range(100).shuffle(9).repeat().map(plus_one).batch(4).prefetch(1),
+        "epochs": lambda: d.range(100).map(plus_one).shuffle(9).batch(4).repeat().prefetch(1),
+        "batch of the repeated": lambda: d.range(10).repeat().batch(4),
+        "repeated batch": lambda: d.range(10).batch(4).repeat(),
+    }
+
+
+def advanced(name: str, steps: int) -> Any:
+    iterator = iter(datasets()[name]())
+    for _ in range(steps):
+        if next(iterator, None) is None:
+            break
+    return iterator
+
+
+def _pairs() -> Iterator[tuple[str, int, str, int]]:
+    for saved in datasets():
+        for live in datasets():
+            yield saved, 1, live, 0
+        for steps in ((0, 1), (1, 2), (_EXHAUSTED, 0), (1, _EXHAUSTED)):
+            yield saved, steps[0], saved, steps[1]
+            yield saved, steps[0], "range", steps[1]
+
+
+def test_another_pipeline_raises_what_tensorflow_raises(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    raised = []
+    for saved, saved_steps, live, live_steps in _pairs():
+        path = tf.train.Checkpoint(it=advanced(saved, saved_steps)).save(str(tmp_path / "ckpt"))
+        found = compare(lambda: tf.train.Checkpoint(it=advanced(live, live_steps)), path)  # noqa: B023
+        raised.append(found.outcome.raises)
+    assert raised.count("NotFoundError") > len(raised) // 2
+    assert raised.count(None) > len(datasets())
+
+
+def test_stages_that_differ_are_named(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path = tf.train.Checkpoint(it=advanced("epochs", 1)).save(str(tmp_path / "ckpt"))
+    live = tf.train.Checkpoint(it=advanced("for ever", 0))
+    check = cv.check(live, path)
+    with pytest.raises(tf.errors.NotFoundError, match=r"Iterator::Root::Prefetch::ForeverRepeat\["):
+        live.restore(path)
+    (finding,) = check.findings
+    assert (finding.kind, finding.severity) == ("key_missing", "error")
+    assert "ForeverRepeat::BatchV2" in finding.why
+    assert "ForeverRepeat::Range" in finding.why
+
+
+def test_iterator_stays_where_it_is(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path = tf.train.Checkpoint(it=advanced("training", 5)).save(str(tmp_path / "ckpt"))
+    iterator = advanced("longer", 3)
+    assert cv.check(tf.train.Checkpoint(it=iterator), path).raises is not None
+    assert next(iterator).numpy() == 3
