@@ -169,10 +169,10 @@ class TensorFlowSide:
         variable = self._plain_variable(obj)
         if variable is not None:
             dtype = tf_private.base_dtype_name(variable.dtype)
-            return _variable_reads(node, dtype, tf_restore.partial_shape(variable.shape))
+            return _variable_reads(node, dtype, tf_private.partial_shape(variable.shape))
         if tf_restore.is_dtensor_variable(obj) and is_variable(node.attributes):
             dtype = tf_restore.saved_dtype_of_dtensor(obj)
-            return _variable_reads(node, dtype, tf_restore.partial_shape(obj.shape))
+            return _variable_reads(node, dtype, tf_private.partial_shape(obj.shape))
         if not tf_restore.has_saveables(obj):
             return Gathered(Kind.UNUSED, unused=tuple(a.name for a in node.attributes))
         if not self.is_eager:  # asking would add operations to the user's graph
@@ -226,7 +226,7 @@ class TensorFlowSide:
                 one.name,
                 one.tensors,
                 dtype,
-                tf_restore.partial_shape(it.shape if one.shape is None else one.shape),
+                tf_private.partial_shape(it.shape if one.shape is None else one.shape),
                 refuses,
             )
             for one in named
@@ -324,7 +324,7 @@ class TensorFlowSide:
         if not is_v1:
             _refuse_another_scope(optimizer, variable)
         dtype = tf_private.base_dtype_name(variable.dtype)
-        shape = tf_restore.partial_shape(variable.shape)
+        shape = tf_private.partial_shape(variable.shape)
         made = self._made(node, stored, dtype, shape, is_v1=is_v1, name=f"{variable.name}/{name}")
         self._created_slots[optimizer_id, variable_id, name] = made
         return SlotAnswer(SlotKind.CREATED, made, at_once=is_v1)
@@ -428,7 +428,7 @@ def _by_attributes(obj: Any, node: Node) -> Gathered:
 def _by_saveables(obj: Any, node: Node, reading: Reading | None) -> Gathered:
     found = tf_restore.saveables(obj, node.attributes)
     is_a_variable = tf_private.is_variable(obj)
-    shape = tf_restore.partial_shape(obj.shape) if is_a_variable else None
+    shape = tf_private.partial_shape(obj.shape) if is_a_variable else None
     reads = tuple(
         Read(
             key,
@@ -515,7 +515,7 @@ def _refuse_another_scope(optimizer: Any, variable: Any) -> None:
 
 
 def _shape(obj: Any) -> tuple[int | None, ...] | None:
-    return tf_restore.partial_shape(obj.shape)
+    return tf_private.partial_shape(obj.shape)
 
 
 def _words(shape: tuple[int | None, ...] | None) -> str:

@@ -258,10 +258,19 @@ def base_dtype_name(dtype: object) -> str:
 
 
 def full_shape(shape: Any) -> tuple[int, ...] | None:
-    """Return the shape of a tf.Variable (TensorShape) or Keras variable (tuple) if all known."""
-    rank = getattr(shape, "rank", 0)
-    dims = tuple(shape) if rank is not None else (None,)
-    return None if None in dims else tuple(map(int, dims))
+    """Return a shape of which all dimensions are known; None for others."""
+    dims: Any = partial_shape(shape)
+    return None if dims is None or None in dims else dims
+
+
+def partial_shape(shape: Any) -> tuple[int | None, ...] | None:
+    """Return the shape of a tf.Variable (TensorShape) or Keras variable (tuple).
+
+    Unknown dimensions are None, so is a shape of unknown rank.
+    """
+    if not hasattr(shape, "as_list"):
+        return tuple(None if dim is None else int(dim) for dim in shape)
+    return None if shape.rank is None else tuple(shape.as_list())
 
 
 @lru_cache(maxsize=4096)

@@ -158,13 +158,6 @@ def looks_up_children_only(obj: Any) -> bool:
     return type(obj)._lookup_dependency is private("trackable.base", "Trackable")._lookup_dependency
 
 
-def partial_shape(shape: Any) -> tuple[int | None, ...] | None:
-    """Return a shape with None for unknown dimensions; None for an unknown rank."""
-    if getattr(shape, "rank", 0) is None:
-        return None
-    return tuple(None if dim is None else int(dim) for dim in shape)
-
-
 def restore_slot_hook(optimizer: object) -> Any:
     """Return the optimizer's hook for saved slot variables, None if it has none."""
     return getattr(optimizer, "_create_or_restore_slot_variable", None)

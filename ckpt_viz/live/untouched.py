@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
+from ckpt_viz.live.tensorflow_private import is_childless
+
 # What TensorFlow's and Keras' listing of children writes; other attributes may change because
 # the program goes on in another thread, and are left alone. All names of Trackable's own
 # bookkeeping begin alike (trackable/base.py); list wrappers (trackable/data_structures.py)
@@ -64,7 +66,8 @@ class Untouched:
         """Remember an object and the trackables among its attributes, which it may ask."""
         self._remember(obj)
         for value in trackable_attributes(obj).values():
-            self._remember(value)
+            if not is_childless(value):  # as most are: nobody asks them for children
+                self._remember(value)
 
     def restore(self) -> None:
         """Make what was written to the remembered objects what it was."""

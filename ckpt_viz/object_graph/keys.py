@@ -21,7 +21,8 @@ def escape_local_name(local_name: str) -> str:
     >>> escape_local_name("conv/1.0")
     'conv.S1..0'
     """
-    return local_name.translate(_ESCAPES)
+    is_plain = "." not in local_name and "/" not in local_name
+    return local_name if is_plain else local_name.translate(_ESCAPES)
 
 
 def checkpoint_key(object_key: str, attribute: str) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER
 
 
-def names_of_new(live: Graph, saved: Graph, steps: Iterable[Step]) -> dict[int, str]:
+def names_of_new(live: Graph, saved: Graph, steps: Sequence[Step]) -> dict[int, str]:
     """Return, by id, the names of the objects of a trace that come after the live graph's."""
+    known = len(live.nodes)
+    if all(step.obj is None or step.obj < known for step in steps):
+        return {}  # as mostly
     slots = {
         slot.slot_variable: (optimizer, slot)
         for optimizer, node in enumerate(saved.nodes)
@@ -27,7 +30,7 @@ def names_of_new(live: Graph, saved: Graph, steps: Iterable[Step]) -> dict[int, 
             continue
         if step.action is Action.BIND and step.node is not None:
             bound[step.node] = step.obj
-        if step.obj < len(live.nodes) or step.obj in names:
+        if step.obj < known or step.obj in names:
             continue
         if step.node is None:
             names[step.obj] = f"(root).{SAVE_COUNTER}"

@@ -351,7 +351,7 @@ def _misfit(attribute: Attribute, stored: Stored, variable: Any, how: Assignment
         )
         return _wrong_shape("InvalidArgumentError", message, accepted, stored)
     if is_eager and accepted is None and hasattr(variable, "shape"):
-        accepted = tf_restore.partial_shape(variable.shape)
+        accepted = tf_private.partial_shape(variable.shape)
     if not how.refuses or fits(accepted, stored.shape):
         return None
     message = (
