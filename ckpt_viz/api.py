@@ -106,7 +106,7 @@ def check(
     from ckpt_viz.restore_check.result import RestoreCheck
     from ckpt_viz.restore_check.run import run_check
 
-    return RestoreCheck(run_check(live, saved, method, options, graph=graph))
+    return RestoreCheck(*run_check(live, saved, method, options, graph=graph))
 
 
 def diff(a: object, b: object, *, values: bool = False) -> GraphDiff:

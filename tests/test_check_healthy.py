@@ -251,3 +251,78 @@ def test_legacy_keras_after_a_step(tmp_path: Path) -> None:
         return ckpt(model=model, optimizer=optimizer)
 
     assert_no_alarm(loop, loop, tmp_path)
+
+
+# --- layers that are adapted to data
+
+
+def adapted(keras: Any) -> Any:
+    """Return a checkpoint of layers that were adapted, or given what they would learn."""
+    import numpy as np
+
+    layers, numbers, words = keras.layers, np.arange(6.0), np.array(["a b", "b"])
+    made = {
+        "normalization": layers.Normalization(axis=None),
+        "discretization": layers.Discretization(num_bins=3),
+        "lookup": layers.StringLookup(output_mode="multi_hot"),
+        "text": layers.TextVectorization(),
+    }
+    for name, layer in made.items():
+        layer.adapt(words if name in ("lookup", "text") else numbers)
+    given = layers.Normalization(mean=1.0, variance=2.0)
+    given.build((None, 1))
+    return ckpt(
+        **made,
+        given=given,
+        bounds=layers.Discretization([1.0, 2.0]),
+        vocabulary=layers.IntegerLookup(vocabulary=[1, 2]),
+        words=keras.Sequential([layers.TextVectorization(vocabulary=["a"])]),
+    )
+
+
+@pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
+def test_layers_adapted_to_the_same_data(library: Callable[[], Any], tmp_path: Path) -> None:
+    keras = library()
+    assert_no_alarm(lambda: adapted(keras), lambda: adapted(keras), tmp_path)
+
+
+@pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
+def test_no_alarm_once_the_state_is_finalized(library: Callable[[], Any], tmp_path: Path) -> None:
+    keras = library()
+
+    def normalizing(*data: float) -> Any:
+        import numpy as np
+
+        layer = keras.layers.Normalization(axis=None)
+        layer.adapt(np.array(data))
+        return ckpt(layer=layer)
+
+    source, live = normalizing(1.0, 3.0), normalizing(5.0, 9.0)
+    status = live.restore(save_any(tmp_path, source))
+    status.assert_consumed()
+    value = _ones(1, 1) * 7
+    assert live.layer(value).numpy().item() != source.layer(value).numpy().item()
+    assert alarms(cv.check(status)) == {Kind.NOT_TRACKED}
+    live.layer.finalize_state()
+    assert live.layer(value).numpy().item() == source.layer(value).numpy().item()
+    assert alarms(cv.check(status)) == set()
+
+
+def test_normalization_of_a_model_that_is_built_after_the_restore(tmp_path: Path) -> None:
+    keras = keras_3()
+
+    def model() -> Any:
+        return keras.Sequential([keras.layers.Normalization(), keras.layers.Dense(1)])
+
+    source, live = ckpt(model=model()), ckpt(model=model())
+    source.model.layers[0].adapt(_ones(2, 3) * 7)
+    source.model(_ones(1, 3))
+    path = save_any(tmp_path, source)
+    assert alarms(cv.check(live, path)) == {Kind.DEFERRED}
+    status = live.restore(path)
+    live.model(_ones(1, 3))
+    status.assert_consumed()
+    assert alarms(cv.check(status)) == {Kind.NOT_TRACKED}
+    live.model.layers[0].finalize_state()
+    assert alarms(cv.check(status)) == set()
+    assert live.model(_ones(1, 3)).numpy() == source.model(_ones(1, 3)).numpy()

@@ -19,6 +19,7 @@ from ckpt_viz.restore_check.finding import Kind
 from tests.programs import (
     called,
     ckpt,
+    differently,
     keras_2,
     keras_2_adam,
     keras_2_sequential,
@@ -234,6 +235,69 @@ def models_7412_names_of_tensorflow_1(at: Path) -> Any:
         )
 
     return path, live
+
+
+@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "(root).model", "with 14 values instead of 0")
+def weights_of_a_trained_model_below_a_keyword(at: Path) -> Any:
+    def trained() -> Any:
+        model = called(keras_2_sequential(4, 2))
+        model.compile("adam", "mse")
+        stepped(model.optimizer, model.variables)
+        return model
+
+    trained().save_weights(str(at / "weights"), save_format="tf")
+    return str(at / "weights"), lambda: ckpt(model=trained())
+
+
+def trained_under(policy: str) -> Any:
+    keras = keras_3()
+    keras.mixed_precision.set_global_policy(policy)
+    try:
+        layers = [keras.layers.Dense(4), keras.layers.BatchNormalization(), keras.layers.Dense(2)]
+        model = keras.Sequential([keras.Input((3,)), *layers])
+        model.compile("adam", "mse")  # under mixed_float16 that scales the loss
+        model.optimizer.build(model.trainable_variables)
+    finally:
+        keras.mixed_precision.set_global_policy("float32")
+    return ckpt(model=model, optimizer=model.optimizer)
+
+
+@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "(root).optimizer.inner_optimizer of the program", "22")
+def policy_has_become_mixed_float16(at: Path) -> Any:
+    path = save_any(at, differently(trained_under("float32")))
+    return path, lambda: trained_under("mixed_float16")
+
+
+@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "(root).optimizer.inner_optimizer of the checkpoint")
+def policy_is_mixed_float16_no_more(at: Path) -> Any:
+    path = save_any(at, differently(trained_under("mixed_float16")))
+    return path, lambda: trained_under("float32")
+
+
+@thread(Kind.DTYPE, Severity.ERROR, "has dtype float32, the program's bfloat16")
+def policy_has_become_bfloat16(at: Path) -> Any:
+    return save_any(at, trained_under("mixed_float16")), lambda: trained_under("bfloat16")
+
+
+@pytest.mark.parametrize("pair", [policy_has_become_mixed_float16, policy_is_mixed_float16_no_more])
+def test_call_for_a_wrapped_optimizer_restores_all_of_the_model(
+    pair: Maker, tmp_path: Path
+) -> None:
+    import tensorflow as tf
+
+    path, make = pair(tmp_path)
+    live = make()
+    call, _, _ = cv.check(live, path).findings[0].remedy.removeprefix("Call ").partition(", where")
+    eval(call, {"tf": tf, "live": live, "path": path}).expect_partial()
+    stored = tf.train.load_checkpoint(path)
+    for node in cv.graph(live.model).nodes:
+        for attribute in node.attributes:
+            if not attribute.checkpoint_key.startswith("optimizer/"):
+                value = cv.graph(live.model).read(attribute.checkpoint_key)
+                assert (
+                    value.tolist()
+                    == stored.get_tensor(f"model/{attribute.checkpoint_key}").tolist()
+                )
 
 
 # --- indices that shift

@@ -307,6 +307,20 @@ def test_lists_of_keras_3_layers_and_seeds_are_not_saved() -> None:
     }
 
 
+def test_values_of_plain_objects_in_followed_containers_are_not_saved() -> None:
+    import tensorflow as tf
+
+    class Block:
+        def __init__(self) -> None:
+            self.w = tf.Variable(1.0)
+
+    blocks = [Block(), tf.Variable(2.0), [Block()]]
+    graph = cv.graph(tf.train.Checkpoint(blocks=blocks, by_name={"a": Block()}, second=blocks))
+    assert [node.not_saved for node in graph.nodes if node.not_saved] == [
+        (NotSaved("blocks", "ListWrapper", 2), NotSaved("by_name", "_DictWrapper", 1))
+    ]
+
+
 def test_no_property_runs_in_search_of_what_is_not_saved() -> None:
     import tensorflow as tf
 

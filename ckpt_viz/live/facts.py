@@ -5,15 +5,18 @@ Asks attributes and Keras' own properties; changes nothing. None of it decides a
 
 from __future__ import annotations
 
+from collections.abc import Container
 from enum import Enum
 from typing import Any
 
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.untouched import instance_dict
+from ckpt_viz.live.untracked import KERAS_3_PARTS, items_of
 
 _KERAS = ("keras", "tf_keras")
 _OPTIMIZERS = {"Optimizer", "OptimizerV2", "BaseOptimizer", "_BaseOptimizer"}
 _OWN_STATE = {"Metric", "SeedGenerator", "RandomGenerator", "LossesContainer", "MetricsContainer"}
+_INNER_OPTIMIZERS = ("inner_optimizer", "_inner_optimizers")  # of Keras 3
 _OWN_ATTRIBUTES = {
     "inputs",
     "outputs",
@@ -22,6 +25,15 @@ _OWN_ATTRIBUTES = {
     "_test_counter",
     "_predict_counter",
 }
+# The variables of which `finalize_state` makes what a layer computes with, when it is adapted or
+# built: for each the class and that attribute.
+FINALIZED = {
+    "adapt_mean": ("Normalization", "mean"),
+    "adapt_variance": ("Normalization", "variance"),
+    "idf_weights": ("IndexLookup", "idf_weights_const"),
+    "summary": ("Discretization", "bin_boundaries"),
+}
+_COUNTS = ("token_counts", "token_document_counts", "num_documents")
 
 
 class Generation(str, Enum):
@@ -49,10 +61,12 @@ def generation(obj: object) -> Generation | None:
 
 def is_optimizer(obj: object) -> bool:
     """Return whether an object is an optimizer of TensorFlow or Keras."""
-    return any(
-        base.__name__ in _OPTIMIZERS and _package(base) in ("tensorflow", *_KERAS)
-        for base in type(obj).__mro__
-    )
+    return _is_any(obj, _OPTIMIZERS, "tensorflow", *_KERAS)
+
+
+def has_inner_optimizers(obj: object) -> bool:
+    """Return whether a Keras 3 optimizer lets others make the steps, with rates of their own."""
+    return any(name in instance_dict(obj) for name in _INNER_OPTIMIZERS)
 
 
 def slots_of(optimizer: object) -> dict[int, str]:
@@ -92,8 +106,22 @@ def builds_only_when_called(obj: object) -> bool:
     """
     if not any(base.__module__ == "keras.src.layers.layer" for base in type(obj).__mro__):
         return False
-    build = getattr(type(obj), "build", None)
-    return getattr(build, "__module__", "").startswith("keras.") and _package(type(obj)) != "keras"
+    has_none = getattr(getattr(type(obj), "build", None), "_is_default", False)
+    return has_none and _package(type(obj)) != "keras"
+
+
+def is_built_by_a_step(optimizer: object) -> bool:
+    """Return whether an optimizer has no `build`, and makes its variables in its first step."""
+    return not hasattr(type(optimizer), "build")
+
+
+def tracks_when_built(obj: object) -> bool:
+    """Return whether an object is a Keras 3 Sequential that is not built yet.
+
+    It tracks its layers through the functional model that it makes of them then.
+    """
+    is_without = instance_dict(obj).get("_functional", obj) is None
+    return is_without and _is_any(obj, ("Sequential",), "keras")
 
 
 def is_layer_of_keras(obj: object) -> bool:
@@ -101,26 +129,89 @@ def is_layer_of_keras(obj: object) -> bool:
     return _package(type(obj)) in _KERAS and not is_optimizer(obj)
 
 
-def untracked_weights(obj: Any, known: set[int]) -> list[str]:
+def untracked_weights(layer: Any, known: set[int]) -> list[str]:
     """Return the names of a Keras model's weights that are not among the known objects."""
-    if not any(base.__name__ == "Layer" and _package(base) in _KERAS for base in type(obj).__mro__):
-        return []
+    missing = [weight for weight in weights_of(layer) if id(weight) not in known]
+    return [str(getattr(w, "path", None) or getattr(w, "name", "")) for w in missing]
+
+
+def weights_of(layer: Any) -> list[Any]:
+    """Return the variables among the weights of a Keras layer.
+
+    A lookup layer of Keras 2 counts its vocabulary among them, which is none.
+    """
     try:
-        weights = obj.weights
+        return [weight for weight in layer.weights if tf_private.is_variable(weight)]
     except Exception:  # a model that is not built may refuse, and the user's own may do anything
         return []
-    return [str(getattr(w, "path", w.name)) for w in weights if id(w) not in known]
 
 
 def is_kept_by_keras(obj: object, attribute: str) -> bool:
-    """Return whether an attribute is what Keras counts by: metrics, seeds, its own steps.
+    """Return whether an attribute is Keras' own business.
 
-    None of it belongs to a model's weights, and Keras resets most of it itself.
+    What it counts by, metrics, seeds and its own steps, does not belong to a model's weights, and
+    Keras resets most of it itself; a Sequential tracks its layers when it is built.
     """
     if attribute in _OWN_ATTRIBUTES:
         return _is_of_keras(obj)
-    value = type(instance_dict(obj).get(attribute))
-    return any(base.__name__ in _OWN_STATE and _package(base) in _KERAS for base in value.__mro__)
+    if attribute in KERAS_3_PARTS and tracks_when_built(obj):
+        return True
+    value = instance_dict(obj).get(attribute)
+    items = items_of(value) or (value,)
+    if tf_private.is_data_structure(value):  # which follows the trackables in it
+        items = [item for item in items if not tf_private.is_trackable(item)]
+    return bool(items) and all(_is_any(item, _OWN_STATE, *_KERAS) for item in items)
+
+
+# --- layers that are adapted to data
+
+
+def is_stale(layer: object, variable: str, restored: Any) -> bool:
+    """Return whether a layer computes with something else than a variable of it is restored to.
+
+    False where either cannot be read.
+    """
+    import numpy as np
+
+    cls, in_use = FINALIZED[variable]
+    own = instance_dict(layer)
+    if restored is None or in_use not in own or not _is_any(layer, (cls,), *_KERAS):
+        return False
+    try:
+        if in_use == "bin_boundaries" and own[in_use]:
+            in_use = variable  # boundaries come of a summary, equal ones of an equal one
+        value = tf_private.value_of(own[in_use])
+        return not np.array_equal(
+            value.ravel(), np.asarray(restored, value.dtype).ravel(), equal_nan=True
+        )
+    except Exception:  # a layer that was built in a graph has symbols only
+        return False
+
+
+def lacks(layer: object) -> str | None:
+    """Return what a layer lacks to be called, which no checkpoint holds; None for nothing."""
+    own = instance_dict(layer)
+    if "lookup_table" in own and _is_lookup(layer):
+        initializer = instance_dict(own["lookup_table"]).get("_initializer")
+        return "vocabulary" if type(initializer).__name__ == "NullInitializer" else None
+    if own.get("bin_boundaries", layer) is None and _is_any(layer, ("Discretization",), *_KERAS):
+        return "list of boundaries"
+    return None
+
+
+def is_count(holder: object, attribute: str) -> bool:
+    """Return whether an attribute is what a lookup layer counts by while it is adapted.
+
+    One that was given its vocabulary has none; of the others they are empty when it is done.
+    """
+    return attribute in _COUNTS and _is_lookup(holder)
+
+
+def _is_lookup(obj: object) -> bool:
+    return _is_any(obj, ("IndexLookup",), *_KERAS)
+
+
+# --- code of the object's own
 
 
 def takes_values_by_own_code(obj: object) -> bool:
@@ -130,14 +221,16 @@ def takes_values_by_own_code(obj: object) -> bool:
     return _package(type(obj)) not in ("tensorflow", *_KERAS)
 
 
-def is_iterator(obj: object) -> bool:
-    """Return whether an object is an iterator of a tf.data.Dataset."""
-    return obj is not None and tf_private.legacy_attribute_name(obj) == "ITERATOR"
-
-
 def _is_of_keras(obj: object) -> bool:
     return any(_package(base) in _KERAS for base in type(obj).__mro__)
 
 
+def _is_any(obj: object, names: Container[str], *packages: str) -> bool:
+    """Return whether a class of one of these names is among the object's, of these packages."""
+    return any(base.__name__ in names and _package(base) in packages for base in type(obj).__mro__)
+
+
 def _package(cls: type) -> str:
-    return cls.__module__.partition(".")[0]
+    """Return the package of a class; "" for one that was made without a module."""
+    module = cls.__module__
+    return module.partition(".")[0] if isinstance(module, str) else ""

@@ -1,8 +1,9 @@
 """Attributes whose values a checkpoint will not hold, though it looks as if it would.
 
 TensorFlow follows attributes that are trackable, and lists, dicts and tuples of exactly
-those types. Variables and layers in a set, a deque, a defaultdict, or in the lists and dicts
-of a Keras 3 layer are left out without a word (keras-team/keras#18398).
+those types. Variables and layers in a set, a deque, a defaultdict, in the lists and dicts of a
+Keras 3 layer (keras-team/keras#18398) or in plain objects are left out without a word; so are
+plain objects in a list or dict that it follows.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import types
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
@@ -27,7 +29,7 @@ _NO_HOLDERS = (
     types.BuiltinMethodType,
 )
 _PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
-_LISTS = ("_tracker", "_layers")  # of Keras 3, of all that a layer holds
+KERAS_3_PARTS = ("_tracker", "_layers")  # where a layer lists all that it holds
 _MAX_LOOKED_AT = 10_000  # items below one attribute
 
 
@@ -42,13 +44,14 @@ def find_not_saved(
     attribute that holds it.
     """
     known = {id(obj) for obj in objects}
+    followed = {id(obj) for obj in objects if tf_private.is_data_structure(obj)}
     found: dict[int, tuple[NotSaved, ...]] = {}
     for node_id, obj in enumerate(objects):
         told = []
         for name, value in _attributes(obj):
-            if id(value) in known:
+            if id(value) in known and id(value) not in followed:
                 continue
-            missed = [t for t in _trackables_in(value) if id(t) not in known]
+            missed = [t for t in _trackables_in(value, followed) if id(t) not in known]
             unsaved = [t for t in missed if is_layer(t) or _leads_to_a_value(t, known, memory)]
             known.update(map(id, unsaved))
             if unsaved:
@@ -70,11 +73,15 @@ def _attributes(obj: object) -> list[tuple[str, Any]]:
         for name, value in list(instance_dict(obj).items())
         if isinstance(name, str) and not name.startswith("_self_") and type(value) not in _PLAIN
     ]
-    return sorted(attributes, key=lambda item: (item[0].startswith("_"), item[0] in _LISTS))
+    return sorted(attributes, key=lambda item: (item[0].startswith("_"), item[0] in KERAS_3_PARTS))
 
 
-def _trackables_in(value: Any) -> Iterator[Any]:
-    """Yield the trackables that a value is, or holds in containers; each once."""
+def _trackables_in(value: Any, followed: set[int]) -> Iterator[Any]:
+    """Yield the trackables that a value is, or holds in containers; each once.
+
+    Of a container that TensorFlow follows, what it does not follow; it is taken out of
+    `followed`, for one look is enough.
+    """
     seen: set[int] = set()
     stack = [(value, 0)]
     while stack and len(seen) < _MAX_LOOKED_AT:
@@ -82,36 +89,65 @@ def _trackables_in(value: Any) -> Iterator[Any]:
         if type(item) in _PLAIN or id(item) in seen:
             continue
         seen.add(id(item))
-        if tf_private.is_trackable(item):
+        if id(item) in followed:
+            followed.discard(id(item))
+            held = items_of(item) or ()
+            stack.extend((one, objects_deep) for one in held if not _is_node(one, followed))
+        elif tf_private.is_trackable(item):
             yield item
-        else:
-            deeper, items = _held(item)
-            if objects_deep + deeper <= 1:
-                stack.extend((held, objects_deep + deeper) for held in items)
+        elif (items := items_of(item)) is not None:
+            stack.extend((one, objects_deep) for one in items)
+        elif not objects_deep and not isinstance(item, _NO_HOLDERS):
+            stack.extend(
+                (one, 1) for one in _some(chain(instance_dict(item).values(), _slots(item)))
+            )
 
 
-def _held(item: Any) -> tuple[int, Iterable[Any]]:
-    """Return what an untracked value holds, and whether that lies one object deeper."""
-    # By the base classes' own methods, for a subclass may do anything in its; and by the real
-    # type, for a proxy says it is what it wraps.
-    if issubclass(type(item), dict):
-        return 0, _some(dict.values(item))
-    for container in _CONTAINERS:
-        if issubclass(type(item), container):
-            return 0, _some(container.__iter__(item))
-    if isinstance(item, _NO_HOLDERS):
-        return 0, ()
-    return 1, _some(chain(instance_dict(item).values(), _slots(item)))
+def _is_node(item: Any, followed: set[int]) -> bool:
+    """Return whether an item is a node itself, or would be one if its container were not broken."""
+    return id(item) not in followed and tf_private.is_trackable(item)
+
+
+def items_of(value: Any) -> Sequence[Any] | None:
+    """Return the items of a list, dict or the like, TensorFlow's wrappers included; else None."""
+    if tf_private.is_data_structure(value):
+        try:
+            return items_of(object.__getattribute__(value, "__wrapped__"))
+        except AttributeError:
+            return items_of(instance_dict(value).get("_storage"))
+    cls: Any = type(value)  # the real one, for a proxy says it is what it wraps
+    items = _items_by(cls)
+    return _some(items(value)) if items is not None else None
+
+
+@lru_cache(maxsize=1024)
+def _items_by(cls: type) -> Callable[[Any], Iterable[Any]] | None:
+    """Return what iterates over a container of this class; None of what is none.
+
+    That is the base class' own method, for a subclass may do anything in its.
+    """
+    if issubclass(cls, dict):
+        return dict.values
+    return next((base.__iter__ for base in _CONTAINERS if issubclass(cls, base)), None)
 
 
 def _slots(item: object) -> Iterator[Any]:
     """Yield what an object of a class with `__slots__` holds: `variable.ref()`, say."""
-    for cls in type(item).__mro__:
-        if "__slots__" in vars(cls):
-            for descriptor in vars(cls).values():
-                if isinstance(descriptor, types.MemberDescriptorType):
-                    with suppress(AttributeError):  # not set
-                        yield descriptor.__get__(item)
+    cls: Any = type(item)
+    for descriptor in _slots_of(cls):
+        with suppress(AttributeError):  # not set
+            yield descriptor.__get__(item)
+
+
+@lru_cache(maxsize=1024)
+def _slots_of(cls: type) -> tuple[types.MemberDescriptorType, ...]:
+    return tuple(
+        descriptor
+        for base in cls.__mro__
+        if "__slots__" in vars(base)
+        for descriptor in vars(base).values()
+        if isinstance(descriptor, types.MemberDescriptorType)
+    )
 
 
 def _some(items: Iterable[Any]) -> list[Any]:

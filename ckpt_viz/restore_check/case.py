@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from ckpt_viz.live import facts
@@ -13,7 +13,7 @@ from ckpt_viz.live.facts import Generation
 from ckpt_viz.matching.engine import has_values
 from ckpt_viz.matching.trace import Action, Cause, Step, Trace
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT, Child, Node, Role
+from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Child, Node, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.subtrees import signatures, values_of
 from ckpt_viz.restore_check.dry_run import DryRun
@@ -29,6 +29,7 @@ class Case:
     run: DryRun
     trace: Trace
     saved: Graph
+    _saved_with_slots: dict[int, bool] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def live(self) -> Graph:
@@ -179,6 +180,15 @@ class Case:
     def saved_state(self, optimizer: int) -> set[int]:
         """Return the saved nodes below an optimizer, and its slot variables."""
         return _state_of(self.saved, optimizer, self._saved_slots)
+
+    def saved_with_slots(self, optimizer: int) -> bool:
+        """Return whether a saved optimizer has any slot variable, declared or inferred."""
+        known = self._saved_with_slots.get(optimizer)
+        if known is None:
+            state = self.saved_state(optimizer)
+            known = any(self.saved.nodes[node].role is Role.SLOT for node in state)
+            self._saved_with_slots[optimizer] = known
+        return known
 
     def live_state(self, optimizer: int) -> set[int]:
         """Return the live nodes below an optimizer, and its slot variables."""
@@ -338,9 +348,9 @@ def _slots_by_optimizer(graph: Graph) -> dict[int, list[int]]:
 
 
 def _state_of(graph: Graph, optimizer: int, slots: Mapping[int, Sequence[int]]) -> set[int]:
-    """Return the nodes below an optimizer and its slot variables, as the outline has them."""
-    found = set(slots.get(optimizer, ()))
-    found.update(subtree(graph, optimizer))
+    """Return the nodes below an optimizer, and its slot variables and those of optimizers in it."""
+    found = set(subtree(graph, optimizer))
+    found.update([slot for node in tuple(found) for slot in slots.get(node, ())])
     return found
 
 
@@ -372,6 +382,11 @@ def _below(graph: Graph, top: int, excluded: Mapping[int, object], seen: set[int
             if child.node_id not in seen and child.node_id not in excluded:
                 seen.add(child.node_id)
                 stack.append(child.node_id)
+
+
+def child_names(graph: Graph, node_id: int) -> set[str]:
+    """Return the local names of a node's children, the `save_counter` left aside."""
+    return {child.local_name for child in graph.nodes[node_id].children} - {SAVE_COUNTER}
 
 
 def subtree(graph: Graph, top: int) -> Iterator[int]:

@@ -174,7 +174,8 @@ def _by_objects(target: Target, graph: Graph, path: object, *, skips_slots: bool
     saved = SavedGraph(graph, str(given) if target.wraps_not_found else None)
     rules = Rules(skips_slots=skips_slots, builds_graph=not target.side.is_eager)
     trace = match(saved, target.side, rules)
-    names = names_of_new(target.graph, graph, trace.steps)
+    is_new = len(target.side.objects) > len(target.graph.nodes)
+    names = names_of_new(target.graph, graph, trace.steps) if is_new else {}
     run = DryRun(target.graph, graph, trace, Verdicts(), target.method, names)
     made = [s.obj for s in trace.steps if s.action is Action.CREATE and s.obj is not None]
     verdicts = object_based(

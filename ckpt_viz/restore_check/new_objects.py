@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER
 
 
-def names_of_new(live: Graph, saved: Graph, steps: Sequence[Step]) -> dict[int, str]:
+def names_of_new(live: Graph, saved: Graph, steps: Iterable[Step]) -> dict[int, str]:
     """Return, by id, the names of the objects of a trace that come after the live graph's."""
     known = len(live.nodes)
-    if all(step.obj is None or step.obj < known for step in steps):
-        return {}  # as mostly
     slots = {
         slot.slot_variable: (optimizer, slot)
         for optimizer, node in enumerate(saved.nodes)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ckpt_viz.collecting import collecting_nothing
 from ckpt_viz.matching.trace import Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
@@ -30,10 +29,12 @@ class RestoreCheck:
     returns. The three booleans and asserts are those of the status that it returns; where it
     raises, they are False and the asserts raise that, too. Names of nodes are those in
     TensorFlow's messages, of the checkpoint for `unresolved` and `unused_attributes`, of the
-    program for `unmatched`.
+    program for `unmatched`. `findings` are what there is to know, causes before symptoms. All of
+    it is as it was when `check` was called.
     """
 
     _run: DryRun = field(repr=False)
+    findings: tuple[Finding, ...]
 
     @property
     def live(self) -> Graph:
@@ -105,14 +106,6 @@ class RestoreCheck:
     def bound(self) -> Mapping[str, str]:
         """By name of the saved node, or of the tensor, the live object that it is restored into."""
         return self._run.bound()
-
-    @cached_property
-    def findings(self) -> tuple[Finding, ...]:
-        """What there is to know, causes before symptoms."""
-        from ckpt_viz.restore_check.findings import find_all
-
-        with collecting_nothing():
-            return find_all(self._run)
 
     @cached_property
     def coverage(self) -> tuple[Part, ...]:

@@ -12,6 +12,8 @@ from ckpt_viz.errors import CheckpointNotFoundError, SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.restore_check.dry_run import DryRun, dry_run, of_status
+from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.of_files import of_files, of_missing
 from ckpt_viz.restore_check.of_saver import of_saver
 
@@ -23,13 +25,14 @@ def run_check(
     options: Any,
     *,
     graph: Callable[[object], Graph],
-) -> DryRun:
-    """Return the dry run of what the arguments of `check` stand for.
+) -> tuple[DryRun, tuple[Finding, ...]]:
+    """Return the dry run of what the arguments of `check` stand for, and what it finds.
 
     `graph` makes a graph of a path. Raises SourceError where they do not fit together.
     """
     with collecting_nothing():
-        return _run(live, saved, method, options, graph)
+        run = _run(live, saved, method, options, graph)
+        return run, find_all(run)
 
 
 def _run(

@@ -224,6 +224,11 @@ def keras_3_sequential_not_built_yet(at: Path) -> Pair:
 
 
 @silent(Kind.NOT_BUILT)
+def lookup_that_was_given_its_vocabulary(at: Path) -> Pair:
+    return vocabulary_given_when_it_was_saved(at)
+
+
+@silent(Kind.NOT_BUILT)
 def both_sides_not_built_yet(at: Path) -> Pair:
     return Pair(saved(at, model=net_without_build()()), lambda: ckpt(model=net_without_build()()))
 
@@ -286,7 +291,14 @@ def keras_2_optimizer_not_built(at: Path) -> Pair:
     return _optimizer_not_built(at, keras_2_adam)
 
 
-@shows(Kind.DEFERRED, DEFERRED, "(root).optimizer.iter", "(root).optimizer", "5 saved values wait")
+@shows(
+    Kind.DEFERRED,
+    DEFERRED,
+    "(root).optimizer.iter",
+    "(root).optimizer",
+    "5 saved values wait",
+    "before the assert: make a step.",
+)
 def legacy_optimizer_before_its_first_step(at: Path) -> Pair:
     return _optimizer_not_built(at, legacy_adam)
 
@@ -320,6 +332,30 @@ def slot_variables_that_a_graph_does_not_make_yet(at: Path) -> Pair:
     graph = tf.Graph()
     make = made_within(graph.as_default, live)
     return Pair(saved_with(at, v1_adam), make, within=graph.as_default)
+
+
+@shows(
+    Kind.DEFERRED,
+    DEFERRED,
+    None,
+    "(root).model",
+    "5 saved values wait",
+    "call the model once, then finalize_state() of the layers that were adapted.",
+)
+def normalization_not_built(at: Path) -> Pair:
+    import numpy as np
+
+    def make() -> Any:
+        layers = keras_3().layers
+        return keras_3().Sequential([layers.Normalization(), layers.Dense(2)])
+
+    source = make()
+    source.layers[0].adapt(np.ones((2, 3)))
+    return Pair(
+        saved(at, model=called(source)),
+        lambda: ckpt(model=make()),
+        after=lambda target: called(target.model),
+    )
 
 
 @silent(Kind.DEFERRED)
@@ -403,6 +439,89 @@ def slot_variables_of_a_variable_that_is_gone(at: Path) -> Pair:
     return Pair(save_any(at, make("a", "b")), lambda: make("a"))
 
 
+@shows(
+    Kind.UNRESOLVED,
+    FAIL,
+    "(root).o.a",
+    None,
+    "1 saved value here is not used: (root).o has no child 'a'",
+)
+def variable_of_a_class_without_a_module_is_gone(at: Path) -> Pair:
+    def make(**variables: Any) -> Any:
+        made = module(**variables)
+        made.__class__ = type("Nowhere", (type(made),), {"__module__": None})
+        return made
+
+    return Pair(saved(at, o=make(a=var())), lambda: ckpt(o=make()))
+
+
+def exported(at: Path, keras: Any) -> str:
+    """Return the prefix of a model that was exported, after it had learnt."""
+    import numpy as np
+
+    model = small_model(keras)
+    model.compile("adam", "mse")
+    model.fit(np.ones((2, 3)), np.ones((2, 1)), verbose=0)
+    model.export(str(at / "exported"))
+    return str(at / "exported" / "variables" / "variables")
+
+
+def small_model(keras: Any) -> Any:
+    layers = keras.layers
+    return keras.Sequential(
+        [keras.Input((3,)), layers.Dense(2), layers.BatchNormalization(), layers.Dense(1)]
+    )
+
+
+def _exported(at: Path, keras: Any) -> Pair:
+    path = exported(at, keras)
+    return Pair(
+        path,
+        lambda: ckpt(small_model(keras)),
+        "read",
+        mended=lambda: _listed(path, keras),
+        passes="assert_nontrivial_match",
+    )
+
+
+def _listed(path: str, keras: Any) -> Pair:
+    return Pair(path, lambda: ckpt(variables=list(small_model(keras).variables)))
+
+
+EXPORTED = "Keras' export() keeps"
+
+
+@shows(Kind.UNRESOLVED, FAIL, "(root).variables", None, EXPORTED, "variables=model.variables")
+def model_that_keras_3_exported(at: Path) -> Pair:
+    return _exported(at, keras_3())
+
+
+@shows(Kind.UNRESOLVED, FAIL, "(root).variables", None, EXPORTED, "Save the model")
+def model_that_keras_2_exported(at: Path) -> Pair:
+    return _exported(at, keras_2())
+
+
+@silent(Kind.UNMATCHED)
+def model_and_optimizer_from_what_keras_3_exported(at: Path) -> Pair:
+    path = exported(at, keras_3())
+
+    def live() -> Any:
+        model = small_model(keras_3())
+        return ckpt(model=model, optimizer=keras_3_adam(*model.trainable_variables))
+
+    return Pair(path, live, "read")
+
+
+@silent(Kind.UNRESOLVED)
+def list_that_keras_3_exported(at: Path) -> Pair:
+    return _listed(exported(at, keras_3()), keras_3())
+
+
+@silent(Kind.UNRESOLVED)
+def saved_model_of_keras_2(at: Path) -> Pair:
+    return Pair(keras_2_saved_model(at), lambda: ckpt(compiled()))
+
+
 @silent(Kind.UNRESOLVED)
 def object_without_values_is_gone(at: Path) -> Pair:
     return Pair(saved(at, v=var(), head=module(b=module())), lambda: ckpt(v=var()))
@@ -431,6 +550,23 @@ def part_of_the_model_is_new(at: Path) -> Pair:
         mended=lambda: Pair(path, lambda: ckpt(v=var(), head=module(a=var(), b=var()))),
         passes="assert_nontrivial_match",
     )
+
+
+def lookup(**options: Any) -> Any:
+    return ckpt(layer=keras_3().layers.StringLookup(**options))
+
+
+@shows(
+    Kind.UNMATCHED,
+    FAIL,
+    None,
+    "(root).layer.token_counts",
+    "(root).layer was given its vocabulary",
+    "Give the layer its vocabulary, too, when it is made",
+)
+def vocabulary_given_when_it_was_saved(at: Path) -> Pair:
+    path = save_any(at, lookup(vocabulary=["a", "b"]))
+    return Pair(path, lookup, mended=lambda: Pair(path, lambda: lookup(vocabulary=["a", "b"])))
 
 
 @silent(Kind.UNMATCHED)
@@ -511,6 +647,13 @@ def metrics_of_a_loaded_saved_model(at: Path) -> Pair:
     directory = keras_2_saved_model(at)
     compiled().save_weights(str(at / "weights"), save_format="tf")
     return Pair(str(at / "weights"), lambda: ckpt(tf.saved_model.load(directory)), "read")
+
+
+@shows(Kind.LEFTOVER, FAIL, "(root).layer.token_counts", None, "1 value", "Nothing to do")
+def counts_of_a_lookup_that_is_given_its_vocabulary(at: Path) -> Pair:
+    source = lookup()
+    source.layer.adapt(["a", "b"])
+    return Pair(save_any(at, source), lambda: lookup(vocabulary=["a", "b"]))
 
 
 @silent(Kind.LEFTOVER)

@@ -114,6 +114,22 @@ def object_reads_a_tensor_that_was_not_saved(at: Path) -> Pair:
     )
 
 
+@shows(Kind.KEY_MISSING, ERROR, "(root).i", "(root).i", "ends in the stage Range", "input pipeline")
+def iterator_of_another_dataset(at: Path) -> Pair:
+    import tensorflow as tf
+
+    path = saved(at, i=iter(tf.data.Dataset.range(4)))
+    return Pair(path, lambda: ckpt(i=iter(tf.data.Dataset.range(4).batch(2))))
+
+
+@silent(Kind.KEY_MISSING)
+def iterator_of_more_data(at: Path) -> Pair:
+    import tensorflow as tf
+
+    path = saved(at, i=iter(tf.data.Dataset.range(4).batch(2)))
+    return Pair(path, lambda: ckpt(i=iter(tf.data.Dataset.range(9).batch(2))))
+
+
 @shows(Kind.KEY_MISSING, ERROR, "(root).v", "(root).v", "Copy the whole checkpoint again")
 def data_file_is_cut_short(at: Path) -> Pair:
     path = rewritten(at, saved(at, a=var([1.0]), v=var([1.0] * 100)), lambda graph, values: None)

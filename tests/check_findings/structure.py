@@ -5,14 +5,16 @@ root_shifted, unrelated, index_shifted, renamed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ckpt_viz.restore_check.finding import Kind
 from tests.check_findings.table import FAIL, Pair, Rows
 from tests.programs import (
+    called,
     ckpt,
+    differently,
     keras_2,
     keras_2_sequential,
     keras_3,
@@ -21,6 +23,7 @@ from tests.programs import (
     module,
     save_any,
     saved,
+    stepped,
     var,
     with_adam,
     with_children,
@@ -76,6 +79,204 @@ def saved_below_another_part(at: Path) -> Pair:
     return Pair(saved(at, model=model), lambda: ckpt(part=module(**tower())))
 
 
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root).class", "(root)", "Checkpoint(**{'class': live}).restore")
+def saved_under_a_word_of_python(at: Path) -> Pair:
+    path = saved(at, **{"class": module(**tower(2.0))})
+    return Pair(
+        path,
+        lambda: ckpt(**tower()),
+        mended=lambda: Pair(path, lambda: ckpt(**{"class": ckpt(**tower())})),
+    )
+
+
+@shows(
+    Kind.ROOT_SHIFTED,
+    FAIL,
+    "(root)",
+    "(root).net",
+    "3 values instead of 1",
+    "tf.train.Checkpoint(live.net, step=live.step).restore",
+)
+def saved_as_the_root_with_a_keyword_that_stays(at: Path) -> Pair:
+    path = saved(at, module(**tower(2.0)), step=var(3))
+    return Pair(
+        path,
+        lambda: ckpt(net=module(**tower()), step=var(0)),
+        mended=lambda: Pair(path, lambda: ckpt(module(**tower()), step=var(0))),
+    )
+
+
+@shows(
+    Kind.ROOT_SHIFTED,
+    FAIL,
+    "(root).net.body",
+    "(root).body",
+    "4 values instead of 2",
+    "(step=live.step, net=tf.train.Checkpoint(head=live.net.head, body=live.body)).restore",
+)
+def saved_between_others_that_stay(at: Path) -> Pair:
+    path = saved(at, step=var(3), net=module(body=module(**tower(2.0)), head=var([1.0] * 3)))
+
+    def live() -> Any:
+        return ckpt(step=var(0), net=module(head=var([0.0] * 3)), body=module(**tower()))
+
+    def mended() -> Any:
+        made = live()
+        return ckpt(step=made.step, net=ckpt(head=made.net.head, body=made.body))
+
+    return Pair(path, live, mended=lambda: Pair(path, mended))
+
+
+def trained(layers: int, optimizer: str) -> Any:
+    keras = keras_2()
+    optimizers = keras.optimizers.legacy if optimizer == "legacy" else keras.optimizers
+    model = called(keras_2_sequential(*range(4, 4 + layers)))
+    model.compile(optimizers.Adam(), "mse")
+    stepped(model.optimizer, model.variables)
+    return model
+
+
+def _weights_of_a_trained_model(at: Path, layers: int, optimizer: str) -> Pair:
+    path = str(at / "weights")
+    differently(trained(layers, optimizer)).save_weights(path, save_format="tf")
+    return Pair(
+        path,
+        lambda: ckpt(model=trained(layers, optimizer)),
+        method="read",
+        mended=lambda: Pair(path, lambda: ckpt(trained(layers, optimizer)), method="read"),
+    )
+
+
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).model", "14 values", "(live.model).read(path)")
+def weights_of_a_trained_model_below_a_keyword(at: Path) -> Pair:
+    return _weights_of_a_trained_model(at, 2, "new")
+
+
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).model", "182 values", "(live.model).read(path)")
+def weights_of_a_trained_model_of_many_layers(at: Path) -> Pair:
+    return _weights_of_a_trained_model(at, 30, "new")
+
+
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).model", "65 values", "(live.model).read(path)")
+def weights_of_a_trained_model_with_slot_variables(at: Path) -> Pair:
+    return _weights_of_a_trained_model(at, 10, "legacy")
+
+
+def wrapped(adam: Any) -> Any:
+    """Return an optimizer in the wrapper that compile() puts it in under mixed_float16."""
+    return keras_3().optimizers.LossScaleOptimizer(adam)
+
+
+def training(wrap: Callable[[Any], Any], frozen: int = 1) -> Any:
+    model = module(a=var(1.0), b=var([1.0, 2.0]), frozen=[var([0.0] * 3) for _ in range(frozen)])
+    optimizer = wrap(keras_3_adam())
+    optimizer.build([model.a, model.b])
+    return ckpt(model=model, optimizer=optimizer)
+
+
+def as_it_is(optimizer: Any) -> Any:
+    return optimizer
+
+
+@shows(
+    Kind.ROOT_SHIFTED,
+    FAIL,
+    "(root).optimizer",
+    "(root).optimizer.inner_optimizer",
+    "9 values",
+    "(model=live.model, optimizer=live.optimizer.inner_optimizer).restore",
+)
+def optimizer_wrapped_since(at: Path) -> Pair:
+    return _optimizer_wrapped_since(at, 1)
+
+
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root).optimizer", "(root).optimizer.inner_optimizer", "28 values")
+def optimizer_of_few_variables_wrapped_since(at: Path) -> Pair:
+    return _optimizer_wrapped_since(at, 20)
+
+
+def _optimizer_wrapped_since(at: Path, frozen: int) -> Pair:
+    path = save_any(at, differently(training(as_it_is, frozen)))
+
+    def mended() -> Any:
+        live = training(wrapped, frozen)
+        return ckpt(model=live.model, optimizer=live.optimizer.inner_optimizer)
+
+    return Pair(path, lambda: training(wrapped, frozen), mended=lambda: Pair(path, mended))
+
+
+@shows(
+    Kind.ROOT_SHIFTED,
+    FAIL,
+    "(root).optimizer.inner_optimizer",
+    "(root).optimizer",
+    "9 values",
+    "(model=live.model, optimizer=tf.train.Checkpoint(inner_optimizer=live.optimizer)).restore",
+)
+def optimizer_not_wrapped_any_more(at: Path) -> Pair:
+    path = save_any(at, differently(training(wrapped)))
+
+    def mended() -> Any:
+        live = training(as_it_is)
+        return ckpt(model=live.model, optimizer=ckpt(inner_optimizer=live.optimizer))
+
+    # The scale of the loss is saved, and nobody takes it.
+    return Pair(
+        path,
+        lambda: training(as_it_is),
+        mended=lambda: Pair(path, mended, passes="assert_existing_objects_matched"),
+        passes="assert_existing_objects_matched",
+    )
+
+
+@shows(
+    Kind.ROOT_SHIFTED,
+    FAIL,
+    "(root).d_opt",
+    "(root).d_opt.inner_optimizer",
+    "18 values instead of 12",
+    "d=live.d, ",
+    "g=live.g, ",
+    "d_opt=live.d_opt.inner_optimizer",
+    "g_opt=live.g_opt.inner_optimizer",
+)
+def two_optimizers_wrapped_since(at: Path) -> Pair:
+    def both(wrap: Callable[[Any], Any]) -> Any:
+        d, g = training(wrap), training(wrap)
+        return ckpt(d=d.model, d_opt=d.optimizer, g=g.model, g_opt=g.optimizer)
+
+    path = save_any(at, differently(both(as_it_is)))
+
+    def mended() -> Any:
+        live = both(wrapped)
+        inner = (live.d_opt.inner_optimizer, live.g_opt.inner_optimizer)
+        return ckpt(d=live.d, d_opt=inner[0], g=live.g, g_opt=inner[1])
+
+    return Pair(path, lambda: both(wrapped), mended=lambda: Pair(path, mended))
+
+
+@silent(Kind.ROOT_SHIFTED)
+def optimizer_wrapped_on_both_sides(at: Path) -> Pair:
+    path = save_any(at, training(wrapped))
+    return Pair(path, lambda: training(wrapped, frozen=2))
+
+
+@silent(Kind.ROOT_SHIFTED)
+def trained_model_with_another_optimizer(at: Path) -> Pair:
+    path = saved(at, model=trained(2, "new"))
+    return Pair(path, lambda: ckpt(model=trained(2, "legacy")))
+
+
+@silent(Kind.ROOT_SHIFTED)
+def more_beside_it_than_can_be_listed(at: Path) -> Pair:
+    def others() -> dict[str, Any]:
+        return {f"v{i}": var([1.0]) for i in range(30)}
+
+    path = saved(at, net=module(**{f"x{i}": var([2.0] * i) for i in range(40)}), **others())
+    inner = {f"x{i}": var([1.0] * i) for i in range(40)}
+    return Pair(path, lambda: ckpt(a=module(net=module(**inner)), **others()))
+
+
 @silent(Kind.ROOT_SHIFTED)
 def both_on_one_level_under_two_names(at: Path) -> Pair:
     return Pair(saved(at, model=module(**tower())), lambda: ckpt(net=module(**tower())))
@@ -122,6 +323,39 @@ def one_model_under_two_names(at: Path) -> Pair:
 def a_part_of_the_model_is_still_the_same(at: Path) -> Pair:
     path = saved(at, body=var([1.0, 2.0]), head=var([1.0, 2.0, 3.0]))
     return Pair(path, lambda: ckpt(body=var([0.0, 0.0]), top=var([1.0, 2.0, 3.0, 4.0])))
+
+
+@shows(Kind.UNRELATED, FAIL, "(root)", "(root)", "another model altogether (7 values against 7)")
+def two_models_with_one_name_in_common(at: Path) -> Pair:
+    def model(width: int) -> dict[str, Any]:
+        return {f"of_{width}_{i}": var([[1.0] * width] * i) for i in range(1, 7)}
+
+    path = saved(at, head=var([1.0, 2.0]), **model(2))
+    return Pair(path, lambda: ckpt(head=var([1.0, 2.0, 3.0]), **model(3)))
+
+
+def _dense(dtype: str, width: int = 4, **counters: Any) -> Any:
+    import tensorflow as tf
+
+    kernel, bias = tf.ones([width, width], dtype), tf.ones([width], dtype)
+    return module(w=var(kernel), b=var(bias), **counters)
+
+
+@silent(Kind.UNRELATED)
+def one_model_in_two_dtypes(at: Path) -> Pair:
+    path = saved(at, model=_dense("float32", old=var(1)))
+    return Pair(path, lambda: ckpt(model=_dense("float64", new=var(1))))
+
+
+@silent(Kind.UNRELATED)
+def one_model_in_two_dtypes_under_two_names(at: Path) -> Pair:
+    return Pair(saved(at, a=_dense("float32")), lambda: ckpt(b=_dense("float64")))
+
+
+@silent(Kind.UNRELATED)
+def one_model_in_two_widths(at: Path) -> Pair:
+    path = saved(at, model=_dense("float32", old=var(1)))
+    return Pair(path, lambda: ckpt(model=_dense("float32", width=8, new=var(1))))
 
 
 # --- index_shifted

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from ckpt_viz.restore_check.finding import Kind
-from tests.check_findings.table import WARNING, Pair, Rows
-from tests.programs import ckpt, differently, keras_2, keras_3, module, save_any, var
+from tests.check_findings.objects import replaced_block, two_blocks
+from tests.check_findings.table import WARNING, Maker, Pair, Rows
+from tests.programs import ckpt, differently, keras_2, keras_3, module, save_any, saved, var
 
 rows = Rows()
 shows, silent = rows.shows, rows.silent
@@ -141,3 +142,337 @@ def metrics_and_seeds_of_keras_3(at: Path) -> Pair:
         return ckpt(model=model)
 
     return Pair(save_any(at, make()), make)
+
+
+# --- plain objects in what TensorFlow follows
+
+
+class Block:
+    """A plain object with a variable."""
+
+    def __init__(self) -> None:
+        self.w = var([1.0])
+
+
+def tracked_block() -> Any:
+    return module(w=var([1.0]))
+
+
+def _holding(at: Path, make: Callable[[Callable[[], Any]], Any]) -> Pair:
+    """Return a pair with what holds plain objects; mended, they are modules."""
+
+    def net(block: Callable[[], Any]) -> Any:
+        return ckpt(net=module(head=var(), blocks=make(block)))
+
+    def mended() -> Pair:
+        path = save_any(at / "mended", net(tracked_block))
+        return Pair(path, lambda: net(tracked_block))
+
+    return Pair(save_any(at, net(Block)), lambda: net(Block), mended=mended)
+
+
+FOLLOWED = "TensorFlow follows the attribute 'blocks' "
+
+
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).net", FOLLOWED + "(ListWrapper)", "2 objects")
+def plain_objects_in_a_list(at: Path) -> Pair:
+    return _holding(at, lambda block: [block(), block()])
+
+
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).net", FOLLOWED + "(_DictWrapper)", "tf.Module")
+def plain_object_in_a_dict(at: Path) -> Pair:
+    return _holding(at, lambda block: {"a": block()})
+
+
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).net", FOLLOWED, "hold 3 objects with values")
+def plain_objects_in_lists_in_a_list(at: Path) -> Pair:
+    return _holding(at, lambda block: [[block()], (block(), {"b": block()})])
+
+
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).net", "does not follow the attribute 'blocks' (Bl")
+def plain_object_in_an_attribute(at: Path) -> Pair:
+    return _holding(at, lambda block: block())
+
+
+@silent(Kind.NOT_TRACKED)
+def plain_objects_without_values_in_a_list(at: Path) -> Pair:
+    def make() -> Any:
+        plain = Block()
+        net = module(w=plain.w, plain=[plain, object(), [object()], "text"], blocks=[module()])
+        return ckpt(net=net)
+
+    return Pair(save_any(at, make()), make)
+
+
+@silent(Kind.NOT_TRACKED)
+def metrics_of_keras_3_in_a_list(at: Path) -> Pair:
+    def make() -> Any:
+        metrics = keras_3().metrics
+        some = {"mean": metrics.Mean(), "sums": [metrics.Sum()]}
+        return ckpt(net=module(v=var(), metrics=[metrics.Mean(), var()], some=some))
+
+    return Pair(save_any(at, make()), make)
+
+
+@silent(Kind.NOT_TRACKED)
+def items_of_a_poisoned_list(at: Path) -> Pair:
+    return Pair(saved(at, model=two_blocks()), lambda: ckpt(model=replaced_block()))
+
+
+# --- not built yet
+
+
+def built_norm() -> Any:
+    norm = keras_3().layers.BatchNormalization()
+    norm.build((None, 3))
+    return norm
+
+
+def _unbuilt(at: Path, make: Callable[[], Any]) -> Pair:
+    def built() -> Any:
+        net = make()
+        net.build((None, 3))
+        return ckpt(model=net)
+
+    return Pair(save_any(at, built()), lambda: ckpt(model=make()))
+
+
+@silent(Kind.NOT_TRACKED)
+def unbuilt_sequential_of_a_built_layer(at: Path) -> Pair:
+    return _unbuilt(at, lambda: keras_3().Sequential([built_norm(), keras_3().layers.Dense(2)]))
+
+
+@silent(Kind.NOT_TRACKED)
+def unbuilt_subclass_of_sequential(at: Path) -> Pair:
+    subclass = type("Net", (keras_3().Sequential,), {})
+    return _unbuilt(at, lambda: subclass([built_norm(), keras_3().layers.Dense(2)]))
+
+
+@silent(Kind.NOT_TRACKED)
+def unbuilt_sequential_in_a_model(at: Path) -> Pair:
+    def make() -> Any:
+        sequential = keras_3().Sequential([built_norm()])
+        return _net(keras_3().Model, inner=lambda: sequential, out=lambda: dense(2)[0])
+
+    path = save_any(at, ckpt(model=make()))
+    return Pair(path, lambda: ckpt(model=make()))
+
+
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "'blocks' (TrackedList)")
+def list_of_layers_of_a_model_that_is_not_built(at: Path) -> Pair:
+    def make() -> Any:
+        return ckpt(model=_net(keras_3().Model, blocks=lambda: dense(4)))
+
+    return Pair(save_any(at, make()), make)
+
+
+# --- layers that are adapted to data
+
+
+LIBRARIES = {"keras_3": keras_3, "keras_2": keras_2}
+
+
+def for_both(
+    add: Callable[[Maker], Maker], pair: Callable[[Path, Any], Pair], *libraries: str
+) -> None:
+    """Add a pair for each Keras, by the name of what makes it."""
+    for name in libraries or LIBRARIES:
+
+        def make(at: Path, library: Callable[[], Any] = LIBRARIES[name]) -> Pair:
+            return pair(at, library())
+
+        make.__name__ = f"{pair.__name__}_of_{name}"
+        add(make)
+
+
+def adapted(layer: Any, *data: Any) -> Any:
+    import numpy as np
+
+    layer.adapt(np.array(data))
+    return layer
+
+
+def normalized(keras: Any, *data: float, **options: Any) -> Any:
+    """Return a checkpoint of a model that normalizes, adapted to data if there are some."""
+    layer = keras.layers.Normalization(axis=None, **options)
+    if data:
+        adapted(layer, *data)
+    inputs = keras.Input((1,))
+    return ckpt(model=keras.Model(inputs, keras.layers.Dense(1)(layer(inputs))))
+
+
+def _means(target: Any) -> list[Any]:
+    return [layer.mean for layer in target.model.layers if hasattr(layer, "mean")]
+
+
+def normalization_adapted_since(at: Path, keras: Any) -> Pair:
+    path = save_any(at, normalized(keras, 1.0, 2.0))
+    return Pair(
+        path,
+        lambda: normalized(keras),
+        mended=lambda: Pair(path, lambda: normalized(keras, 1.0, 2.0)),
+        hidden=_means,
+    )
+
+
+def normalization_adapted_to_other_data(at: Path, keras: Any) -> Pair:
+    path = save_any(at, normalized(keras, 1.0, 2.0))
+    return Pair(path, lambda: normalized(keras, 5.0, 9.0), hidden=_means)
+
+
+def normalization_in_half_precision(at: Path, keras: Any) -> Pair:
+    path = save_any(at, normalized(keras, 0.1, 0.2, dtype="mixed_bfloat16"))
+    return Pair(path, lambda: normalized(keras, dtype="mixed_bfloat16"), hidden=_means)
+
+
+for _pair in (
+    normalization_adapted_since,
+    normalization_adapted_to_other_data,
+    normalization_in_half_precision,
+):
+    for_both(
+        shows(
+            Kind.NOT_TRACKED,
+            WARNING,
+            None,
+            None,
+            "This Normalization computes with",
+            "made of adapt_mean and adapt_variance",
+            "Call finalize_state()",
+        ),
+        _pair,
+    )
+
+
+def normalization_adapted_to_the_same_data(at: Path, keras: Any) -> Pair:
+    path = save_any(at, normalized(keras, 0.1, 0.2, dtype="mixed_bfloat16"))
+    return Pair(path, lambda: normalized(keras, 0.1, 0.2, dtype="mixed_bfloat16"))
+
+
+def normalization_not_adapted(at: Path, keras: Any) -> Pair:
+    return Pair(save_any(at, normalized(keras)), lambda: normalized(keras))
+
+
+def normalization_that_was_given_its_mean(at: Path, keras: Any) -> Pair:
+    path = save_any(at, normalized(keras, mean=1.0, variance=2.0))
+    return Pair(path, lambda: normalized(keras, mean=3.0, variance=4.0))
+
+
+def variable_called_like_one_of_keras(at: Path, keras: Any) -> Pair:
+    def make(value: float) -> Any:
+        return _net(keras.layers.Layer, adapt_mean=lambda: var(value), mean=lambda: [value])
+
+    return Pair(save_any(at, ckpt(layer=make(1.0))), lambda: ckpt(layer=make(2.0)))
+
+
+for _pair in (
+    normalization_adapted_to_the_same_data,
+    normalization_not_adapted,
+    normalization_that_was_given_its_mean,
+    variable_called_like_one_of_keras,
+):
+    for_both(silent(Kind.NOT_TRACKED), _pair)
+
+
+def weights_of_words_adapted_since(at: Path, keras: Any) -> Pair:
+    def make(*data: Any) -> Any:
+        return ckpt(layer=adapted(keras.layers.StringLookup(output_mode="tf_idf"), *data))
+
+    path = save_any(at, make(["a", "b"], ["a", "c"]))
+    same = Pair(path, lambda: make(["a", "b"], ["a", "c"]))
+    return Pair(path, lambda: make(["a", "b"], ["a", "c"], ["b", "c"]), mended=lambda: same)
+
+
+for_both(
+    shows(Kind.NOT_TRACKED, WARNING, "(root).layer", "(root).layer", "made of idf_weights; the"),
+    weights_of_words_adapted_since,
+)
+
+
+def discretized(keras: Any, *data: float) -> Any:
+    layer = keras.layers.Discretization(num_bins=2)
+    if data:
+        adapted(layer, *data)
+    else:
+        layer.build((None, 1))
+    return ckpt(layer=layer)
+
+
+def bins_adapted_since(at: Path, keras: Any) -> Pair:
+    path = save_any(at, discretized(keras, 1.0, 2.0, 3.0))
+    same = Pair(path, lambda: discretized(keras, 1.0, 2.0, 3.0))
+    return Pair(path, lambda: discretized(keras), mended=lambda: same)
+
+
+def bins_adapted_to_other_data(at: Path, keras: Any) -> Pair:
+    path = save_any(at, discretized(keras, 1.0, 2.0, 3.0))
+    return Pair(path, lambda: discretized(keras, 4.0, 5.0, 6.0))
+
+
+def bins_not_adapted(at: Path, keras: Any) -> Pair:
+    return Pair(save_any(at, discretized(keras)), lambda: discretized(keras))
+
+
+for _pair in (bins_adapted_since, bins_adapted_to_other_data):
+    for_both(
+        shows(Kind.NOT_TRACKED, WARNING, "(root).layer", "(root).layer", "made of summary; the"),
+        _pair,
+        "keras_2",
+    )
+for_both(silent(Kind.NOT_TRACKED), bins_not_adapted, "keras_2")
+for_both(silent(Kind.NOT_TRACKED), bins_adapted_to_other_data, "keras_3")  # has no variable for it
+for_both(
+    shows(Kind.NOT_TRACKED, WARNING, "(root).layer", "(root).layer", "has no list of boundaries"),
+    bins_adapted_since,
+    "keras_3",
+)
+
+
+def lookup(keras: Any, *data: str, **options: Any) -> Any:
+    layer = keras.layers.StringLookup(**options)
+    return ckpt(layer=adapted(layer, *data) if data else layer)
+
+
+def words_adapted_since(at: Path, keras: Any) -> Pair:
+    path = save_any(at, lookup(keras, "a", "b"))
+    same = Pair(path, lambda: lookup(keras, "a", "b"))
+    return Pair(path, lambda: lookup(keras), mended=lambda: same)
+
+
+def words_adapted_to_other_data(at: Path, keras: Any) -> Pair:
+    return Pair(save_any(at, lookup(keras, "a", "b")), lambda: lookup(keras, "c"))
+
+
+def words_given(at: Path, keras: Any) -> Pair:
+    path = save_any(at, lookup(keras, vocabulary=["a"]))
+    return Pair(path, lambda: lookup(keras, vocabulary=["a"]))
+
+
+def text_adapted_since(at: Path, keras: Any) -> Pair:
+    def make(*data: str) -> Any:
+        layer = keras.layers.TextVectorization()
+        if data:
+            adapted(layer, *data)
+        inputs = keras.Input((1,), dtype="string")
+        return ckpt(model=keras.Model(inputs, layer(inputs)))
+
+    path = save_any(at, make("a b"))
+    return Pair(path, make, mended=lambda: Pair(path, lambda: make("a b")))
+
+
+for_both(
+    shows(
+        Kind.NOT_TRACKED,
+        WARNING,
+        "(root).layer",
+        "(root).layer",
+        "This StringLookup has no vocabulary yet",
+    ),
+    words_adapted_since,
+)
+for_both(
+    shows(Kind.NOT_TRACKED, WARNING, None, None, "This TextVectorization has no vocabulary yet"),
+    text_adapted_since,
+)
+for_both(silent(Kind.NOT_TRACKED), words_adapted_to_other_data)
+for_both(silent(Kind.NOT_TRACKED), words_given)

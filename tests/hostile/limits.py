@@ -25,16 +25,20 @@ from types import TracebackType
 from typing import NamedTuple
 
 from tests.hostile.seeds import DIRECTORY
-from tests.hostile.use import Finding, use_all
+from tests.hostile.use import Finding, compare, use_all
 
 SECONDS = 2.0
 MEGABYTES = 256
-_WATCHDOG_SECONDS = 30.0  # on the clock: for what waits and takes no time of the processor
+MEGABYTES_TO_COMPARE = 512  # two graphs, and both as one
+_WATCHDOG_SECONDS = 60.0  # on the clock: for what waits and takes no time of the processor
 _ADDRESS_SPACE = 1 << 30  # beyond the worker's own: allocations fail rather than thrash
 
 
 class Result(NamedTuple):
-    """What came of a path. `finding` is None if it is what should come of it."""
+    """What came of a path. `finding` is None if it is what should come of it.
+
+    `megabytes` are those of opening it, without those of comparing it with others.
+    """
 
     said: str
     finding: str | None
@@ -108,9 +112,10 @@ def _run(path: str, sandbox: str, seconds: float, baseline: float) -> Result:
     os.close(reader)
     _, status, usage = os.wait4(child, 0)
     took = usage.ru_utime + usage.ru_stime
-    megabytes = usage.ru_maxrss / 1024 - baseline
+    most = usage.ru_maxrss / 1024 - baseline
     *stages, last = told.decode("utf-8", "replace").split("\n") if told else [""]
-    said, finding = json.loads(last) if status == 0 else ("", None)
+    said, finding, opened = json.loads(last) if status == 0 else ("", None, usage.ru_maxrss)
+    megabytes = opened / 1024 - baseline
     at = f" at: {stages[-1] if stages else last}"
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
@@ -120,6 +125,8 @@ def _run(path: str, sandbox: str, seconds: float, baseline: float) -> Result:
         finding = f"ended with status {status}{at}"
     elif finding is None and baseline and megabytes > MEGABYTES:
         finding = f"took {megabytes:.0f} MB, expected at most {MEGABYTES}"
+    elif finding is None and baseline and most > MEGABYTES_TO_COMPARE:
+        finding = f"took {most:.0f} MB to compare, expected at most {MEGABYTES_TO_COMPARE}"
     return Result(said, finding, took, megabytes)
 
 
@@ -140,22 +147,30 @@ def _told(reader: int, child: int) -> bytes:
 
 def _in_child(path: str, sandbox: str, seconds: float, writer: int) -> None:
     # Stages are told line by line; the last line is the result.
-    said, finding = "", None
+    said, finding, opened = "", None, 0
     try:
         _limit()
         if sandbox:
             try:
-                said = use_all(path, sandbox, partial(_begin, writer, seconds))
+                begin = partial(_begin, writer, seconds)
+                said = use_all(path, sandbox, begin)
+                opened = _peak()
+                compare(path, sandbox, begin)
             except Finding as error:
                 finding = str(error)
             except MemoryError:
                 finding = f"asked for more than there is: {_last_lines()}"
             except BaseException:
                 finding = _last_lines()
-        _write(writer, json.dumps([said[:3000], finding]))
+        _write(writer, json.dumps([said[:3000], finding, opened or _peak()]))
         os._exit(0)
     finally:
         os._exit(77)
+
+
+def _peak() -> int:
+    """Return the most memory that this process has had, in kB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def _begin(writer: int, seconds: float, stage: str) -> None:

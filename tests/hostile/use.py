@@ -9,7 +9,9 @@ from pathlib import Path
 
 import ckpt_viz as cv
 from ckpt_viz.render import payload
+from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.text import printable
+from tests.hostile.seeds import DIRECTORY
 
 MAX_MESSAGE = 17_000  # characters: three shapes of 254 dimensions, and some words
 _MAX_IN_DOT = 2_000  # nodes; a picture of more is of no use
@@ -64,6 +66,43 @@ def use_all(path: str, sandbox: str, stage: Stage = lambda name: None) -> str:
         except cv.CkptVizError as error:
             _checked(error, sandbox)
     return said
+
+
+def compare(path: str, sandbox: str, stage: Stage = lambda name: None) -> None:
+    """Check and diff a path against itself, and against a healthy one on either side."""
+    stage("graph, to compare it")
+    try:
+        graph = cv.graph(path)
+    except cv.CkptVizError:
+        return  # as `use` has looked at
+    healthy = cv.graph(DIRECTORY / "adam" / "ckpt-1")
+    for name, one, other in (
+        ("itself", graph, graph),
+        ("a healthy program", healthy, graph),
+        ("a healthy checkpoint", graph, healthy),
+    ):
+        stage(f"check against {name}")
+        try:
+            found = cv.check(one, other)
+        except cv.CkptVizError as error:
+            _checked(error, sandbox)
+        else:
+            stage(f"findings against {name}")
+            _ = found.findings, found.coverage
+            stage(f"print the check against {name}")
+            _check_text(str(found))
+            repr(found)
+            stage(f"payload of the check against {name}")
+            payload.encode(found.overlay.graph, found.overlay)
+            stage(f"JSON of the check against {name}")
+            plan_json(found.overlay)
+    for name, one, other in (("itself", graph, graph), ("a healthy one", healthy, graph)):
+        stage(f"diff against {name}")
+        diff = cv.diff(one, other)
+        stage(f"print the diff against {name}")
+        _check_text(str(diff))
+        stage(f"payload of the diff against {name}")
+        payload.encode(diff.overlay.graph, diff.overlay)
 
 
 def _ask_nodes(graph: cv.ObjectGraph, stage: Stage) -> None:

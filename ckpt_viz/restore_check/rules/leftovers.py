@@ -10,13 +10,14 @@ from ckpt_viz.matching.trace import Action, Cause
 from ckpt_viz.object_graph.graph import Format
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Role
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.restore_check.case import Case, is_optimizer
+from ckpt_viz.restore_check.case import Case, is_optimizer, subtree
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
 from ckpt_viz.words import count
 
 # Where Keras keeps what no restore needs: TensorFlow 1.13 to 2.0 saved a layer's configuration.
 _CONFIGURATION = "OBJECT_CONFIG_JSON"
 _OF_KERAS = ("_compiled_trainable_state",)
+_OF_EXPORTS = ("variables", "_all_variables")
 _OF_SAVED_MODELS = ("keras_api", "signatures", "_all_variables")
 _CLASSES = {
     Generation.TENSORFLOW_1: "tf.compat.v1.train",
@@ -125,10 +126,14 @@ def deferred(case: Case, told: Told) -> Iterator[Finding]:
             continue
         it = case.live_object(obj)
         build = (
-            "optimizer.build(variables), or make a step"
-            if facts.is_optimizer(it)
-            else "call the model once"
+            "call the model once"
+            if not facts.is_optimizer(it)
+            else "make a step"
+            if facts.is_built_by_a_step(it)
+            else "optimizer.build(variables), or make a step"
         )
+        if any(case.saved.tree.labels[node] == "adapt_mean" for node in below):
+            build += ", then finalize_state() of the layers that were adapted"
         yield case.finding(
             Severity.DEFERRED,
             Kind.DEFERRED,
@@ -147,7 +152,7 @@ def _waiting(case: Case, told: Told) -> dict[int, list[int]]:
     for step in (*case.steps(Action.DEFER), *case.steps(Action.DEFER_SLOT)):
         if step.obj is None or step.node is None or step.node in case.bound:
             continue
-        if step.node in told.nodes:
+        if step.node in told.nodes or _is_harmless(case, step.node):
             continue
         if step.obj not in unbuilt:
             unbuilt[step.obj] = _unbuilt(case, step.obj)
@@ -192,7 +197,7 @@ def _saved_unbuilt(case: Case, told: Told) -> Iterator[Finding]:
     early: dict[int, list[int]] = {}
     tops: dict[int, int | None] = {}
     for obj in case.run.verdicts.unmatched:
-        if case.is_live_node(obj) and obj not in told.objects:
+        if case.is_live_node(obj) and obj not in told.objects and not _is_count(case, obj):
             top = _saved_too_early(case, obj, tops)
             if top is not None:
                 early.setdefault(top, []).append(obj)
@@ -220,8 +225,7 @@ def _saved_too_early(case: Case, obj: int, tops: dict[int, int | None]) -> int |
         node = case.holders.get(slot.optimizer, (None,))[0]
         if node is None or node in case.other_generation:
             return None
-        has_slots = any(case.saved.nodes[n].role is Role.SLOT for n in case.saved_state(node))
-        return None if has_slots else slot.optimizer
+        return None if case.saved_with_slots(node) else slot.optimizer
     way = []
     above = obj
     while above >= 0 and above not in tops:
@@ -279,8 +283,12 @@ def save_counter(case: Case, told: Told) -> Iterator[Finding]:
 
 def unresolved(case: Case, told: Told) -> Iterator[Finding]:
     """Find saved values that nothing takes, one finding for each subtree."""
+    exported = _exported(case, told)
+    if exported is not None:
+        yield exported
+    told_already = told.nodes.union(exported.nodes if exported is not None else ())
     for top, group in case.unresolved_groups.items():
-        nodes = [node for node in group if node not in told.nodes]
+        nodes = [node for node in group if node not in told_already]
         if not nodes:
             continue
         harmless = _is_harmless(case, top)
@@ -297,6 +305,27 @@ def unresolved(case: Case, told: Told) -> Iterator[Finding]:
             "expect_partial().",
             nodes=dict.fromkeys((top, *nodes)),
         )
+
+
+def _exported(case: Case, told: Told) -> Finding | None:
+    """Find what Keras wrote by `export`: the variables in lists, and no model."""
+    lists = [case.saved_child(ROOT, name) for name in _OF_EXPORTS]
+    tops = [top for top in lists if top is not None and top not in case.bound]
+    left = case.unresolved - told.nodes
+    nodes = [node for top in tops for node in subtree(case.saved, top) if node in left]
+    if len(tops) < len(_OF_EXPORTS) or not nodes:
+        return None
+    objects = [obj for obj in case.run.verdicts.unmatched if case.is_live_node(obj)]
+    return case.finding(
+        Severity.FAIL,
+        Kind.UNRESOLVED,
+        f"Keras' export() keeps {count(len(nodes), 'value')} in lists, for serving, and no model "
+        "that they belong to: a model finds none of them.",
+        "Save the model by tf.train.Checkpoint or model.save(); what is exported can be restored "
+        "by its order, by tf.train.Checkpoint(variables=model.variables).restore(path).",
+        nodes=dict.fromkeys((*tops, *nodes)),
+        objects=[obj for obj in objects if obj not in told.objects],
+    )
 
 
 def _why_unresolved(case: Case, top: int, number: int) -> str:
@@ -335,6 +364,8 @@ def unmatched(case: Case, told: Told) -> Iterator[Finding]:
             f"{_why_unmatched(case, top)}.",
             "Use assert_nontrivial_match()."
             if harmless
+            else "Give the layer its vocabulary, too, when it is made; no checkpoint holds one."
+            if _is_count(case, top)
             else "Keep the local names that were saved, or accept it with "
             "assert_nontrivial_match().",
             objects=dict.fromkeys((top, *objects)),
@@ -350,6 +381,8 @@ def _why_unmatched(case: Case, top: int) -> str:
     if parent < 0:
         return "it has no such object"
     node = case.holders[parent][0]
+    if _is_count(case, top):
+        return f"{case.saved.name(node)} was given its vocabulary, and had no words to count"
     child = case.saved_child(node, label)
     if child is not None and child in case.bound:
         other = case.run.live_name(case.bound[child])
@@ -376,8 +409,18 @@ def unused_attributes(case: Case, told: Told) -> Iterator[Finding]:
 
 
 def _is_harmless(case: Case, top: int) -> bool:
-    label = case.saved.tree.labels[top]
-    return label in _OF_KERAS or (_is_saved_model(case) and label in _OF_SAVED_MODELS)
+    label, parent = case.saved.tree.labels[top], case.bound.get(case.saved.tree.parents[top])
+    return (
+        label in _OF_KERAS
+        or (_is_saved_model(case) and label in _OF_SAVED_MODELS)
+        or (parent is not None and facts.is_count(case.live_object(parent), label))
+    )
+
+
+def _is_count(case: Case, obj: int) -> bool:
+    """Return whether a live object is what a layer counts while it is adapted to data."""
+    parent = case.live.tree.parents[obj]
+    return parent >= 0 and facts.is_count(case.live_object(parent), case.live.tree.labels[obj])
 
 
 def _is_saved_model(case: Case) -> bool:

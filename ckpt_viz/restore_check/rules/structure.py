@@ -1,182 +1,21 @@
-"""Two graphs that would fit if one were shifted, renamed or put elsewhere."""
+"""Parts that would fit if they were renamed, or had another place in a sequence."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 
-from ckpt_viz.errors import SourceError
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Child
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.subtrees import EMPTY, values_of
-from ckpt_viz.restore_check.case import Case, is_optimizer, subtree
+from ckpt_viz.restore_check.case import Case, child_names, is_optimizer, subtree
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
 from ckpt_viz.words import count
 
 _INDEX = re.compile(r"(layer-|layer_with_weights-|)(\d{1,9})")
-_MAX_NEAR = 40  # nodes near a root that may be its counterpart
-_MAX_TRIED = 5  # pairs of them
-_MAX_DEPTH = 2
-_FITTING_PER_MISFIT = 10  # values that fit, for each that would not
-_IN_COMMON = 0.2  # of the values, by dtype and shape: less, and two models have nothing to do
-
-
-def root_shifted_or_unrelated(case: Case, told: Told) -> Iterator[Finding]:
-    """Find roots that stand on different levels, and checkpoints of something else altogether."""
-    if not case.unresolved or not case.unmatched:
-        return
-    now = _counted(case)
-    best: Mapping[int, int] = {}
-    for node, obj in _candidates(case):
-        pairs = _fitting(case, node, obj)
-        if len(pairs) > max(now, len(best)):
-            best = pairs
-            top = (node, obj)
-    if best and 2 * len(best) >= min(_valued(case.live), _valued(case.saved)):
-        yield _shifted_root(case, *top, best, now)
-    elif _is_unrelated(case):
-        yield case.finding(
-            Severity.FAIL,
-            Kind.UNRELATED,
-            "Nothing of the checkpoint fits the program: it seems to be of another model "
-            f"altogether ({count(_valued(case.saved), 'value')} against {_valued(case.live)}).",
-            "Look at the checkpoint with ckpt_viz.show() and choose another path.",
-            nodes=(ROOT, *sorted(case.unresolved)),
-            objects=(ROOT, *sorted(case.unmatched)),
-        )
-
-
-def _shifted_root(case: Case, node: int, obj: int, pairs: Mapping[int, int], now: int) -> Finding:
-    return case.finding(
-        Severity.FAIL,
-        Kind.ROOT_SHIFTED,
-        f"The two roots stand on different levels: {case.saved.name(node)} of the checkpoint "
-        f"fits {case.live.name(obj)} of the program, with {count(len(pairs), 'value')} instead of "
-        f"{now}.",
-        _shift_remedy(case, node, obj),
-        nodes=dict.fromkeys((node, *pairs)),
-        objects=dict.fromkeys((obj, *pairs.values())),
-    )
-
-
-def _shift_remedy(case: Case, node: int, obj: int) -> str:
-    """Return what to call: the live object, wrapped as deep as the saved one lies."""
-    expression = _expression(case, obj)
-    names = case.saved.path(node)
-    for name in reversed(names):
-        keyword = f"{name}={expression}" if name.isidentifier() else f"**{{{name!r}: {expression}}}"
-        expression = f"tf.train.Checkpoint({keyword})"
-    if not names:
-        expression = f"tf.train.Checkpoint({expression})"
-    call = "restore" if case.saved.save_counter is not None else "read"
-    return f"Call {expression}.{call}(path), where live is what was checked."
-
-
-def _expression(case: Case, obj: int) -> str:
-    try:
-        return case.live.accessor(obj, "live")
-    except SourceError:  # a file in place of the program
-        return "".join(("live", *(f".{name}" for name in case.live.path(obj))))
-
-
-def _candidates(case: Case) -> Sequence[tuple[int, int]]:
-    """Return pairs of nodes near the two roots, on different levels, that have most in common."""
-    saved, live = _near_root(case.saved), _near_root(case.live)
-    names_of_live = {obj: _child_names(case.live, obj) for obj in live}
-    scored = []
-    for node, level in saved.items():
-        names = _child_names(case.saved, node)
-        for obj, live_level in live.items():
-            common = len(names & names_of_live[obj])
-            if level != live_level and common:
-                share = common / max(len(names), len(names_of_live[obj]))
-                scored.append((-share, level + live_level, node, obj))
-    return [(node, obj) for *_, node, obj in sorted(scored)[:_MAX_TRIED]]
-
-
-def _near_root(graph: Graph) -> dict[int, int]:
-    """Return the root and the first nodes below it, with their levels."""
-    levels = {ROOT: 0}
-    for node_id, (parent, _) in islice(graph.first_edges.items(), _MAX_NEAR):
-        if parent in levels and levels[parent] < _MAX_DEPTH:
-            levels[node_id] = levels[parent] + 1
-    return levels
-
-
-def _child_names(graph: Graph, node_id: int) -> set[str]:
-    return {child.local_name for child in graph.nodes[node_id].children} - {SAVE_COUNTER}
-
-
-def _fitting(case: Case, node: int, obj: int) -> dict[int, int]:
-    """Return the values that fit, by local name, dtype and shape, below a pair of nodes."""
-    pairs = {node: obj}
-    taken = {obj}
-    queue = deque([(node, obj)])
-    fitting = {}
-    misfits = 0
-    while queue:
-        saved_id, live_id = queue.popleft()
-        saved, live = case.saved.nodes[saved_id], case.live.nodes[live_id]
-        if saved.attributes and values_of(saved) == values_of(live):
-            fitting[saved_id] = live_id
-        elif saved.attributes or live.attributes:
-            misfits += 1
-        for child in saved.children:
-            other = case.live_child(live_id, child.local_name)
-            if other is None or child.node_id in pairs or other in taken:
-                continue
-            if child.local_name != SAVE_COUNTER:
-                pairs[child.node_id] = other
-                taken.add(other)
-                queue.append((child.node_id, other))
-    return fitting if misfits * _FITTING_PER_MISFIT <= len(fitting) else {}
-
-
-def _counted(case: Case) -> int:
-    """Return how many saved values are restored, the `save_counter` left aside."""
-    restored = case.restored - {case.saved.save_counter}
-    return sum(bool(case.saved.nodes[node].attributes) for node in restored)
-
-
-def _valued(graph: Graph) -> int:
-    return sum(_specs(graph).values())
-
-
-def _specs(graph: Graph) -> Counter[object]:
-    """Return how many values of each dtype and shape there are, the `save_counter` left aside."""
-    return Counter(
-        values_of(node)
-        for node_id, node in enumerate(graph.nodes)
-        if node.attributes and node_id != graph.save_counter
-    )
-
-
-def _is_unrelated(case: Case) -> bool:
-    """Return whether the two sides have next to nothing in common, scalars left aside.
-
-    Counters, rates and powers are in every checkpoint.
-    """
-    saved, live = _tensors(_specs(case.saved)), _tensors(_specs(case.live))
-    common = (saved & live).total()
-    fitting = any(
-        attribute.shape for node in case.restored for attribute in case.saved.nodes[node].attributes
-    )
-    return not fitting and common < _IN_COMMON * min(saved.total(), live.total())
-
-
-def _tensors(specs: Counter[object]) -> Counter[object]:
-    """Return the values that are no scalars; all, where there are no others."""
-    tensors = Counter({spec: number for spec, number in specs.items() if _has_dimensions(spec)})
-    return tensors or specs
-
-
-def _has_dimensions(spec: object) -> bool:
-    _, attributes = spec  # type: ignore[misc]
-    return any(shape != () for _, _, shape in attributes)  # type: ignore[has-type]
 
 
 # --- sequences
@@ -186,7 +25,7 @@ def index_shifted(case: Case, told: Told) -> Iterator[Finding]:
     """Find sequences into which something was inserted, or out of which something was taken."""
     covered: set[int] = set()
     for node, obj in case.bound.items():
-        live = case.live_node(obj)
+        live = case.live_node(obj) if case.saved.nodes[node].children else None
         if live is None or node in covered or node in told.nodes or _is_of_state(case, node, obj):
             continue
         of_saved = _sequences(case.saved.nodes[node].children)
@@ -253,7 +92,7 @@ def _reason(case: Case, node: int) -> tuple[str, str]:
     optimizer, _ = case.saved.first_edges.get(node, (ROOT, ""))
     live = case.bound.get(optimizer)
     if is_optimizer(case.saved.nodes[optimizer]) and live is not None:
-        rates = [_RATES & _child_names(*side) for side in _sides(case, optimizer, live)]
+        rates = [_RATES & child_names(*side) for side in _sides(case, optimizer, live)]
         if bool(rates[0]) != bool(rates[1]):
             return (
                 " (a learning rate stands in this list, a schedule does not)",
@@ -388,7 +227,7 @@ def _sides(case: Case, node: int, obj: int) -> tuple[tuple[Graph, int], tuple[Gr
 
 def _version_of_keras(graph: Graph, node: int) -> int | None:
     """Return the major version of Keras that names the layers of a Functional model so."""
-    names = _child_names(graph, node)
+    names = child_names(graph, node)
     if "layer_with_weights-0" in names:
         return 2
     return 3 if names & {"_functional", "_operations"} else None

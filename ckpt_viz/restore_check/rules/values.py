@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from ckpt_viz.live import facts
 from ckpt_viz.matching.engine import fits
 from ckpt_viz.matching.trace import Action, Step
-from ckpt_viz.object_graph.nodes import Node
+from ckpt_viz.object_graph.nodes import Node, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case, is_optimizer, without_number
 from ckpt_viz.restore_check.failures import IMPORT_SAVER
@@ -82,9 +82,9 @@ def tensor_ignored(case: Case, told: Told) -> Iterator[Finding]:
     failed = {step.node for step in case.steps(Action.FAIL)}
     for step in case.steps(Action.GATHER):
         assert step.node is not None and step.obj is not None
-        if step.node in failed:
-            continue
         node = case.saved.nodes[step.node]
+        if step.node in failed or [a.checkpoint_key for a in node.attributes] == [*step.names]:
+            continue
         unused = set(case.trace.unused_attributes.get(step.node, ()))
         ignored = [
             attribute.name
@@ -262,6 +262,8 @@ def _names_by_names(case: Case, told: Told) -> dict[str, tuple[int, int, str]]:
         saved_name, live_name = _full_name(case.saved.nodes[node]), _full_name(live)
         if saved_name and live_name:
             pairs.append((saved_name, live_name, node, obj))
+    if all(saved == live for saved, live, _, _ in pairs):
+        return {}  # as mostly
     saved_count = Counter(saved for saved, *_ in pairs)
     live_count = Counter(live for _, live, *_ in pairs)
     return {
@@ -330,25 +332,19 @@ def unknowable(case: Case, told: Told) -> Iterator[Finding]:
     for step in case.steps(Action.RESTORE):
         if step.node is None or step.obj is None:
             continue
-        it = case.live_object(step.obj)
-        if facts.is_iterator(it):
-            why, remedy = (
-                "An iterator takes its state back only where its dataset has the stages that it "
-                "was saved with; of a dataset put together otherwise, restore() raises "
-                "NotFoundError.",
-                "Keep the input pipeline as it was, or leave the iterator out of the restore.",
-            )
-        elif facts.takes_values_by_own_code(it):
-            why, remedy = (
+        live = case.live_node(step.obj)
+        if live is None or live.role in (Role.VARIABLE, Role.SLOT):
+            continue
+        if facts.takes_values_by_own_code(case.live_object(step.obj)):
+            yield case.finding(
+                Severity.INFO,
+                Kind.UNKNOWABLE,
                 "Code of its own class takes the saved value in; only running it shows whether "
                 "it can.",
                 "Try it on a copy of the object.",
+                nodes=(step.node,),
+                objects=(step.obj,),
             )
-        else:
-            continue
-        yield case.finding(
-            Severity.INFO, Kind.UNKNOWABLE, why, remedy, nodes=(step.node,), objects=(step.obj,)
-        )
 
 
 def reshaped(case: Case, told: Told) -> Iterator[Finding]:
@@ -378,7 +374,7 @@ def overwritten(case: Case, told: Told) -> Iterator[Finding]:
         name = step.name.strip("_") if step is not None else ""
         if step is None or step.parent is None or name not in _HYPERPARAMETERS:
             continue
-        if not is_optimizer(case.saved.nodes[step.parent]):
+        if not is_optimizer(case.saved.nodes[step.parent]) or _is_unused(case, step.parent):
             continue
         values = _scalars(case, node, case.bound[node])
         if values is not None and values[0] != values[1]:
@@ -391,6 +387,12 @@ def overwritten(case: Case, told: Told) -> Iterator[Finding]:
                 nodes=(node,),
                 objects=(case.bound[node],),
             )
+
+
+def _is_unused(case: Case, optimizer: int) -> bool:
+    """Return whether the rate of the program's optimizer has no effect: those inside count."""
+    obj = case.bound.get(optimizer)
+    return obj is not None and facts.has_inner_optimizers(case.live_object(obj))
 
 
 def _scalars(case: Case, node: int, obj: int) -> tuple[float, float] | None:
