@@ -64,7 +64,8 @@ def optimizer_generation(case: Case, told: Told) -> Iterator[Finding]:
 def optimizer_missing(case: Case, told: Told) -> Iterator[Finding]:
     """Find an optimizer that one side lacks altogether."""
     for top, nodes in case.unresolved_groups.items():
-        if top in case.bound or top in told.nodes or not is_optimizer(case.saved.nodes[top]):
+        is_told = top in told.nodes or told.nodes.issuperset(nodes)
+        if top in case.bound or is_told or not is_optimizer(case.saved.nodes[top]):
             continue
         rest = _everything_else(case, len(nodes))
         yield case.finding(
@@ -76,7 +77,8 @@ def optimizer_missing(case: Case, told: Told) -> Iterator[Finding]:
             nodes=dict.fromkeys((top, *nodes)),
         )
     for top, objects in case.unmatched_groups.items():
-        if top in case.holders or top in told.objects or not is_optimizer(case.live_node(top)):
+        is_told = top in told.objects or told.objects.issuperset(objects)
+        if top in case.holders or is_told or not is_optimizer(case.live_node(top)):
             continue
         yield case.finding(
             Severity.FAIL,
