@@ -350,6 +350,36 @@ def test_value_of_a_live_variable_is_read_by_name_or_key_as_a_copy() -> None:
     assert graph.read("(root).text").tolist() == [b"a", b"b"]
 
 
+def test_reading_a_value_is_seen_by_no_tape_and_not_remembered() -> None:
+    import tensorflow as tf
+
+    source = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0]))
+    with tf.GradientTape() as tape:
+        cv.graph(source).read("(root).v")
+    assert tape.watched_variables() == ()
+    assert source.v._variable_read is False
+
+
+def test_keyword_hides_a_child_of_its_root(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    root = tf.Module()
+    source = tf.train.Checkpoint(root, step=tf.Module())
+    root.step = tf.Variable(1)
+    hidden = cv.graph(source).nodes[0]
+    with pytest.raises(KeyError):
+        source.write(str(tmp_path / "ckpt"))
+    assert hidden.error is not None and hidden.error.startswith(
+        "KeyError: the checkpoint's keyword"
+    )
+    assert hidden.not_saved == (NotSaved("step", type(root.step).__name__, 1),)
+    root.other = tf.Module()
+    root.other.held = root.step
+    graph, saved = cv.graph(source), cv.graph(source.write(str(tmp_path / "ckpt")))
+    assert [node.children for node in graph.nodes] == [node.children for node in saved.nodes]
+    assert graph.nodes[0].error is None
+
+
 def test_what_has_no_value_to_read_says_why() -> None:
     graph = cv.graph(live_objects.values_that_are_no_variables())
     with pytest.raises(cv.UnsupportedError, match="only code of MutableHashTable itself knows"):

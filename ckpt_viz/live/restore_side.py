@@ -106,7 +106,10 @@ class TensorFlowSide:
             own = self.walk.children[obj]
             if obj == self.root and self.attached_count:
                 own = own[: -self.attached_count]
-            return {child.local_name: child.node_id for child in own}
+            found = {child.local_name: child.node_id for child in own}
+            if obj == self.root:
+                found.update({name: self.id_of(it) for name, it in self.walk.hidden.items()})
+            return found
         try:
             self.walk.memory.remember(self.objects[obj])
             found = tf_private.children(self.objects[obj])

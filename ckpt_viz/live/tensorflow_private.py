@@ -8,6 +8,8 @@ with TensorFlow's version and the name.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
@@ -145,8 +147,12 @@ def saveable_factories(obj: object) -> tuple[str, ...] | None:
 
 
 def value_of(variable: Any) -> Any:
-    """Return a variable's value now as a NumPy array; a copy, whatever becomes of it."""
-    tensor = private("framework.ops", "convert_to_tensor")(variable)
+    """Return a variable's value now as a NumPy array; a copy, whatever becomes of it.
+
+    No tape records the reading, and the variable does not remember that it was read.
+    """
+    with private("eager.record", "stop_recording")(), _unread(variable):
+        tensor = private("framework.ops", "convert_to_tensor")(variable)
     if not hasattr(tensor, "numpy"):
         raise UnsupportedError(
             "a variable of a graph has a value only in a session; expected eager execution"
@@ -157,6 +163,20 @@ def value_of(variable: Any) -> Any:
 
         return np.array(value, object)
     return value
+
+
+@contextmanager
+def _unread(variable: Any) -> Iterator[None]:
+    """Put back, in the end, what a variable and those that it consists of remember of reads."""
+    parts = (variable, getattr(variable, "_value", None), *getattr(variable, "_values", ()))
+    before = [
+        (p, p._variable_read) for p in parts if "_variable_read" in getattr(p, "__dict__", ())
+    ]
+    try:
+        yield
+    finally:
+        for part, was_read in before:
+            part.__dict__["_variable_read"] = was_read
 
 
 def registered_saver_name(obj: object) -> str | None:

@@ -8,6 +8,7 @@ The walk reads no value, runs none of the objects' own serialisation and never t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,8 +36,9 @@ class Walk:
 
     `memory` makes the objects what they were when the walk is over. `refusals` is what listing
     the children of nodes raised, in the order of the walk, `savers` the registered savers of
-    nodes, `roles` what types tell, and `slot_refusal` what listing slot
-    variables raised first.
+    nodes, `roles` what types tell, and `slot_refusal` what listing slot variables raised first.
+    `hidden` are the root's own children, by name, that the walk passes by: a keyword of the
+    checkpoint has their name, and nothing else leads to them.
     """
 
     view: Any
@@ -51,13 +53,16 @@ class Walk:
     slot_refusal: Exception | None = None
     ids: dict[int, int] = field(default_factory=dict)
     savers: dict[int, str | None] = field(default_factory=dict)
+    _of_root: Sequence[tuple[str, Any]] = field(default=(), init=False)
     roles: dict[type, Role] = field(default_factory=dict)
+    hidden: dict[str, Any] = field(default_factory=dict)
 
     def run(self) -> tuple[Node, ...]:
         """Return the nodes that saving the view's root would write now."""
         self._add(self.view.root, "")
         for node_id, obj in enumerate(self.objects):  # grows while it is walked
             self.children.append(self._follow(node_id, obj))
+        self._look_behind_keywords()
         non_slots = len(self.objects)
         for node_id in range(non_slots):
             self._declared_slots(node_id, non_slots)
@@ -104,7 +109,28 @@ class Walk:
         except Exception as error:  # the object's own code runs here and may raise anything
             self.errors[node_id], self.refusals[node_id] = _said(error), error
             return ()
+        if node_id == ROOT:
+            self._of_root = references
+            references = dict(references).items()
         return tuple(Child(name, self._node_id(node_id, name, ref)) for name, ref in references)
+
+    def _look_behind_keywords(self) -> None:
+        """Give the root the edges to its own children that have the name of a keyword.
+
+        TensorFlow walks to the keyword's object alone, and writes an edge to both: it raises
+        KeyError where nothing else has led to the other.
+        """
+        if len(self._of_root) == len(self.children[ROOT]):
+            return
+        self.hidden = {name: ref for name, ref in self._of_root if id(ref) not in self.ids}
+        self.children[ROOT] = tuple(
+            [Child(name, self.ids[id(ref)]) for name, ref in self._of_root if id(ref) in self.ids]
+        )
+        for name in self.hidden:
+            self.errors[ROOT] = (
+                f"KeyError: the checkpoint's keyword {name!r} hides a child of its root with this "
+                "name, which TensorFlow cannot save"
+            )
 
     def _node_id(self, parent: int, local_name: str, obj: Any) -> int:
         known = self.ids.get(id(obj))
@@ -220,7 +246,7 @@ def _is_layer(obj: object) -> bool:
 
 def _has_base(obj: object, packages: tuple[str, ...], names: tuple[str, ...]) -> bool:
     return any(
-        base.__name__ in names and base.__module__.partition(".")[0] in packages
+        base.__name__ in names and str(base.__module__).partition(".")[0] in packages
         for base in type(obj).__mro__
     )
 

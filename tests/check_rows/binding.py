@@ -193,6 +193,32 @@ def attached_keyword_that_the_root_has_too(at: Path) -> Pair:
     return Pair(str(make().save(str(at / "ckpt"))), make)
 
 
+def _with_a_hidden_child(value: float, **others: Any) -> Any:
+    """Return a checkpoint whose root has been given a child of a keyword's name since."""
+    checkpoint = ckpt(module(v=var()), step=module(w=var()))
+    checkpoint.root.step = var(value)
+    for name, of in others.items():
+        setattr(checkpoint.root, name, of(checkpoint.root.step))
+    return checkpoint
+
+
+@row("existing")
+def attached_keyword_that_hides_a_later_child(at: Path) -> Pair:
+    path = saved(at, module(v=var()), step=module(w=var()))
+    return Pair(path, lambda: _with_a_hidden_child(1.0))
+
+
+@row("existing")
+def attached_keyword_that_hides_a_child_that_is_held_elsewhere(at: Path) -> Pair:
+    path = saved(at, module(v=var()), step=module(w=var()))
+    return Pair(path, lambda: _with_a_hidden_child(1.0, z=lambda step: module(step=step)))
+
+
+@row("existing")
+def hidden_child_takes_the_value_of_its_name(at: Path) -> Pair:
+    return Pair(saved(at, v=var(), step=var(5.0)), lambda: _with_a_hidden_child(1.0))
+
+
 @row("existing")
 def attached_object_whose_node_the_root_reached_first(at: Path) -> Pair:
     shared = var()
