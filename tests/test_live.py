@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections import namedtuple
 from collections.abc import Callable
 from pathlib import Path
@@ -378,6 +380,21 @@ def test_keyword_hides_a_child_of_its_root(tmp_path: Path) -> None:
     graph, saved = cv.graph(source), cv.graph(source.write(str(tmp_path / "ckpt")))
     assert [node.children for node in graph.nodes] == [node.children for node in saved.nodes]
     assert graph.nodes[0].error is None
+
+
+def test_source_whose_root_is_gone_says_so(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    root = tf.Module()
+    source = tf.train.Checkpoint(weakref.ref(root))
+    path = source.write(str(tmp_path / "ckpt"))
+    del root
+    gc.collect()
+    with pytest.raises(AssertionError):
+        source.restore(path)
+    for look in (cv.graph, lambda gone: cv.check(gone, path)):
+        with pytest.raises(cv.SourceError, match="is gone"):
+            look(source)
 
 
 def test_what_has_no_value_to_read_says_why() -> None:

@@ -56,7 +56,21 @@ def _graph(source: object, nodes: tuple[Node, ...], objects: Sequence[object | N
 
 
 def view_of(source: object) -> Any:
-    """Return TensorFlow's ObjectGraphView of a source: it knows root and attached keywords."""
+    """Return TensorFlow's ObjectGraphView of a source: it knows root and attached keywords.
+
+    Raises SourceError for what TensorFlow cannot track, and for a root that is held by a weak
+    reference alone and is gone.
+    """
+    view = _view_of(source)
+    if tf_private.has_lost_its_root(view):
+        raise SourceError(
+            f"the root of this {type(source).__name__} is gone: it was given as a weak reference; "
+            "expected an object that the program still holds"
+        )
+    return view
+
+
+def _view_of(source: object) -> Any:
     if "tensorflow" in sys.modules:
         if tf_private.is_checkpoint_manager(source):
             return tf_private.checkpoints_view(source.checkpoint)  # type: ignore[attr-defined]

@@ -77,6 +77,14 @@ def trackables_view(obj: Any) -> Any:
     return private("checkpoint.graph_view", "ObjectGraphView")(obj)
 
 
+def has_lost_its_root(view: Any) -> bool:
+    """Return whether the root of an ObjectGraphView, which may be held weakly, is no more."""
+    try:
+        return view.root is None
+    except AssertionError:
+        return True
+
+
 def children(obj: Any) -> dict[str, Any]:
     """Return the trackables that an object tracks, by local name."""
     found: dict[str, Any] = private("checkpoint.trackable_view", "TrackableView").children(obj)
