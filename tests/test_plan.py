@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 import ckpt_viz as cv
-from ckpt_viz import ObjectGraph
+from ckpt_viz import ObjectGraph, Origin
 from ckpt_viz.object_graph.groups import groups
 from ckpt_viz.object_graph.overlay import (
     Comparison,
@@ -240,3 +241,23 @@ def test_json_of_hostile_names_is_json() -> None:
     a, b = (named(of, "\n\udc80</script>") for of in (keras3_adam(), graph({0: {"x": 1}})))
     found = cv.diff(a, b)
     assert json.loads(json.dumps(found.to_json())) == found.to_json()
+
+
+def test_what_an_optimizer_names_is_told_by_its_place_in_the_model() -> None:
+    a = graph(
+        {
+            0: {"optimizer": 1, "model": 2},
+            1: {"_variables": 3},
+            2: {"deep": 4},
+            4: {"layer": 5},
+            3: {"0": 6},
+            5: {"kernel": 6},
+        },
+        variables=(6,),
+    )
+    (value,) = a.nodes[6].attributes
+    nodes = list(a.nodes)
+    nodes[6] = replace(a.nodes[6], attributes=(replace(value, dtype="int64"),))
+    b = ObjectGraph(tuple(nodes), "other", Origin.SAVED)
+    (line,) = [one for one in str(cv.diff(a, b)).splitlines() if "dtype differs" in one]
+    assert "(root).optimizer._variables.0  at (root).model.deep.layer.kernel" in line

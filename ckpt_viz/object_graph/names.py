@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, SlotRule
 
@@ -21,16 +23,29 @@ def readable_name(graph: Graph, node_id: int) -> str:
     return _dotted(graph, node_id)
 
 
+def readable_place(graph: Graph, node_id: int) -> str:
+    """Return where a node stands in the outline, `Graph.path`, spelled as its name is.
+
+    TensorFlow names a node by the shortest path to it. For what an optimizer lists that leads
+    through its lists, where a person would go through the model.
+    """
+    tree = graph.tree
+    return _spelled(node_id, lambda node: (tree.parents[node], tree.labels[node]))
+
+
 def _dotted(graph: Graph, node_id: int) -> str:
+    if node_id != ROOT and node_id not in graph.first_edges:
+        return f"(unreachable node {node_id})"
+    return _spelled(node_id, graph.first_edges.__getitem__)
+
+
+def _spelled(node_id: int, edge_to: Callable[[int], tuple[int, str]]) -> str:
     names: list[str] = []
     characters = 0
-    start = node_id
     while node_id != ROOT:
-        if node_id not in graph.first_edges:
-            return f"(unreachable node {start})"
         if len(names) >= _MAX_STEPS or characters > _MAX_CHARACTERS:
             return ".".join(("(root)…", *reversed(names)))
-        node_id, local_name = graph.first_edges[node_id]
+        node_id, local_name = edge_to(node_id)
         names.append(readable(local_name))
         characters += len(local_name)
     return ".".join(("(root)", *reversed(names)))

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import NamedTuple
 
 from ckpt_viz.object_graph.groups import Group, groups, has_value
-from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.names import readable_name, readable_place
 from ckpt_viz.object_graph.overlay import Comparison, Overlay, Problem, Severity, State
+from ckpt_viz.render.signs import SEVERITIES, SIDES, STATES
 from ckpt_viz.render.text import MAX_LINES, printable, shortened
 from ckpt_viz.words import count
 
@@ -19,41 +19,31 @@ _MAX_SECTIONS = 10  # lines of what matches
 _RED, _GREEN, _YELLOW, _CYAN, _FAINT = "31", "32", "33", "36", "2"  # ECMA-48, SGR
 
 
-class _Sign(NamedTuple):
-    glyph: str
-    word: str
-    color: str
-
-
-# As in labextension/src/signs.ts.
-_STATES: Mapping[State, _Sign] = {
-    State.PLAIN: _Sign(" ", "without value", _FAINT),
-    State.MATCHED: _Sign("✓", "matched", _FAINT),
-    State.LIVE_ONLY: _Sign("+", "not in checkpoint", _GREEN),
-    State.SAVED_ONLY: _Sign("\N{MINUS SIGN}", "not used by program", _RED),
-    State.DEFERRED: _Sign("…", "waiting for variable", _CYAN),
-    State.SHAPE: _Sign("≠", "shape differs", _YELLOW),
-    State.DTYPE: _Sign("≠", "dtype differs", _YELLOW),
-    State.FAILED: _Sign("✗", "fails", _RED),
-    State.WARNED: _Sign("!", "restored, but…", _YELLOW),
-    State.ONLY_A: _Sign("\N{MINUS SIGN}", "only in a", _RED),
-    State.ONLY_B: _Sign("+", "only in b", _GREEN),
-    State.ROLE: _Sign("≠", "role differs", _YELLOW),
-    State.VALUE: _Sign("Δ", "value differs", _YELLOW),
-    State.MOVED: _Sign("↷", "moved", _CYAN),
-}
-_SEVERITIES: Mapping[Severity, _Sign] = {
-    Severity.ERROR: _Sign("✗", "error", _RED),
-    Severity.FAIL: _Sign("✗", "fails", _RED),
-    Severity.DEFERRED: _Sign("…", "deferred", _CYAN),
-    Severity.WARNING: _Sign("!", "warning", _YELLOW),
-    Severity.INFO: _Sign("i", "note", _FAINT),
+_COLORS: Mapping[State | Severity, str] = {
+    State.PLAIN: _FAINT,
+    State.MATCHED: _FAINT,
+    State.LIVE_ONLY: _GREEN,
+    State.SAVED_ONLY: _RED,
+    State.DEFERRED: _CYAN,
+    State.SHAPE: _YELLOW,
+    State.DTYPE: _YELLOW,
+    State.FAILED: _RED,
+    State.WARNED: _YELLOW,
+    State.ONLY_A: _RED,
+    State.ONLY_B: _GREEN,
+    State.ROLE: _YELLOW,
+    State.VALUE: _YELLOW,
+    State.MOVED: _CYAN,
+    Severity.ERROR: _RED,
+    Severity.FAIL: _RED,
+    Severity.DEFERRED: _CYAN,
+    Severity.WARNING: _YELLOW,
+    Severity.INFO: _FAINT,
 }
 _WIDTHS = {
     Comparison.CHECK: len("waiting for variable"),
     Comparison.DIFF: len("value differs"),
 }
-_SIDES = {Comparison.CHECK: ("saved as", "in the program"), Comparison.DIFF: ("in a", "in b")}
 _Paint = Callable[[str, str], str]
 
 
@@ -91,7 +81,7 @@ def _unpainted(color: str, text: str) -> str:
 def _lines(overlay: Overlay, paint: _Paint) -> Iterator[str]:
     if overlay.comparison is Comparison.CHECK:  # those of a diff say what the lines say
         for problem in overlay.problems:
-            yield from _problem_lines(problem, paint)
+            yield from _problem_lines(overlay, problem, paint)
     matched: list[Group] = []
     differing: set[int] = set()
     for group in groups(overlay.graph, overlay.marks):
@@ -104,11 +94,12 @@ def _lines(overlay: Overlay, paint: _Paint) -> Iterator[str]:
     yield from _matched_lines(overlay, matched, differing, paint)
 
 
-def _problem_lines(problem: Problem, paint: _Paint) -> Iterator[str]:
-    sign = _SEVERITIES[problem.severity]
+def _problem_lines(overlay: Overlay, problem: Problem, paint: _Paint) -> Iterator[str]:
+    sign = SEVERITIES[problem.severity]
     kind = printable(problem.kind.replace("_", " "))
-    head = paint(sign.color, f"{sign.glyph} {sign.word}, {kind}")
-    yield _joined(f"  {head}", *_names(problem))
+    head = paint(_COLORS[problem.severity], f"{sign.glyph} {sign.word}, {kind}")
+    place = _place(overlay, problem.nodes[0]) if problem.nodes else ""
+    yield _joined(f"  {head}", *_names(problem), place)
     for sentence in (problem.why, problem.remedy):
         if sentence:
             yield f"      {shortened(sentence)}"
@@ -118,15 +109,25 @@ def _names(problem: Problem) -> Iterator[str]:
     if problem.saved == problem.live:
         yield shortened(problem.saved or "")
         return
-    for words, name in zip(_SIDES[Comparison.CHECK], (problem.saved, problem.live), strict=True):
+    for words, name in zip(SIDES[Comparison.CHECK], (problem.saved, problem.live), strict=True):
         if name is not None:
             yield f"{words} {shortened(name)}"
 
 
 def _line(overlay: Overlay, state: State, top: int, reason: str, paint: _Paint) -> str:
-    sign = _STATES[state]
-    head = paint(sign.color, f"{sign.glyph} {sign.word:<{_WIDTHS[overlay.comparison]}}")
-    return _joined(f"  {head}", shortened(readable_name(overlay.graph, top)), reason)
+    sign = STATES[state]
+    head = paint(_COLORS[state], f"{sign.glyph} {sign.word:<{_WIDTHS[overlay.comparison]}}")
+    name = shortened(readable_name(overlay.graph, top))
+    return _joined(f"  {head}", name, _place(overlay, top), reason)
+
+
+def _place(overlay: Overlay, node_id: int) -> str:
+    """Return where a node stands, if that is not what its name says."""
+    graph = overlay.graph
+    if graph.nodes[node_id].slot is not None:  # told by its variable
+        return ""
+    place = readable_place(graph, node_id)
+    return "" if place == readable_name(graph, node_id) else f"at {shortened(place)}"
 
 
 def _reason(overlay: Overlay, group: Group) -> str:
@@ -135,7 +136,7 @@ def _reason(overlay: Overlay, group: Group) -> str:
     mark = overlay.marks[group.top]
     partner = shortened(mark.partner)
     if partner:
-        saved_as, in_program = _SIDES[overlay.comparison]
+        saved_as, in_program = SIDES[overlay.comparison]
         partner = f"{saved_as if group.top < overlay.base_size else in_program} {partner}"
     slot = _slot_words(overlay, group.top) if len(group.members) == 1 else ""
     return _joined(slot, shortened(mark.detail), partner, _extent(overlay, group))
@@ -146,7 +147,7 @@ def _slot_words(overlay: Overlay, node_id: int) -> str:
     slot = overlay.graph.nodes[node_id].slot
     if slot is None or not slot.rule.inferred:
         return ""
-    variable = readable_name(overlay.graph, slot.variable)
+    variable = readable_place(overlay.graph, slot.variable)
     return f"({shortened(slot.name)} of {shortened(variable)})"
 
 
@@ -174,10 +175,10 @@ def _matched_lines(
     others = list(sections)
     if others:
         words = count(sum(values for _, values in others), "value")
-        sign = _STATES[State.MATCHED]
+        sign = STATES[State.MATCHED]
         width = _WIDTHS[overlay.comparison]
         yield _joined(
-            f"  {paint(sign.color, f'{sign.glyph} {sign.word:<{width}}')}",
+            f"  {paint(_COLORS[State.MATCHED], f'{sign.glyph} {sign.word:<{width}}')}",
             f"{words} in {count(len(others), 'other child', 'other children')} of the root",
         )
 

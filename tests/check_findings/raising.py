@@ -303,6 +303,15 @@ def classes_of_the_head_changed(at: Path) -> Pair:
     return Pair(saved(at, model=keras_3_sequential(5)), lambda: ckpt(model=keras_3_sequential(4)))
 
 
+@shows(Kind.SHAPE, ERROR, None, None, "has shape (3, 5)", "likewise 2 slot variables of it")
+def layer_of_another_width_with_its_optimizer(at: Path) -> Pair:
+    def make(units: int) -> Any:
+        model = keras_3_sequential(units)
+        return ckpt(model=model, optimizer=keras_3_adam(*model.trainable_variables))
+
+    return Pair(str(make(5).save(str(at / "ckpt"))), lambda: make(4))
+
+
 @shows(Kind.SHAPE, ERROR, "(root).t", "(root).t", "has shape [2], the program's [1]")
 def entries_of_a_table_in_the_wrong_place(at: Path) -> Pair:
     return Pair(saved(at, t=mutable_table(2)), lambda: ckpt(t=dense_table()))

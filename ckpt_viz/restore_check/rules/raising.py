@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ckpt_viz.live import facts
 from ckpt_viz.matching.trace import Action, Cause, Failure, SlotKind, Step
@@ -23,8 +23,11 @@ from ckpt_viz.words import count
 def failures(case: Case, told: Told) -> Iterator[Finding]:
     """Find what `restore` raises, each failure and not only the first.
 
-    What the scope refuses is one finding, and all slot variables that one object refuses.
+    What the scope refuses is one finding, and all slot variables that one object refuses. Those
+    that fail as their variable does are told of with it.
     """
+    alike = _slots_by_variable(case)
+    told_with_theirs = {step.node for steps in alike.values() for step in steps}
     optimizers = {obj for obj, _, _ in case.other_generation.values()}
     together: dict[object, list[Step]] = {}
     seen: set[int] = set()
@@ -36,14 +39,33 @@ def failures(case: Case, told: Told) -> Iterator[Finding]:
         elif failure.cause is Cause.SLOT_HOOK:
             if step.obj not in optimizers:  # or else `optimizer_generation` tells of them
                 together.setdefault(step.obj, []).append(step)
-        else:
-            yield _failure(case, step, failure, seen)
+        elif step.node is None or step.node not in told_with_theirs:
+            yield _failure(case, step, failure, seen, alike.get(step.obj, ()))
     for steps in together.values():
         yield _refused(case, steps)
 
 
-def _failure(case: Case, step: Step, failure: Failure, seen: set[int]) -> Finding:
+def _slots_by_variable(case: Case) -> dict[int | None, list[Step]]:
+    """Return the failures of slot variables by their variable, where that fails for the same."""
+    failing = {
+        (step.obj, step.failure.cause): step
+        for step in case.steps(Action.FAIL)
+        if step.failure is not None and step.failure.cause in (Cause.SHAPE, Cause.DTYPE)
+    }
+    found: dict[int | None, list[Step]] = {}
+    for (obj, cause), step in failing.items():
+        live = case.live_node(obj) if obj is not None else None
+        if live is not None and live.slot is not None and (live.slot.variable, cause) in failing:
+            found.setdefault(live.slot.variable, []).append(step)
+    return found
+
+
+def _failure(
+    case: Case, step: Step, failure: Failure, seen: set[int], slots: Sequence[Step]
+) -> Finding:
     kind, reason = kind_of(failure), why(failure)
+    if slots:
+        reason = f"{reason[:-1]}; likewise {count(len(slots), 'slot variable')} of it."
     if failure.cause is Cause.PREDICATE and step.node is not None:
         saver = case.saved.nodes[step.node].registered_saver
         reason = f"It was saved by the registered saver {saver!r}, which refuses this object."
@@ -52,9 +74,13 @@ def _failure(case: Case, step: Step, failure: Failure, seen: set[int]) -> Findin
         kind,
         reason,
         remedy_for(failure),
-        nodes=_nodes(case, step, kind, seen),
-        objects=() if step.obj is None else (step.obj,),
+        nodes=(*_nodes(case, step, kind, seen), *_given(slot.node for slot in slots)),
+        objects=_given(one.obj for one in (step, *slots)),
     )
+
+
+def _given(ids: Iterable[int | None]) -> tuple[int, ...]:
+    return tuple(one for one in ids if one is not None)
 
 
 def _nodes(case: Case, step: Step, kind: Kind, seen: set[int]) -> tuple[int, ...]:
