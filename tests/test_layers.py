@@ -61,7 +61,7 @@ LAYERS = (
     {"graph_diff.nodes"},
     {"graph_diff.comparison"},
     {"graph_diff.overlay"},
-    {"render.text"},
+    {"render.signs", "render.text"},
     {"render.plan", "render.plan_json"},
     {"graph_diff.result", "restore_check.result"},
     {"render.payload", "render.dot"},
