@@ -19,6 +19,7 @@ from ckpt_viz.errors import (
     CkptVizError,
     FormatError,
     NoSuchTensorError,
+    QueryError,
     SourceError,
     UnsupportedError,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "ObjectGraph",
     "Origin",
     "Provenance",
+    "QueryError",
     "RestoreCheck",
     "Role",
     "Severity",

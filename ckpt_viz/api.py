@@ -31,6 +31,18 @@ class ObjectGraph(Graph):
 
         return to_dot(self)
 
+    def to_svg(self) -> str:
+        """Return the outline as a static SVG, in at most 300 rows."""
+        from ckpt_viz.render.svg import to_svg
+
+        return to_svg(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the graph as data for `json.dumps`: see docs/graph_json.md."""
+        from ckpt_viz.render.graph_json import graph_json
+
+        return graph_json(self)
+
     def __str__(self) -> str:
         return text.render_tree(self)
 

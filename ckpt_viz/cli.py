@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -15,19 +15,35 @@ import click
 
 from ckpt_viz import api
 from ckpt_viz.errors import CkptVizError
+from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.program import as_program, running
 from ckpt_viz.render import text
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
+from ckpt_viz.render.writing import write_text
 
 _DIFFERS = 1
+_STDOUT = "-"
+_FILES = {
+    "svg": "Write the outline as a picture.",
+    "dot": "Write the graph for Graphviz.",
+    "html": "Write the explorer as one file that works offline.",
+}
 _VERDICTS = {
     "consumed": "assert_consumed",
     "existing": "assert_existing_objects_matched",
     "nontrivial": "assert_nontrivial_match",
 }
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _file_options(command: _Command) -> _Command:
+    """Give a command the options of what it writes beside what it prints."""
+    for name, words in reversed(_FILES.items()):
+        option = click.option(f"--{name}", metavar="FILE", help=f"{words} - prints it instead.")
+        command = option(command)
+    return command
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -46,19 +62,27 @@ def main() -> None:
     help="Cut the tree after this many lines.",
 )
 @click.option("--meta", help="The .meta file of a name-based checkpoint, if it lies elsewhere.")
-def show(path: str, max_lines: int, meta: str | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/graph_json.md).")
+@_file_options
+def show(path: str, max_lines: int, meta: str | None, as_json: bool, **files: str | None) -> None:
     """Print the object graph of a saved checkpoint as a tree.
 
     PATH is a checkpoint's prefix, any of its files, a directory of checkpoints or a
     SavedModel's. Reads the index and the object graph only; needs no TensorFlow. Exits with
     status 2 if PATH leads to no checkpoint.
     """
+    is_text_printed = _is_text_printed(as_json, files)
     with _telling_errors():
-        click.echo(text.render_tree(api.graph(path, meta=meta), max_lines))
+        graph = api.graph(path, meta=meta)
+        _write(files, graph)
+        if as_json:
+            click.echo(json.dumps(graph.to_json(), indent=2))
+        elif is_text_printed:
+            click.echo(text.render_tree(graph, max_lines))
 
 
 def _output_options(command: _Command) -> _Command:
-    """Give a command the options of how a comparison is printed."""
+    """Give a command the options of how a comparison is printed, and written."""
     options = (
         click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/plan_json.md)."),
         click.option(
@@ -76,6 +100,7 @@ def _output_options(command: _Command) -> _Command:
             help="Print in colours; auto: on a terminal, unless NO_COLOR is set.",
         ),
     )
+    command = _file_options(command)
     for option in reversed(options):
         command = option(command)
     return command
@@ -123,6 +148,7 @@ def check(
 
     Exits with status 0 if what is required passes, 1 if it fails, 2 on an error.
     """
+    _is_text_printed(output["as_json"], {name: output[name] for name in _FILES})
     options = SimpleNamespace(experimental_skip_slot_variables=skip_slot_variables)
     program = as_program(live)
     if program is not None and not run:
@@ -162,14 +188,65 @@ def diff(a: str, b: str, **output: Any) -> None:
 
 
 def _print(
-    overlay: Overlay, notes: Sequence[str], as_json: bool, max_lines: int, color: str
+    overlay: Overlay,
+    notes: Sequence[str],
+    as_json: bool,
+    max_lines: int,
+    color: str,
+    **files: str | None,
 ) -> None:
+    """Write the files that are asked for, and print the comparison."""
+    is_text_printed = _is_text_printed(as_json, files)
+    with _telling_errors():
+        _write(files, overlay.graph, overlay, notes)
     if as_json:
         click.echo(json.dumps(plan_json(overlay, notes=notes), indent=2))
-        return
-    is_colored = color == "always" or (color == "auto" and _wants_color())
-    printed = render_plan(overlay, max_lines, notes=notes, color=is_colored)
-    click.echo(printed, color=is_colored)
+    elif is_text_printed:
+        is_colored = color == "always" or (color == "auto" and _wants_color())
+        printed = render_plan(overlay, max_lines, notes=notes, color=is_colored)
+        click.echo(printed, color=is_colored)
+
+
+def _is_text_printed(as_json: bool, files: Mapping[str, str | None]) -> bool:
+    """Return whether standard output is free for text; two things cannot go there."""
+    claims = [f"--{name} {_STDOUT}" for name, file in files.items() if file == _STDOUT]
+    claims += ["--json"] if as_json else []
+    if len(claims) > 1:
+        raise _InputError(f"{' and '.join(claims)}: standard output takes one; name a file")
+    return not claims
+
+
+def _write(
+    files: Mapping[str, str | None],
+    graph: Graph,
+    overlay: Overlay | None = None,
+    notes: Sequence[str] = (),
+) -> None:
+    """Write the graph, or the comparison laid over it, as each format that has a file."""
+    for name, file in files.items():
+        if file is None:
+            continue
+        written = _rendered(name, graph, overlay, notes)
+        if file == _STDOUT:  # in UTF-8 like a file, whatever the terminal has
+            click.echo(written.encode(), nl=False)
+        else:
+            write_text(file, written)
+
+
+def _rendered(name: str, graph: Graph, overlay: Overlay | None, notes: Sequence[str]) -> str:
+    # Imported late: each brings libraries that the others do without.
+    if name == "svg":
+        from ckpt_viz.render.svg import to_svg
+
+        return to_svg(graph, overlay, notes=notes)
+    if name == "dot":
+        from ckpt_viz.render.dot import to_dot
+
+        source: str = to_dot(graph, overlay).source
+        return source
+    from ckpt_viz.render.html import to_html
+
+    return to_html(graph, overlay, notes=notes)
 
 
 def _wants_color() -> bool:

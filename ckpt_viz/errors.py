@@ -48,3 +48,11 @@ class NoSuchTensorError(CkptVizError, KeyError):
     # KeyError prints the repr of its argument; ours is a sentence.
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
+
+
+class QueryError(CkptVizError, ValueError):
+    """A query cannot be read or answered; `place` is where, in characters from its start."""
+
+    def __init__(self, message: str, place: int) -> None:
+        super().__init__(message)
+        self.place = place

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,18 @@ import anywidget
 import traitlets
 
 from ckpt_viz.api import ObjectGraph, compare, graph, object_graph
+from ckpt_viz.errors import QueryError
 from ckpt_viz.graph_diff.result import GraphDiff
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.render import payload, text
+from ckpt_viz.render.html import to_html
+from ckpt_viz.render.writing import write_text
 from ckpt_viz.restore_check.result import RestoreCheck
+from ckpt_viz.search.evaluate import find
+from ckpt_viz.search.syntax import Mistake
 
 MIME_TYPE = "application/vnd.ckpt-viz.graph.v1+json"
+_MAX_SAID = 200  # characters of a query in a message
 _STATIC = Path(__file__).parent / "static"
 
 
@@ -25,8 +32,10 @@ class Explorer(anywidget.AnyWidget):
     Of a comparison the graph is the merged one: the nodes of the live side (of a diff: of b),
     and behind them those that only the other side has.
     `selected` is the id of the selected node or None, and `expanded` the ids of the nodes
-    whose children are drawn, None for the view's own choice. Both follow what is done in the
-    browser, and setting them moves the browser.
+    whose children are drawn, None for the view's own choice. `query` is what stands in the search
+    box (docs/search.md is its grammar), and `mode` what is done with what it finds: "highlight"
+    marks it, "filter" shows nothing else but what stands above it. All of them follow what is
+    done in the browser, and setting them moves the browser.
     """
 
     _esm = _STATIC / "widget.js"
@@ -35,14 +44,17 @@ class Explorer(anywidget.AnyWidget):
     selected = traitlets.Int(None, allow_none=True).tag(sync=True)
     expanded = traitlets.List(traitlets.Int(), None, allow_none=True).tag(sync=True)
 
+    query = traitlets.Unicode("").tag(sync=True)
+    mode = traitlets.Enum(("highlight", "filter"), "highlight").tag(sync=True)
+
     def __init__(self, source: object, against: object = None, **kwargs: Any) -> None:
         self._comparison = _comparison(source, against)
         if self._comparison is None:
-            self._graph, overlay = graph(source), None
+            self._graph, self._overlay = graph(source), None
         else:
-            overlay = self._comparison.overlay
-            self._graph = object_graph(overlay.graph)
-        super().__init__(_payload=payload.encode(self._graph, overlay), **kwargs)
+            self._overlay = self._comparison.overlay
+            self._graph = object_graph(self._overlay.graph)
+        super().__init__(_payload=payload.encode(self._graph, self._overlay), **kwargs)
 
     @property
     def graph(self) -> ObjectGraph:
@@ -63,6 +75,34 @@ class Explorer(anywidget.AnyWidget):
     def selected_object(self) -> object | None:
         """The live object of the selected node; None in a saved graph or once it is gone."""
         return None if self.selected is None else self._graph.object(self.selected)
+
+    def find(self, query: str) -> tuple[int, ...]:
+        """Return the ids of the nodes that a query finds, in the order of the outline.
+
+        It is what the search box finds; the box itself shows `query`.
+
+        Args:
+            query: Words, fields (`role:slot is:shape size>1MB`), a regular expression between
+                slashes; or a text of TensorFlow that names nodes. docs/search.md has it all. An
+                empty query finds nothing.
+
+        Raises:
+            QueryError: The query cannot be read or answered; a CkptVizError with its `place`.
+        """
+        found = find(self._graph, query, self._overlay)
+        if isinstance(found, Mistake):
+            said = query if len(query) <= _MAX_SAID else f"{query[:_MAX_SAID]}…"
+            raise QueryError(f"query {said!r}, {found}", found.place)
+        return found
+
+    def save_html(self, path: str | os.PathLike[str]) -> None:
+        """Write the explorer as one HTML file that works offline, as it is now.
+
+        Raises:
+            CkptVizError: The path is a directory, or cannot be written.
+        """
+        state = {name: getattr(self, name) for name in ("selected", "expanded", "query", "mode")}
+        write_text(path, to_html(self._graph, self._overlay, state=state))
 
     @traitlets.validate("selected", "expanded")
     def _known_nodes(self, proposal: dict[str, Any]) -> Any:

@@ -203,6 +203,105 @@ sys.exit("tensorflow" in sys.modules)
     )
 
 
+# --- files
+
+
+def _svg(graph: cv.ObjectGraph) -> bytes:
+    return graph.to_svg().encode()
+
+
+def test_show_writes_files_beside_what_it_prints(adam: str, tmp_path: Path) -> None:
+    svg, dot, html = tmp_path / "a.svg", tmp_path / "a.dot", tmp_path / "a.html"
+    result = _run("show", adam, "--svg", svg, "--dot", dot, "--html", html)
+    assert (result.exit_code, result.output) == (0, f"{cv.graph(adam)}\n")
+    assert svg.read_bytes() == _svg(cv.graph(adam))
+    assert dot.read_bytes() == cv.graph(adam).to_dot().source.encode()
+    assert html.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_show_prints_json(adam: str, tmp_path: Path) -> None:
+    result = _run("show", adam, "--json", "--svg", tmp_path / "a.svg")
+    assert result.exit_code == 0
+    assert json.loads(result.output) == cv.graph(adam).to_json()
+    assert (tmp_path / "a.svg").exists()
+
+
+@pytest.mark.parametrize("command", ["diff", "check"])
+def test_comparisons_are_written_and_keep_their_status(
+    command: str, adam: str, plain: str, tmp_path: Path
+) -> None:
+    svg, dot, html = tmp_path / "a.svg", tmp_path / "a.dot", tmp_path / "a.html"
+    result = _run(command, adam, plain, "--svg", svg, "--dot", dot, "--html", html)
+    assert result.exit_code == 1
+    found = cv.diff(adam, plain) if command == "diff" else cv.check(adam, plain)
+    assert result.output == f"{found}\n"
+    assert svg.read_bytes() == found.to_svg().encode()
+    assert ("only in a" if command == "diff" else "not in checkpoint") in dot.read_text()
+    assert html.read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("name", ["svg", "dot", "html"])
+def test_dash_is_standard_output_in_place_of_the_text(name: str, adam: str, plain: str) -> None:
+    starts = {"svg": b"<svg ", "dot": b"digraph ", "html": b"<!DOCTYPE html>"}
+    for arguments, status in ((["show", adam], 0), (["diff", adam, plain], 1)):
+        result = _run(*arguments, f"--{name}", "-")
+        assert result.exit_code == status
+        assert result.stdout_bytes.startswith(starts[name])
+        assert str(cv.graph(adam)) not in result.output
+
+
+@pytest.mark.parametrize("arguments", [["--svg", "-", "--json"], ["--svg", "-", "--dot", "-"]])
+def test_two_things_on_standard_output_are_refused(arguments: list[str], adam: str) -> None:
+    for command in (["show", adam], ["diff", adam, adam], ["check", adam, adam]):
+        result = _run(*command, *arguments)
+        assert result.exit_code == 2
+        assert "standard output takes one; name a file" in result.output
+        assert "<svg" not in result.output
+
+
+def test_files_are_replaced_whole_and_leave_nothing_beside_them(adam: str, tmp_path: Path) -> None:
+    directory = tmp_path / "out"
+    directory.mkdir()
+    (directory / "a.svg").write_text("older" * 100_000)
+    (directory / "link.svg").symlink_to("a.svg")
+    assert _run("show", adam, "--svg", directory / "link.svg").exit_code == 0
+    assert (directory / "a.svg").read_bytes() == _svg(cv.graph(adam))
+    assert (directory / "link.svg").is_symlink()
+    assert {path.name for path in directory.iterdir()} == {"a.svg", "link.svg"}
+
+
+def test_devices_stay_what_they_are(adam: str) -> None:
+    assert _run("show", adam, "--svg", "/dev/null").exit_code == 0
+    assert not Path("/dev/null").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "is a directory, expected the name of a file"),
+        ("no/such/a.svg", "cannot be written: its directory does not exist"),
+        ("file/a.svg", "cannot be written: Not a directory"),
+        ("n" * 300, "cannot be written: File name too long"),
+    ],
+)
+def test_files_that_cannot_be_written_are_one_sentence(
+    name: str, said: str, adam: str, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    before = sorted(tmp_path.iterdir())
+    for command in (["show", adam], ["diff", adam, adam], ["check", adam, adam]):
+        result = _run(*command, "--svg", tmp_path / name)
+        assert result.exit_code == 2
+        assert f"{said}\n" in result.output
+        assert result.output.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_nothing_is_written_for_a_path_that_leads_nowhere(tmp_path: Path) -> None:
+    assert _run("show", tmp_path / "nothing", "--svg", tmp_path / "a.svg").exit_code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
 # --- programs
 
 

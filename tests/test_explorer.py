@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +33,15 @@ def test_selection_outside_the_graph_is_refused() -> None:
         explorer.selected = 11
     with pytest.raises(traitlets.TraitError, match="expanded: found node id -1"):
         explorer.expanded = [0, -1]
+
+
+def test_query_and_mode_are_synced_and_a_query_may_be_any_text() -> None:
+    explorer = cv.show(keras3_adam())
+    assert (explorer.query, explorer.mode) == ("", "highlight")
+    explorer.query, explorer.mode = 'role:foo "', "filter"
+    assert {"query", "mode"} <= set(explorer.keys)
+    with pytest.raises(traitlets.TraitError, match="mode"):
+        explorer.mode = "hide"
 
 
 @pytest.mark.tf
@@ -83,3 +94,15 @@ def test_showing_a_file_imports_no_tensorflow(tmp_path: Path) -> None:
         "import sys, ckpt_viz as cv; cv.show(sys.argv[1]); sys.exit('tensorflow' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program, prefix], check=True)
+
+
+def test_explorer_is_saved_as_it_is(tmp_path: Path) -> None:
+    explorer = cv.show(keras3_adam())
+    explorer.selected, explorer.query = 7, "</script><script>"
+    explorer.save_html(tmp_path / "explorer.html")
+    page = (tmp_path / "explorer.html").read_text("utf-8")
+    (state,) = re.findall(r'id="state">(.*?)</script>', page)
+    saved = {"selected": 7, "expanded": None, "query": explorer.query, "mode": "highlight"}
+    assert json.loads(state) == saved
+    with pytest.raises(cv.CkptVizError, match="is a directory"):
+        explorer.save_html(tmp_path)

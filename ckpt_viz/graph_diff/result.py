@@ -15,6 +15,7 @@ from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.overlay import Overlay, State
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
+from ckpt_viz.render.svg import to_svg
 
 
 class Change(NamedTuple):
@@ -138,6 +139,10 @@ class GraphDiff:
         """How the paths of files were understood, in sentences."""
         sources = (("a", self.a.provenance), ("b", self.b.provenance))
         return tuple(f"{side}: {p.resolved}" for side, p in sources if p and p.resolved)
+
+    def to_svg(self) -> str:
+        """Return the difference as a static SVG: the outline with what differs."""
+        return to_svg(self.overlay.graph, self.overlay, notes=self.notes)
 
     def to_json(self) -> dict[str, Any]:
         """Return the difference as data for `json.dumps`: see docs/plan_json.md."""

@@ -10,7 +10,10 @@ from __future__ import annotations
 import graphviz
 
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
+from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.render.signs import QUIET, STATES
 from ckpt_viz.render.text import describe_value, shortened
 
 _BLACK = {"color": "black", "shape": "box", "style": "rounded"}
@@ -22,11 +25,12 @@ _LOOKS = {
 _SLOT_EDGE = {"color": "#d97706", "style": "dashed"}
 
 
-def to_dot(graph: Graph) -> graphviz.Digraph:
+def to_dot(graph: Graph, overlay: Overlay | None = None) -> graphviz.Digraph:
     """Return the graph as a `graphviz.Digraph`: `.source` is DOT, `.render()` needs Graphviz.
 
     Nodes are named by their ids; names from checkpoints appear only in labels and tooltips,
-    escaped, never as HTML labels or DOT syntax.
+    escaped, never as HTML labels or DOT syntax. Of a comparison, whose `overlay` is of this
+    graph, a node has its state in its label, and what only the saved side has is dashed.
     """
     dot = graphviz.Digraph("object_graph")
     dot.attr("graph", tooltip=_escaped(graph.title))
@@ -34,8 +38,13 @@ def to_dot(graph: Graph) -> graphviz.Digraph:
     dot.attr("edge", fontname="Helvetica", fontsize="9", color="#555555")
     for node_id, node in enumerate(graph.nodes):
         look = _LOOKS.get(node.role, _BLACK)
-        tooltip = _escaped(f"{graph.name(node_id)} ({node.role.value})")
-        dot.node(str(node_id), _label(node_id, node), tooltip=tooltip, **look)
+        label = _label(node_id, node)
+        if overlay is not None:
+            label = _compared(overlay, node_id, label)
+            if node_id >= overlay.base_size:
+                look = {**look, "style": "dashed"}
+        tooltip = _escaped(f"{readable_name(graph, node_id)} ({node.role.value})")
+        dot.node(str(node_id), label, tooltip=tooltip, **look)
     for node_id, node in enumerate(graph.nodes):
         for child in node.children:
             dot.edge(str(node_id), str(child.node_id), _escaped(child.local_name))
@@ -45,6 +54,16 @@ def to_dot(graph: Graph) -> graphviz.Digraph:
                 dot.edge(str(node.slot.optimizer), str(node_id), **_SLOT_EDGE)
             dot.edge(str(node.slot.variable), str(node_id), name, **_SLOT_EDGE)
     return dot
+
+
+def _compared(overlay: Overlay, node_id: int, label: str) -> str:
+    """Return the label of a node with its state in a line below, where it has one to tell."""
+    mark = overlay.marks[node_id]
+    if mark.state in QUIET:
+        return label
+    sign = STATES[mark.state]
+    state = " ".join(filter(None, (sign.glyph, sign.word, mark.detail)))
+    return f"{label}\\n{_escaped(state)}"  # DOT's own end of a line
 
 
 def _label(node_id: int, node: Node) -> str:

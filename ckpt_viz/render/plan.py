@@ -17,9 +17,7 @@ from ckpt_viz.words import count
 
 _MAX_SECTIONS = 10  # lines of what matches
 _RED, _GREEN, _YELLOW, _CYAN, _FAINT = "31", "32", "33", "36", "2"  # ECMA-48, SGR
-
-
-_COLORS: Mapping[State | Severity, str] = {
+_STATE_COLORS: Mapping[State, str] = {
     State.PLAIN: _FAINT,
     State.MATCHED: _FAINT,
     State.LIVE_ONLY: _GREEN,
@@ -34,6 +32,8 @@ _COLORS: Mapping[State | Severity, str] = {
     State.ROLE: _YELLOW,
     State.VALUE: _YELLOW,
     State.MOVED: _CYAN,
+}
+_SEVERITY_COLORS: Mapping[Severity, str] = {
     Severity.ERROR: _RED,
     Severity.FAIL: _RED,
     Severity.DEFERRED: _CYAN,
@@ -97,7 +97,7 @@ def _lines(overlay: Overlay, paint: _Paint) -> Iterator[str]:
 def _problem_lines(overlay: Overlay, problem: Problem, paint: _Paint) -> Iterator[str]:
     sign = SEVERITIES[problem.severity]
     kind = printable(problem.kind.replace("_", " "))
-    head = paint(_COLORS[problem.severity], f"{sign.glyph} {sign.word}, {kind}")
+    head = paint(_SEVERITY_COLORS[problem.severity], f"{sign.glyph} {sign.word}, {kind}")
     place = _place(overlay, problem.nodes[0]) if problem.nodes else ""
     yield _joined(f"  {head}", *_names(problem), place)
     for sentence in (problem.why, problem.remedy):
@@ -116,7 +116,7 @@ def _names(problem: Problem) -> Iterator[str]:
 
 def _line(overlay: Overlay, state: State, top: int, reason: str, paint: _Paint) -> str:
     sign = STATES[state]
-    head = paint(_COLORS[state], f"{sign.glyph} {sign.word:<{_WIDTHS[overlay.comparison]}}")
+    head = paint(_STATE_COLORS[state], f"{sign.glyph} {sign.word:<{_WIDTHS[overlay.comparison]}}")
     name = shortened(readable_name(overlay.graph, top))
     return _joined(f"  {head}", name, _place(overlay, top), reason)
 
@@ -178,7 +178,7 @@ def _matched_lines(
         sign = STATES[State.MATCHED]
         width = _WIDTHS[overlay.comparison]
         yield _joined(
-            f"  {paint(_COLORS[State.MATCHED], f'{sign.glyph} {sign.word:<{width}}')}",
+            f"  {paint(_STATE_COLORS[State.MATCHED], f'{sign.glyph} {sign.word:<{width}}')}",
             f"{words} in {count(len(others), 'other child', 'other children')} of the root",
         )
 

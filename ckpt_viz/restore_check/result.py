@@ -12,6 +12,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
+from ckpt_viz.render.svg import to_svg
 from ckpt_viz.render.text import printable
 from ckpt_viz.restore_check.coverage import Part, coverage
 from ckpt_viz.restore_check.dry_run import DryRun
@@ -121,6 +122,10 @@ class RestoreCheck:
     def overlay(self) -> Overlay:
         """The check laid over one graph, for text and explorer."""
         return overlay_of(self._run, self.findings)
+
+    def to_svg(self) -> str:
+        """Return the check as a static SVG: its verdict, and the outline with what is wrong."""
+        return to_svg(self.overlay.graph, self.overlay)
 
     def to_json(self) -> dict[str, Any]:
         """Return the check as plain data, as docs/plan_json.md describes it."""

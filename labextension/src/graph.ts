@@ -63,6 +63,8 @@ export interface Graph {
   children(id: number): readonly Edge[];
   /** Every edge that leads to the node, as parent and local name. */
   edgesTo(id: number): readonly Edge[];
+  /** The last step of the path by which TensorFlow names the node; null of the root. */
+  firstEdge(id: number): Edge | null;
   attributes(id: number): readonly Attribute[];
   slot(id: number): Slot | null;
   /** The node's name as TensorFlow prints it. */
@@ -135,6 +137,12 @@ export function makeGraph(payload: Payload): Graph {
           node: incoming.parents[place] ?? ROOT,
         };
       }),
+    firstEdge: (id) => {
+      const parent = at("first_parent", id);
+      return id === ROOT || parent === ABSENT
+        ? null
+        : { localName: text("first_label", id) ?? "", node: parent };
+    },
     attributes: (id) =>
       range(attributeStart, id).map((index) => ({
         name: text("attribute_name", index) ?? "",

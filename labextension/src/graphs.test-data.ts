@@ -48,6 +48,7 @@ export function treeGraph(parents: readonly number[]): Graph {
     treeChildren: (id) => ids[id] ?? new Int32Array(),
     children: (id) => (children[id] ?? []).map((node) => ({ localName: `edge ${node}`, node })),
     edgesTo: () => [],
+    firstEdge: (id) => (id === 0 ? null : { localName: `edge ${id}`, node: parents[id - 1] ?? 0 }),
     attributes: () => [],
     slot: () => null,
     name: (id) => `node ${id}`,

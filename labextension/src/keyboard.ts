@@ -21,6 +21,8 @@ const KEYS: Readonly<Record<string, Action>> = {
   "-": { type: "zoom", factor: 1 / ZOOM_STEP },
   "]": { type: "stepProblem", by: 1 },
   "[": { type: "stepProblem", by: -1 },
+  n: { type: "stepMatch", by: 1 },
+  N: { type: "stepMatch", by: -1 },
   F8: { type: "stepProblem", by: 1 },
   "Shift+F8": { type: "stepProblem", by: -1 },
 };

@@ -8,7 +8,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["contract", "columns", "text"],
   ["overlay"],
   ["graph", "signs"],
-  ["layout"],
+  ["layout", "search"],
   ["words"],
   ["state"],
   ["keyboard"],

@@ -316,3 +316,67 @@ describe("filters by state", () => {
     expect(rowIds(reduce(fresh(well), only(true)))).toEqual([0]);
   });
 });
+
+describe("a search", () => {
+  const tree = fullTree(6, 4); // the labels are `edge 1`, `edge 2`, …
+  const search = (query: string): Action => ({ type: "search", query });
+  const filter: Action = { type: "setMode", mode: "filter" };
+  const next: Action = { type: "stepMatch", by: 1 };
+  const previous: Action = { type: "stepMatch", by: -1 };
+
+  it("marks what it finds, and leaves rows and selection alone", () => {
+    const before = play(fresh(tree), { type: "select", id: 3 });
+    const { found, rows, selected } = play(before, search("name:edge*99"));
+    expect(found.matches.length).toBeGreaterThan(3);
+    expect(found.isMatch[99]).toBe(1);
+    expect([rows, selected]).toEqual([before.rows, 3]);
+  });
+
+  it("is stepped through in the order of the outline, in a circle", () => {
+    const state = play(fresh(tree), search("name:edge*1500|name:x name:edge*"));
+    expect(state.found.matches).toEqual([]);
+    expect(play(state, next)).toBe(state);
+    const some = play(fresh(tree), search("path:edge*1/edge*7/*"));
+    const ids = some.found.matches;
+    expect(ids).toHaveLength(6);
+    expect(play(some, next).selected).toBe(ids[0]);
+    expect(play(some, next, next).selected).toBe(ids[1]);
+    expect(play(some, previous).selected).toBe(ids[5]);
+    expect(play(some, previous, next).selected).toBe(ids[0]);
+    expectInSight(play(some, next), ids[0]!);
+  });
+
+  it("as a filter leaves matches and what holds them, open; then all is as before", () => {
+    const before = play(fresh(tree), { type: "toggle", id: 1 });
+    const state = play(before, filter, search("name:edge*1500"));
+    const path = [1500];
+    while (path[0] !== 0) {
+      path.unshift(tree.treeParent(path[0]!)!);
+    }
+    expect(rowIds(state)).toEqual(path);
+    expect(rowIds(play(state, search("")))).toEqual(rowIds(before));
+    expect(rowIds(play(state, { type: "setMode", mode: "highlight" }))).toEqual(rowIds(before));
+    expect(rowIds(play(state, search("role:foo")))).toEqual(rowIds(before));
+    expect(rowIds(play(state, search("nothing")))).toEqual([0]);
+  });
+
+  it("as a filter gives way to a node that is selected from elsewhere", () => {
+    const state = play(fresh(tree), filter, search("name:edge*1500"), { type: "select", id: 900 });
+    expect([state.selected, state.mode, state.query]).toEqual([900, "highlight", "name:edge*1500"]);
+    expectInSight(state, 900);
+  });
+
+  it("as a filter shows bookkeeping that it finds", () => {
+    const lists: Graph = {
+      ...treeGraph([0, 0, 1]),
+      role: (id) => (id === 1 ? "bookkeeping" : "object"),
+    };
+    expect(rowIds(play(fresh(lists), filter, search("role:book")))).toEqual([0, 1]);
+    expect(rowIds(play(fresh(lists), filter, search("name:edge*3")))).toEqual([0, 1, 3]);
+  });
+
+  it("is made anew in another graph", () => {
+    const state = play(fresh(tree), search("name:edge*3"), { type: "load", graph: fullTree(4, 1) });
+    expect([state.query, state.found.matches]).toEqual(["name:edge*3", [3]]);
+  });
+});

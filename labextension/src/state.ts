@@ -14,6 +14,7 @@ import {
 } from "./layout/rows";
 import { type Layout, PITCH, tidyTree, type Widths } from "./layout/tidy";
 import { isQuiet, nextProblem, QUIET } from "./overlay";
+import { type Found, NOTHING_FOUND, nextMatch, searched } from "./search/found";
 
 /** Which part of the drawing is in sight: a point (x, y) of it stands at x * scale + this.x. */
 export interface Camera {
@@ -21,6 +22,9 @@ export interface Camera {
   readonly y: number;
   readonly scale: number;
 }
+
+/** What is done with what a query finds: marked, or shown alone with what stands above it. */
+export type Mode = "highlight" | "filter";
 
 export interface State {
   readonly graph: Graph;
@@ -36,6 +40,9 @@ export interface State {
   readonly openedBefore: ReadonlySet<number> | null;
   /** The problem that somebody went to last. */
   readonly problem: number | null;
+  readonly query: string;
+  readonly mode: Mode;
+  readonly found: Found;
   readonly selected: number | null;
   readonly rows: readonly Row[];
   readonly rowOf: ReadonlyMap<number, number>;
@@ -59,6 +66,9 @@ export type Action =
   | { readonly type: "goToProblem"; readonly problem: number }
   | { readonly type: "showState"; readonly state: NodeState; readonly shows: boolean }
   | { readonly type: "showOnlyProblems"; readonly only: boolean }
+  | { readonly type: "search"; readonly query: string }
+  | { readonly type: "setMode"; readonly mode: Mode }
+  | { readonly type: "stepMatch"; readonly by: 1 | -1 }
   | { readonly type: "setExpanded"; readonly expanded: readonly number[] | null }
   | { readonly type: "pan"; readonly dx: number; readonly dy: number }
   | { readonly type: "zoom"; readonly factor: number; readonly x?: number; readonly y?: number }
@@ -67,6 +77,8 @@ export type Action =
 
 const NOTHING: ReadonlySet<NodeState> = new Set();
 const PAGE = 12;
+/** Of so many matches at most it is tried to open what is above them. */
+const MAX_OPENED = 2_000;
 const MARGIN = 24;
 const MIN_SCALE = 0.1;
 const MAX_SCALE = 3;
@@ -86,6 +98,9 @@ export function initialState(graph: Graph, widthsOf: (graph: Graph) => Widths): 
       isDefaultExpansion: true,
       openedBefore: null,
       problem: null,
+      query: "",
+      mode: "highlight",
+      found: NOTHING_FOUND,
       selected: null,
       camera: { x: 0, y: 0, scale: 1 },
       width: 0,
@@ -115,9 +130,17 @@ export function reduce(state: State, action: Action): State {
     case "goToProblem":
       return goToProblem(state, action.problem);
     case "showState":
-      return withHidden(state, withOrWithout(state.hidden, action.state, !action.shows));
+      return narrowed(state, {
+        hidden: withOrWithout(state.hidden, action.state, !action.shows),
+      });
     case "showOnlyProblems":
-      return withHidden(state, action.only ? QUIET : NOTHING);
+      return narrowed(state, { hidden: action.only ? QUIET : NOTHING });
+    case "search":
+      return search(state, action.query);
+    case "setMode":
+      return action.mode === state.mode ? state : withSearch(state, { mode: action.mode });
+    case "stepMatch":
+      return stepMatch(state, action.by);
     case "setExpanded":
       return setExpanded(state, action.expanded);
     case "pan":
@@ -143,8 +166,8 @@ function arrange(state: Omit<State, "rows" | "rowOf" | "layout">): State {
 }
 
 function load(state: State, graph: Graph): State {
-  const fresh = initialState(graph, state.widthsOf);
-  return resize(fresh, state.width, state.height);
+  const fresh = { ...initialState(graph, state.widthsOf), mode: state.mode };
+  return resize(search(fresh, state.query), state.width, state.height);
 }
 
 /** Opens or closes nodes; the anchor stays where it is, the others make room. */
@@ -177,7 +200,7 @@ function toggle(state: State, id: number): State {
 }
 
 function showBookkeeping(state: State, shows: boolean): State {
-  const children = childrenOf(state.graph, shows, state.hidden);
+  const children = childrenOf(state.graph, shows, state.hidden, keptBySearch(state));
   const change = { showsBookkeeping: shows, childrenOf: children };
   const next = rearranged(state, change, state.selected ?? ROOT);
   const hidesSelection = next.selected !== null && !next.rowOf.has(next.selected);
@@ -218,20 +241,53 @@ export function showsOnlyProblems({ graph, hidden }: State): boolean {
   return hidden.size > 0 && counts.every(({ state }) => hidden.has(state) === isQuiet(state));
 }
 
+function search(state: State, query: string): State {
+  return query === state.query
+    ? state
+    : withSearch(state, { query, found: searched(state.graph, query) });
+}
+
+/** Marks what is found, or shows it alone. */
+function withSearch(state: State, change: Partial<Pick<State, "query" | "mode" | "found">>): State {
+  const next = { ...state, ...change };
+  const hides = keptBySearch(state) !== null || keptBySearch(next) !== null;
+  if (hides) {
+    return narrowed(state, change);
+  }
+  const first = change.found?.matches.find((id) => state.rowOf.has(id));
+  return first === undefined ? next : inSight(next, first);
+}
+
+/** Selects the next match, in a circle. */
+function stepMatch(state: State, by: 1 | -1): State {
+  const match = nextMatch(state.found, state.selected, by);
+  return match === null ? state : select(state, match);
+}
+
+/** What a search leaves to be seen; null while it hides nothing. */
+function keptBySearch({ found, mode }: Pick<State, "found" | "mode">): Uint8Array | null {
+  return mode === "filter" ? found.kept : null;
+}
+
 /**
- * Hides the nodes in these states. Without the matched ones few are left, which then are open;
- * when they come back, what was open before is so again.
+ * Hides nodes, by their state or by search. Without the matched states or what is not found few
+ * are left, which then are open; when they come back, what was open before is so again.
  */
-function withHidden(state: State, hidden: ReadonlySet<NodeState>): State {
-  const { expanded, graph, openedBefore, showsBookkeeping } = state;
-  const children = childrenOf(graph, showsBookkeeping, hidden);
-  const isNarrow = hidden.has("matched");
+function narrowed(
+  state: State,
+  change: Partial<Pick<State, "hidden" | "query" | "mode" | "found">>,
+): State {
+  const changed = { ...state, ...change };
+  const { expanded, graph, hidden, openedBefore, showsBookkeeping } = changed;
+  const found = keptBySearch(changed);
+  const children = childrenOf(graph, showsBookkeeping, hidden, found);
+  const isNarrow = hidden.has("matched") || found !== null;
   const before = openedBefore ?? expanded;
+  const wanted = found === null ? undefined : changed.found.matches.slice(0, MAX_OPENED);
   const next = arrange({
-    ...state,
-    hidden,
+    ...changed,
     childrenOf: children,
-    expanded: isNarrow ? initialExpansion(graph, children, hidden) : before,
+    expanded: isNarrow ? initialExpansion(graph, children, hidden, wanted) : before,
     openedBefore: isNarrow ? before : null,
   });
   const { selected } = next;
@@ -242,9 +298,11 @@ function withHidden(state: State, hidden: ReadonlySet<NodeState>): State {
 }
 
 /** Whether a filter hides the node, open or not. */
-function isFiltered({ childrenOf, graph, hidden }: State, id: number): boolean {
+function isFiltered(state: State, id: number): boolean {
+  const { childrenOf, graph, hidden } = state;
   const parent = graph.treeParent(id);
-  return hidden.size > 0 && parent !== null && !Array.from(childrenOf(parent)).includes(id);
+  const hides = hidden.size > 0 || keptBySearch(state) !== null;
+  return hides && parent !== null && !Array.from(childrenOf(parent)).includes(id);
 }
 
 function withOrWithout<T>(set: ReadonlySet<T>, item: T, has: boolean): ReadonlySet<T> {
@@ -302,9 +360,13 @@ function opened(state: State, id: number): State {
   const { graph, selected, showsBookkeeping } = state;
   const above = ancestors(graph, id);
   const isLeftOut = !showsBookkeeping && [id, ...above].some((node) => isBookkeeping(graph, node));
-  let shown = isLeftOut ? showBookkeeping(state, true) : state;
+  let shown = isLeftOut && keptBySearch(state)?.[id] !== 1 ? showBookkeeping(state, true) : state;
+  if (keptBySearch(shown)?.[id] === 0) {
+    shown = narrowed(shown, { mode: "highlight" });
+  }
   if (graph.overlay !== null && isFiltered(shown, id)) {
-    shown = withHidden(shown, withOrWithout(shown.hidden, graph.overlay.state(id), false));
+    const hidden = withOrWithout(shown.hidden, graph.overlay.state(id), false);
+    shown = narrowed(shown, { hidden });
   }
   return withExpanded(shown, new Set([...shown.expanded, ...above]), selected ?? ROOT);
 }

@@ -10,13 +10,14 @@ import { Legend } from "./draw/legend";
 import { makeTypesetter, type Typesetter, textMeasure } from "./draw/measure";
 import { Outline } from "./draw/outline";
 import type { Dispatch } from "./draw/props";
+import { QueryMistake } from "./draw/search";
 import { Toolbar } from "./draw/toolbar";
 import { VerdictLine } from "./draw/verdict";
 import { type Graph, makeGraph } from "./graph";
 import { actionOf, isOurs } from "./keyboard";
 import { positionWords, problemSentence } from "./signs";
-import { type Action, initialState, isAtProblem, reduce, type State } from "./state";
-import { sentence, WORDS } from "./words";
+import { type Action, initialState, isAtProblem, type Mode, reduce, type State } from "./state";
+import { matchWords, sentence, WORDS } from "./words";
 
 /** What a host may follow and set. */
 export interface ViewState {
@@ -24,6 +25,9 @@ export interface ViewState {
   readonly selected: number | null;
   /** The ids of the open nodes; null while the view's own choice stands. */
   readonly expanded: readonly number[] | null;
+  /** What stands in the search box. */
+  readonly query: string;
+  readonly mode: Mode;
 }
 
 export interface ViewHost {
@@ -71,7 +75,8 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
   const dispatch: Dispatch = (action) => {
     const before = state;
     update(action);
-    if (state?.selected !== before?.selected || state?.expanded !== before?.expanded) {
+    const followed = ["selected", "expanded", "query", "mode"] as const;
+    if (followed.some((key) => state?.[key] !== before?.[key])) {
       host.onChange?.(viewState(state));
     }
   };
@@ -88,7 +93,13 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
     }
     want(wanted);
   };
-  const want = ({ expanded, selected }: Partial<ViewState>) => {
+  const want = ({ expanded, mode, query, selected }: Partial<ViewState>) => {
+    if (mode !== undefined) {
+      update({ type: "setMode", mode });
+    }
+    if (query !== undefined) {
+      update({ type: "search", query });
+    }
     if (expanded !== undefined) {
       update({ type: "setExpanded", expanded });
     }
@@ -152,7 +163,13 @@ function typesetters(fontFamily: string): TypesetterOf {
 function answerKeys(root: HTMLElement, dispatch: Dispatch, signal: AbortSignal): void {
   const act = (event: KeyboardEvent) => {
     const action = actionOf(event);
-    if (action !== undefined && (action.type === "stepProblem" || !isControl(event.target))) {
+    const isFree = !isControl(event.target);
+    if (event.key === "/" && isOurs(event) && isFree) {
+      event.preventDefault();
+      root.querySelector<HTMLInputElement>(".ckv-search input")?.select();
+    }
+    const isStep = action?.type === "stepProblem" && !isTyped(event);
+    if (action !== undefined && (isStep || isFree)) {
       event.preventDefault();
       event.stopPropagation();
       dispatch(action);
@@ -162,7 +179,8 @@ function answerKeys(root: HTMLElement, dispatch: Dispatch, signal: AbortSignal):
   // focused element itself says so, and asks at the document, so this must come earlier.
   const claim = (event: KeyboardEvent) => {
     if (event.target instanceof Element && root.contains(event.target)) {
-      event.target.toggleAttribute("data-lm-suppress-shortcuts", isOurs(event));
+      const isOfBox = isTextBox(event.target) && !(event.ctrlKey || event.metaKey || event.altKey);
+      event.target.toggleAttribute("data-lm-suppress-shortcuts", isOfBox || isOurs(event));
     }
   };
   root.addEventListener("keydown", act, { signal });
@@ -197,12 +215,23 @@ function viewState(state: State | null): ViewState {
   return {
     selected: state?.selected ?? null,
     expanded: state === null || state.isDefaultExpansion ? null : [...state.expanded],
+    query: state?.query ?? "",
+    mode: state?.mode ?? "highlight",
   };
 }
 
 /** Buttons and boxes take their own keys, space above all; steps through problems are none. */
 function isControl(target: EventTarget | null): boolean {
   return target instanceof HTMLButtonElement || target instanceof HTMLInputElement;
+}
+
+function isTextBox(target: EventTarget | null): boolean {
+  return target instanceof HTMLInputElement && target.type === "search";
+}
+
+/** Whether a key writes something, a bracket say, which elsewhere steps through problems. */
+function isTyped({ key, target }: KeyboardEvent): boolean {
+  return key.length === 1 && isTextBox(target);
 }
 
 interface ExplorerProps {
@@ -235,12 +264,13 @@ type ShownProps = Omit<ExplorerProps, "shown" | "problem"> & NonNullable<Explore
 
 function Shown({ state, typesetter, note, id, dispatch }: ShownProps) {
   // Panning, zooming and a new size, the drawing's first one too, change the drawing alone.
-  const { problem, rows, selected } = state;
+  const { found, mode, problem, query, rows, selected } = state;
   const still = useMemo(
     () => ({
       above: (
         <>
-          <Toolbar state={state} note={note} dispatch={dispatch} />
+          <Toolbar state={state} note={note} id={id} dispatch={dispatch} />
+          <QueryMistake state={state} id={id} />
           <VerdictLine state={state} dispatch={dispatch} />
         </>
       ),
@@ -258,7 +288,7 @@ function Shown({ state, typesetter, note, id, dispatch }: ShownProps) {
         </>
       ),
     }),
-    [problem, rows, selected],
+    [found, mode, problem, query, rows, selected],
   );
   return (
     <>
@@ -273,11 +303,14 @@ function Shown({ state, typesetter, note, id, dispatch }: ShownProps) {
   );
 }
 
-/** What a screen reader says: the problem that was gone to, and the node that is selected. */
+/** What a screen reader says: matches, the problem that was gone to, the selected node. */
 function announcement(state: State): string {
   const { graph, problem, selected } = state;
   const { overlay } = graph;
-  const node = selected === null ? "" : sentence(graph, selected);
+  const matches = matchWords(state.found, selected);
+  const node = [matches, selected === null ? "" : sentence(graph, selected)]
+    .filter((words) => words !== "")
+    .join(": ");
   return overlay === null || problem === null || !isAtProblem(state)
     ? node
     : `${positionWords(overlay, problem)}: ${problemSentence(overlay, problem)} ${node}`;

@@ -2,6 +2,8 @@
 
 import type { Role } from "./contract";
 import { type Attribute, type Graph, ROOT } from "./graph";
+import type { Found } from "./search/found";
+import type { Mistake } from "./search/syntax";
 import { belowSentence, comparedWords } from "./signs";
 import { clip, countWords, formatCount, sentenceText, visible } from "./text";
 
@@ -42,6 +44,13 @@ export const WORDS = {
   onlyHint: "Show these nodes, and what holds them",
   alsoAbout: "Also about",
   below: "Below",
+  search: "Search (/)",
+  searchHint: "name, role:slot, size>1MB, is:shared, /regex/, or an error text of TensorFlow",
+  nextMatch: "Next match (n, in the box Enter)",
+  previousMatch: "Previous match (N, in the box Shift+Enter)",
+  filter: "filter",
+  filterHint: "Show what is found, and what holds it, alone",
+  noMatch: "nothing found",
   otherPlace: "Go to the other place",
 } as const;
 
@@ -168,6 +177,22 @@ export function problemWords(graph: Graph, id: number): string {
 /** The name on the edge to a node, cut to what the drawing has room for. */
 export function edgeText(graph: Graph, id: number): string {
   return clip(visible(graph.label(id)));
+}
+
+/** How many nodes a search finds, and which of them is selected: 3 of 12; "" without a query. */
+export function matchWords({ kept, matches, mistake }: Found, selected: number | null): string {
+  if (kept === null) {
+    return mistake === null ? "" : mistakeWords(mistake);
+  }
+  const place = selected === null ? -1 : matches.indexOf(selected);
+  if (place >= 0) {
+    return `${formatCount(place + 1)} of ${formatCount(matches.length)}`;
+  }
+  return matches.length === 0 ? WORDS.noMatch : countWords(matches.length, "match", "matches");
+}
+
+export function mistakeWords({ expected, place }: Mistake): string {
+  return `At character ${formatCount(place + 1)}: expected ${expected}`;
 }
 
 /** A node in one sentence, for a screen reader. */

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from xml.etree import ElementTree
 
 import ckpt_viz as cv
 from ckpt_viz.render import payload
+from ckpt_viz.render.outline import MAX_ROWS
 from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.text import printable
 from tests.hostile.seeds import DIRECTORY
 
 MAX_MESSAGE = 17_000  # characters: three shapes of 254 dimensions, and some words
 _MAX_IN_DOT = 2_000  # nodes; a picture of more is of no use
+_MAX_IN_JSON = 20_000  # nodes; JSON of more takes more memory than opening them may
 _MAX_KEYS = 20
 _SMALL_BYTES = 100_000
+_MAX_PICTURE = 3_000_000  # characters: 300 rows of names that are cut at 1,000
+_DRAWN = {"svg", "title", "desc", "style", "rect", "path", "g", "text"}
 
 Stage = Callable[[str], None]
 
@@ -44,6 +50,11 @@ def use(path: str, sandbox: str, stage: Stage = lambda name: None) -> str:
     if len(graph.nodes) < _MAX_IN_DOT:
         stage("to_dot")
         _check_text(graph.to_dot().source)
+    stage("to_svg")
+    _check_picture(graph.to_svg())
+    if len(graph.nodes) < _MAX_IN_JSON:
+        stage("to_json")
+        json.dumps(graph.to_json())
     _ask_nodes(graph, stage)
     errors = [node.error for node in graph.nodes if node.error]
     errors += [a.error for node in graph.nodes for a in node.attributes if a.error]
@@ -94,6 +105,8 @@ def compare(path: str, sandbox: str, stage: Stage = lambda name: None) -> None:
             repr(found)
             stage(f"payload of the check against {name}")
             payload.encode(found.overlay.graph, found.overlay)
+            stage(f"SVG of the check against {name}")
+            _check_picture(found.to_svg())
             stage(f"JSON of the check against {name}")
             plan_json(found.overlay)
     for name, one, other in (("itself", graph, graph), ("a healthy one", healthy, graph)):
@@ -103,6 +116,8 @@ def compare(path: str, sandbox: str, stage: Stage = lambda name: None) -> None:
         _check_text(str(diff))
         stage(f"payload of the diff against {name}")
         payload.encode(diff.overlay.graph, diff.overlay)
+        stage(f"SVG of the diff against {name}")
+        _check_picture(diff.to_svg())
 
 
 def _ask_nodes(graph: cv.ObjectGraph, stage: Stage) -> None:
@@ -153,6 +168,17 @@ def _check_text(text: str) -> None:
     for line in text.split("\n"):
         if not line.replace("\t", " ").isprintable():
             raise Finding(f"moves the cursor: {line[:1000]!r}")
+
+
+def _check_picture(svg: str) -> None:
+    _check_text(svg)
+    if len(svg) > _MAX_PICTURE:
+        raise Finding(f"draws {len(svg)} characters: {svg[:1000]}")
+    if (count := svg.count('role="listitem"')) > MAX_ROWS:
+        raise Finding(f"draws {count} rows, expected at most {MAX_ROWS}")
+    for element in ElementTree.fromstring(svg).iter():
+        if element.tag.removeprefix("{http://www.w3.org/2000/svg}") not in _DRAWN:
+            raise Finding(f"draws a {element.tag}")
 
 
 def copy_of(files: dict[str, bytes], directory: Path) -> None:

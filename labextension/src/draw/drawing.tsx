@@ -48,6 +48,7 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
               box={box}
               parent={layout.boxes[row.parentRow]}
               isSelected={row.id === state.selected}
+              isMatch={state.found.isMatch[row.id] === 1}
               typesetter={typesetter}
               dispatch={dispatch}
             />
@@ -64,11 +65,21 @@ interface NodeBoxProps {
   readonly box: Box;
   readonly parent: Box | undefined;
   readonly isSelected: boolean;
+  readonly isMatch: boolean;
   readonly typesetter: Typesetter;
   readonly dispatch: Dispatch;
 }
 
-function NodeBox({ graph, row, box, parent, isSelected, typesetter, dispatch }: NodeBoxProps) {
+function NodeBox({
+  graph,
+  row,
+  box,
+  parent,
+  isSelected,
+  isMatch,
+  typesetter,
+  dispatch,
+}: NodeBoxProps) {
   const { id } = row;
   const role = graph.role(id);
   const parts = typesetter.parts(id, row.isExpanded);
@@ -83,6 +94,16 @@ function NodeBox({ graph, row, box, parent, isSelected, typesetter, dispatch }: 
       onDblClick={() => dispatch({ type: "toggle", id })}
     >
       <title>{[`${visible(graph.name(id))} (${roleWord(role)})`, ...said].join(", ")}</title>
+      {isMatch ? (
+        <rect
+          class="ckv-found"
+          x={-3}
+          y={-BOX_HEIGHT / 2 - 3}
+          width={parts.width + 6}
+          height={BOX_HEIGHT + 6}
+          rx={5}
+        />
+      ) : null}
       {isSelected ? (
         <rect
           class="ckv-halo"

@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
 import { isQuiet, type Overlay } from "../overlay";
+import { type Found, holdsMatch } from "../search/found";
 import { belowSentence, belowWords, stateSign } from "../signs";
 import { firstProblemNode, type State } from "../state";
 import { countWords, sentenceText, visible } from "../text";
@@ -112,6 +113,7 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
               index={first + offset}
               domId={`${id}-row-${row.id}`}
               isSelected={row.id === selected}
+              found={state.found}
               dispatch={dispatch}
             />
           ))}
@@ -132,10 +134,11 @@ interface OutlineRowProps {
   readonly index: number;
   readonly domId: string;
   readonly isSelected: boolean;
+  readonly found: Found;
   readonly dispatch: Dispatch;
 }
 
-function OutlineRow({ graph, row, index, domId, isSelected, dispatch }: OutlineRowProps) {
+function OutlineRow({ graph, row, index, domId, isSelected, found, dispatch }: OutlineRowProps) {
   const role = graph.role(row.id);
   const label = visible(graph.label(row.id)) || "(root)";
   const problem = problemWords(graph, row.id);
@@ -180,9 +183,16 @@ function OutlineRow({ graph, row, index, domId, isSelected, dispatch }: OutlineR
           <span class="ckv-twisty" />
         )}
         <RoleIcon role={role} />
-        <span class="ckv-name">{label}</span>
+        {found.isMatch[row.id] === 1 ? (
+          <mark class="ckv-name ckv-match">{label}</mark>
+        ) : (
+          <span class="ckv-name">{label}</span>
+        )}
         {row.childCount > 0 && !row.isExpanded ? (
-          <span class="ckv-count" title={countWords(row.childCount, "node below", "nodes below")}>
+          <span
+            class={`ckv-count${holdsMatch(found, row.id) ? " ckv-match" : ""}`}
+            title={countWords(row.childCount, "node below", "nodes below")}
+          >
             {row.childCount}
           </span>
         ) : null}

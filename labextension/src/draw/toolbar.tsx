@@ -4,16 +4,18 @@ import type { State } from "../state";
 import { countWords, visible } from "../text";
 import { WORDS } from "../words";
 import type { Dispatch } from "./props";
+import { SearchBox } from "./search";
 
 const ZOOM_STEP = 1.25;
 
 interface ToolbarProps {
   readonly state: State;
   readonly note: string | undefined;
+  readonly id: string;
   readonly dispatch: Dispatch;
 }
 
-export function Toolbar({ state, note, dispatch }: ToolbarProps) {
+export function Toolbar({ state, note, id, dispatch }: ToolbarProps) {
   const { graph } = state;
   return (
     <div class="ckv-toolbar">
@@ -24,6 +26,7 @@ export function Toolbar({ state, note, dispatch }: ToolbarProps) {
       {note === undefined ? null : <span class="ckv-tag ckv-note">{note}</span>}
       <span class="ckv-size">{countWords(graph.size, "node", "nodes")}</span>
       <span class="ckv-space" />
+      <SearchBox state={state} id={id} dispatch={dispatch} />
       <button
         type="button"
         title={WORDS.zoomOut}

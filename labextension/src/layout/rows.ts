@@ -27,19 +27,22 @@ export type ChildrenOf = (id: number) => ArrayLike<number>;
 
 /**
  * The children in the tree, without nodes in a hidden state; and without the lists that Keras
- * keeps for itself, unless they are asked for or something is wrong there.
+ * keeps for itself, unless they are asked for or something is wrong there. A search keeps what it
+ * finds and what stands above it, whatever that is, and nothing else.
  */
 export function childrenOf(
   graph: Graph,
   showsBookkeeping: boolean,
   hidden: ReadonlySet<NodeState> = new Set(),
+  kept: Uint8Array | null = null,
 ): ChildrenOf {
-  const isLeftOut = (id: number): boolean => !showsBookkeeping && isBookkeeping(graph, id);
+  const isLeftOut = (id: number): boolean =>
+    kept === null ? !showsBookkeeping && isBookkeeping(graph, id) : kept[id] !== 1;
   const remaining = hidden.size === 0 ? undefined : graph.overlay?.remaining(hidden, isLeftOut);
   const known = new Map<number, ArrayLike<number>>();
   return (id) => {
     const all = graph.treeChildren(id);
-    if (showsBookkeeping && remaining === undefined) {
+    if (showsBookkeeping && remaining === undefined && kept === null) {
       return all;
     }
     const children =
@@ -99,15 +102,16 @@ export function defaultExpansion(graph: Graph, childrenOf: ChildrenOf): Readonly
   return expanded;
 }
 
-/** What is open at first, with what stands above the nodes that call for a look. */
+/** What is open at first, with what stands above the nodes that are wanted in sight. */
 export function initialExpansion(
   graph: Graph,
   childrenOf: ChildrenOf,
   hidden: ReadonlySet<NodeState>,
+  wanted: Iterable<number> = callingForALook(graph, hidden),
 ): ReadonlySet<number> {
   const expanded = new Set(defaultExpansion(graph, childrenOf));
   let rows = visibleRows(childrenOf, expanded).length;
-  for (const id of callingForALook(graph, hidden)) {
+  for (const id of wanted) {
     const closed = closedAbove(graph, expanded, id);
     const more = closed.reduce((sum, ancestor) => sum + childrenOf(ancestor).length, 0);
     if (rows + more <= MAX_REVEALED_ROWS) {

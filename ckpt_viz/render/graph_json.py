@@ -1,0 +1,111 @@
+"""An object graph as data for JSON: see docs/graph_json.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ckpt_viz.object_graph.graph import Graph, Provenance
+from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.nodes import Attribute, Node
+from ckpt_viz.object_graph.tree import NOWHERE
+
+VERSION = 1
+
+
+def graph_json(graph: Graph) -> dict[str, Any]:
+    """Return the graph as dicts, lists, strings and numbers, linear in its size.
+
+    A node has no path: those of a chain have the square of its length together. It has its
+    `parent` and `label` in the outline, which a path is made of.
+    """
+    return {
+        "version": VERSION,
+        "title": graph.title,
+        "origin": graph.origin.value,
+        "provenance": _provenance(graph.provenance),
+        "nodes": [_node(graph, node_id) for node_id in range(len(graph.nodes))],
+    }
+
+
+def _provenance(found: Provenance | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "given": found.given,
+        "prefix": found.prefix,
+        "format": found.format.value,
+        "resolved": found.resolved,
+        "kept": [
+            {
+                "prefix": kept.prefix,
+                "saved_at": kept.saved_at.isoformat() if kept.saved_at is not None else None,
+                "exists": kept.exists,
+            }
+            for kept in found.kept
+        ],
+    }
+
+
+def _node(graph: Graph, node_id: int) -> dict[str, Any]:
+    node, tree = graph.nodes[node_id], graph.tree
+    parent = tree.parents[node_id]
+    found: dict[str, Any] = {
+        "id": node_id,
+        "name": readable_name(graph, node_id),
+        "parent": None if parent == NOWHERE else parent,
+        "label": tree.labels[node_id],
+        "role": node.role.value,
+    }
+    return found | _filled(
+        type_name=node.type_name,
+        children=[{"local_name": c.local_name, "node_id": c.node_id} for c in node.children],
+        attributes=list(map(_attribute, node.attributes)),
+        slot=_slot(node),
+        slot_variables=[
+            {"slot_name": s.slot_name, "variable": s.variable, "slot_variable": s.slot_variable}
+            for s in node.slot_variables
+        ],
+        registered_saver=node.registered_saver,
+        config=node.config,
+        trainable=node.trainable,
+        collections=list(node.collections),
+        not_saved=[
+            {"name": one.name, "type_name": one.type_name, "count": one.count}
+            for one in node.not_saved
+        ],
+        error=node.error,
+    )
+
+
+def _attribute(attribute: Attribute) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "name": attribute.name,
+        "full_name": attribute.full_name,
+        "checkpoint_key": attribute.checkpoint_key,
+        "dtype": attribute.dtype,
+        "shape": None if attribute.shape is None else list(attribute.shape),
+        "nbytes": attribute.nbytes,
+    }
+    return found | _filled(
+        slices=[
+            {"start": list(one.start), "shape": list(one.shape), "variable": one.variable}
+            for one in attribute.slices
+        ],
+        error=attribute.error,
+    )
+
+
+def _slot(node: Node) -> dict[str, Any] | None:
+    if node.slot is None:
+        return None
+    return {
+        "name": node.slot.name,
+        "variable": node.slot.variable,
+        "optimizer": node.slot.optimizer,
+        "rule": node.slot.rule.value,
+    }
+
+
+def _filled(**values: Any) -> dict[str, Any]:
+    """Return those that say something: no None, no empty list."""
+    return {name: value for name, value in values.items() if value is not None and value != []}

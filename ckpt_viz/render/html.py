@@ -1,0 +1,137 @@
+"""The explorer as one HTML file that needs no network, no kernel and no Jupyter.
+
+The file holds the widget's own bundle, its style and the payload. Its policy lets nothing run but
+that one script, known by its hash, and nothing be fetched; the payload is base64, of which no name
+can break out. Without scripts it shows the static outline.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ckpt_viz.errors import UnsupportedError
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.render import payload, svg
+from ckpt_viz.render.text import shortened
+
+_STATIC = Path(__file__).parents[1] / "static"
+# How esbuild ends a module: what anywidget imports. A script in a page exports nothing.
+_EXPORT = re.compile(r"export\s*\{\s*([\w$]+) as default\s*\};?\s*$")
+
+_PAGE_STYLE = """
+:root { color-scheme: light dark; }
+html, body { height: 100%; margin: 0; background: light-dark(#fff, #111); }
+#explorer > .ckpt-viz { height: 100vh; border: 0; }
+noscript { display: block; overflow: auto; }
+"""
+
+# The traits of a new Explorer.
+_STATE = {"selected": None, "expanded": None, "query": "", "mode": "highlight"}
+# What the widget asks of its model; without a kernel nobody else sets anything.
+_MOUNT = """
+const payload = document.getElementById("payload").textContent;
+const bytes = Uint8Array.from(atob(payload), (character) => character.charCodeAt(0));
+const state = JSON.parse(document.getElementById("state").textContent);
+state._payload = new DataView(bytes.buffer);
+const model = {
+  get: (name) => state[name],
+  set: (name, value) => { state[name] = value; },
+  on: () => {},
+  off: () => {},
+  save_changes: () => {},
+  send: () => {},
+};
+explorer.render({ model, el: document.getElementById("explorer") });
+"""
+
+
+def to_html(
+    graph: Graph,
+    overlay: Overlay | None = None,
+    *,
+    notes: Iterable[str] = (),
+    state: Mapping[str, Any] | None = None,
+) -> str:
+    """Return a page that shows the explorer.
+
+    Args:
+        graph: What it shows.
+        overlay: A comparison that is laid over this graph.
+        notes: Sentences about the sources, for the static outline.
+        state: Traits of an Explorer, `selected` say, where the page starts with other ones.
+
+    Raises:
+        UnsupportedError: The front end is not there, as in sources that were not built.
+    """
+    script = f"{_bundle()}{_MOUNT}"
+    style = f"{_inside('style', _built('widget.css'))}{_PAGE_STYLE}"
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {_hash(script)}",
+            f"style-src {_hash(style)} {_hash(svg.STYLE)}",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+    encoded = base64.b64encode(payload.encode(graph, overlay)).decode("ascii")
+    return "".join(
+        (
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
+            f"<title>{html.escape(shortened(graph.title))} - ckpt-viz</title>\n",
+            f"<style>{style}</style>\n</head>\n<body>\n",
+            '<div id="explorer"></div>\n',
+            f"<noscript>\n{svg.to_svg(graph, overlay, notes=notes)}</noscript>\n",
+            f'<script type="application/json" id="state">{_json({**_STATE, **(state or {})})}'
+            "</script>\n",
+            f'<script type="text/plain" id="payload">{encoded}</script>\n',
+            f'<script type="module">{script}</script>\n',
+            "</body>\n</html>\n",
+        )
+    )
+
+
+def _bundle() -> str:
+    """Return the widget's module as a script of its own, what it exports in `explorer`."""
+    module = _built("widget.js")
+    script, replaced = _EXPORT.subn(r"const explorer = \1;", module)
+    if not replaced:
+        raise UnsupportedError(
+            f"{_STATIC / 'widget.js'}: expected a module that ends in its default export"
+        )
+    return _inside("script", script).replace("<!--", "<\\!--")
+
+
+def _inside(element: str, text: str) -> str:
+    """Return a script or a style that does not end the element that it stands in."""
+    return re.sub(rf"</(?={element})", r"<\\/", text, flags=re.IGNORECASE)
+
+
+def _json(data: object) -> str:
+    """Return JSON that neither ends the script that it stands in nor starts a comment."""
+    return json.dumps(data).replace("<", "\\u003c")
+
+
+def _built(name: str) -> str:
+    try:
+        # As a browser reads it: the hash is of these characters.
+        return (_STATIC / name).read_text("utf-8").replace("\r\n", "\n")
+    except FileNotFoundError as error:
+        raise UnsupportedError(
+            f"{_STATIC / name}: the explorer's front end is not built; pip install builds it"
+        ) from error
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+    return f"'sha256-{digest}'"

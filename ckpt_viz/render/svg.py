@@ -1,0 +1,439 @@
+"""The outline of a graph, or of a comparison, as a static SVG: no script, nothing from elsewhere.
+
+It is a picture wherever SVG is shown: on GitHub, in print, without a browser's help. Kinds are
+told by shape, colour and word, states by sign, line and word; no colour stands alone.
+"""
+
+from __future__ import annotations
+
+import html
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role
+from ckpt_viz.object_graph.overlay import Comparison, Overlay, State
+from ckpt_viz.render import text
+from ckpt_viz.render.outline import MAX_ROWS, Row, outline
+from ckpt_viz.render.signs import QUIET, SIDES, STATES
+from ckpt_viz.render.text import describe_value, printable, shortened
+from ckpt_viz.words import count
+
+_ROW = 20  # pixels
+_CHARACTER = 7.25  # pixels of one at 12 in most fixed-width fonts
+_MARGIN, _GAP, _ICON = 16, 20, 16
+_INDENT, _MAX_INDENT = 18, 540  # of a level, and of all levels together
+_MIN_WIDTH = 800  # so that the verdicts of a check stand in a line
+# In characters, of what stands in a column.
+_MAX_LABEL, _MAX_KIND, _MAX_VALUE, _MAX_NOTE = 48, 30, 44, 110
+_MAX_SLOTS = 6
+_MAX_NOTES = 3
+_MAX_LINES = 4  # of a sentence above
+
+# The colours of the explorer. Printed they are the light ones.
+_LIGHT = {
+    "back": "#ffffff",
+    "fore": "#1f1f1f",
+    "faint": "#5a5a5a",
+    "line": "#c4c4c4",
+    "object": "#1f1f1f",
+    "variable": "#1a56db",
+    "optimizer": "#9b1c1c",
+    "slot": "#d97706",
+    "mark": "#6b21a8",
+}
+_DARK = {
+    "back": "#111111",
+    "fore": "#f2f2f2",
+    "faint": "#b0b0b0",
+    "line": "#4a4a4a",
+    "object": "#f2f2f2",
+    "variable": "#8ab4f8",
+    "optimizer": "#ff6b61",
+    "slot": "#ffc46b",
+    "mark": "#d8b4fe",
+}
+
+
+def _colors(colors: Mapping[str, str]) -> str:
+    root = "svg.ckv-static"
+    rules = [
+        f"{root} .back{{fill:{colors['back']}}}",
+        f"{root} text{{fill:{colors['fore']}}}",
+        f"{root} .faint{{fill:{colors['faint']}}}",
+        f"{root} .tree{{stroke:{colors['line']}}}",
+        f"{root} .mark{{fill:{colors['mark']}}}",
+        *(
+            f"{root} .{kind}{{stroke:{colors[kind]};fill:{colors[kind]}}}"
+            for kind in ("object", "variable", "optimizer", "slot")
+        ),
+    ]
+    return "".join(rules)
+
+
+# A constant: a page that shows the picture can allow just this style, by its hash.
+STYLE = (
+    "svg.ckv-static text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,"
+    "'DejaVu Sans Mono','Liberation Mono',monospace;white-space:pre;unicode-bidi:isolate}"
+    "svg.ckv-static .strong{font-weight:bold}"
+    "svg.ckv-static .gone{text-decoration:line-through}"
+    "svg.ckv-static .tree{fill:none;stroke-width:1}"
+    "svg.ckv-static .icon{fill-opacity:.18;stroke-width:1.5}"
+    "svg.ckv-static .optimizer{stroke-width:2}"
+    "svg.ckv-static .dashed{stroke-dasharray:2.5 1.8}"
+    f"{_colors(_LIGHT)}@media screen and (prefers-color-scheme:dark){{{_colors(_DARK)}}}"
+)
+
+_SHAPES = {
+    "object": '<rect class="icon object{}" x="{x}" y="{y}" width="14" height="11" rx="3"/>',
+    "variable": '<rect class="icon variable{}" x="{x}" y="{y}" width="14" height="11" rx="5.5"/>',
+    "slot": '<rect class="icon slot dashed{}" x="{x}" y="{y}" width="11" height="11"/>',
+    "optimizer": '<path class="icon optimizer{}" d="M{x} {y}m3.5 0h7l3.5 5.5l-3.5 5.5h-7'
+    'l-3.5 -5.5z"/>',
+}
+_GONE = (State.SAVED_ONLY, State.ONLY_A)  # with the name struck through
+_KINDS = {Role.VARIABLE: "variable", Role.OPTIMIZER: "optimizer", Role.SLOT: "slot"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A row in words: what stands in its columns, and the sentence for who does not see them."""
+
+    label: str
+    kind: str
+    value: str
+    glyph: str
+    note: str
+    below: str
+    sentence: str
+
+
+def to_svg(
+    graph: Graph,
+    overlay: Overlay | None = None,
+    *,
+    notes: Iterable[str] = (),
+    max_rows: int = MAX_ROWS,
+) -> str:
+    """Return the outline as SVG, in at most `max_rows` rows; `overlay` is of this graph.
+
+    Names from checkpoints are text in it, escaped and without control characters. The same graph
+    gives the same picture.
+    """
+    rows = outline(graph, overlay, max_rows)
+    lines = [_line(graph, overlay, row) for row in rows]
+    indent = min(_INDENT, _MAX_INDENT / max(row.level for row in rows))
+    columns = _Columns(rows, lines, indent)
+    header = list(_wrapped(_sentences(graph, overlay, notes), columns.width))
+    top = _MARGIN + _ROW * len(header) + _ROW // 2
+    footer = list(_wrapped([("faint", _left_out(graph, rows) or "")], columns.width))
+    foot = top + _ROW * len(rows) + _ROW // 2
+    height = foot + _ROW * len(footer) + _MARGIN
+    what = _cut(shortened(graph.title), 200)
+    return "".join(
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="ckv-static" width="{columns.width}" '
+            f'height="{height}" viewBox="0 0 {columns.width} {height}" role="group">\n',
+            f"<title>{_escaped(what)}</title>\n",
+            f"<desc>{_escaped(_description(graph, overlay, rows))}</desc>\n",
+            f"<style>{STYLE}</style>\n",
+            f'<rect class="back" width="{columns.width}" height="{height}"/>\n',
+            *_paragraphs(header, _MARGIN),
+            *_branches(rows, columns, top),
+            '<g role="list">\n',
+            *(
+                columns.drawn(graph, overlay, row, line, top + _ROW * place)
+                for place, (row, line) in enumerate(zip(rows, lines, strict=True))
+            ),
+            "</g>\n",
+            *_paragraphs(footer, foot),
+            "</svg>\n",
+        )
+    )
+
+
+class _Columns:
+    """Where the columns stand: each as wide as what is in it."""
+
+    def __init__(self, rows: Sequence[Row], lines: Sequence[_Line], indent: float) -> None:
+        self._indent = indent
+        ends = [
+            self.left(row.level) + _ICON + 4 + _pixels(line.label)
+            for row, line in zip(rows, lines, strict=True)
+        ]
+        self._kind = max(ends) + _GAP
+        self._value = _after(self._kind, [line.kind for line in lines])
+        self._glyph = _after(self._value, [line.value for line in lines])
+        has_glyphs = any(line.glyph for line in lines)
+        self._note = self._glyph + (_CHARACTER * 2 if has_glyphs else 0)
+        end = _after(self._note, [_spaced(line.note, line.below) for line in lines]) - _GAP
+        self.width = max(_MIN_WIDTH, int(end) + _MARGIN)
+
+    def _below(self, line: _Line) -> float:
+        return _after(self._note, [line.note], gap=2 * _CHARACTER)
+
+    def left(self, level: int) -> float:
+        return _MARGIN + (level - 1) * self._indent
+
+    def drawn(
+        self, graph: Graph, overlay: Overlay | None, row: Row, line: _Line, top: float
+    ) -> str:
+        """Return a row, with its sentence as title: the tip of a pointer, and what is read out."""
+        left, base = self.left(row.level), top + 14
+        is_other = overlay is not None and (row.node_id or 0) >= overlay.base_size
+        icon = "" if row.node_id is None else _icon(graph.nodes[row.node_id], is_other, left, top)
+        mark = overlay.marks[row.node_id].state if overlay and row.node_id is not None else None
+        shade = "faint" if row.node_id is None else "gone" if mark in _GONE else ""
+        is_loud = mark is not None and mark not in QUIET
+        look = "mark strong" if is_loud else "faint"
+        label_left = left if row.node_id is None else left + _ICON + 4
+        return "".join(
+            (
+                f'<g role="listitem"><title>{_escaped(line.sentence)}</title>',
+                icon,
+                _text(label_left, base, line.label, shade),
+                _text(self._kind, base, line.kind, "faint"),
+                _text(self._value, base, line.value),
+                _text(self._glyph, base, line.glyph, look),
+                _text(self._note, base, line.note, "mark" if is_loud else "faint"),
+                _text(self._below(line), base, line.below, "mark"),
+                "</g>\n",
+            )
+        )
+
+
+def _after(left: float, column: Iterable[str], gap: float = _GAP) -> float:
+    """Return where the next column starts; an empty one takes no place."""
+    width = max(map(_pixels, column))
+    return left + width + gap if width else left
+
+
+def _line(graph: Graph, overlay: Overlay | None, row: Row) -> _Line:
+    if row.node_id is None:
+        words = f"… {count(row.siblings, 'more child', 'more children')}"
+        below = row.hidden - row.siblings
+        more = f"{count(below, 'node')} below them" if below else ""
+        states = _counted(row)
+        sentence = ", ".join(filter(None, (words[2:], more, states)))
+        return _Line(words, "", more, "", "", _signs(row), sentence)
+    node = graph.nodes[row.node_id]
+    label = _label(graph, row.node_id)
+    kind = f"{node.role.value} {printable(node.type_name or '')[:_MAX_KIND]}".rstrip()
+    slots = _slots(graph, row)
+    value = shortened(describe_value(node))
+    closed = "" if slots or not row.hidden else f"▸ {count(row.hidden, 'node')} below"
+    shown = _cut(_spaced(value, slots, closed), _MAX_VALUE)
+    glyph, note = _state(overlay, row.node_id)
+    notes = _spaced(note, _wrong(node))
+    name = shortened(readable_name(graph, row.node_id))
+    said = (name, kind, value, slots, closed.removeprefix("▸ "), note, _counted(row), _wrong(node))
+    return _Line(
+        _cut(label, _MAX_LABEL),
+        _cut(kind, _MAX_KIND),
+        shown,
+        glyph,
+        _cut(notes, _MAX_NOTE),
+        _signs(row),
+        ", ".join(filter(None, said)),
+    )
+
+
+def _label(graph: Graph, node_id: int) -> str:
+    label = shortened(graph.tree.labels[node_id])
+    if node_id == ROOT:
+        return "(root)"
+    return label if label.strip() else f'"{label}"'
+
+
+def _slots(graph: Graph, row: Row) -> str:
+    """Return the names of the slot variables of a variable, if they have no rows."""
+    if row.node_id is None or not row.hidden:
+        return ""
+    if graph.nodes[row.node_id].role is not Role.VARIABLE:
+        return ""
+    below = graph.tree.children[row.node_id]
+    names = [slot.name for c in below if (slot := graph.nodes[c].slot) is not None]
+    shown = [_cut(shortened(name), 20) for name in names[:_MAX_SLOTS]]
+    if len(below) > len(shown):
+        shown.append(f"{len(below) - len(shown)} more")
+    return f"with {', '.join(shown)}"
+
+
+def _state(overlay: Overlay | None, node_id: int) -> tuple[str, str]:
+    """Return sign and words of a node's state."""
+    if overlay is None:
+        return "", ""
+    mark = overlay.marks[node_id]
+    if mark.state is State.PLAIN:
+        return "", ""
+    sign = STATES[mark.state]
+    saved, live = SIDES[overlay.comparison]
+    partner = shortened(mark.partner)
+    if partner:
+        partner = f"{saved if node_id < overlay.base_size else live} {partner}"
+    return sign.glyph, _spaced(sign.word, shortened(mark.detail), partner)
+
+
+def _signs(row: Row) -> str:
+    """Return what those without a row come to: ≠1 +2."""
+    counts: dict[str, int] = {}
+    for state, number in row.states:
+        glyph = STATES[state].glyph
+        counts[glyph] = counts.get(glyph, 0) + number
+    words = " ".join(f"{glyph}{number}" for glyph, number in counts.items())
+    return f"below: {words}" if words and row.node_id is not None else words
+
+
+def _counted(row: Row) -> str:
+    """Return the same in words: 1 shape differs, 2 not used by program."""
+    return ", ".join(f"{number} {STATES[state].word}" for state, number in row.states)
+
+
+def _wrong(node: Node) -> str:
+    """Return what is wrong with a node itself: it could not be read, or is not saved whole."""
+    problems = [node.error, *(attribute.error for attribute in node.attributes[:3])]
+    found = [f"! {shortened(problem)}" for problem in problems if problem]
+    found += [f"! not saved: {shortened(one.name)}" for one in node.not_saved[:3]]
+    return _spaced(*found)
+
+
+def _icon(node: Node, is_other: bool, left: float, top: float) -> str:
+    kind = _KINDS.get(node.role, "object")
+    x = left + (1.5 if kind == "slot" else 0)
+    return _SHAPES[kind].format(" dashed" if is_other else "", x=_number(x), y=_number(top + 4.5))
+
+
+def _wrapped(sentences: Iterable[tuple[str, str]], width: int) -> Iterator[tuple[str, str]]:
+    """Yield sentences, each with its look, in lines that fit into the picture."""
+    for look, sentence in sentences:
+        most = int((width - 2 * _MARGIN) / _CHARACTER)
+        if _pixels(sentence) > len(sentence) * _CHARACTER:
+            most //= 2  # wide characters
+        for line in textwrap.wrap(sentence, most, max_lines=_MAX_LINES, placeholder=" …"):
+            yield look, line
+
+
+def _sentences(
+    graph: Graph, overlay: Overlay | None, notes: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield what stands above the outline: what it is of, its verdict, how paths were taken."""
+    yield "strong", shortened(graph.title)
+    if overlay is None:
+        yield "faint", _nodes_words(graph)
+    else:
+        headline = f"{_verdict_glyph(overlay, overlay.passes)} {shortened(overlay.headline)}"
+        yield "strong" if overlay.passes else "mark strong", headline
+        if overlay.comparison is Comparison.CHECK:
+            yield "faint", _verdicts(overlay)
+    for note in [*notes, *text.notes(graph)][:_MAX_NOTES]:
+        yield "faint", shortened(note)
+
+
+def _verdicts(overlay: Overlay) -> str:
+    return "   ".join(
+        f"{_verdict_glyph(overlay, one.passes)} {shortened(one.name)}" for one in overlay.verdicts
+    )
+
+
+def _verdict_glyph(overlay: Overlay, passes: bool) -> str:
+    failing = "✗" if overlay.comparison is Comparison.CHECK else "≠"
+    return "✓" if passes else failing
+
+
+def _description(graph: Graph, overlay: Overlay | None, rows: Sequence[Row]) -> str:
+    what = "Outline of an object graph" if overlay is None else shortened(overlay.headline)
+    return ". ".join(filter(None, (what, _nodes_words(graph), _left_out(graph, rows))))
+
+
+def _nodes_words(graph: Graph) -> str:
+    """Return what the graph is of, and how many nodes of which role it has; not its title."""
+    return text.summary(graph).removeprefix(f"{printable(graph.title)} ")
+
+
+def _left_out(graph: Graph, rows: Sequence[Row]) -> str | None:
+    """Return what has no row, None where everything has one."""
+    shown = sum(row.node_id is not None for row in rows)
+    if shown == len(graph.nodes):
+        return None
+    slots = sum(row.hidden for row in rows if _slots(graph, row))
+    counted = sum(row.hidden for row in rows) - slots
+    lists = len(graph.nodes) - shown - slots - counted
+    words = [f"{shown} of {count(len(graph.nodes), 'node')} shown"]
+    if slots:
+        words.append(f"{count(slots, 'slot variable')} named beside their variables")
+    if counted:
+        words.append(f"{counted} in what is closed")
+    if lists:
+        words.append(f"{lists} of Keras' own lists left out")
+    return "; ".join(words)
+
+
+def _paragraphs(lines: Iterable[tuple[str, str]], top: float) -> Iterator[str]:
+    for place, (look, line) in enumerate(lines):
+        yield _text(_MARGIN, top + _ROW * place + 14, line, look) + "\n"
+
+
+def _branches(rows: Sequence[Row], columns: _Columns, top: float) -> Iterator[str]:
+    """Yield the lines that lead from parents to children, one path for each parent."""
+    steps: dict[int, list[str]] = {}
+    last: dict[int, int] = {}
+    for place, row in enumerate(rows):
+        if row.parent >= 0:
+            end = columns.left(row.level) - 2
+            x = columns.left(rows[row.parent].level) + 7
+            y = _number(top + _ROW * place + 10)
+            steps.setdefault(row.parent, []).append(f"M{_number(x)} {y}H{_number(max(x, end))}")
+            last[row.parent] = place
+    for parent, ticks in steps.items():
+        trunk = _number(columns.left(rows[parent].level) + 7)
+        start, end = top + _ROW * parent + 17, top + _ROW * last[parent] + 10
+        yield (
+            f'<path class="tree" d="M{trunk} {_number(start)}V{_number(end)}{"".join(ticks)}"/>\n'
+        )
+
+
+def _text(x: float, y: float, words: str, look: str = "") -> str:
+    if not words:
+        return ""
+    styled = f' class="{look}"' if look else ""
+    return f'<text{styled} x="{_number(x)}" y="{_number(y)}">{_escaped(words)}</text>'
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _spaced(*words: str) -> str:
+    return "  ".join(filter(None, words))
+
+
+def _escaped(words: str) -> str:
+    """Return text for XML; of what is not printable nothing is left by now, but to be sure."""
+    return html.escape(printable(words))
+
+
+def _pixels(words: str) -> float:
+    return sum(map(_columns_of, words)) * _CHARACTER
+
+
+def _columns_of(character: str) -> int:
+    if character.isascii():
+        return 1
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _cut(words: str, most: int) -> str:
+    """Return text of at most so many columns, its end left out."""
+    if len(words) * 2 <= most:
+        return words
+    columns = 0
+    for place, character in enumerate(words):
+        columns += _columns_of(character)
+        if columns > most or place > 2 * most:  # accents without end have no columns
+            return f"{words[: max(place - 1, 0)]}…"
+    return words

@@ -1,0 +1,47 @@
+"""Files that a person asked for: whole or not at all, and errors in words."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from ckpt_viz.errors import CkptVizError
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file in UTF-8, in place of what is there; what reads it never sees half of it.
+
+    Raises:
+        CkptVizError: The path is a directory, or cannot be written.
+    """
+    # A link stays one: what it leads to is replaced.
+    target = Path(os.path.realpath(path))
+    try:
+        if target.is_dir():
+            raise CkptVizError(f"{os.fspath(path)}: is a directory, expected the name of a file")
+        if target.exists() and not target.is_file():
+            target.write_bytes(text.encode())  # a pipe or a device, which must stay what it is
+        else:
+            _replace(target, text.encode())
+    except OSError as error:
+        raise CkptVizError(f"{os.fspath(path)}: cannot be written: {_reason(error)}") from error
+
+
+def _replace(target: Path, data: bytes) -> None:
+    beside = target.with_name(f".ckpt-viz-{secrets.token_hex(8)}")
+    try:
+        with beside.open("xb") as file:
+            file.write(data)
+        beside.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        raise
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "its directory does not exist"
+    return error.strerror or str(error)

@@ -1,0 +1,1 @@
+"""Search: one grammar of queries, in Python and in the explorer (docs/search.md)."""

@@ -1,0 +1,131 @@
+/** The search box: live while one types, with the number of matches and the way through them. */
+
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { State } from "../state";
+import { matchWords, mistakeWords, WORDS } from "../words";
+import type { Dispatch } from "./props";
+
+/** How long one has to pause for what is typed to be searched for, in ms. */
+const PAUSE = 80;
+
+interface SearchProps {
+  readonly state: State;
+  readonly id: string;
+  readonly dispatch: Dispatch;
+}
+
+export function SearchBox({ state, id, dispatch }: SearchProps) {
+  const { found, mode, query, selected } = state;
+  const box = useRef<HTMLInputElement>(null);
+  const pause = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  // What is being typed wins over what was searched for a moment ago.
+  useLayoutEffect(() => {
+    if (box.current !== null && pause.current === undefined && box.current.value !== query) {
+      box.current.value = query;
+    }
+  }, [query]);
+  useLayoutEffect(() => () => clearTimeout(pause.current), []);
+
+  const searchNow = () => {
+    clearTimeout(pause.current);
+    pause.current = undefined;
+    if (box.current !== null) {
+      dispatch({ type: "search", query: box.current.value });
+    }
+  };
+  const searchSoon = () => {
+    clearTimeout(pause.current);
+    pause.current = setTimeout(searchNow, PAUSE);
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && !event.isComposing) {
+      searchNow();
+      dispatch({ type: "stepMatch", by: event.shiftKey ? -1 : 1 });
+    } else if (event.key === "Escape") {
+      searchNow();
+      box.current?.closest(".ckpt-viz")?.querySelector<HTMLElement>("[role=treegrid]")?.focus();
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const isFilter = mode === "filter";
+  const { mistake } = found;
+  return (
+    <search class="ckv-search">
+      <input
+        ref={box}
+        type="search"
+        aria-label={WORDS.search}
+        aria-invalid={mistake !== null}
+        aria-describedby={mistake === null ? undefined : `${id}-mistake`}
+        placeholder={WORDS.search}
+        title={WORDS.searchHint}
+        spellcheck={false}
+        autocomplete="off"
+        onInput={searchSoon}
+        onKeyDown={press}
+        onPaste={(event) => {
+          // A box of one line would leave the line breaks of a pasted text out.
+          const text = event.clipboardData?.getData("text/plain") ?? "";
+          if (box.current !== null && /[\r\n]/.test(text)) {
+            event.preventDefault();
+            const { selectionStart, selectionEnd, value } = box.current;
+            box.current.setRangeText(
+              text.replace(/[\r\n]+/g, " "),
+              selectionStart ?? value.length,
+              selectionEnd ?? value.length,
+              "end",
+            );
+            searchSoon();
+          }
+        }}
+      />
+      <span class="ckv-matches">{mistake === null ? matchWords(found, selected) : ""}</span>
+      <StepButton words={WORDS.previousMatch} sign="↑" by={-1} state={state} dispatch={dispatch} />
+      <StepButton words={WORDS.nextMatch} sign="↓" by={1} state={state} dispatch={dispatch} />
+      <button
+        type="button"
+        class="ckv-mode"
+        aria-pressed={isFilter}
+        title={WORDS.filterHint}
+        onClick={() => dispatch({ type: "setMode", mode: isFilter ? "highlight" : "filter" })}
+      >
+        {WORDS.filter}
+      </button>
+    </search>
+  );
+}
+
+interface StepProps {
+  readonly words: string;
+  readonly sign: string;
+  readonly by: 1 | -1;
+  readonly state: State;
+  readonly dispatch: Dispatch;
+}
+
+function StepButton({ words, sign, by, state, dispatch }: StepProps) {
+  return (
+    <button
+      type="button"
+      title={words}
+      aria-label={words}
+      disabled={state.found.matches.length === 0}
+      onClick={() => dispatch({ type: "stepMatch", by })}
+    >
+      {sign}
+    </button>
+  );
+}
+
+/** What is wrong with the query, in words. */
+export function QueryMistake({ state, id }: Pick<SearchProps, "state" | "id">) {
+  const { mistake } = state.found;
+  return mistake === null ? null : (
+    <p class="ckv-mistake" id={`${id}-mistake`}>
+      {mistakeWords(mistake)}
+    </p>
+  );
+}

@@ -1,0 +1,54 @@
+/** What a search comes to in the view: its matches, and what stands above them. */
+
+import type { Graph } from "../graph";
+import { find } from "./evaluate";
+import { Mistake } from "./syntax";
+
+export interface Found {
+  /** In the order of the outline. */
+  readonly matches: readonly number[];
+  /** By id, 1 for a match. */
+  readonly isMatch: Uint8Array;
+  /** By id, 1 for a match and for what stands above one; null while nothing is searched for. */
+  readonly kept: Uint8Array | null;
+  /** What is wrong with the query. */
+  readonly mistake: Mistake | null;
+}
+
+export const NOTHING_FOUND: Found = {
+  matches: [],
+  isMatch: new Uint8Array(),
+  kept: null,
+  mistake: null,
+};
+
+export function searched(graph: Graph, query: string): Found {
+  const matches = find(graph, query);
+  if (matches instanceof Mistake) {
+    return { ...NOTHING_FOUND, mistake: matches };
+  }
+  if (query.trim() === "") {
+    return NOTHING_FOUND;
+  }
+  const isMatch = new Uint8Array(graph.size);
+  const kept = new Uint8Array(graph.size);
+  for (const match of matches) {
+    isMatch[match] = 1;
+    for (let id: number | null = match; id !== null && kept[id] !== 1; id = graph.treeParent(id)) {
+      kept[id] = 1;
+    }
+  }
+  return { matches, isMatch, kept, mistake: null };
+}
+
+/** Whether a node is not found itself, but something below it is. */
+export function holdsMatch({ isMatch, kept }: Found, id: number): boolean {
+  return kept?.[id] === 1 && isMatch[id] !== 1;
+}
+
+/** The match that a step from the selected node leads to, in a circle. */
+export function nextMatch({ matches }: Found, selected: number | null, by: 1 | -1): number | null {
+  const from = selected === null ? -1 : matches.indexOf(selected);
+  const place = from < 0 && by < 0 ? matches.length - 1 : from + by;
+  return matches[(place + matches.length) % Math.max(matches.length, 1)] ?? null;
+}

@@ -1,0 +1,137 @@
+"""Search: the table that both languages answer alike, and what is Python's own."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz.errors import QueryError
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.search.evaluate import find
+from ckpt_viz.search.syntax import Mistake
+from tests import payload_fixtures
+from tests.graphs import graph, keras3_adam
+
+# Also read by labextension/src/search.test.ts.
+TABLE = json.loads((Path(__file__).parent / "data" / "search.json").read_text("utf-8"))
+
+
+@cache
+def _fixtures() -> dict[str, tuple[Graph, Overlay | None]]:
+    alone = {name: (graph, None) for name, graph in payload_fixtures.graphs().items()}
+    return alone | {name: (o.graph, o) for name, o in payload_fixtures.overlays().items()}
+
+
+def _answer(case: dict[str, Any]) -> dict[str, Any]:
+    shown, overlay = _fixtures()[case["graph"]]
+    found = find(shown, case["query"], overlay)
+    if isinstance(found, Mistake):
+        return {"mistake": {"place": found.place, "expected": found.expected}}
+    return {"ids": list(found)}
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(c, id=f"{i}: {c['query'][:40]!r}") for i, c in enumerate(TABLE)]
+)
+def test_query_finds_what_the_table_says(case: dict[str, Any]) -> None:
+    assert _answer(case) == {key: case[key] for key in case if key in ("ids", "mistake")}
+
+
+def test_explorer_finds_ids_and_says_where_a_query_is_none() -> None:
+    explorer = cv.show(keras3_adam())
+    assert explorer.find("layer role:variable") == (7, 8)
+    assert explorer.find("") == ()
+    with pytest.raises(cv.CkptVizError) as raised:
+        explorer.find("kernel role:foo")
+    assert isinstance(raised.value, QueryError)
+    assert raised.value.place == 12
+    assert str(raised.value) == (
+        "query 'kernel role:foo', at character 13: expected one of object, layer, container, "
+        "variable, slot, optimizer, value, bookkeeping, or the beginning of one"
+    )
+
+
+def test_search_of_a_comparison_knows_its_states() -> None:
+    old, new = graph({0: {"a": 1, "b": 2}}, (1, 2)), graph({0: {"a": 1, "c": 2}}, (1, 2))
+    explorer = cv.show(new, against=old)
+    named = {explorer.graph.name(i) for i in explorer.find("is:unmatched|moved")}
+    assert named == {"(root).b", "(root).c"}
+
+
+def test_a_chain_of_100_000_nodes_takes_no_recursion_and_no_paths() -> None:
+    chain = graph({i: {f"edge {i + 1}": i + 1} for i in range(100_000)})
+    assert find(chain, r"under:edge*99998 /edge \d+$/ -x") == (99_999, 100_000)
+    assert find(chain, 'near:"edge 50000~1" edge') == (49_999, 50_000, 50_001)
+    assert find(chain, '"edge 50000/edge" "edge 4/"') == (50_001,)
+    assert find(chain, "name:(root).**.edge*100000") == (100_000,)
+    assert find(chain, "(root).edge 1.edge 2") == (2,)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["(a*)*b", "(a|aa)+$", "(.*)(.*)(.*)(.*)[^a]", "a{0,100}a{0,100}b", "(?:a?){50}a{50}"],
+)
+def test_no_pattern_makes_a_search_slow(pattern: str) -> None:
+    long = graph({0: {"a" * 20_000: 1}})
+    assert find(long, f"/{pattern}/") in ((1,), ())
+
+
+def test_a_pattern_that_takes_too_many_steps_says_so() -> None:
+    names = {f"{i:020b}".replace("0", "a").replace("1", "b"): i + 1 for i in range(5_000)}
+    hard = "(a|b)*a" + "(a|b)" * 60
+    found = find(graph({0: {"".join(names): 1} | names}), f"x /{hard}/")
+    assert found == Mistake(2, "a simpler pattern; this one takes too many steps")
+
+
+@pytest.mark.tf
+def test_texts_of_tensorflow_find_their_nodes(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    def model(units: int) -> Any:
+        layers = [tf.keras.layers.Dense(3, name="one"), tf.keras.layers.Dense(units, name="two")]
+        built = tf.keras.Sequential(layers, name="net")
+        built.build((None, 2))
+        return built
+
+    saved = model(4)
+    step = tf.Variable([1, 2], name="step")
+    prefix = tf.train.Checkpoint(model=saved, step=step).write(str(tmp_path / "ckpt"))
+
+    # A shape that differs, by its full name: the variable of the program.
+    other = model(5)
+    live = cv.graph(tf.train.Checkpoint(model=other))
+    with pytest.raises(ValueError, match="incompatible tensor") as raised:
+        tf.train.Checkpoint(model=other).read(prefix)
+    assert _objects(live, str(raised.value)) in ([other.layers[1].kernel], [other.layers[1].bias])
+
+    # What is saved and not used, by name and key: in the file, and in a check of it.
+    short = tf.train.Checkpoint(model=model(4))
+    with pytest.raises(AssertionError, match="Unresolved object") as unresolved:
+        short.read(prefix).assert_consumed()
+    (found,) = _ids(cv.graph(prefix), str(unresolved.value))
+    assert cv.graph(prefix).name(found) == "(root).step"
+    checked = cv.show(cv.check(short, prefix, method="read"))
+    (ghost,) = checked.find(str(unresolved.value))
+    assert checked.graph.name(ghost) == "(root).step"
+
+    # What is not saved, by the repr of the variable.
+    more = tf.train.Checkpoint(model=saved, step=step, extra=tf.Variable([3.0], name="extra"))
+    with pytest.raises(AssertionError, match="not bound to checkpointed") as unbound:
+        more.read(prefix).assert_existing_objects_matched()
+    assert _objects(cv.graph(more), str(unbound.value)) == [more.extra]
+
+
+def _ids(shown: Graph, query: str) -> tuple[int, ...]:
+    found = find(shown, query)
+    assert isinstance(found, tuple)
+    return found
+
+
+def _objects(shown: Graph, query: str) -> list[object]:
+    return [shown.object(node_id) for node_id in _ids(shown, query)]

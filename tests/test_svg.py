@@ -1,0 +1,273 @@
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, Role
+from ckpt_viz.object_graph.overlay import Overlay, State
+from ckpt_viz.render.outline import MAX_ROWS, outline
+from ckpt_viz.render.svg import to_svg
+from tests.graphs import graph, keras3_adam, named, without_optimizer
+from tests.hostile.makers import NASTY
+from tests.payload_fixtures import graphs, overlays
+from tests.saved_graphs import write_graph
+
+_SVG = "{http://www.w3.org/2000/svg}"
+_ELEMENTS = {"svg", "title", "desc", "style", "rect", "path", "g", "text"}
+_ATTRIBUTES = {
+    *("class", "width", "height", "viewBox", "role", "x", "y", "rx", "d"),
+}
+
+
+def _texts(svg: str) -> list[str]:
+    """Return the texts of the picture, in its order."""
+    return [element.text or "" for element in ET.fromstring(svg).iter(f"{_SVG}text")]
+
+
+def _rows(svg: str) -> list[list[str]]:
+    """Return the texts of each row of the outline."""
+    return [
+        [text.text or "" for text in row.iter(f"{_SVG}text")]
+        for row in ET.fromstring(svg).iter(f"{_SVG}g")
+        if row.get("role") == "listitem"
+    ]
+
+
+def _labels(svg: str) -> list[str]:
+    return [row[0] for row in _rows(svg)]
+
+
+# --- what is in a picture
+
+
+def test_rows_are_the_outline_with_names_roles_and_values() -> None:
+    assert _rows(keras3_adam().to_svg()) == [
+        ["(root)", "object"],
+        ["optimizer", "optimizer"],
+        ["_variables", "object"],
+        ["_trainable_variables", "object"],
+        ["_iterations", "variable", "float32 5×2"],
+        ["_momentums", "object"],
+        ["layer", "object"],
+        ["_kernel", "variable", "float32 7×2  with momentum"],
+        ["bias", "variable", "float32 8×2  with momentum"],
+    ]
+
+
+def test_every_role_has_a_shape_of_its_own() -> None:
+    shapes = {
+        row[1]: icon
+        for row, icon in zip(
+            _rows(keras3_adam().to_svg()),
+            re.findall(r'class="icon (\w+)', keras3_adam().to_svg()),
+            strict=True,
+        )
+    }
+    assert shapes == {"object": "object", "optimizer": "optimizer", "variable": "variable"}
+    alone = Node(role=Role.SLOT)
+    assert 'class="icon slot dashed"' in ObjectGraph((alone,), "s", Origin.SAVED).to_svg()
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> cv.RestoreCheck:
+    """The check of a layer with an optimizer, and a checkpoint without one."""
+    return cv.check(
+        write_graph(tmp_path / "adam-1", keras3_adam()),
+        write_graph(tmp_path / "plain-1", without_optimizer()),
+    )
+
+
+def test_a_check_has_its_verdict_on_top_and_states_in_its_rows(check: cv.RestoreCheck) -> None:
+    texts = _texts(check.to_svg())
+    assert "✗ assert_consumed() would fail: 3 not in checkpoint" in texts
+    assert any(text.startswith("✓ restore()   ✗ assert_consumed()") for text in texts)
+    rows = {row[0]: row[1:] for row in _rows(check.to_svg())}
+    assert rows["_iterations"] == ["variable", "float32 5×2", "+", "not in checkpoint"]
+    assert rows["_kernel"][-3:] == ["✓", "matched", "below: +1"]
+
+
+def test_a_diff_says_what_differs_and_strikes_out_what_is_gone() -> None:
+    svg = cv.diff(keras3_adam(), without_optimizer()).to_svg()
+    assert _texts(svg)[1] == "≠ differs: 7 only in a; 2 values not compared"
+    assert 'class="gone"' in svg
+    (row,) = [row for row in _rows(svg) if row[0] == "optimizer"]
+    assert row == ["optimizer", "optimizer", "\N{MINUS SIGN}", "only in a"]
+
+
+def test_what_is_wrong_with_a_node_stands_in_its_row() -> None:
+    svg = graphs()["error_and_saver"].to_svg()
+    assert any("! " in text for row in _rows(svg) for text in row)
+
+
+def test_empty_names_are_seen() -> None:
+    empty = graph({0: {"": 1, "  ": 2}})
+    assert _labels(empty.to_svg()) == ["(root)", '""', '"  "']
+
+
+def test_same_graph_gives_the_same_picture() -> None:
+    for one in graphs().values():
+        assert one.to_svg() == one.to_svg()
+    assert keras3_adam().to_svg() == keras3_adam().to_svg()
+
+
+def test_who_does_not_see_it_is_told_title_summary_and_each_row(check: cv.RestoreCheck) -> None:
+    root = ET.fromstring(check.to_svg())
+    assert [child.tag for child in root][:2] == [f"{_SVG}title", f"{_SVG}desc"]
+    assert (root.findtext(f"{_SVG}desc") or "").startswith("assert_consumed() would fail: 3 not")
+    sentences = [
+        row.findtext(f"{_SVG}title")
+        for row in root.iter(f"{_SVG}g")
+        if row.get("role") == "listitem"
+    ]
+    assert "(root).optimizer._iterations, variable, float32 5×2, not in checkpoint" in sentences
+
+
+# --- hostile names
+
+
+@pytest.mark.parametrize("name", [*NASTY, "]]>", "a\u202eb", "\ud800", "\ufffe", "x" * 1_000_000])
+def test_hostile_names_are_text(name: str) -> None:
+    hostile = replace(named(keras3_adam(), name), title=name)
+    compared = cv.diff(hostile, keras3_adam())
+    for svg in (hostile.to_svg(), compared.to_svg()):
+        _check_safe(svg)
+        assert len(svg) < 200_000
+
+
+def test_fixtures_are_safe_pictures() -> None:
+    for one in graphs().values():
+        _check_safe(one.to_svg())
+    for overlay in overlays().values():
+        _check_safe(to_svg(overlay.graph, overlay))
+
+
+def _check_safe(svg: str) -> None:
+    """Fail unless the picture is well-formed, printable and nothing but shapes and text."""
+    assert svg.replace("\n", "").isprintable()
+    svg.encode()
+    for element in ET.fromstring(svg).iter():
+        assert element.tag.removeprefix(_SVG) in _ELEMENTS
+        assert set(element.attrib) <= _ATTRIBUTES
+    (style,) = re.findall(r"<style>(.*?)</style>", svg)
+    assert "url" not in style
+    assert "@import" not in style
+
+
+# --- which rows
+
+
+def test_large_graphs_have_the_rows_near_the_root_and_say_what_is_left_out() -> None:
+    layers = 400
+    edges = {0: {"model": 1, "step": 2}, 1: {f"layer_{i}": 3 + 2 * i for i in range(layers)}} | {
+        3 + 2 * i: {"kernel": 4 + 2 * i} for i in range(layers)
+    }
+    large = graph(edges, (2, *(4 + 2 * i for i in range(layers))))
+    labels = _labels(large.to_svg())
+    assert len(labels) <= MAX_ROWS
+    assert labels[:4] == ["(root)", "model", "layer_0", "kernel"]
+    assert "layer_99" in labels
+    assert "layer_100" not in labels
+    assert labels[-2:] == ["… 300 more children", "step"]
+    assert _texts(large.to_svg())[-1] == "203 of 803 nodes shown; 600 in what is closed"
+
+
+def test_closed_nodes_say_how_much_is_below() -> None:
+    edges = {0: {str(i): i for i in range(1, 99)}} | {
+        i: {str(j): 49 + 50 * i + j for j in range(50)} for i in range(1, 99)
+    }
+    rows = _rows(graph(edges).to_svg())
+    assert rows[-1] == ["98", "object", "▸ 50 nodes below"]
+    assert len(rows) <= MAX_ROWS
+
+
+def _layers(count: int, wrong: tuple[int, ...]) -> tuple[ObjectGraph, ObjectGraph]:
+    """Return two models of many layers; the kernels of the wrong ones have other shapes."""
+    edges = {0: {"model": 1}, 1: {f"layer_{i}": 2 + 2 * i for i in range(count)}} | {
+        2 + 2 * i: {"kernel": 3 + 2 * i} for i in range(count)
+    }
+    one = graph(edges, tuple(3 + 2 * i for i in range(count)))
+    nodes = list(one.nodes)
+    for i in wrong:
+        (attribute,) = nodes[3 + 2 * i].attributes
+        nodes[3 + 2 * i] = replace(nodes[3 + 2 * i], attributes=(replace(attribute, shape=(1,)),))
+    return one, replace(one, nodes=tuple(nodes))
+
+
+def test_problems_are_shown_however_deep_in_the_graph_they_are() -> None:
+    svg = cv.diff(*_layers(5_000, (4_321,))).to_svg()
+    labels = _labels(svg)
+    assert labels[labels.index("layer_4321") + 1] == "kernel"
+    assert {"layer_4320", "layer_4322"} <= set(labels)  # and what stands beside them
+    assert len(labels) < 50
+    assert any(row[-2].startswith("shape differs") or "shape" in row[-1] for row in _rows(svg))
+
+
+def test_problems_without_a_row_are_counted() -> None:
+    wrong = tuple(range(0, 5_000, 7))
+    svg = cv.diff(*_layers(5_000, wrong)).to_svg()
+    rows = _rows(svg)
+    assert len(rows) <= MAX_ROWS
+    shown = sum("≠" in row for row in rows)
+    counted = sum(int(n) for row in rows for n in re.findall(r"≠(\d+)", row[-1]))
+    assert shown + counted == len(wrong)
+    assert shown > 100
+
+
+def test_comparison_without_a_difference_is_short() -> None:
+    one, _ = _layers(20, ())
+    rows = _rows(cv.diff(one, one).to_svg())
+    assert len(rows) <= 25
+    assert _texts(cv.diff(one, one).to_svg())[1].startswith("✓ no difference")
+
+
+@pytest.mark.parametrize("max_rows", [1, 2, 3, 5, 17])
+def test_no_more_rows_than_asked_for(max_rows: int) -> None:
+    compared: list[tuple[cv.ObjectGraph, Overlay | None]] = [(keras3_adam(), None)]
+    diff = cv.diff(*_layers(50, (3, 30)))
+    compared.append((ObjectGraph(diff.overlay.graph.nodes, "", Origin.SAVED), diff.overlay))
+    for one, overlay in compared:
+        assert 1 <= len(outline(one, overlay, max_rows)) <= max_rows
+
+
+def test_every_node_is_shown_counted_or_keras_own() -> None:
+    for overlay in overlays().values():
+        for max_rows in (2, 5, 300):
+            rows = outline(overlay.graph, overlay, max_rows)
+            ids = [row.node_id for row in rows if row.node_id is not None]
+            assert len(set(ids)) == len(ids)
+            assert len(ids) + sum(row.hidden for row in rows) == len(overlay.graph.nodes)
+
+
+def test_states_of_what_is_closed_add_up() -> None:
+    diff = cv.diff(*_layers(300, tuple(range(10, 200))))
+    for max_rows in (1, 20, 300):
+        rows = outline(diff.overlay.graph, diff.overlay, max_rows)
+        marks = diff.overlay.marks
+        shown = sum(r.node_id is not None and marks[r.node_id].state is State.SHAPE for r in rows)
+        assert shown + sum(n for r in rows for state, n in r.states if state is State.SHAPE) == 190
+
+
+def test_keras_own_lists_are_left_out_unless_something_is_wrong_there() -> None:
+    own = Node(role=Role.BOOKKEEPING)
+    nodes = (Node((Child("_tracker", 1), Child("v", 2))), own, Node())
+    assert _labels(ObjectGraph(nodes, "t", Origin.LIVE).to_svg()) == ["(root)", "v"]
+    other = ObjectGraph((Node((Child("v", 1),)), Node()), "t", Origin.LIVE)
+    assert "_tracker" in _labels(cv.diff(ObjectGraph(nodes, "t", Origin.LIVE), other).to_svg())
+
+
+def test_long_chain_is_cut_and_stays_narrow() -> None:
+    chain = graph({i: {"next": i + 1} for i in range(20_000)}, (20_000,))
+    svg = chain.to_svg()
+    assert len(_rows(svg)) == MAX_ROWS
+    assert int(re.findall(r'width="(\d+)"', svg)[0]) < 1500
+
+
+def test_wide_and_many_values_keep_to_their_columns() -> None:
+    many = tuple(Attribute(f"a{i}", "", f"k{i}", "float32", (i,), 4) for i in range(5_000))
+    wide = ObjectGraph((Node((Child("日本" * 100, 1),)), Node(attributes=many)), "層", Origin.SAVED)
+    label, _, value = _rows(wide.to_svg())[1]
+    assert label == "日本" * 11 + "日…"
+    assert len(value) == 44

@@ -1,0 +1,87 @@
+"""Search in a notebook: typed, stepped through, filtered, and known to the kernel."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, expect
+
+from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.test_explorer import SHOW, TRAIN, box, row
+
+ANSWER = "print(repr(explorer.query), explorer.mode, len(explorer.find(explorer.query)))"
+SET = "explorer.mode = 'highlight'; explorer.query = 'step'"
+PASTED = """WARNING:tensorflow:Value in checkpoint could not be found in the restored object:
+(root).model._functional._operations.1.bias"""
+
+
+def test_what_is_typed_is_found_in_the_browser_and_in_the_kernel(lab: JupyterLab) -> None:
+    lab.create_notebook("search.ipynb", *map(code_cell, (TRAIN, SHOW, ANSWER, SET)))
+    lab.open_notebook("search.ipynb")
+    lab.run_cell(0)
+    lab.run_cell(1)
+    explorer = lab.output(1).locator(".ckpt-viz")
+    keyboard = lab.page.keyboard
+
+    # A key leads into the box; brackets and `n` are letters there.
+    explorer.get_by_role("treegrid").press("/")
+    search = explorer.get_by_role("searchbox", name="Search (/)")
+    expect(search).to_be_focused()
+    keyboard.type("kernel shape:[*,5]")
+    counted, status = explorer.locator(".ckv-matches"), explorer.get_by_role("status")
+    expect(counted).to_have_text("3 matches")  # the kernel and its two slot variables
+    expect(status).to_contain_text("3 matches")
+
+    # Enter goes to them, in a circle; n and N do outside of the box.
+    search.press("Enter")
+    expect(counted).to_have_text("1 of 3")
+    expect(row(explorer, "_kernel")).to_have_attribute("aria-selected", "true")
+    expect(explorer.locator("mark.ckv-match")).not_to_have_count(0)
+    expect(explorer.locator(".ckv-found")).not_to_have_count(0)
+    expect(status).to_contain_text("1 of 3: _kernel, variable")
+    search.press("Shift+Enter")
+    expect(counted).to_have_text("3 of 3")
+    expect(search).to_be_focused()
+    search.press("Escape")
+    expect(explorer.get_by_role("treegrid")).to_be_focused()
+    expect(search).to_have_value("kernel shape:[*,5]")
+    keyboard.press("n")
+    expect(counted).to_have_text("1 of 3")
+    keyboard.press("Shift+N")
+    expect(counted).to_have_text("3 of 3")
+    lab.screenshot("search")
+
+    # The filter leaves the matches and what holds them.
+    explorer.get_by_role("button", name="filter", exact=True).click()
+    expect(box(explorer, "(root).step")).to_have_count(0)
+    expect(_rows(explorer)).to_contain_text(["_kernel", "momentum", "velocity"])
+    lab.screenshot("search-filter")
+    lab.run_cell_until(2, "'kernel shape:[*,5]' filter 3")
+    expect(lab.output(2)).to_have_text("'kernel shape:[*,5]' filter 3")
+
+    # The kernel sets both.
+    lab.run_cell(3)
+    expect(search).to_have_value("step")
+    expect(counted).to_have_text("1 match")
+    expect(box(explorer, "(root).step").locator(".ckv-found")).to_have_count(1)
+
+    # What is no query is said in words, and a text of TensorFlow finds its node.
+    search.fill("kernel role:foo")
+    expect(explorer.locator(".ckv-mistake")).to_contain_text("At character 13: expected one of")
+    expect(search).to_have_attribute("aria-invalid", "true")
+    lab.screenshot("search-mistake")
+    search.fill("")
+    search.evaluate(
+        """(box, text) => {
+            const clipboardData = new DataTransfer();
+            clipboardData.setData("text/plain", text);
+            box.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+        }""",
+        PASTED,
+    )
+    expect(counted).to_have_text("1 match")
+    search.press("Enter")
+    expect(row(explorer, "bias")).to_have_attribute("aria-selected", "true")
+    expect(explorer.locator(".ckv-mistake")).to_have_count(0)
+
+
+def _rows(explorer: Locator) -> Locator:
+    return explorer.locator("mark.ckv-match")
