@@ -69,13 +69,12 @@ def named(graph: ObjectGraph, name: str) -> ObjectGraph:
     return replace(
         graph,
         nodes=tuple(
-            replace(
-                node,
+            node._replace(
                 children=tuple(
-                    replace(c, local_name=f"{name}{i}") for i, c in enumerate(node.children)
+                    c._replace(local_name=f"{name}{i}") for i, c in enumerate(node.children)
                 ),
                 attributes=tuple(
-                    replace(a, full_name=name, checkpoint_key=name) for a in node.attributes
+                    a._replace(full_name=name, checkpoint_key=name) for a in node.attributes
                 ),
             )
             for node in graph.nodes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import suppress
-from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -47,8 +46,7 @@ def _as_far_as_alive_knows(ours: Node, theirs: Node) -> tuple[Attribute, ...]:
     """Return the saved attributes without what only the object's own code could have told."""
     known = {attribute.name: attribute for attribute in ours.attributes}
     return tuple(
-        replace(
-            attribute,
+        attribute._replace(
             dtype=attribute.dtype if known[attribute.name].dtype else None,
             shape=attribute.shape if known[attribute.name].shape is not None else None,
             nbytes=attribute.nbytes if known[attribute.name].nbytes is not None else None,

@@ -377,14 +377,14 @@ def _spelled(match: re.Match[str]) -> str:
 def _marked(graph: ObjectGraph) -> Iterator[Node]:
     for i, node in enumerate(graph.nodes):
         if i == 2:
-            node = replace(node, error="ValueError: poisoned", type_name="Dense", role=Role.LAYER)
+            node = node._replace(error="ValueError: poisoned", type_name="Dense", role=Role.LAYER)
         if i == 6:
-            node = replace(node, registered_saver="Custom.saver", role=Role.VALUE)
+            node = node._replace(registered_saver="Custom.saver", role=Role.VALUE)
         if i == 0:
-            node = replace(node, not_saved=(NotSaved("blocks", "TrackedList", 2),))
+            node = node._replace(not_saved=(NotSaved("blocks", "TrackedList", 2),))
         if i == 7:
-            broken = replace(node.attributes[0], error="ckpt.data: no such file")
-            node = replace(node, attributes=(broken,))
+            broken = node.attributes[0]._replace(error="ckpt.data: no such file")
+            node = node._replace(attributes=(broken,))
         yield node
 
 

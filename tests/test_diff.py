@@ -46,7 +46,7 @@ def trees(draw: st.DrawFn) -> ObjectGraph:
     for optimizer, variable in draw(st.sets(st.tuples(ids, ids), max_size=3)):
         slot = SlotVariable(draw(st.sampled_from("mv")), variable, len(made))
         declared = (*made[optimizer].slot_variables, slot)
-        made[optimizer] = replace(made[optimizer], slot_variables=declared)
+        made[optimizer] = made[optimizer]._replace(slot_variables=declared)
         made.append(Node(attributes=_value("float32", (1,))))
     return ObjectGraph(assign_roles(made), "tree", Origin.SAVED)
 
@@ -180,7 +180,7 @@ def test_shared_variable_that_is_two_elsewhere_is_there_once_only() -> None:
     shared = graph({0: {"a": 1, "b": 1}}, variables=(1,))
     two = ObjectGraph(
         assign_roles(
-            [Node((Child("a", 1), Child("b", 2))), shared.nodes[1], replace(shared.nodes[1])]
+            [Node((Child("a", 1), Child("b", 2))), shared.nodes[1], shared.nodes[1]._replace()]
         ),
         "two",
         Origin.SAVED,
@@ -228,7 +228,7 @@ def _one_shape(of: ObjectGraph, variables: tuple[int, ...]) -> ObjectGraph:
     return replace(
         of,
         nodes=tuple(
-            replace(node, attributes=_value("float32", (9,))) if i in variables else node
+            node._replace(attributes=_value("float32", (9,))) if i in variables else node
             for i, node in enumerate(of.nodes)
         ),
     )
@@ -304,7 +304,7 @@ def test_slot_that_is_an_ordinary_variable_elsewhere_has_another_role() -> None:
     b = replace(
         a,
         nodes=tuple(
-            replace(node, slot=None, role=Role.VARIABLE) if node.slot is not None else node
+            node._replace(slot=None, role=Role.VARIABLE) if node.slot is not None else node
             for node in a.nodes
         ),
     )

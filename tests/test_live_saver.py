@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -47,7 +46,7 @@ def read_untouched(saver: Any, graph: Any) -> tuple[Node, ...]:
 
 
 def without_types(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-    return tuple(replace(node, type_name=None) for node in nodes)
+    return tuple(node._replace(type_name=None) for node in nodes)
 
 
 def saved_nodes(prefix: str) -> tuple[Node, ...]:
@@ -196,7 +195,7 @@ def test_eager_saver_gives_what_it_would_save(tmp_path: Path) -> None:
         saver = tf.compat.v1.train.Saver(given)
         nodes, objects = read_saver(saver)
         prefix = saver.save(None, str(tmp_path / "eager"), write_meta_graph=False)
-        assert [replace(node, type_name=None, trainable=None) for node in nodes] == list(
+        assert [node._replace(type_name=None, trainable=None) for node in nodes] == list(
             read_name_based(open_bundle(prefix))
         )
         assert read_saver(saver) == (nodes, objects)  # after it has saved, as before

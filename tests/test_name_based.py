@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -167,7 +167,7 @@ def test_both_formats_give_the_same_nodes(tmp_path: Path, sharded: bool) -> None
     text = named(expected, "text")
     (value,) = text.attributes
     assert value.nbytes == 9  # its length, a checksum, the string
-    unknown = replace(text, attributes=(replace(value, nbytes=None),))
+    unknown = text._replace(attributes=(value._replace(nbytes=None),))
     assert read_name_based(open_saver_v1(old), meta) == tuple(
         unknown if node is text else node for node in expected
     )

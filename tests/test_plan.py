@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 
 import ckpt_viz as cv
 from ckpt_viz import ObjectGraph, Origin
@@ -257,7 +256,7 @@ def test_what_an_optimizer_names_is_told_by_its_place_in_the_model() -> None:
     )
     (value,) = a.nodes[6].attributes
     nodes = list(a.nodes)
-    nodes[6] = replace(a.nodes[6], attributes=(replace(value, dtype="int64"),))
+    nodes[6] = a.nodes[6]._replace(attributes=(value._replace(dtype="int64"),))
     b = ObjectGraph(tuple(nodes), "other", Origin.SAVED)
     (line,) = [one for one in str(cv.diff(a, b)).splitlines() if "dtype differs" in one]
     assert "(root).optimizer._variables.0  at (root).model.deep.layer.kernel" in line

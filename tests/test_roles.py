@@ -1,5 +1,4 @@
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ckpt_viz import Node, Role, Slot, SlotRule
 from ckpt_viz.object_graph.roles import assign_roles
@@ -63,7 +62,7 @@ def _roles_with_scalars(names: Sequence[str], *, shape: tuple[int, ...] = ()) ->
     variables = range(1, 1 + len(names))
     edges = {0: dict(zip(names, variables, strict=True))}
     found = [
-        replace(node, attributes=tuple(replace(a, shape=shape) for a in node.attributes))
+        node._replace(attributes=tuple(a._replace(shape=shape) for a in node.attributes))
         for node in nodes(edges, variables=tuple(variables))
     ]
     return [node.role for node in assign_roles(found)]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -395,7 +394,7 @@ def _keras_3(
     for name, items in held.items():
         children.append(Child(name, len(nodes)))
         nodes.append(Node(tuple(Child(str(i), item) for i, item in enumerate(items))))
-    nodes[0] = replace(nodes[0], children=tuple(children))
+    nodes[0] = nodes[0]._replace(children=tuple(children))
     return nodes
 
 
@@ -496,7 +495,7 @@ def _keras_2(variables: Sequence[Named], own: Sequence[Named]) -> list[Node]:
     """Return a graph of a new Keras 2 optimizer at node 0, as `_keras_3` does."""
     nodes = _keras_3(variables, own, {})
     kept = tuple(c for c in nodes[0].children if c.local_name != "_trainable_variables")
-    return [replace(nodes[0], children=kept), *nodes[1:]]
+    return [nodes[0]._replace(children=kept), *nodes[1:]]
 
 
 def test_keras_2_slot_is_named_after_its_variable() -> None:

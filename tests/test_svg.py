@@ -192,7 +192,7 @@ def _layers(count: int, wrong: tuple[int, ...]) -> tuple[ObjectGraph, ObjectGrap
     nodes = list(one.nodes)
     for i in wrong:
         (attribute,) = nodes[3 + 2 * i].attributes
-        nodes[3 + 2 * i] = replace(nodes[3 + 2 * i], attributes=(replace(attribute, shape=(1,)),))
+        nodes[3 + 2 * i] = nodes[3 + 2 * i]._replace(attributes=(attribute._replace(shape=(1,)),))
     return one, replace(one, nodes=tuple(nodes))
 
 

@@ -18,7 +18,7 @@ def any_nodes(draw: st.DrawFn) -> tuple[Node, ...]:
     slots = st.lists(st.builds(SlotVariable, NAMES, ids, ids), max_size=2).map(tuple)
     variable = graph({}, variables=(0,)).nodes[0].attributes
     attributes = st.sampled_from([(), variable])
-    node = st.builds(Node, children=children, slot_variables=slots, attributes=attributes)
+    node = st.tuples(children, attributes, slots).map(lambda fields: Node(*fields))
     return assign_roles(draw(st.lists(node, min_size=count, max_size=count)))
 
 

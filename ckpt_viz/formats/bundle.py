@@ -129,6 +129,28 @@ class Bundle:
         entry = self.entries[key]
         return self._stored_bytes(key, entry._replace(size=min(entry.size, nbytes)))
 
+    def first_elements(self, key: str, count: int) -> Array | None:
+        """Return the first elements of a tensor, flat, reading their bytes alone; unchecked.
+
+        None where they do not lie together: of strings, slices, dtypes that NumPy lacks, and keys
+        that are not in `entries`.
+        """
+        from ckpt_viz.formats import tensors
+
+        entry = self.entries.get(key)
+        if entry is None or entry.shape is None or entry.slices or entry.dtype == "string":
+            return None
+        dtype = tensors.numpy_dtype(entry.dtype)
+        if dtype is None or self._why_absent(entry) is not None:
+            return None
+        number = min(count, math.prod(entry.shape))
+        if number * dtype.itemsize > entry.size:
+            return None
+        data = self.beginning(key, number * dtype.itemsize)
+        return tensors.decode(
+            data, entry.dtype, (number,), self.byte_order, self._place(key, entry)
+        )
+
     def read_string_scalar(self, key: str) -> bytes:
         """Return the one string that a tensor holds: the object graph, say.
 

@@ -67,7 +67,7 @@ def _rearranged(node: Node, hidden: set[int], slots: Sequence[SlotVariable]) -> 
     children = tuple([child for child in node.children if child.node_id not in hidden])
     if not slots and len(children) == len(node.children):
         return node  # as most are
-    return replace(node, children=children, slot_variables=tuple(slots))
+    return node._replace(children=children, slot_variables=tuple(slots))
 
 
 def _pair_slots_with_others(

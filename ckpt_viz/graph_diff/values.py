@@ -41,10 +41,10 @@ def _tensors(graph: Graph, checkpoint_key: str) -> dict[str, _Tensor] | None:
     """
     found: dict[str, _Tensor] = {}
     for key in graph.tensor_keys(checkpoint_key):
-        stored = graph.stored(key)
-        if stored is None or stored.fingerprint is None:
+        stored, fingerprint = graph.stored(key), graph.fingerprint(key)
+        if stored is None or fingerprint is None:
             return None
-        layout, sums = stored.fingerprint
+        layout, sums = fingerprint
         found[key.removeprefix(checkpoint_key)] = _Tensor(stored.dtype, stored.shape, layout, sums)
     return found or None
 

@@ -86,10 +86,12 @@ class TensorFlowSide:
         it = self.objects[obj]
         if isinstance(it, Made):
             return _no_child
+        asks_only_for_children = tf_restore.looks_up_children_only(it)
+        if asks_only_for_children and obj in self.walk.childless:
+            return _no_child
         refusal = self.walk.refusals.get(obj)
         if refusal is not None:
             raise Refusal(_failure(Cause.CHILDREN, refusal))
-        asks_only_for_children = tf_restore.looks_up_children_only(it)
         if asks_only_for_children and tf_private.is_childless(it):
             return _no_child
         children = self._children_ids(obj)
@@ -147,7 +149,7 @@ class TensorFlowSide:
         it = self.objects[obj]
         try:
             if not isinstance(it, Made):
-                return self._gather(it, node)
+                return self._gather(obj, it, node)
             if node.registered_saver:
                 return self._by_saver(tf_restore.another_variable(it.dtype), node.registered_saver)
             return _variable_reads(node, it.dtype, it.shape)
@@ -156,14 +158,15 @@ class TensorFlowSide:
         except Exception as error:  # the object's own code
             raise Refusal(_failure(Cause.CODE, error)) from error
 
-    def _gather(self, obj: Any, node: Node) -> Gathered:
+    def _gather(self, obj_id: int, obj: Any, node: Node) -> Gathered:
         if node.registered_saver:
             gathered = self._by_saver(obj, node.registered_saver)
             tf_restore.has_saveables(obj)  # asked, though of no use: its own code may raise
             return gathered
         if not node.attributes:
             return NOTHING
-        if self._saver_of(obj):
+        savers = self.walk.savers
+        if savers[obj_id] if obj_id in savers else tf_private.registered_saver_name(obj):
             tf_restore.has_saveables(obj)
             return Gathered(Kind.REGISTERED, is_opaque=True)
         if tf_private.is_python_state(obj):
@@ -182,11 +185,10 @@ class TensorFlowSide:
             return _by_attributes(obj, node)
         return _by_saveables(obj, node, self.reading)
 
-    def _saver_of(self, obj: Any) -> str | None:
-        known = self._ids.get(id(obj), -1)
-        if known in self.walk.savers:
-            return self.walk.savers[known]
-        return tf_private.registered_saver_name(obj)
+    def has_value(self, obj: Any) -> bool:
+        """Return whether a restore's asserts count the object as one with a value."""
+        # TensorFlow asks a class for its methods each time, which takes longest.
+        return self._kind_of(obj) is not None or tf_restore.has_saveables(obj)
 
     def _by_saver(self, obj: Any, saver: str) -> Gathered:
         refused = tf_restore.saver_refuses(obj, saver)
@@ -199,14 +201,17 @@ class TensorFlowSide:
 
     def _plain_variable(self, obj: Any) -> Any:
         """Return the variable whose value the object reads, if its class is one that we know."""
-        cls = type(obj)
-        if cls not in self._kinds:
-            self._kinds[cls] = _kind_of_variable(obj)
-        kind = self._kinds[cls]
+        kind = self._kind_of(obj)
         if kind == "keras":
             obj = obj._value
             return obj if obj is not None and self._plain_variable(obj) is obj else None
         return obj if kind is not None else None
+
+    def _kind_of(self, obj: Any) -> str | None:
+        cls = type(obj)
+        if cls not in self._kinds:
+            self._kinds[cls] = _kind_of_variable(obj)
+        return self._kinds[cls]
 
     def named(self, obj: int) -> Named:
         """Return what the object would restore of a name-based checkpoint."""

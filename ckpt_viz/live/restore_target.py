@@ -83,17 +83,18 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Ite
         else:  # as Checkpoint(root=source) would find it
             counter = view.root._lookup_dependency(SAVE_COUNTER)
         creates = chosen == RESTORE and counter is None
-        valued, valuing = _valued(walk, skips_slots=skips_slots)
+        side = TensorFlowSide(
+            walk,
+            attached_count=len(attached),
+            makes_counter=creates,
+            attaches_counter=not is_checkpoint or view.root is not checkpoint,
+            counter_holder=walk.ids.get(id(checkpoint)) if is_checkpoint else None,
+            is_eager=tf_restore.is_eager(),
+        )
+        valued, valuing = _valued(walk, side, skips_slots=skips_slots)
         yield Target(
             graph=graph_of_walk(source, walk, nodes),
-            side=TensorFlowSide(
-                walk,
-                attached_count=len(attached),
-                makes_counter=creates,
-                attaches_counter=not is_checkpoint or view.root is not checkpoint,
-                counter_holder=walk.ids.get(id(checkpoint)) if is_checkpoint else None,
-                is_eager=tf_restore.is_eager(),
-            ),
+            side=side,
             method=chosen,
             listed=tuple(range(len(walk.objects))),
             valued=valued,
@@ -105,7 +106,9 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Ite
         )
 
 
-def _valued(walk: Walk, *, skips_slots: bool) -> tuple[tuple[int, ...], Failure | None]:
+def _valued(
+    walk: Walk, side: TensorFlowSide, *, skips_slots: bool
+) -> tuple[tuple[int, ...], Failure | None]:
     """Return the objects that a restore's asserts expect a value for, and what asking raises."""
     valued: list[int] = []
     failure: Failure | None = None
@@ -115,7 +118,7 @@ def _valued(walk: Walk, *, skips_slots: bool) -> tuple[tuple[int, ...], Failure 
         if is_empty and tf_private.is_data_structure(it):
             continue
         try:
-            if tf_restore.has_saveables(it):
+            if side.has_value(it):
                 valued.append(obj)
         except Exception as error:  # the object's own code
             failure = failure or Failure(Cause.CODE, type(error).__name__, str(error))

@@ -6,6 +6,7 @@ import sys
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
@@ -15,7 +16,7 @@ from ckpt_viz.live.saver import read_saver
 from ckpt_viz.live.untouched import untouched
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.nodes import Node, Stored
+from ckpt_viz.object_graph.nodes import Attribute, Node, Stored
 from ckpt_viz.object_graph.roles import assign_roles
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def graph_of_walk(source: object, walk: Walk, nodes: tuple[Node, ...]) -> Graph:
     objects = list(walk.objects)
     for parent, node in enumerate(nodes):
         for child in node.children:
-            objects[child.node_id] = walk.object_as_held(parent, child)
+            if isinstance(objects[child.node_id], list):
+                objects[child.node_id] = walk.object_as_held(parent, child)
     return _graph(source, assign_roles(nodes), objects)
 
 
@@ -51,7 +53,7 @@ def _graph(source: object, nodes: tuple[Node, ...], objects: Sequence[object | N
         nodes,
         title=type(source).__name__,
         origin=Origin.LIVE,
-        _access=_LiveAccess(source, tuple(map(_weak, objects)), _values(nodes), _specs(nodes)),
+        _access=_LiveAccess(source, tuple(map(_weak, objects)), nodes),
     )
 
 
@@ -97,8 +99,16 @@ class _LiveAccess:
 
     source: object
     references: Sequence[Callable[[], object | None]]
-    variables: dict[str, int]
-    specs: dict[str, Stored]
+    nodes: Sequence[Node]
+
+    @cached_property
+    def _attributes(self) -> dict[str, tuple[int, Attribute]]:
+        """The attribute of each checkpoint key, and its node."""
+        return {
+            attribute.checkpoint_key: (node_id, attribute)
+            for node_id, node in enumerate(self.nodes)
+            for attribute in node.attributes
+        }
 
     def object(self, node_id: int) -> object | None:
         return self.references[node_id]()
@@ -108,16 +118,25 @@ class _LiveAccess:
             return saver_accessor(graph, node_id, self.source, source)
         return accessor(graph, node_id, self.source, source)
 
+    def beginning(self, checkpoint_key: str, count: int) -> Array:
+        return self.value(checkpoint_key).reshape(-1)[:count]
+
     def stored(self, checkpoint_key: str) -> Stored | None:
-        return self.specs.get(checkpoint_key)
+        if checkpoint_key not in self._attributes:
+            return None
+        _, attribute = self._attributes[checkpoint_key]
+        return Stored(attribute.dtype, attribute.shape)
+
+    def fingerprint(self, checkpoint_key: str) -> None:
+        return None
 
     def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
         return (checkpoint_key,)
 
     def value(self, checkpoint_key: str) -> Array:
-        if checkpoint_key not in self.variables:
+        if checkpoint_key not in self._attributes:
             raise NoSuchTensorError(f"no variable is saved as {checkpoint_key!r}")
-        node_id = self.variables[checkpoint_key]
+        node_id, _ = self._attributes[checkpoint_key]
         variable = self.object(node_id)
         if variable is None:
             raise NoSuchTensorError(f"{checkpoint_key}: the program has dropped this variable")
@@ -133,22 +152,6 @@ class _LiveAccess:
             )
         value: Array = tf_private.value_of(variable)
         return value
-
-
-def _values(nodes: Sequence[Node]) -> dict[str, int]:
-    return {
-        attribute.checkpoint_key: node_id
-        for node_id, node in enumerate(nodes)
-        for attribute in node.attributes
-    }
-
-
-def _specs(nodes: Sequence[Node]) -> dict[str, Stored]:
-    return {
-        attribute.checkpoint_key: Stored(attribute.dtype, attribute.shape)
-        for node in nodes
-        for attribute in node.attributes
-    }
 
 
 def _weak(obj: Any) -> Callable[[], object | None]:

@@ -150,8 +150,14 @@ class _Restored:
             "checkpoint with ckpt_viz.graph()"
         )
 
+    def beginning(self, checkpoint_key: str, count: int) -> Array:
+        return self.value(checkpoint_key)
+
     def stored(self, checkpoint_key: str) -> Stored | None:
         return self.tensors.get(checkpoint_key)
+
+    def fingerprint(self, checkpoint_key: str) -> None:
+        return None
 
     def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
         return (checkpoint_key,)

@@ -8,7 +8,7 @@ with TensorFlow's version and the name.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib import import_module
@@ -189,8 +189,13 @@ def _unread(variable: Any) -> Iterator[None]:
 
 def registered_saver_name(obj: object) -> str | None:
     """Return the name of the saver that the object's class is registered with."""
-    name: str | None = private("saved_model.registration", "get_registered_saver_name")(obj)
-    return name
+    # As `get_registered_saver_name`, which raises and catches an error for each object without.
+    registry = private("saved_model.registration.registration", "_saver_registry")
+    predicates: dict[str, Callable[[object], bool]] = registry.get_registrations()
+    try:
+        return next((name for name in reversed(predicates) if predicates[name](obj)), None)
+    except LookupError:
+        return None
 
 
 def is_saver(obj: object) -> bool:
@@ -277,6 +282,11 @@ def is_python_state(obj: object) -> bool:
 def is_data_structure(obj: object) -> bool:
     """Return whether the object is one of TensorFlow's list, dict or tuple wrappers."""
     return isinstance(obj, private("trackable.data_structures", "TrackableDataStructure"))
+
+
+def is_name_scope(obj: object) -> bool:
+    """Return whether the object is a `tf.name_scope`, as each tf.Module has one."""
+    return type(obj) is private("framework.ops", "name_scope_v2")
 
 
 @cache

@@ -64,9 +64,11 @@ class Untouched:
 
     def remember(self, obj: object) -> None:
         """Remember an object and the trackables among its attributes, which it may ask."""
-        self._remember(obj)
+        if id(obj) not in self._remembered:
+            self._remember(obj)
         for value in trackable_attributes(obj).values():
-            if not is_childless(value):  # as most are: nobody asks them for children
+            # Most are childless: nobody asks them for children.
+            if id(value) not in self._remembered and not is_childless(value):
                 self._remember(value)
 
     def restore(self) -> None:
@@ -80,9 +82,8 @@ class Untouched:
                 setattr(obj, name, value)
 
     def _remember(self, obj: object) -> None:
-        if id(obj) not in self._remembered:
-            written = _written(instance_dict(obj))
-            self._remembered[id(obj)] = (obj, written, _proxy_state(obj))
+        written = _written(instance_dict(obj))
+        self._remembered[id(obj)] = (obj, written, _proxy_state(obj))
 
 
 @contextmanager

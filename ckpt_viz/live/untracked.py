@@ -48,9 +48,9 @@ def find_not_saved(
     found: dict[int, tuple[NotSaved, ...]] = {}
     for node_id, obj in enumerate(objects):
         told = []
-        for name, value in _attributes(obj):
+        for name, value in _attributes(obj, known, followed):
             if id(value) in known and id(value) not in followed:
-                continue
+                continue  # an attribute before this one has led to it
             missed = [t for t in _trackables_in(value, followed) if id(t) not in known]
             unsaved = [t for t in missed if is_layer(t) or _leads_to_a_value(t, known, memory)]
             known.update(map(id, unsaved))
@@ -61,17 +61,22 @@ def find_not_saved(
     return found
 
 
-def _attributes(obj: object) -> list[tuple[str, Any]]:
-    """Return the attributes in the order of their making, the public ones first.
+def _attributes(obj: object, known: set[int], followed: set[int]) -> list[tuple[str, Any]]:
+    """Return the attributes that may hold what is not known, in the order of their making.
 
-    What Keras 3 lists of a layer's parts comes last: the program has names of its own for them.
+    The public ones come first. What Keras 3 lists of a layer's parts comes last: the program has
+    names of its own for them.
     """
     if tf_private.is_variable(obj):
         return []
     attributes = [
         (name, value)
         for name, value in list(instance_dict(obj).items())
-        if isinstance(name, str) and not name.startswith("_self_") and type(value) not in _PLAIN
+        if type(value) not in _PLAIN
+        and not (id(value) in known and id(value) not in followed)
+        and isinstance(name, str)
+        and not name.startswith("_self_")
+        and not tf_private.is_name_scope(value)
     ]
     return sorted(attributes, key=lambda item: (item[0].startswith("_"), item[0] in KERAS_3_PARTS))
 

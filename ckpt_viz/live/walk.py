@@ -37,8 +37,9 @@ class Walk:
     `memory` makes the objects what they were when the walk is over. `refusals` is what listing
     the children of nodes raised, in the order of the walk, `savers` the registered savers of
     nodes, `roles` what types tell, and `slot_refusal` what listing slot variables raised first.
-    `hidden` are the root's own children, by name, that the walk passes by: a keyword of the
-    checkpoint has their name, and nothing else leads to them.
+    `childless` are nodes that were seen to track nothing, without asking. `hidden` are the root's
+    own children, by name, that the walk passes by: a keyword of the checkpoint has their name, and
+    nothing else leads to them.
     """
 
     view: Any
@@ -56,6 +57,7 @@ class Walk:
     _of_root: Sequence[tuple[str, Any]] = field(default=(), init=False)
     roles: dict[type, Role] = field(default_factory=dict)
     hidden: dict[str, Any] = field(default_factory=dict)
+    childless: set[int] = field(default_factory=set)
 
     def run(self) -> tuple[Node, ...]:
         """Return the nodes that saving the view's root would write now."""
@@ -77,11 +79,11 @@ class Walk:
             self.errors.setdefault(node_id, _said(error))
             attributes = ()
         return Node(
-            children=self.children[node_id] if node_id < len(self.children) else (),
-            attributes=attributes,
-            slot_variables=tuple(self.slot_variables.get(node_id, ())),
-            registered_saver=saver,
-            role=Role.VARIABLE if is_variable(attributes) else self._role(obj),
+            self.children[node_id] if node_id < len(self.children) else (),
+            attributes,
+            tuple(self.slot_variables.get(node_id, ())),
+            saver,
+            Role.VARIABLE if is_variable(attributes) else self._role(obj),
             type_name=type(obj).__name__,
             not_saved=self.not_saved.get(node_id, ()),
             error=self.errors.get(node_id),
@@ -102,6 +104,7 @@ class Walk:
 
     def _follow(self, node_id: int, obj: Any) -> tuple[Child, ...]:
         if node_id != ROOT and tf_private.is_childless(obj):
+            self.childless.add(node_id)
             return ()
         try:
             self.memory.remember(obj)
@@ -109,10 +112,11 @@ class Walk:
         except Exception as error:  # the object's own code runs here and may raise anything
             self.errors[node_id], self.refusals[node_id] = _said(error), error
             return ()
+        children = [(reference.name, reference.ref) for reference in references]
         if node_id == ROOT:
-            self._of_root = references
-            references = dict(references).items()
-        return tuple(Child(name, self._node_id(node_id, name, ref)) for name, ref in references)
+            self._of_root = children
+            children = list(dict(children).items())
+        return tuple([Child(name, self._node_id(node_id, name, ref)) for name, ref in children])
 
     def _look_behind_keywords(self) -> None:
         """Give the root the edges to its own children that have the name of a keyword.
@@ -136,8 +140,7 @@ class Walk:
         known = self.ids.get(id(obj))
         if known is not None:
             return known
-        step = keys.escape_local_name(local_name)
-        prefix = self.object_keys[parent]
+        step, prefix = keys.escape_local_name(local_name), self.object_keys[parent]
         return self._add(obj, f"{prefix}/{step}" if prefix else step)
 
     def _declared_slots(self, optimizer_id: int, non_slots: int) -> None:
@@ -174,14 +177,14 @@ class Walk:
         )
 
     def object_as_held(self, parent: int, child: Child) -> Any:
-        """Return a child as its parent holds it.
+        """Return a list of the walk as its parent holds it.
 
         tf_keras optimizers list their children wrapped afresh until they are saved for the
         first time, and those around another optimizer list that one's; the program knows the
         list that they hold, of the same items.
         """
         obj, holder = self.objects[child.node_id], self.objects[parent]
-        if not isinstance(obj, list) or instance_dict(holder).get(child.local_name) is obj:
+        if instance_dict(holder).get(child.local_name) is obj:
             return obj
         for candidate in (holder, *trackable_attributes(holder).values()):
             held = instance_dict(candidate).get(child.local_name)

@@ -206,6 +206,7 @@ class _Restore:
     def _gather(self, node: int, obj: int, pending: _Pending) -> None:
         proto = self.saved.nodes[node]
         value = self.live.value_key(obj)
+        steps = self.steps
         if obj in self.created:  # with the saved value, so there is nothing left to restore
             self.created.remove(obj)
             self.restored.add(value)
@@ -213,11 +214,11 @@ class _Restore:
             self._step(Action.RESTORE, node, obj, names=keys)
             return
         if value in self.restored:
-            self._step(Action.REPEAT, node, obj)
+            steps.append(Step(Action.REPEAT, node, obj))
             return
         self.restored.add(value)
         if not proto.attributes and not proto.registered_saver:
-            self._step(Action.VALUELESS, node, obj)
+            steps.append(Step(Action.VALUELESS, node, obj))
             return
         try:
             gathered = self.live.gather(obj, proto)
@@ -235,7 +236,8 @@ class _Restore:
             pending.python_states.append((node, obj, gathered.reads[0]))
         elif gathered.kind is Kind.TENSORS:
             pending.tensors[gathered.saveable] = (node, obj, gathered)
-            self._step(Action.GATHER, node, obj, names=tuple([r.key for r in gathered.reads]))
+            keys = tuple([read.key for read in gathered.reads])
+            steps.append(Step(Action.GATHER, node, obj, None, "", keys))
 
     def _follow(self, node: int, obj: int, queue: deque[int]) -> None:
         try:

@@ -109,8 +109,7 @@ class Kind(Enum):
     UNUSED = "unused"  # the object has no place for them
 
 
-@dataclass(frozen=True, slots=True)
-class Gathered:
+class Gathered(NamedTuple):
     """What an object would read for a node.
 
     `saveable` is the name by which TensorFlow sorts what it restores. `unused` are attributes

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
-from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Node, SlotRule, Stored
+from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Fingerprint, Node, SlotRule, Stored
 from ckpt_viz.object_graph.tree import Tree, spanning_tree
 
 if TYPE_CHECKING:  # numpy takes as long to import as a checkpoint to open
@@ -80,8 +80,14 @@ class Access(Protocol):
     def value(self, checkpoint_key: str) -> Array:
         """Return the value that is stored under a key; raises NoSuchTensorError."""
 
+    def beginning(self, checkpoint_key: str, count: int) -> Array:
+        """Return the first elements of a tensor, flat; raises as `value` does."""
+
     def stored(self, checkpoint_key: str) -> Stored | None:
         """Return what is known of the tensor under a key without reading it; None without one."""
+
+    def fingerprint(self, checkpoint_key: str) -> Fingerprint | None:
+        """Return how a tensor is laid out, and the checksums of its bytes; None without any."""
 
     def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
         """Return the keys of the tensors that an attribute is stored as."""
@@ -178,12 +184,32 @@ class Graph:
                 ) from no_key
             return self._access.value(attributes[0].checkpoint_key)
 
+    def beginning(self, checkpoint_key: str, count: int) -> Array:
+        """Return the first elements of a tensor, flat, at most so many; raises as `read` does.
+
+        Of a file only their bytes are read where they lie together, and then unchecked.
+        """
+        if self._access is None:
+            raise NoSuchTensorError(f"{checkpoint_key!r}: this graph has no source to read from")
+        return self._access.beginning(checkpoint_key, count)
+
+    def find(self, name: str) -> int | None:
+        """Return the first node of this `name`, None where there is none."""
+        return self._named(name)
+
     def stored(self, checkpoint_key: str) -> Stored | None:
         """Return dtype and shape of the tensor that is stored under a key; None without one.
 
         Of a live graph it is what saving would store; reads no value.
         """
         return self._access.stored(checkpoint_key) if self._access is not None else None
+
+    def fingerprint(self, checkpoint_key: str) -> Fingerprint | None:
+        """Return how the bytes of a stored tensor are laid out, and their checksums.
+
+        None where the source has none, as live objects. Reads no value.
+        """
+        return self._access.fingerprint(checkpoint_key) if self._access is not None else None
 
     def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
         """Return the keys of the tensors that an attribute is stored as: mostly its own alone.

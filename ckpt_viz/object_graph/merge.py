@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ckpt_viz.errors import SourceError
 from ckpt_viz.object_graph.graph import Access, Graph
-from ckpt_viz.object_graph.nodes import Child, Node, Slot, SlotVariable, Stored
+from ckpt_viz.object_graph.nodes import Child, Fingerprint, Node, Slot, SlotVariable, Stored
 
 if TYPE_CHECKING:  # numpy takes as long to import as a checkpoint to open
     from ckpt_viz.formats.tensors import Array
@@ -95,8 +95,7 @@ class _Added:
 
     def ghost(self, node_id: int) -> Node:
         node = self.nodes[node_id]
-        return replace(
-            node,
+        return node._replace(
             children=tuple(self.children(node_id)),
             slot_variables=tuple(self.slot_variables(node_id)),
             slot=self._slot(node.slot),
@@ -115,8 +114,7 @@ def _with_ghosts(node: Node, added: _Added, stands_for: Sequence[int]) -> Node:
     slots = [slot for node_id in stands_for for slot in added.slot_variables(node_id)]
     if not children and not slots:
         return node  # as most are
-    return replace(
-        node,
+    return node._replace(
         children=node.children + tuple(dict.fromkeys(children)),
         slot_variables=node.slot_variables + tuple(dict.fromkeys(slots)),
     )
@@ -140,8 +138,14 @@ class _BaseAccess:
     def value(self, checkpoint_key: str) -> Array:
         return self.base.value(checkpoint_key)
 
+    def beginning(self, checkpoint_key: str, count: int) -> Array:
+        return self.base.beginning(checkpoint_key, count)
+
     def stored(self, checkpoint_key: str) -> Stored | None:
         return self.base.stored(checkpoint_key)
+
+    def fingerprint(self, checkpoint_key: str) -> Fingerprint | None:
+        return self.base.fingerprint(checkpoint_key)
 
     def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
         return self.base.tensor_keys(checkpoint_key)

@@ -8,7 +8,6 @@ the live reader as the node's provisional role and stands where the structure is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from ckpt_viz.object_graph.keras_optimizers import is_keras_optimizer
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, is_variable
@@ -76,7 +75,7 @@ def assign_roles(nodes: Sequence[Node]) -> tuple[Node, ...]:
             role = Role.BOOKKEEPING if node_id in bookkeeping else node.role
         if slot is node.slot and role is node.role:
             return node  # as most are: copying them all would take longest
-        return replace(node, slot=slot, role=role)
+        return node._replace(slot=slot, role=role)
 
     return tuple(map(assigned, range(len(nodes)), nodes))
 

@@ -51,14 +51,14 @@ class Case:
 
     @cached_property
     def _by_action(self) -> Mapping[Action, Sequence[Step]]:
-        found: dict[Action, list[Step]] = defaultdict(list)
+        found: dict[Action, list[Step]] = {action: [] for action in Action}
         for step in self.trace.steps:
             found[step.action].append(step)
         return found
 
     def steps(self, action: Action) -> Sequence[Step]:
         """Return the steps of one action, in order."""
-        return self._by_action.get(action, ())
+        return self._by_action[action]
 
     @cached_property
     def unresolved(self) -> frozenset[int]:
@@ -88,7 +88,8 @@ class Case:
 
     def live_node(self, obj: int) -> Node | None:
         """Return the node of a live object, None for one that the graph does not have."""
-        return self.live.nodes[obj] if self.is_live_node(obj) else None
+        nodes = self.run.live.nodes
+        return nodes[obj] if obj < len(nodes) else None
 
     def live_child(self, obj: int, local_name: str) -> int | None:
         """Return the child of a live object by its local name."""
@@ -167,7 +168,8 @@ class Case:
         """
         found: dict[int, tuple[int, Generation, Generation]] = {}
         for node, obj in self.bound.items():
-            saved_way = generation_of(self.saved.nodes[node])
+            proto = self.saved.nodes[node]
+            saved_way = generation_of(proto) if proto.children or proto.slot_variables else None
             if saved_way is None:
                 continue
             live_way = facts.generation(self.live_object(obj))
@@ -266,6 +268,8 @@ class Case:
         Slot variables go with their optimizer, and what an object could not be asked for with
         that object.
         """
+        if not self.run.verdicts.unresolved:
+            return {}
         refused = {
             step.node
             for step in self.steps(Action.FAIL)
@@ -277,6 +281,8 @@ class Case:
     @cached_property
     def unmatched_groups(self) -> Mapping[int, tuple[int, ...]]:
         """Unmatched objects by the top of the subtree that nothing was bound in."""
+        if not self.run.verdicts.unmatched:
+            return {}
         in_graph = [obj for obj in self.run.verdicts.unmatched if self.is_live_node(obj)]
         return _groups(self.live, in_graph, self.holders.keys())
 

@@ -115,7 +115,7 @@ def of_status(status: Any) -> DryRun:
             return replace(run, verdicts=verdicts, reading="")
         if done.trace is None or done.saved is None:
             return replace(run, verdicts=without_checkpoint())
-        names.update(names_of_new(target.graph, done.saved, done.trace.steps))
+        names.update(names_of_new(target.graph, done.saved, done.trace.steps, done.trace.bound))
         verdicts = object_based(
             done.saved,
             Bindings(
@@ -175,7 +175,7 @@ def _by_objects(target: Target, graph: Graph, path: object, *, skips_slots: bool
     rules = Rules(skips_slots=skips_slots, builds_graph=not target.side.is_eager)
     trace = match(saved, target.side, rules)
     is_new = len(target.side.objects) > len(target.graph.nodes)
-    names = names_of_new(target.graph, graph, trace.steps) if is_new else {}
+    names = names_of_new(target.graph, graph, trace.steps, trace.bound) if is_new else {}
     run = DryRun(target.graph, graph, trace, Verdicts(), target.method, names)
     made = [s.obj for s in trace.steps if s.action is Action.CREATE and s.obj is not None]
     verdicts = object_based(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER
 
 
-def names_of_new(live: Graph, saved: Graph, steps: Iterable[Step]) -> dict[int, str]:
+def names_of_new(
+    live: Graph, saved: Graph, steps: Iterable[Step], bound: Mapping[int, int]
+) -> dict[int, str]:
     """Return, by id, the names of the objects of a trace that come after the live graph's."""
     known = len(live.nodes)
     slots = {
@@ -17,18 +19,15 @@ def names_of_new(live: Graph, saved: Graph, steps: Iterable[Step]) -> dict[int, 
         for optimizer, node in enumerate(saved.nodes)
         for slot in node.slot_variables
     }
-    bound: dict[int, int] = {}
     names: dict[int, str] = {}
 
     def name_of(obj: int) -> str:
         return names[obj] if obj in names else live.name(obj)
 
     for step in steps:
-        if step.action not in (Action.BIND, Action.CREATE) or step.obj is None:
+        if step.obj is None or step.obj < known or step.obj in names:
             continue
-        if step.action is Action.BIND and step.node is not None:
-            bound[step.node] = step.obj
-        if step.obj < known or step.obj in names:
+        if step.action not in (Action.BIND, Action.CREATE):
             continue
         if step.node is None:
             names[step.obj] = f"(root).{SAVE_COUNTER}"

@@ -86,7 +86,9 @@ def _by_objects(live: Graph, saved: Graph, method: str, path: str, *, skips_slot
     side = GraphSide(live, creates_slots=True)
     restored = SavedGraph(saved, path if method == RESTORE else None)
     trace = match(restored, side, Rules(skips_slots=skips_slots))
-    run = DryRun(live, saved, trace, Verdicts(), method, names_of_new(live, saved, trace.steps))
+    run = DryRun(
+        live, saved, trace, Verdicts(), method, names_of_new(live, saved, trace.steps, trace.bound)
+    )
     made = range(len(live.nodes), len(live.nodes) + len(side.made))
     verdicts = object_based(
         saved,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from ckpt_viz.errors import FormatError, UnsupportedError
@@ -42,8 +41,7 @@ def read_object_based(bundle: Bundle) -> tuple[Node, ...]:
         nodes = list(nodes_from_keys(keys, lambda name, key: attribute(name, "", key)))
     except UnsupportedError as error:
         raise UnsupportedError(f"{bundle.prefix}.index: {error}") from error
-    nodes[ROOT] = replace(
-        nodes[ROOT],
+    nodes[ROOT] = nodes[ROOT]._replace(
         error=f"the object graph is missing: {missing}; what is shown is the tree of the "
         "checkpoint keys, which names every value, but neither shared nor empty objects",
     )
@@ -74,15 +72,13 @@ def _nodes(
         attributes = tuple(
             [attribute(a.name, a.full_name, a.checkpoint_key) for a in node.attributes]
         )
-        for child in children:
-            if not 0 <= child.node_id < count:
-                name = f"child {brief(child.local_name)}"
-                raise _no_such_node(f"{place}: node {node_id}, {name}", child.node_id, count)
+        edges = [(child.node_id, "child", child.local_name) for child in children]
         for slot in slots:
-            for to in (slot.variable, slot.slot_variable):
-                if not 0 <= to < count:
-                    name = f"slot {brief(slot.slot_name)}"
-                    raise _no_such_node(f"{place}: node {node_id}, {name}", to, count)
+            edges += [(to, "slot", slot.slot_name) for to in (slot.variable, slot.slot_variable)]
+        for to, what, name in edges:
+            if not 0 <= to < count:
+                where = f"{place}: node {node_id}, {what} {brief(name)}"
+                raise FormatError(f"{where}: found node id {to}, expected 0 to {count - 1}")
         saver = node.registered_saver.name if node.HasField("registered_saver") else None
         role = Role.VARIABLE if is_variable(attributes) else Role.OBJECT
         yield Node(children, attributes, slots, saver, role)
@@ -94,10 +90,6 @@ def _slot_variable(proto: Any) -> SlotVariable:
     )
 
 
-def _no_such_node(place: str, node_id: int, count: int) -> FormatError:
-    return FormatError(f"{place}: found node id {node_id}, expected 0 to {count - 1}")
-
-
 def _attribute_maker(bundle: Bundle) -> Callable[[str, str, str], Attribute]:
     """Return a function from an attribute's name, full name and key to the attribute."""
     # Attributes of many tensors or slices: a forged graph may name one again and again.
@@ -105,7 +97,7 @@ def _attribute_maker(bundle: Bundle) -> Callable[[str, str, str], Attribute]:
 
     def attribute(name: str, full_name: str, key: str) -> Attribute:
         if key in seen:
-            return replace(seen[key], name=name, full_name=full_name)
+            return seen[key]._replace(name=name, full_name=full_name)
         keys = bundle.matching(key)
         if len(keys) != 1:
             errors = [bundle.why_unreadable(k) for k in keys]

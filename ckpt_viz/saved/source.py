@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ckpt_viz.collecting import collecting_nothing
@@ -16,7 +16,7 @@ from ckpt_viz.formats.saved_model import SAVED_MODEL, read_saved_model
 from ckpt_viz.formats.saver_v1 import SaverV1, open_saver_v1
 from ckpt_viz.object_graph.graph import Format, Graph, Origin, Provenance
 from ckpt_viz.object_graph.keys import parse_checkpoint_key
-from ckpt_viz.object_graph.nodes import ROOT, Node, Stored
+from ckpt_viz.object_graph.nodes import ROOT, Fingerprint, Node, Stored
 from ckpt_viz.object_graph.roles import assign_roles
 from ckpt_viz.saved.locate import Location, locate
 from ckpt_viz.saved.name_based import read_name_based
@@ -53,7 +53,7 @@ def _read(location: Location, meta: str | os.PathLike[str] | None) -> Graph:
         )
         nodes = read_name_based(stored, told, place=location.prefix)
         if isinstance(stored, SaverV1) and stored.missing:
-            nodes = (replace(nodes[ROOT], error=_missing(stored)), *nodes[1:])
+            nodes = (nodes[ROOT]._replace(error=_missing(stored)), *nodes[1:])
     return Graph(
         nodes,
         title=location.saved_model or location.prefix,
@@ -104,7 +104,7 @@ class _Stored(Protocol):
     def entries(self) -> Mapping[str, Any]: ...
     def read(self, key: str, /) -> Array: ...
     def why_unreadable(self, key: str, /) -> str | None: ...
-    def fingerprint(self, key: str, /) -> tuple[object, object] | None: ...
+    def fingerprint(self, key: str, /) -> Fingerprint | None: ...
 
 
 @dataclass(frozen=True)
@@ -136,16 +136,23 @@ class _SavedAccess:
             f"{self.location.prefix}: expected one tensor {checkpoint_key!r}, {found}"
         )
 
+    def beginning(self, checkpoint_key: str, count: int) -> Array:
+        if isinstance(self.stored_in, Bundle):
+            found = self.stored_in.first_elements(checkpoint_key, count)
+            if found is not None:
+                return found
+        return self.value(checkpoint_key).reshape(-1)[:count]
+
     def stored(self, checkpoint_key: str) -> Stored | None:
         entry = self.stored_in.entries.get(checkpoint_key)
         if entry is None:
             return None
-        return Stored(
-            entry.dtype,
-            entry.shape,
-            self.stored_in.why_unreadable(checkpoint_key),
-            self.stored_in.fingerprint(checkpoint_key),
-        )
+        return Stored(entry.dtype, entry.shape, self.stored_in.why_unreadable(checkpoint_key))
+
+    def fingerprint(self, checkpoint_key: str) -> Fingerprint | None:
+        if checkpoint_key not in self.stored_in.entries:
+            return None
+        return self.stored_in.fingerprint(checkpoint_key)
 
     def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
         if isinstance(self.stored_in, Bundle):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ckpt_viz.formats.saved_model import SavedObject
 from ckpt_viz.object_graph.nodes import Node, Role
@@ -45,6 +44,6 @@ def _with_type(node: Node, obj: SavedObject) -> Node:
         role, class_name = Role.OPTIMIZER, class_name or _OPTIMIZERS[obj.identifier]
     elif obj.identifier in _CONTAINERS:
         role, class_name = Role.CONTAINER, class_name or _CONTAINERS[obj.identifier]
-    return replace(
-        node, role=role, type_name=class_name, config=obj.config, trainable=obj.trainable
+    return node._replace(
+        role=role, type_name=class_name, config=obj.config, trainable=obj.trainable
     )

@@ -311,6 +311,8 @@ def unresolved(case: Case, told: Told) -> Iterator[Finding]:
 
 def _exported(case: Case, told: Told) -> Finding | None:
     """Find what Keras wrote by `export`: the variables in lists, and no model."""
+    if not case.unresolved:
+        return None
     lists = [case.saved_child(ROOT, name) for name in _OF_EXPORTS]
     tops = [top for top in lists if top is not None and top not in case.bound]
     left = case.unresolved - told.nodes

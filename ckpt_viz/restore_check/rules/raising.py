@@ -183,6 +183,8 @@ def _reused(case: Case, optimizer: int) -> Finding:
 
 def partial_overwrite(case: Case, told: Told) -> Iterator[Finding]:
     """Find a restore that stops when some variables have their new values already."""
+    if not case.steps(Action.FAIL):
+        return
     written: list[Step] = []
     for step in case.trace.steps:
         if step.failure is not None and not step.failure.in_session:

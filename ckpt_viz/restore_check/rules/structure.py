@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Child
+from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Child, Node
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.subtrees import EMPTY, values_of
 from ckpt_viz.restore_check.case import Case, child_names, is_optimizer, subtree
@@ -24,11 +24,15 @@ _INDEX = re.compile(r"(layer-|layer_with_weights-|)(\d{1,9})")
 def index_shifted(case: Case, told: Told) -> Iterator[Finding]:
     """Find sequences into which something was inserted, or out of which something was taken."""
     covered: set[int] = set()
+    nodes = case.saved.nodes
     for node, obj in case.bound.items():
-        live = case.live_node(obj) if case.saved.nodes[node].children else None
-        if live is None or node in covered or node in told.nodes or _is_of_state(case, node, obj):
+        saved = nodes[node]
+        live = case.live_node(obj) if saved.children else None
+        if live is None or _have_same_names(saved, live):
             continue
-        of_saved = _sequences(case.saved.nodes[node].children)
+        if node in covered or node in told.nodes or _is_of_state(case, node, obj):
+            continue
+        of_saved = _sequences(saved.children)
         of_live = _sequences(live.children) if of_saved else {}
         for prefix, saved_items in of_saved.items():
             live_items = of_live.get(prefix, [])
@@ -39,6 +43,11 @@ def index_shifted(case: Case, told: Told) -> Iterator[Finding]:
             covered.update(found.nodes)
             yield found
             break
+
+
+def _have_same_names(saved: Node, live: Node) -> bool:
+    names = [child.local_name for child in saved.children]
+    return names == [child.local_name for child in live.children]
 
 
 def _is_of_state(case: Case, node: int, obj: int) -> bool:

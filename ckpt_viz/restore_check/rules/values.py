@@ -50,8 +50,8 @@ def _same_bytes(case: Case, left: int, right: int) -> bool:
 
 
 def _fingerprints(case: Case, node: int) -> list[object]:
-    stored = [case.saved.stored(a.checkpoint_key) for a in case.saved.nodes[node].attributes]
-    return [one.fingerprint if one is not None else None for one in stored]
+    attributes = case.saved.nodes[node].attributes
+    return [case.saved.fingerprint(attribute.checkpoint_key) for attribute in attributes]
 
 
 def never_restored(case: Case, told: Told) -> Iterator[Finding]:
@@ -83,7 +83,8 @@ def tensor_ignored(case: Case, told: Told) -> Iterator[Finding]:
     for step in case.steps(Action.GATHER):
         assert step.node is not None and step.obj is not None
         node = case.saved.nodes[step.node]
-        if step.node in failed or [a.checkpoint_key for a in node.attributes] == [*step.names]:
+        reads_all = tuple([a.checkpoint_key for a in node.attributes]) == step.names
+        if reads_all or step.node in failed:
             continue
         unused = set(case.trace.unused_attributes.get(step.node, ()))
         ignored = [
@@ -254,16 +255,20 @@ def _swapped_chain(case: Case, members: list[tuple[int, int, str]], name: str) -
 def _names_by_names(case: Case, told: Told) -> dict[str, tuple[int, int, str]]:
     """Return, by saved full name: node, object and the object's full name, where they differ."""
     pairs = []
+    nodes, bound = case.saved.nodes, case.bound
     for node in case.restored - told.nodes:
-        obj = case.bound[node]
+        saved, obj = nodes[node], bound[node]
         live = case.live_node(obj)
-        if live is None or live.slot is not None or case.saved.nodes[node].slot is not None:
+        if live is None or live.slot is not None or saved.slot is not None:
             continue
-        saved_name, live_name = _full_name(case.saved.nodes[node]), _full_name(live)
-        if saved_name and live_name:
-            pairs.append((saved_name, live_name, node, obj))
+        pairs.append((_full_name(saved), _full_name(live), node, obj))
     if all(saved == live for saved, live, _, _ in pairs):
         return {}  # as mostly
+    pairs = [
+        (without_number(saved), without_number(live), node, obj)
+        for saved, live, node, obj in pairs
+        if saved and live
+    ]
     saved_count = Counter(saved for saved, *_ in pairs)
     live_count = Counter(live for _, live, *_ in pairs)
     return {
@@ -274,14 +279,17 @@ def _names_by_names(case: Case, told: Told) -> dict[str, tuple[int, int, str]]:
 
 
 def _full_name(node: Node) -> str:
-    return without_number(node.attributes[0].full_name) if len(node.attributes) == 1 else ""
+    return node.attributes[0].full_name if len(node.attributes) == 1 else ""
 
 
 def _swapped_slots(case: Case, told: Told) -> Iterator[Finding]:
     """Find states of an optimizer that change places, one finding for each optimizer."""
     names: dict[int | None, list[int]] = {}
     variables: dict[int | None, list[int]] = {}
-    for node, obj in sorted(case.bound.items()):
+    protos = case.saved.nodes
+    slots = [node for node in case.bound if protos[node].slot is not None]
+    for node in sorted(slots):
+        obj = case.bound[node]
         live, saved = case.live_node(obj), case.saved.nodes[node]
         if live is None or live.slot is None or saved.slot is None or node in told.nodes:
             continue
