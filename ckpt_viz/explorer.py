@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-import base64
 import os
 from pathlib import Path
 from typing import Any
 
-import anywidget
 import traitlets
+from anywidget.experimental import command
 
+from ckpt_viz.answers import Answer, Shown, answer
 from ckpt_viz.api import ObjectGraph, compare, graph, object_graph
-from ckpt_viz.errors import QueryError
+from ckpt_viz.errors import QueryError, SourceError
 from ckpt_viz.graph_diff.result import GraphDiff
 from ckpt_viz.object_graph.nodes import Node
+from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.object_graph.places import same_places
+from ckpt_viz.outputs import with_snapshot
 from ckpt_viz.render import payload, text
 from ckpt_viz.render.html import to_html
+from ckpt_viz.render.static_html import to_static_html
 from ckpt_viz.render.writing import write_text
 from ckpt_viz.restore_check.result import RestoreCheck
 from ckpt_viz.search.evaluate import find
 from ckpt_viz.search.syntax import Mistake
+from ckpt_viz.shared_models import SharingWidget
 
-MIME_TYPE = "application/vnd.ckpt-viz.graph.v1+json"
 _MAX_SAID = 200  # characters of a query in a message
 _STATIC = Path(__file__).parent / "static"
 
 
-class Explorer(anywidget.AnyWidget):
+class Explorer(SharingWidget):
     """An interactive object graph, or two of them compared.
 
     Of a comparison the graph is the merged one: the nodes of the live side (of a diff: of b),
@@ -40,7 +44,6 @@ class Explorer(anywidget.AnyWidget):
 
     _esm = _STATIC / "widget.js"
     _css = _STATIC / "widget.css"
-    _payload = traitlets.Bytes().tag(sync=True)
     selected = traitlets.Int(None, allow_none=True).tag(sync=True)
     expanded = traitlets.List(traitlets.Int(), None, allow_none=True).tag(sync=True)
 
@@ -48,12 +51,8 @@ class Explorer(anywidget.AnyWidget):
     mode = traitlets.Enum(("highlight", "filter"), "highlight").tag(sync=True)
 
     def __init__(self, source: object, against: object = None, **kwargs: Any) -> None:
-        self._comparison = _comparison(source, against)
-        if self._comparison is None:
-            self._graph, self._overlay = graph(source), None
-        else:
-            self._overlay = self._comparison.overlay
-            self._graph = object_graph(self._overlay.graph)
+        self._given = (source, against)
+        self._comparison, self._overlay, self._graph = _shown(source, against)
         super().__init__(_payload=payload.encode(self._graph, self._overlay), **kwargs)
 
     @property
@@ -95,14 +94,44 @@ class Explorer(anywidget.AnyWidget):
             raise QueryError(f"query {said!r}, {found}", found.place)
         return found
 
+    def refresh(self) -> None:
+        """Show the source as it is now: what is open, selected and in sight stays so.
+
+        A live object is walked again, a path read again, a comparison made again between what
+        was given. Nodes are found again by their place in the outline; where the selected one is
+        gone, nothing is selected.
+
+        Raises:
+            CkptVizError: The source cannot be read any more; what is shown stays.
+        """
+        before, expanded, selected = self._graph, self.expanded, self.selected
+        comparison, overlay, after = _shown(*(_again(one) for one in self._given))
+        placed = same_places(before, after)
+        self._comparison, self._overlay, self._graph = comparison, overlay, after
+        # The graph goes first: in a view the ids that follow are those of the graph that it has.
+        self._payload = payload.encode(after, overlay)
+        if expanded is not None:
+            again = (placed(node_id) for node_id in expanded)
+            self.expanded = [node_id for node_id in again if node_id is not None]
+        self.selected = None if selected is None else placed(selected)
+
+    @command
+    def _ask(self, question: Any, buffers: list[bytes]) -> Answer:
+        """Answer what the browser asks while one looks on."""
+        shown = Shown(self._graph, self._overlay, self._comparison, self._traits_of_a_file())
+        return answer(shown, question)
+
+    def _traits_of_a_file(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("selected", "expanded", "query", "mode")}
+
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """Write the explorer as one HTML file that works offline, as it is now.
 
         Raises:
             CkptVizError: The path is a directory, or cannot be written.
         """
-        state = {name: getattr(self, name) for name in ("selected", "expanded", "query", "mode")}
-        write_text(path, to_html(self._graph, self._overlay, state=state))
+        html = to_html(self._graph, self._overlay, state=self._traits_of_a_file())
+        write_text(path, html)
 
     @traitlets.validate("selected", "expanded")
     def _known_nodes(self, proposal: dict[str, Any]) -> Any:
@@ -116,6 +145,15 @@ class Explorer(anywidget.AnyWidget):
                 )
         return value
 
+    @command
+    def _graphviz(self, message: object, buffers: list[bytes]) -> tuple[str | None, list[bytes]]:
+        """Send the textbook view its worker; it is too large to go with every explorer."""
+        path = _STATIC / "graphviz.js"
+        try:
+            return None, [path.read_bytes()]
+        except OSError:
+            return f"{path}: Graphviz is not built; pip install builds it", []
+
     def __repr__(self) -> str:
         if self._comparison is not None:
             return f"<Explorer of {self._comparison!r}>"
@@ -127,13 +165,37 @@ class Explorer(anywidget.AnyWidget):
         if bundle is None:
             return None
         data, metadata = bundle
-        snapshot = {
-            "version": payload.VERSION,
-            "model_id": self.model_id,
-            "payload": base64.b64encode(self._payload).decode("ascii"),
+        title, encoded = self._graph.title, self._payload
+        return with_snapshot(data, self.model_id, encoded, self._picture, title), metadata
+
+    def _picture(self) -> dict[str, str]:
+        """Return what is left of the explorer where nothing runs, by MIME type."""
+        return {
+            "text/plain": str(self._graph if self._comparison is None else self._comparison),
+            "text/html": to_static_html(self._graph, self._overlay),
         }
-        words = str(self._graph if self._comparison is None else self._comparison)
-        return {**data, "text/plain": words, MIME_TYPE: snapshot}, metadata
+
+
+def _shown(
+    source: object, against: object
+) -> tuple[RestoreCheck | GraphDiff | None, Overlay | None, ObjectGraph]:
+    comparison = _comparison(source, against)
+    if comparison is None:
+        return None, None, graph(source)
+    return comparison, comparison.overlay, object_graph(comparison.overlay.graph)
+
+
+def _again(source: object) -> object:
+    """Return where to look for a source as it is now."""
+    if isinstance(source, (RestoreCheck, GraphDiff)):
+        raise SourceError(
+            f"found a finished {type(source).__name__}, which tells of the time when it was made; "
+            "expected an explorer of the two sides: show(live, against=path)"
+        )
+    if isinstance(source, ObjectGraph):
+        provenance = source.provenance
+        return source.source if provenance is None else provenance.given
+    return source
 
 
 def _comparison(source: object, against: object) -> RestoreCheck | GraphDiff | None:

@@ -1,6 +1,8 @@
 import json
 import shutil
 import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -28,7 +30,20 @@ def test_every_edge_of_the_graph_is_drawn() -> None:
     assert len(edges) == sum(len(node.children) for node in adam.nodes) + 2 * 2
 
 
-@pytest.mark.skipif(shutil.which("dot") is None, reason="needs Graphviz: apt-get install graphviz")
+needs_graphviz = pytest.mark.skipif(
+    shutil.which("dot") is None, reason="needs Graphviz: apt-get install graphviz"
+)
+
+
+@needs_graphviz
+def test_where_graphviz_is_installed_the_picture_is_rendered(tmp_path: Path) -> None:
+    picture = keras3_adam().to_dot().render(tmp_path / "graph", format="svg")
+    svg = ElementTree.fromstring(Path(picture).read_text("utf-8"))
+    kinds = [element.get("class") for element in svg.iter() if element.get("class")]
+    assert (kinds.count("node"), kinds.count("edge")) == (11, 19)
+
+
+@needs_graphviz
 @pytest.mark.parametrize(
     "name",
     ["<script>alert(1)</script>", "<b>bold</b>", 'a"b', "a\\", "\\N", "a\nb", "a->b;", "日本"],

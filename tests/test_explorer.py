@@ -13,7 +13,7 @@ import pytest
 import traitlets
 
 import ckpt_viz as cv
-from ckpt_viz.explorer import MIME_TYPE
+from ckpt_viz.outputs import MIME_TYPE
 from ckpt_viz.render import payload
 from tests import live_objects
 from tests.graphs import keras3_adam
@@ -106,3 +106,14 @@ def test_explorer_is_saved_as_it_is(tmp_path: Path) -> None:
     assert json.loads(state) == saved
     with pytest.raises(cv.CkptVizError, match="is a directory"):
         explorer.save_html(tmp_path)
+
+
+def test_graphviz_is_sent_only_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    explorer = cv.show(keras3_adam())
+    assert "hpcc-js" not in json.dumps(explorer.get_state(), default=str)
+    problem, (script,) = explorer._graphviz(None, [])
+    assert problem is None
+    assert b"hpcc-js" in script
+    monkeypatch.setattr("ckpt_viz.explorer._STATIC", Path("nowhere"))
+    said = "nowhere/graphviz.js: Graphviz is not built; pip install builds it"
+    assert explorer._graphviz(None, []) == (said, [])

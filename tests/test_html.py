@@ -46,6 +46,7 @@ def test_policy_lets_nothing_in_but_the_script_and_the_styles_of_the_page() -> N
     assert rules == {
         "script-src": _hashes(script),
         "style-src": _hashes(*styles),
+        "img-src": "blob:",  # what the page has drawn itself
     }
 
 

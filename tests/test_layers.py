@@ -10,7 +10,7 @@ PACKAGE = Path(ckpt_viz.__file__).parent
 
 # From the ground up. A module imports only from layers below its own, inside functions too.
 LAYERS = (
-    {"collecting", "errors", "words"},
+    {"collecting", "errors", "notebook", "words"},
     {"program"},
     {"formats.files", "formats.protos"},
     {"formats.sstable", "formats.dtypes"},
@@ -26,7 +26,7 @@ LAYERS = (
     {"object_graph.roles", "object_graph.scopes"},
     {"object_graph.graph"},
     {"object_graph.merge", "object_graph.overlay", "object_graph.subtrees", "matching.trace"},
-    {"object_graph.groups", "object_graph.names"},
+    {"object_graph.groups", "object_graph.names", "object_graph.places"},
     {"search.syntax"},
     {"search.automaton", "search.pasted"},
     {"search.parse"},
@@ -68,9 +68,10 @@ LAYERS = (
     {"render.signs", "render.text", "render.writing"},
     {"render.graph_json", "render.outline", "render.plan", "render.plan_json"},
     {"render.dot", "render.payload", "render.svg"},
-    {"render.html"},
+    {"render.html", "render.static_html"},
     {"graph_diff.result", "restore_check.result"},
-    {"api"},
+    {"api", "outputs"},
+    {"answers", "shared_models"},
     {"explorer", "cli"},
     {"__init__"},
 )

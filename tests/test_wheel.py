@@ -43,15 +43,20 @@ def test_wheel_holds_the_package_and_both_front_ends_only(wheel: Path) -> None:
     assert {
         "ckpt_viz/static/widget.js",
         "ckpt_viz/static/widget.css",
+        "ckpt_viz/static/graphviz.js",
+        "ckpt_viz/static/loader.js",
         f"{data}/package.json",
         f"{data}/install.json",
         f"{data}/static/third-party-licenses.json",
+        f"{name}-{version}.dist-info/licenses/labextension/THIRD_PARTY.md",
     } <= set(names)
+    assert [asset for asset in names if re.fullmatch(rf"{data}/static/\w+\.source", asset)]
     elsewhere = [
         name
         for name in names
         if not re.match(
-            r"ckpt_viz/((\w+/)*\w+\.py|py\.typed|static/widget\.(js|css))$|ckpt_viz-", name
+            r"ckpt_viz/((\w+/)*\w+\.py|py\.typed|static/(graphviz|loader|widget)\.(js|css))$|ckpt_viz-",
+            name,
         )
     ]
     assert elsewhere == []

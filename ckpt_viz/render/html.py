@@ -78,6 +78,7 @@ def to_html(
             "default-src 'none'",
             f"script-src {_hash(script)}",
             f"style-src {_hash(style)} {_hash(svg.STYLE)}",
+            "img-src blob:",  # the drawing on its way to a PNG
             "base-uri 'none'",
             "form-action 'none'",
         )

@@ -99,7 +99,7 @@ _KINDS = {Role.VARIABLE: "variable", Role.OPTIMIZER: "optimizer", Role.SLOT: "sl
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class Line:
     """A row in words: what stands in its columns, and the sentence for who does not see them."""
 
     label: str
@@ -124,12 +124,12 @@ def to_svg(
     gives the same picture.
     """
     rows = outline(graph, overlay, max_rows)
-    lines = [_line(graph, overlay, row) for row in rows]
+    lines = [line_of(graph, overlay, row) for row in rows]
     indent = min(_INDENT, _MAX_INDENT / max(row.level for row in rows))
     columns = _Columns(rows, lines, indent)
-    header = list(_wrapped(_sentences(graph, overlay, notes), columns.width))
+    header = list(_wrapped(sentences(graph, overlay, notes), columns.width))
     top = _MARGIN + _ROW * len(header) + _ROW // 2
-    footer = list(_wrapped([("faint", _left_out(graph, rows) or "")], columns.width))
+    footer = list(_wrapped([("faint", left_out(graph, rows) or "")], columns.width))
     foot = top + _ROW * len(rows) + _ROW // 2
     height = foot + _ROW * len(footer) + _MARGIN
     what = _cut(shortened(graph.title), 200)
@@ -158,7 +158,7 @@ def to_svg(
 class _Columns:
     """Where the columns stand: each as wide as what is in it."""
 
-    def __init__(self, rows: Sequence[Row], lines: Sequence[_Line], indent: float) -> None:
+    def __init__(self, rows: Sequence[Row], lines: Sequence[Line], indent: float) -> None:
         self._indent = indent
         ends = [
             self.left(row.level) + _ICON + 4 + _pixels(line.label)
@@ -172,15 +172,13 @@ class _Columns:
         end = _after(self._note, [_spaced(line.note, line.below) for line in lines]) - _GAP
         self.width = max(_MIN_WIDTH, int(end) + _MARGIN)
 
-    def _below(self, line: _Line) -> float:
+    def _below(self, line: Line) -> float:
         return _after(self._note, [line.note], gap=2 * _CHARACTER)
 
     def left(self, level: int) -> float:
         return _MARGIN + (level - 1) * self._indent
 
-    def drawn(
-        self, graph: Graph, overlay: Overlay | None, row: Row, line: _Line, top: float
-    ) -> str:
+    def drawn(self, graph: Graph, overlay: Overlay | None, row: Row, line: Line, top: float) -> str:
         """Return a row, with its sentence as title: the tip of a pointer, and what is read out."""
         left, base = self.left(row.level), top + 14
         is_other = overlay is not None and (row.node_id or 0) >= overlay.base_size
@@ -211,14 +209,15 @@ def _after(left: float, column: Iterable[str], gap: float = _GAP) -> float:
     return left + width + gap if width else left
 
 
-def _line(graph: Graph, overlay: Overlay | None, row: Row) -> _Line:
+def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> Line:
+    """Return a row in words."""
     if row.node_id is None:
         words = f"… {count(row.siblings, 'more child', 'more children')}"
         below = row.hidden - row.siblings
         more = f"{count(below, 'node')} below them" if below else ""
         states = _counted(row)
         sentence = ", ".join(filter(None, (words[2:], more, states)))
-        return _Line(words, "", more, "", "", _signs(row), sentence)
+        return Line(words, "", more, "", "", _signs(row), sentence)
     node = graph.nodes[row.node_id]
     label = _label(graph, row.node_id)
     kind = f"{node.role.value} {printable(node.type_name or '')[:_MAX_KIND]}".rstrip()
@@ -230,7 +229,7 @@ def _line(graph: Graph, overlay: Overlay | None, row: Row) -> _Line:
     notes = _spaced(note, _wrong(node))
     name = shortened(readable_name(graph, row.node_id))
     said = (name, kind, value, slots, closed.removeprefix("▸ "), note, _counted(row), _wrong(node))
-    return _Line(
+    return Line(
         _cut(label, _MAX_LABEL),
         _cut(kind, _MAX_KIND),
         shown,
@@ -316,7 +315,7 @@ def _wrapped(sentences: Iterable[tuple[str, str]], width: int) -> Iterator[tuple
             yield look, line
 
 
-def _sentences(
+def sentences(
     graph: Graph, overlay: Overlay | None, notes: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield what stands above the outline: what it is of, its verdict, how paths were taken."""
@@ -345,7 +344,7 @@ def _verdict_glyph(overlay: Overlay, passes: bool) -> str:
 
 def _description(graph: Graph, overlay: Overlay | None, rows: Sequence[Row]) -> str:
     what = "Outline of an object graph" if overlay is None else shortened(overlay.headline)
-    return ". ".join(filter(None, (what, _nodes_words(graph), _left_out(graph, rows))))
+    return ". ".join(filter(None, (what, _nodes_words(graph), left_out(graph, rows))))
 
 
 def _nodes_words(graph: Graph) -> str:
@@ -353,7 +352,7 @@ def _nodes_words(graph: Graph) -> str:
     return text.summary(graph).removeprefix(f"{printable(graph.title)} ")
 
 
-def _left_out(graph: Graph, rows: Sequence[Row]) -> str | None:
+def left_out(graph: Graph, rows: Sequence[Row]) -> str | None:
     """Return what has no row, None where everything has one."""
     shown = sum(row.node_id is not None for row in rows)
     if shown == len(graph.nodes):

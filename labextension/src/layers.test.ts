@@ -5,16 +5,17 @@ import { expect, it } from "vitest";
 
 /** From the ground up; a folder stands for the modules in it. */
 const LAYERS: readonly (readonly string[])[] = [
-  ["contract", "columns", "text"],
+  ["contract", "columns", "kernel", "shared", "text"],
   ["overlay"],
   ["graph", "signs"],
   ["layout", "search"],
   ["words"],
+  ["textbook"],
   ["state"],
   ["keyboard"],
   ["draw"],
   ["view"],
-  ["widget", "lab"],
+  ["widget", "loader", "lab"],
 ];
 
 const SOURCES = new URL("./", import.meta.url);

@@ -11,6 +11,7 @@ import {
   type State,
   showsOnlyProblems,
 } from "./state";
+import type { Picture } from "./textbook/picture";
 
 const WIDTHS: Widths = { box: () => 80, label: () => 40 };
 
@@ -209,9 +210,16 @@ describe("a comparison at first", () => {
   });
 
   it("shows what holds the first problem where that would be too many", () => {
-    const wide = treeGraph([0, ...Array.from({ length: 5000 }, () => 1)]);
-    const state = fresh(compared(wide, { problems: [{ nodes: [3000] }] }));
-    expect([rowIds(state), firstProblemNode(state)]).toEqual([[0, 1], 1]);
+    const rows = (length: number) => Array.from({ length }, (_, i) => i);
+    const deep = treeGraph([
+      0,
+      ...rows(500).flatMap((i) => Array(90).fill(i < 1 ? 1 : 2 + 90 * (i - 1))),
+    ]);
+    const state = fresh(compared(deep, { problems: [{ nodes: [deep.size - 1] }] }));
+    const first = firstProblemNode(state);
+    expect(rowIds(state).length).toBeLessThanOrEqual(400);
+    expect(first).not.toBe(deep.size - 1);
+    expect(rowIds(state)).toContain(first);
   });
 
   it("shows bookkeeping in which something is wrong", () => {
@@ -378,5 +386,223 @@ describe("a search", () => {
   it("is made anew in another graph", () => {
     const state = play(fresh(tree), search("name:edge*3"), { type: "load", graph: fullTree(4, 1) });
     expect([state.query, state.found.matches]).toEqual(["name:edge*3", [3]]);
+  });
+});
+
+describe("a long list", () => {
+  const graph = treeGraph([0, ...Array(250).fill(1), 150]);
+  const open = play(start(graph), { type: "select", id: 1 });
+
+  it("is shown in chunks, which open and close as nodes do", () => {
+    const [, , second = 0] = rowIds(open).slice(1);
+    expect(open.tree.chunk(second)).toMatchObject({ first: 100, last: 199 });
+    const opened = play(open, { type: "toggle", id: second });
+    expect(opened.rows.length).toBe(open.rows.length + 100);
+    expect(play(opened, { type: "toggle", id: second }).rows).toEqual(open.rows);
+  });
+
+  it("lets the keys go through its chunks", () => {
+    const at = play(open, { type: "step", step: "next" });
+    expect(at.tree.chunk(at.selected ?? 0)).toMatchObject({ first: 0 });
+    const inside = play(at, { type: "step", step: "in" }, { type: "step", step: "in" });
+    expect(inside.selected).toBe(2);
+    expect(play(inside, { type: "step", step: "out" }).selected).toBe(at.selected);
+  });
+
+  it("opens where a node in it is selected", () => {
+    const state = play(open, { type: "select", id: 251 + 1 });
+    expect(rowIds(state)).toContain(252);
+    expect(rowIds(state)).toContain(150);
+    expect(rowIds(state)).not.toContain(20);
+  });
+
+  it("keeps its open chunks when the kernel says what is open", () => {
+    const opened = play(open, { type: "select", id: 252 });
+    const again = play(opened, {
+      type: "setExpanded",
+      expanded: [...opened.expanded].filter((id) => id < graph.size),
+    });
+    expect(again.rows).toEqual(opened.rows);
+  });
+});
+
+describe("focus", () => {
+  const graph = fullTree(3, 4);
+
+  it("shows a node and what is below it, alone", () => {
+    const state = play(start(graph), { type: "select", id: 5 }, { type: "focusSelected" });
+    expect(state.focus).toBe(5);
+    expect(rowIds(state)[0]).toBe(5);
+    expect(state.rows[0]?.level).toBe(1);
+    expect(state.rows.every(({ id }) => id === 5 || isBelow(graph, id, 5))).toBe(true);
+  });
+
+  it("goes up from the node that it is at", () => {
+    const state = play(start(graph), { type: "focus", id: 5 }, { type: "select", id: 5 });
+    const up = play(state, { type: "focusSelected" });
+    expect(up.focus).toBe(graph.treeParent(5));
+    expect(rowIds(play(up, { type: "focus", id: 0 }))[0]).toBe(0);
+  });
+
+  it("gives way to a node elsewhere that is selected, and to a search that filters", () => {
+    const state = play(start(graph), { type: "focus", id: 5 });
+    expect(play(state, { type: "select", id: 3 }).focus).toBe(0);
+    const mode = { type: "setMode", mode: "filter" } as const;
+    expect(play(state, mode, { type: "search", query: '"edge 3"' }).focus).toBe(0);
+  });
+
+  it("selects the node where it hides what was selected", () => {
+    const state = play(start(graph), { type: "select", id: 3 }, { type: "focus", id: 5 });
+    expect(state.selected).toBe(5);
+  });
+});
+
+describe("slots", () => {
+  it("unfold, of one variable or of all below", async () => {
+    const graph = await loadGraph("keras3_adam");
+    const state = start(graph);
+    const slots = [...Array(graph.size).keys()].filter((id) => graph.slot(id) !== null);
+    expect(slots.length).toBeGreaterThan(0);
+    const variable = graph.slot(slots[0] ?? 0)?.variable ?? 0;
+    const one = play(state, { type: "select", id: variable }, { type: "toggleSlots" });
+    expect(rowIds(one)).toContain(slots[0]);
+    expect(play(one, { type: "toggleSlots" }).rows).toEqual(
+      play(state, { type: "select", id: variable }).rows,
+    );
+    const atSlot = play(one, { type: "select", id: slots[0] ?? 0 }, { type: "toggleSlots" });
+    expect(atSlot.selected).toBe(variable);
+    const all = play(state, { type: "select", id: variable }, { type: "select", id: null });
+    expect(rowIds(play(all, { type: "toggleSlots" }))).toEqual(expect.arrayContaining(slots));
+  });
+});
+
+describe("a shared node", () => {
+  it("leads to each of its parents in turn, and back to itself", async () => {
+    const graph = await loadGraph("keras3_adam");
+    const ids = [...Array(graph.size).keys()];
+    const parents = (id: number) => new Set(graph.edgesTo(id).map(({ node }) => node));
+    const shared = ids.find((id) => parents(id).size > 1) ?? -1;
+    expect(shared).toBeGreaterThan(0);
+    let state = play(start(graph), { type: "select", id: shared });
+    const seen = new Set<number | null>();
+    for (let i = 0; i < parents(shared).size; i++) {
+      state = play(state, { type: "stepAlias" });
+      seen.add(state.selected);
+    }
+    expect(seen).toEqual(parents(shared));
+    expect(play(state, { type: "stepAlias" }).selected).toBe(shared);
+  });
+});
+
+describe("the same graph at another time", () => {
+  /** Two lists under the root; the first has grown, so that every other id has moved. */
+  const before = treeGraph([0, 0, 1, 1, 2, 2]);
+  const after = named(treeGraph([0, 0, 1, 1, 1, 2, 2]), {
+    1: "edge 1",
+    2: "edge 2",
+    3: "edge 3",
+    4: "edge 4",
+    5: "new",
+    6: "edge 5",
+    7: "edge 6",
+  });
+
+  function named(graph: Graph, labels: Readonly<Record<number, string>>): Graph {
+    return { ...graph, label: (id) => labels[id] ?? "" };
+  }
+
+  it("keeps what is open, selected and in sight, by its place", () => {
+    const state = play(
+      start(before),
+      { type: "setExpanded", expanded: [0, 2] },
+      { type: "select", id: 6 },
+      { type: "pan", dx: 11, dy: 5 },
+    );
+    const next = play(state, { type: "load", graph: after });
+    expect(next.selected).toBe(7);
+    expect(rowIds(next)).toEqual([0, 1, 2, 6, 7]);
+    expect(onScreen(next, 7).y).toBeCloseTo(onScreen(state, 6).y);
+  });
+
+  it("keeps the focus, the query and the filters", () => {
+    const state = play(
+      start(before),
+      { type: "focus", id: 2 },
+      { type: "search", query: '"edge 6"' },
+    );
+    const next = play(state, { type: "load", graph: after });
+    expect([next.focus, next.query, next.found.matches]).toEqual([2, '"edge 6"', [7]]);
+  });
+
+  it("selects nothing where the node is gone", () => {
+    const state = play(start(after), { type: "select", id: 5 });
+    expect(play(state, { type: "load", graph: before }).selected).toBeNull();
+  });
+});
+
+function isBelow(graph: Graph, id: number, top: number): boolean {
+  const above = graph.treeParent(id);
+  return above === top || (above !== null && isBelow(graph, above, top));
+}
+
+describe("the textbook view", () => {
+  /** A picture with one node for each row, in a line from left to right. */
+  const picture = ({ rows }: State, step = 100): Picture => ({
+    width: rows.length * step,
+    height: 200,
+    nodes: rows,
+    boxes: new Map(rows.map(({ id }, i) => [id, { x: i * step, y: 50, width: 80 }])),
+    edges: [],
+  });
+  const left = ({ camera, picture }: State, id: number) =>
+    (picture?.boxes.get(id)?.x ?? Number.NaN) * camera.scale + camera.x;
+  const textbook = (state: State) => reduce(state, { type: "draw", drawn: "textbook" });
+  const shows = (state: State, step?: number) =>
+    reduce(state, { type: "showPicture", picture: picture(state, step) });
+
+  it("fits the first picture, around the selected node where that is too wide", () => {
+    const small = shows(textbook(start(fullTree(3, 1))));
+    expect(small.camera).toEqual({ x: 100, y: 100, scale: 1 });
+    const wide = shows(textbook(reduce(start(), { type: "select", id: 3 })));
+    expect(wide.camera.scale).toBe(0.5);
+    expect(left(wide, 3) + 40 * 0.5).toBeCloseTo(300);
+  });
+
+  it("keeps the node where it is, once the picture was moved", () => {
+    const state = play(shows(textbook(start())), { type: "pan", dx: 31, dy: 7 });
+    const selected = reduce(state, { type: "select", id: 2 });
+    const toggled = shows(reduce(selected, { type: "toggle", id: 2 }), 90);
+    expect(left(toggled, 2)).toBeCloseTo(left(selected, 2));
+  });
+
+  it("fits the next picture, while nobody has moved the last", () => {
+    const state = shows(textbook(start()));
+    const filtered = play(state, { type: "search", query: "edge" }, { type: "toggle", id: 0 });
+    expect(shows(filtered).camera).toEqual(reduce(shows(filtered), { type: "fit" }).camera);
+  });
+
+  it("brings what is selected into sight", () => {
+    const state = shows(textbook(start()));
+    const last = state.rows.at(-1)!.id;
+    expect(left(state, last)).toBeGreaterThan(600);
+    expect(left(reduce(state, { type: "select", id: last }), last)).toBeLessThan(600 - 24);
+  });
+
+  it("takes no picture that comes too late, nor one of another graph", () => {
+    const tree = play(textbook(start()), { type: "draw", drawn: "tree" });
+    expect(shows(tree)).toBe(tree);
+    const state = shows(textbook(start()));
+    expect(reduce(state, { type: "load", graph: fullTree(2, 2) })).toMatchObject({
+      drawn: "textbook",
+      picture: null,
+    });
+  });
+
+  it("gives way to the tree, with the selected node in sight", () => {
+    const state = shows(textbook(start()));
+    const last = state.rows.at(-1)!.id;
+    const tree = play(state, { type: "select", id: last }, { type: "draw", drawn: "tree" });
+    expect(tree.picture).toBeNull();
+    expect(onScreen(tree, last).y).toBeLessThan(400);
   });
 });

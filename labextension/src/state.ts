@@ -3,18 +3,17 @@
 import type { NodeState } from "./contract";
 import { type Graph, ROOT } from "./graph";
 import {
-  ancestors,
-  type ChildrenOf,
   callingForALook,
-  childrenOf,
+  defaultExpansion,
   initialExpansion,
-  isBookkeeping,
   type Row,
   visibleRows,
 } from "./layout/rows";
+import { ancestors, isBookkeeping, type ShownTree, shownTree } from "./layout/shown";
 import { type Layout, PITCH, tidyTree, type Widths } from "./layout/tidy";
 import { isQuiet, nextProblem, QUIET } from "./overlay";
 import { type Found, NOTHING_FOUND, nextMatch, searched } from "./search/found";
+import type { Picture } from "./textbook/picture";
 
 /** Which part of the drawing is in sight: a point (x, y) of it stands at x * scale + this.x. */
 export interface Camera {
@@ -26,13 +25,19 @@ export interface Camera {
 /** What is done with what a query finds: marked, or shown alone with what stands above it. */
 export type Mode = "highlight" | "filter";
 
+/** The tidy tree, or Graphviz's picture with every edge. */
+export type Drawn = "tree" | "textbook";
+
 export interface State {
   readonly graph: Graph;
   readonly widthsOf: (graph: Graph) => Widths;
   readonly showsBookkeeping: boolean;
   /** Nodes in these states are not shown; always empty without a comparison. */
   readonly hidden: ReadonlySet<NodeState>;
-  readonly childrenOf: ChildrenOf;
+  readonly tree: ShownTree;
+  /** The node that stands on top; what is not below it is not shown. */
+  readonly focus: number;
+  /** Open nodes, and open chunks of long lists. */
   readonly expanded: ReadonlySet<number>;
   /** The view chose what is open; nobody has said otherwise yet. */
   readonly isDefaultExpansion: boolean;
@@ -43,10 +48,16 @@ export interface State {
   readonly query: string;
   readonly mode: Mode;
   readonly found: Found;
+  /** A node, or a chunk of a long list. */
   readonly selected: number | null;
+  /** A node whose parents are gone through, and the one of them that was gone to last. */
+  readonly shared: { readonly id: number; readonly at: number } | null;
   readonly rows: readonly Row[];
   readonly rowOf: ReadonlyMap<number, number>;
   readonly layout: Layout;
+  readonly drawn: Drawn;
+  /** What Graphviz drew last; null before, and while the tree is shown. */
+  readonly picture: Picture | null;
   readonly camera: Camera;
   readonly width: number;
   readonly height: number;
@@ -61,6 +72,10 @@ export type Action =
   | { readonly type: "toggle"; readonly id: number }
   | { readonly type: "toggleSelected" }
   | { readonly type: "openSiblings" }
+  | { readonly type: "toggleSlots" }
+  | { readonly type: "focus"; readonly id: number }
+  | { readonly type: "focusSelected" }
+  | { readonly type: "stepAlias" }
   | { readonly type: "showBookkeeping"; readonly shows: boolean }
   | { readonly type: "stepProblem"; readonly by: 1 | -1 }
   | { readonly type: "goToProblem"; readonly problem: number }
@@ -71,8 +86,11 @@ export type Action =
   | { readonly type: "stepMatch"; readonly by: 1 | -1 }
   | { readonly type: "setExpanded"; readonly expanded: readonly number[] | null }
   | { readonly type: "pan"; readonly dx: number; readonly dy: number }
+  | { readonly type: "centre"; readonly y: number }
   | { readonly type: "zoom"; readonly factor: number; readonly x?: number; readonly y?: number }
   | { readonly type: "fit" }
+  | { readonly type: "draw"; readonly drawn: Drawn }
+  | { readonly type: "showPicture"; readonly picture: Picture }
   | { readonly type: "resize"; readonly width: number; readonly height: number };
 
 const NOTHING: ReadonlySet<NodeState> = new Set();
@@ -84,17 +102,20 @@ const MIN_SCALE = 0.1;
 const MAX_SCALE = 3;
 /** Below this scale text is not worth reading, so fitting stops there. */
 const MIN_FIT_SCALE = 0.7;
+/** A picture is wide, and worth a look from further away. */
+const MIN_PICTURE_SCALE = 0.5;
 
 export function initialState(graph: Graph, widthsOf: (graph: Graph) => Widths): State {
-  const children = childrenOf(graph, false);
+  const tree = shownTree(graph, false);
   return fitted(
     arrange({
       graph,
       widthsOf,
       showsBookkeeping: false,
       hidden: NOTHING,
-      childrenOf: children,
-      expanded: initialExpansion(graph, children, NOTHING),
+      tree,
+      focus: ROOT,
+      expanded: initialExpansion(graph, tree, NOTHING),
       isDefaultExpansion: true,
       openedBefore: null,
       problem: null,
@@ -102,6 +123,9 @@ export function initialState(graph: Graph, widthsOf: (graph: Graph) => Widths): 
       mode: "highlight",
       found: NOTHING_FOUND,
       selected: null,
+      shared: null,
+      drawn: "tree",
+      picture: null,
       camera: { x: 0, y: 0, scale: 1 },
       width: 0,
       height: 0,
@@ -123,6 +147,14 @@ export function reduce(state: State, action: Action): State {
       return state.selected === null ? state : toggle(state, state.selected);
     case "openSiblings":
       return openSiblings(state);
+    case "toggleSlots":
+      return toggleSlots(state);
+    case "focus":
+      return focused(state, action.id);
+    case "focusSelected":
+      return focusSelected(state);
+    case "stepAlias":
+      return stepAlias(state);
     case "showBookkeeping":
       return showBookkeeping(state, action.shows);
     case "stepProblem":
@@ -145,10 +177,16 @@ export function reduce(state: State, action: Action): State {
       return setExpanded(state, action.expanded);
     case "pan":
       return moved(state, action.dx, action.dy);
+    case "centre":
+      return centred(state, action.y);
     case "zoom":
       return zoom(state, action.factor, action.x ?? state.width / 2, action.y ?? state.height / 2);
     case "fit":
       return fitted(state);
+    case "draw":
+      return draw(state, action.drawn);
+    case "showPicture":
+      return showPicture(state, action.picture);
     case "resize":
       return resize(state, action.width, action.height);
   }
@@ -156,7 +194,8 @@ export function reduce(state: State, action: Action): State {
 
 /** Fills in what follows from the graph and what is open in it. */
 function arrange(state: Omit<State, "rows" | "rowOf" | "layout">): State {
-  const rows = visibleRows(state.childrenOf, state.expanded);
+  const { expanded, focus, tree } = state;
+  const rows = visibleRows(tree.children, expanded, focus, tree.chunk);
   return {
     ...state,
     rows,
@@ -165,9 +204,76 @@ function arrange(state: Omit<State, "rows" | "rowOf" | "layout">): State {
   };
 }
 
+/** Whether an id is that of a node; else it is that of a chunk. */
+export function isNode({ graph }: Pick<State, "graph">, id: number): boolean {
+  return id >= 0 && id < graph.size;
+}
+
+/**
+ * Another graph, or the same at another time: what is open, selected and in sight stays so, as far
+ * as the nodes can be found again by their place in the tree.
+ */
 function load(state: State, graph: Graph): State {
-  const fresh = { ...initialState(graph, state.widthsOf), mode: state.mode };
-  return resize(search(fresh, state.query), state.width, state.height);
+  const placed = placesIn(state.graph, graph);
+  const again = (id: number): number | null => (isNode(state, id) ? placed(id) : null);
+  const focus = again(state.focus) ?? ROOT;
+  const selected = state.selected === null ? null : again(state.selected);
+  const found = state.query === "" ? NOTHING_FOUND : searched(graph, state.query);
+  const { hidden, isDefaultExpansion, mode, showsBookkeeping } = state;
+  const tree = shownTree(graph, showsBookkeeping, hidden, keptBySearch({ found, mode }));
+  const kept = [...state.expanded].map(again).filter((id) => id !== null);
+  const expanded = isDefaultExpansion
+    ? new Set([...initialExpansion(graph, tree, hidden), ...kept])
+    : new Set(kept);
+  const next = arrange({
+    ...state,
+    ...{ graph, tree, focus, found, selected, expanded },
+    openedBefore: null,
+    problem: null,
+    shared: null,
+    picture: null,
+  });
+  const anchor = state.selected ?? state.rows[firstRowInSight(state)]?.id ?? ROOT;
+  const before = box(state, anchor);
+  const after = box(next, again(anchor) ?? ROOT);
+  const { scale } = state.camera;
+  return before === undefined || after === undefined
+    ? next
+    : moved(next, (before.x - after.x) * scale, (before.y - after.y) * scale);
+}
+
+/** Finds a node of one graph in another: by the names on the way from the root, in the tree. */
+function placesIn(from: Graph, to: Graph): (id: number) => number | null {
+  const known = new Map<number, number | null>([[ROOT, ROOT]]);
+  const byName = new Map<number, ReadonlyMap<string, number>>();
+  const namesOf = (id: number): ReadonlyMap<string, number> => {
+    const names =
+      byName.get(id) ??
+      new Map(Array.from(to.treeChildren(id), (child) => [to.label(child), child]));
+    byName.set(id, names);
+    return names;
+  };
+  return (id) => {
+    const way: number[] = [];
+    let node: number | null = id;
+    while (node !== null && !known.has(node)) {
+      way.push(node);
+      node = from.treeParent(node);
+    }
+    let place = node === null ? null : (known.get(node) ?? null);
+    for (const step of way.reverse()) {
+      place = place === null ? null : (namesOf(place).get(from.label(step)) ?? null);
+      known.set(step, place);
+    }
+    return place;
+  };
+}
+
+function firstRowInSight({ camera, layout }: State): number {
+  return Math.max(
+    layout.boxes.findIndex((one) => one.y * camera.scale + camera.y >= 0),
+    0,
+  );
 }
 
 /** Opens or closes nodes; the anchor stays where it is, the others make room. */
@@ -187,7 +293,7 @@ function rearranged(state: State, change: Partial<State>, anchor: number): State
 }
 
 function toggle(state: State, id: number): State {
-  if (state.childrenOf(id).length === 0) {
+  if (state.tree.children(id).length === 0) {
     return state;
   }
   const expanded = new Set(state.expanded);
@@ -200,9 +306,9 @@ function toggle(state: State, id: number): State {
 }
 
 function showBookkeeping(state: State, shows: boolean): State {
-  const children = childrenOf(state.graph, shows, state.hidden, keptBySearch(state));
-  const change = { showsBookkeeping: shows, childrenOf: children };
-  const next = rearranged(state, change, state.selected ?? ROOT);
+  const tree = shownTree(state.graph, shows, state.hidden, keptBySearch(state));
+  const change = { showsBookkeeping: shows, tree };
+  const next = rearranged(state, change, state.selected ?? state.focus);
   const hidesSelection = next.selected !== null && !next.rowOf.has(next.selected);
   return hidesSelection ? { ...next, selected: null } : next;
 }
@@ -231,7 +337,7 @@ export function isAtProblem({ graph, problem, selected }: State): boolean {
   if (graph.overlay === null || problem === null) {
     return false;
   }
-  return selected === null
+  return selected === null || selected >= graph.size
     ? graph.overlay.problem(problem).nodes.length === 0
     : graph.overlay.problemsOf(selected).includes(problem);
 }
@@ -280,14 +386,16 @@ function narrowed(
   const changed = { ...state, ...change };
   const { expanded, graph, hidden, openedBefore, showsBookkeeping } = changed;
   const found = keptBySearch(changed);
-  const children = childrenOf(graph, showsBookkeeping, hidden, found);
+  const tree = shownTree(graph, showsBookkeeping, hidden, found);
   const isNarrow = hidden.has("matched") || found !== null;
   const before = openedBefore ?? expanded;
   const wanted = found === null ? undefined : changed.found.matches.slice(0, MAX_OPENED);
   const next = arrange({
     ...changed,
-    childrenOf: children,
-    expanded: isNarrow ? initialExpansion(graph, children, hidden, wanted) : before,
+    tree,
+    // What is found may stand anywhere.
+    focus: found === null ? changed.focus : ROOT,
+    expanded: isNarrow ? initialExpansion(graph, tree, hidden, wanted) : before,
     openedBefore: isNarrow ? before : null,
   });
   const { selected } = next;
@@ -299,10 +407,8 @@ function narrowed(
 
 /** Whether a filter hides the node, open or not. */
 function isFiltered(state: State, id: number): boolean {
-  const { childrenOf, graph, hidden } = state;
-  const parent = graph.treeParent(id);
-  const hides = hidden.size > 0 || keptBySearch(state) !== null;
-  return hides && parent !== null && !Array.from(childrenOf(parent)).includes(id);
+  const hides = state.hidden.size > 0 || keptBySearch(state) !== null;
+  return hides && isNode(state, id) && !state.tree.shows(id);
 }
 
 function withOrWithout<T>(set: ReadonlySet<T>, item: T, has: boolean): ReadonlySet<T> {
@@ -319,21 +425,23 @@ function openSiblings(state: State): State {
   if (state.selected === null) {
     return state;
   }
-  const parent = state.graph.treeParent(state.selected);
-  const siblings = parent === null ? [ROOT] : Array.from(state.childrenOf(parent));
+  const parent = state.tree.parent(state.selected);
+  const siblings = parent === null ? [ROOT] : Array.from(state.tree.children(parent));
   return withExpanded(state, new Set([...state.expanded, ...siblings]), state.selected);
 }
 
 function setExpanded(state: State, ids: readonly number[] | null): State {
-  const { childrenOf, graph, hidden, isDefaultExpansion } = state;
+  const { graph, hidden, isDefaultExpansion, tree } = state;
   if (ids === null && isDefaultExpansion) {
     return state;
   }
-  const expanded = ids === null ? initialExpansion(graph, childrenOf, hidden) : new Set(ids);
+  const chunks = [...state.expanded].filter((id) => !isNode(state, id));
+  const expanded =
+    ids === null ? initialExpansion(graph, tree, hidden) : new Set([...ids, ...chunks]);
   if (sameSet(expanded, state.expanded)) {
     return state;
   }
-  const anchor = state.selected ?? ROOT;
+  const anchor = state.selected ?? state.focus;
   const next = withExpanded(state, expanded, anchor);
   return { ...next, isDefaultExpansion: ids === null, openedBefore: null };
 }
@@ -343,13 +451,14 @@ function sameSet(a: ReadonlySet<number>, b: ReadonlySet<number>): boolean {
 }
 
 function select(state: State, id: number | null): State {
-  if (id === null || id < 0 || id >= state.graph.size) {
+  if (id === null || !(isNode(state, id) || state.rowOf.has(id))) {
     return state.selected === null ? state : { ...state, selected: null };
   }
   if (id === state.selected && state.rowOf.has(id)) {
     return state;
   }
-  return inSight({ ...opened(state, id), selected: id, problem: problemAt(state, id) }, id);
+  const problem = isNode(state, id) ? problemAt(state, id) : state.problem;
+  return inSight({ ...opened(state, id), selected: id, problem }, id);
 }
 
 /** Opens what stands in the way of seeing a node. */
@@ -358,7 +467,7 @@ function opened(state: State, id: number): State {
     return state;
   }
   const { graph, selected, showsBookkeeping } = state;
-  const above = ancestors(graph, id);
+  const above = ancestors(state.tree, id).filter((node) => isNode(state, node));
   const isLeftOut = !showsBookkeeping && [id, ...above].some((node) => isBookkeeping(graph, node));
   let shown = isLeftOut && keptBySearch(state)?.[id] !== 1 ? showBookkeeping(state, true) : state;
   if (keptBySearch(shown)?.[id] === 0) {
@@ -368,7 +477,97 @@ function opened(state: State, id: number): State {
     const hidden = withOrWithout(shown.hidden, graph.overlay.state(id), false);
     shown = narrowed(shown, { hidden });
   }
-  return withExpanded(shown, new Set([...shown.expanded, ...above]), selected ?? ROOT);
+  const way = ancestors(shown.tree, id);
+  const focus = way.includes(shown.focus) ? shown.focus : ROOT;
+  const expanded = new Set([...shown.expanded, ...way]);
+  return rearranged(shown, { expanded, focus, isDefaultExpansion: false }, selected ?? shown.focus);
+}
+
+// --- one part of the graph
+
+/** Shows a node and what is below it, alone. */
+function focused(state: State, id: number): State {
+  if (id === state.focus || !isNode(state, id)) {
+    return state;
+  }
+  const isInside = id === ROOT || state.rowOf.has(id) || state.tree.parent(id) !== null;
+  if (!isInside) {
+    return state;
+  }
+  const { tree } = state;
+  const own = defaultExpansion(state.graph, tree.children, id);
+  const isOpen = Array.from(tree.children(id)).some((child) => state.expanded.has(child));
+  const expanded = new Set([...state.expanded, id, ...(isOpen ? [] : own)]);
+  const next = arrange({ ...state, focus: id, expanded, isDefaultExpansion: false });
+  const hidesSelection = next.selected !== null && !next.rowOf.has(next.selected);
+  return shown(fitted(hidesSelection ? { ...next, selected: id } : next));
+}
+
+/** Focuses on the selected node; on what is above the focus, if it is that already. */
+function focusSelected(state: State): State {
+  const { focus, selected, tree } = state;
+  const id = selected ?? focus;
+  if (id !== focus) {
+    return focused(state, isNode(state, id) ? id : (tree.chunk(id)?.parent ?? focus));
+  }
+  return focused(state, ancestors(tree, focus).find((above) => isNode(state, above)) ?? ROOT);
+}
+
+/** Unfolds the slots of the selected variable, or of all in sight below what is selected. */
+function toggleSlots(state: State): State {
+  const { graph, rows, rowOf, selected, tree } = state;
+  const slotOf = selected !== null && isNode(state, selected) ? graph.slot(selected) : null;
+  const top = slotOf === null ? (selected ?? state.focus) : slotOf.variable;
+  const start = rowOf.get(top) ?? 0;
+  const level = rows[start]?.level ?? 0;
+  const length = rows.slice(start + 1).findIndex((row) => row.level <= level);
+  const within = length < 0 ? rows.slice(start) : rows.slice(start, start + 1 + length);
+  const variables = within
+    .map(({ id }) => id)
+    .filter(
+      (id) => isNode(state, id) && graph.role(id) === "variable" && tree.children(id).length > 0,
+    );
+  if (variables.length === 0) {
+    return state;
+  }
+  const opens = variables.some((id) => !state.expanded.has(id));
+  const expanded = new Set(state.expanded);
+  for (const id of variables) {
+    if (opens) {
+      expanded.add(id);
+    } else {
+      expanded.delete(id);
+    }
+  }
+  const next = withExpanded(state, expanded, top);
+  const hidesSelection = next.selected !== null && !next.rowOf.has(next.selected);
+  return hidesSelection ? { ...next, selected: top } : next;
+}
+
+/** Goes from a shared node to the next of its parents, and after the last back to itself. */
+function stepAlias(state: State): State {
+  const { graph, selected, shared } = state;
+  if (selected === null || !isNode(state, selected)) {
+    return state;
+  }
+  const isOnTheWay = shared !== null && parentsOf(graph, shared.id)[shared.at] === selected;
+  const id = isOnTheWay ? shared.id : selected;
+  const at = isOnTheWay ? shared.at + 1 : 0;
+  const next = parentsOf(graph, id)[at];
+  return next === undefined
+    ? { ...select(state, id), shared: null }
+    : { ...select(state, next), shared: { id, at } };
+}
+
+/** What leads to a node, each once, what stands above it in the tree last. */
+function parentsOf(graph: Graph, id: number): readonly number[] {
+  const above = graph.treeParent(id);
+  const others = new Set(graph.edgesTo(id).map(({ node }) => node));
+  others.delete(id);
+  if (above !== null && others.delete(above)) {
+    others.add(above);
+  }
+  return [...others];
 }
 
 /** What a step does besides moving: inwards opens, outwards closes. */
@@ -386,7 +585,7 @@ function step(state: State, direction: Step): State {
 function target(state: State, direction: Step): number {
   const row = selectedRow(state);
   if (row === undefined) {
-    return ROOT;
+    return state.focus;
   }
   const index = state.rowOf.get(row.id) ?? 0;
   switch (direction) {
@@ -414,16 +613,23 @@ function selectedRow(state: State): Row | undefined {
 }
 
 function idAt(state: State, index: number): number {
-  return state.rows[Math.min(Math.max(index, 0), state.rows.length - 1)]?.id ?? ROOT;
+  return state.rows[Math.min(Math.max(index, 0), state.rows.length - 1)]?.id ?? state.focus;
 }
 
 function box(state: State, id: number) {
-  return state.layout.boxes[state.rowOf.get(id) ?? -1];
+  return state.drawn === "textbook"
+    ? state.picture?.boxes.get(id)
+    : state.layout.boxes[state.rowOf.get(id) ?? -1];
 }
 
 function moved(state: State, dx: number, dy: number): State {
   const { x, y, scale } = state.camera;
   return dx === 0 && dy === 0 ? state : { ...state, camera: { x: x + dx, y: y + dy, scale } };
+}
+
+/** Brings the height y of the drawing to the middle of the view. */
+function centred(state: State, y: number): State {
+  return moved(state, 0, state.height / 2 - y * state.camera.scale - state.camera.y);
 }
 
 /** Moves as little as needed for the node's box to be in sight. */
@@ -463,7 +669,10 @@ function zoom(state: State, factor: number, atX: number, atY: number): State {
 
 /** Shows all of the drawing, or, where that would be too small to read, its root. */
 function fitted(state: State): State {
-  const { layout, width, height } = state;
+  const { layout, picture, width, height } = state;
+  if (picture !== null) {
+    return fittedPicture(state, picture);
+  }
   const whole = Math.min(
     (width - 2 * MARGIN) / Math.max(layout.width, 1),
     (height - 2 * MARGIN) / Math.max(layout.height, 1),
@@ -472,6 +681,55 @@ function fitted(state: State): State {
   const rootY = layout.boxes[0]?.y ?? 0;
   const y = layout.height * scale <= height ? (height - layout.height * scale) / 2 : undefined;
   return { ...state, camera: { x: MARGIN, y: y ?? height / 2 - rootY * scale, scale } };
+}
+
+/** Shows all of the picture, or as much of its width as can be read around the selected node. */
+function fittedPicture(state: State, picture: Picture): State {
+  const [width, height] = [state.width - 2 * MARGIN, state.height - 2 * MARGIN];
+  const whole = Math.min(width / picture.width, height / picture.height);
+  const scale = Math.min(Math.max(whole, MIN_PICTURE_SCALE), 1);
+  const top = picture.boxes.get(state.selected ?? state.focus);
+  const middle = top === undefined ? 0 : top.x + top.width / 2;
+  const beyond = picture.width * scale - width;
+  const x =
+    beyond > 0
+      ? Math.min(Math.max(state.width / 2 - middle * scale, MARGIN - beyond), MARGIN)
+      : MARGIN - beyond / 2;
+  const y = Math.max(MARGIN + (height - picture.height * scale) / 2, MARGIN);
+  return { ...state, camera: { x, y, scale } };
+}
+
+/** Changes between the drawings; Graphviz's comes later. */
+function draw(state: State, drawn: Drawn): State {
+  if (drawn === state.drawn) {
+    return state;
+  }
+  const next = { ...state, drawn, picture: null };
+  return drawn === "tree" ? shown(fitted(next)) : next;
+}
+
+/**
+ * The first picture is fitted, and the next ones while nobody has moved them; then the selected
+ * node stays where it was.
+ */
+function showPicture(state: State, picture: Picture): State {
+  if (state.drawn !== "textbook") {
+    return state;
+  }
+  const anchor = state.selected ?? state.focus;
+  const before = box(state, anchor);
+  const next = { ...state, picture };
+  const after = box(next, anchor);
+  if (before === undefined || after === undefined || sameCamera(state, fitted(state))) {
+    return shown(fitted(next));
+  }
+  const { scale } = state.camera;
+  const [dx, dy] = [before.x - after.x, before.y - after.y];
+  return inSight(moved(next, dx * scale, dy * scale), anchor);
+}
+
+function sameCamera({ camera: a }: State, { camera: b }: State): boolean {
+  return a.x === b.x && a.y === b.y && a.scale === b.scale;
 }
 
 function resize(state: State, width: number, height: number): State {
@@ -489,11 +747,11 @@ function shown(state: State): State {
 }
 
 /** The first node that calls for a look, or what holds it while it is folded away. */
-export function firstProblemNode({ graph, hidden, rowOf }: State): number | null {
+export function firstProblemNode({ graph, hidden, rowOf, tree }: State): number | null {
   const first = callingForALook(graph, hidden).next();
   let node = first.done === true ? null : first.value;
   while (node !== null && !rowOf.has(node)) {
-    node = graph.treeParent(node);
+    node = tree.parent(node);
   }
   return node;
 }

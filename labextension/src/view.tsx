@@ -3,21 +3,35 @@
 import { render } from "preact";
 import { useMemo } from "preact/hooks";
 import { decode } from "./contract";
+import { Breadcrumbs } from "./draw/breadcrumbs";
 import { Details } from "./draw/details";
 import { Drawing } from "./draw/drawing";
 import { Filters } from "./draw/filters";
 import { Legend } from "./draw/legend";
 import { makeTypesetter, type Typesetter, textMeasure } from "./draw/measure";
+import { Minimap } from "./draw/minimap";
 import { Outline } from "./draw/outline";
+import { HeightHandle, Panes } from "./draw/panes";
 import type { Dispatch } from "./draw/props";
 import { QueryMistake } from "./draw/search";
+import { Textbook } from "./draw/textbook";
 import { Toolbar } from "./draw/toolbar";
 import { VerdictLine } from "./draw/verdict";
 import { type Graph, makeGraph } from "./graph";
+import { type Ask, type Kernel, makeKernel } from "./kernel";
 import { actionOf, isOurs } from "./keyboard";
 import { positionWords, problemSentence } from "./signs";
-import { type Action, initialState, isAtProblem, type Mode, reduce, type State } from "./state";
-import { matchWords, sentence, WORDS } from "./words";
+import {
+  type Action,
+  initialState,
+  isAtProblem,
+  isNode,
+  type Mode,
+  reduce,
+  type State,
+} from "./state";
+import { type Engine, type LoadGraphviz, makeEngine } from "./textbook/engine";
+import { chunkCount, chunkLabel, matchWords, sentence, WORDS } from "./words";
 
 /** What a host may follow and set. */
 export interface ViewState {
@@ -35,11 +49,15 @@ export interface ViewHost {
   onChange?(state: ViewState): void;
   /** A short text shown as a tag, e.g. "snapshot". */
   readonly note?: string;
+  /** Called when the textbook view is first asked for, which is not offered without it. */
+  readonly graphviz?: LoadGraphviz | undefined;
+  /** Puts questions to a kernel, where there is one. */
+  readonly ask?: Ask | undefined;
 }
 
 export interface View {
   /** Shows a payload; says so in the view where it cannot be read, keeping what was shown. */
-  setPayload(bytes: Uint8Array): Promise<void>;
+  setPayload(bytes: Uint8Array | Promise<Uint8Array>): Promise<void>;
   setState(state: Partial<ViewState>): void;
   dispose(): void;
 }
@@ -52,6 +70,8 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
   el.append(root);
   const id = `ckpt-viz-${++views}`;
   const disposal = new AbortController();
+  const engine = host.graphviz === undefined ? null : makeEngine(host.graphviz);
+  const kernel = host.ask === undefined ? null : makeKernel(host.ask);
 
   let typesetterOf: TypesetterOf | null = null; // known once the page gives the view its fonts
   let graph: Graph | null = null;
@@ -59,11 +79,13 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
   let problem: string | null = null;
   let wanted: Partial<ViewState> = {};
   let payloads = 0;
+  let reading = 0;
 
   const draw = () => {
     const typesetter = state === null ? undefined : typesetterOf?.(state.graph);
     const shown = state === null || typesetter === undefined ? null : { state, typesetter };
-    render(<Explorer {...{ shown, problem, note: host.note, id, dispatch }} />, root);
+    const { note } = host;
+    render(<Explorer {...{ shown, problem, note, id, engine, kernel, dispatch }} />, root);
   };
   const update = (action: Action) => {
     const before = state;
@@ -91,7 +113,13 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
     } else {
       update({ type: "load", graph });
     }
-    want(wanted);
+    wantAll();
+  };
+  /** Does what the host has asked for meanwhile. */
+  const wantAll = () => {
+    const all = wanted;
+    wanted = {};
+    want(all);
   };
   const want = ({ expanded, mode, query, selected }: Partial<ViewState>) => {
     if (mode !== undefined) {
@@ -120,8 +148,9 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
     async setPayload(bytes) {
       const number = ++payloads;
       const start = performance.now();
+      reading++;
       try {
-        const decoded = makeGraph(await decode(bytes));
+        const decoded = makeGraph(await decode(await bytes));
         if (number === payloads) {
           graph = decoded;
           problem = null;
@@ -133,11 +162,18 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
           problem = error instanceof Error ? error.message : String(error);
           draw();
         }
+      } finally {
+        reading--;
+        if (reading === 0 && state !== null) {
+          wantAll();
+        }
       }
     },
     setState(change) {
       wanted = { ...wanted, ...change };
-      want(change);
+      if (reading === 0 && state !== null) {
+        wantAll(); // else it is about the graph that is being read
+      }
     },
     dispose() {
       payloads++;
@@ -163,10 +199,17 @@ function typesetters(fontFamily: string): TypesetterOf {
 function answerKeys(root: HTMLElement, dispatch: Dispatch, signal: AbortSignal): void {
   const act = (event: KeyboardEvent) => {
     const action = actionOf(event);
-    const isFree = !isControl(event.target);
+    const isFree = !isTakenByControl(event);
     if (event.key === "/" && isOurs(event) && isFree) {
       event.preventDefault();
       root.querySelector<HTMLInputElement>(".ckv-search input")?.select();
+    }
+    const clicked = CLICKED[event.key];
+    if (clicked !== undefined && isOurs(event) && isFree) {
+      root.querySelector<HTMLElement>(clicked)?.click();
+      if (event.key === "Enter") {
+        setTimeout(() => root.querySelector<HTMLElement>(".ckv-details")?.focus());
+      }
     }
     const isStep = action?.type === "stepProblem" && !isTyped(event);
     if (action !== undefined && (isStep || isFree)) {
@@ -180,12 +223,23 @@ function answerKeys(root: HTMLElement, dispatch: Dispatch, signal: AbortSignal):
   const claim = (event: KeyboardEvent) => {
     if (event.target instanceof Element && root.contains(event.target)) {
       const isOfBox = isTextBox(event.target) && !(event.ctrlKey || event.metaKey || event.altKey);
-      event.target.toggleAttribute("data-lm-suppress-shortcuts", isOfBox || isOurs(event));
+      event.target.toggleAttribute(
+        "data-lm-suppress-shortcuts",
+        isOfBox || isOurs(event) || closesPanel(event.target, event),
+      );
     }
   };
   root.addEventListener("keydown", act, { signal });
   window.addEventListener("keydown", claim, { capture: true, signal });
 }
+
+/** The buttons that keys stand for. */
+const CLICKED: Readonly<Record<string, string>> = {
+  "?": ".ckv-help-button",
+  Enter: ".ckv-tabs [data-tab=details]",
+  c: ".ckv-node-name .ckv-copy",
+  k: ".ckv-key .ckv-copy",
+};
 
 /** Calls once the element has a size, and so its place in a page. */
 function onceVisible(element: HTMLElement, signal: AbortSignal, call: () => void): void {
@@ -213,16 +267,25 @@ function afterPaint(call: () => void): void {
 
 function viewState(state: State | null): ViewState {
   return {
-    selected: state?.selected ?? null,
-    expanded: state === null || state.isDefaultExpansion ? null : [...state.expanded],
+    selected: state?.selected != null && isNode(state, state.selected) ? state.selected : null,
+    expanded:
+      state === null || state.isDefaultExpansion
+        ? null
+        : [...state.expanded].filter((id) => isNode(state, id)),
     query: state?.query ?? "",
     mode: state?.mode ?? "highlight",
   };
 }
 
-/** Buttons and boxes take their own keys, space above all; steps through problems are none. */
-function isControl(target: EventTarget | null): boolean {
-  return target instanceof HTMLButtonElement || target instanceof HTMLInputElement;
+/** Boxes take all that is typed, buttons what presses them; steps through problems are neither. */
+function isTakenByControl({ key, target }: KeyboardEvent): boolean {
+  const isControl = target instanceof Element && target.matches("button, input, summary");
+  return isTextBox(target) || (isControl && (key === " " || key.length > 1));
+}
+
+/** Whether Escape is about what stands over the explorer. */
+function closesPanel(target: Element, { key }: KeyboardEvent): boolean {
+  return key === "Escape" && target.closest(".ckv-help, .ckv-menu[open]") !== null;
 }
 
 function isTextBox(target: EventTarget | null): boolean {
@@ -239,10 +302,12 @@ interface ExplorerProps {
   readonly problem: string | null;
   readonly note: string | undefined;
   readonly id: string;
+  readonly engine: Engine | null;
+  readonly kernel: Kernel | null;
   readonly dispatch: Dispatch;
 }
 
-function Explorer({ shown, problem, note, id, dispatch }: ExplorerProps) {
+function Explorer({ shown, problem, ...rest }: ExplorerProps) {
   const message =
     problem === null ? null : (
       <p class="ckv-problem" role="alert">
@@ -255,27 +320,36 @@ function Explorer({ shown, problem, note, id, dispatch }: ExplorerProps) {
   return (
     <>
       {message}
-      <Shown {...shown} note={note} id={id} dispatch={dispatch} />
+      <Shown {...shown} {...rest} />
     </>
   );
 }
 
 type ShownProps = Omit<ExplorerProps, "shown" | "problem"> & NonNullable<ExplorerProps["shown"]>;
 
-function Shown({ state, typesetter, note, id, dispatch }: ShownProps) {
+function Shown({ state, typesetter, note, id, engine, kernel, dispatch }: ShownProps) {
   // Panning, zooming and a new size, the drawing's first one too, change the drawing alone.
-  const { found, mode, problem, query, rows, selected } = state;
+  const { drawn, found, mode, problem, query, rows, selected } = state;
   const still = useMemo(
     () => ({
       above: (
         <>
-          <Toolbar state={state} note={note} id={id} dispatch={dispatch} />
+          <Toolbar
+            state={state}
+            note={note}
+            id={id}
+            offersTextbook={engine !== null}
+            kernel={kernel}
+            typesetter={typesetter}
+            dispatch={dispatch}
+          />
           <QueryMistake state={state} id={id} />
           <VerdictLine state={state} dispatch={dispatch} />
+          <Breadcrumbs state={state} dispatch={dispatch} />
         </>
       ),
       outline: <Outline state={state} dispatch={dispatch} id={id} />,
-      details: <Details state={state} dispatch={dispatch} />,
+      details: <Details state={state} kernel={kernel} dispatch={dispatch} />,
       below: (
         <>
           <div class="ckv-foot">
@@ -285,19 +359,30 @@ function Shown({ state, typesetter, note, id, dispatch }: ShownProps) {
           <div class="ckv-live" role="status" aria-live="polite">
             {announcement(state)}
           </div>
+          <HeightHandle />
         </>
       ),
     }),
-    [found, mode, problem, query, rows, selected],
+    [drawn, found, mode, problem, query, rows, selected],
   );
   return (
     <>
       {still.above}
-      <div class="ckv-panes">
-        {still.outline}
-        <Drawing state={state} typesetter={typesetter} dispatch={dispatch} />
-        {still.details}
-      </div>
+      <Panes id={id}>
+        {{
+          outline: still.outline,
+          drawing:
+            drawn === "textbook" && engine !== null ? (
+              <Textbook state={state} typesetter={typesetter} engine={engine} dispatch={dispatch} />
+            ) : (
+              <>
+                <Drawing state={state} typesetter={typesetter} dispatch={dispatch} />
+                <Minimap state={state} id={id} dispatch={dispatch} />
+              </>
+            ),
+          details: still.details,
+        }}
+      </Panes>
       {still.below}
     </>
   );
@@ -308,9 +393,14 @@ function announcement(state: State): string {
   const { graph, problem, selected } = state;
   const { overlay } = graph;
   const matches = matchWords(state.found, selected);
-  const node = [matches, selected === null ? "" : sentence(graph, selected)]
-    .filter((words) => words !== "")
-    .join(": ");
+  const chunk = selected === null ? null : state.tree.chunk(selected);
+  const selection =
+    chunk !== null
+      ? `${chunkLabel(graph, chunk)}, ${chunkCount(chunk)}`
+      : selected === null
+        ? ""
+        : sentence(graph, selected);
+  const node = [matches, selection].filter((words) => words !== "").join(": ");
   return overlay === null || problem === null || !isAtProblem(state)
     ? node
     : `${positionWords(overlay, problem)}: ${problemSentence(overlay, problem)} ${node}`;

@@ -1,10 +1,14 @@
 /** The widget's front end, a module for anywidget: the view, tied to the kernel's traits. */
 
-import type { AnyModel, RenderProps } from "@anywidget/types";
+import type { AnyModel, Experimental, RenderProps } from "@anywidget/types";
+import type { Ask } from "./kernel";
+import { bytesOf, SHOWN, type Sharing, sharedParts } from "./shared";
 import type { Mode } from "./state";
+import type { LoadGraphviz } from "./textbook/engine";
 import { mountView } from "./view";
+import { WORDS } from "./words";
 
-interface Traits {
+interface Traits extends Sharing {
   readonly _payload: DataView;
   selected: number | null;
   expanded: readonly number[] | null;
@@ -12,10 +16,16 @@ interface Traits {
   mode: Mode;
 }
 
+const PAYLOAD = "change:_payload change:_shared_payload";
 const FOLLOWED = "change:selected change:expanded change:query change:mode";
 
-function render({ model, el }: RenderProps<Traits>): () => void {
+/** A page without a kernel (render/html.py) has a model and an element, and nobody to ask. */
+type Props = Pick<RenderProps<Traits>, "model" | "el"> & Partial<RenderProps<Traits>>;
+
+function render({ model, el, experimental }: Props): () => void {
   const view = mountView(el, {
+    graphviz: experimental === undefined ? undefined : fromKernel(experimental),
+    ask: experimental === undefined ? undefined : asking(experimental),
     onChange({ selected, expanded, query, mode }) {
       model.set("selected", selected);
       model.set("expanded", expanded);
@@ -24,7 +34,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
       model.save_changes();
     },
   });
-  const showPayload = () => void view.setPayload(payload(model));
+  const showPayload = () => void view.setPayload(payload(model, el));
   const showState = () =>
     view.setState({
       selected: model.get("selected"),
@@ -32,18 +42,47 @@ function render({ model, el }: RenderProps<Traits>): () => void {
       query: model.get("query"),
       mode: model.get("mode"),
     });
-  model.on("change:_payload", showPayload);
+  model.on(PAYLOAD, showPayload);
   model.on(FOLLOWED, showState);
   showPayload();
   showState();
   return () => {
-    model.off("change:_payload", showPayload);
+    model.off(PAYLOAD, showPayload);
     model.off(FOLLOWED, showState);
     view.dispose();
   };
 }
 
-function payload(model: AnyModel<Traits>): Uint8Array {
+/** How long a kernel may run other cells before it answers, in ms. */
+const PATIENCE = 30_000;
+
+function asking({ invoke }: Experimental): Ask {
+  return async (question) => {
+    try {
+      return await invoke("_ask", question, { signal: AbortSignal.timeout(PATIENCE) });
+    } catch (error) {
+      throw new Error(WORDS.noAnswer, { cause: error });
+    }
+  };
+}
+
+/** Graphviz is too large to be sent with every widget: the kernel has it for those who ask. */
+function fromKernel({ invoke }: Experimental): LoadGraphviz {
+  return async (signal) => {
+    const [problem, [script]] = await invoke<string | null>("_graphviz", null, { signal });
+    if (script === undefined) {
+      throw new Error(problem ?? "the kernel sent nothing");
+    }
+    return new TextDecoder().decode(script);
+  };
+}
+
+async function payload(model: AnyModel<Traits>, el: HTMLElement): Promise<Uint8Array> {
+  const shared = await sharedParts(model, "_shared_payload");
+  if (shared !== null) {
+    el.dispatchEvent(new CustomEvent(SHOWN, { bubbles: true, detail: shared }));
+    return bytesOf(shared.payload ?? "");
+  }
   const { buffer, byteOffset, byteLength } = model.get("_payload");
   return new Uint8Array(buffer, byteOffset, byteLength);
 }

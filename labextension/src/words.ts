@@ -2,6 +2,7 @@
 
 import type { Role } from "./contract";
 import { type Attribute, type Graph, ROOT } from "./graph";
+import type { Chunk } from "./layout/shown";
 import type { Found } from "./search/found";
 import type { Mistake } from "./search/syntax";
 import { belowSentence, comparedWords } from "./signs";
@@ -11,7 +12,14 @@ export const WORDS = {
   outline: "Outline of the object graph",
   drawing: "Drawing of the object graph; arrow keys move the selection, plus and minus zoom",
   details: "Details of the selected node",
-  columns: { name: "name", role: "role", value: "value", state: "state" },
+  columns: {
+    name: "name",
+    role: "role",
+    shape: "shape",
+    dtype: "dtype",
+    size: "size",
+    state: "state",
+  },
   fit: "Fit the graph into view (0)",
   zoomIn: "Zoom in (+)",
   zoomOut: "Zoom out (−)",
@@ -52,9 +60,102 @@ export const WORDS = {
   filterHint: "Show what is found, and what holds it, alone",
   noMatch: "nothing found",
   otherPlace: "Go to the other place",
+  chunk: "part of a long list",
+  sharedHint: "Led to under more than one name; a goes through its parents",
+  overview: "Where the drawing stands in the whole; up and down move it",
+  focus: "Show this node and what is below it alone (f)",
+  neighbours: "Show what is one edge away, either way",
+  unfocus: "Show the whole graph",
+  above: "Above",
+  resizeOutline: "Width of the outline",
+  resizeDetails: "Width of the details",
+  resizeHeight: "Height of the explorer",
+  fullWindow: "Full screen",
+  copy: "Copy",
+  copied: "copied",
+  name: "the name",
+  path: "the path",
+  key: "the checkpoint key",
+  fullName: "the full name",
+  expression: "the expression",
+  values: "these values",
+  asking: "asking the kernel…",
+  showValues: "Show values",
+  showAgain: "Read again",
+  moreElements: "more",
+  accessor: "Python expression",
+  export: "Export",
+  exportHint: "Hand the graph over as a file",
+  exports: {
+    drawingSvg: "Drawing, SVG",
+    drawingPng: "Drawing, PNG",
+    svg: "Outline, SVG",
+    dot: "Graph, DOT (Graphviz)",
+    json: "Graph, JSON",
+    html: "Explorer, one HTML file",
+  },
+  noPng: "The browser cannot draw a picture of this size; fold something, or take the SVG.",
+  noAnswer: "The kernel does not answer: it is busy, or gone. What is shown stays as it was.",
+  focusShort: "Focus",
+  neighboursShort: "Neighbours",
+  panes: "Parts of the explorer",
+  tabs: { outline: "Outline", drawing: "Graph", details: "Details" },
+  textbook: "Textbook view",
+  textbookHint:
+    "Draw what is visible with Graphviz and with every edge, as TensorFlow's guide does",
+  textbookDrawing:
+    "Graphviz's drawing of what is visible; arrow keys move the selection, plus and minus zoom",
+  loadingGraphviz: "Loading Graphviz…",
+  drawingGraphviz: "Drawing with Graphviz…",
+  cancel: "Cancel",
+  cancelled: "Cancelled: nothing new is drawn.",
+  drawAgain: "Draw again",
+  loadedTooLate:
+    "Graphviz did not arrive within 30 s: the kernel is busy or gone. Draw again once it is idle.",
+  drawnTooLate: "Graphviz did not finish within 10 s: fold some nodes away, or search with filter.",
+  root: "(root)",
+  node: "node",
+  saver: "registered saver",
+  savedIn: "saved in",
+  attribute: "attribute",
+  slot: "slot variable",
+  ofVariable: "of",
+  forOptimizer: "for optimizer",
+  declared: "declared by the checkpoint",
+  inferred: "inferred by",
+  before: "before these",
+  terms: { path: "path", key: "key", fullName: "full name" },
+  counts: {
+    nodes: ["node", "nodes"],
+    below: ["node below", "nodes below"],
+    objects: ["object", "objects"],
+    slices: ["slice", "slices"],
+  },
+  noDrawing: "The drawing is not on the page.",
+  help: "Keys (?)",
+  close: "Close",
+  keys: {
+    "↑ ↓ Home End PgUp PgDn": "move",
+    "→ ←": "open, enter; close, leave",
+    "Space *": "open or close; open all beside it",
+    Enter: "details",
+    "/": "search",
+    "n N": "next, previous match",
+    "] [": "next, previous problem",
+    f: "show what is below alone",
+    s: "slot variables",
+    a: "through the parents of a shared node",
+    "c k": "copy name, checkpoint key",
+    "0 + −": "fit, zoom; also Ctrl and wheel",
+    Esc: "back to the notebook",
+  },
+  workersForbidden:
+    "This page forbids workers from Blobs (its Content-Security-Policy), which Graphviz needs.",
 } as const;
 
 const MAX_DIFFERENCE = 40;
+/** Characters of a name at an end of a chunk. */
+const MAX_END = 16;
 
 export function roleWord(role: Role): string {
   return role;
@@ -67,6 +168,23 @@ export function differenceWords(graph: Graph, id: number): string {
   const detail = overlay?.detail(id) ?? null;
   const tells = state === "shape" || state === "dtype" || state === "role";
   return tells && detail !== null ? sentenceText(detail) : "";
+}
+
+/** What a chunk of a long list holds, by its first and last name: layer_100 … layer_199. */
+export function chunkLabel(graph: Graph, { firstChild, lastChild }: Chunk): string {
+  return [firstChild, lastChild].map((id) => clip(visible(graph.label(id)), MAX_END)).join(" … ");
+}
+
+/** How much of the list a chunk holds: 100 of 1,424. */
+export function chunkCount({ first, last, of }: Chunk): string {
+  return `${formatCount(last - first + 1)} of ${formatCount(of)}`;
+}
+
+/** How many other names lead to a node: ⇄2; "" where there is only one. */
+export function sharedWords(graph: Graph, id: number): string {
+  const others = graph.edgesTo(id).length - (graph.treeParent(id) === null ? 0 : 1);
+  const isSlot = graph.slot(id)?.variable === graph.treeParent(id);
+  return others < 1 || isSlot ? "" : `⇄${formatCount(others)}`;
 }
 
 /** The words in a node's box: what it is; its name stands on the edge to it. */
@@ -133,6 +251,28 @@ export function typeWords(graph: Graph, id: number): string {
   return wrapped[type] ?? visible(type);
 }
 
+/** The shape of a node's value, where it has one. */
+export function shapeCell(graph: Graph, id: number): string {
+  const attributes = graph.attributes(id);
+  const [only] = attributes;
+  if (graph.overlay?.state(id) === "shape") {
+    return differenceWords(graph, id);
+  }
+  if (only === undefined) {
+    return "";
+  }
+  return attributes.length > 1
+    ? countWords(attributes.length, "value", "values")
+    : shapeWords(only) || (only.dtype === null ? visible(only.name) : "");
+}
+
+export function dtypeCell(graph: Graph, id: number): string {
+  const dtypes = new Set(graph.attributes(id).map(({ dtype }) => dtype ?? ""));
+  return graph.overlay?.state(id) === "dtype"
+    ? differenceWords(graph, id)
+    : [...dtypes].filter((dtype) => dtype !== "").join(", ");
+}
+
 /** dtype and shape of a node's values, or the attributes' names where they have none. */
 export function valueWords(graph: Graph, id: number): string {
   return graph
@@ -195,6 +335,11 @@ export function mistakeWords({ expected, place }: Mistake): string {
   return `At character ${formatCount(place + 1)}: expected ${expected}`;
 }
 
+/** What a list leaves out: … and 12 more. */
+export function moreWords(count: number): string {
+  return `… and ${formatCount(count)} more`;
+}
+
 /** A node in one sentence, for a screen reader. */
 export function sentence(graph: Graph, id: number): string {
   const { overlay } = graph;
@@ -210,4 +355,23 @@ export function sentence(graph: Graph, id: number): string {
   ]
     .filter((part) => part !== "")
     .join(", ");
+}
+
+/** Why Graphviz does not even start: a page may forbid WebAssembly. */
+export function brokenWords(message: string): string {
+  return `Graphviz does not run in this page: ${sentenceText(message)}`;
+}
+
+/** Why Graphviz draws nothing, and what to do. */
+export function failedWords(message: string): string {
+  return `Graphviz failed (${sentenceText(message)}): fold some nodes away, or search with filter.`;
+}
+
+export function tooManyWords(nodes: number, edges: number | null, most: number): string {
+  const isWide = edges === null;
+  const found = isWide
+    ? countWords(nodes, "node is", "nodes are")
+    : `${formatCount(edges)} edges are`;
+  const limit = `${formatCount(most)} ${isWide ? "nodes" : "edges"}`;
+  return `${found} visible, and this picture is good for ${limit} at most: fold some nodes away, or search with filter.`;
 }

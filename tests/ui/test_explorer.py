@@ -291,12 +291,13 @@ def test_a_large_model_answers_to_every_key(
     lab.run_cell(1)
     lab.page.set_default_timeout(30_000)
     keys = [
-        *("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowDown", "*", "End", "ArrowUp"),
+        *("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowDown", "*"),
+        *("ArrowDown", "*", "End", "ArrowUp"),
         *("Home", "ArrowDown", "ArrowDown", "ArrowLeft", "ArrowRight", "PageDown", "PageDown"),
     ]
     figures = explorer.evaluate(PRESS, keys)
     rows = int(explorer.get_by_role("treegrid").get_attribute("aria-rowcount") or 0)
-    assert rows > 1800  # all 816 operations are open
+    assert rows > 1000  # all chunks of the 816 operations are open, and 100 operations
     with capsys.disabled():
         size_words = explorer.locator(".ckv-size").inner_text()
         print(f"\nEfficientNetB7 with Adam, {size_words}, key press to paint in ms:")

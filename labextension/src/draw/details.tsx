@@ -1,24 +1,39 @@
 /** Everything that is known of the selected node, in words that can be copied. */
 
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { type Attribute, type Edge, type Graph, ROOT } from "../graph";
+import type { Kernel } from "../kernel";
 import { belowSentence, partnerWords, stateSign } from "../signs";
-import type { State } from "../state";
+import { isNode, type State } from "../state";
 import { countWords, sentenceText, visible } from "../text";
-import { bytesWords, roleWord, shapeWords, typeWords, valueWords, WORDS } from "../words";
+import {
+  bytesWords,
+  chunkCount,
+  chunkLabel,
+  moreWords,
+  roleWord,
+  shapeWords,
+  typeWords,
+  valueWords,
+  WORDS,
+} from "../words";
+import { Copy } from "./copy";
 import { RoleIcon, SignIcon } from "./icons";
 import { Jump } from "./jump";
 import { ProblemList, ProblemsOf } from "./problems";
 import type { Dispatch } from "./props";
+import { Values } from "./values";
 
 const MAX_LISTED = 50;
 
 interface DetailsProps {
   readonly state: State;
+  readonly kernel: Kernel | null;
   readonly dispatch: Dispatch;
 }
 
-export function Details({ state, dispatch }: DetailsProps) {
+export function Details({ state, kernel, dispatch }: DetailsProps) {
   const { graph, selected } = state;
   return (
     <section key={selected} class="ckv-details" aria-label={WORDS.details} tabIndex={-1}>
@@ -28,8 +43,10 @@ export function Details({ state, dispatch }: DetailsProps) {
           <ProblemList state={state} dispatch={dispatch} />
           <Notes graph={graph} />
         </>
+      ) : isNode(state, selected) ? (
+        <NodeDetails graph={graph} id={selected} kernel={kernel} dispatch={dispatch} />
       ) : (
-        <NodeDetails graph={graph} id={selected} dispatch={dispatch} />
+        <ChunkDetails state={state} id={selected} dispatch={dispatch} />
       )}
     </section>
   );
@@ -41,17 +58,30 @@ interface NodeProps {
   readonly dispatch: Dispatch;
 }
 
-function NodeDetails({ graph, id, dispatch }: NodeProps) {
+function NodeDetails({
+  graph,
+  id,
+  kernel,
+  dispatch,
+}: NodeProps & { readonly kernel: Kernel | null }) {
   const role = graph.role(id);
   const type = typeWords(graph, id);
   const error = graph.error(id);
   const saver = graph.registeredSaver(id);
   return (
     <div class="ckv-facts">
-      <h3 class="ckv-node-name">{visible(graph.name(id))}</h3>
+      <h3 class="ckv-node-name">
+        {visible(graph.name(id))} <Copy what={WORDS.name} text={graph.name(id)} />
+      </h3>
       <p>
         <RoleIcon role={role} /> {roleWord(role)}
-        {type === "" ? "" : `, ${visible(type)}`}, node {id}
+        {type === "" ? "" : `, ${visible(type)}`}, {WORDS.node} {id}
+      </p>
+      <p class="ckv-buttons">
+        <button type="button" title={WORDS.focus} onClick={() => dispatch({ type: "focus", id })}>
+          {WORDS.focusShort}
+        </button>
+        <Neighbours graph={graph} id={id} dispatch={dispatch} />
       </p>
       <Mark graph={graph} id={id} />
       <OtherPlace graph={graph} id={id} dispatch={dispatch} />
@@ -61,16 +91,103 @@ function NodeDetails({ graph, id, dispatch }: NodeProps) {
           {WORDS.problem}: {visible(error)}
         </p>
       )}
-      {saver === null ? null : <p>registered saver {visible(saver)}</p>}
+      {saver === null ? null : (
+        <p>
+          {WORDS.saver} {visible(saver)}
+        </p>
+      )}
       {id === ROOT ? <Notes graph={graph} /> : null}
       <SlotWords graph={graph} id={id} dispatch={dispatch} />
       <VariableWords graph={graph} id={id} />
       {graph.attributes(id).map((attribute) => (
         <Value key={attribute.checkpointKey} attribute={attribute} />
       ))}
+      {kernel === null ? null : <Values graph={graph} id={id} kernel={kernel} />}
+      <Place graph={graph} id={id} />
+      {kernel === null || graph.origin === "saved" ? null : <Accessor id={id} kernel={kernel} />}
       <NotSavedList graph={graph} id={id} />
       <Aliases graph={graph} id={id} dispatch={dispatch} />
       <Children graph={graph} id={id} dispatch={dispatch} />
+    </div>
+  );
+}
+
+/** Shows what is one edge away, by a search that says so. */
+function Neighbours({ graph, id, dispatch }: NodeProps) {
+  const name = graph.name(id);
+  return /["*\\~\s|]/.test(name) ? null : (
+    <button
+      type="button"
+      title={WORDS.neighbours}
+      onClick={() => {
+        dispatch({ type: "search", query: `near:${name}` });
+        dispatch({ type: "setMode", mode: "filter" });
+      }}
+    >
+      {WORDS.neighboursShort}
+    </button>
+  );
+}
+
+/** The path in the outline, which for what optimizers list is not that of TensorFlow's name. */
+function Place({ graph, id }: { readonly graph: Graph; readonly id: number }) {
+  const names: string[] = [];
+  for (let node = id; node !== ROOT; node = graph.treeParent(node) ?? ROOT) {
+    names.push(graph.label(node));
+  }
+  const path = names.reverse().join("/");
+  return path === "" ? null : (
+    <dl class="ckv-value">
+      <Fact term={WORDS.terms.path}>
+        {visible(path)} <Copy what={WORDS.path} text={path} />
+      </Fact>
+    </dl>
+  );
+}
+
+/** The Python expression for a live object, from the kernel once it is wanted. */
+function Accessor({ id, kernel }: { readonly id: number; readonly kernel: Kernel }) {
+  const [said, setSaid] = useState<{ readonly text: string; readonly isError: boolean } | null>(
+    null,
+  );
+  const ask = () =>
+    kernel.accessor(id).then(
+      (text) => setSaid({ text, isError: false }),
+      (error: unknown) =>
+        setSaid({ text: error instanceof Error ? error.message : String(error), isError: true }),
+    );
+  return (
+    <p aria-live="polite">
+      {said === null ? (
+        <button type="button" class="ckv-jump" onClick={() => void ask()}>
+          {WORDS.accessor}
+        </button>
+      ) : said.isError ? (
+        <span class="ckv-error">{visible(said.text)}</span>
+      ) : (
+        <>
+          <code>{visible(said.text)}</code> <Copy what={WORDS.expression} text={said.text} />
+        </>
+      )}
+    </p>
+  );
+}
+
+/** What part of a long list is selected. */
+function ChunkDetails({
+  state,
+  id,
+  dispatch,
+}: Omit<DetailsProps, "kernel"> & { readonly id: number }) {
+  const { graph, tree } = state;
+  const chunk = tree.chunk(id);
+  return chunk === null ? null : (
+    <div class="ckv-facts">
+      <h3 class="ckv-node-name">{chunkLabel(graph, chunk)}</h3>
+      <p>
+        {chunkCount(chunk)}, {WORDS.chunk}:{" "}
+        <Jump graph={graph} id={chunk.parent} dispatch={dispatch} />
+      </p>
     </div>
   );
 }
@@ -120,15 +237,15 @@ function SlotWords({ graph, id, dispatch }: NodeProps) {
   if (slot === null) {
     return null;
   }
-  const how = slot.rule === "declared" ? "declared by the checkpoint" : `inferred by ${slot.rule}`;
+  const how = slot.rule === "declared" ? WORDS.declared : `${WORDS.inferred} ${slot.rule}`;
   return (
     <p>
-      slot variable <b>{visible(slot.name)}</b> of{" "}
+      {WORDS.slot} <b>{visible(slot.name)}</b> {WORDS.ofVariable}{" "}
       <Jump graph={graph} id={slot.variable} dispatch={dispatch} />
       {slot.optimizer === null ? null : (
         <>
           {" "}
-          for optimizer <Jump graph={graph} id={slot.optimizer} dispatch={dispatch} />
+          {WORDS.forOptimizer} <Jump graph={graph} id={slot.optimizer} dispatch={dispatch} />
         </>
       )}
       , {how}
@@ -172,7 +289,7 @@ function NotSavedList({ graph, id }: { readonly graph: Graph; readonly id: numbe
         {unsaved.slice(0, MAX_LISTED).map(({ name, type, values }) => (
           <li key={name}>
             {visible(name)} <span class="ckv-faint">{visible(type)}</span>,{" "}
-            {countWords(values, "object", "objects")}
+            {countWords(values, ...WORDS.counts.objects)}
           </li>
         ))}
       </ul>
@@ -184,23 +301,37 @@ function Value({ attribute }: { readonly attribute: Attribute }) {
   const { name, dtype, shape, nbytes, checkpointKey, fullName, slices, error } = attribute;
   return (
     <dl class="ckv-value">
-      <Fact term="attribute">{visible(name)}</Fact>
-      {dtype === null ? null : <Fact term="dtype">{dtype}</Fact>}
-      {shape === null ? null : <Fact term="shape">{shapeWords(attribute)}</Fact>}
-      {nbytes === null ? null : <Fact term="size">{bytesWords(nbytes)}</Fact>}
-      {slices === 0 ? null : <Fact term="saved in">{countWords(slices, "slice", "slices")}</Fact>}
+      <Fact term={WORDS.attribute}>{visible(name)}</Fact>
+      {dtype === null ? null : <Fact term={WORDS.columns.dtype}>{dtype}</Fact>}
+      {shape === null ? null : <Fact term={WORDS.columns.shape}>{shapeWords(attribute)}</Fact>}
+      {nbytes === null ? null : <Fact term={WORDS.columns.size}>{bytesWords(nbytes)}</Fact>}
+      {slices === 0 ? null : (
+        <Fact term={WORDS.savedIn}>{countWords(slices, ...WORDS.counts.slices)}</Fact>
+      )}
       {error === null ? null : <Fact term={WORDS.problem}>{visible(error)}</Fact>}
-      <Fact term="key">{visible(checkpointKey)}</Fact>
-      {fullName === "" ? null : <Fact term="full name">{visible(fullName)}</Fact>}
+      <Fact term={WORDS.terms.key} of="ckv-key">
+        {visible(checkpointKey)} <Copy what={WORDS.key} text={checkpointKey} />
+      </Fact>
+      {fullName === "" ? null : (
+        <Fact term={WORDS.terms.fullName}>
+          {visible(fullName)} <Copy what={WORDS.fullName} text={fullName} />
+        </Fact>
+      )}
     </dl>
   );
 }
 
-function Fact({ term, children }: { readonly term: string; readonly children: ComponentChildren }) {
+interface FactProps {
+  readonly term: string;
+  readonly of?: string;
+  readonly children: ComponentChildren;
+}
+
+function Fact({ term, of, children }: FactProps) {
   return (
     <>
       <dt>{term}</dt>
-      <dd>{children}</dd>
+      <dd class={of}>{children}</dd>
     </>
   );
 }
@@ -215,7 +346,8 @@ function Aliases({ graph, id, dispatch }: NodeProps) {
         <li key={`${edge.node} ${edge.localName}`}>
           <Jump graph={graph} id={edge.node} dispatch={dispatch}>
             {visible(`${graph.name(edge.node)}.${edge.localName}`)}
-          </Jump>
+          </Jump>{" "}
+          <Copy what={WORDS.name} text={`${graph.name(edge.node)}.${edge.localName}`} />
         </li>
       ))}
     </Links>
@@ -262,7 +394,7 @@ function EdgeItems({ graph, edges, dispatch }: EdgeItemsProps) {
           </span>
         </li>
       ))}
-      {edges.length > MAX_LISTED ? <li>… and {edges.length - MAX_LISTED} more</li> : null}
+      {edges.length > MAX_LISTED ? <li>{moreWords(edges.length - MAX_LISTED)}</li> : null}
     </>
   );
 }

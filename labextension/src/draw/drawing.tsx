@@ -2,19 +2,23 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { type Graph, ROOT } from "../graph";
-import { linkPath, linksOf } from "../layout/links";
+import { type Link, linkPath, linksOf } from "../layout/links";
 import type { Row } from "../layout/rows";
 import { BOX_HEIGHT, type Box, PITCH } from "../layout/tidy";
 import { comparedWords } from "../signs";
-import type { State } from "../state";
+import { isNode, type State } from "../state";
 import { visible } from "../text";
-import { edgeText, roleWord, WORDS } from "../words";
+import { chunkCount, chunkLabel, edgeText, roleWord, WORDS } from "../words";
 import { Badge, lineClass, outline, shapeOf } from "./icons";
 import { besideX, CHIP_FONT_SIZE, TWISTY_WIDTH, type Typesetter } from "./measure";
 import type { Dispatch } from "./props";
+import { zoomOf } from "./zoom";
 
 const WHEEL_ZOOM = 0.002;
 const DRAG_THRESHOLD = 3;
+/** Further away than this, names on edges and chips are too small to read; then, all text. */
+const SCALE_OF_BOXES = 0.55;
+const SCALE_OF_BLOCKS = 0.3;
 
 export interface DrawingProps {
   readonly state: State;
@@ -32,8 +36,16 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
   }, []);
   const { camera, rows, layout } = state;
   const seen = rowsInSight(state);
+  const detail =
+    camera.scale < SCALE_OF_BLOCKS ? "blocks" : camera.scale < SCALE_OF_BOXES ? "boxes" : "all";
   return (
-    <svg ref={svg} class="ckv-drawing" role="application" aria-label={WORDS.drawing} tabIndex={0}>
+    <svg
+      ref={svg}
+      class={`ckv-drawing ckv-shows-${detail}`}
+      role="application"
+      aria-label={WORDS.drawing}
+      tabindex={0}
+    >
       <g transform={`translate(${camera.x} ${camera.y}) scale(${camera.scale})`}>
         <TreeEdges state={state} />
         <Links state={state} />
@@ -62,7 +74,7 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
 interface NodeBoxProps {
   readonly graph: Graph;
   readonly row: Row;
-  readonly box: Box;
+  readonly box: Pick<Box, "x" | "y">;
   readonly parent: Box | undefined;
   readonly isSelected: boolean;
   readonly isMatch: boolean;
@@ -70,7 +82,7 @@ interface NodeBoxProps {
   readonly dispatch: Dispatch;
 }
 
-function NodeBox({
+export function NodeBox({
   graph,
   row,
   box,
@@ -80,20 +92,20 @@ function NodeBox({
   typesetter,
   dispatch,
 }: NodeBoxProps) {
-  const { id } = row;
-  const role = graph.role(id);
-  const parts = typesetter.parts(id, row.isExpanded);
+  const { chunk, id } = row;
+  const parts = typesetter.parts(row);
   const { overlay } = graph;
-  const said = overlay === null ? [] : comparedWords(overlay, id);
+  const role = chunk === null ? graph.role(id) : null;
+  const line = chunk === null ? lineClass(overlay, id) : "";
   return (
     <g
-      class={`ckv-node ckv-role-${role}${lineClass(overlay, id)}${isSelected ? " ckv-selected" : ""}`}
+      class={`ckv-node ckv-role-${role ?? "chunk"}${line}${isSelected ? " ckv-selected" : ""}`}
       transform={`translate(${box.x} ${box.y})`}
       data-node={id}
       onClick={() => dispatch({ type: "select", id })}
       onDblClick={() => dispatch({ type: "toggle", id })}
     >
-      <title>{[`${visible(graph.name(id))} (${roleWord(role)})`, ...said].join(", ")}</title>
+      <title>{boxTitle(graph, row)}</title>
       {isMatch ? (
         <rect
           class="ckv-found"
@@ -114,7 +126,17 @@ function NodeBox({
           rx={6}
         />
       ) : null}
-      <path class="ckv-shape" d={outline(shapeOf(role), parts.width, BOX_HEIGHT)} />
+      {role === null ? (
+        <path
+          class="ckv-shape"
+          d={outline("box", parts.width, BOX_HEIGHT)}
+          transform="translate(3 3)"
+        />
+      ) : null}
+      <path
+        class="ckv-shape"
+        d={outline(role === null ? "box" : shapeOf(role), parts.width, BOX_HEIGHT)}
+      />
       {parts.badge === null ? null : (
         <g transform={`translate(${parts.badge.x} 0)`}>
           <Badge sign={parts.badge.sign} />
@@ -131,6 +153,11 @@ function NodeBox({
           </text>
         </g>
       ))}
+      {parts.shared === null ? null : (
+        <text class="ckv-shared-text" x={parts.shared.x} y={4}>
+          {parts.shared.words}
+        </text>
+      )}
       {row.childCount > 0 ? (
         <g
           class="ckv-toggle"
@@ -153,11 +180,20 @@ function NodeBox({
       )}
       {parent === undefined ? null : (
         <text class="ckv-edge-text" x={parent.bus + 5 - box.x} y={-4}>
-          {edgeText(graph, id)}
+          {chunk === null ? edgeText(graph, id) : chunkLabel(graph, chunk)}
         </text>
       )}
     </g>
   );
+}
+
+function boxTitle(graph: Graph, { chunk, id }: Row): string {
+  if (chunk !== null) {
+    return `${chunkLabel(graph, chunk)} (${chunkCount(chunk)})`;
+  }
+  const { overlay } = graph;
+  const said = overlay === null ? [] : comparedWords(overlay, id);
+  return [`${visible(graph.name(id))} (${roleWord(graph.role(id))})`, ...said].join(", ");
 }
 
 /** The edges of the tree: for each open node one path, slots' edges another, ghosts' a third. */
@@ -174,7 +210,7 @@ function TreeEdges({ state }: { readonly state: State }) {
     if (parent === undefined || box === undefined) {
       return;
     }
-    const isGhost = graph.overlay?.isOther(row.id) === true;
+    const isGhost = row.chunk === null && graph.overlay?.isOther(row.id) === true;
     const lines = isGhost ? dotted : graph.role(row.id) === "slot" ? dashed : solid;
     if (box.y > top && box.y < bottom) {
       lines.push(`M${parent.bus} ${box.y}H${box.x}`);
@@ -202,16 +238,17 @@ function TreeEdges({ state }: { readonly state: State }) {
 /** What else the selected node is bound to, as far as that is not folded away. */
 function Links({ state }: { readonly state: State }) {
   const { graph, layout, rowOf, selected } = state;
-  if (selected === null) {
-    return null;
-  }
+  const links = [
+    ...(selected === null || !isNode(state, selected) ? [] : linksOf(graph, selected)),
+    ...slotLinks(state),
+  ];
   const boxOf = (id: number): Box | undefined => {
     const box = layout.boxes[rowOf.get(id) ?? -1];
     return box === undefined ? undefined : nearSight(box, state);
   };
   return (
     <g class="ckv-links" aria-hidden="true">
-      {linksOf(graph, selected).map(({ from, to, kind }) => {
+      {links.map(({ from, to, kind }) => {
         const [a, b] = [boxOf(from), boxOf(to)];
         return a === undefined || b === undefined ? null : (
           <path
@@ -223,6 +260,20 @@ function Links({ state }: { readonly state: State }) {
       })}
     </g>
   );
+}
+
+/** The ways from optimizers to their slots that are unfolded and in sight. */
+function slotLinks(state: State): readonly Link[] {
+  const { graph, rows, selected } = state;
+  const links: Link[] = [];
+  for (const index of rowsInSight(state)) {
+    const { chunk = null, id = ROOT } = rows[index] ?? {};
+    const optimizer = chunk === null && id !== selected ? graph.slot(id)?.optimizer : undefined;
+    if (optimizer != null) {
+      links.push({ from: optimizer, to: id, kind: "slot" });
+    }
+  }
+  return links;
 }
 
 /**
@@ -270,7 +321,7 @@ function rowsInSight(state: State): readonly number[] {
 }
 
 /** Dragging pans; the wheel pans once the explorer has the focus, with Ctrl it zooms. */
-function listen(svg: SVGSVGElement, dispatch: Dispatch): () => void {
+export function listen(svg: SVGSVGElement, dispatch: Dispatch): () => void {
   const abort = new AbortController();
   const { signal } = abort;
   let drag: { x: number; y: number; moved: boolean } | null = null;
@@ -278,15 +329,16 @@ function listen(svg: SVGSVGElement, dispatch: Dispatch): () => void {
     "wheel",
     (event) => {
       const bounds = svg.getBoundingClientRect();
+      const zoom = zoomOf(svg);
       if (event.ctrlKey || event.metaKey) {
         event.preventDefault();
         const factor = Math.exp(-event.deltaY * WHEEL_ZOOM);
-        const [x, y] = [event.clientX - bounds.left, event.clientY - bounds.top];
+        const [x, y] = [(event.clientX - bounds.left) / zoom, (event.clientY - bounds.top) / zoom];
         dispatch({ type: "zoom", factor, x, y });
       } else if (svg.closest(".ckpt-viz")?.contains(document.activeElement) === true) {
         event.preventDefault();
         const [dx, dy] = event.shiftKey ? [event.deltaY, 0] : [event.deltaX, event.deltaY];
-        dispatch({ type: "pan", dx: -dx, dy: -dy });
+        dispatch({ type: "pan", dx: -dx / zoom, dy: -dy / zoom });
       }
     },
     { signal, passive: false },
@@ -315,7 +367,8 @@ function listen(svg: SVGSVGElement, dispatch: Dispatch): () => void {
         svg.setPointerCapture(event.pointerId);
       }
       drag = { x: event.clientX, y: event.clientY, moved: true };
-      dispatch({ type: "pan", dx, dy });
+      const zoom = zoomOf(svg);
+      dispatch({ type: "pan", dx: dx / zoom, dy: dy / zoom });
     },
     { signal },
   );

@@ -13,7 +13,7 @@ it.each(["check", "diff", "hostile_check"])("a box has room for all that %s says
   const typesetter = makeTypesetter(graph, measure);
   for (const expanded of [new Set<number>(), everything(graph)]) {
     for (const row of visibleRows(graph.treeChildren, expanded)) {
-      const parts = typesetter.parts(row.id, row.isExpanded);
+      const parts = typesetter.parts(row);
       const badgeEnd = parts.badge === null ? 0 : parts.badge.x + BADGE_RADIUS;
       expect(parts.textX).toBeGreaterThan(badgeEnd);
       expect(parts.width).toBeGreaterThan(parts.textX + measure(parts.text));

@@ -4,7 +4,7 @@ import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
 import type { Widths } from "../layout/tidy";
 import { besideWords, type Sign, stateSign } from "../signs";
-import { boxText, edgeText, problemWords } from "../words";
+import { boxText, chunkCount, chunkLabel, edgeText, problemWords, sharedWords } from "../words";
 import { BADGE_RADIUS, shapeOf } from "./icons";
 
 /** Large, since in small sizes fonts may be as wide as whole pixels, which zooming does not keep. */
@@ -14,6 +14,7 @@ const LABEL_FONT_SIZE = 10.5;
 export const CHIP_FONT_SIZE = 9.5;
 const CHIP_GAP = 4;
 const CHIP_PADDING = 4;
+const SHARED_GAP = 7;
 /** A badge is round, and may stand nearer to the edge than text. */
 const BADGE_INSET = 4;
 /** Room left and right of the text; a hexagon's ends are slanted. */
@@ -60,6 +61,8 @@ export interface BoxParts {
   readonly chips: readonly { readonly name: string; readonly x: number; readonly width: number }[];
   /** Width of the outline that badge, text and chips stand in. */
   readonly width: number;
+  /** How many other names lead to the node, and where that stands. */
+  readonly shared: { readonly words: string; readonly x: number } | null;
   /** Words behind the outline and the button that opens it, and the room that they take. */
   readonly beside: string;
   readonly besideWidth: number;
@@ -67,23 +70,32 @@ export interface BoxParts {
 
 /** The words of a graph set in type: how wide each box and name is, worked out once. */
 export interface Typesetter extends Widths {
-  parts(id: number, isExpanded: boolean): BoxParts;
+  parts(row: Row): BoxParts;
+  /** How wide a name on an edge is. */
+  name(text: string): number;
 }
 
 export function makeTypesetter(graph: Graph, measure: MeasureText): Typesetter {
   const closed = new Map<number, BoxParts>();
   const open = new Map<number, BoxParts>();
   const labels = new Map<number, number>();
-  const parts = (id: number, isExpanded: boolean): BoxParts =>
-    remembered(isExpanded ? open : closed, id, () => boxParts(graph, id, isExpanded, measure));
+  const parts = (row: Row): BoxParts =>
+    row.chunk === null
+      ? remembered(row.isExpanded ? open : closed, row.id, () =>
+          boxParts(graph, row.id, row.isExpanded, measure),
+        )
+      : textParts(chunkCount(row.chunk), measure);
   return {
     parts,
+    name: (text) => measure(text, LABEL_FONT_SIZE),
     box: (row) => {
-      const { width, besideWidth } = parts(row.id, row.isExpanded);
+      const { width, besideWidth } = parts(row);
       return width + twistyWidth(row) + besideWidth;
     },
     label: (row) =>
-      remembered(labels, row.id, () => measure(edgeText(graph, row.id), LABEL_FONT_SIZE)),
+      row.chunk === null
+        ? remembered(labels, row.id, () => measure(edgeText(graph, row.id), LABEL_FONT_SIZE))
+        : measure(chunkLabel(graph, row.chunk), LABEL_FONT_SIZE),
   };
 }
 
@@ -94,6 +106,13 @@ function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
     known.set(key, value);
   }
   return value;
+}
+
+/** The parts of a chunk of a long list. */
+function textParts(text: string, measure: MeasureText): BoxParts {
+  const width = measure(text, BOX_FONT_SIZE) + 2 * PADDING.box;
+  const nothing = { badge: null, chips: [], shared: null, beside: "", besideWidth: 0 };
+  return { ...nothing, text, textX: PADDING.box, width };
 }
 
 function boxParts(graph: Graph, id: number, isExpanded: boolean, measure: MeasureText): BoxParts {
@@ -109,9 +128,12 @@ function boxParts(graph: Graph, id: number, isExpanded: boolean, measure: Measur
     x += CHIP_GAP + width;
     return chip;
   });
+  const sharedText = sharedWords(graph, id);
+  const shared = sharedText === "" ? null : { words: sharedText, x: x + SHARED_GAP };
+  x += shared === null ? 0 : SHARED_GAP + measure(sharedText, CHIP_FONT_SIZE);
   const beside = besideWords(graph.overlay, id, isExpanded);
   const besideWidth = beside === "" ? 0 : BESIDE_GAP + measure(beside, LABEL_FONT_SIZE);
-  return { badge, text, textX, chips, width: x + padding, beside, besideWidth };
+  return { badge, text, textX, chips, shared, width: x + padding, beside, besideWidth };
 }
 
 /** Where the words beside a box begin. */

@@ -3,12 +3,23 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
+import { bytesBelow } from "../layout/totals";
 import { isQuiet, type Overlay } from "../overlay";
 import { type Found, holdsMatch } from "../search/found";
 import { belowSentence, belowWords, stateSign } from "../signs";
 import { firstProblemNode, type State } from "../state";
 import { countWords, sentenceText, visible } from "../text";
-import { differenceWords, problemWords, roleWord, typeWords, valueWords, WORDS } from "../words";
+import {
+  bytesWords,
+  chunkCount,
+  chunkLabel,
+  dtypeCell,
+  problemWords,
+  roleWord,
+  shapeCell,
+  typeWords,
+  WORDS,
+} from "../words";
 import { lineClass, RoleIcon, SignIcon } from "./icons";
 import { useIsPainted } from "./painted";
 import type { Dispatch } from "./props";
@@ -89,7 +100,7 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
       role="treegrid"
       aria-label={WORDS.outline}
       aria-rowcount={rows.length + 1}
-      aria-colcount={isCompared ? 4 : 3}
+      aria-colcount={isCompared ? 6 : 5}
       aria-activedescendant={
         selectedRow !== undefined && selectedRow >= first && selectedRow < last
           ? `${id}-row-${selected}`
@@ -99,9 +110,16 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
     >
       <div class="ckv-outline-head" role="row" aria-rowindex={1}>
         <span role="columnheader">{WORDS.columns.name}</span>
-        <span role="columnheader">{WORDS.columns.role}</span>
-        <span role="columnheader">{WORDS.columns.value}</span>
-        {isCompared ? <span role="columnheader">{WORDS.columns.state}</span> : null}
+        {isCompared ? (
+          <span class="ckv-cell-state" role="columnheader">
+            {WORDS.columns.state}
+          </span>
+        ) : null}
+        {CELLS.map((column) => (
+          <span key={column} class={`ckv-cell-${column}`} role="columnheader">
+            {WORDS.columns[column]}
+          </span>
+        ))}
       </div>
       <div class="ckv-outline-body" role="presentation" ref={body} onScroll={measure}>
         <div role="presentation" style={{ height: `${rows.length * ROW_HEIGHT}px` }}>
@@ -128,6 +146,9 @@ function rowsInSight(top: number, height: number) {
   return { first: Math.floor(top / ROW_HEIGHT), last: Math.ceil((top + height) / ROW_HEIGHT) };
 }
 
+/** The columns beside name and state; the first that have no room are left out last. */
+const CELLS = ["shape", "dtype", "size", "role"] as const;
+
 interface OutlineRowProps {
   readonly graph: Graph;
   readonly row: Row;
@@ -139,16 +160,16 @@ interface OutlineRowProps {
 }
 
 function OutlineRow({ graph, row, index, domId, isSelected, found, dispatch }: OutlineRowProps) {
-  const role = graph.role(row.id);
-  const label = visible(graph.label(row.id)) || "(root)";
-  const problem = problemWords(graph, row.id);
+  const { chunk, id } = row;
   const { overlay } = graph;
-  const value =
-    differenceWords(graph, row.id) || valueWords(graph, row.id) || typeWords(graph, row.id);
+  const label = chunk === null ? visible(graph.label(id)) || WORDS.root : chunkLabel(graph, chunk);
+  const problem = chunk === null ? problemWords(graph, id) : "";
+  const type = chunk === null ? ownType(graph, id) : chunkCount(chunk);
+  const line = chunk === null ? lineClass(overlay, id) : " ckv-chunk";
   return (
     <div
       id={domId}
-      class={`ckv-row${lineClass(overlay, row.id)}${isSelected ? " ckv-selected" : ""}`}
+      class={`ckv-row${line}${isSelected ? " ckv-selected" : ""}`}
       role="row"
       aria-level={row.level}
       aria-posinset={row.position}
@@ -164,7 +185,7 @@ function OutlineRow({ graph, row, index, domId, isSelected, found, dispatch }: O
         class="ckv-cell-name"
         role="gridcell"
         style={{ paddingLeft: `${Math.min(row.level - 1, MAX_INDENT) * 12}px` }}
-        title={label}
+        title={type === "" ? label : `${label}: ${type}`}
       >
         {row.childCount > 0 ? (
           <button
@@ -182,7 +203,7 @@ function OutlineRow({ graph, row, index, domId, isSelected, found, dispatch }: O
         ) : (
           <span class="ckv-twisty" />
         )}
-        <RoleIcon role={role} />
+        {chunk === null ? <RoleIcon role={graph.role(id)} /> : null}
         {found.isMatch[row.id] === 1 ? (
           <mark class="ckv-name ckv-match">{label}</mark>
         ) : (
@@ -191,22 +212,58 @@ function OutlineRow({ graph, row, index, domId, isSelected, found, dispatch }: O
         {row.childCount > 0 && !row.isExpanded ? (
           <span
             class={`ckv-count${holdsMatch(found, row.id) ? " ckv-match" : ""}`}
-            title={countWords(row.childCount, "node below", "nodes below")}
+            title={countWords(row.childCount, ...WORDS.counts.below)}
           >
             {row.childCount}
           </span>
         ) : null}
+        {problem === "" ? null : <span class="ckv-error">! {problem}</span>}
+        <span class="ckv-type">{type}</span>
       </span>
-      <span class="ckv-cell-role" role="gridcell">
-        {roleWord(role)}
-      </span>
-      <span class="ckv-cell-value" role="gridcell" title={value}>
-        {problem === "" ? "" : `! ${problem} `}
-        {value}
-      </span>
-      {overlay === null ? null : <StateCell overlay={overlay} row={row} />}
+      {chunk !== null ? null : (
+        <>
+          {overlay === null ? null : <StateCell overlay={overlay} row={row} />}
+          {CELLS.map((column) => (
+            <Cell key={column} column={column} graph={graph} id={id} />
+          ))}
+        </>
+      )}
     </div>
   );
+}
+
+/** What a variable is, its icon and its dtype say. */
+function ownType(graph: Graph, id: number): string {
+  const role = graph.role(id);
+  return role === "variable" || role === "slot" ? "" : typeWords(graph, id);
+}
+
+interface CellProps {
+  readonly column: (typeof CELLS)[number];
+  readonly graph: Graph;
+  readonly id: number;
+}
+
+function Cell({ column, graph, id }: CellProps) {
+  const words = cellWords(graph, id, column);
+  return (
+    <span class={`ckv-cell-${column}`} role="gridcell" title={words}>
+      {words}
+    </span>
+  );
+}
+
+function cellWords(graph: Graph, id: number, column: CellProps["column"]): string {
+  switch (column) {
+    case "shape":
+      return shapeCell(graph, id);
+    case "dtype":
+      return dtypeCell(graph, id);
+    case "size":
+      return bytesWords(bytesBelow(graph, id));
+    case "role":
+      return roleWord(graph.role(id));
+  }
 }
 
 /** The node's state; what stands below it, while that is folded away. */

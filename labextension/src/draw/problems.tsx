@@ -6,7 +6,7 @@ import type { Overlay, Problem } from "../overlay";
 import { namesWords, problemHead, problemSign, problemsWord, problemTitle } from "../signs";
 import type { State } from "../state";
 import { formatCount, sentenceText } from "../text";
-import { WORDS } from "../words";
+import { moreWords, WORDS } from "../words";
 import { SignIcon } from "./icons";
 import { going, Jump } from "./jump";
 import { useIsPainted } from "./painted";
@@ -78,7 +78,11 @@ export function ProblemList({ state, dispatch }: ProblemListProps) {
   return (
     <>
       <h4>{problemsWord(overlay, overlay.problemCount)}</h4>
-      {start > 0 ? <p class="ckv-faint">{formatCount(start)} before these</p> : null}
+      {start > 0 ? (
+        <p class="ckv-faint">
+          {formatCount(start)} {WORDS.before}
+        </p>
+      ) : null}
       <ol ref={list} class="ckv-problems" start={start + 1}>
         {indices.map((index) => (
           <li key={index} aria-current={index === current ? "true" : undefined}>
@@ -159,5 +163,5 @@ function Told({ graph, problem, at, dispatch }: ToldProps) {
 }
 
 function More({ count }: { readonly count: number }) {
-  return count <= 0 ? null : <span class="ckv-faint">… and {formatCount(count)} more</span>;
+  return count <= 0 ? null : <span class="ckv-faint">{moreWords(count)}</span>;
 }

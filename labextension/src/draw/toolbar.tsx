@@ -1,8 +1,15 @@
 /** The line above: what is shown, and the buttons of the drawing. */
 
+import { useRef } from "preact/hooks";
+import type { Kernel } from "../kernel";
 import type { State } from "../state";
 import { countWords, visible } from "../text";
 import { WORDS } from "../words";
+import { Exports } from "./exports";
+import { Help } from "./help";
+import { Glyph } from "./icons";
+import type { Typesetter } from "./measure";
+import { pictureOf } from "./picture";
 import type { Dispatch } from "./props";
 import { SearchBox } from "./search";
 
@@ -12,21 +19,42 @@ interface ToolbarProps {
   readonly state: State;
   readonly note: string | undefined;
   readonly id: string;
+  /** Whether Graphviz can be had here. */
+  readonly offersTextbook: boolean;
+  readonly kernel: Kernel | null;
+  readonly typesetter: Typesetter;
   readonly dispatch: Dispatch;
 }
 
-export function Toolbar({ state, note, id, dispatch }: ToolbarProps) {
+export function Toolbar({
+  state,
+  note,
+  id,
+  offersTextbook,
+  kernel,
+  typesetter,
+  dispatch,
+}: ToolbarProps) {
   const { graph } = state;
+  const bar = useRef<HTMLDivElement>(null);
+  const root = (): HTMLElement => {
+    const found = bar.current?.closest<HTMLElement>(".ckpt-viz");
+    if (found == null) {
+      throw new Error(WORDS.noDrawing);
+    }
+    return found;
+  };
   return (
-    <div class="ckv-toolbar">
+    <div class="ckv-toolbar" ref={bar}>
       <span class="ckv-title" title={visible(graph.title)}>
         {visible(graph.title)}
       </span>
       <span class="ckv-tag">{WORDS[graph.overlay?.comparison ?? graph.origin]}</span>
       {note === undefined ? null : <span class="ckv-tag ckv-note">{note}</span>}
-      <span class="ckv-size">{countWords(graph.size, "node", "nodes")}</span>
+      <span class="ckv-size">{countWords(graph.size, ...WORDS.counts.nodes)}</span>
       <span class="ckv-space" />
       <SearchBox state={state} id={id} dispatch={dispatch} />
+      {offersTextbook ? <TextbookButton state={state} dispatch={dispatch} /> : null}
       <button
         type="button"
         title={WORDS.zoomOut}
@@ -49,8 +77,39 @@ export function Toolbar({ state, note, id, dispatch }: ToolbarProps) {
         aria-label={WORDS.fit}
         onClick={() => dispatch({ type: "fit" })}
       >
-        ⤢
+        <Glyph name="fit" />
       </button>
+      <Exports picture={() => pictureOf(root(), state, typesetter)} kernel={kernel} />
+      {document.fullscreenEnabled ? (
+        <button
+          type="button"
+          title={WORDS.fullWindow}
+          aria-label={WORDS.fullWindow}
+          onClick={() =>
+            void (document.fullscreenElement === root()
+              ? document.exitFullscreen()
+              : root().requestFullscreen())
+          }
+        >
+          <Glyph name="fullWindow" />
+        </button>
+      ) : null}
+      <Help />
     </div>
+  );
+}
+
+function TextbookButton({ state, dispatch }: Pick<ToolbarProps, "state" | "dispatch">) {
+  const isPressed = state.drawn === "textbook";
+  return (
+    <button
+      type="button"
+      class="ckv-mode"
+      aria-pressed={isPressed}
+      title={WORDS.textbookHint}
+      onClick={() => dispatch({ type: "draw", drawn: isPressed ? "tree" : "textbook" })}
+    >
+      {WORDS.textbook}
+    </button>
   );
 }

@@ -4,8 +4,8 @@ import type { Verdict } from "../contract";
 import type { Overlay } from "../overlay";
 import { positionWords, problemSentence, problemsWord, severityWords, verdictSign } from "../signs";
 import { isAtProblem, type State } from "../state";
-import { formatCount, sentenceText } from "../text";
-import { WORDS } from "../words";
+import { sentenceText } from "../text";
+import { moreWords, WORDS } from "../words";
 import { SignIcon } from "./icons";
 import type { Dispatch } from "./props";
 
@@ -33,7 +33,7 @@ export function VerdictLine({ state, dispatch }: VerdictProps) {
         {verdicts.slice(0, MAX_VERDICTS).map((verdict, index) => (
           <VerdictChip key={index} overlay={overlay} verdict={verdict} />
         ))}
-        {hidden > 0 ? <li>… and {formatCount(hidden)} more</li> : null}
+        {hidden > 0 ? <li>{moreWords(hidden)}</li> : null}
       </ul>
       <Steps state={state} dispatch={dispatch} />
     </section>

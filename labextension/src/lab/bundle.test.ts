@@ -1,11 +1,22 @@
 import { describe, expect, test } from "vitest";
-import { readBundle } from "./bundle";
+import { decoded, readBundle } from "./bundle";
 
 describe("a bundle", () => {
-  test("gives the model's id and the payload's bytes", () => {
-    expect(readBundle({ version: 1, model_id: "abc", payload: "AAH/" })).toEqual({
-      modelId: "abc",
-      payload: Uint8Array.of(0, 1, 255),
+  test("gives the model's id, the digest and the payload", () => {
+    const data = { version: 1, model_id: "abc", digest: "d1", payload: "AAH/" };
+    expect(readBundle(data)).toEqual({ modelId: "abc", digest: "d1", payload: "AAH/" });
+    expect(decoded("AAH/")).toEqual(Uint8Array.of(0, 1, 255));
+  });
+
+  test("of before has no digest", () => {
+    expect(readBundle({ version: 1, model_id: "abc", payload: "AA==" }).digest).toBe("");
+  });
+
+  test("with a digest needs no payload", () => {
+    expect(readBundle({ version: 1, digest: "d1" })).toEqual({
+      modelId: "",
+      digest: "d1",
+      payload: null,
     });
   });
 
@@ -27,8 +38,13 @@ describe("a bundle", () => {
     [{ version: 1 }, "payload is missing"],
     [{ version: 1, payload: "" }, "payload is missing"],
     [{ version: 1, payload: 7 }, "payload is missing"],
-    [{ version: 1, payload: "*" }, "not base64"],
+    [{ version: 1, digest: "" }, "payload is missing"],
+    [{ version: 1, digest: "d1", payload: null }, "payload is missing"],
   ])("that is bad, %j, is refused in one sentence", (data, sentence) => {
     expect(() => readBundle(data)).toThrow(sentence);
+  });
+
+  test("with a payload that is no base64 is refused when it is to be shown", () => {
+    expect(() => decoded("*")).toThrow("not base64");
   });
 });

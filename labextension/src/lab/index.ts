@@ -1,12 +1,13 @@
 import type { JupyterFrontEndPlugin } from "@jupyterlab/application";
 import type { ISessionContext, IWidgetTracker } from "@jupyterlab/apputils";
 import { IConsoleTracker } from "@jupyterlab/console";
-import { INotebookTracker } from "@jupyterlab/notebook";
+import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import type { Widget } from "@lumino/widgets";
 import { MIME_TYPE } from "./bundle";
 import { knowsModel } from "./kernels";
 import { GraphRenderer, type Place } from "./renderer";
+import { type Output, outputsOf, Stored } from "./stored";
 
 /** Ahead of the widget's own view (-10), an error message where no kernel knows the widget. */
 const RANK = -20;
@@ -23,25 +24,49 @@ const plugin: JupyterFrontEndPlugin<void> = {
     notebooks: INotebookTracker | null,
     consoles: IConsoleTracker | null,
   ) => {
-    addRenderer(rendermime, null);
+    const stored = new Stored();
+    addRenderer(rendermime, null, stored);
     const sessions = new Set<ISessionContext>();
     // Every notebook and console has its own copy of the registry, made before its outputs.
-    const serve = (panel: Widget, own: IRenderMimeRegistry, sessionContext: ISessionContext) => {
+    const serve = (
+      panel: Widget,
+      own: IRenderMimeRegistry,
+      sessionContext: ISessionContext,
+      outputs: () => Iterable<Output>,
+    ) => {
       sessions.add(sessionContext);
       panel.disposed.connect(() => sessions.delete(sessionContext));
-      addRenderer(own, {
+      const place: Place = {
         rendermime: own,
         sessionContext,
         knowsModel: (modelId) => knowsModel(sessionContext, modelId, sessions),
-      });
+        outputs,
+      };
+      addRenderer(own, place, stored);
     };
-    forEach(notebooks, (panel) => serve(panel, panel.content.rendermime, panel.sessionContext));
-    forEach(consoles, (panel) => serve(panel, panel.console.rendermime, panel.sessionContext));
+    forEach(notebooks, (panel) => {
+      const outputs = () => outputsOf(panel.content.model);
+      serve(panel, panel.content.rendermime, panel.sessionContext, outputs);
+      keepWhole(panel, stored);
+    });
+    forEach(consoles, (panel) =>
+      serve(panel, panel.console.rendermime, panel.sessionContext, () => []),
+    );
   },
 };
 
-function addRenderer(rendermime: IRenderMimeRegistry, place: Place | null): void {
-  const createRenderer = () => new GraphRenderer(place);
+/** See to it that what is saved of a notebook holds each graph that it shows. */
+function keepWhole({ content, context }: NotebookPanel, stored: Stored): void {
+  void context.ready.then(() => stored.look(outputsOf(content.model)));
+  context.saveState.connect((_, state) => {
+    if (state === "started") {
+      stored.heal([...outputsOf(content.model)]);
+    }
+  });
+}
+
+function addRenderer(rendermime: IRenderMimeRegistry, place: Place | null, stored: Stored): void {
+  const createRenderer = () => new GraphRenderer(place, stored);
   rendermime.addFactory({ safe: true, mimeTypes: [MIME_TYPE], createRenderer }, RANK);
 }
 

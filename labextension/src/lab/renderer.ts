@@ -2,8 +2,11 @@ import type { ISessionContext } from "@jupyterlab/apputils";
 import type { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 import { Panel, Widget } from "@lumino/widgets";
+import { type Parts, SHOWN } from "../shared";
 import { mountView } from "../view";
-import { type Bundle, MIME_TYPE, readBundle } from "./bundle";
+import { type Bundle, decoded, MIME_TYPE, readBundle } from "./bundle";
+import { graphviz } from "./graphviz";
+import type { Output, Stored } from "./stored";
 
 /** Where an output is shown: a notebook or a console, with a kernel of its own. */
 export interface Place {
@@ -11,6 +14,8 @@ export interface Place {
   readonly sessionContext: ISessionContext;
   /** Whether the kernel still has the widget with this id. */
   knowsModel(modelId: string): boolean;
+  /** All outputs that are stored in the same notebook. */
+  outputs(): Iterable<Output>;
 }
 
 /** A widget that takes a moment until it has something to show. */
@@ -21,28 +26,46 @@ interface Pending {
 
 const WIDGET_VIEW = "application/vnd.jupyter.widget-view+json";
 
+const MISSING =
+  "This explorer's graph was stored in another output of this notebook, which is gone; " +
+  "run the cell again to show it.";
+
 /** Shows the live widget while the place's kernel knows it, else the snapshot in the output. */
 export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
   readonly #place: Place | null;
+  readonly #stored: Stored;
   #bundle: Bundle | null = null;
   /** What makes the live widget, null for the snapshot, undefined while nothing is shown. */
   #live: IRenderMimeRegistry | null | undefined;
+  /** Whether that is an explorer, and no sentence. */
+  #isShown = false;
 
-  constructor(place: Place | null) {
+  constructor(place: Place | null, stored: Stored) {
     super();
     this.#place = place;
+    this.#stored = stored;
     this.addClass("ckpt-viz-output");
+    this.node.addEventListener(SHOWN, (event) => {
+      const { digest, payload } = (event as CustomEvent<Parts>).detail;
+      stored.add(digest ?? "", payload ?? "");
+    });
     // A comm opened or closed, a restart, a kernel gone: the status changes with each of them.
     place?.sessionContext.statusChanged.connect(this.update, this);
     place?.sessionContext.kernelChanged.connect(this.update, this);
   }
 
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
-    this.#live = undefined;
+    const previous = this.#bundle;
     try {
       this.#bundle = readBundle(model.data[MIME_TYPE]);
+      this.#stored.look([{ data: model.data, setData: () => {} }]);
+      if (previous !== null && this.#isShown && isSame(previous, this.#bundle)) {
+        return; // its payload came or went: what is shown stays as somebody has opened it
+      }
+      this.#live = undefined;
     } catch (error) {
       this.#bundle = null;
+      this.#isShown = false;
       await this.#show(apology(error));
     }
     await this.#refresh();
@@ -58,11 +81,31 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
     if (this.#bundle === null) {
       return;
     }
-    const { modelId, payload } = this.#bundle;
+    const { modelId } = this.#bundle;
     const live = this.#place?.knowsModel(modelId) ? this.#place.rendermime : null;
     if (live !== this.#live) {
       this.#live = live;
-      await this.#show(live ? liveWidget(live, modelId) : snapshot(payload));
+      await this.#show(live ? this.#widget(live, modelId) : this.#snapshot(this.#bundle));
+    }
+  }
+
+  #widget(rendermime: IRenderMimeRegistry, modelId: string): Pending {
+    this.#isShown = true;
+    return liveWidget(rendermime, modelId);
+  }
+
+  #snapshot({ payload, digest }: Bundle): Pending {
+    this.#isShown = false;
+    try {
+      const stored = payload ?? this.#stored.find(digest, this.#place?.outputs() ?? []);
+      if (stored === null) {
+        throw new Error(MISSING);
+      }
+      const shown = snapshot(decoded(stored));
+      this.#isShown = true;
+      return shown;
+    } catch (error) {
+      return apology(error);
     }
   }
 
@@ -79,6 +122,10 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
       }
     }
   }
+}
+
+function isSame(one: Bundle, other: Bundle): boolean {
+  return one.digest !== "" && one.digest === other.digest && one.modelId === other.modelId;
 }
 
 /** The view that ipywidgets' manager makes of the model. */
@@ -104,7 +151,7 @@ function hasGraph(node: HTMLElement): Promise<void> {
 
 function snapshot(payload: Uint8Array): Pending {
   const widget = new Widget();
-  const view = mountView(widget.node, { note: "snapshot" });
+  const view = mountView(widget.node, { note: "snapshot", graphviz });
   widget.disposed.connect(() => view.dispose());
   return { widget, ready: view.setPayload(payload) };
 }

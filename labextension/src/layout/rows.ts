@@ -1,11 +1,14 @@
-/** The visible nodes: the tree cut where it is collapsed, in reading order. */
+/** The visible nodes and chunks: the tree cut where it is collapsed, in reading order. */
 
 import type { NodeState } from "../contract";
 import { type Graph, ROOT } from "../graph";
 import { isQuiet } from "../overlay";
+import type { ChildrenOf, Chunk, ShownTree } from "./shown";
 
 export interface Row {
   readonly id: number;
+  /** What the row stands for, where it is no node. */
+  readonly chunk: Chunk | null;
   /** Depth in the tree; 1 for the root, as ARIA counts. */
   readonly level: number;
   /** Place among its siblings, from 1, and their number. */
@@ -22,52 +25,23 @@ const COMFORTABLE_ROWS = 25;
 /** Up to this many rows, what stands above problems opens, too. */
 const MAX_REVEALED_ROWS = 400;
 
-/** Which children of a node are to be seen. */
-export type ChildrenOf = (id: number) => ArrayLike<number>;
-
-/**
- * The children in the tree, without nodes in a hidden state; and without the lists that Keras
- * keeps for itself, unless they are asked for or something is wrong there. A search keeps what it
- * finds and what stands above it, whatever that is, and nothing else.
- */
-export function childrenOf(
-  graph: Graph,
-  showsBookkeeping: boolean,
-  hidden: ReadonlySet<NodeState> = new Set(),
-  kept: Uint8Array | null = null,
-): ChildrenOf {
-  const isLeftOut = (id: number): boolean =>
-    kept === null ? !showsBookkeeping && isBookkeeping(graph, id) : kept[id] !== 1;
-  const remaining = hidden.size === 0 ? undefined : graph.overlay?.remaining(hidden, isLeftOut);
-  const known = new Map<number, ArrayLike<number>>();
-  return (id) => {
-    const all = graph.treeChildren(id);
-    if (showsBookkeeping && remaining === undefined && kept === null) {
-      return all;
-    }
-    const children =
-      known.get(id) ?? all.filter((child) => !isLeftOut(child) && remaining?.[child] !== 0);
-    known.set(id, children);
-    return children;
-  };
-}
-
-/** Whether a node is one of Keras' own lists, with nothing wrong in it. */
-export function isBookkeeping(graph: Graph, id: number): boolean {
-  return graph.role(id) === "bookkeeping" && graph.overlay?.isMarked(id) !== true;
-}
-
-export function visibleRows(childrenOf: ChildrenOf, expanded: ReadonlySet<number>): readonly Row[] {
+/** The rows from `top` down. */
+export function visibleRows(
+  childrenOf: ChildrenOf,
+  expanded: ReadonlySet<number>,
+  top = ROOT,
+  chunkOf: (id: number) => Chunk | null = () => null,
+): readonly Row[] {
   const rows: Row[] = [];
-  const stack: Omit<Row, "childCount" | "isExpanded">[] = [
-    { id: ROOT, level: 1, position: 1, siblings: 1, parentRow: -1 },
+  const stack: Omit<Row, "chunk" | "childCount" | "isExpanded">[] = [
+    { id: top, level: 1, position: 1, siblings: 1, parentRow: -1 },
   ];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const children = childrenOf(next.id);
     const isExpanded = children.length > 0 && expanded.has(next.id);
     const parentRow = rows.length;
     const { level } = next;
-    rows.push({ ...next, childCount: children.length, isExpanded });
+    rows.push({ ...next, chunk: chunkOf(next.id), childCount: children.length, isExpanded });
     if (isExpanded) {
       for (let i = children.length - 1; i >= 0; i--) {
         const id = children[i] ?? ROOT;
@@ -82,16 +56,21 @@ export function visibleRows(childrenOf: ChildrenOf, expanded: ReadonlySet<number
  * What is open at first: breadth first, as long as the rows stay few. Variables stay closed,
  * their slots show as chips.
  */
-export function defaultExpansion(graph: Graph, childrenOf: ChildrenOf): ReadonlySet<number> {
+export function defaultExpansion(
+  graph: Graph,
+  childrenOf: ChildrenOf,
+  top = ROOT,
+): ReadonlySet<number> {
   const expanded = new Set<number>();
   let rows = 1;
-  let layer = [ROOT];
+  let layer = [top];
   while (layer.length > 0) {
     const next: number[] = [];
     for (const id of layer) {
       const children = Array.from(childrenOf(id));
-      const fits = graph.role(id) !== "variable" && rows + children.length <= COMFORTABLE_ROWS;
-      if (id === ROOT || (children.length > 0 && fits)) {
+      const isVariable = id < graph.size && graph.role(id) === "variable";
+      const fits = !isVariable && rows + children.length <= COMFORTABLE_ROWS;
+      if (id === top || (children.length > 0 && fits)) {
         expanded.add(id);
         rows += children.length;
         next.push(...children);
@@ -105,15 +84,15 @@ export function defaultExpansion(graph: Graph, childrenOf: ChildrenOf): Readonly
 /** What is open at first, with what stands above the nodes that are wanted in sight. */
 export function initialExpansion(
   graph: Graph,
-  childrenOf: ChildrenOf,
+  tree: ShownTree,
   hidden: ReadonlySet<NodeState>,
   wanted: Iterable<number> = callingForALook(graph, hidden),
 ): ReadonlySet<number> {
-  const expanded = new Set(defaultExpansion(graph, childrenOf));
-  let rows = visibleRows(childrenOf, expanded).length;
+  const expanded = new Set(defaultExpansion(graph, tree.children));
+  let rows = visibleRows(tree.children, expanded).length;
   for (const id of wanted) {
-    const closed = closedAbove(graph, expanded, id);
-    const more = closed.reduce((sum, ancestor) => sum + childrenOf(ancestor).length, 0);
+    const closed = closedAbove(tree, expanded, id);
+    const more = closed.reduce((sum, ancestor) => sum + tree.children(ancestor).length, 0);
     if (rows + more <= MAX_REVEALED_ROWS) {
       rows += more;
       for (const ancestor of closed) {
@@ -152,21 +131,16 @@ export function* callingForALook(
 }
 
 /** The closed ancestors of a node, nearest first; no more than there may be rows. */
-function closedAbove(graph: Graph, expanded: ReadonlySet<number>, id: number): readonly number[] {
+function closedAbove(
+  tree: ShownTree,
+  expanded: ReadonlySet<number>,
+  id: number,
+): readonly number[] {
   const closed: number[] = [];
-  let node = graph.treeParent(id);
+  let node = tree.parent(id);
   while (node !== null && !expanded.has(node) && closed.length <= MAX_REVEALED_ROWS) {
     closed.push(node);
-    node = graph.treeParent(node);
+    node = tree.parent(node);
   }
   return closed;
-}
-
-/** The ancestors of a node, nearest first. */
-export function ancestors(graph: Graph, id: number): readonly number[] {
-  const found: number[] = [];
-  for (let node = graph.treeParent(id); node !== null; node = graph.treeParent(node)) {
-    found.push(node);
-  }
-  return found;
 }

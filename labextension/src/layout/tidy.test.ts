@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Graph } from "../graph";
 import { fullTree, treeGraph } from "../graphs.test-data";
-import { childrenOf, defaultExpansion, visibleRows } from "./rows";
+import { defaultExpansion, visibleRows } from "./rows";
+import { shownTree } from "./shown";
 import { BOX_HEIGHT, type Layout, tidyTree, type Widths } from "./tidy";
 
 const WIDTHS: Widths = {
@@ -117,7 +118,10 @@ it("hides bookkeeping, and what hangs from it, until it is asked for", () => {
     role: (id) => (id === 1 || id === 3 ? "bookkeeping" : "object"),
   };
   const ids = (showsBookkeeping: boolean) =>
-    visibleRows(childrenOf(tree, showsBookkeeping), all(tree)).map((row) => [row.id, row.siblings]);
+    visibleRows(shownTree(tree, showsBookkeeping).children, all(tree)).map((row) => [
+      row.id,
+      row.siblings,
+    ]);
   expect(ids(false)).toEqual([
     [0, 1],
     [2, 1],

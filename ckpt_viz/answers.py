@@ -1,0 +1,207 @@
+"""What the explorer asks of the kernel while one looks on: values, accessors, files.
+
+Nothing of it is sent ahead. A question comes from a browser and is not trusted; what cannot be
+answered is said in a sentence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ckpt_viz.api import ObjectGraph
+from ckpt_viz.errors import CkptVizError, SourceError
+from ckpt_viz.graph_diff.result import GraphDiff
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.overlay import Overlay, State
+from ckpt_viz.render.dot import to_dot
+from ckpt_viz.render.html import to_html
+from ckpt_viz.render.svg import to_svg
+from ckpt_viz.restore_check.result import RestoreCheck
+
+if TYPE_CHECKING:
+    from ckpt_viz.formats.tensors import Array
+
+Answer = tuple[dict[str, Any], list[bytes]]
+
+MAX_ELEMENTS = 100
+_MAX_STRING = 200  # characters of one element
+# Of these nothing stands on the other side.
+_ALONE = (State.LIVE_ONLY, State.SAVED_ONLY, State.ONLY_A, State.ONLY_B, State.PLAIN)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What an explorer shows, and the traits with which a file of it starts."""
+
+    graph: ObjectGraph
+    overlay: Overlay | None
+    comparison: RestoreCheck | GraphDiff | None
+    state: Mapping[str, Any]
+
+
+def answer(shown: Shown, question: Any) -> Answer:
+    """Return the answer to a question as data and buffers; `error` says why there is none.
+
+    Questions are `{"ask": "values", "node": 3}`, the same for "accessor", and `{"ask": "file",
+    "format": "svg"}`.
+    """
+    try:
+        return _ANSWERS[question["ask"]](shown, question)
+    except (KeyError, TypeError) as error:
+        return {"error": f"found the question {question!r:.200}: {error}"}, []
+    except Exception as error:  # a value's own code, a file that is gone, a disk that fails
+        said = str(error) if isinstance(error, CkptVizError) else f"{type(error).__name__}: {error}"
+        return {"error": said}, []
+
+
+# --- values
+
+
+def _values(shown: Shown, question: Mapping[str, Any]) -> Answer:
+    node_id = _node_id(shown, question)
+    return {"values": list(_values_of(shown, node_id))}, []
+
+
+def _values_of(shown: Shown, node_id: int) -> Iterator[dict[str, Any]]:
+    """Yield each value of a node; of one that is compared those of both sides."""
+    of, graph = _own_side(shown, node_id)
+    node = shown.graph.nodes[node_id]
+    if graph is not None:
+        for attribute in node.attributes:
+            yield _told(of, attribute.name, partial(_first, graph, attribute.checkpoint_key))
+    other = _other_side(shown, node_id)
+    if other is not None:
+        of, graph, name = other
+        yield _told(of, "", partial(_first_named, graph, name))
+
+
+def _own_side(shown: Shown, node_id: int) -> tuple[str, Graph | None]:
+    if shown.overlay is None or shown.comparison is None:
+        return "", shown.graph
+    (of_live, live), (of_saved, saved) = _sides(shown.comparison)
+    is_ghost = node_id >= shown.overlay.base_size
+    return (of_saved, saved) if is_ghost else (of_live, live)
+
+
+def _other_side(shown: Shown, node_id: int) -> tuple[str, Graph, str] | None:
+    """Return what stands for a node on the other side: that side, its graph, the name there."""
+    if shown.overlay is None or shown.comparison is None or node_id >= shown.overlay.base_size:
+        return None
+    mark = shown.overlay.marks[node_id]
+    of, graph = _sides(shown.comparison)[1]
+    if graph is None or mark.state in _ALONE or not shown.graph.nodes[node_id].attributes:
+        return None
+    return of, graph, mark.partner or shown.graph.name(node_id)
+
+
+def _sides(
+    comparison: RestoreCheck | GraphDiff,
+) -> tuple[tuple[str, Graph], tuple[str, Graph | None]]:
+    """Return the side whose nodes come first, and the other, in words and as graphs."""
+    if isinstance(comparison, GraphDiff):
+        return ("b", comparison.b), ("a", comparison.a)
+    return ("program", comparison.live), ("checkpoint", comparison.saved)
+
+
+def _first_named(graph: Graph, name: str) -> tuple[Array, tuple[int, ...], str]:
+    node_id = graph.find(name)
+    if node_id is None or len(graph.nodes[node_id].attributes) != 1:
+        raise SourceError(f"{graph.title}: no one value is known of {name}")
+    return _first(graph, graph.nodes[node_id].attributes[0].checkpoint_key)
+
+
+def _first(graph: Graph, checkpoint_key: str) -> tuple[Array, tuple[int, ...], str]:
+    """Return the first elements of a tensor, its shape and its dtype."""
+    keys = graph.tensor_keys(checkpoint_key) or (checkpoint_key,)
+    elements = graph.beginning(keys[0], MAX_ELEMENTS)
+    stored = graph.stored(keys[0])
+    shape = stored.shape if stored is not None and stored.shape is not None else elements.shape
+    dtype = stored.dtype if stored is not None and stored.dtype is not None else str(elements.dtype)
+    return elements, shape, dtype
+
+
+def _told(
+    of: str, name: str, read: Callable[[], tuple[Array, tuple[int, ...], str]]
+) -> dict[str, Any]:
+    try:
+        elements, shape, dtype = read()
+    except Exception as error:  # of one value; the others may be there
+        said = str(error) if isinstance(error, CkptVizError) else f"{type(error).__name__}: {error}"
+        return {"of": of, "name": name, "error": said}
+    return {
+        "of": of,
+        "name": name,
+        "dtype": dtype,
+        "shape": list(shape),
+        "elements": [_element(one) for one in elements.tolist()],
+    }
+
+
+def _element(value: object) -> str:
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "backslashreplace")
+    if isinstance(value, str):
+        return repr(value if len(value) <= _MAX_STRING else f"{value[:_MAX_STRING]}…")
+    return f"{value:.6g}" if isinstance(value, (float, complex)) else str(value)
+
+
+# --- accessors
+
+
+def _accessor(shown: Shown, question: Mapping[str, Any]) -> Answer:
+    node_id = _node_id(shown, question)
+    if shown.overlay is not None and node_id >= shown.overlay.base_size:
+        raise SourceError(f"{shown.graph.name(node_id)} has no live object")
+    return {"text": shown.graph.accessor(node_id)}, []
+
+
+def _node_id(shown: Shown, question: Mapping[str, Any]) -> int:
+    node_id = question["node"]
+    if type(node_id) is not int or not 0 <= node_id < len(shown.graph.nodes):
+        raise SourceError(
+            f"found node id {node_id!r:.40}, expected 0 to {len(shown.graph.nodes) - 1}"
+        )
+    return node_id
+
+
+# --- files
+
+
+def _file(shown: Shown, question: Mapping[str, Any]) -> Answer:
+    name, media_type, write = _FILES[question["format"]]
+    return {"name": name, "type": media_type}, [write(shown).encode()]
+
+
+def _svg(shown: Shown) -> str:
+    return to_svg(shown.graph, shown.overlay)
+
+
+def _dot(shown: Shown) -> str:
+    source: str = to_dot(shown.graph, shown.overlay).source
+    return source
+
+
+def _json(shown: Shown) -> str:
+    data = shown.graph if shown.comparison is None else shown.comparison
+    return json.dumps(data.to_json(), indent=2)
+
+
+def _html(shown: Shown) -> str:
+    return to_html(shown.graph, shown.overlay, state=shown.state)
+
+
+_FILES: Mapping[str, tuple[str, str, Callable[[Shown], str]]] = {
+    "svg": ("checkpoint.svg", "image/svg+xml", _svg),
+    "dot": ("checkpoint.dot", "text/vnd.graphviz", _dot),
+    "json": ("checkpoint.json", "application/json", _json),
+    "html": ("checkpoint.html", "text/html", _html),
+}
+_ANSWERS: Mapping[str, Callable[[Shown, Mapping[str, Any]], Answer]] = {
+    "values": _values,
+    "accessor": _accessor,
+    "file": _file,
+}

@@ -1,0 +1,87 @@
+"""What an explorer leaves in a notebook's outputs: each graph whole in one, named in the others.
+
+The kernel sees cells run, not what becomes of their outputs: where an output is cleared or copied
+away, the JupyterLab extension puts the graph into one that is left. docs/saved_notebooks.md.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ckpt_viz.notebook import Run, current_run, kernel_shell
+from ckpt_viz.render import payload
+from ckpt_viz.render.text import printable
+
+MIME_TYPE = "application/vnd.ckpt-viz.graph.v1+json"
+_MAX_TITLE = 80  # characters
+_WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+
+# By digest, the run whose output holds the payload.
+_holders: dict[str, Run] = {}
+
+
+def digest_of(encoded: bytes) -> str:
+    """Return what a payload is known by."""
+    return hashlib.sha256(encoded).hexdigest()[:32]
+
+
+def with_snapshot(
+    data: Mapping[str, Any],
+    model_id: str,
+    encoded: bytes,
+    picture: Callable[[], Mapping[str, str]],
+    title: str,
+) -> dict[str, Any]:
+    """Return an output, and in it what is left without the kernel.
+
+    Args:
+        data: The output of the widget, by MIME type.
+        model_id: The widget.
+        encoded: The payload.
+        picture: What is shown where nothing runs, by MIME type; where another output has
+            it, `title` and where to look stand for it.
+        title: What the graph is of.
+    """
+    digest = digest_of(encoded)
+    snapshot: dict[str, Any] = {
+        "version": payload.VERSION,
+        "model_id": model_id,
+        "digest": digest,
+    }
+    shell = kernel_shell()
+    run = None if shell is None else current_run(shell)
+    holder = _hold(shell, run, digest)
+    if holder is None:
+        snapshot["payload"] = base64.b64encode(encoded).decode("ascii")
+        static = picture()
+    else:
+        static = {"text/plain": f"{printable(title[:_MAX_TITLE])}: see output [{holder.number}]"}
+    shown = {**data, **static, MIME_TYPE: snapshot}
+    if run is not None and not run.is_watched:
+        # A page made of it would fetch the widget from the net, and show nothing without it.
+        shown.pop(_WIDGET_VIEW, None)
+    return shown
+
+
+def _hold(shell: Any | None, run: Run | None, digest: str) -> Run | None:
+    """Return the run whose output holds the payload, None where this one is to."""
+    if shell is None or run is None:
+        return None
+    if run.is_watched and not run.cell:
+        return None  # The same cell again cannot be told from another: each holds its own.
+    shell.events.register("pre_run_cell", _forget)
+    return None if _holders.setdefault(digest, run) is run else _holders[digest]
+
+
+def _forget(*_: object) -> None:
+    """Forget what the outputs held that this run replaces, and those of deleted cells."""
+    shell = kernel_shell()
+    if shell is None:
+        return
+    run = current_run(shell)
+    gone = {run.cell, *run.deleted} - {""}
+    for digest in [digest for digest, holder in _holders.items() if holder.cell in gone]:
+        del _holders[digest]

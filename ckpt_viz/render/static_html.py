@@ -1,0 +1,87 @@
+"""The outline as HTML that every host of notebooks lets through: a picture, and the rows as text.
+
+The picture is an image with the SVG in its address: GitHub and nbviewer take an SVG in the page
+apart, its style first, but not one in an image; nor does its style reach the page around it. There
+is no script, and of names nothing but escaped text.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+from collections.abc import Iterator
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.render.outline import MAX_ROWS, Row, outline
+from ckpt_viz.render.svg import Line, left_out, line_of, sentences, to_svg
+
+MAX_SIZE = 100_000  # characters
+_LEAST_ROWS = 5
+_MAX_LEVELS = 40  # browsers and sanitizers give up on elements nested deeper by the hundred
+_MAX_SENTENCES = 6
+_LIST = '<ul style="list-style:none">'
+# In an image nothing points at them, and nothing reads them out.
+_TIPS = re.compile(r"<title>[^<]*</title>")
+
+
+def to_static_html(graph: Graph, overlay: Overlay | None = None) -> str:
+    """Return the outline in at most 300 rows and some 100 kB; `overlay` is of this graph."""
+    rows = MAX_ROWS
+    while True:
+        page = _page(graph, overlay, rows)
+        if len(page) <= MAX_SIZE or rows <= _LEAST_ROWS:
+            return page
+        # Long names make some rows longer than others, so a guess, on the safe side.
+        rows = max(_LEAST_ROWS, min(rows - 1, rows * MAX_SIZE * 9 // (len(page) * 10)))
+
+
+def _page(graph: Graph, overlay: Overlay | None, max_rows: int) -> str:
+    picture = _TIPS.sub("", to_svg(graph, overlay, max_rows=max_rows))
+    address = base64.b64encode(picture.encode()).decode("ascii")
+    rows = outline(graph, overlay, max_rows)
+    said = [words for _, words in sentences(graph, overlay, ())][:_MAX_SENTENCES]
+    rest = left_out(graph, rows)
+    return "".join(
+        (
+            "<div>\n",
+            f'<img alt="{html.escape("; ".join(said[:2]))}" style="max-width:100%" ',
+            f'src="data:image/svg+xml;base64,{address}">\n',
+            "<details><summary>The picture in words</summary>\n",
+            *(f"<div>{html.escape(words)}</div>\n" for words in said),
+            *_nested(rows, [line_of(graph, overlay, row) for row in rows]),
+            f"<div>{html.escape(rest)}</div>\n" if rest else "",
+            "</details>\n</div>\n",
+        )
+    )
+
+
+def _nested(rows: list[Row], lines: list[Line]) -> Iterator[str]:
+    """Yield the rows as a list, what stands below one inside of it."""
+    parents = {row.parent for row in rows}
+    levels: list[int] = []  # of the rows that are open
+    yield _LIST
+    for place, (row, line) in enumerate(zip(rows, lines, strict=True)):
+        while levels and levels[-1] >= row.level:
+            levels.pop()
+            yield "</ul></details></li>\n"
+        if place in parents and len(levels) < _MAX_LEVELS:
+            levels.append(row.level)
+            is_open = " open" if row.level == 1 else ""
+            yield f"<li><details{is_open}><summary>{_words(line)}</summary>{_LIST}\n"
+        else:
+            yield f"<li>{_words(line)}</li>\n"
+    yield "</ul></details></li>\n" * len(levels)
+    yield "</ul>\n"
+
+
+def _words(line: Line) -> str:
+    state = " ".join(filter(None, (line.glyph, line.note, line.below)))
+    parts = (
+        f"<code>{html.escape(line.label)}</code>",
+        html.escape(line.kind),
+        html.escape(line.value),
+        f"<b>{html.escape(state)}</b>" if state else "",
+    )
+    return " ".join(filter(None, parts))

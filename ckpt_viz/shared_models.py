@@ -1,0 +1,119 @@
+"""Widgets whose code and payload are stored once, however many of them a notebook shows.
+
+A saved notebook holds the state of each widget. That of these holds a loader and the names of two
+models without a view, one with the code, one with the payload, which all of their kind share;
+labextension/src/loader.ts reads them. Where models cannot be shared each widget has its own.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import ipywidgets
+import traitlets
+
+from ckpt_viz.notebook import kernel_shell
+from ckpt_viz.outputs import digest_of
+
+_LOADER = Path(__file__).parent / "static" / "loader.js"
+_ASKED = "ckpt-viz:parts"
+
+
+class SharedModel(ipywidgets.Widget):  # type: ignore[misc]
+    """What widgets share. It is closed with the last of them."""
+
+    parts = traitlets.Dict(value_trait=traitlets.Unicode()).tag(sync=True)
+
+    def __init__(self, **parts: str) -> None:
+        super().__init__(parts=parts)
+        self.users: set[str] = set()
+
+
+# By digest, and the code by "code". A closed one is made anew.
+_models: dict[str, SharedModel] = {}
+
+
+def _on_the_wire(encoded: bytes, widget: SharingWidget) -> bytes:
+    return encoded if widget._shared_payload is None else b""
+
+
+def _reference() -> traitlets.Instance[SharedModel | None]:
+    trait = traitlets.Instance(SharedModel, allow_none=True)
+    return trait.tag(sync=True, **ipywidgets.widget_serialization)
+
+
+class SharingWidget(anywidget.AnyWidget):
+    """An anywidget with a `_payload`; a subclass names its `_esm` and `_css`, two files."""
+
+    _esm: Any
+    _css: Any
+    _payload = traitlets.Bytes().tag(sync=True, to_json=_on_the_wire)
+    _shared_code = _reference()
+    _shared_payload = _reference()
+
+    def __init__(self, **kwargs: Any) -> None:
+        self._shares = _can_share()
+        if self._shares:
+            kwargs["_shared_code"] = _model("code", esm=str(self._esm), css=str(self._css))
+            self._esm, self._css = _LOADER.read_text("utf-8"), ""
+        super().__init__(**kwargs)
+        if self._shared_code is not None:
+            self._shared_code.users.add(self.model_id)
+        if self._shared_payload is not None:
+            self._shared_payload.users.add(self.model_id)
+        self.on_msg(self._send_parts)
+
+    @traitlets.observe("_payload")
+    def _share_payload(self, change: Any) -> None:
+        if self._shares:
+            digest = digest_of(self._payload)
+            encoded = base64.b64encode(self._payload).decode("ascii")
+            previous = self._shared_payload
+            self._shared_payload = _model(digest, digest=digest, payload=encoded)
+            if previous not in (None, self._shared_payload) and self.comm is not None:
+                self._shared_payload.users.add(self.model_id)
+                _leave(previous, self.model_id)
+
+    def _send_parts(self, _widget: object, content: Any, _buffers: object) -> None:
+        """Send what a shared model holds to a host that does not let widgets find each other."""
+        if isinstance(content, dict) and content.get("kind") == _ASKED:
+            name = content.get("name")
+            model = {"_shared_code": self._shared_code, "_shared_payload": self._shared_payload}
+            if (found := model.get(str(name))) is not None:
+                self.send({"kind": _ASKED, "name": name, "parts": found.parts})
+
+    def close(self) -> None:
+        """Close the widget, and with the last one what they share."""
+        if self.comm is None:
+            return
+        model_id = self.model_id
+        super().close()
+        for shared in (self._shared_code, self._shared_payload):
+            if shared is not None:
+                _leave(shared, model_id)
+
+
+def _can_share() -> bool:
+    """Return whether the front end lets a widget find another: those of Jupyter kernels do.
+
+    While the code is edited each widget follows it by itself.
+    """
+    is_edited = os.environ.get("ANYWIDGET_HMR") == "1"
+    return kernel_shell() is not None and not is_edited and _LOADER.exists()
+
+
+def _model(key: str, **parts: str) -> SharedModel:
+    model = _models.get(key)
+    if model is None or model.comm is None:
+        model = _models[key] = SharedModel(**parts)
+    return model
+
+
+def _leave(model: SharedModel, model_id: str) -> None:
+    model.users.discard(model_id)
+    if not model.users:
+        model.close()

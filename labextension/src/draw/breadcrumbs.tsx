@@ -1,0 +1,43 @@
+/** The way from the root to the node that is shown alone. */
+
+import { ROOT } from "../graph";
+import { ancestors } from "../layout/shown";
+import { isNode, type State } from "../state";
+import { visible } from "../text";
+import { WORDS } from "../words";
+import type { Dispatch } from "./props";
+
+interface BreadcrumbsProps {
+  readonly state: State;
+  readonly dispatch: Dispatch;
+}
+
+export function Breadcrumbs({ state, dispatch }: BreadcrumbsProps) {
+  const { focus, graph, tree } = state;
+  if (focus === ROOT) {
+    return null;
+  }
+  const above = ancestors(tree, focus).filter((id) => isNode(state, id));
+  return (
+    <nav class="ckv-breadcrumbs" aria-label={WORDS.above}>
+      <ol>
+        {above.reverse().map((id) => (
+          <li key={id}>
+            <button
+              type="button"
+              class="ckv-jump"
+              title={id === ROOT ? WORDS.unfocus : WORDS.focus}
+              onClick={() => dispatch({ type: "focus", id })}
+            >
+              {id === ROOT ? WORDS.root : visible(graph.label(id))}
+            </button>
+          </li>
+        ))}
+        <li aria-current="true">{visible(graph.label(focus))}</li>
+      </ol>
+      <button type="button" onClick={() => dispatch({ type: "focus", id: ROOT })}>
+        {WORDS.unfocus}
+      </button>
+    </nav>
+  );
+}

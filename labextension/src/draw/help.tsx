@@ -1,0 +1,46 @@
+/** The keys, in a panel over the explorer. */
+
+import { useRef } from "preact/hooks";
+import { WORDS } from "../words";
+
+export function Help() {
+  const panel = useRef<HTMLDialogElement>(null);
+  // Not modal: where a notebook's outputs share a frame, its middle may be far out of sight.
+  const toggle = () => (panel.current?.open ? panel.current.close() : panel.current?.show());
+  return (
+    <>
+      <button
+        type="button"
+        class="ckv-help-button"
+        title={WORDS.help}
+        aria-label={WORDS.help}
+        onClick={toggle}
+      >
+        ?
+      </button>
+      <dialog
+        ref={panel}
+        class="ckv-help"
+        aria-label={WORDS.help}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") {
+            toggle();
+          }
+          if (event.key !== "?") {
+            event.stopPropagation(); // the arrows scroll
+          }
+        }}
+      >
+        <button type="button" onClick={toggle}>
+          {WORDS.close}
+        </button>
+        <dl class="ckv-value">
+          {Object.entries(WORDS.keys).flatMap(([key, does]) => [
+            <dt key={key}>{key}</dt>,
+            <dd key={does}>{does}</dd>,
+          ])}
+        </dl>
+      </dialog>
+    </>
+  );
+}

@@ -1,0 +1,94 @@
+/** The whole drawing as a strip: where one is in it, where its problems and matches are. */
+
+import { useMemo } from "preact/hooks";
+import { callingForALook } from "../layout/rows";
+import type { State } from "../state";
+import { WORDS } from "../words";
+import type { Dispatch } from "./props";
+import { zoomOf } from "./zoom";
+
+const WIDTH = 14;
+const LEAST_SIGHT = 12;
+
+interface MinimapProps {
+  readonly state: State;
+  readonly id: string;
+  readonly dispatch: Dispatch;
+}
+
+/** Nothing while the whole drawing is in sight. */
+export function Minimap({ state, id, dispatch }: MinimapProps) {
+  const { camera, found, graph, height, hidden, layout, rowOf, tree } = state;
+  const scale = height / Math.max(layout.height, 1);
+  const ticks = useMemo(() => {
+    // A node that is folded away counts where it is folded into.
+    const place = (id: number): number | undefined => {
+      let node: number | null = id;
+      while (node !== null && !rowOf.has(node)) {
+        node = tree.parent(node);
+      }
+      const box = node === null ? undefined : layout.boxes[rowOf.get(node) ?? -1];
+      return box === undefined ? undefined : Math.round(box.y * scale);
+    };
+    const places = (ids: Iterable<number>): readonly number[] => {
+      const seen = new Set<number>();
+      for (const id of ids) {
+        const y = place(id);
+        if (y !== undefined) {
+          seen.add(y);
+        }
+      }
+      return [...seen];
+    };
+    return { problems: places(callingForALook(graph, hidden)), matches: places(found.matches) };
+  }, [graph, hidden, layout, found, scale]);
+  const inSight = height / camera.scale;
+  if (height === 0 || inSight >= layout.height) {
+    return null;
+  }
+  const sightHeight = Math.max(inSight * scale, LEAST_SIGHT);
+  const top = (-camera.y / camera.scale) * scale;
+  const bounded = Math.min(Math.max(top, 0), Math.max(height - sightHeight, 0));
+  const percent = Math.round((bounded / Math.max(height - sightHeight, 1)) * 100);
+  const goTo = (event: PointerEvent & { readonly currentTarget: HTMLElement }) => {
+    const y = event.clientY - event.currentTarget.getBoundingClientRect().top;
+    dispatch({ type: "centre", y: y / scale / zoomOf(event.currentTarget) });
+  };
+  return (
+    <div
+      class="ckv-minimap"
+      role="scrollbar"
+      aria-controls={`${id}-drawing`}
+      aria-label={WORDS.overview}
+      aria-orientation="vertical"
+      aria-valuenow={percent}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      tabIndex={0}
+      onKeyDown={(event) => {
+        const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+        if (by !== undefined) {
+          event.preventDefault();
+          event.stopPropagation();
+          dispatch({ type: "pan", dx: 0, dy: (by * height) / 2 });
+        }
+      }}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        goTo(event);
+      }}
+      onPointerMove={(event) => {
+        if (event.currentTarget.hasPointerCapture(event.pointerId)) {
+          goTo(event);
+        }
+      }}
+      title={WORDS.overview}
+    >
+      <svg width={WIDTH} height={height} aria-hidden="true">
+        <path class="ckv-match-ticks" d={ticks.matches.map((y) => `M0 ${y}h5`).join("")} />
+        <path class="ckv-problem-ticks" d={ticks.problems.map((y) => `M5 ${y}h9`).join("")} />
+        <rect class="ckv-sight" x={0.5} y={bounded} width={WIDTH - 1} height={sightHeight} rx={2} />
+      </svg>
+    </div>
+  );
+}

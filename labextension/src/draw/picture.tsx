@@ -1,0 +1,78 @@
+/** The drawing of all that is open as an SVG file of its own, as it looks on the page. */
+
+import { render } from "preact";
+import type { State } from "../state";
+import { WORDS } from "../words";
+import { Drawing } from "./drawing";
+import type { Typesetter } from "./measure";
+
+const MARGIN = 16;
+/** What a file needs of the page's style. */
+const PROPERTIES = [
+  "display",
+  "fill",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "text-anchor",
+  "text-decoration-line",
+] as const;
+
+export function pictureOf(root: HTMLElement, state: State, typesetter: Typesetter): string {
+  const { layout } = state;
+  const [width, height] = [layout.width, layout.height].map((size) => size + 2 * MARGIN);
+  const camera = { x: MARGIN, y: MARGIN, scale: 1 };
+  const whole = { ...state, camera, width, height, selected: null } as State;
+  const stage = document.createElement("div");
+  stage.className = "ckv-stage";
+  root.append(stage);
+  try {
+    render(<Drawing state={whole} typesetter={typesetter} dispatch={() => {}} />, stage);
+    const svg = stage.querySelector("svg");
+    if (svg === null) {
+      throw new Error(WORDS.noDrawing);
+    }
+    for (const element of svg.querySelectorAll<SVGElement>("*")) {
+      dress(element);
+    }
+    for (const hidden of svg.querySelectorAll("[display=none], .ckv-toggle")) {
+      hidden.remove();
+    }
+    for (const element of [svg, ...svg.querySelectorAll("*")]) {
+      for (const name of ["class", "role", "aria-label", "tabindex", "data-node"]) {
+        element.removeAttribute(name);
+      }
+    }
+    svg.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+    svg.setAttribute("width", String(width));
+    svg.setAttribute("height", String(height));
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    const back = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    back.setAttribute("width", "100%");
+    back.setAttribute("height", "100%");
+    back.setAttribute("fill", getComputedStyle(root).backgroundColor);
+    svg.prepend(back);
+    return new XMLSerializer().serializeToString(svg);
+  } finally {
+    render(null, stage);
+    stage.remove();
+  }
+}
+
+/** Writes down how the page draws an element. */
+function dress(element: SVGElement): void {
+  const style = getComputedStyle(element);
+  for (const property of PROPERTIES) {
+    const value = style.getPropertyValue(property);
+    if (value !== "" && value !== "normal" && (property !== "display" || value === "none")) {
+      element.setAttribute(
+        property === "text-decoration-line" ? "text-decoration" : property,
+        value,
+      );
+    }
+  }
+}

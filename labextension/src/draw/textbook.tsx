@@ -1,0 +1,192 @@
+/** The textbook view: Graphviz says where things are, and they are drawn as in the tree. */
+
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { BOX_HEIGHT } from "../layout/tidy";
+import type { State } from "../state";
+import type { Engine } from "../textbook/engine";
+import { isTooMany, MAX_EDGES, MAX_NODES, partInSight, sizesOf } from "../textbook/part";
+import { type Picture, type PictureEdge, pictureOf } from "../textbook/picture";
+import { tooManyWords, WORDS } from "../words";
+import { listen, NodeBox } from "./drawing";
+import type { Typesetter } from "./measure";
+import type { Dispatch } from "./props";
+
+interface TextbookProps {
+  readonly state: State;
+  readonly typesetter: Typesetter;
+  readonly engine: Engine;
+  readonly dispatch: Dispatch;
+}
+
+/** What is said over the picture, and what can be done about it. */
+interface Message {
+  readonly words: string;
+  readonly offers: "cancel" | "again" | null;
+}
+
+export function Textbook({ state, typesetter, engine, dispatch }: TextbookProps) {
+  const { graph, rows, tree } = state;
+  const part = useMemo(() => partInSight({ graph, rows, tree }), [graph, rows, tree]);
+  const [message, setMessage] = useState<Message | null>(null);
+  const [attempt, setAttempt] = useState(0);
+  const running = useRef<AbortController | null>(null);
+  const sizes = useMemo(
+    () => (isTooMany(part) ? null : JSON.stringify(sizesOf(part, BOX_HEIGHT, typesetter))),
+    [part, typesetter],
+  );
+
+  // The same sizes give the same picture, whatever else has changed.
+  useEffect(() => {
+    if (sizes === null || isTooMany(part)) {
+      return;
+    }
+    const abort = new AbortController();
+    const { signal } = abort;
+    running.current = abort;
+    const say = (words: string, offers: Message["offers"]) => {
+      if (!signal.aborted) {
+        setMessage({ words, offers });
+      }
+    };
+    say(WORDS.loadingGraphviz, "cancel");
+    engine
+      .layout(sizes, signal, () => say(WORDS.drawingGraphviz, "cancel"))
+      .then((places) => {
+        if (!signal.aborted) {
+          dispatch({ type: "showPicture", picture: pictureOf(part, places) });
+          setMessage(null);
+        }
+      })
+      .catch((error: unknown) =>
+        say(error instanceof Error ? error.message : String(error), "again"),
+      );
+    return () => abort.abort();
+  }, [sizes, engine, attempt]);
+  useEffect(() => () => engine.rest(), [engine]);
+
+  const cancel = () => {
+    running.current?.abort();
+    setMessage({ words: WORDS.cancelled, offers: "again" });
+  };
+  const isTooLarge = isTooMany(part);
+  const said = isTooLarge
+    ? {
+        words: tooManyWords(part.nodes, part.edges, part.edges === null ? MAX_NODES : MAX_EDGES),
+        offers: null,
+      }
+    : message;
+  return (
+    <div class="ckv-textbook">
+      <Canvas
+        state={state}
+        picture={isTooLarge ? null : state.picture}
+        typesetter={typesetter}
+        dispatch={dispatch}
+      />
+      {said === null ? null : (
+        <div class={`ckv-textbook-said${said.offers === "cancel" ? " ckv-passing" : ""}`}>
+          <span role="status">{said.words}</span>
+          {said.offers === "cancel" ? (
+            <button type="button" onClick={cancel}>
+              {WORDS.cancel}
+            </button>
+          ) : null}
+          {said.offers === "again" ? (
+            <button type="button" onClick={() => setAttempt(attempt + 1)}>
+              {WORDS.drawAgain}
+            </button>
+          ) : null}
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface CanvasProps {
+  readonly state: State;
+  readonly picture: Picture | null;
+  readonly typesetter: Typesetter;
+  readonly dispatch: Dispatch;
+}
+
+function Canvas({ state, picture, typesetter, dispatch }: CanvasProps) {
+  const svg = useRef<SVGSVGElement>(null);
+  const latest = useRef(dispatch);
+  latest.current = dispatch;
+  useLayoutEffect(() => {
+    const element = svg.current;
+    return element === null ? undefined : listen(element, (action) => latest.current(action));
+  }, []);
+  const { camera, found, graph, selected } = state;
+  const still = useMemo(
+    () =>
+      picture === null ? null : (
+        <>
+          <Edges edges={picture.edges} selected={selected} />
+          {picture.nodes.map((row) => {
+            const box = picture.boxes.get(row.id);
+            return box === undefined ? null : (
+              <NodeBox
+                key={row.id}
+                graph={graph}
+                row={row}
+                box={box}
+                parent={undefined}
+                isSelected={row.id === selected}
+                isMatch={found.isMatch[row.id] === 1}
+                typesetter={typesetter}
+                dispatch={dispatch}
+              />
+            );
+          })}
+        </>
+      ),
+    [found, graph, picture, selected, typesetter],
+  );
+  return (
+    <svg
+      ref={svg}
+      class="ckv-drawing"
+      role="application"
+      aria-label={WORDS.textbookDrawing}
+      tabindex={0}
+    >
+      <g transform={`translate(${camera.x} ${camera.y}) scale(${camera.scale})`}>{still}</g>
+    </svg>
+  );
+}
+
+interface EdgesProps {
+  readonly edges: readonly PictureEdge[];
+  readonly selected: number | null;
+}
+
+/** The names come after all lines, and what leads to or from the selected node after the rest. */
+function Edges({ edges, selected }: EdgesProps) {
+  const isLit = ({ from, to }: PictureEdge) => from === selected || to === selected;
+  const ordered = [...edges.filter((edge) => !isLit(edge)), ...edges.filter(isLit)];
+  const look = (edge: PictureEdge) =>
+    `${edge.isSlot ? " ckv-textbook-slot" : ""}${isLit(edge) ? " ckv-lit" : ""}`;
+  return (
+    <g aria-hidden="true">
+      {ordered.map((edge) => (
+        <g key={`${edge.from} ${edge.to} ${edge.path}`} class={`ckv-textbook-edge${look(edge)}`}>
+          <path class="ckv-textbook-line" d={edge.path} />
+          <path class="ckv-textbook-arrow" d={edge.arrow} />
+        </g>
+      ))}
+      {ordered.map((edge) =>
+        edge.nameAt === null ? null : (
+          <text
+            key={`${edge.from} ${edge.to} ${edge.path}`}
+            class={`ckv-textbook-name${isLit(edge) ? " ckv-lit" : ""}`}
+            x={edge.nameAt[0]}
+            y={edge.nameAt[1] + 3.5}
+          >
+            {edge.name}
+          </text>
+        ),
+      )}
+    </g>
+  );
+}

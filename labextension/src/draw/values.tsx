@@ -1,0 +1,78 @@
+/** The values of a node, asked of the kernel: a scalar at once, others when they are wanted. */
+
+import { useEffect, useState } from "preact/hooks";
+import type { Graph } from "../graph";
+import type { Kernel, Value } from "../kernel";
+import { formatCount, visible } from "../text";
+import { WORDS } from "../words";
+import { Copy } from "./copy";
+
+interface ValuesProps {
+  readonly graph: Graph;
+  readonly id: number;
+  readonly kernel: Kernel;
+}
+
+type Asked =
+  | { readonly is: "nothing" | "waiting" }
+  | { readonly is: "told"; readonly values: readonly Value[] }
+  | { readonly is: "refused"; readonly why: string };
+
+export function Values({ graph, id, kernel }: ValuesProps) {
+  const [asked, setAsked] = useState<Asked>({ is: "nothing" });
+  const attributes = graph.attributes(id);
+  const isScalar = attributes.length === 1 && attributes[0]?.shape?.length === 0;
+  const ask = () => {
+    setAsked({ is: "waiting" });
+    kernel.values(id).then(
+      (values) => setAsked({ is: "told", values }),
+      (error: unknown) =>
+        setAsked({ is: "refused", why: error instanceof Error ? error.message : String(error) }),
+    );
+  };
+  useEffect(() => {
+    if (isScalar) {
+      ask();
+    }
+  }, []);
+  if (attributes.length === 0) {
+    return null;
+  }
+  return (
+    <div class="ckv-values" aria-live="polite">
+      {asked.is === "told"
+        ? asked.values.map((value, i) => <OneValue key={i} value={value} />)
+        : null}
+      {asked.is === "refused" ? <p class="ckv-error">{visible(asked.why)}</p> : null}
+      {asked.is === "waiting" ? <p class="ckv-faint">{WORDS.asking}</p> : null}
+      <button type="button" class="ckv-jump" onClick={ask} disabled={asked.is === "waiting"}>
+        {asked.is === "nothing" ? WORDS.showValues : WORDS.showAgain}
+      </button>
+    </div>
+  );
+}
+
+function OneValue({ value }: { readonly value: Value }) {
+  const { of, dtype, shape, elements, error } = value;
+  const whole = shape.reduce((product, dim) => product * dim, 1);
+  const more = whole - elements.length;
+  const said = elements.map(visible).join(", ");
+  return (
+    <div class="ckv-told-value">
+      <h4>
+        {[of, `${dtype} ${shape.length === 0 ? "" : shape.join("×")}`]
+          .filter((w) => w !== "")
+          .join(": ")}
+      </h4>
+      {error === null ? (
+        <p class="ckv-elements">
+          {said}
+          {more > 0 ? ` … ${formatCount(more)} ${WORDS.moreElements}` : ""}{" "}
+          <Copy what={WORDS.values} text={elements.join(", ")} />
+        </p>
+      ) : (
+        <p class="ckv-error">{visible(error)}</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { ROOT } from "../graph";
+import { compared, loadGraph, treeGraph } from "../graphs.test-data";
+import { visibleRows } from "./rows";
+import { ancestors, MAX_CHILDREN, shownTree } from "./shown";
+
+const wide = (count: number) => treeGraph(Array.from({ length: count }, () => 0));
+const ids = (children: ArrayLike<number>) => Array.from(children);
+
+describe("long lists", () => {
+  it("are whole up to a hundred", () => {
+    const tree = shownTree(wide(MAX_CHILDREN), false);
+    expect(ids(tree.children(ROOT))).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+  });
+
+  it.each([101, 816, 10_000, 10_001, 16_667, 50_000])("of %i stand in chunks", (count) => {
+    const graph = wide(count);
+    const tree = shownTree(graph, false);
+    const seen: number[] = [];
+    const visit = (id: number, above: number | null) => {
+      expect(tree.parent(id)).toBe(above);
+      const children = ids(tree.children(id));
+      expect(children.length).toBeLessThanOrEqual(MAX_CHILDREN);
+      if (id < graph.size) {
+        seen.push(id);
+      } else {
+        const chunk = tree.chunk(id);
+        expect(chunk?.parent).toBe(ROOT);
+        expect(chunk?.of).toBe(count);
+      }
+      for (const child of children) {
+        visit(child, id);
+      }
+    };
+    visit(ROOT, null);
+    expect(seen).toEqual(Array.from({ length: graph.size }, (_, id) => id));
+  });
+
+  it("say which part they are", () => {
+    const tree = shownTree(wide(250), false);
+    const chunks = ids(tree.children(ROOT)).map((id) => tree.chunk(id));
+    expect(chunks.map((chunk) => [chunk?.first, chunk?.last])).toEqual([
+      [0, 99],
+      [100, 199],
+      [200, 249],
+    ]);
+    expect(chunks[1]).toMatchObject({ firstChild: 101, lastChild: 200, of: 250 });
+  });
+
+  it("lead up from any node, asked first", () => {
+    const tree = shownTree(treeGraph([...Array(250).fill(0), 250]), false);
+    const [chunk, ...rest] = ancestors(tree, 250);
+    expect(rest).toEqual([ROOT]);
+    expect(ids(tree.children(chunk ?? ROOT))).toContain(250);
+    expect(ancestors(tree, 251)).toEqual([250, chunk, ROOT]);
+  });
+
+  it("have as many rows as what is open in them", () => {
+    const tree = shownTree(wide(250), false);
+    const [, second = ROOT] = ids(tree.children(ROOT));
+    const rows = visibleRows(tree.children, new Set([ROOT, second]), ROOT, tree.chunk);
+    expect(rows.map((row) => row.chunk?.first ?? row.id)).toEqual([
+      ROOT,
+      0,
+      100,
+      ...Array.from({ length: 100 }, (_, i) => i + 101),
+      200,
+    ]);
+  });
+
+  it("are shorter where a filter hides some", () => {
+    const states = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [i + 1, "shape"]));
+    const graph = compared(wide(250), { states: states as Record<number, "shape"> });
+    const tree = shownTree(graph, false, new Set(["matched"]));
+    expect(ids(tree.children(ROOT)).map((id) => tree.chunk(id)?.of)).toEqual([150, 150]);
+    expect(tree.shows(150)).toBe(true);
+    expect(tree.shows(151)).toBe(false);
+  });
+});
+
+it("ids of chunks are never those of nodes", async () => {
+  const graph = await loadGraph("check");
+  const tree = shownTree(graph, true);
+  for (let id = 0; id < graph.size; id++) {
+    expect(tree.chunk(id)).toBeNull();
+  }
+});

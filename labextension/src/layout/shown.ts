@@ -1,0 +1,154 @@
+/** The tree as it is shown: what filters and search leave of it, long lists in chunks. */
+
+import type { NodeState } from "../contract";
+import { type Graph, ROOT } from "../graph";
+
+/** Which children of a node are to be seen. */
+export type ChildrenOf = (id: number) => ArrayLike<number>;
+
+/** Neighbours in a long list of children, shown as one. */
+export interface Chunk {
+  /** The node whose children these are. */
+  readonly parent: number;
+  /** Places of the first and the last in the list, from 0, and how many the list has. */
+  readonly first: number;
+  readonly last: number;
+  readonly of: number;
+  readonly firstChild: number;
+  readonly lastChild: number;
+}
+
+/** The ids of chunks come after those of the nodes. */
+export interface ShownTree {
+  /** Of a node or chunk: nodes, or the chunks that they are in. */
+  readonly children: ChildrenOf;
+  /** What stands above a node or a chunk; null for the root. */
+  parent(id: number): number | null;
+  chunk(id: number): Chunk | null;
+  /** Whether neither a filter nor a search hides the node from its parent. */
+  shows(id: number): boolean;
+}
+
+/** More children than this are shown in chunks of as many. */
+export const MAX_CHILDREN = 100;
+const MAX_LEVELS = 8;
+
+/**
+ * The children in the tree, without nodes in a hidden state; and without the lists that Keras
+ * keeps for itself, unless they are asked for or something is wrong there. A search keeps what it
+ * finds and what stands above it, whatever that is, and nothing else.
+ */
+export function shownTree(
+  graph: Graph,
+  showsBookkeeping: boolean,
+  hidden: ReadonlySet<NodeState> = new Set(),
+  kept: Uint8Array | null = null,
+): ShownTree {
+  const filtered = filteredChildren(graph, showsBookkeeping, hidden, kept);
+  const shown = new Map<number, ArrayLike<number>>();
+  const chunks = new Map<number, Chunk>();
+  const chunkAbove = new Map<number, number>();
+
+  const divide = (
+    parent: number,
+    above: number,
+    ids: ArrayLike<number>,
+    first: number,
+    last: number,
+  ) => {
+    let step = MAX_CHILDREN;
+    let level = 1;
+    while (step * MAX_CHILDREN <= last - first) {
+      step *= MAX_CHILDREN;
+      level += 1;
+    }
+    const made: number[] = [];
+    for (let start = first; start <= last; start += step) {
+      const end = Math.min(start + step - 1, last);
+      const [firstChild = ROOT, lastChild = ROOT] = [ids[start], ids[end]];
+      const id = graph.size + firstChild * MAX_LEVELS + level;
+      made.push(id);
+      const of = ids.length;
+      chunks.set(id, { parent, first: start, last: end, of, firstChild, lastChild });
+      chunkAbove.set(id, above);
+      if (end - start >= MAX_CHILDREN) {
+        shown.set(id, divide(parent, id, ids, start, end));
+      } else {
+        const own = Array.from({ length: end - start + 1 }, (_, i) => ids[start + i] ?? ROOT);
+        shown.set(id, own);
+        for (const child of own) {
+          chunkAbove.set(child, id);
+        }
+      }
+    }
+    return made;
+  };
+  const children: ChildrenOf = (id) => {
+    const known = shown.get(id);
+    if (known !== undefined || id >= graph.size) {
+      return known ?? [];
+    }
+    const all = filtered(id);
+    if (all.length <= MAX_CHILDREN) {
+      return all;
+    }
+    const made = divide(id, id, all, 0, all.length - 1);
+    shown.set(id, made);
+    return made;
+  };
+  return {
+    children,
+    parent: (id) => {
+      const known = chunkAbove.get(id);
+      if (known !== undefined || id >= graph.size) {
+        return known ?? null;
+      }
+      const above = graph.treeParent(id);
+      if (above !== null && graph.treeChildren(above).length > MAX_CHILDREN) {
+        children(above); // which says in which chunk it is
+      }
+      return chunkAbove.get(id) ?? above;
+    },
+    chunk: (id) => chunks.get(id) ?? null,
+    shows: (id) => {
+      const above = graph.treeParent(id);
+      return above === null || Array.from(filtered(above)).includes(id);
+    },
+  };
+}
+
+function filteredChildren(
+  graph: Graph,
+  showsBookkeeping: boolean,
+  hidden: ReadonlySet<NodeState>,
+  kept: Uint8Array | null,
+): ChildrenOf {
+  const isLeftOut = (id: number): boolean =>
+    kept === null ? !showsBookkeeping && isBookkeeping(graph, id) : kept[id] !== 1;
+  const remaining = hidden.size === 0 ? undefined : graph.overlay?.remaining(hidden, isLeftOut);
+  const known = new Map<number, ArrayLike<number>>();
+  return (id) => {
+    const all = graph.treeChildren(id);
+    if (showsBookkeeping && remaining === undefined && kept === null) {
+      return all;
+    }
+    const children =
+      known.get(id) ?? all.filter((child) => !isLeftOut(child) && remaining?.[child] !== 0);
+    known.set(id, children);
+    return children;
+  };
+}
+
+/** Whether a node is one of Keras' own lists, with nothing wrong in it. */
+export function isBookkeeping(graph: Graph, id: number): boolean {
+  return graph.role(id) === "bookkeeping" && graph.overlay?.isMarked(id) !== true;
+}
+
+/** What stands above a node, nearest first. */
+export function ancestors(tree: ShownTree, id: number): readonly number[] {
+  const found: number[] = [];
+  for (let node = tree.parent(id); node !== null; node = tree.parent(node)) {
+    found.push(node);
+  }
+  return found;
+}

@@ -1,0 +1,233 @@
+"""What the kernel answers to the questions of the explorer in a browser."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tensorflow as tf
+
+import ckpt_viz as cv
+from ckpt_viz.answers import MAX_ELEMENTS
+from ckpt_viz.explorer import Explorer
+
+
+class Net(tf.Module):  # type: ignore[misc]
+    def __init__(self, *, shape: tuple[int, ...] = (2, 3)) -> None:
+        super().__init__()
+        self.kernel = tf.Variable(tf.reshape(tf.range(float(tf.reduce_prod(shape))), shape))
+        self.step = tf.Variable(7, dtype=tf.int64)
+        self.words = tf.Variable([b"a\xff", b"<b>"])
+
+
+def _id(explorer: Explorer, name: str) -> int:
+    found = explorer.graph.find(name)
+    assert found is not None
+    return found
+
+
+def _ask(explorer: Explorer, **question: Any) -> dict[str, Any]:
+    found, _ = explorer._ask(question, [])
+    json.dumps(found)
+    return found
+
+
+def _values(explorer: Explorer, name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = _ask(explorer, ask="values", node=_id(explorer, name))["values"]
+    return found
+
+
+def test_values_of_a_live_graph_are_those_of_now() -> None:
+    net = Net()
+    explorer = cv.show(net)
+    assert _values(explorer, "(root).step")[0]["elements"] == ["7"]
+    net.step.assign(9)
+    net.kernel.assign(net.kernel * 0.5)
+    assert _values(explorer, "(root).step")[0]["elements"] == ["9"]
+    (kernel,) = _values(explorer, "(root).kernel")
+    assert kernel == {
+        "of": "",
+        "name": "VARIABLE_VALUE",
+        "dtype": "float32",
+        "shape": [2, 3],
+        "elements": ["0", "0.5", "1", "1.5", "2", "2.5"],
+    }
+    assert _values(explorer, "(root).words")[0]["elements"] == ["'a\\\\xff'", "'<b>'"]
+
+
+def test_of_a_large_tensor_only_the_beginning_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ckpt_viz.formats import bundle
+
+    path = tf.train.Checkpoint(net=Net(shape=(1000, 1000))).write(str(tmp_path / "ckpt"))
+    explorer = cv.show(path)
+    read: list[int] = []
+    stored = bundle.Bundle._stored_bytes
+
+    def counting(self: Any, key: str, entry: Any) -> bytes:
+        data = stored(self, key, entry)
+        read.append(len(data))
+        return data
+
+    monkeypatch.setattr(bundle.Bundle, "_stored_bytes", counting)
+    (kernel,) = _values(explorer, "(root).net.kernel")
+    assert kernel["elements"] == [str(i) for i in range(MAX_ELEMENTS)]
+    assert kernel["shape"] == [1000, 1000]
+    assert read == [4 * MAX_ELEMENTS]
+
+
+def test_values_of_a_comparison_are_those_of_both_sides(tmp_path: Path) -> None:
+    saved, live = Net(), Net(shape=(3, 2))
+    saved.gone = tf.Variable(1.5)
+    live.new = tf.Variable(2.5)
+    path = tf.train.Checkpoint(net=saved).write(str(tmp_path / "ckpt"))
+    saved.step.assign(100)
+    live.step.assign(8)
+    explorer = cv.show(tf.train.Checkpoint(net=live), path)
+
+    def told(name: str) -> list[tuple[str, list[str], list[int]]]:
+        return [(one["of"], one["elements"], one["shape"]) for one in _values(explorer, name)]
+
+    numbers = [str(i) for i in range(6)]
+    assert told("(root).net.step") == [("program", ["8"], []), ("checkpoint", ["7"], [])]
+    assert told("(root).net.kernel") == [
+        ("program", numbers, [3, 2]),
+        ("checkpoint", numbers, [2, 3]),
+    ]
+    assert told("(root).net.new") == [("program", ["2.5"], [])]
+    assert told("(root).net.gone") == [("checkpoint", ["1.5"], [])]
+
+
+def test_values_of_a_diff_are_those_of_b_and_a(tmp_path: Path) -> None:
+    net = Net()
+    checkpoint = tf.train.Checkpoint(net=net)
+    older = checkpoint.write(str(tmp_path / "older"))
+    net.step.assign(8)
+    newer = checkpoint.write(str(tmp_path / "newer"))
+    values = _values(cv.show(newer, older), "(root).net.step")
+    assert [(one["of"], one["elements"]) for one in values] == [("b", ["8"]), ("a", ["7"])]
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    path = tf.train.Checkpoint(net=Net()).write(str(tmp_path / "ckpt"))
+    explorer = cv.show(path)
+    for shard in tmp_path.glob("*.data-*"):
+        shard.unlink()
+    (value,) = _values(explorer, "(root).net.step")
+    assert "no such file" in value["error"].lower()
+    net = Net()
+    explorer = cv.show(net)
+    step = _id(explorer, "(root).step")
+    del net.step
+    (gone,) = _ask(explorer, ask="values", node=step)["values"]
+    assert "dropped" in gone["error"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {},
+        {"ask": "values"},
+        {"ask": "values", "node": -1},
+        {"ask": "values", "node": 10**9},
+        {"ask": "values", "node": "0"},
+        {"ask": "values", "node": True},
+        {"ask": "accessor", "node": None},
+        {"ask": "file", "format": "../../etc/passwd"},
+        {"ask": []},
+        "values",
+        None,
+    ],
+)
+def test_a_bad_question_is_answered_in_a_sentence(question: Any) -> None:
+    found, buffers = cv.show(Net())._ask(question, [])
+    assert list(found) == ["error"]
+    assert buffers == []
+
+
+def test_accessors_evaluate_to_the_object() -> None:
+    net = Net()
+    explorer = cv.show(net)
+    said = _ask(explorer, ask="accessor", node=_id(explorer, "(root).kernel"))
+    assert eval(said["text"], {"source": net}) is net.kernel
+
+
+def test_a_saved_graph_has_no_accessors(tmp_path: Path) -> None:
+    path = tf.train.Checkpoint(net=Net()).write(str(tmp_path / "ckpt"))
+    assert "no live objects" in _ask(cv.show(path), ask="accessor", node=1)["error"]
+    explorer = cv.show(tf.train.Checkpoint(), path)
+    ghost = len(explorer.graph.nodes) - 1
+    assert "no live object" in _ask(explorer, ask="accessor", node=ghost)["error"]
+
+
+@pytest.mark.parametrize("compared", [False, True])
+def test_files_are_those_of_python(tmp_path: Path, compared: bool) -> None:
+    path = tf.train.Checkpoint(net=Net()).write(str(tmp_path / "ckpt"))
+    explorer = cv.show(tf.train.Checkpoint(net=Net()), path) if compared else cv.show(path)
+    explorer.selected = 1
+
+    def file(form: str) -> str:
+        said, (data,) = explorer._ask({"ask": "file", "format": form}, [])
+        assert said["name"] == f"checkpoint.{form}"
+        return data.decode()
+
+    shown = explorer.comparison or explorer.graph
+    assert file("svg") == shown.to_svg()
+    assert json.loads(file("json")) == shown.to_json()
+    assert file("dot").startswith("digraph")
+    explorer.save_html(tmp_path / "a.html")
+    assert file("html") == (tmp_path / "a.html").read_text("utf-8")
+
+
+def test_refresh_shows_the_source_as_it_is_now() -> None:
+    net = Net()
+    net.layers = [tf.Module(), tf.Module()]
+    explorer = cv.show(net)
+    explorer.selected = _id(explorer, "(root).layers.1")
+    explorer.expanded = [0, _id(explorer, "(root).layers"), _id(explorer, "(root).kernel")]
+    before = explorer._payload
+    net.a_new_one = tf.Module()
+    net.a_new_one.variable = tf.Variable(1)
+    del net.kernel
+    explorer.refresh()
+    assert explorer._payload != before
+    assert explorer.graph.find("(root).a_new_one.variable") is not None
+    assert explorer.selected == explorer.graph.find("(root).layers.1")
+    assert explorer.expanded == [0, explorer.graph.find("(root).layers")]
+    del net.layers
+    explorer.refresh()
+    assert explorer.selected is None
+
+
+def test_refresh_reads_a_path_and_compares_again(tmp_path: Path) -> None:
+    root = tf.Module()
+    root.net = net = Net()
+    checkpoint = tf.train.Checkpoint(root)
+    path = checkpoint.write(str(tmp_path / "ckpt"))
+    alone, checked = cv.show(path), cv.show(root, path)
+    assert checked.comparison is not None
+    assert checked.comparison.consumed  # type: ignore[union-attr]
+    net.more = tf.Variable(1)
+    checked.refresh()
+    assert not checked.comparison.consumed  # type: ignore[union-attr]
+    checkpoint.write(path)
+    alone.refresh()
+    assert alone.graph.find("(root).net.more") is not None
+    checked.refresh()
+    assert checked.comparison.consumed  # type: ignore[union-attr]
+
+
+def test_refresh_of_what_is_finished_or_gone_changes_nothing(tmp_path: Path) -> None:
+    checkpoint = tf.train.Checkpoint(net=Net())
+    path = checkpoint.write(str(tmp_path / "ckpt"))
+    finished, saved = cv.show(cv.check(checkpoint, path)), cv.show(path)
+    payload = saved._payload
+    with pytest.raises(cv.SourceError, match="show\\(live, against=path\\)"):
+        finished.refresh()
+    Path(f"{path}.index").unlink()
+    with pytest.raises(cv.CkptVizError):
+        saved.refresh()
+    assert saved._payload == payload

@@ -1,0 +1,151 @@
+"""What the explorer asks of its kernel, and what becomes of it when the kernel changes or goes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.test_explorer import box, focused, row
+
+NET = """
+import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tensorflow as tf
+import ckpt_viz as cv
+net = tf.Module()
+net.step = tf.Variable(7)
+net.kernel = tf.Variable(tf.reshape(tf.range(400.0), (20, 20)))
+net.layers = [tf.Module() for _ in range(3)]
+for layer in net.layers:
+    layer.bias = tf.Variable([1.0, 2.0])
+explorer = cv.show(net)
+explorer
+"""
+
+
+@pytest.fixture
+def shown(lab: JupyterLab, request: pytest.FixtureRequest) -> JupyterLab:
+    """A notebook that shows the explorer of a module in its first cell."""
+    path = f"{request.node.name}.ipynb"
+    cells = getattr(request, "param", ())
+    lab.create_notebook(path, code_cell(NET), *(code_cell(cell) for cell in cells))
+    lab.open_notebook(path)
+    lab.run_cell(0)
+    lab.output(0).get_by_role("treegrid").wait_for()
+    return lab
+
+
+def explorer_of(lab: JupyterLab, cell: int = 0) -> Locator:
+    return lab.output(cell).locator(".ckpt-viz")
+
+
+def _in_drawing(explorer: Locator, name: str) -> tuple[float, float]:
+    """Return where a node's box stands in the drawing."""
+    shape, drawing = box(explorer, name).locator("> .ckv-shape"), explorer.locator(".ckv-drawing")
+    inner, outer = shape.bounding_box(), drawing.bounding_box()
+    assert inner is not None
+    assert outer is not None
+    return inner["x"] - outer["x"], inner["y"] - outer["y"]
+
+
+def test_values_come_when_they_are_asked_for(shown: JupyterLab) -> None:
+    explorer = explorer_of(shown)
+    box(explorer, "(root).step").click()
+    values = explorer.locator(".ckv-values")
+    expect(values).to_contain_text("int32")
+    expect(values.locator(".ckv-elements")).to_contain_text("7")
+    box(explorer, "(root).kernel").click()
+    expect(values.locator(".ckv-elements")).to_have_count(0)
+    explorer.get_by_role("button", name="Show values").click()
+    expect(values.locator(".ckv-elements")).to_contain_text("98, 99 … 300 more")
+    expect(values).to_contain_text("float32 20×20")
+    explorer.get_by_role("button", name="Python expression").click()
+    expect(explorer.locator(".ckv-details code")).to_have_text("source.kernel")
+    shown.screenshot("values")
+
+
+def test_the_kernel_writes_files(shown: JupyterLab, tmp_path: Path) -> None:
+    explorer = explorer_of(shown)
+    starts = {
+        "Outline, SVG": "<svg",
+        "Graph, DOT (Graphviz)": "digraph",
+        "Graph, JSON": "{",
+        "Explorer, one HTML file": "<!DOCTYPE html>",
+    }
+    for name, start in starts.items():
+        explorer.locator(".ckv-menu summary").click()
+        with shown.page.expect_download() as download:
+            explorer.get_by_role("button", name=name).click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        assert path.read_text("utf-8").startswith(start)
+        assert "kernel" in path.read_text("utf-8") or path.suffix == ".html"
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        (
+            "net.a_new_one = tf.Variable(1)\nnet.step.assign(8)\nexplorer.refresh()",
+            "print(explorer.selected_node.children[0].local_name, len(explorer.expanded))",
+        )
+    ],
+    indirect=True,
+)
+def test_refreshed_the_explorer_stays_where_it_is(shown: JupyterLab) -> None:
+    explorer = explorer_of(shown)
+    box(explorer, "(root).layers.2").click()
+    focused(explorer)
+    shown.page.keyboard.press("ArrowLeft")
+    shown.page.keyboard.press("ArrowRight")
+    place = _in_drawing(explorer, "(root).layers.2")
+    expect(row(explorer, "a_new_one")).to_have_count(0)
+    shown.run_cell(1)
+    expect(row(explorer, "a_new_one")).to_be_visible()
+    expect(explorer.get_by_role("row", selected=True)).to_contain_text("2Module")
+    assert _in_drawing(explorer, "(root).layers.2") == pytest.approx(place, abs=1)
+    shown.run_cell(2)
+    expect(shown.output(2)).to_have_text(re.compile("bias [0-9]"))
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [("explorer._payload = b'broken'", "explorer.refresh()")],
+    indirect=True,
+)
+def test_a_broken_payload_is_said_and_what_was_drawn_stays(shown: JupyterLab) -> None:
+    explorer = explorer_of(shown)
+    rows = explorer.get_by_role("row").count()
+    shown.run_cell(1)
+    expect(explorer.get_by_role("alert")).to_be_visible()
+    assert explorer.get_by_role("row").count() == rows
+    shown.run_cell(2)
+    expect(explorer.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.parametrize("shown", [("explorer",)], indirect=True)
+def test_two_views_of_one_explorer_agree(shown: JupyterLab) -> None:
+    shown.run_cell(1)
+    first, second = explorer_of(shown), explorer_of(shown, 1)
+    second.get_by_role("treegrid").wait_for()
+    row(first, "kernel").click()
+    expect(row(second, "kernel")).to_have_attribute("aria-selected", "true")
+    expect(second.locator(".ckv-node-name")).to_contain_text("(root).kernel")
+    second.get_by_role("searchbox").fill("bias")
+    expect(first.get_by_role("searchbox")).to_have_value("bias")
+    row(second, "layers").dblclick()
+    expect(row(first, "0")).to_have_count(0)
+
+
+def test_of_a_lost_kernel_the_picture_stays(shown: JupyterLab) -> None:
+    explorer = explorer_of(shown)
+    row(explorer, "step").click()
+    shown.shut_down_kernel()
+    snapshot = shown.output(0).locator(".ckpt-viz")
+    expect(snapshot.get_by_role("treegrid")).to_be_visible()
+    expect(shown.output(0).get_by_text("snapshot", exact=True)).to_be_visible()
+    row(snapshot, "step").click()
+    expect(snapshot.get_by_role("button", name="Show values")).to_have_count(0)

@@ -1,0 +1,238 @@
+"""Saved notebooks opened again: with the extension, without it, as a page, and after deletions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from ckpt_viz.render.static_html import to_static_html
+from tests.payload_fixtures import overlays
+from tests.ui import processes
+from tests.ui.jupyter import Cell, JupyterLab, code_cell
+from tests.ui.test_renderer import MIME_TYPE, SHOW, expect_live, expect_snapshot
+
+CHECK = """
+from tests.graphs import keras3_adam, without_optimizer
+cv.show(keras3_adam(), against=without_optimizer())
+"""
+AGAIN = "cv.show(explorer.graph)"
+SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
+VIEW = "application/vnd.jupyter.widget-view+json"
+STATE = "application/vnd.jupyter.widget-state+json"
+MISSING = "stored in another output of this notebook, which is gone; run the cell again"
+
+
+def held(lab: JupyterLab, path: str) -> list[bool | None]:
+    """Return of each cell whether its output holds a payload; None of one without ours."""
+    cells = json.loads((lab.server.root / path).read_text())["cells"]
+    bundles = [cell["outputs"][0]["data"] if cell["outputs"] else {} for cell in cells]
+    return ["payload" in data[MIME_TYPE] if MIME_TYPE in data else None for data in bundles]
+
+
+def each_output(lab: JupyterLab, count: int) -> Iterator[Locator]:
+    """Yield outputs that are in sight: an explorer draws nothing before it is."""
+    for place in range(count):
+        lab.output(place).scroll_into_view_if_needed()
+        yield lab.output(place)
+
+
+def run_and_save(lab: JupyterLab, path: str, *cells: Cell) -> None:
+    lab.create_notebook(path, *cells)
+    lab.open_notebook(path)
+    lab.run_all()
+    for output in each_output(lab, len(cells)):
+        expect_live(output)
+    lab.save()
+
+
+def reopen_without_kernel(lab: JupyterLab, path: str) -> None:
+    lab.shut_down_kernel()
+    lab.save()
+    lab.close()
+    lab.open_notebook(path)
+    lab.shut_down_kernel()
+
+
+def delete_cell(lab: JupyterLab, place: int) -> None:
+    lab.select_cell(place)
+    lab.execute("notebook:delete-cell")
+
+
+def test_ten_explorers_are_one_payload_and_ten_snapshots(lab: JupyterLab) -> None:
+    run_and_save(lab, "ten.ipynb", code_cell(SHOW), *[code_cell(AGAIN)] * 9)
+    assert held(lab, "ten.ipynb") == [True] + 9 * [False]
+    reopen_without_kernel(lab, "ten.ipynb")
+    for output in each_output(lab, 10):
+        expect_snapshot(output)
+
+
+def test_the_cell_that_holds_the_payload_is_deleted(lab: JupyterLab) -> None:
+    run_and_save(lab, "deleted.ipynb", code_cell(SHOW), code_cell(AGAIN), code_cell(AGAIN))
+    delete_cell(lab, 0)
+    lab.save()
+    assert held(lab, "deleted.ipynb") == [True, False]
+    expect_live(lab.output(0))
+    reopen_without_kernel(lab, "deleted.ipynb")
+    for output in each_output(lab, 2):
+        expect_snapshot(output)
+    picture = json.loads((lab.server.root / "deleted.ipynb").read_text())["cells"][0]["outputs"][0]
+    assert "<img" in "".join(picture["data"]["text/html"])
+
+
+def test_the_output_that_holds_the_payload_is_cleared(lab: JupyterLab) -> None:
+    run_and_save(lab, "cleared.ipynb", code_cell(SHOW), code_cell(AGAIN))
+    lab.select_cell(0)
+    lab.execute("notebook:clear-cell-output")
+    lab.save()
+    assert held(lab, "cleared.ipynb") == [None, True]
+
+
+def test_cells_run_again_leave_one_payload(lab: JupyterLab) -> None:
+    run_and_save(lab, "again.ipynb", code_cell(SHOW), code_cell(AGAIN))
+    lab.run_cell(1)
+    lab.save()
+    assert held(lab, "again.ipynb") == [True, False]
+    lab.run_cell(0)
+    lab.save()
+    assert held(lab, "again.ipynb") == [True, False]
+
+
+def test_a_reference_copied_into_another_notebook_takes_the_payload_along(lab: JupyterLab) -> None:
+    run_and_save(lab, "from.ipynb", code_cell(SHOW), code_cell(AGAIN))
+    lab.select_cell(1)
+    lab.execute("notebook:copy-cell")
+    lab.create_notebook("to.ipynb", code_cell("1"))
+    lab.open_notebook("to.ipynb")
+    lab.execute("notebook:paste-cell-below")
+    expect_snapshot(lab.output(1))
+    lab.save()
+    assert held(lab, "to.ipynb") == [None, True]
+
+
+def test_a_second_notebook_of_the_same_kernel_holds_its_own(lab: JupyterLab) -> None:
+    run_and_save(lab, "first.ipynb", code_cell(SHOW))
+    kernel = lab.kernel_id
+    lab.close()
+    lab.create_notebook("second.ipynb", code_cell(AGAIN))
+    lab.open_notebook("second.ipynb", kernel)
+    lab.reload()  # now only the live widget has it
+    lab.run_cell(0)
+    expect_live(lab.output(0))
+    lab.save()
+    assert held(lab, "second.ipynb") == [True]
+
+
+def test_a_payload_that_nobody_has_is_one_sentence(lab: JupyterLab) -> None:
+    reference = {"version": 1, "model_id": "0" * 32, "digest": "1" * 32}
+    lab.create_notebook("lost.ipynb", code_cell("explorer", {MIME_TYPE: reference}))
+    lab.open_notebook("lost.ipynb")
+    expect(lab.output(0)).to_contain_text(MISSING)
+
+
+@pytest.fixture(scope="module")
+def plain_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Server]:
+    """A JupyterLab that has the widgets and not this extension."""
+    directory = tmp_path_factory.mktemp("plain")
+    config = directory / "jupyter_config_dir" / "labconfig" / "page_config.json"
+    config.parent.mkdir(parents=True)
+    config.write_text('{"disabledExtensions": {"ckpt-viz": true}}')  # if it is installed at all
+    with processes.jupyterlab(directory, tmp_path_factory.mktemp("no-labextensions")) as running:
+        yield running
+
+
+@pytest.fixture
+def plain_lab(context: BrowserContext, plain_server: processes.Server) -> Iterator[JupyterLab]:
+    lab = JupyterLab(context.new_page(), plain_server, workspace="plain")
+    assert not lab.page.evaluate("jupyterapp.hasPlugin('ckpt-viz:renderer')")
+    yield lab
+    lab.shut_down()
+
+
+def test_without_the_extension_the_saved_state_restores_the_widgets(plain_lab: JupyterLab) -> None:
+    lab = plain_lab
+    lab.execute("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
+    run_and_save(lab, "state.ipynb", code_cell(SHOW), *[code_cell(AGAIN)] * 9)
+    lab.save()
+    notebook = json.loads((lab.server.root / "state.ipynb").read_text())
+    state = notebook["metadata"]["widgets"][STATE]["state"]
+    views = [cell["outputs"][0]["data"][VIEW]["model_id"] for cell in notebook["cells"]]
+    layouts = [state[view]["state"]["layout"].removeprefix("IPY_MODEL_") for view in views]
+    assert len(state) == len({*views, *layouts}) + 2  # code and payload
+    of_nine = sum(len(json.dumps(state[model])) for model in (*views[1:], *layouts[1:]))
+    cells = sum(len(json.dumps(cell)) for cell in notebook["cells"][1:])
+    assert len(json.dumps(notebook)) <= 1.5 * (len(json.dumps(notebook)) - of_nine - cells)
+    text = (lab.server.root / "state.ipynb").read_text()
+    lab.shut_down_kernel()
+    lab.close()  # saved as it is, without the kernel's models
+    (lab.server.root / "state.ipynb").write_text(text)
+    lab.open_notebook("state.ipynb")
+    lab.shut_down_kernel()
+    for output in each_output(lab, 10):
+        expect_live(output)
+    lab.screenshot("saved-state-without-extension")
+
+
+def test_untrusted_and_without_the_extension_the_picture_is_let_through(
+    plain_lab: JupyterLab,
+) -> None:
+    overlay = overlays()["check"]
+    data = {"text/plain": "a check", "text/html": to_static_html(overlay.graph, overlay)}
+    plain_lab.create_notebook("untrusted.ipynb", code_cell("explorer", data))
+    plain_lab.open_notebook("untrusted.ipynb")
+    expect_picture(plain_lab.output(0))
+    plain_lab.output(0).locator("summary").first.click()
+    expect(plain_lab.output(0).locator("details details").first).to_contain_text("(root)")
+    plain_lab.screenshot("static-check-untrusted")
+
+
+def executed(*sources: str) -> Any:
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]  # type: ignore[no-untyped-call]
+    notebook = nbformat.v4.new_notebook(cells=cells)  # type: ignore[no-untyped-call]
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    return notebook
+
+
+def page_of(notebook: Any, browser: Browser, path: Path) -> Page:
+    """Return the page that nbconvert makes of a notebook, opened without a network."""
+    from nbconvert import HTMLExporter
+
+    body, _ = HTMLExporter().from_notebook_node(notebook)  # type: ignore[no-untyped-call]
+    path.write_text(body, "utf-8")
+    page = browser.new_context(offline=True, viewport={"width": 1280, "height": 900}).new_page()
+    page.goto(path.as_uri(), wait_until="domcontentloaded")
+    return page
+
+
+def expect_picture(output: Locator) -> None:
+    picture = output.locator("img")
+    expect(picture).to_be_visible()
+    width = picture.evaluate("async e => { await e.decode(); return e.naturalWidth; }")
+    assert width >= 800
+
+
+@pytest.mark.parametrize("with_state", [True, False])
+def test_nbconverts_page_shows_picture_and_rows_offline(
+    browser: Browser, tmp_path: Path, with_state: bool
+) -> None:
+    notebook = executed(SHOW, AGAIN, CHECK)
+    assert STATE in notebook.metadata["widgets"]
+    if not with_state:
+        del notebook.metadata["widgets"]
+    page = page_of(notebook, browser, tmp_path / "page.html")
+    outputs = page.locator(".jp-OutputArea-output")
+    expect_picture(outputs.nth(0))
+    expect(outputs.nth(1)).to_have_text("two nodes: see output [1]")
+    expect_picture(outputs.nth(2))
+    rows = outputs.nth(2).locator("details details").first
+    expect(rows).not_to_be_visible()
+    outputs.nth(2).locator("summary").first.click()
+    expect(rows).to_contain_text("(root)")
+    page.screenshot(path=SCREENSHOTS / "nbconvert-offline.png", full_page=True)
+    page.context.close()

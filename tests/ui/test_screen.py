@@ -1,0 +1,347 @@
+"""The screen of the explorer, in a page of its own: panes, tabs, focus, slots, exports, copies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role
+from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.render.html import to_html
+from tests import frontend
+from tests.graphs import keras3_adam
+from tests.payload_fixtures import overlays
+
+_SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built() -> None:
+    done = frontend.run_script("build:widget")
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.fixture
+def pages(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 800}, permissions=["clipboard-read", "clipboard-write"]
+    )
+    yield context
+    context.close()
+
+
+class Explorer:
+    """An explorer that fills a page."""
+
+    def __init__(
+        self, context: BrowserContext, path: Path, graph: Graph, overlay: Overlay | None = None
+    ) -> None:
+        path.write_text(to_html(graph, overlay))
+        self.page: Page = context.new_page()
+        self.problems: list[str] = []
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.goto(path.as_uri())
+        self.root = self.page.locator(".ckpt-viz")
+        self.outline = self.page.get_by_role("treegrid")
+        self.outline.wait_for(state="attached")
+
+    def row(self, name: str) -> Locator:
+        named = self.page.locator(".ckv-name", has_text=re.compile(f"^{re.escape(name)}$"))
+        return self.outline.get_by_role("row").filter(has=named).first
+
+    def rows(self) -> int:
+        return int(self.outline.get_attribute("aria-rowcount") or 0) - 1
+
+    def press(self, *keys: str) -> None:
+        self.outline.focus()
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def boxes(self) -> Locator:
+        return self.page.locator(".ckv-drawing .ckv-node")
+
+
+@pytest.fixture
+def adam(pages: BrowserContext, tmp_path: Path) -> Iterator[Explorer]:
+    explorer = Explorer(pages, tmp_path / "a.html", keras3_adam())
+    yield explorer
+    assert explorer.problems == []
+
+
+def _wide(count: int) -> Graph:
+    value = Attribute("VARIABLE_VALUE", "", "x/.ATTRIBUTES/VARIABLE_VALUE", "float32", (2,), 8)
+    leaves = [Node(attributes=(value,), role=Role.VARIABLE) for _ in range(count)]
+    root = Node(tuple(Child(f"layer_{i}", i + 1) for i in range(count)))
+    return Graph((root, *leaves), "wide", Origin.SAVED)
+
+
+# --- the screen
+
+
+def test_the_outline_says_role_shape_dtype_and_size(adam: Explorer) -> None:
+    adam.page.set_viewport_size({"width": 1900, "height": 800})
+    expect(adam.outline.get_by_role("columnheader")).to_have_text(
+        ["name", "shape", "dtype", "size", "role"]
+    )
+    cells = adam.row("bias").get_by_role("gridcell")
+    expect(cells.nth(1)).to_have_text("8×2")
+    expect(cells.nth(2)).to_have_text("float32")
+    expect(cells.nth(4)).to_have_text("variable")
+    # Of an object it is the size of all that is below it.
+    total = adam.row("(root)").locator(".ckv-cell-size").inner_text()
+    assert re.fullmatch(r"\d+(\.\d)? k?B", total)
+
+
+def test_a_comparisons_outline_says_the_state_first(pages: BrowserContext, tmp_path: Path) -> None:
+    overlay = overlays()["check"]
+    explorer = Explorer(pages, tmp_path / "a.html", overlay.graph, overlay)
+    expect(explorer.outline.get_by_role("columnheader").nth(1)).to_have_text("state")
+    assert explorer.problems == []
+
+
+def _width(locator: Locator) -> float:
+    box = locator.bounding_box()
+    assert box is not None
+    return box["width"]
+
+
+def test_panes_are_resized_by_mouse_and_by_key(adam: Explorer) -> None:
+    outline = adam.page.locator(".ckv-pane-outline")
+    before = _width(outline)
+    handle = adam.page.get_by_role("separator", name="Width of the outline")
+    box = handle.bounding_box()
+    assert box is not None
+    adam.page.mouse.move(box["x"] + 2, box["y"] + 100)
+    adam.page.mouse.down()
+    adam.page.mouse.move(box["x"] + 102, box["y"] + 100, steps=4)
+    adam.page.mouse.up()
+    assert _width(outline) == pytest.approx(before + 100, abs=4)
+    handle.focus()
+    adam.page.keyboard.press("ArrowLeft")
+    assert _width(outline) == pytest.approx(before + 100 - 0.02 * 1280, abs=4)
+    assert int(handle.get_attribute("aria-valuenow") or 0) > 0
+    details = adam.page.locator(".ckv-pane-details")
+    before = _width(details)
+    adam.page.get_by_role("separator", name="Width of the details").focus()
+    adam.page.keyboard.press("ArrowLeft")
+    assert _width(details) > before
+
+
+def test_where_it_is_narrow_panes_are_tabs(adam: Explorer) -> None:
+    expect(adam.page.get_by_role("tablist")).to_be_hidden()
+    adam.page.set_viewport_size({"width": 719, "height": 700})
+    tabs = adam.page.get_by_role("tab")
+    expect(tabs).to_have_text(["Outline", "Graph", "Details"])
+    expect(adam.page.locator(".ckv-drawing")).to_be_visible()
+    expect(adam.outline).to_be_hidden()
+    tabs.nth(0).click()
+    expect(adam.outline).to_be_visible()
+    expect(adam.page.locator(".ckv-drawing")).to_be_hidden()
+    adam.row("layer").click()
+    tabs.nth(0).focus()
+    adam.page.keyboard.press("ArrowRight")
+    expect(adam.page.locator(".ckv-drawing")).to_be_visible()
+    expect(tabs.nth(1)).to_be_focused()
+    adam.page.keyboard.press("ArrowRight")
+    expect(adam.page.locator(".ckv-node-name")).to_contain_text("(root).layer")
+    adam.page.screenshot(path=_SCREENSHOTS / "narrow-details.png")
+
+
+def test_the_lower_edge_is_dragged(pages: BrowserContext, tmp_path: Path) -> None:
+    explorer = Explorer(pages, tmp_path / "a.html", keras3_adam())
+    # As in a notebook: a page that is the explorer alone has no lower edge to drag.
+    explorer.page.evaluate("document.querySelector('#explorer').id = 'output'")
+    explorer.root.evaluate("root => { root.style.height = '400px' }")
+    edge = explorer.page.get_by_role("separator", name="Height of the explorer")
+    box = edge.bounding_box()
+    assert box is not None
+    explorer.page.mouse.move(box["x"] + 100, box["y"] + 3)
+    explorer.page.mouse.down()
+    explorer.page.mouse.move(box["x"] + 100, box["y"] + 103, steps=4)
+    explorer.page.mouse.up()
+    found = explorer.root.bounding_box()
+    assert found is not None
+    assert found["height"] == pytest.approx(500, abs=6)
+    edge.focus()
+    explorer.page.keyboard.press("ArrowUp")
+    found = explorer.root.bounding_box()
+    assert found is not None
+    assert found["height"] == pytest.approx(480, abs=6)
+
+
+def test_full_screen(adam: Explorer) -> None:
+    adam.page.get_by_role("button", name="Full screen").click()
+    adam.page.wait_for_function("document.fullscreenElement?.className === 'ckpt-viz'")
+    adam.page.get_by_role("button", name="Full screen").click()
+    adam.page.wait_for_function("document.fullscreenElement === null")
+
+
+# --- the graph
+
+
+def test_a_long_list_stands_in_chunks(pages: BrowserContext, tmp_path: Path) -> None:
+    explorer = Explorer(pages, tmp_path / "a.html", _wide(250))
+    expect(explorer.boxes()).to_have_count(4)
+    chunk = explorer.row("layer_100 … layer_199")
+    expect(chunk).to_contain_text("100 of 250")
+    chunk.dblclick()
+    assert explorer.rows() == 104
+    explorer.press("ArrowRight", "End")
+    expect(explorer.page.get_by_role("row", selected=True)).to_contain_text("layer_200 … layer_249")
+    expect(explorer.page.locator(".ckv-details")).to_contain_text("50 of 250")
+    expect(explorer.page.locator(".ckv-live")).to_have_text(
+        re.compile("layer_200 … layer_249, 50 of 250")
+    )
+    # What is searched for opens the chunk that it is in.
+    explorer.page.get_by_role("searchbox").fill("layer_242")
+    explorer.page.keyboard.press("Enter")
+    expect(explorer.page.get_by_role("row", selected=True)).to_contain_text("layer_242")
+    assert explorer.problems == []
+
+
+def test_slots_unfold_and_stand_on_dashed_edges(adam: Explorer) -> None:
+    adam.row("layer").click()
+    adam.press("ArrowRight", "ArrowLeft")
+    chips = adam.page.locator(".ckv-chip-text")
+    assert chips.count() > 0
+    before = adam.rows()
+    adam.press("s")
+    assert adam.rows() > before
+    expect(chips).to_have_count(0)
+    assert adam.page.locator("path.ckv-slot-link").count() > 0  # from the optimizer
+    edge = adam.page.locator("path.ckv-slot-edge")
+    assert edge.get_attribute("d")
+    assert edge.evaluate("edge => getComputedStyle(edge).strokeDasharray") != "none"
+    adam.page.screenshot(path=_SCREENSHOTS / "slots-unfolded.png")
+    adam.press("s")
+    assert adam.rows() == before
+
+
+def test_a_shared_node_says_so_and_leads_to_its_parents(adam: Explorer) -> None:
+    adam.row("layer").click()
+    adam.press("ArrowRight", "ArrowRight")
+    selected = adam.page.locator(".ckv-node.ckv-selected")
+    expect(selected.locator(".ckv-shared-text")).to_have_text(re.compile("⇄[1-9]"))
+    own = selected.get_attribute("data-node")
+    adam.press("a")
+    expect(selected).not_to_have_attribute("data-node", own or "")
+    for _ in range(5):
+        if selected.get_attribute("data-node") == own:
+            break
+        adam.press("a")
+    expect(selected).to_have_attribute("data-node", own or "")
+
+
+def test_a_subtree_is_shown_alone_under_its_breadcrumbs(adam: Explorer) -> None:
+    everything = adam.rows()
+    adam.row("layer").click()
+    adam.press("f")
+    crumbs = adam.page.get_by_role("navigation", name="Above")
+    expect(crumbs).to_contain_text("(root)")
+    expect(crumbs.locator("[aria-current]")).to_have_text("layer")
+    assert adam.rows() < everything
+    expect(adam.row("optimizer")).to_have_count(0)
+    adam.page.screenshot(path=_SCREENSHOTS / "focus.png")
+    crumbs.get_by_role("button", name="(root)").click()
+    expect(crumbs).to_have_count(0)
+    expect(adam.row("optimizer")).to_be_visible()
+
+
+def test_the_neighbours_of_a_node(adam: Explorer) -> None:
+    adam.row("layer").click()
+    adam.page.get_by_role("button", name="Neighbours").click()
+    expect(adam.page.get_by_role("searchbox")).to_have_value("near:(root).layer")
+    expect(adam.row("bias")).to_be_visible()
+    expect(adam.row("optimizer")).to_have_count(0)
+
+
+def test_from_further_away_less_is_said(adam: Explorer) -> None:
+    name = adam.page.locator(".ckv-edge-text").first
+    expect(name).to_be_visible()
+    for _ in range(5):
+        adam.press("-")
+    expect(name).to_be_hidden()
+    expect(adam.page.locator(".ckv-box-text").first).to_be_visible()
+    for _ in range(5):
+        adam.press("-")
+    expect(adam.page.locator(".ckv-box-text").first).to_be_hidden()
+
+
+def test_the_strip_beside_the_drawing_shows_problems_and_leads_there(
+    pages: BrowserContext, tmp_path: Path
+) -> None:
+    explorer = Explorer(pages, tmp_path / "a.html", _wide(90))
+    strip = explorer.page.get_by_role("scrollbar")
+    sight = strip.locator(".ckv-sight")
+    before = float(sight.get_attribute("y") or 0)
+    box = strip.bounding_box()
+    assert box is not None
+    explorer.page.mouse.click(box["x"] + 7, box["y"] + box["height"] - 20)
+    assert float(sight.get_attribute("y") or 0) > before + 50
+    titles = explorer.boxes().locator("title")
+    assert any("layer_8" in title for title in titles.all_text_contents())
+    explorer.page.get_by_role("searchbox").fill("layer_3")
+    expect(strip.locator(".ckv-match-ticks")).to_have_attribute("d", re.compile("M0 .*M0 "))
+    strip.focus()
+    explorer.page.keyboard.press("ArrowUp")
+    assert explorer.problems == []
+
+
+# --- handing over
+
+
+def test_the_drawing_is_saved_as_svg_and_png(adam: Explorer, tmp_path: Path) -> None:
+    menu = adam.page.locator(".ckv-menu")
+    for name, kind in (("Drawing, SVG", "svg"), ("Drawing, PNG", "png")):
+        menu.locator("summary").click()
+        with adam.page.expect_download() as download:
+            adam.page.get_by_role("button", name=name).click()
+        expect(menu).not_to_have_attribute("open", "")
+        download.value.save_as(tmp_path / f"drawing.{kind}")
+    svg = (tmp_path / "drawing.svg").read_text("utf-8")
+    tree = ElementTree.fromstring(svg)
+    words = "".join(tree.itertext())
+    assert "optimizer" in words
+    assert "class=" not in svg
+    assert "var(" not in svg
+    assert (tmp_path / "drawing.png").read_bytes().startswith(b"\x89PNG")
+    # It looks the same on its own.
+    page = adam.page.context.new_page()
+    page.goto((tmp_path / "drawing.svg").as_uri())
+    page.screenshot(path=_SCREENSHOTS / "exported-drawing.png")
+    strokes = {path.get("stroke") for path in tree.iter("{http://www.w3.org/2000/svg}path")}
+    assert len(strokes) >= 4  # objects, variables, the optimizer, edges
+
+
+def test_names_paths_and_keys_are_copied(adam: Explorer) -> None:
+    def clipboard() -> str:
+        return str(adam.page.evaluate("navigator.clipboard.readText()"))
+
+    adam.row("bias").click()
+    adam.page.get_by_role("button", name="Copy the name").first.click()
+    assert clipboard() == "(root).layer.bias"
+    adam.page.get_by_role("button", name="Copy the path").click()
+    assert clipboard() == "layer/bias"
+    adam.press("k")
+    expect(adam.page.get_by_text("copied").first).to_be_visible()
+    key = clipboard()
+    assert key.endswith("/.ATTRIBUTES/VARIABLE_VALUE")
+    adam.press("c")
+    read = "async () => (await navigator.clipboard.readText()).startsWith('(')"
+    adam.page.wait_for_function(read)
+
+
+def test_without_a_kernel_nothing_is_offered_that_needs_one(adam: Explorer) -> None:
+    adam.row("bias").click()
+    expect(adam.page.get_by_role("button", name="Show values")).to_have_count(0)
+    expect(adam.page.get_by_role("button", name="Python expression")).to_have_count(0)
+    adam.page.locator(".ckv-menu summary").click()
+    expect(adam.page.locator(".ckv-menu-items button")).to_have_count(2)
+    adam.page.keyboard.press("Escape")
+    expect(adam.page.locator(".ckv-menu-items")).to_be_hidden()

@@ -1,0 +1,308 @@
+"""The textbook view: what Graphviz draws in a browser, and when it does not."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, Route, expect
+
+from ckpt_viz.render import payload
+from ckpt_viz.render.html import to_html
+from ckpt_viz.render.writing import write_text
+from tests.graphs import keras3_adam
+from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.test_explorer import TRAIN, row
+from tests.ui.test_renderer import saved_cell
+
+ROOT = Path(__file__).parents[2]
+
+SHOW = f"""
+import sys; sys.path.insert(0, {str(ROOT)!r})
+import ckpt_viz as cv, ckpt_viz.explorer
+from tests.graphs import graph, keras3_adam
+asked = []
+def shown(source):
+    explorer = cv.show(source)
+    explorer.on_msg(lambda widget, content, buffers: asked.append(content["name"]))
+    return explorer
+"""
+ADAM = "explorer = shown(keras3_adam())\nexplorer"
+WIDE = 'explorer = shown(graph({0: {f"n{i}": i for i in range(1, 90)}} | {\n' + (
+    '    i: {f"m{j}": 89 + 3 * i + j for j in range(-2, 1)} for i in range(1, 90)}))\n'
+    "explorer.expanded = list(range(90))\nexplorer"
+)
+# A worker that hears nothing while it works.
+HANG = """
+from pathlib import Path
+Path("graphviz.js").write_text("onmessage = () => { for (;;); }; postMessage({ type: 'ready' });")
+ckpt_viz.explorer._STATIC = Path(".")
+"""
+
+
+def button(explorer: Locator) -> Locator:
+    return explorer.get_by_role("button", name="Textbook view")
+
+
+def picture(explorer: Locator) -> Locator:
+    """Return the view's SVG once something is drawn in it."""
+    explorer.locator(".ckv-textbook .ckv-node").first.wait_for()
+    return explorer.locator(".ckv-textbook svg.ckv-drawing")
+
+
+def opened(lab: JupyterLab, name: str, *sources: str) -> Locator:
+    """Return the explorer that the first of the cells shows, and run the others never."""
+    lab.create_notebook(f"{name}.ipynb", *map(code_cell, sources))
+    lab.open_notebook(f"{name}.ipynb")
+    lab.run_cell(0)
+    return lab.output(0).locator(".ckpt-viz")
+
+
+def names(explorer: Locator) -> list[str]:
+    return sorted(picture(explorer).locator(".ckv-textbook-name").all_text_contents())
+
+
+def no_part_overlaps(explorer: Locator) -> bool:
+    """Return whether no two shapes meet, and no text leaves its own."""
+    return bool(
+        picture(explorer).evaluate(
+            """svg => {
+                const nodes = [...svg.querySelectorAll(".ckv-node")];
+                const boxes = nodes.map(node =>
+                    node.querySelector(":scope > .ckv-shape").getBoundingClientRect());
+                const apart = boxes.every((a, i) => boxes.slice(i + 1).every(b =>
+                    a.right < b.left || b.right < a.left || a.bottom < b.top || b.bottom < a.top));
+                const inside = nodes.every((node, i) => {
+                    const text = node.querySelector(".ckv-box-text").getBoundingClientRect();
+                    return text.left >= boxes[i].left && text.right <= boxes[i].right;
+                });
+                return apart && inside;
+            }"""
+        )
+    )
+
+
+def test_a_keras_model_looks_as_in_the_guide(lab: JupyterLab) -> None:
+    explorer = opened(lab, "guide", f"{TRAIN}\nexplorer = cv.show(ckpt)\nexplorer")
+    expect(row(explorer, "optimizer")).to_be_visible()
+    button(explorer).click()
+    nodes = picture(explorer).locator(".ckv-node")
+    assert nodes.locator(".ckv-shape").count() >= 15
+    # Slots are nodes, hung from their variable and their optimizer by dashed lines.
+    assert picture(explorer).locator(".ckv-node.ckv-role-slot").count() == 4
+    assert picture(explorer).locator(".ckv-textbook-slot").count() == 8
+    dashes = "line => getComputedStyle(line).strokeDasharray"
+    dashed = picture(explorer).locator(".ckv-textbook-slot > .ckv-textbook-line").first
+    assert dashed.evaluate(dashes) != "none"
+    assert no_part_overlaps(explorer)
+    # Top-down: whatever hangs from the root stands below it.
+    tops = nodes.evaluate_all("nodes => nodes.map(node => node.getBoundingClientRect().top)")
+    assert tops[0] == min(tops)
+    assert "_kernel" in names(explorer)
+    row(explorer, "optimizer").click()
+    expect(picture(explorer).locator(".ckv-node.ckv-selected title")).to_contain_text("optimizer")
+    lab.screenshot("textbook")
+    lab.execute("apputils:change-theme", theme="JupyterLab Dark")
+    expect(lab.page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
+    lab.page.wait_for_timeout(500)  # until its colours are there
+    lab.screenshot("textbook-dark")
+    lab.execute("apputils:change-theme", theme="JupyterLab Light")
+
+
+@pytest.fixture
+def adam(lab: JupyterLab) -> Locator:
+    return opened(lab, "adam", SHOW + ADAM, "print(asked)")
+
+
+def test_it_has_every_edge_that_is_visible(adam: Locator) -> None:
+    button(adam).click()
+    expect(button(adam)).to_have_attribute("aria-pressed", "true")
+    drawn = names(adam)
+    assert {"optimizer", "layer", "_kernel", "bias", "_iterations"} <= set(drawn)
+    assert drawn.count("momentum") == 2
+    # What is folded away is not in it, nor what leads there.
+    adam.get_by_role("treegrid").focus()
+    row(adam, "optimizer").click()
+    adam.page.keyboard.press("ArrowLeft")
+    expect(picture(adam).locator(".ckv-node")).to_have_count(7)
+    assert sorted(names(adam)) == ["_kernel", "bias", "layer", "momentum", "momentum", "optimizer"]
+    button(adam).click()
+    expect(adam.locator(".ckv-textbook")).to_have_count(0)
+    expect(adam.get_by_role("application")).to_have_count(1)
+
+
+def test_selection_is_that_of_the_outline(adam: Locator) -> None:
+    button(adam).click()
+    title = adam.page.locator("title").filter(has_text="(root).layer.bias (variable)")
+    bias = picture(adam).locator(".ckv-node").filter(has=title)
+    bias.click()
+    expect(row(adam, "bias")).to_have_attribute("aria-selected", "true")
+    expect(bias.locator(".ckv-halo")).to_have_count(1)
+    adam.page.keyboard.press("ArrowUp")
+    expect(bias.locator(".ckv-halo")).to_have_count(0)
+    expect(picture(adam).locator(".ckv-selected title")).to_contain_text("_kernel")
+    # A slot that the outline has folded away unfolds there, and stays where it is here.
+    slot = picture(adam).locator(".ckv-role-slot").last
+    before = slot.locator(".ckv-shape").bounding_box()
+    slot.click()
+    expect(adam.get_by_role("row", selected=True)).to_contain_text("slot")
+    assert slot.locator(".ckv-shape").bounding_box() == pytest.approx(before, abs=1)
+
+
+def test_the_wheel_zooms_the_picture_and_dragging_moves_it(adam: Locator) -> None:
+    button(adam).click()
+    root = picture(adam).locator(".ckv-node > .ckv-shape").first
+    before = root.bounding_box()
+    assert before is not None
+    adam.get_by_role("button", name="Zoom in").click()
+    zoomed = root.bounding_box()
+    assert zoomed is not None
+    assert zoomed["width"] == pytest.approx(before["width"] * 1.25, abs=1)
+    area = picture(adam).bounding_box()
+    assert area is not None
+    mouse = adam.page.mouse
+    mouse.move(area["x"] + 12, area["y"] + area["height"] - 12)
+    mouse.down()
+    mouse.move(area["x"] + 52, area["y"] + area["height"] - 37, steps=4)
+    mouse.up()
+    moved = root.bounding_box()
+    assert moved is not None
+    assert moved["x"] - zoomed["x"] == pytest.approx(40, abs=1)
+    assert moved["y"] - zoomed["y"] == pytest.approx(-25, abs=1)
+    adam.get_by_role("button", name="Fit").click()
+    assert root.bounding_box() == pytest.approx(before, abs=1)
+
+
+def test_graphviz_comes_when_it_is_asked_for_and_once(lab: JupyterLab, adam: Locator) -> None:
+    row(adam, "optimizer").click()
+    lab.run_cell(1)
+    expect(lab.output(1)).to_have_text("[]")
+    for _ in range(2):
+        button(adam).click()
+        picture(adam)
+        button(adam).click()
+    lab.run_cell_until(1, "['_graphviz']")
+
+
+def test_it_is_cancelled_and_drawn_again(lab: JupyterLab) -> None:
+    explorer = opened(lab, "cancel", SHOW + HANG + ADAM)
+    button(explorer).click()
+    expect(explorer.get_by_text("Drawing with Graphviz…")).to_be_visible()
+    # The page answers while the worker does not.
+    row(explorer, "optimizer").click()
+    expect(row(explorer, "optimizer")).to_have_attribute("aria-selected", "true")
+    explorer.get_by_role("button", name="Cancel").click()
+    expect(explorer.get_by_text("Cancelled")).to_be_visible()
+    explorer.get_by_role("button", name="Draw again").click()
+    expect(explorer.get_by_text("Drawing with Graphviz…")).to_be_visible()
+    button(explorer).click()
+    expect(explorer.locator(".ckv-node").first).to_be_visible()
+
+
+def test_it_is_given_up_after_ten_seconds(lab: JupyterLab) -> None:
+    explorer = opened(lab, "deadline", SHOW + HANG + ADAM)
+    button(explorer).click()
+    said = "Graphviz did not finish within 10 s: fold some nodes away, or search with filter."
+    expect(explorer.get_by_text("Drawing with Graphviz…")).to_be_visible()
+    expect(explorer.get_by_text(said)).to_be_visible(timeout=12_000)
+    expect(explorer.get_by_role("button", name="Draw again")).to_be_visible()
+
+
+def test_a_package_without_it_says_so(lab: JupyterLab) -> None:
+    nowhere = 'ckpt_viz.explorer._STATIC = ckpt_viz.explorer.Path("nowhere")\n'
+    explorer = opened(lab, "missing", SHOW + nowhere + ADAM)
+    button(explorer).click()
+    expect(explorer.get_by_text("nowhere/graphviz.js: Graphviz is not built")).to_be_visible()
+
+
+def test_of_too_many_nodes_it_says_how_many_and_what_to_do(lab: JupyterLab) -> None:
+    explorer = opened(lab, "wide", SHOW + WIDE, "explorer.expanded = [0]", "print(asked)")
+    button(explorer).click()
+    said = explorer.get_by_text("357 nodes are visible, and this picture is good for 300 nodes")
+    expect(said).to_contain_text("fold some nodes away, or search with filter")
+    lab.run_cell(2)
+    expect(lab.output(2)).to_have_text("[]")
+    lab.run_cell(1)
+    expect(said).to_have_count(0)
+    expect(picture(explorer).locator(".ckv-node")).to_have_count(90)
+
+
+def test_a_snapshot_has_it_from_the_extension_and_from_nowhere_else(lab: JupyterLab) -> None:
+    seen: list[str] = []
+    lab.page.on("request", lambda request: seen.append(request.url))
+    lab.create_notebook("snapshot-textbook.ipynb", saved_cell())
+    lab.open_notebook("snapshot-textbook.ipynb")
+    lab.shut_down_kernel()
+    explorer = lab.output(0).locator(".ckpt-viz")
+    row(explorer, "layer").click()
+    assert not [url for url in seen if url.endswith(".source")]
+    button(explorer).click()
+    assert "momentum" in names(explorer)
+    assert [urlsplit(url).path for url in seen if url.endswith(".source")]
+    here = urlsplit(lab.server.url).netloc
+    assert {urlsplit(url).netloc for url in seen if url.startswith("http")} == {here}
+    lab.screenshot("textbook-snapshot")
+
+
+PAGE = """<!doctype html><div id="explorer"></div><script type="module">
+import explorer from "./widget.js";
+const bytes = Uint8Array.from(atob("PAYLOAD"), (character) => character.charCodeAt(0));
+const state = { selected: null, expanded: null, query: "", mode: "highlight" };
+const traits = { ...state, _payload: new DataView(bytes.buffer) };
+const model = { get: (name) => traits[name], set() {}, on() {}, off() {}, save_changes() {} };
+const script = await (await fetch("./graphviz.js")).arrayBuffer();
+const invoke = async () => [null, [new DataView(script)]];
+const el = document.getElementById("explorer");
+explorer.render({ model, el, experimental: { invoke } });
+</script>"""
+
+
+def page_with(browser: Browser, policy: str) -> Page:
+    """Return a page of this policy with an explorer, as a host of anywidget mounts it."""
+    page = browser.new_page()
+    encoded = base64.b64encode(payload.encode(keras3_adam())).decode()
+
+    def answer(route: Route) -> None:
+        name = urlsplit(route.request.url).path.strip("/")
+        if name:
+            route.fulfill(path=ROOT / "ckpt_viz" / "static" / name)
+        else:
+            headers = {"content-type": "text/html", "content-security-policy": policy}
+            route.fulfill(body=PAGE.replace("PAYLOAD", encoded), headers=headers)
+
+    page.route("http://ckpt-viz.test/**", answer)
+    page.goto("http://ckpt-viz.test/")
+    return page
+
+
+@pytest.mark.usefixtures("server")  # which builds the front end
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("worker-src 'none'", "This page forbids workers from Blobs"),
+        ("script-src 'self' 'unsafe-inline' blob:", "Graphviz does not run in this page"),
+    ],
+)
+def test_a_page_that_forbids_it_is_told_in_a_sentence(
+    browser: Browser, policy: str, said: str
+) -> None:
+    page = page_with(browser, policy)
+    page.get_by_role("button", name="Textbook view").click()
+    expect(page.locator(".ckv-textbook-said")).to_contain_text(said)
+    page.close()
+
+
+@pytest.mark.usefixtures("server")
+def test_a_page_without_jupyter_has_it_where_somebody_can_be_asked(
+    browser: Browser, tmp_path: Path
+) -> None:
+    page = page_with(browser, "worker-src blob:")
+    page.get_by_role("button", name="Textbook view").click()
+    expect(page.locator(".ckv-textbook .ckv-node")).to_have_count(11)
+    write_text(tmp_path / "alone.html", to_html(keras3_adam()))
+    page.goto((tmp_path / "alone.html").as_uri())
+    expect(page.get_by_role("treegrid")).to_be_visible()
+    expect(page.get_by_role("button", name="Textbook view")).to_have_count(0)
+    page.close()
