@@ -9,8 +9,11 @@ export interface Value {
   readonly shape: readonly number[];
   /** The first elements, in words. */
   readonly elements: readonly string[];
-  /** Why there is no value. */
-  readonly error: string | null;
+}
+
+/** A value that cannot be told, and why. */
+export interface NoValue extends Pick<Value, "of" | "name"> {
+  readonly error: string;
 }
 
 /** A file that the kernel has written. */
@@ -24,60 +27,45 @@ export const FORMATS = ["svg", "dot", "json", "html"] as const;
 export type Format = (typeof FORMATS)[number];
 
 export interface Kernel {
-  values(node: number): Promise<readonly Value[]>;
+  values(node: number): Promise<readonly (Value | NoValue)[]>;
   /** A Python expression for the live object of a node. */
   accessor(node: number): Promise<string>;
   file(format: Format): Promise<WrittenFile>;
 }
 
 /** Puts a question, as ckpt_viz/answers.py knows them; gives data and buffers. */
-export type Ask = (question: unknown) => Promise<readonly [unknown, readonly DataView[]]>;
+export type Ask = (question: object) => Promise<readonly [Answer, readonly DataView[]]>;
+
+/** What the kernel answers; of each question a part. */
+export interface Answer {
+  readonly error?: string;
+  readonly values?: readonly (Value | NoValue)[];
+  readonly text?: string;
+  readonly name?: string;
+  readonly type?: string;
+}
 
 export function makeKernel(ask: Ask): Kernel {
-  const answered = async (question: unknown) => {
-    const [data, buffers] = await ask(question);
-    const answer = record(data);
-    if (typeof answer.error === "string") {
+  const answered = async (question: object) => {
+    const [answer, buffers] = await ask(question);
+    if (answer.error !== undefined) {
       throw new Error(answer.error);
     }
-    return { answer, buffers };
+    return { ...answer, data: buffers[0] };
   };
   return {
-    async values(node) {
-      const { answer } = await answered({ ask: "values", node });
-      return list(answer.values).map(readValue);
-    },
-    async accessor(node) {
-      const { answer } = await answered({ ask: "accessor", node });
-      return String(answer.text);
-    },
+    values: async (node) => (await answered({ ask: "values", node })).values ?? [],
+    accessor: async (node) => (await answered({ ask: "accessor", node })).text ?? "",
     async file(format) {
-      const { answer, buffers } = await answered({ ask: "file", format });
-      const [data] = buffers;
-      if (data === undefined) {
-        throw new Error("The kernel sent no file.");
-      }
-      return { name: String(answer.name), type: String(answer.type), data };
+      const {
+        name = "",
+        type = "",
+        data = new DataView(new ArrayBuffer(0)),
+      } = await answered({
+        ask: "file",
+        format,
+      });
+      return { name, type, data };
     },
   };
-}
-
-function readValue(data: unknown): Value {
-  const value = record(data);
-  return {
-    of: String(value.of ?? ""),
-    name: String(value.name ?? ""),
-    dtype: String(value.dtype ?? ""),
-    shape: list(value.shape).map(Number),
-    elements: list(value.elements).map(String),
-    error: typeof value.error === "string" ? value.error : null,
-  };
-}
-
-function record(data: unknown): Readonly<Partial<Record<string, unknown>>> {
-  return typeof data === "object" && data !== null ? { ...data } : {};
-}
-
-function list(data: unknown): readonly unknown[] {
-  return Array.isArray(data) ? data : [];
 }

@@ -186,6 +186,24 @@ function expectInSight(state: State, id: number): void {
   expect(y).toBeLessThan(400);
 }
 
+describe("a new size", () => {
+  const shrink = { type: "resize", width: 300, height: 150 } as const;
+
+  it("fits what nobody has moved", () => {
+    const state = reduce(fresh(fullTree(1, 5)), shrink);
+    expect(onScreen(state, 0).y).toBeLessThan(150);
+    expect(state).toEqual(reduce(state, { type: "fit" }));
+  });
+
+  it("leaves the selected node in sight, and what was moved where it is", () => {
+    const moved = play(start(), { type: "select", id: 8 }, { type: "pan", dx: 3, dy: -3 });
+    const { x, y } = onScreen(reduce(moved, shrink), 8);
+    expect([x > 0, x < 300, y > 0, y < 150]).toEqual([true, true, true, true]);
+    const away = reduce(moved, { type: "pan", dx: -5000, dy: 0 });
+    expect(reduce(away, shrink).camera).toEqual(away.camera);
+  });
+});
+
 describe("a comparison at first", () => {
   const tree = fullTree(6, 4); // 1555 nodes, the last 1296 of them leaves
 

@@ -732,12 +732,16 @@ function sameCamera({ camera: a }: State, { camera: b }: State): boolean {
   return a.x === b.x && a.y === b.y && a.scale === b.scale;
 }
 
+/** A drawing that nobody has moved is fitted anew; else what is in sight of the selection stays. */
 function resize(state: State, width: number, height: number): State {
   if (width === state.width && height === state.height) {
     return state;
   }
   const next = { ...state, width, height };
-  return state.width === 0 ? shown(fitted(next)) : next;
+  if (state.width === 0 || sameCamera(state, shown(fitted(state)))) {
+    return shown(fitted(next));
+  }
+  return sameCamera(state, shown(state)) ? shown(next) : next;
 }
 
 /** Brings the selected node into sight; before there is one, the first problem. */

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
 from tests import frontend
@@ -51,11 +51,18 @@ def pytest_runtest_makereport(
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def playwright() -> Iterator[Playwright]:
+    """Of which a process has one."""
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     executable = processes.find_chromium()
     assert executable is not None
     directory = tmp_path_factory.mktemp("chromium")
-    with processes.chromium(executable, directory) as address, sync_playwright() as playwright:
+    with processes.chromium(executable, directory) as address:
         browser = playwright.chromium.connect_over_cdp(address)
         yield browser
         browser.close()

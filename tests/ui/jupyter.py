@@ -53,7 +53,10 @@ class JupyterLab:
         self._noted_at = f"{server.url}/lab/api/workspaces/{workspace}"
         page.on("console", lambda message: self.console.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: self.console.append(f"uncaught: {error}"))
-        page.goto(f"{server.url}/lab/workspaces/{workspace}")
+        self._start(f"{server.url}/lab/workspaces/{workspace}")
+
+    def _start(self, address: str) -> None:
+        self.page.goto(address)
         self._await_start()
 
     def shut_down(self) -> None:
@@ -213,3 +216,23 @@ class JupyterLab:
         self.page.wait_for_function("window.jupyterapp !== undefined")
         self.page.evaluate("jupyterapp.restored.then(() => undefined)")
         self.page.locator("#jupyterlab-splash").wait_for(state="detached")
+
+
+class Notebook7(JupyterLab):
+    """A page that shows Jupyter Notebook 7: the parts of JupyterLab, one notebook in a page."""
+
+    def _start(self, address: str) -> None:
+        pass  # until a notebook is opened
+
+    def shut_down(self) -> None:
+        """Shut down all kernels, if a page was opened, and close it."""
+        if self.page.url.startswith(self.server.url):
+            super().shut_down()
+
+    def open_notebook(self, path: str, kernel_id: str | None = None) -> None:
+        """Open a notebook in the page, with the kernel that it has or a new one."""
+        assert kernel_id is None
+        self.page.goto(f"{self.server.url}/notebooks/{path}")
+        self._await_start()
+        self.await_notebook()
+        self._await_answer()

@@ -1,4 +1,4 @@
-"""The two programs that browser tests need: a JupyterLab server and a Chromium."""
+"""The programs that browser tests need: a server of JupyterLab or Notebook, and a Chromium."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CHROMIUM_FLAGS = (
 
 @dataclass(frozen=True)
 class Server:
-    """A running JupyterLab: its address, the directory it serves, and what it prints."""
+    """A running Jupyter: its address, the directory it serves, and what it prints."""
 
     url: str
     root: Path
@@ -53,10 +53,33 @@ def jupyterlab(directory: Path, labextensions: Path) -> Iterator[Server]:
 
     `labextensions` holds extensions that go before the installed ones.
     """
+    # Else a note in the corner asks whether to fetch news.
+    settings = directory / "jupyter_config_dir/lab/user-settings/@jupyterlab/apputils-extension"
+    settings.mkdir(parents=True)
+    (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')
+    with _jupyter(
+        directory,
+        *("jupyterlab", "--LabApp.news_url=None"),
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        f"--LabApp.extra_labextensions_path={labextensions}",
+    ) as server:
+        yield server
+
+
+@contextmanager
+def notebook_7(directory: Path, labextensions: Path) -> Iterator[Server]:
+    """Serve an empty directory with Jupyter Notebook, as `jupyterlab` does."""
+    path = f"--JupyterNotebookApp.extra_labextensions_path={labextensions}"
+    with _jupyter(directory, "notebook", path) as server:
+        yield server
+
+
+@contextmanager
+def _jupyter(directory: Path, module: str, *arguments: str) -> Iterator[Server]:
     root = directory / "root"
     root.mkdir()
     port = _free_port()
-    server = Server(f"http://127.0.0.1:{port}", root, directory / "jupyterlab.log")
+    server = Server(f"http://127.0.0.1:{port}", root, directory / "jupyter.log")
     homes = {
         name: str(directory / name.lower())
         for name in (
@@ -67,29 +90,23 @@ def jupyterlab(directory: Path, labextensions: Path) -> Iterator[Server]:
             "JUPYTER_RUNTIME_DIR",
         )
     }
-    # Else a note in the corner asks whether to fetch news.
-    settings = directory / "jupyter_config_dir/lab/user-settings/@jupyterlab/apputils-extension"
-    settings.mkdir(parents=True)
-    (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')
     command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--expose-app-in-browser"),
+        *(sys.executable, "-m", module, "--no-browser", "--expose-app-in-browser"),
         *("--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
         *(f"--ServerApp.root_dir={root}", "--ServerApp.allow_root=True"),
-        *("--IdentityProvider.token=", "--LabApp.news_url=None"),
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-        f"--LabApp.extra_labextensions_path={labextensions}",
+        *("--IdentityProvider.token=", *arguments),
     ]
     with _running(command, server.log, homes, lambda: _answers(f"{server.url}/api/status")):
         yield server
 
 
 @contextmanager
-def chromium(executable: str, directory: Path) -> Iterator[str]:
+def chromium(executable: str, directory: Path, *flags: str) -> Iterator[str]:
     """Run a Chromium with a new user-data directory; the address of its DevTools."""
     # Chromium writes the port it has chosen, once it listens there.
     port = directory / "profile" / "DevToolsActivePort"
     command = [
-        *(executable, *_CHROMIUM_FLAGS),
+        *(executable, *_CHROMIUM_FLAGS, *flags),
         *(f"--user-data-dir={port.parent}", "--remote-debugging-port=0", "about:blank"),
     ]
     with _running(command, directory / "chromium.log", {}, port.exists):

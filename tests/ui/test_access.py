@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
@@ -168,3 +168,329 @@ def test_axe_finds_nothing(opened: Open, axe: str, scene: str, scheme: str) -> N
     page = SCENES[scene](opened, color_scheme=scheme)
     page.screenshot(path=_SCREENSHOTS / f"access-{scene}-{scheme}.png")
     assert _violations(page, axe) == []
+
+
+def test_every_node_has_a_name_that_is_read_out(opened: Open) -> None:
+    page = opened(keras3_adam())
+    said = page.get_by_role("status")
+    grid = page.get_by_role("treegrid")
+    grid.focus()
+    heard = []
+    for _ in range(4):
+        page.keyboard.press("ArrowDown")
+        heard.append(said.inner_text())
+    assert heard[0].startswith("root")
+    assert "child" in heard[0]
+    assert len(set(heard)) == 4
+    active = grid.get_attribute("aria-activedescendant")
+    expect(page.locator(f"#{active}")).to_have_attribute("aria-selected", "true")
+
+
+# --- keys
+
+
+def test_help_tells_the_keys_and_gives_the_focus_back(opened: Open) -> None:
+    page = opened(keras3_adam())
+    grid, panel = page.get_by_role("treegrid"), page.get_by_role("dialog", name="Keys (?)")
+    grid.press("?")
+    expect(panel).to_contain_text("next, previous match")
+    box, root = panel.bounding_box(), page.locator(".ckpt-viz").bounding_box()
+    assert box is not None and root is not None
+    assert box["x"] >= root["x"] and box["x"] + box["width"] <= root["x"] + root["width"]
+    for key in ("Escape", "?"):
+        page.keyboard.press(key)
+        expect(panel).to_be_hidden()
+        expect(grid).to_be_focused()
+        page.keyboard.press("?")
+        expect(panel).to_be_visible()
+    page.get_by_role("button", name="Close").click()
+    expect(panel).to_be_hidden()
+    button = page.get_by_role("button", name="Keys (?)")
+    button.click()
+    expect(panel).to_be_visible()
+    button.click()
+    expect(panel).to_be_hidden()
+    page.get_by_role("searchbox").fill("why?")
+    page.get_by_role("searchbox").press("?")
+    expect(panel).to_be_hidden()
+
+
+def test_letters_work_on_buttons_too_and_space_presses_them(opened: Open) -> None:
+    page = opened(keras3_adam())
+    page.get_by_role("row", name="layer").first.click()
+    rows = page.get_by_role("row")
+    before = rows.count()
+    page.get_by_role("button", name="Zoom in").press("f")
+    assert rows.count() < before
+    menu = page.locator(".ckv-menu")
+    menu.locator("summary").press("Space")
+    expect(menu).to_have_attribute("open", "")
+
+
+@pytest.mark.parametrize("width", [1280, 600])
+def test_enter_goes_to_the_details(opened: Open, width: int) -> None:
+    page = opened(keras3_adam(), viewport={"width": width, "height": 700})
+    page.get_by_role("application").press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator(".ckv-details")).to_be_focused()
+
+
+FOCUS = """() => {
+    const { activeElement: element } = document;
+    const { outlineStyle, outlineWidth } = getComputedStyle(element);
+    const { top, left, right, bottom } = element.getBoundingClientRect();
+    return {
+        name: [element.localName, element.getAttribute("class"), element.ariaLabel,
+            element.textContent.slice(0, 30)].join(" "),
+        isOutlined: outlineStyle !== "none" && parseFloat(outlineWidth) >= 1,
+        isInSight: top >= 0 && left >= 0 && right <= innerWidth + 1 && bottom <= innerHeight + 1
+            && right > left && bottom > top,
+    };
+}"""
+
+
+@pytest.mark.parametrize("scene", ["failing_check", "narrow_details", "menu", "help"])
+def test_focus_is_seen_wherever_it_goes(opened: Open, scene: str) -> None:
+    page = SCENES[scene](opened)
+    page.get_by_role("searchbox").focus()
+    seen: dict[str, Any] = {}
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        found = page.evaluate(FOCUS)
+        if not found["name"].startswith("body"):
+            seen[found["name"]] = found
+    assert len(seen) > 8
+    assert [one for one in seen.values() if not (one["isOutlined"] and one["isInSight"])] == []
+    parts = {
+        "failing_check": ("ckv-handle", "ckv-copy", "ckv-position", "ckv-outline", "ckv-drawing"),
+        "narrow_details": ("button", "ckv-copy"),
+        "menu": ("summary", "ckv-handle"),
+        "help": ("ckv-help-button", "Close"),
+    }[scene]
+    assert [part for part in parts if part not in " ".join(seen)] == []
+
+
+# --- looks
+
+
+COLOURS = """names => {
+    const root = document.querySelector(".ckpt-viz");
+    const probe = root.appendChild(document.createElement("i"));
+    const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const colours = names.map(name => {
+        probe.style.color = `var(--ckv-${name})`;
+        canvas.fillStyle = getComputedStyle(probe).color;
+        canvas.fillRect(0, 0, 1, 1);
+        return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+    });
+    probe.remove();
+    return colours;
+}"""
+TEXT = ("fore", "faint", "alarm", "mark")
+GRAPHIC = ("object", "variable", "optimizer", "slot", "edge", "accent")
+
+
+def _contrast(one: list[int], other: list[int]) -> float:
+    """Return the contrast of two colours, as WCAG 2 counts."""
+
+    def luminance(colour: list[int]) -> float:
+        parts = [part / 255 for part in colour]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return sum(map(float.__mul__, (0.2126, 0.7152, 0.0722), linear))
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def weak_contrasts(page: Page) -> dict[str, float]:
+    """Return what is harder to see than WCAG 2 AA allows."""
+    names = ["back", "back-raised", *TEXT, *GRAPHIC, "on-mark"]
+    colours = dict(zip(names, page.evaluate(COLOURS, names), strict=True))
+    pairs = {
+        **{(name, back): 4.5 for name in TEXT for back in ("back", "back-raised")},
+        **{(name, "back"): 3.0 for name in GRAPHIC},
+        ("on-mark", "mark"): 4.5,
+    }
+    found = {pair: _contrast(colours[pair[0]], colours[pair[1]]) for pair in pairs}
+    return {
+        f"{name} on {back}": round(contrast, 2)
+        for (name, back), contrast in found.items()
+        if contrast < pairs[name, back]
+    }
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_contrasts(opened: Open, scheme: str) -> None:
+    assert weak_contrasts(opened(keras3_adam(), color_scheme=scheme)) == {}
+
+
+# From VS Code's own themes, as its notebooks hand them to what they show.
+VS_CODE = {
+    "vscode-light": {
+        "editor-background": "#ffffff",
+        "editor-foreground": "#3b3b3b",
+        "sideBar-background": "#f8f8f8",
+        "panel-border": "#e5e5e5",
+        "focusBorder": "#005fb8",
+    },
+    "vscode-dark": {
+        "editor-background": "#1f1f1f",
+        "editor-foreground": "#cccccc",
+        "sideBar-background": "#181818",
+        "panel-border": "#2b2b2b",
+        "focusBorder": "#0078d4",
+    },
+    "vscode-high-contrast": {
+        "editor-background": "#000000",
+        "editor-foreground": "#ffffff",
+        "sideBar-background": "#000000",
+        "panel-border": "#6fc3df",
+        "focusBorder": "#f38518",
+        "contrastBorder": "#6fc3df",
+    },
+    "vscode-high-contrast vscode-high-contrast-light": {
+        "editor-background": "#ffffff",
+        "editor-foreground": "#292929",
+        "sideBar-background": "#ffffff",
+        "panel-border": "#0f4a85",
+        "focusBorder": "#006bbd",
+        "contrastBorder": "#0f4a85",
+    },
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("theme", VS_CODE)
+def test_vs_code_themes(opened: Open, axe: str, theme: str, scheme: str) -> None:
+    page = _failing_check(opened, color_scheme=scheme)
+    page.evaluate(
+        """([theme, colours]) => {
+            document.body.className = theme;
+            for (const [name, colour] of Object.entries(colours)) {
+                document.documentElement.style.setProperty(`--vscode-${name}`, colour);
+            }
+        }""",
+        [theme, VS_CODE[theme]],
+    )
+    name = theme.split()[-1]
+    page.screenshot(path=_SCREENSHOTS / f"access-{name}.png")
+    assert page.evaluate(COLOURS, ["back"]) == [
+        list(bytes.fromhex(VS_CODE[theme]["editor-background"][1:]))
+    ]
+    assert weak_contrasts(page) == {}
+    assert _violations(page, axe) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_forced_colours_keep_what_is_selected_and_what_lines_say(opened: Open, scheme: str) -> None:
+    page = _failing_check(opened, color_scheme=scheme, forced_colors="active")
+    colour = "(element, name) => getComputedStyle(element)[name]"
+    selected = page.locator(".ckv-row.ckv-selected")
+    plain = page.locator(".ckv-row:not(.ckv-selected)").first
+    assert selected.evaluate(colour, "backgroundColor") != plain.evaluate(colour, "backgroundColor")
+    ground = page.locator(".ckpt-viz").evaluate(colour, "backgroundColor")
+    shapes = page.locator(".ckv-node > .ckv-shape")
+    strokes = shapes.evaluate_all("shapes => shapes.map(shape => getComputedStyle(shape).stroke)")
+    assert ground not in strokes
+    page.screenshot(path=_SCREENSHOTS / f"access-forced-{scheme}.png")
+
+
+MOVING = """() => [...document.querySelectorAll(".ckpt-viz, .ckpt-viz *")].filter(element => {
+    const { animationName, scrollBehavior, transitionDuration } = getComputedStyle(element);
+    return animationName !== "none" || transitionDuration !== "0s" || scrollBehavior !== "auto";
+}).map(element => element.outerHTML.slice(0, 200))"""
+
+
+@pytest.mark.parametrize("scene", ["failing_check", "help", "textbook"])
+def test_nothing_moves_by_itself(opened: Open, scene: str) -> None:
+    page = SCENES[scene](opened, reduced_motion="reduce")
+    assert page.evaluate(MOVING) == []
+    assert page.evaluate("document.getAnimations().length") == 0
+
+
+# --- zoomed pages
+
+
+CUT_OFF = """() => {
+    const root = document.querySelector(".ckpt-viz").getBoundingClientRect();
+    return [...document.querySelectorAll(".ckpt-viz :is(button, summary, input)")]
+        .filter(element => element.checkVisibility() && !element.closest(
+            ".ckv-outline, .ckv-details"))
+        .filter(element => {
+            element.scrollIntoView({ block: "nearest" });
+            const { left, right, top, bottom } = element.getBoundingClientRect();
+            const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+            const hit = document.elementFromPoint(x, y);
+            return left < root.left || right > root.right + 1 || bottom > root.bottom + 1
+                || !(element.contains(hit) || element.closest("label")?.contains(hit));
+        })
+        .map(element => element.outerHTML.slice(0, 150));
+}"""
+
+
+@pytest.mark.parametrize("scene", ["single", "failing_check", "mistake", "focused", "textbook"])
+def test_at_200_percent_nothing_is_cut_off(opened: Open, scene: str) -> None:
+    page = SCENES[scene](opened, device_scale_factor=2)
+    page.set_viewport_size({"width": 640, "height": 400})
+    page.screenshot(path=_SCREENSHOTS / f"access-200-{scene}.png")
+    assert page.evaluate(CUT_OFF) == []
+    room = page.locator(".ckv-drawing").bounding_box()
+    node = page.locator(".ckv-node.ckv-selected > .ckv-shape").first.bounding_box()
+    assert room is not None and node is not None
+    assert room["height"] > 150
+    assert room["y"] < node["y"] < room["y"] + room["height"] - node["height"]
+
+
+def _place(page: Page, of: str) -> tuple[float, float]:
+    box = page.locator(of).first.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+@pytest.mark.parametrize("zoom", ["zoom: 2", "zoom: 0.5", "transform: scale(1.5)"])
+def test_pointers_hit_what_they_point_at_in_a_zoomed_element(opened: Open, zoom: str) -> None:
+    page = opened(keras3_adam())
+    page.evaluate(
+        """zoom => {
+            const place = document.querySelector("#explorer");
+            place.id = "output";
+            place.style = `${zoom}; transform-origin: 0 0; width: 800px`;
+            place.querySelector(".ckpt-viz").style.height = "330px";
+        }""",
+        zoom,
+    )
+    node = ".ckv-node.ckv-role-optimizer > .ckv-shape"
+    page.get_by_role("button", name="Fit the graph").click()
+    x, y = _place(page, node)
+    page.mouse.move(x, y)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -150)
+    page.keyboard.up("Control")
+    page.wait_for_timeout(100)
+    assert _place(page, node) == pytest.approx((x, y), abs=1.5)
+    page.mouse.click(x, y)
+    expect(page.locator(".ckv-node-name")).to_contain_text("(root).optimizer")
+
+    area = page.locator(".ckv-drawing").bounding_box()
+    assert area is not None
+    start = (area["x"] + 12, area["y"] + 12)
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(start[0] + 20, start[1] + 30, steps=5)
+    page.mouse.up()
+    assert _place(page, node) == pytest.approx((x + 20, y + 30), abs=1.5)
+
+    handle = page.get_by_role("separator", name="Width of the outline")
+    left = _place(page, ".ckv-handle")
+    page.mouse.move(*left)  # which the handle's edge comes to: hence a handle's width more or less
+    page.mouse.down()
+    page.mouse.move(left[0] + 40, left[1], steps=4)
+    page.mouse.up()
+    assert _place(page, ".ckv-handle")[0] == pytest.approx(left[0] + 40, abs=6)
+    expect(handle).to_be_visible()
+    edge = _place(page, ".ckv-height-handle")
+    page.mouse.move(*edge)
+    page.mouse.down()
+    page.mouse.move(edge[0], edge[1] - 30, steps=4)
+    page.mouse.up()
+    assert _place(page, ".ckv-height-handle")[1] == pytest.approx(edge[1] - 30, abs=12)

@@ -281,7 +281,7 @@ function StateCell({ overlay, row }: { readonly overlay: Overlay; readonly row: 
       title={[said, detail, below].filter((words) => words !== "").join(", ")}
     >
       <SignIcon sign={sign} />
-      {said}
+      <span class="ckv-state-word">{said}</span>
       {below === "" ? null : <span class="ckv-below">{belowWords(overlay, id)}</span>}
     </span>
   );

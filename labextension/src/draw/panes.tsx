@@ -43,18 +43,22 @@ export function Panes({ id, children }: PanesProps) {
         </Pane>
         <Handle
           words={WORDS.resizeOutline}
-          percent={widths.outline}
-          move={(clientX) => set("outline", at(clientX))}
-          step={(by) => set("outline", widths.outline + by)}
+          now={widths.outline}
+          least={LEAST}
+          most={MOST}
+          move={({ clientX }) => set("outline", at(clientX))}
+          step={(by) => set("outline", widths.outline + by * STEP)}
         />
         <Pane id={id} tab="drawing">
           {children.drawing}
         </Pane>
         <Handle
           words={WORDS.resizeDetails}
-          percent={widths.details}
-          move={(clientX) => set("details", 100 - at(clientX))}
-          step={(by) => set("details", widths.details - by)}
+          now={widths.details}
+          least={LEAST}
+          most={MOST}
+          move={({ clientX }) => set("details", 100 - at(clientX))}
+          step={(by) => set("details", widths.details - by * STEP)}
         />
         <Pane id={id} tab="details">
           {children.details}
@@ -116,36 +120,42 @@ function Tabs({ id, tab, choose }: TabsProps) {
 
 interface HandleProps {
   readonly words: string;
-  readonly percent: number;
-  readonly move: (clientX: number) => void;
+  readonly isUpright?: boolean;
+  readonly now: number | undefined;
+  readonly least: number;
+  readonly most?: number;
+  readonly move: (event: PointerEvent) => void;
+  /** By a key: -1 is to the left and up. */
   readonly step: (by: number) => void;
 }
 
-function Handle({ words, percent, move, step }: HandleProps) {
-  const press = (event: KeyboardEvent) => {
-    const by = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
-    if (by !== undefined) {
-      event.preventDefault();
-      event.stopPropagation();
-      step(by);
-    }
-  };
+function Handle({ words, isUpright = true, now, least, most, move, step }: HandleProps) {
+  const keys: Readonly<Record<string, number>> = isUpright
+    ? { ArrowLeft: -1, ArrowRight: 1 }
+    : { ArrowUp: -1, ArrowDown: 1 };
   return (
     <div
-      class="ckv-handle"
+      class={`ckv-handle${isUpright ? "" : " ckv-height-handle"}`}
       role="separator"
-      aria-orientation="vertical"
+      aria-orientation={isUpright ? "vertical" : "horizontal"}
       aria-label={words}
-      aria-valuenow={Math.round(percent)}
-      aria-valuemin={LEAST}
-      aria-valuemax={MOST}
+      aria-valuenow={now === undefined ? undefined : Math.round(now)}
+      aria-valuemin={least}
+      aria-valuemax={most}
       title={words}
       tabIndex={0}
-      onKeyDown={press}
+      onKeyDown={(event) => {
+        const by = keys[event.key];
+        if (by !== undefined) {
+          event.preventDefault();
+          event.stopPropagation();
+          step(by);
+        }
+      }}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={(event) => {
         if (event.currentTarget.hasPointerCapture(event.pointerId)) {
-          move(event.clientX);
+          move(event);
         }
       }}
     />
@@ -157,43 +167,28 @@ const LEAST_HEIGHT = 240;
 
 /** The lower edge of the explorer, by which its height is changed. */
 export function HeightHandle() {
-  const [height, setHeight] = useState<number | null>(null);
-  const resize = (handle: HTMLElement, wanted: (root: HTMLElement) => number) => {
-    const root = handle.closest<HTMLElement>(".ckpt-viz");
-    if (root !== null) {
+  const edge = useRef<HTMLDivElement>(null);
+  const [height, setHeight] = useState<number>();
+  const resize = (wanted: (root: HTMLElement) => number) => {
+    const root = edge.current?.closest<HTMLElement>(".ckpt-viz");
+    if (root != null) {
       const next = Math.max(wanted(root), LEAST_HEIGHT);
       root.style.height = `${next}px`;
       setHeight(next);
     }
   };
   return (
-    <div
-      class="ckv-handle ckv-height-handle"
-      role="separator"
-      aria-orientation="horizontal"
-      aria-label={WORDS.resizeHeight}
-      aria-valuenow={height ?? undefined}
-      aria-valuemin={LEAST_HEIGHT}
-      title={WORDS.resizeHeight}
-      tabIndex={0}
-      onKeyDown={(event) => {
-        const by = { ArrowUp: -HEIGHT_STEP, ArrowDown: HEIGHT_STEP }[event.key];
-        if (by !== undefined) {
-          event.preventDefault();
-          event.stopPropagation();
-          resize(event.currentTarget, (root) => root.offsetHeight + by);
+    <div class="ckv-edge-of-view" ref={edge}>
+      <Handle
+        words={WORDS.resizeHeight}
+        isUpright={false}
+        now={height}
+        least={LEAST_HEIGHT}
+        move={({ clientY }) =>
+          resize((root) => (clientY - root.getBoundingClientRect().top) / zoomOf(root))
         }
-      }}
-      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
-      onPointerMove={(event) => {
-        if (event.currentTarget.hasPointerCapture(event.pointerId)) {
-          const { clientY } = event;
-          resize(
-            event.currentTarget,
-            (root) => (clientY - root.getBoundingClientRect().top) / zoomOf(root),
-          );
-        }
-      }}
-    />
+        step={(by) => resize((root) => root.offsetHeight + by * HEIGHT_STEP)}
+      />
+    </div>
   );
 }

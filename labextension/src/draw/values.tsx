@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { Graph } from "../graph";
-import type { Kernel, Value } from "../kernel";
+import type { Kernel, NoValue, Value } from "../kernel";
 import { formatCount, visible } from "../text";
 import { WORDS } from "../words";
 import { Copy } from "./copy";
@@ -15,7 +15,7 @@ interface ValuesProps {
 
 type Asked =
   | { readonly is: "nothing" | "waiting" }
-  | { readonly is: "told"; readonly values: readonly Value[] }
+  | { readonly is: "told"; readonly values: readonly (Value | NoValue)[] }
   | { readonly is: "refused"; readonly why: string };
 
 export function Values({ graph, id, kernel }: ValuesProps) {
@@ -52,27 +52,26 @@ export function Values({ graph, id, kernel }: ValuesProps) {
   );
 }
 
-function OneValue({ value }: { readonly value: Value }) {
-  const { of, dtype, shape, elements, error } = value;
-  const whole = shape.reduce((product, dim) => product * dim, 1);
-  const more = whole - elements.length;
-  const said = elements.map(visible).join(", ");
+function OneValue({ value }: { readonly value: Value | NoValue }) {
+  const { of } = value;
+  if ("error" in value) {
+    return (
+      <>
+        <h4>{of}</h4>
+        <p class="ckv-error">{visible(value.error)}</p>
+      </>
+    );
+  }
+  const { dtype, elements, shape } = value;
+  const more = shape.reduce((product, dim) => product * dim, 1) - elements.length;
   return (
-    <div class="ckv-told-value">
-      <h4>
-        {[of, `${dtype} ${shape.length === 0 ? "" : shape.join("×")}`]
-          .filter((w) => w !== "")
-          .join(": ")}
-      </h4>
-      {error === null ? (
-        <p class="ckv-elements">
-          {said}
-          {more > 0 ? ` … ${formatCount(more)} ${WORDS.moreElements}` : ""}{" "}
-          <Copy what={WORDS.values} text={elements.join(", ")} />
-        </p>
-      ) : (
-        <p class="ckv-error">{visible(error)}</p>
-      )}
-    </div>
+    <>
+      <h4>{[of, `${dtype} ${shape.join("×")}`].filter((words) => words !== "").join(": ")}</h4>
+      <p class="ckv-elements">
+        {elements.map(visible).join(", ")}
+        {more > 0 ? ` … ${formatCount(more)} ${WORDS.moreElements}` : ""}{" "}
+        <Copy what={WORDS.values} text={elements.join(", ")} />
+      </p>
+    </>
   );
 }

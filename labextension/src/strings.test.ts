@@ -1,0 +1,87 @@
+/** What a person reads comes from words.ts and signs.ts; elsewhere in the view there are no words. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { parseSync } from "vite";
+import { expect, it } from "vitest";
+
+type Tree = Readonly<Record<string, unknown>> & { readonly type: string };
+
+const SOURCES = new URL("./", import.meta.url);
+const SAID = new Set(["alt", "aria-label", "aria-description", "placeholder", "term", "title"]);
+const WORD = /\p{L}{2}/u;
+const WORDS = /\p{L}{2,}:? \p{L}/u;
+/** Lists of classes, selectors, media types and what SVG and CSS say in several words. */
+const CODE = /ckv-|^ckpt-viz: |\[role=|\.ckpt-viz|^translate\(|image\/|^\s*px$/;
+
+const isTree = (value: unknown): value is Tree =>
+  typeof value === "object" && value !== null && "type" in value;
+
+function childrenOf(tree: Tree): readonly Tree[] {
+  return Object.values(tree).flat().filter(isTree);
+}
+
+const isComparison = ({ operator }: Tree) => operator === "===" || operator === "!==";
+
+/** The texts that a tree may come to: literals, also those of which others are made. */
+function textsIn(tree: Tree): readonly string[] {
+  switch (tree.type) {
+    case "Literal":
+      return typeof tree.value === "string" ? [tree.value] : [];
+    case "JSXText":
+      return [String(tree.value)];
+    case "TemplateElement":
+      return [(tree.value as { readonly cooked: string }).cooked];
+    case "ConditionalExpression":
+      return [tree.consequent, tree.alternate].filter(isTree).flatMap(textsIn);
+    case "CallExpression":
+    case "JSXElement":
+    case "MemberExpression":
+      return []; // has its own turn, or stands for something else
+    default:
+      return childrenOf(tree).flatMap(textsIn);
+  }
+}
+
+/** What is shown of an element without having come from the table. */
+function shown(tree: Tree): readonly string[] {
+  if (tree.type === "JSXElement" || tree.type === "JSXFragment") {
+    return (tree.children as readonly Tree[]).flatMap(textsIn).filter((text) => WORD.test(text));
+  }
+  if (tree.type === "JSXAttribute" && SAID.has((tree.name as { readonly name: string }).name)) {
+    return textsIn(tree).filter((text) => WORD.test(text));
+  }
+  const isText = tree.type === "Literal" || tree.type === "TemplateElement";
+  return isText ? textsIn(tree).filter((text) => WORDS.test(text) && !CODE.test(text)) : [];
+}
+
+function strangers(name: string, code: string): readonly string[] {
+  const walk = (tree: Tree): readonly string[] => [
+    ...shown(tree),
+    ...childrenOf(tree)
+      .filter(({ type }) => !(isComparison(tree) && type === "Literal"))
+      .flatMap(walk),
+  ];
+  const found = walk(parseSync(name, code).program as unknown as Tree);
+  return [...new Set(found.map((text) => `${name}: ${text.trim()}`))];
+}
+
+const drawn = readdirSync(new URL("draw/", SOURCES)).map((file) => `draw/${file}`);
+const files = [...drawn, "view.tsx"].filter(
+  (name) => /\.tsx?$/.test(name) && !/\.test\./.test(name),
+);
+
+it.each(files)("%s has its words from the table", (name) => {
+  expect(strangers(name, readFileSync(new URL(name, SOURCES), "utf8"))).toEqual([]);
+});
+
+it.each([
+  "<p>node {id}</p>",
+  '<p>{isOpen ? "open" : WORDS.closed}</p>',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: this is code
+  "<p>{`${count} nodes`}</p>",
+  '<button title="Zoom in" />',
+  '<Fact term="key" />',
+  'const how = "declared by the checkpoint";',
+])("finds %s", (code) => {
+  expect(strangers("a.tsx", code)).toHaveLength(1);
+});

@@ -1,0 +1,122 @@
+"""Keys in a notebook: the explorer's reach the explorer alone, the others the notebook."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, expect
+
+from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.test_access import COLOURS, weak_contrasts
+from tests.ui.test_explorer import row
+
+SHOW = """
+import ckpt_viz as cv
+nodes = (
+    cv.Node((cv.Child("a", 1), cv.Child("b", 2))),
+    cv.Node((cv.Child("c", 3), cv.Child("shared", 2))),
+    cv.Node((cv.Child("d", 4),)),
+    cv.Node(),
+    cv.Node(),
+)
+explorer = cv.show(cv.ObjectGraph(nodes, "five nodes", cv.Origin.SAVED))
+explorer
+"""
+# In a notebook's command mode these delete, cut, insert, merge, convert, run and edit cells.
+OURS = (
+    *("d", "d", "f", "s", "a", "c", "k", "x", "v", "b", "m", "y", "z", "n", "N", "j", "i", "i"),
+    *("1", "0", "0", "[", "]", "*", "+", "-", "Space", "Enter", "Escape", "?", "?", "/"),
+)
+HEARD = """() => {
+    window.heard = [];
+    const { commands } = jupyterapp;
+    for (const key of ["Escape", "Ctrl J"]) {
+        const command = `test:${key}`;
+        commands.addCommand(command, { execute: () => { heard.push(key); } });
+        commands.addKeyBinding({ command, keys: [key], selector: ".jp-Notebook" });
+    }
+}"""
+
+
+def check_keys(lab: JupyterLab) -> None:
+    """Press every key on an explorer, and see what the notebook makes of it."""
+    lab.create_notebook("keys.ipynb", code_cell(SHOW), code_cell("print('ran')"))
+    lab.open_notebook("keys.ipynb")
+    lab.run_cell(0)
+    explorer = lab.output(0).locator(".ckpt-viz")
+    cells = lab.page.locator(".jp-Notebook .jp-Cell")
+    sources = "() => [...document.querySelectorAll('.jp-Cell .cm-content')].map(c => c.innerText)"
+    row(explorer, "b").click()
+    before = lab.page.evaluate(sources)
+    places = [
+        *(explorer.get_by_role("treegrid"), explorer.get_by_role("application")),
+        *(explorer.get_by_role("button", name="Zoom in"), explorer.locator(".ckv-menu summary")),
+        explorer.get_by_role("separator", name="Width of the outline"),
+    ]
+    for place in places:
+        for key in OURS:
+            place.press(key)
+            assert not lab.page.locator(".jp-Notebook.jp-mod-editMode").count(), key
+        expect(cells).to_have_count(2)
+        expect(explorer.get_by_role("searchbox")).to_be_focused()  # by the last of them
+        assert lab.page.evaluate(sources) == before
+        assert lab.output(1).inner_text() == ""
+
+    check_meanings(explorer)
+    check_left_alone(lab, explorer)
+
+
+def check_meanings(explorer: Locator) -> None:
+    grid = explorer.get_by_role("treegrid")
+    keys = explorer.page.keyboard
+    if explorer.get_by_role("navigation", name="Above").count():
+        explorer.get_by_role("button", name="Show the whole graph").last.click()
+    explorer.get_by_role("searchbox").fill("")
+    row(explorer, "b").click()
+    grid.press("f")
+    expect(explorer.get_by_role("navigation", name="Above")).to_be_visible()
+    explorer.get_by_role("button", name="Show the whole graph").last.click()
+    panel = explorer.get_by_role("dialog")
+    grid.press("?")
+    expect(panel).to_be_visible()
+    keys.press("Escape")
+    expect(panel).to_be_hidden()
+    expect(grid).to_be_focused()
+
+
+def check_left_alone(lab: JupyterLab, explorer: Locator) -> None:
+    """Escape, Shift+Enter and what is pressed with Ctrl are the notebook's."""
+    lab.page.evaluate(HEARD)
+    grid = explorer.get_by_role("treegrid")
+    grid.press("Escape")
+    grid.press("Control+j")
+    assert lab.page.evaluate("heard") == ["Escape", "Ctrl J"]
+    # While something stands over the explorer, Escape is about that.
+    for opens in (explorer.locator(".ckv-menu summary"), explorer.locator(".ckv-help-button")):
+        opens.click()
+        lab.page.keyboard.press("Escape")
+    assert lab.page.evaluate("heard") == ["Escape", "Ctrl J"]
+    lab.select_cell(0)
+    grid.press("Shift+Enter")
+    lab.await_idle()
+    assert lab.page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex") == 1
+
+
+def test_keys_stay_with_the_explorer_and_the_rest_with_the_notebook(lab: JupyterLab) -> None:
+    check_keys(lab)
+
+
+def test_high_contrast_themes(lab: JupyterLab) -> None:
+    lab.create_notebook("themes.ipynb", code_cell(SHOW))
+    lab.open_notebook("themes.ipynb")
+    lab.run_cell(0)
+    row(lab.output(0).locator(".ckpt-viz"), "b").click()
+    for theme in ("Light", "Dark", "Dark High Contrast"):
+        lab.execute("apputils:change-theme", theme=f"JupyterLab {theme}")
+        expect(lab.page.locator("body")).to_have_attribute(
+            "data-jp-theme-name", f"JupyterLab {theme}"
+        )
+        lab.page.wait_for_timeout(300)
+        lab.screenshot(f"theme-{theme.lower().replace(' ', '-')}")
+        (back,) = lab.page.evaluate(COLOURS, ["back"])
+        assert (sum(back) > 600) == (theme == "Light")
+        assert weak_contrasts(lab.page) == {}
+    lab.execute("apputils:change-theme", theme="JupyterLab Light")

@@ -1,0 +1,73 @@
+"""The explorer in Jupyter Notebook 7: live, reopened without its kernel, and its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, expect
+
+from tests import frontend
+from tests.ui import processes
+from tests.ui.jupyter import Notebook7, code_cell
+from tests.ui.test_access import weak_contrasts
+from tests.ui.test_explorer import SELECTED, SHOW, TRAIN, box, row
+from tests.ui.test_keys import check_keys
+from tests.ui.test_renderer import expect_live, expect_snapshot, saved_cell
+
+pytest.importorskip("notebook")
+
+
+@pytest.fixture(scope="module")
+def notebook_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Server]:
+    done = frontend.run_script("build")
+    assert done.returncode == 0, done.stdout
+    built = frontend.LABEXTENSION.parent / "ckpt_viz" / "labextension"
+    labextensions = tmp_path_factory.mktemp("labextensions")
+    (labextensions / "ckpt-viz").symlink_to(built, target_is_directory=True)
+    with processes.notebook_7(tmp_path_factory.mktemp("notebook"), labextensions) as running:
+        yield running
+
+
+@pytest.fixture
+def lab(context: BrowserContext, notebook_server: processes.Server) -> Iterator[Notebook7]:
+    lab = Notebook7(context.new_page(), notebook_server, workspace="")
+    yield lab
+    lab.shut_down()
+
+
+def _explorer(lab: Notebook7) -> Locator:
+    return lab.output(0).locator(".ckpt-viz")
+
+
+def test_selection_reaches_the_kernel_and_the_graph_outlives_it(lab: Notebook7) -> None:
+    lab.create_notebook("whole-way.ipynb", code_cell(TRAIN + SHOW), code_cell(SELECTED))
+    lab.open_notebook("whole-way.ipynb")
+    lab.run_cell(0)
+    explorer = _explorer(lab)
+    expect_live(lab.output(0))
+    box(explorer, "(root).step").click()
+    expect(explorer.locator(".ckv-node-name")).to_have_text("(root).step")
+    lab.run_cell_until(1, "variable True")
+    lab.screenshot("notebook-7")
+    assert weak_contrasts(lab.page) == {}
+    lab.save()
+    lab.shut_down_kernel()
+    expect_snapshot(lab.output(0))
+
+    lab.open_notebook("whole-way.ipynb")
+    expect_snapshot(lab.output(0))
+    row(_explorer(lab), "optimizer").click()
+    expect(row(_explorer(lab), "optimizer")).to_have_attribute("aria-expanded", "true")
+    lab.screenshot("notebook-7-snapshot")
+
+
+def test_a_notebook_of_long_ago_shows_its_snapshot(lab: Notebook7) -> None:
+    lab.create_notebook("old.ipynb", saved_cell())
+    lab.open_notebook("old.ipynb")
+    expect_snapshot(lab.output(0))
+
+
+def test_keys_stay_with_the_explorer_and_the_rest_with_the_notebook(lab: Notebook7) -> None:
+    check_keys(lab)
