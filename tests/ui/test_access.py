@@ -307,7 +307,8 @@ def weak_contrasts(page: Page) -> dict[str, float]:
     names = ["back", "back-raised", *TEXT, *GRAPHIC, "on-mark"]
     colours = dict(zip(names, page.evaluate(COLOURS, names), strict=True))
     pairs = {
-        **{(name, back): 4.5 for name in TEXT for back in ("back", "back-raised")},
+        **{(name, "back"): 4.5 for name in TEXT},
+        **{(name, "back-raised"): 4.5 for name in ("fore", "faint")},
         **{(name, "back"): 3.0 for name in GRAPHIC},
         ("on-mark", "mark"): 4.5,
     }

@@ -70,6 +70,8 @@ def check_meanings(explorer: Locator) -> None:
     if explorer.get_by_role("navigation", name="Above").count():
         explorer.get_by_role("button", name="Show the whole graph").last.click()
     explorer.get_by_role("searchbox").fill("")
+    if row(explorer, "(root)").get_attribute("aria-expanded") == "false":
+        row(explorer, "(root)").dblclick()
     row(explorer, "b").click()
     grid.press("f")
     expect(explorer.get_by_role("navigation", name="Above")).to_be_visible()

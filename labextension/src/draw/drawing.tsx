@@ -242,6 +242,7 @@ function Links({ state }: { readonly state: State }) {
     ...(selected === null || !isNode(state, selected) ? [] : linksOf(graph, selected)),
     ...slotLinks(state),
   ];
+  const isOf = (...ends: number[]) => selected !== null && ends.includes(selected);
   const boxOf = (id: number): Box | undefined => {
     const box = layout.boxes[rowOf.get(id) ?? -1];
     return box === undefined ? undefined : nearSight(box, state);
@@ -253,7 +254,7 @@ function Links({ state }: { readonly state: State }) {
         return a === undefined || b === undefined ? null : (
           <path
             key={`${from} ${to} ${kind}`}
-            class={`ckv-link ckv-${kind}-link`}
+            class={`ckv-link ckv-${kind}-link${isOf(from, to) ? "" : " ckv-others-link"}`}
             d={linkPath(a, b, kind)}
           />
         );
