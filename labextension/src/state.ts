@@ -215,12 +215,18 @@ export function isNode({ graph }: Pick<State, "graph">, id: number): boolean {
  */
 function load(state: State, graph: Graph): State {
   const placed = placesIn(state.graph, graph);
-  const again = (id: number): number | null => (isNode(state, id) ? placed(id) : null);
-  const focus = again(state.focus) ?? ROOT;
-  const selected = state.selected === null ? null : again(state.selected);
   const found = state.query === "" ? NOTHING_FOUND : searched(graph, state.query);
   const { hidden, isDefaultExpansion, mode, showsBookkeeping } = state;
   const tree = shownTree(graph, showsBookkeeping, hidden, keptBySearch({ found, mode }));
+  const again = (id: number): number | null => {
+    const chunk = state.tree.chunk(id);
+    const place = placed(chunk?.firstChild ?? id);
+    return chunk === null || place === null
+      ? place
+      : (ancestors(tree, place).find((above) => tree.chunk(above)?.level === chunk.level) ?? null);
+  };
+  const focus = again(state.focus) ?? ROOT;
+  const selected = state.selected === null ? null : again(state.selected);
   const kept = [...state.expanded].map(again).filter((id) => id !== null);
   const expanded = isDefaultExpansion
     ? new Set([...initialExpansion(graph, tree, hidden), ...kept])

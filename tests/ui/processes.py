@@ -69,8 +69,10 @@ def jupyterlab(directory: Path, labextensions: Path) -> Iterator[Server]:
 @contextmanager
 def notebook_7(directory: Path, labextensions: Path) -> Iterator[Server]:
     """Serve an empty directory with Jupyter Notebook, as `jupyterlab` does."""
-    path = f"--JupyterNotebookApp.extra_labextensions_path={labextensions}"
-    with _jupyter(directory, "notebook", path) as server:
+    # The one lists the extensions, the other serves them.
+    apps = ("JupyterNotebookApp", "LabApp")
+    paths = (f"--{app}.extra_labextensions_path={labextensions}" for app in apps)
+    with _jupyter(directory, "notebook", *paths) as server:
         yield server
 
 

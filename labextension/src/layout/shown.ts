@@ -14,6 +14,8 @@ export interface Chunk {
   readonly first: number;
   readonly last: number;
   readonly of: number;
+  /** 1 for a chunk of nodes, 2 for one of such chunks, and so on. */
+  readonly level: number;
   readonly firstChild: number;
   readonly lastChild: number;
 }
@@ -69,7 +71,7 @@ export function shownTree(
       const id = graph.size + firstChild * MAX_LEVELS + level;
       made.push(id);
       const of = ids.length;
-      chunks.set(id, { parent, first: start, last: end, of, firstChild, lastChild });
+      chunks.set(id, { parent, first: start, last: end, of, level, firstChild, lastChild });
       chunkAbove.set(id, above);
       if (end - start >= MAX_CHILDREN) {
         shown.set(id, divide(parent, id, ids, start, end));

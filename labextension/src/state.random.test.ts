@@ -1,0 +1,109 @@
+/** Whatever somebody does in whatever order, the state holds together. */
+
+import { describe, expect, it } from "vitest";
+import { NODE_STATES } from "./contract";
+import type { Graph } from "./graph";
+import { compared, FIXTURES, fullTree, loadGraph, treeGraph } from "./graphs.test-data";
+import { type Action, initialState, isNode, reduce, type State } from "./state";
+
+const WIDTHS = { box: () => 80, label: () => 40 };
+
+/** The same numbers for the same seed (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let a = seed;
+  return () => {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const QUERIES = ["", "e", "role:variable", "is:shared", "nothing at all", "(", "near:(root)~2"];
+const STEPS = ["previous", "next", "first", "last", "pageUp", "pageDown", "in", "out"] as const;
+
+function anyAction(state: State, random: () => number): Action {
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
+  const node = () => Math.floor(random() * state.graph.size);
+  const row = () => pick(state.rows).id;
+  return pick<() => Action>([
+    () => ({ type: "select", id: pick([node(), row(), null, -1, state.graph.size]) }),
+    () => ({ type: "step", step: pick(STEPS) }),
+    () => ({ type: "toggle", id: row() }),
+    () => ({ type: "toggleSelected" }),
+    () => ({ type: "openSiblings" }),
+    () => ({ type: "toggleSlots" }),
+    () => ({ type: "focus", id: pick([node(), row(), 0]) }),
+    () => ({ type: "focusSelected" }),
+    () => ({ type: "stepAlias" }),
+    () => ({ type: "showBookkeeping", shows: random() < 0.5 }),
+    () => ({ type: "stepProblem", by: pick([1, -1]) }),
+    () => ({ type: "showState", state: pick(NODE_STATES), shows: random() < 0.7 }),
+    () => ({ type: "showOnlyProblems", only: random() < 0.3 }),
+    () => ({ type: "search", query: pick(QUERIES) }),
+    () => ({ type: "setMode", mode: pick(["highlight", "filter"]) }),
+    () => ({ type: "stepMatch", by: pick([1, -1]) }),
+    () => ({ type: "setExpanded", expanded: pick([null, [0], [0, node(), node()]]) }),
+    () => ({ type: "pan", dx: random() * 200 - 100, dy: random() * 200 - 100 }),
+    () => ({ type: "centre", y: random() * 1000 }),
+    () => ({ type: "zoom", factor: random() * 2 + 0.1 }),
+    () => ({ type: "fit" }),
+    () => ({ type: "resize", width: pick([0, 300, 800]), height: pick([0, 200, 600]) }),
+    () => ({ type: "load", graph: state.graph }),
+  ])();
+}
+
+/** What is selected can be seen, unless the host, or a graph without it, has hidden it. */
+function checkHoldsTogether(state: State, mayBeHidden: boolean): void {
+  const { camera, expanded, focus, graph, layout, rowOf, rows, selected, tree } = state;
+  expect(rows[0]?.id).toBe(focus);
+  expect(rowOf.size).toBe(rows.length); // no node twice
+  expect(layout.boxes.length).toBe(rows.length);
+  for (const row of rows) {
+    const above = row.parentRow < 0 ? null : (rows[row.parentRow]?.id ?? null);
+    expect(row.id === focus ? null : tree.parent(row.id)).toBe(above);
+    expect(row.isExpanded).toBe(expanded.has(row.id) && tree.children(row.id).length > 0);
+    expect(row.chunk === null).toBe(isNode(state, row.id));
+  }
+  if (selected !== null && !mayBeHidden) {
+    expect(rowOf.has(selected)).toBe(true);
+  }
+  expect([camera.x, camera.y, camera.scale].every(Number.isFinite)).toBe(true);
+  expect(focus).toBeLessThan(graph.size);
+}
+
+const MADE: Readonly<Record<string, () => Graph>> = {
+  "a full tree": () => fullTree(4, 4),
+  "a long list": () => treeGraph([0, ...Array(250).fill(1), 150, 151]),
+  "a long list compared": () => {
+    const list = treeGraph([0, ...Array(250).fill(1), 150]);
+    const states = Object.fromEntries(
+      Array.from({ length: 120 }, (_, i) => [i * 2 + 2, NODE_STATES[5 + (i % 3)] ?? "shape"]),
+    );
+    return compared(list, { states, problems: [{ nodes: [240] }, { nodes: [] }] });
+  },
+};
+
+describe.each([...FIXTURES, ...Object.keys(MADE)])("%s", (name) => {
+  it("holds together", async () => {
+    const graph = MADE[name]?.() ?? (await loadGraph(name));
+    for (let seed = 1; seed <= 12; seed++) {
+      const random = randomFrom(seed);
+      let state = initialState(graph, () => WIDTHS);
+      const done: Action[] = [];
+      for (let i = 0; i < 60; i++) {
+        const action = anyAction(state, random);
+        done.push(action.type === "load" ? { type: "fit" } : action);
+        try {
+          const wasHidden = state.selected !== null && !state.rowOf.has(state.selected);
+          const before = state.selected;
+          state = reduce(state, action);
+          const isOfHost = action.type === "setExpanded";
+          checkHoldsTogether(state, isOfHost || (wasHidden && state.selected === before));
+        } catch (error) {
+          throw new Error(`seed ${seed}: ${JSON.stringify(done.slice(-6))}: ${String(error)}`);
+        }
+      }
+    }
+  });
+});
