@@ -1,4 +1,4 @@
-/** What a person reads comes from words.ts and signs.ts; elsewhere in the view there are no words. */
+/** What a person reads comes from strings.ts, words.ts and signs.ts; elsewhere there are no words. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { parseSync } from "vite";

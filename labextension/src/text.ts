@@ -15,6 +15,11 @@ export function visible(name: string): string {
   );
 }
 
+/** What an error says. */
+export function whyWords(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Untrusted sentences on one line, the end of giant ones left out. */
 export function sentenceText(text: string): string {
   return visible(text.length <= MAX_SENTENCE ? text : `${text.slice(0, MAX_SENTENCE - 1)}…`);

@@ -30,8 +30,10 @@ import {
   reduce,
   type State,
 } from "./state";
+import * as WORDS from "./strings";
+import { whyWords } from "./text";
 import { type Engine, type LoadGraphviz, makeEngine } from "./textbook/engine";
-import { chunkCount, chunkLabel, matchWords, sentence, WORDS } from "./words";
+import { chunkCount, chunkLabel, matchWords, sentence } from "./words";
 
 /** What a host may follow and set. */
 export interface ViewState {
@@ -159,7 +161,7 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
         }
       } catch (error) {
         if (number === payloads) {
-          problem = error instanceof Error ? error.message : String(error);
+          problem = whyWords(error);
           draw();
         }
       } finally {

@@ -4,9 +4,9 @@ import type { AnyModel, Experimental, RenderProps } from "@anywidget/types";
 import type { Ask } from "./kernel";
 import { bytesOf, SHOWN, type Sharing, sharedParts } from "./shared";
 import type { Mode } from "./state";
+import * as WORDS from "./strings";
 import type { LoadGraphviz } from "./textbook/engine";
 import { mountView } from "./view";
-import { WORDS } from "./words";
 
 interface Traits extends Sharing {
   readonly _payload: DataView;

@@ -325,6 +325,15 @@ def test_contrasts(opened: Open, scheme: str) -> None:
     assert weak_contrasts(opened(keras3_adam(), color_scheme=scheme)) == {}
 
 
+@pytest.mark.parametrize("page_is", ["light", "dark"])
+@pytest.mark.parametrize("system_is", ["light", "dark"])
+def test_it_is_as_dark_as_its_page(opened: Open, page_is: str, system_is: str) -> None:
+    page = opened(keras3_adam(), color_scheme=system_is)
+    page.evaluate("scheme => { document.documentElement.style.colorScheme = scheme }", page_is)
+    (back,) = page.evaluate(COLOURS, ["back"])
+    assert (sum(back) > 600) == (page_is == "light")
+
+
 # From VS Code's own themes, as its notebooks hand them to what they show.
 VS_CODE = {
     "vscode-light": {

@@ -3,8 +3,8 @@
 import { ROOT } from "../graph";
 import { ancestors } from "../layout/shown";
 import { isNode, type State } from "../state";
+import * as WORDS from "../strings";
 import { visible } from "../text";
-import { WORDS } from "../words";
 import type { Dispatch } from "./props";
 
 interface BreadcrumbsProps {

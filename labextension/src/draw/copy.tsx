@@ -1,7 +1,7 @@
 /** A button that copies a text, and says that it did. */
 
 import { useRef, useState } from "preact/hooks";
-import { WORDS } from "../words";
+import * as WORDS from "../strings";
 import { Glyph } from "./icons";
 
 /** How long it says so, in ms. */

@@ -1,11 +1,11 @@
 /** Everything that is known of the selected node, in words that can be copied. */
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { type Attribute, type Edge, type Graph, ROOT } from "../graph";
 import type { Kernel } from "../kernel";
 import { belowSentence, partnerWords, stateSign } from "../signs";
 import { isNode, type State } from "../state";
+import * as WORDS from "../strings";
 import { countWords, sentenceText, visible } from "../text";
 import {
   bytesWords,
@@ -16,8 +16,8 @@ import {
   shapeWords,
   typeWords,
   valueWords,
-  WORDS,
 } from "../words";
+import { useAsked } from "./asking";
 import { Copy } from "./copy";
 import { RoleIcon, SignIcon } from "./icons";
 import { Jump } from "./jump";
@@ -147,27 +147,19 @@ function Place({ graph, id }: { readonly graph: Graph; readonly id: number }) {
 
 /** The Python expression for a live object, from the kernel once it is wanted. */
 function Accessor({ id, kernel }: { readonly id: number; readonly kernel: Kernel }) {
-  const [said, setSaid] = useState<{ readonly text: string; readonly isError: boolean } | null>(
-    null,
-  );
-  const ask = () =>
-    kernel.accessor(id).then(
-      (text) => setSaid({ text, isError: false }),
-      (error: unknown) =>
-        setSaid({ text: error instanceof Error ? error.message : String(error), isError: true }),
-    );
+  const [asked, ask] = useAsked(() => kernel.accessor(id));
   return (
     <p aria-live="polite">
-      {said === null ? (
-        <button type="button" class="ckv-jump" onClick={() => void ask()}>
+      {asked?.told !== undefined ? (
+        <>
+          <code>{visible(asked.told)}</code> <Copy what={WORDS.expression} text={asked.told} />
+        </>
+      ) : asked?.refused !== undefined ? (
+        <span class="ckv-error">{visible(asked.refused)}</span>
+      ) : (
+        <button type="button" class="ckv-jump" onClick={ask}>
           {WORDS.accessor}
         </button>
-      ) : said.isError ? (
-        <span class="ckv-error">{visible(said.text)}</span>
-      ) : (
-        <>
-          <code>{visible(said.text)}</code> <Copy what={WORDS.expression} text={said.text} />
-        </>
       )}
     </p>
   );

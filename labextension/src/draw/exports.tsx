@@ -2,7 +2,8 @@
 
 import { useRef, useState } from "preact/hooks";
 import { FORMATS, type Kernel } from "../kernel";
-import { WORDS } from "../words";
+import * as WORDS from "../strings";
+import { whyWords } from "../text";
 
 interface ExportsProps {
   /** The drawing of all that is open, as an SVG file. */
@@ -24,7 +25,7 @@ export function Exports({ picture, kernel }: ExportsProps) {
     setProblem(null);
     work().then(
       () => menu.current?.removeAttribute("open"),
-      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => setProblem(whyWords(error)),
     );
   };
   const svg = async () =>
@@ -48,7 +49,7 @@ export function Exports({ picture, kernel }: ExportsProps) {
         }
       }}
     >
-      <summary title={WORDS.exportHint}>{WORDS.export}</summary>
+      <summary title={WORDS.exportHint}>{WORDS.exportWord}</summary>
       <div class="ckv-menu-items">
         <button type="button" onClick={doing(svg)}>
           {WORDS.exports.drawingSvg}

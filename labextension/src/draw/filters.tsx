@@ -3,8 +3,8 @@
 import { isQuiet } from "../overlay";
 import { stateSign } from "../signs";
 import { type State, showsOnlyProblems } from "../state";
+import * as WORDS from "../strings";
 import { formatCount } from "../text";
-import { WORDS } from "../words";
 import { SignIcon } from "./icons";
 import type { Dispatch } from "./props";
 

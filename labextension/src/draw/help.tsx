@@ -1,7 +1,7 @@
 /** The keys, in a panel over the explorer. */
 
 import { useRef } from "preact/hooks";
-import { WORDS } from "../words";
+import * as WORDS from "../strings";
 
 export function Help() {
   const panel = useRef<HTMLDialogElement>(null);

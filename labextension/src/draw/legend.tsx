@@ -3,7 +3,8 @@
 import { ROLES } from "../contract";
 import type { Graph } from "../graph";
 import type { State } from "../state";
-import { roleWord, WORDS } from "../words";
+import * as WORDS from "../strings";
+import { roleWord } from "../words";
 import { RoleIcon } from "./icons";
 import type { Dispatch } from "./props";
 

@@ -3,7 +3,8 @@
 import { useMemo } from "preact/hooks";
 import { callingForALook } from "../layout/rows";
 import type { State } from "../state";
-import { WORDS } from "../words";
+import * as WORDS from "../strings";
+import { onArrows } from "./arrows";
 import type { Dispatch } from "./props";
 import { zoomOf } from "./zoom";
 
@@ -65,14 +66,9 @@ export function Minimap({ state, id, dispatch }: MinimapProps) {
       aria-valuemin={0}
       aria-valuemax={100}
       tabIndex={0}
-      onKeyDown={(event) => {
-        const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
-        if (by !== undefined) {
-          event.preventDefault();
-          event.stopPropagation();
-          dispatch({ type: "pan", dx: 0, dy: (by * height) / 2 });
-        }
-      }}
+      onKeyDown={onArrows({ ArrowUp: 1, ArrowDown: -1 }, (by) =>
+        dispatch({ type: "pan", dx: 0, dy: (by * height) / 2 }),
+      )}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
         goTo(event);

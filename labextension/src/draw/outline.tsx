@@ -8,6 +8,7 @@ import { isQuiet, type Overlay } from "../overlay";
 import { type Found, holdsMatch } from "../search/found";
 import { belowSentence, belowWords, stateSign } from "../signs";
 import { firstProblemNode, type State } from "../state";
+import * as WORDS from "../strings";
 import { countWords, sentenceText, visible } from "../text";
 import {
   bytesWords,
@@ -18,7 +19,6 @@ import {
   roleWord,
   shapeCell,
   typeWords,
-  WORDS,
 } from "../words";
 import { lineClass, RoleIcon, SignIcon } from "./icons";
 import { useIsPainted } from "./painted";

@@ -2,7 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { WORDS } from "../words";
+import * as WORDS from "../strings";
+import { onArrows } from "./arrows";
 import { zoomOf } from "./zoom";
 
 const TABS = ["outline", "drawing", "details"] as const;
@@ -89,15 +90,13 @@ interface TabsProps {
 }
 
 function Tabs({ id, tab, choose }: TabsProps) {
-  const step = (event: KeyboardEvent) => {
-    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    const next = by === undefined ? undefined : TABS[TABS.indexOf(tab) + by];
-    if (next !== undefined && event.currentTarget instanceof HTMLElement) {
-      event.stopPropagation();
+  const step = onArrows({ ArrowLeft: -1, ArrowRight: 1 }, (by, { currentTarget }) => {
+    const next = TABS[TABS.indexOf(tab) + by];
+    if (next !== undefined && currentTarget instanceof HTMLElement) {
       choose(next);
-      event.currentTarget.querySelector<HTMLElement>(`[data-tab=${next}]`)?.focus();
+      currentTarget.querySelector<HTMLElement>(`[data-tab=${next}]`)?.focus();
     }
-  };
+  });
   return (
     <div class="ckv-tabs" role="tablist" aria-label={WORDS.panes} onKeyDown={step}>
       {TABS.map((one) => (
@@ -144,14 +143,7 @@ function Handle({ words, isUpright = true, now, least, most, move, step }: Handl
       aria-valuemax={most}
       title={words}
       tabIndex={0}
-      onKeyDown={(event) => {
-        const by = keys[event.key];
-        if (by !== undefined) {
-          event.preventDefault();
-          event.stopPropagation();
-          step(by);
-        }
-      }}
+      onKeyDown={onArrows(keys, step)}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={(event) => {
         if (event.currentTarget.hasPointerCapture(event.pointerId)) {

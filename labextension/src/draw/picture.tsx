@@ -2,7 +2,7 @@
 
 import { render } from "preact";
 import type { State } from "../state";
-import { WORDS } from "../words";
+import * as WORDS from "../strings";
 import { Drawing } from "./drawing";
 import type { Typesetter } from "./measure";
 

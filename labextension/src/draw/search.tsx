@@ -2,7 +2,8 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { State } from "../state";
-import { matchWords, mistakeWords, WORDS } from "../words";
+import * as WORDS from "../strings";
+import { matchWords, mistakeWords } from "../words";
 import type { Dispatch } from "./props";
 
 /** How long one has to pause for what is typed to be searched for, in ms. */

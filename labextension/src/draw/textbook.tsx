@@ -3,10 +3,12 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { BOX_HEIGHT } from "../layout/tidy";
 import type { State } from "../state";
+import * as WORDS from "../strings";
+import { whyWords } from "../text";
 import type { Engine } from "../textbook/engine";
 import { isTooMany, MAX_EDGES, MAX_NODES, partInSight, sizesOf } from "../textbook/part";
 import { type Picture, type PictureEdge, pictureOf } from "../textbook/picture";
-import { tooManyWords, WORDS } from "../words";
+import { tooManyWords } from "../words";
 import { listen, NodeBox } from "./drawing";
 import type { Typesetter } from "./measure";
 import type { Dispatch } from "./props";
@@ -57,9 +59,7 @@ export function Textbook({ state, typesetter, engine, dispatch }: TextbookProps)
           setMessage(null);
         }
       })
-      .catch((error: unknown) =>
-        say(error instanceof Error ? error.message : String(error), "again"),
-      );
+      .catch((error: unknown) => say(whyWords(error), "again"));
     return () => abort.abort();
   }, [sizes, engine, attempt]);
   useEffect(() => () => engine.rest(), [engine]);

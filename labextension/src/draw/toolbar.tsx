@@ -3,8 +3,8 @@
 import { useRef } from "preact/hooks";
 import type { Kernel } from "../kernel";
 import type { State } from "../state";
+import * as WORDS from "../strings";
 import { countWords, visible } from "../text";
-import { WORDS } from "../words";
 import { Exports } from "./exports";
 import { Help } from "./help";
 import { Glyph } from "./icons";
@@ -49,7 +49,7 @@ export function Toolbar({
       <span class="ckv-title" title={visible(graph.title)}>
         {visible(graph.title)}
       </span>
-      <span class="ckv-tag">{WORDS[graph.overlay?.comparison ?? graph.origin]}</span>
+      <span class="ckv-tag">{WORDS.kinds[graph.overlay?.comparison ?? graph.origin]}</span>
       {note === undefined ? null : <span class="ckv-tag ckv-note">{note}</span>}
       <span class="ckv-size">{countWords(graph.size, ...WORDS.counts.nodes)}</span>
       <span class="ckv-space" />

@@ -1,10 +1,11 @@
 /** The values of a node, asked of the kernel: a scalar at once, others when they are wanted. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { Graph } from "../graph";
 import type { Kernel, NoValue, Value } from "../kernel";
+import * as WORDS from "../strings";
 import { formatCount, visible } from "../text";
-import { WORDS } from "../words";
+import { useAsked } from "./asking";
 import { Copy } from "./copy";
 
 interface ValuesProps {
@@ -13,23 +14,10 @@ interface ValuesProps {
   readonly kernel: Kernel;
 }
 
-type Asked =
-  | { readonly is: "nothing" | "waiting" }
-  | { readonly is: "told"; readonly values: readonly (Value | NoValue)[] }
-  | { readonly is: "refused"; readonly why: string };
-
 export function Values({ graph, id, kernel }: ValuesProps) {
-  const [asked, setAsked] = useState<Asked>({ is: "nothing" });
+  const [asked, ask] = useAsked(() => kernel.values(id));
   const attributes = graph.attributes(id);
   const isScalar = attributes.length === 1 && attributes[0]?.shape?.length === 0;
-  const ask = () => {
-    setAsked({ is: "waiting" });
-    kernel.values(id).then(
-      (values) => setAsked({ is: "told", values }),
-      (error: unknown) =>
-        setAsked({ is: "refused", why: error instanceof Error ? error.message : String(error) }),
-    );
-  };
   useEffect(() => {
     if (isScalar) {
       ask();
@@ -40,13 +28,13 @@ export function Values({ graph, id, kernel }: ValuesProps) {
   }
   return (
     <div class="ckv-values" aria-live="polite">
-      {asked.is === "told"
-        ? asked.values.map((value, i) => <OneValue key={i} value={value} />)
-        : null}
-      {asked.is === "refused" ? <p class="ckv-error">{visible(asked.why)}</p> : null}
-      {asked.is === "waiting" ? <p class="ckv-faint">{WORDS.asking}</p> : null}
-      <button type="button" class="ckv-jump" onClick={ask} disabled={asked.is === "waiting"}>
-        {asked.is === "nothing" ? WORDS.showValues : WORDS.showAgain}
+      {asked?.told?.map((value, i) => (
+        <OneValue key={i} value={value} />
+      ))}
+      {asked?.refused === undefined ? null : <p class="ckv-error">{visible(asked.refused)}</p>}
+      {asked?.isWaiting === true ? <p class="ckv-faint">{WORDS.asking}</p> : null}
+      <button type="button" class="ckv-jump" onClick={ask} disabled={asked?.isWaiting}>
+        {asked === null ? WORDS.showValues : WORDS.showAgain}
       </button>
     </div>
   );

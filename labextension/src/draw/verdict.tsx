@@ -4,8 +4,9 @@ import type { Verdict } from "../contract";
 import type { Overlay } from "../overlay";
 import { positionWords, problemSentence, problemsWord, severityWords, verdictSign } from "../signs";
 import { isAtProblem, type State } from "../state";
+import * as WORDS from "../strings";
 import { sentenceText } from "../text";
-import { moreWords, WORDS } from "../words";
+import { moreWords } from "../words";
 import { SignIcon } from "./icons";
 import type { Dispatch } from "./props";
 

@@ -3,6 +3,7 @@ import type { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 import { Panel, Widget } from "@lumino/widgets";
 import { type Parts, SHOWN } from "../shared";
+import { whyWords } from "../text";
 import { mountView } from "../view";
 import { type Bundle, decoded, MIME_TYPE, readBundle } from "./bundle";
 import { graphviz } from "./graphviz";
@@ -158,6 +159,6 @@ function snapshot(payload: Uint8Array): Pending {
 
 function apology(error: unknown): Pending {
   const widget = new Widget();
-  widget.node.textContent = error instanceof Error ? error.message : String(error);
+  widget.node.textContent = whyWords(error);
   return { widget, ready: Promise.resolve() };
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { WORDS } from "../words";
+import * as WORDS from "../strings";
 import { type Answer, DRAWING_SECONDS, LOADING_SECONDS, makeEngine } from "./engine";
 import type { Places } from "./places";
 

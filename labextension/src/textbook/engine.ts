@@ -1,6 +1,7 @@
 /** Graphviz in a worker: loaded when it is first asked for, stopped at once and for good. */
 
-import { brokenWords, failedWords, WORDS } from "../words";
+import * as WORDS from "../strings";
+import { brokenWords, failedWords } from "../words";
 import type { Places } from "./places";
 
 /** The source text of worker.ts as it was built, from wherever the host has it. */

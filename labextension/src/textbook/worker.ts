@@ -5,6 +5,7 @@
  *  under that licence at https://gitlab.com/graphviz/graphviz */
 
 import { type Format, Graphviz } from "@hpcc-js/wasm-graphviz";
+import { whyWords } from "../text";
 import { type Sizes, toDot } from "./dot";
 import type { Answer } from "./engine";
 import { readPlaces } from "./places";
@@ -26,7 +27,7 @@ addEventListener("message", async ({ data }: MessageEvent<string>) => {
     const json = graphviz.dot(toDot(sizes), PLACES as Format);
     answer({ type: "drawn", places: readPlaces(json, sizes) });
   } catch (error) {
-    answer({ type: "failed", message: error instanceof Error ? error.message : String(error) });
+    answer({ type: "failed", message: whyWords(error) });
   }
 });
 answer({ type: "ready" });
