@@ -29,6 +29,7 @@ from tests.ui import processes
 
 Figures = dict[str, list[float]]
 
+_SETTLING = 2000  # ms that a Chromium needs for itself when it starts
 _QUERIES = ["ke", "layer_4", "bia", "layer_12"]  # each finds another number of nodes
 # A message that is posted in an animation frame comes after that frame is painted.
 _PAINTED = """
@@ -98,7 +99,7 @@ def checked(nodes: int) -> Overlay:
 
     saved, live = target(nodes), target(nodes)
     layers = nodes // 3
-    for i in range(0, layers, max(1, layers // 20)):
+    for i in range(0, layers, max(1, layers // 13)):
         layer = getattr(live.root, f"layer_{i}")
         if i % 2:
             layer.kernel = tf.Variable(tf.zeros([2, 3]))
@@ -134,6 +135,7 @@ def opened(path: Path) -> Iterator[Page]:
     ):
         browser = playwright.chromium.connect_over_cdp(address)
         page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+        page.wait_for_timeout(_SETTLING)
         page.goto(path.as_uri())
         page.wait_for_function(f"({_FIRST_PAINT})().length > 0", timeout=120_000)
         yield page

@@ -2,9 +2,11 @@
 
 import { useRef } from "preact/hooks";
 import * as WORDS from "../strings";
+import { useIsPainted } from "./painted";
 
 export function Help() {
   const panel = useRef<HTMLDialogElement>(null);
+  const isPainted = useIsPainted();
   // Not modal: where a notebook's outputs share a frame, its middle may be far out of sight.
   const toggle = () => (panel.current?.open ? panel.current.close() : panel.current?.show());
   return (
@@ -35,10 +37,12 @@ export function Help() {
           {WORDS.close}
         </button>
         <dl class="ckv-value">
-          {Object.entries(WORDS.keys).flatMap(([key, does]) => [
-            <dt key={key}>{key}</dt>,
-            <dd key={does}>{does}</dd>,
-          ])}
+          {isPainted
+            ? Object.entries(WORDS.keys).flatMap(([key, does]) => [
+                <dt key={key}>{key}</dt>,
+                <dd key={does}>{does}</dd>,
+              ])
+            : null}
         </dl>
       </dialog>
     </>

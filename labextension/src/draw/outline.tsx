@@ -36,9 +36,11 @@ const MAX_INDENT = 14;
 
 export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispatch; id: string }) {
   const body = useRef<HTMLDivElement>(null);
-  const scroll = useRef({ top: 0, height: USUAL_HEIGHT });
-  const [inSight, setInSight] = useState(rowsInSight(0, USUAL_HEIGHT));
-  const overscan = useIsPainted() ? OVERSCAN : 0;
+  const scroll = useRef({ top: startTop(state), height: USUAL_HEIGHT });
+  // Those that it will be scrolled to, or else they would be drawn for nothing before.
+  const [inSight, setInSight] = useState(() => rowsInSight(scroll.current.top, USUAL_HEIGHT));
+  const isPainted = useIsPainted();
+  const overscan = isPainted ? OVERSCAN : 0;
   const { graph, rows, rowOf, selected } = state;
   const { comparison } = graph.overlay ?? {};
   const isCompared = comparison !== undefined;
@@ -50,9 +52,7 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
       const { scrollTop: top, clientHeight: height } = element;
       scroll.current = { top, height };
       const { first, last } = rowsInSight(top, height);
-      setInSight((known) =>
-        known.first === first && known.last === last ? known : { first, last },
-      );
+      setInSight((known) => (known.first <= first && last <= known.last ? known : { first, last }));
     }
   };
   const keepInSight = useRef(() => {});
@@ -84,10 +84,9 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
   }, []);
   useLayoutEffect(() => keepInSight.current(), [selectedRow, rows]);
   useLayoutEffect(() => {
-    const problem = selected === null ? firstProblemNode(state) : null;
-    const top = ((problem === null ? undefined : rowOf.get(problem)) ?? 0) * ROW_HEIGHT;
-    if (body.current !== null && top > START_VIEW) {
-      body.current.scrollTop = top - START_VIEW / 2;
+    const top = startTop(state);
+    if (body.current !== null && top > 0) {
+      body.current.scrollTop = top;
     }
   }, [graph, state.hidden]);
 
@@ -131,6 +130,7 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
               index={first + offset}
               domId={`${id}-row-${row.id}`}
               isSelected={row.id === selected}
+              cells={isPainted ? CELLS : FIRST_CELLS}
               found={state.found}
               dispatch={dispatch}
             />
@@ -141,6 +141,13 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
   );
 }
 
+/** Where the outline begins: a little above the first problem, while nothing is selected. */
+function startTop(state: State): number {
+  const problem = state.selected === null ? firstProblemNode(state) : null;
+  const top = ((problem === null ? undefined : state.rowOf.get(problem)) ?? 0) * ROW_HEIGHT;
+  return top > START_VIEW ? top - START_VIEW / 2 : 0;
+}
+
 /** The first row in sight, and the one after the last. */
 function rowsInSight(top: number, height: number) {
   return { first: Math.floor(top / ROW_HEIGHT), last: Math.ceil((top + height) / ROW_HEIGHT) };
@@ -148,6 +155,9 @@ function rowsInSight(top: number, height: number) {
 
 /** The columns beside name and state; the first that have no room are left out last. */
 const CELLS = ["shape", "dtype", "size", "role"] as const;
+type CellName = (typeof CELLS)[number];
+/** Those that are there before the rest has been painted. */
+const FIRST_CELLS: readonly CellName[] = ["shape"];
 
 interface OutlineRowProps {
   readonly graph: Graph;
@@ -155,11 +165,21 @@ interface OutlineRowProps {
   readonly index: number;
   readonly domId: string;
   readonly isSelected: boolean;
+  readonly cells: readonly CellName[];
   readonly found: Found;
   readonly dispatch: Dispatch;
 }
 
-function OutlineRow({ graph, row, index, domId, isSelected, found, dispatch }: OutlineRowProps) {
+function OutlineRow({
+  graph,
+  row,
+  index,
+  domId,
+  isSelected,
+  cells,
+  found,
+  dispatch,
+}: OutlineRowProps) {
   const { chunk, id } = row;
   const { overlay } = graph;
   const label = chunk === null ? visible(graph.label(id)) || WORDS.root : chunkLabel(graph, chunk);
@@ -223,7 +243,7 @@ function OutlineRow({ graph, row, index, domId, isSelected, found, dispatch }: O
       {chunk !== null ? null : (
         <>
           {overlay === null ? null : <StateCell overlay={overlay} row={row} />}
-          {CELLS.map((column) => (
+          {cells.map((column) => (
             <Cell key={column} column={column} graph={graph} id={id} />
           ))}
         </>
@@ -239,7 +259,7 @@ function ownType(graph: Graph, id: number): string {
 }
 
 interface CellProps {
-  readonly column: (typeof CELLS)[number];
+  readonly column: CellName;
   readonly graph: Graph;
   readonly id: number;
 }

@@ -2,9 +2,15 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-/** Whether the component has been painted once; it is drawn again when it has. */
+/** In ms: the first paint is out, and what somebody did at once has been answered. */
+const PAUSE = 50;
+
+/** Whether the component has been painted once; it is drawn again a moment after that. */
 export function useIsPainted(): boolean {
   const [isPainted, setIsPainted] = useState(false);
-  useEffect(() => setIsPainted(true), []);
+  useEffect(() => {
+    const timer = setTimeout(() => setIsPainted(true), PAUSE);
+    return () => clearTimeout(timer);
+  }, []);
   return isPainted;
 }
