@@ -107,7 +107,7 @@ def main() -> None:
         seen: dict[str, float] = json.loads(output.splitlines()[-1])
         checks[nodes] = check = seen.pop("check")
         others = ", ".join(
-            f"{name} {time:.2f} s (check takes {check / time:.3f} of it)"
+            f"{name} {time:.2f} s (check takes {check / time:.4f} of it)"
             for name, time in seen.items()
         )
         print(f"{nodes} nodes: check {check:.2f} s; {others}", flush=True)

@@ -107,6 +107,24 @@ def is_childless(obj: Any) -> bool:
     return not own.get("_self_unconditional_checkpoint_dependencies")
 
 
+@lru_cache(maxsize=1024)
+def asks_itself_alone(cls: type) -> bool:
+    """Return whether listing and looking up an object's children runs TensorFlow's own code only.
+
+    That of tf.Module and of most classes: it asks none of the objects in attributes.
+    """
+    base = private("trackable.base", "Trackable")
+    listing = private("trackable.autotrackable", "AutoTrackable")._trackable_children
+    return getattr(cls, "_trackable_children", None) in (listing, base._trackable_children) and all(
+        getattr(cls, name, None) is getattr(base, name)
+        for name in (
+            "_checkpoint_dependencies",
+            "_lookup_dependency",
+            "_maybe_initialize_trackable",
+        )
+    )
+
+
 def full_name(obj: Any) -> str:
     """Return the variable's name in name-based checkpoints, "" for other objects."""
     return str(private("checkpoint.util", "get_full_name")(obj))

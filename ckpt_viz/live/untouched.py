@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from ckpt_viz.live.tensorflow_private import is_childless
+from ckpt_viz.live.tensorflow_private import asks_itself_alone, is_childless
 
 # What TensorFlow's and Keras' listing of children writes; other attributes may change because
 # the program goes on in another thread, and are left alone. All names of Trackable's own
@@ -66,6 +66,9 @@ class Untouched:
         """Remember an object and the trackables among its attributes, which it may ask."""
         if id(obj) not in self._remembered:
             self._remember(obj)
+        cls: Any = type(obj)
+        if asks_itself_alone(cls):
+            return
         for value in trackable_attributes(obj).values():
             # Most are childless: nobody asks them for children.
             if id(value) not in self._remembered and not is_childless(value):
@@ -75,8 +78,9 @@ class Untouched:
         """Make what was written to the remembered objects what it was."""
         for obj, before, proxy_state in self._remembered.values():
             attributes = instance_dict(obj)
-            for name in _written(attributes).keys() - before.keys():
-                del attributes[name]
+            for name in _names_written(tuple(attributes)):
+                if name not in before:
+                    del attributes[name]
             attributes.update(before)
             for name, value in proxy_state.items():
                 setattr(obj, name, value)

@@ -35,6 +35,7 @@ SLOT_NAMES = {
     "adam_velocities": "velocity",
     "momentums": "momentum",
 }
+VARIABLES = "_variables"  # the list in which such an optimizer tracks all that it has
 # Adafactor's lists: row and column factors of a second moment, and the moment itself.
 FACTORS = ("_r", "_c")
 FACTORED = "_v"
@@ -60,7 +61,7 @@ def keras_optimizers(nodes: Sequence[Node]) -> Iterator[KerasOptimizer]:
     # A list belongs to one optimizer: reading it again for each of many would be quadratic.
     taken: set[int] = set()
     for node_id, node in enumerate(nodes):
-        if not is_keras_optimizer(nodes, node):
+        if not node.children or not is_keras_optimizer(nodes, node):
             continue
         lists: dict[str, tuple[Child, ...]] = {}
         for child in node.children:
@@ -72,7 +73,7 @@ def keras_optimizers(nodes: Sequence[Node]) -> Iterator[KerasOptimizer]:
                     for item in held.children
                     if item.local_name.isdecimal() and is_variable(nodes[item.node_id].attributes)
                 )
-        variables, trainable = lists.pop("_variables", ()), lists.pop("_trainable_variables", None)
+        variables, trainable = lists.pop(VARIABLES, ()), lists.pop("_trainable_variables", None)
         foreign = {child.node_id for child in (*node.children, *(trainable or ()))}
         own = tuple(c.node_id for c in variables if c.node_id not in foreign)
         yield KerasOptimizer(node_id, own, trainable, lists)
@@ -84,7 +85,7 @@ def is_keras_optimizer(nodes: Sequence[Node], node: Node) -> bool:
     Such an optimizer tracks its `_variables`, and its iterations are the first of them.
     """
     for child in node.children:
-        if child.local_name == "_variables":
+        if child.local_name == VARIABLES:
             first = nodes[child.node_id].children[:1]
             return any(
                 c.local_name in ("_iterations", "iterations") and c.node_id == first[0].node_id

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ckpt_viz.object_graph.keras_optimizers import is_keras_optimizer
+from ckpt_viz.object_graph.keras_optimizers import VARIABLES, is_keras_optimizer
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, is_variable
 from ckpt_viz.object_graph.slots import find_slots
 
@@ -23,6 +23,8 @@ _HYPERPARAMETERS = (
 _ONE_OF_EACH = frozenset({"beta1_power", "iter"})
 # Where the wrappers of TensorFlow 1 and Keras 2 that scale the loss track their optimizer.
 _WRAPPED = "base_optimizer"
+# Every optimizer that is told by its children has one of these.
+_TELLING = _ONE_OF_EACH | {_WRAPPED, VARIABLES}
 
 # Local names under which Keras tracks its own lists and functions. A node counts as
 # bookkeeping only if no value hangs below it, so a user's attribute of the same name is safe.
@@ -58,7 +60,8 @@ _BOOKKEEPING_NAMES = frozenset(
 def assign_roles(nodes: Sequence[Node]) -> tuple[Node, ...]:
     """Return the nodes with their slots and final roles."""
     slots = find_slots(nodes)
-    wrapped = _wrapped_optimizers(nodes)
+    telling = _with_telling_names(nodes)
+    wrapped = _wrapped_optimizers(nodes[node_id] for node_id in telling)
     bookkeeping = _find_bookkeeping(nodes)
 
     def assigned(node_id: int, node: Node) -> Node:
@@ -67,7 +70,7 @@ def assign_roles(nodes: Sequence[Node]) -> tuple[Node, ...]:
             role = Role.SLOT
         elif is_variable(node.attributes):
             role = Role.VARIABLE
-        elif node_id in wrapped or _is_optimizer(nodes, node):
+        elif node_id in wrapped or (node_id in telling and _is_optimizer(nodes, node)):
             role = Role.OPTIMIZER
         elif node.attributes or node.registered_saver:
             role = Role.VALUE
@@ -78,6 +81,18 @@ def assign_roles(nodes: Sequence[Node]) -> tuple[Node, ...]:
         return node._replace(slot=slot, role=role)
 
     return tuple(map(assigned, range(len(nodes)), nodes))
+
+
+def _with_telling_names(nodes: Sequence[Node]) -> set[int]:
+    """Return the nodes that may be optimizers; of any other the rules need not be asked."""
+    found = {node_id for node_id, node in enumerate(nodes) if node.slot_variables}
+    found.update(
+        node_id
+        for node_id, node in enumerate(nodes)
+        for child in node.children
+        if child.local_name in _TELLING
+    )
+    return found
 
 
 def _is_optimizer(nodes: Sequence[Node], node: Node) -> bool:
@@ -101,9 +116,9 @@ def _is_scalar(node: Node) -> bool:
     return is_variable(node.attributes) and node.attributes[0].shape == ()
 
 
-def _wrapped_optimizers(nodes: Sequence[Node]) -> set[int]:
+def _wrapped_optimizers(candidates: Iterable[Node]) -> set[int]:
     """Return the optimizers inside loss scale wrappers; the wrapper may track their state."""
-    wrappers = filter(_is_loss_scale_wrapper, nodes)
+    wrappers = filter(_is_loss_scale_wrapper, candidates)
     return {c.node_id for node in wrappers for c in node.children if c.local_name == _WRAPPED}
 
 
