@@ -149,6 +149,11 @@ def measure(path: Path) -> Figures:
         page.get_by_role("treegrid").focus()
         page.evaluate(_PRESS, ["Home", "ArrowDown"])
         figures["open, close"] = page.evaluate(_PRESS, ["ArrowRight", "ArrowLeft"] * 3)
+        page.evaluate(_PRESS, ["*", "ArrowDown"])
+        rows = page.get_by_role("treegrid").get_attribute("aria-rowcount")
+        figures[f"the same with {rows} rows"] = page.evaluate(
+            _PRESS, ["ArrowRight", "ArrowLeft"] * 3
+        )
         figures["typed to found, with a pause of 80 ms"] = page.evaluate(_TYPE, _QUERIES)
         figures["a frame while dragging"] = _dragging(page)
     return figures

@@ -359,7 +359,7 @@ def test_reading_a_value_is_seen_by_no_tape_and_not_remembered() -> None:
     with tf.GradientTape() as tape:
         cv.graph(source).read("(root).v")
     assert tape.watched_variables() == ()
-    assert source.v._variable_read is False
+    assert getattr(source.v, "_variable_read", False) is False  # which 2.15 does not remember
 
 
 def test_keyword_hides_a_child_of_its_root(tmp_path: Path) -> None:
