@@ -205,6 +205,18 @@ def test_a_long_list_stands_in_chunks(pages: BrowserContext, tmp_path: Path) -> 
     assert explorer.problems == []
 
 
+def test_the_first_match_is_in_sight_while_one_types(
+    pages: BrowserContext, tmp_path: Path
+) -> None:
+    explorer = Explorer(pages, tmp_path / "a.html", _wide(95))
+    match = explorer.row("layer_90")
+    expect(match).not_to_be_attached()
+    explorer.page.get_by_role("searchbox").fill("layer_90")
+    expect(match).to_be_in_viewport()
+    expect(explorer.boxes().filter(has_text="layer_90")).to_be_in_viewport()
+    assert explorer.problems == []
+
+
 def test_slots_unfold_and_stand_on_dashed_edges(adam: Explorer) -> None:
     adam.row("layer").click()
     adam.press("ArrowRight", "ArrowLeft")

@@ -55,13 +55,12 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
       setInSight((known) => (known.first <= first && last <= known.last ? known : { first, last }));
     }
   };
-  const keepInSight = useRef(() => {});
-  keepInSight.current = () => {
-    if (body.current === null || selectedRow === undefined) {
+  const bringInSight = (row: number | undefined) => {
+    if (body.current === null || row === undefined) {
       return;
     }
     // Compares with what is known of the scroller; asking it would lay out the page once more.
-    const top = selectedRow * ROW_HEIGHT;
+    const top = row * ROW_HEIGHT;
     const { top: start, height } = scroll.current;
     if (top < start) {
       body.current.scrollTop = top;
@@ -69,6 +68,8 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
       body.current.scrollTop = top + ROW_HEIGHT - height;
     }
   };
+  const keepInSight = useRef(() => {});
+  keepInSight.current = () => bringInSight(selectedRow);
   useLayoutEffect(() => {
     const element = body.current;
     if (element === null) {
@@ -83,6 +84,10 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
     return () => observer.disconnect();
   }, []);
   useLayoutEffect(() => keepInSight.current(), [selectedRow, rows]);
+  useLayoutEffect(() => {
+    const first = state.found.matches.find((id) => rowOf.has(id));
+    bringInSight(first === undefined ? undefined : rowOf.get(first));
+  }, [state.found]);
   useLayoutEffect(() => {
     const top = startTop(state);
     if (body.current !== null && top > 0) {
