@@ -133,7 +133,8 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
     if (expanded !== undefined) {
       update({ type: "setExpanded", expanded });
     }
-    if (selected !== undefined) {
+    // To a host a chunk is nothing: it hears of one as of no node, and gives that back.
+    if (selected !== undefined && selected !== viewState(state).selected) {
       update({ type: "select", id: selected });
     }
   };

@@ -147,9 +147,11 @@ def test_words_fit_in_their_boxes_live_and_as_a_snapshot(
             selector => node.querySelector(selector).getBoundingClientRect());
         return text.right - shape.right;
     })"""
+    expect(explorer.locator(".ckv-node").first).to_be_visible()
     assert max(explorer.locator(".ckv-node").evaluate_all(overflow)) < 0
     lab.shut_down_kernel()
     expect(explorer.get_by_text("snapshot", exact=True)).to_be_visible()
+    expect(explorer.locator(".ckv-node").first).to_be_visible()
     assert max(explorer.locator(".ckv-node").evaluate_all(overflow)) < 0
 
 
@@ -299,7 +301,7 @@ def test_a_large_model_answers_to_every_key(
     ]
     figures = explorer.evaluate(PRESS, keys)
     rows = int(explorer.get_by_role("treegrid").get_attribute("aria-rowcount") or 0)
-    assert rows > 1000  # all chunks of the 816 operations are open, and 100 operations
+    assert rows > 900  # all chunks of the 816 operations are open, and a chunk's operations
     with capsys.disabled():
         size_words = explorer.locator(".ckv-size").inner_text()
         print(f"\nEfficientNetB7 with Adam, {size_words}, key press to paint in ms:")

@@ -140,6 +140,32 @@ def test_two_views_of_one_explorer_agree(shown: JupyterLab) -> None:
     expect(row(first, "0")).to_have_count(0)
 
 
+LIST = """
+import ckpt_viz as cv
+children = tuple(cv.Child(f"item_{i}", i + 1) for i in range(250))
+explorer = cv.show(cv.ObjectGraph((cv.Node(children), *[cv.Node()] * 250), "list", cv.Origin.SAVED))
+explorer
+"""
+
+
+def test_the_kernel_hears_of_no_chunk_and_leaves_it_selected(lab: JupyterLab) -> None:
+    lab.create_notebook("chunks.ipynb", code_cell(LIST), code_cell("print(explorer.selected)"))
+    lab.open_notebook("chunks.ipynb")
+    lab.run_cell(0)
+    explorer = explorer_of(lab)
+    focused(explorer)
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown"):
+        lab.page.keyboard.press(key)
+    lab.run_cell_until(1, "None")
+    selected = explorer.get_by_role("row", selected=True)
+    expect(selected).to_contain_text("item_100 … item_199")
+    focused(explorer)
+    lab.page.keyboard.press("ArrowRight")
+    expect(explorer.get_by_role("treegrid")).to_have_attribute("aria-rowcount", "105")
+    lab.page.keyboard.press("ArrowRight")
+    lab.run_cell_until(1, "101")
+
+
 def test_of_a_lost_kernel_the_picture_stays(shown: JupyterLab) -> None:
     explorer = explorer_of(shown)
     row(explorer, "step").click()

@@ -205,9 +205,7 @@ def test_a_long_list_stands_in_chunks(pages: BrowserContext, tmp_path: Path) -> 
     assert explorer.problems == []
 
 
-def test_the_first_match_is_in_sight_while_one_types(
-    pages: BrowserContext, tmp_path: Path
-) -> None:
+def test_the_first_match_is_in_sight_while_one_types(pages: BrowserContext, tmp_path: Path) -> None:
     explorer = Explorer(pages, tmp_path / "a.html", _wide(95))
     match = explorer.row("layer_90")
     expect(match).not_to_be_attached()
