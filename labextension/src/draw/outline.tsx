@@ -39,8 +39,7 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
   const scroll = useRef({ top: startTop(state), height: USUAL_HEIGHT });
   // Those that it will be scrolled to, or else they would be drawn for nothing before.
   const [inSight, setInSight] = useState(() => rowsInSight(scroll.current.top, USUAL_HEIGHT));
-  const isPainted = useIsPainted();
-  const overscan = isPainted ? OVERSCAN : 0;
+  const overscan = useIsPainted() ? OVERSCAN : 0;
   const { graph, rows, rowOf, selected } = state;
   const { comparison } = graph.overlay ?? {};
   const isCompared = comparison !== undefined;
@@ -135,7 +134,6 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
               index={first + offset}
               domId={`${id}-row-${row.id}`}
               isSelected={row.id === selected}
-              cells={isPainted ? CELLS : FIRST_CELLS}
               found={state.found}
               dispatch={dispatch}
             />
@@ -160,9 +158,6 @@ function rowsInSight(top: number, height: number) {
 
 /** The columns beside name and state; the first that have no room are left out last. */
 const CELLS = ["shape", "dtype", "size", "role"] as const;
-type CellName = (typeof CELLS)[number];
-/** Those that are there before the rest has been painted. */
-const FIRST_CELLS: readonly CellName[] = ["shape"];
 
 interface OutlineRowProps {
   readonly graph: Graph;
@@ -170,21 +165,11 @@ interface OutlineRowProps {
   readonly index: number;
   readonly domId: string;
   readonly isSelected: boolean;
-  readonly cells: readonly CellName[];
   readonly found: Found;
   readonly dispatch: Dispatch;
 }
 
-function OutlineRow({
-  graph,
-  row,
-  index,
-  domId,
-  isSelected,
-  cells,
-  found,
-  dispatch,
-}: OutlineRowProps) {
+function OutlineRow({ graph, row, index, domId, isSelected, found, dispatch }: OutlineRowProps) {
   const { chunk, id } = row;
   const { overlay } = graph;
   const label = chunk === null ? visible(graph.label(id)) || WORDS.root : chunkLabel(graph, chunk);
@@ -248,7 +233,7 @@ function OutlineRow({
       {chunk !== null ? null : (
         <>
           {overlay === null ? null : <StateCell overlay={overlay} row={row} />}
-          {cells.map((column) => (
+          {CELLS.map((column) => (
             <Cell key={column} column={column} graph={graph} id={id} />
           ))}
         </>
@@ -264,7 +249,7 @@ function ownType(graph: Graph, id: number): string {
 }
 
 interface CellProps {
-  readonly column: CellName;
+  readonly column: (typeof CELLS)[number];
   readonly graph: Graph;
   readonly id: number;
 }

@@ -15,7 +15,7 @@ import type { Dispatch } from "./props";
 
 const MAX_PROBLEMS = 100;
 /** As many as are in sight at first. */
-const FIRST_PROBLEMS = 5;
+const FIRST_PROBLEMS = 12;
 const MAX_OF_NODE = 20;
 const MAX_NODES = 10;
 
