@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.api import ObjectGraph
 from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.graph_diff.result import GraphDiff
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.overlay import Overlay, State
+from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.render.dot import to_dot
 from ckpt_viz.render.html import to_html
 from ckpt_viz.render.svg import to_svg
 from ckpt_viz.restore_check.result import RestoreCheck
+from ckpt_viz.showing import Shown
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
@@ -33,23 +32,15 @@ _MAX_STRING = 200  # characters of one element
 _ALONE = (State.LIVE_ONLY, State.SAVED_ONLY, State.ONLY_A, State.ONLY_B, State.PLAIN)
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What an explorer shows, and the traits with which a file of it starts."""
-
-    graph: ObjectGraph
-    overlay: Overlay | None
-    comparison: RestoreCheck | GraphDiff | None
-    state: Mapping[str, Any]
-
-
-def answer(shown: Shown, question: Any) -> Answer:
+def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) -> Answer:
     """Return the answer to a question as data and buffers; `error` says why there is none.
 
     Questions are `{"ask": "values", "node": 3}`, the same for "accessor", and `{"ask": "file",
-    "format": "svg"}`.
+    "format": "svg"}`. `state` are the explorer's traits, with which a file of it starts.
     """
     try:
+        if question["ask"] == "file":
+            return _file(shown, question, state)
         return _ANSWERS[question["ask"]](shown, question)
     except (KeyError, TypeError) as error:
         return {"error": f"found the question {question!r:.200}: {error}"}, []
@@ -171,30 +162,30 @@ def _node_id(shown: Shown, question: Mapping[str, Any]) -> int:
 # --- files
 
 
-def _file(shown: Shown, question: Mapping[str, Any]) -> Answer:
+def _file(shown: Shown, question: Mapping[str, Any], state: Mapping[str, Any] | None) -> Answer:
     name, media_type, write = _FILES[question["format"]]
-    return {"name": name, "type": media_type}, [write(shown).encode()]
+    return {"name": name, "type": media_type}, [write(shown, state).encode()]
 
 
-def _svg(shown: Shown) -> str:
+def _svg(shown: Shown, _: Mapping[str, Any] | None) -> str:
     return to_svg(shown.graph, shown.overlay)
 
 
-def _dot(shown: Shown) -> str:
+def _dot(shown: Shown, _: Mapping[str, Any] | None) -> str:
     source: str = to_dot(shown.graph, shown.overlay).source
     return source
 
 
-def _json(shown: Shown) -> str:
+def _json(shown: Shown, _: Mapping[str, Any] | None) -> str:
     data = shown.graph if shown.comparison is None else shown.comparison
     return json.dumps(data.to_json(), indent=2)
 
 
-def _html(shown: Shown) -> str:
-    return to_html(shown.graph, shown.overlay, state=shown.state)
+def _html(shown: Shown, state: Mapping[str, Any] | None) -> str:
+    return to_html(shown.graph, shown.overlay, state=state)
 
 
-_FILES: Mapping[str, tuple[str, str, Callable[[Shown], str]]] = {
+_FILES: Mapping[str, tuple[str, str, Callable[[Shown, Mapping[str, Any] | None], str]]] = {
     "svg": ("checkpoint.svg", "image/svg+xml", _svg),
     "dot": ("checkpoint.dot", "text/vnd.graphviz", _dot),
     "json": ("checkpoint.json", "application/json", _json),
@@ -203,5 +194,4 @@ _FILES: Mapping[str, tuple[str, str, Callable[[Shown], str]]] = {
 _ANSWERS: Mapping[str, Callable[[Shown, Mapping[str, Any]], Answer]] = {
     "values": _values,
     "accessor": _accessor,
-    "file": _file,
 }

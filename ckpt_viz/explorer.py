@@ -9,15 +9,13 @@ from typing import Any
 import traitlets
 from anywidget.experimental import command
 
-from ckpt_viz.answers import Answer, Shown, answer
-from ckpt_viz.api import ObjectGraph, compare, graph, object_graph
-from ckpt_viz.errors import QueryError, SourceError
+from ckpt_viz.answers import Answer, answer
+from ckpt_viz.api import ObjectGraph
+from ckpt_viz.errors import QueryError
 from ckpt_viz.graph_diff.result import GraphDiff
 from ckpt_viz.object_graph.nodes import Node
-from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.object_graph.places import same_places
 from ckpt_viz.outputs import with_snapshot
-from ckpt_viz.render import payload, text
+from ckpt_viz.render import text
 from ckpt_viz.render.html import to_html
 from ckpt_viz.render.static_html import to_static_html
 from ckpt_viz.render.writing import write_text
@@ -25,6 +23,7 @@ from ckpt_viz.restore_check.result import RestoreCheck
 from ckpt_viz.search.evaluate import find
 from ckpt_viz.search.syntax import Mistake
 from ckpt_viz.shared_models import SharingWidget
+from ckpt_viz.showing import show_of
 
 _MAX_SAID = 200  # characters of a query in a message
 _STATIC = Path(__file__).parent / "static"
@@ -51,29 +50,28 @@ class Explorer(SharingWidget):
     mode = traitlets.Enum(("highlight", "filter"), "highlight").tag(sync=True)
 
     def __init__(self, source: object, against: object = None, **kwargs: Any) -> None:
-        self._given = (source, against)
-        self._comparison, self._overlay, self._graph = _shown(source, against)
-        super().__init__(_payload=payload.encode(self._graph, self._overlay), **kwargs)
+        self._shown = show_of(source, against)
+        super().__init__(_payload=self._shown.encoded, **kwargs)
 
     @property
     def graph(self) -> ObjectGraph:
         """The graph that is shown."""
-        return self._graph
+        return self._shown.graph
 
     @property
     def comparison(self) -> RestoreCheck | GraphDiff | None:
         """The check or diff that is shown, None of a single graph."""
-        return self._comparison
+        return self._shown.comparison
 
     @property
     def selected_node(self) -> Node | None:
         """The selected node, or None."""
-        return None if self.selected is None else self._graph.nodes[self.selected]
+        return None if self.selected is None else self._shown.graph.nodes[self.selected]
 
     @property
     def selected_object(self) -> object | None:
         """The live object of the selected node; None in a saved graph or once it is gone."""
-        return None if self.selected is None else self._graph.object(self.selected)
+        return None if self.selected is None else self._shown.graph.object(self.selected)
 
     def find(self, query: str) -> tuple[int, ...]:
         """Return the ids of the nodes that a query finds, in the order of the outline.
@@ -88,7 +86,7 @@ class Explorer(SharingWidget):
         Raises:
             QueryError: The query cannot be read or answered; a CkptVizError with its `place`.
         """
-        found = find(self._graph, query, self._overlay)
+        found = find(self._shown.graph, query, self._shown.overlay)
         if isinstance(found, Mistake):
             said = query if len(query) <= _MAX_SAID else f"{query[:_MAX_SAID]}…"
             raise QueryError(f"query {said!r}, {found}", found.place)
@@ -104,12 +102,12 @@ class Explorer(SharingWidget):
         Raises:
             CkptVizError: The source cannot be read any more; what is shown stays.
         """
-        before, expanded, selected = self._graph, self.expanded, self.selected
-        comparison, overlay, after = _shown(*(_again(one) for one in self._given))
-        placed = same_places(before, after)
-        self._comparison, self._overlay, self._graph = comparison, overlay, after
+        expanded, selected = self.expanded, self.selected
+        after = self._shown.again()
+        placed = self._shown.places_in(after)
+        self._shown = after
         # The graph goes first: in a view the ids that follow are those of the graph that it has.
-        self._payload = payload.encode(after, overlay)
+        self._payload = after.encoded
         if expanded is not None:
             again = (placed(node_id) for node_id in expanded)
             self.expanded = [node_id for node_id in again if node_id is not None]
@@ -118,8 +116,7 @@ class Explorer(SharingWidget):
     @command
     def _ask(self, question: Any, buffers: list[bytes]) -> Answer:
         """Answer what the browser asks while one looks on."""
-        shown = Shown(self._graph, self._overlay, self._comparison, self._traits_of_a_file())
-        return answer(shown, question)
+        return answer(self._shown, question, self._traits_of_a_file())
 
     def _traits_of_a_file(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("selected", "expanded", "query", "mode")}
@@ -130,7 +127,7 @@ class Explorer(SharingWidget):
         Raises:
             CkptVizError: The path is a directory, or cannot be written.
         """
-        html = to_html(self._graph, self._overlay, state=self._traits_of_a_file())
+        html = to_html(self._shown.graph, self._shown.overlay, state=self._traits_of_a_file())
         write_text(path, html)
 
     @traitlets.validate("selected", "expanded")
@@ -138,10 +135,10 @@ class Explorer(SharingWidget):
         value = proposal["value"]
         ids = [value] if isinstance(value, int) else value or ()
         for node_id in ids:
-            if not 0 <= node_id < len(self._graph.nodes):
+            if not 0 <= node_id < len(self._shown.graph.nodes):
                 raise traitlets.TraitError(
                     f"{proposal['trait'].name}: found node id {node_id}, "
-                    f"expected 0 to {len(self._graph.nodes) - 1}"
+                    f"expected 0 to {len(self._shown.graph.nodes) - 1}"
                 )
         return value
 
@@ -155,9 +152,9 @@ class Explorer(SharingWidget):
             return f"{path}: Graphviz is not built; pip install builds it", []
 
     def __repr__(self) -> str:
-        if self._comparison is not None:
-            return f"<Explorer of {self._comparison!r}>"
-        return f"<Explorer of {text.summary(self._graph)}>"
+        if self._shown.comparison is not None:
+            return f"<Explorer of {self._shown.comparison!r}>"
+        return f"<Explorer of {text.summary(self._shown.graph)}>"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Return the widget, and beside it the snapshot that outlives the kernel."""
@@ -165,43 +162,17 @@ class Explorer(SharingWidget):
         if bundle is None:
             return None
         data, metadata = bundle
-        title, encoded = self._graph.title, self._payload
+        title, encoded = self._shown.graph.title, self._payload
         return with_snapshot(data, self.model_id, encoded, self._picture, title), metadata
 
     def _picture(self) -> dict[str, str]:
         """Return what is left of the explorer where nothing runs, by MIME type."""
         return {
-            "text/plain": str(self._graph if self._comparison is None else self._comparison),
-            "text/html": to_static_html(self._graph, self._overlay),
+            "text/plain": str(
+                self._shown.graph if self._shown.comparison is None else self._shown.comparison
+            ),
+            "text/html": to_static_html(self._shown.graph, self._shown.overlay),
         }
-
-
-def _shown(
-    source: object, against: object
-) -> tuple[RestoreCheck | GraphDiff | None, Overlay | None, ObjectGraph]:
-    comparison = _comparison(source, against)
-    if comparison is None:
-        return None, None, graph(source)
-    return comparison, comparison.overlay, object_graph(comparison.overlay.graph)
-
-
-def _again(source: object) -> object:
-    """Return where to look for a source as it is now."""
-    if isinstance(source, (RestoreCheck, GraphDiff)):
-        raise SourceError(
-            f"found a finished {type(source).__name__}, which tells of the time when it was made; "
-            "expected an explorer of the two sides: show(live, against=path)"
-        )
-    if isinstance(source, ObjectGraph):
-        provenance = source.provenance
-        return source.source if provenance is None else provenance.given
-    return source
-
-
-def _comparison(source: object, against: object) -> RestoreCheck | GraphDiff | None:
-    if against is not None:
-        return compare(source, against)
-    return source if isinstance(source, (RestoreCheck, GraphDiff)) else None
 
 
 def show(source: object, against: object = None) -> Explorer:

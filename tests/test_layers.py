@@ -71,6 +71,7 @@ LAYERS = (
     {"render.html", "render.static_html"},
     {"graph_diff.result", "restore_check.result"},
     {"api", "outputs"},
+    {"showing"},
     {"answers", "shared_models"},
     {"explorer", "cli"},
     {"__init__"},

@@ -1,0 +1,82 @@
+"""What an explorer shows: a graph alone or two compared, and how to look at it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from ckpt_viz.api import ObjectGraph, compare, graph, object_graph
+from ckpt_viz.errors import SourceError
+from ckpt_viz.graph_diff.result import GraphDiff
+from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.object_graph.places import same_places
+from ckpt_viz.render import payload
+from ckpt_viz.restore_check.result import RestoreCheck
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A graph, and of a comparison its result and what it says of each node.
+
+    `given` is what was asked for: a source, and what it is compared with or None.
+    """
+
+    given: tuple[object, object]
+    graph: ObjectGraph
+    overlay: Overlay | None
+    comparison: RestoreCheck | GraphDiff | None
+
+    @cached_property
+    def encoded(self) -> bytes:
+        """The payload (docs/payload.md)."""
+        return payload.encode(self.graph, self.overlay)
+
+    def again(self) -> Shown:
+        """Return the same as it is now: what is alive is walked again, a path read again.
+
+        Raises:
+            CkptVizError: A source cannot be read any more, or was finished when it was given.
+        """
+        return show_of(*(_again(one) for one in self.given), given=self.given)
+
+    def places_in(self, after: Shown) -> Callable[[int], int | None]:
+        """Return where a node of this graph stands in another, by its place in the outline."""
+        return same_places(self.graph, after.graph)
+
+
+def show_of(
+    source: object, against: object = None, *, given: tuple[object, object] | None = None
+) -> Shown:
+    """Return what is shown of a source, alone or compared with another.
+
+    Args:
+        source: Whatever `graph` takes, or a RestoreCheck or a GraphDiff.
+        against: What to compare it with, or None.
+        given: What to look at when it is shown again; by default these two.
+    """
+    given = (source, against) if given is None else given
+    comparison = _comparison(source, against)
+    if comparison is None:
+        return Shown(given, graph(source), None, None)
+    overlay = comparison.overlay
+    return Shown(given, object_graph(overlay.graph), overlay, comparison)
+
+
+def _comparison(source: object, against: object) -> RestoreCheck | GraphDiff | None:
+    if against is not None:
+        return compare(source, against)
+    return source if isinstance(source, (RestoreCheck, GraphDiff)) else None
+
+
+def _again(source: object) -> object:
+    """Return where to look for a source as it is now."""
+    if isinstance(source, (RestoreCheck, GraphDiff)):
+        raise SourceError(
+            f"found a finished {type(source).__name__}, which tells of the time when it was made; "
+            "expected an explorer of the two sides: show(live, against=path)"
+        )
+    if isinstance(source, ObjectGraph):
+        provenance = source.provenance
+        return source.source if provenance is None else provenance.given
+    return source
