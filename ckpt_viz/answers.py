@@ -35,8 +35,8 @@ _ALONE = (State.LIVE_ONLY, State.SAVED_ONLY, State.ONLY_A, State.ONLY_B, State.P
 def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) -> Answer:
     """Return the answer to a question as data and buffers; `error` says why there is none.
 
-    Questions are `{"ask": "values", "node": 3}`, the same for "accessor", and `{"ask": "file",
-    "format": "svg"}`. `state` are the explorer's traits, with which a file of it starts.
+    Questions are `{"ask": "values", "node": 3}`, the same for "accessor", where
+    "source" may name the variable of the program, and `{"ask": "file", "format": "svg"}`. `state` are the explorer's traits, with which a file of it starts.
     """
     try:
         if question["ask"] == "file":
@@ -45,8 +45,17 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
     except (KeyError, TypeError) as error:
         return {"error": f"found the question {question!r:.200}: {error}"}, []
     except Exception as error:  # a value's own code, a file that is gone, a disk that fails
-        said = str(error) if isinstance(error, CkptVizError) else f"{type(error).__name__}: {error}"
-        return {"error": said}, []
+        return {"error": words_of(error)}, []
+
+
+def words_of(error: Exception) -> str:
+    """Return what is said of an error: the sentence of one of ours, of others the class, too."""
+    if isinstance(error, CkptVizError):
+        return str(error)
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # the program's own class of errors
+        return type(error).__name__
 
 
 # --- values
@@ -121,8 +130,7 @@ def _told(
     try:
         elements, shape, dtype = read()
     except Exception as error:  # of one value; the others may be there
-        said = str(error) if isinstance(error, CkptVizError) else f"{type(error).__name__}: {error}"
-        return {"of": of, "name": name, "error": said}
+        return {"of": of, "name": name, "error": words_of(error)}
     return {
         "of": of,
         "name": name,
@@ -147,7 +155,10 @@ def _accessor(shown: Shown, question: Mapping[str, Any]) -> Answer:
     node_id = _node_id(shown, question)
     if shown.overlay is not None and node_id >= shown.overlay.base_size:
         raise SourceError(f"{shown.graph.name(node_id)} has no live object")
-    return {"text": shown.graph.accessor(node_id)}, []
+    source = question.get("source", "source")
+    if not (isinstance(source, str) and source.isidentifier()):
+        raise SourceError(f"found source {source!r:.80}, expected the name of a variable")
+    return {"text": shown.graph.accessor(node_id, source)}, []
 
 
 def _node_id(shown: Shown, question: Mapping[str, Any]) -> int:

@@ -102,16 +102,14 @@ class Explorer(SharingWidget):
         Raises:
             CkptVizError: The source cannot be read any more; what is shown stays.
         """
-        expanded, selected = self.expanded, self.selected
         after = self._shown.again()
-        placed = self._shown.places_in(after)
+        selected, expanded = self._shown.state_in(after, self.selected, self.expanded)
         self._shown = after
         # The graph goes first: in a view the ids that follow are those of the graph that it has.
         self._payload = after.encoded
         if expanded is not None:
-            again = (placed(node_id) for node_id in expanded)
-            self.expanded = [node_id for node_id in again if node_id is not None]
-        self.selected = None if selected is None else placed(selected)
+            self.expanded = expanded
+        self.selected = selected
 
     @command
     def _ask(self, question: Any, buffers: list[bytes]) -> Answer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -40,9 +40,19 @@ class Shown:
         """
         return show_of(*(_again(one) for one in self.given), given=self.given)
 
-    def places_in(self, after: Shown) -> Callable[[int], int | None]:
-        """Return where a node of this graph stands in another, by its place in the outline."""
-        return same_places(self.graph, after.graph)
+    def state_in(
+        self, after: Shown, selected: int | None, expanded: Iterable[int] | None
+    ) -> tuple[int | None, list[int] | None]:
+        """Return what is selected and expanded here as the nodes of another graph.
+
+        Nodes are found again by their place in the outline; those that are gone are left out.
+        """
+        placed = same_places(self.graph, after.graph)
+        again = None if expanded is None else [placed(node_id) for node_id in expanded]
+        return (
+            None if selected is None else placed(selected),
+            None if again is None else [node_id for node_id in again if node_id is not None],
+        )
 
 
 def show_of(

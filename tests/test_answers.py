@@ -136,6 +136,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
         {"ask": "values", "node": "0"},
         {"ask": "values", "node": True},
         {"ask": "accessor", "node": None},
+        {"ask": "accessor", "node": 0, "source": "__import__('os')"},
         {"ask": "file", "format": "../../etc/passwd"},
         {"ask": []},
         "values",
@@ -153,6 +154,8 @@ def test_accessors_evaluate_to_the_object() -> None:
     explorer = cv.show(net)
     said = _ask(explorer, ask="accessor", node=_id(explorer, "(root).kernel"))
     assert eval(said["text"], {"source": net}) is net.kernel
+    named = _ask(explorer, ask="accessor", node=_id(explorer, "(root).kernel"), source="net")
+    assert eval(named["text"], {"net": net}) is net.kernel
 
 
 def test_a_saved_graph_has_no_accessors(tmp_path: Path) -> None:

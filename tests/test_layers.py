@@ -10,8 +10,9 @@ PACKAGE = Path(ckpt_viz.__file__).parent
 
 # From the ground up. A module imports only from layers below its own, inside functions too.
 LAYERS = (
-    {"collecting", "errors", "notebook", "words"},
+    {"collecting", "errors", "listing", "notebook", "words"},
     {"program"},
+    {"formats.confinement"},
     {"formats.files", "formats.protos"},
     {"formats.sstable", "formats.dtypes"},
     {"formats.slices", "formats.wire"},
@@ -73,7 +74,13 @@ LAYERS = (
     {"api", "outputs"},
     {"showing"},
     {"answers", "shared_models"},
-    {"explorer", "cli"},
+    {"explorer", "kernel_tabs", "cli"},
+    {"server.options", "server.refusals", "server.slim_notebooks"},
+    {"server.paths", "server.workers"},
+    {"server.graphs"},
+    {"server.service"},
+    {"server.handlers"},
+    {"server.extension"},
     {"__init__"},
 )
 

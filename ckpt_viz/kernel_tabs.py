@@ -1,0 +1,182 @@
+"""The kernel's half of tabs of JupyterLab that show live objects.
+
+The front end asks for the value of an expression, which neither the history nor the program's
+names tell of:
+
+    __import__('ckpt_viz.kernel_tabs', fromlist=['_']).opened(ckpt)
+
+Each function returns a Reply, whatever happens; `error` says in a sentence why there is none.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import socket
+from collections.abc import Callable, Collection
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+from uuid import uuid4
+
+from ckpt_viz.answers import answer, words_of
+from ckpt_viz.errors import CheckpointNotFoundError
+from ckpt_viz.formats.files import is_directory, is_file, is_remote, list_directory, split
+from ckpt_viz.listing import Reply
+from ckpt_viz.render import payload
+from ckpt_viz.restore_check.result import RestoreCheck
+from ckpt_viz.saved.locate import INDEX
+from ckpt_viz.showing import Shown, show_of
+
+MAX_TABS = 20
+
+# What each tab shows, the one used last at the end. It keeps the objects alive, as an explorer in
+# a notebook does; but a page that was left never says so, and its models are not held for ever.
+_tabs: dict[str, Shown] = {}
+
+
+def opened(source: object, against: object = None) -> Reply:
+    """Open a tab, and tell its id and what it shows.
+
+    Args:
+        source: Whatever `graph` takes.
+        against: What to compare it with, None, or the path of a checkpoint as the program would
+            pass it to `restore`.
+    """
+    return _reply(lambda: _opened(source, against))
+
+
+def asked(tab: str, question: str, state: str | None = None) -> Reply:
+    """Tell the answer to a question of the explorer in a tab: both of `answers`, in JSON."""
+    return _reply(lambda: _asked(tab, question, state))
+
+
+def renewed(
+    tab: str, selected: int | None = None, expanded: Collection[int] | None = None
+) -> Reply:
+    """Tell what a tab shows as it is now, with what was selected and expanded in it."""
+    return _reply(lambda: _renewed(tab, selected, expanded))
+
+
+def closed(tab: str) -> Reply:
+    """Forget a tab."""
+    return _reply(lambda: _closed(tab))
+
+
+class _GoneError(Exception):
+    """The tab is closed, or was dropped; or the kernel is another one."""
+
+
+def _reply(tell: Callable[[], dict[str, Any]]) -> Reply:
+    try:
+        told = tell()
+    except _GoneError:
+        told = {"error": "the kernel does not know this tab any more: open it again", "gone": True}
+    except Exception as error:  # the objects' own code, a file that is gone
+        told = {"error": words_of(error)}
+    return Reply({"version": _version(), **told})
+
+
+@cache
+def _version() -> str:
+    """Return the package's version, "" of sources that are not installed."""
+    try:
+        return version("ckpt-viz")
+    except PackageNotFoundError:
+        return ""
+
+
+def _opened(source: object, against: object) -> dict[str, Any]:
+    _check_seen(against)
+    tab = uuid4().hex  # that of no tab that another kernel has opened
+    shown = show_of(source, against)
+    told = _told(tab, shown)
+    _keep(tab, shown)
+    return told
+
+
+def _asked(tab: str, question: str, state: str | None) -> dict[str, Any]:
+    traits = None if state is None else json.loads(state)
+    data, buffers = answer(_shown(tab), json.loads(question), traits)
+    return {"answer": data, "buffers": [_base64(buffer) for buffer in buffers]}
+
+
+def _renewed(tab: str, selected: int | None, expanded: Collection[int] | None) -> dict[str, Any]:
+    before = _shown(tab)
+    _check_seen(before.given[1])
+    after = before.again()
+    nodes = range(len(before.graph.nodes))
+    selected, expanded = before.state_in(
+        after,
+        selected if selected in nodes else None,
+        None if expanded is None else [node_id for node_id in expanded if node_id in nodes],
+    )
+    told = {**_told(tab, after), "selected": selected, "expanded": expanded}
+    _keep(tab, after)
+    return told
+
+
+def _closed(tab: str) -> dict[str, Any]:
+    _tabs.pop(tab, None)
+    return {}
+
+
+def _told(tab: str, shown: Shown) -> dict[str, Any]:
+    comparison = None
+    if shown.comparison is not None:
+        comparison = "check" if isinstance(shown.comparison, RestoreCheck) else "diff"
+    return {
+        "format": payload.VERSION,
+        "tab": tab,
+        "title": shown.graph.title,
+        "comparison": comparison,
+        "payload": _base64(shown.encoded),
+    }
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def _keep(tab: str, shown: Shown) -> None:
+    _tabs.pop(tab, None)
+    _tabs[tab] = shown
+    for oldest in list(_tabs)[:-MAX_TABS]:
+        del _tabs[oldest]
+
+
+def _shown(tab: str) -> Shown:
+    shown = _tabs.get(tab)
+    if shown is None:
+        raise _GoneError
+    _keep(tab, shown)
+    return shown
+
+
+def _check_seen(path: object) -> None:
+    """Raise CheckpointNotFoundError for a path of which this process sees no file at all.
+
+    A restore would say no more than that there is none; but whoever chose the file has seen it.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        return
+    path = os.fspath(path)
+    if is_remote(path) or _is_seen(path) or _is_seen(os.path.expanduser(path)):
+        return
+    raise CheckpointNotFoundError(
+        f"{path}: the kernel, on {socket.gethostname()} in {os.getcwd()}, sees no such "
+        f"checkpoint; expected a file {path}{INDEX}. It may run on another machine than Jupyter's "
+        "server: copy the checkpoint to where the kernel runs, or give the path that it has there"
+    )
+
+
+def _is_seen(path: str) -> bool:
+    """Return whether there is a file or directory of this path, or one whose begins so."""
+    if is_file(path + INDEX) or is_file(path) or is_directory(path):
+        return True
+    directory, name = split(path)
+    directory = directory or os.curdir
+    return is_directory(directory) and any(
+        one.startswith(name) for one in list_directory(directory)
+    )

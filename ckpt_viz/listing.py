@@ -1,0 +1,206 @@
+"""The objects that a kernel has to show: the names of what TensorFlow can track.
+
+JupyterLab's panel sends the text of this file to whatever Python kernel runs, with ckpt_viz or
+without. So it is ASCII, stands alone, and imports only what every kernel has imported. Nothing
+changes there, and no code of the objects runs: even `isinstance` would ask for their `__class__`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from itertools import islice
+from keyword import iskeyword
+
+MIME_TYPE = "application/vnd.ckpt-viz.reply+json"
+MAX_OBJECTS = 200
+_MAX_SECONDS = 0.05
+_MAX_ENTRIES = 10_000  # of a directory
+_MAX_LETTERS = 100  # of a class
+
+# Keras 3, or Keras 2 of TensorFlow 2.15; Keras 2 beside Keras 3; TensorFlow's own.
+_KERAS = ("keras.src", "tf_keras.src", "tensorflow.python.keras")
+# The classes of each kind, in the order of the list; an object is of the first that fits.
+_KINDS = (
+    (
+        "",  # not listed: what has no children, or nothing to save
+        "tensorflow.python.ops.variables.Variable",
+        "tensorflow.python.types.core.Callable",
+        "tensorflow.python.types.data.DatasetV2",
+    ),
+    (
+        "checkpoint",
+        "tensorflow.python.checkpoint.checkpoint.Checkpoint",
+        "tensorflow.python.checkpoint.checkpoint.CheckpointV1",
+    ),
+    ("manager", "tensorflow.python.checkpoint.checkpoint_management.CheckpointManager"),
+    ("saver", "tensorflow.python.training.saver.Saver"),
+    ("model", *(f"{k}.{m}.Model" for k in _KERAS for m in ("models.model", "engine.training"))),
+    (
+        "optimizer",
+        *(f"{k}.optimizers.optimizer.{c}" for k in _KERAS for c in ("Optimizer", "_BaseOptimizer")),
+        *(f"{k}.optimizers.legacy.optimizer_v2.OptimizerV2" for k in _KERAS),
+        "tensorflow.python.keras.optimizer_v2.optimizer_v2.OptimizerV2",
+        "tensorflow.python.training.optimizer.Optimizer",
+    ),
+    ("layer", *(f"{k}.{m}.Layer" for k in _KERAS for m in ("layers.layer", "engine.base_layer"))),
+    ("module", "tensorflow.python.module.module.Module"),
+    ("trackable", "tensorflow.python.trackable.base.Trackable"),
+)
+# Without one of these nothing can be shown: Keras runs without TensorFlow, too.
+_ENOUGH = {n for n, (kind, *_) in enumerate(_KINDS) if kind in ("manager", "saver", "trackable")}
+# A member of the classes of variables.
+_IS_VARIABLE = "_should_act_as_resource_variable"
+
+# Past what modules and classes say of themselves: lazy modules load, metaclasses lie.
+_names_in = vars(type(sys))["__dict__"].__get__
+_members_of, _bases_of, _module_of, _name_of = (
+    vars(type)[name].__get__ for name in ("__dict__", "__mro__", "__module__", "__qualname__")
+)
+
+
+class Reply:
+    """Data for the front end, as the value of an expression."""
+
+    def __init__(self, data: dict[str, object]) -> None:
+        self.data = data
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, object]:
+        return {MIME_TYPE: self.data, "text/plain": "a reply to ckpt-viz"}
+
+
+def listed(namespace: dict[str, object]) -> Reply:
+    """Return what there is to show in a namespace, and where ckpt_viz stands in this Python.
+
+    At most 200 objects, by kind and then in the order of the namespace; `left_off` counts the
+    others. Looking takes 50 ms at most; `unread` counts the names, the oldest, that remain then.
+    """
+    objects, unread = _objects(namespace)
+    return Reply(
+        {
+            "objects": [
+                {"name": name, "kind": _KINDS[rank][0], "type": _words(cls)}
+                for rank, name, cls in objects[:MAX_OBJECTS]
+            ],
+            "left_off": max(0, len(objects) - MAX_OBJECTS),
+            "unread": unread,
+            "tensorflow": sys.modules.get("tensorflow") is not None,
+            "ckpt_viz": _version(),
+            "python": sys.executable,
+        }
+    )
+
+
+def _objects(namespace: dict[str, object]) -> tuple[list[tuple[int, str, type]], int]:
+    """Return rank of the kind, name and class of each object; and how many names are unread."""
+    ranks = _ranks()
+    if not ranks:
+        return [], 0
+    until = time.monotonic() + _MAX_SECONDS
+    # A copy, since another thread may set names; it keeps the classes alive, and so their ids.
+    names = dict.copy(namespace)
+    found = []
+    seen: dict[int, int] = {}
+    unread = len(names)
+    for name, obj in reversed(names.items()):
+        if unread % 1000 == 0 and time.monotonic() > until:
+            break
+        unread -= 1
+        cls = type(obj)
+        rank = seen.get(id(cls))
+        if rank is None:
+            rank = seen[id(cls)] = _rank(cls, ranks)
+        if rank and _is_listed(name):
+            found.append((rank, name, cls))
+    found.reverse()
+    return sorted(found, key=lambda one: one[0]), unread
+
+
+def _is_listed(name: object) -> bool:
+    """Return whether a name is one that an expression can ask for, and not IPython's own."""
+    return type(name) is str and name.isidentifier() and name[0] != "_" and not iskeyword(name)
+
+
+def _ranks() -> dict[int, int]:
+    """Return the rank of each class that is imported, by its id."""
+    found = {}
+    for rank, (_, *paths) in enumerate(_KINDS):
+        for path in paths:
+            cls = _imported(path)
+            if cls is not None:
+                found[id(cls)] = rank
+    return found
+
+
+def _imported(path: str) -> object:
+    module, _, name = path.rpartition(".")
+    try:
+        return _names_in(sys.modules.get(module)).get(name)
+    except (AttributeError, TypeError):  # nothing, or something else in the place of a module
+        return None
+
+
+def _rank(cls: type, ranks: dict[int, int]) -> int:
+    """Return the rank of a class, 0 of one that is not listed."""
+    bases = _bases_of(cls) or ()
+    found = {ranks[id(base)] for base in bases if id(base) in ranks}
+    is_variable = any(_IS_VARIABLE in _members_of(base) for base in bases)
+    return min(found) if found & _ENOUGH and not is_variable else 0
+
+
+def _words(cls: type) -> str:
+    """Return a class in few words: `keras.layers.Dense`, `mine.Net`, `Net` of the notebook."""
+    module, name = _text(_module_of, cls), _text(_name_of, cls)
+    top, *inner = module.split(".")
+    shown = [one for one in inner if one in ("layers", "legacy", "models", "optimizers")]
+    words = [*([] if top in ("", "__main__", "builtins") else [top]), *shown[:2], name]
+    public = (_exported(cls) if top == "tensorflow" else None) or ".".join(words)
+    return public[:_MAX_LETTERS].encode("utf-8", "replace").decode("utf-8")
+
+
+def _exported(cls: type) -> str | None:
+    """Return the name that TensorFlow gives a class of its own in public."""
+    for package, attribute in (("tf", "_tf_api_names"), ("tf.compat.v1", "_tf_api_names_v1")):
+        names = _members_of(cls).get(attribute)
+        if type(names) in (list, tuple) and names and type(names[0]) is str:
+            return f"{package}.{names[0]}"
+    return None
+
+
+def _text(ask: Callable[[type], object], cls: type) -> str:
+    """Return what a class is asked for, "" if it is no text: a program may set it to anything."""
+    try:
+        found = ask(cls)
+    except AttributeError:
+        return ""
+    return found if type(found) is str else ""
+
+
+def _version() -> str | None:
+    """Return the version of ckpt_viz in this Python; "" if nothing tells it, None without it.
+
+    It is that in the name of the distribution's directory, beside the package or, of one that
+    is installed to be edited, where packages are installed.
+    """
+    places = [place for place in sys.path if type(place) is str]
+    beside = [os.path.isfile(os.path.join(one, "ckpt_viz", "__init__.py")) for one in places]
+    for place, is_beside in zip(places, beside):  # noqa: B905 (not before Python 3.10)
+        if is_beside or os.path.basename(place) in ("dist-packages", "site-packages"):
+            version = _version_in(place)
+            if version is not None:
+                return version
+    return "" if "ckpt_viz" in sys.modules or any(beside) else None
+
+
+def _version_in(directory: str) -> str | None:
+    begin, end = "ckpt_viz-", ".dist-info"
+    try:
+        with os.scandir(directory) as entries:
+            for name in (entry.name for entry in islice(entries, _MAX_ENTRIES)):
+                if name.startswith(begin) and name.endswith(end):
+                    return name[len(begin) : -len(end)]
+    except (OSError, ValueError):
+        pass
+    return None
