@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 /** From the ground up; a folder stands for the modules in it. */
 const LAYERS: readonly (readonly string[])[] = [
-  ["contract", "columns", "kernel", "shared", "strings", "text"],
+  ["contract", "columns", "defaults", "kernel", "shared", "strings", "text"],
   ["overlay"],
   ["graph", "signs"],
   ["layout", "search"],

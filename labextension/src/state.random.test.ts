@@ -89,7 +89,8 @@ describe.each([...FIXTURES, ...Object.keys(MADE)])("%s", (name) => {
     const graph = MADE[name]?.() ?? (await loadGraph(name));
     for (let seed = 1; seed <= 12; seed++) {
       const random = randomFrom(seed);
-      let state = initialState(graph, () => WIDTHS);
+      const [depth, bookkeeping, matched] = [seed % 4, seed % 2 === 0, seed % 3 > 0];
+      let state = initialState(graph, () => WIDTHS, { depth, bookkeeping, matched });
       const done: Action[] = [];
       for (let i = 0; i < 60; i++) {
         const action = anyAction(state, random);

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { type Defaults, defaultsOf } from "./defaults";
 import type { Graph } from "./graph";
 import { compared, fullTree, loadGraph, treeGraph } from "./graphs.test-data";
+import { ancestors } from "./layout/shown";
 import type { Widths } from "./layout/tidy";
 import {
   type Action,
@@ -246,6 +248,108 @@ describe("a comparison at first", () => {
       role: (id) => (id === 1 || id === 2 ? "bookkeeping" : "object"),
     };
     expect(rowIds(fresh(compared(lists, { problems: [{ nodes: [3] }] })))).toEqual([0, 1, 3]);
+  });
+});
+
+describe("defaults of the page", () => {
+  const opened = (graph: Graph, said: Partial<Defaults>): State =>
+    reduce(
+      initialState(graph, () => WIDTHS, defaultsOf(said)),
+      { type: "resize", width: 600, height: 400 },
+    );
+  const levels = (state: State) => Math.max(...state.rows.map(({ level }) => level));
+  const tree = fullTree(6, 4);
+  const leaves = Array.from({ length: 1296 }, (_, i) => 259 + i);
+
+  it("open as many levels as they say", () => {
+    const graph = fullTree(3, 6);
+    expect([1, 2, 3, 4].map((depth) => opened(graph, { depth }).rows.length)).toEqual([
+      4, 13, 40, 121,
+    ]);
+    expect(rowIds(opened(graph, { depth: 0 }))).toEqual(rowIds(fresh(graph)));
+    expect(opened(fullTree(1, 3), { depth: 9 }).rows.length).toBe(4);
+  });
+
+  it("are the view's own choice: the host hears of nothing, and can come back to it", () => {
+    const state = opened(fullTree(3, 6), { depth: 3 });
+    expect(state.isDefaultExpansion).toBe(true);
+    const back = play(
+      state,
+      { type: "setExpanded", expanded: [0] },
+      { type: "setExpanded", expanded: null },
+    );
+    expect(rowIds(back)).toEqual(rowIds(state));
+    const again = play(state, { type: "load", graph: fullTree(3, 6) });
+    expect(rowIds(again)).toEqual(rowIds(state));
+  });
+
+  it("leave variables closed, with their slots", async () => {
+    const { graph, rows } = opened(await loadGraph("keras3_adam"), { depth: 9 });
+    expect(rows.map(({ id }) => graph.role(id))).toContain("variable");
+    expect(rows.map(({ id }) => graph.role(id))).not.toContain("slot");
+  });
+
+  it("never open more than 400 rows, nor a long list but in chunks", () => {
+    const wide = treeGraph([
+      ...Array(50_000).fill(0),
+      ...Array.from({ length: 50_000 }, (_, i) => i + 1),
+    ]);
+    for (const graph of [fullTree(6, 6), fullTree(50, 3), wide]) {
+      for (const depth of [2, 5, 1000]) {
+        expect(opened(graph, { depth }).rows.length).toBeLessThanOrEqual(400);
+      }
+    }
+    expect(opened(wide, { depth: 1 }).rows.every(({ id, chunk }) => id === 0 || chunk)).toBe(true);
+  });
+
+  it("reveal the problems all the same, whatever the depth", () => {
+    const few = compared(tree, { problems: [{ nodes: [1000] }, { nodes: [1400] }] });
+    for (const depth of [1, 3, 1000]) {
+      const state = opened(few, { depth });
+      expect(rowIds(state)).toEqual(expect.arrayContaining([1000, 1400]));
+      expectInSight(state, 1000);
+    }
+    const unexpanded = opened(few, { depth: 1 });
+    const held = [1000, 1400].flatMap((id) => ancestors(unexpanded.tree, id));
+    expect(new Set(held)).toEqual(unexpanded.expanded);
+    const many = compared(tree, { problems: leaves.map((id) => ({ nodes: [id] })) });
+    expect(opened(many, { depth: 1000 }).rows.length).toBeLessThanOrEqual(800);
+  });
+
+  it("show what Keras tracks for itself, which can be hidden again", () => {
+    const lists: Graph = {
+      ...treeGraph([0, 0, 1]),
+      role: (id) => (id === 1 ? "bookkeeping" : "object"),
+    };
+    const state = opened(lists, { bookkeeping: true });
+    expect(rowIds(state)).toEqual([0, 1, 3, 2]);
+    expect(rowIds(play(state, { type: "showBookkeeping", shows: false }))).toEqual([0, 2]);
+  });
+
+  it("leave of a comparison what calls for a look, as its chip does", () => {
+    const graph = compared(tree, { states: { 700: "shape" }, problems: [{ nodes: [700] }] });
+    const state = opened(graph, { matched: false });
+    const clicked = play(fresh(graph), { type: "showOnlyProblems", only: true });
+    expect(rowIds(state)).toEqual(rowIds(clicked));
+    expect([showsOnlyProblems(state), state.isDefaultExpansion]).toEqual([true, true]);
+    expectInSight(state, 700);
+    const lifted = play(state, { type: "showOnlyProblems", only: false });
+    expect(rowIds(lifted)).toEqual(rowIds(fresh(graph)));
+  });
+
+  it("hide nothing where nothing else would be left", () => {
+    for (const graph of [tree, compared(tree, {})]) {
+      const state = opened(graph, { matched: false });
+      expect([state.hidden.size, rowIds(state)]).toEqual([0, rowIds(fresh(graph))]);
+    }
+  });
+
+  it("show all once a graph comes that has no problem any more", () => {
+    const wrong = compared(tree, { states: { 700: "shape" }, problems: [{ nodes: [700] }] });
+    const state = opened(wrong, { matched: false });
+    expect(play(state, { type: "load", graph: wrong }).hidden).toBe(state.hidden);
+    const solved = play(state, { type: "load", graph: compared(tree, {}) });
+    expect([solved.hidden.size, levels(solved)]).toEqual([0, 5]);
   });
 });
 

@@ -1,6 +1,7 @@
 /** The view's state: one readonly object, and one function that answers every action. */
 
 import type { NodeState } from "./contract";
+import { type Defaults, defaultsOf } from "./defaults";
 import { type Graph, ROOT } from "./graph";
 import {
   callingForALook,
@@ -31,6 +32,8 @@ export type Drawn = "tree" | "textbook";
 export interface State {
   readonly graph: Graph;
   readonly widthsOf: (graph: Graph) => Widths;
+  /** How many levels somebody wants open at first; 0: the view chooses. */
+  readonly depth: number;
   readonly showsBookkeeping: boolean;
   /** Nodes in these states are not shown; always empty without a comparison. */
   readonly hidden: ReadonlySet<NodeState>;
@@ -105,17 +108,22 @@ const MIN_FIT_SCALE = 0.7;
 /** A picture is wide, and worth a look from further away. */
 const MIN_PICTURE_SCALE = 0.5;
 
-export function initialState(graph: Graph, widthsOf: (graph: Graph) => Widths): State {
-  const tree = shownTree(graph, false);
-  return fitted(
+export function initialState(
+  graph: Graph,
+  widthsOf: (graph: Graph) => Widths,
+  { bookkeeping, depth, matched }: Defaults = defaultsOf({}),
+): State {
+  const tree = shownTree(graph, bookkeeping);
+  const state = fitted(
     arrange({
       graph,
       widthsOf,
-      showsBookkeeping: false,
+      depth,
+      showsBookkeeping: bookkeeping,
       hidden: NOTHING,
       tree,
       focus: ROOT,
-      expanded: initialExpansion(graph, tree, NOTHING),
+      expanded: initialExpansion({ graph, tree, hidden: NOTHING, depth }),
       isDefaultExpansion: true,
       openedBefore: null,
       problem: null,
@@ -131,6 +139,7 @@ export function initialState(graph: Graph, widthsOf: (graph: Graph) => Widths): 
       height: 0,
     }),
   );
+  return matched || !hasDifferences(graph) ? state : narrowed(state, { hidden: QUIET });
 }
 
 export function reduce(state: State, action: Action): State {
@@ -216,7 +225,10 @@ export function isNode({ graph }: Pick<State, "graph">, id: number): boolean {
 function load(state: State, graph: Graph): State {
   const placed = placesIn(state.graph, graph);
   const found = state.query === "" ? NOTHING_FOUND : searched(graph, state.query);
-  const { hidden, isDefaultExpansion, mode, showsBookkeeping } = state;
+  const { isDefaultExpansion, mode, showsBookkeeping } = state;
+  // Where there is no problem any more all is shown, instead of nothing.
+  const isSolved = showsOnlyProblems(state) && !hasDifferences(graph);
+  const hidden = isSolved ? NOTHING : state.hidden;
   const tree = shownTree(graph, showsBookkeeping, hidden, keptBySearch({ found, mode }));
   const again = (id: number): number | null => {
     const chunk = state.tree.chunk(id);
@@ -229,11 +241,11 @@ function load(state: State, graph: Graph): State {
   const selected = state.selected === null ? null : again(state.selected);
   const kept = [...state.expanded].map(again).filter((id) => id !== null);
   const expanded = isDefaultExpansion
-    ? new Set([...initialExpansion(graph, tree, hidden), ...kept])
+    ? new Set([...initialExpansion({ ...state, graph, tree, hidden }), ...kept])
     : new Set(kept);
   const next = arrange({
     ...state,
-    ...{ graph, tree, focus, found, selected, expanded },
+    ...{ graph, hidden, tree, focus, found, selected, expanded },
     openedBefore: null,
     problem: null,
     shared: null,
@@ -348,6 +360,11 @@ export function isAtProblem({ graph, problem, selected }: State): boolean {
     : graph.overlay.problemsOf(selected).includes(problem);
 }
 
+/** Whether something would remain of a comparison without what is quiet. */
+export function hasDifferences({ overlay }: Graph): boolean {
+  return overlay?.counts.some(({ state }) => !isQuiet(state)) === true;
+}
+
 export function showsOnlyProblems({ graph, hidden }: State): boolean {
   const counts = graph.overlay?.counts ?? [];
   return hidden.size > 0 && counts.every(({ state }) => hidden.has(state) === isQuiet(state));
@@ -401,7 +418,7 @@ function narrowed(
     tree,
     // What is found may stand anywhere.
     focus: found === null ? changed.focus : ROOT,
-    expanded: isNarrow ? initialExpansion(graph, tree, hidden, wanted) : before,
+    expanded: isNarrow ? initialExpansion({ ...changed, tree }, wanted) : before,
     openedBefore: isNarrow ? before : null,
   });
   const { selected } = next;
@@ -437,13 +454,11 @@ function openSiblings(state: State): State {
 }
 
 function setExpanded(state: State, ids: readonly number[] | null): State {
-  const { graph, hidden, isDefaultExpansion, tree } = state;
-  if (ids === null && isDefaultExpansion) {
+  if (ids === null && state.isDefaultExpansion) {
     return state;
   }
   const chunks = [...state.expanded].filter((id) => !isNode(state, id));
-  const expanded =
-    ids === null ? initialExpansion(graph, tree, hidden) : new Set([...ids, ...chunks]);
+  const expanded = ids === null ? initialExpansion(state) : new Set([...ids, ...chunks]);
   if (sameSet(expanded, state.expanded)) {
     return state;
   }

@@ -3,6 +3,7 @@
 import { render } from "preact";
 import { useMemo } from "preact/hooks";
 import { decode } from "./contract";
+import { readDefaults } from "./defaults";
 import { Breadcrumbs } from "./draw/breadcrumbs";
 import { Details } from "./draw/details";
 import { Drawing } from "./draw/drawing";
@@ -110,7 +111,8 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
     }
     typesetterOf ??= typesetters(getComputedStyle(root).fontFamily);
     if (state === null) {
-      state = initialState(graph, typesetterOf);
+      const defaults = readDefaults(document.documentElement.dataset);
+      state = initialState(graph, typesetterOf, defaults);
       draw();
     } else {
       update({ type: "load", graph });

@@ -1,8 +1,7 @@
 /** The states that occur, as sign, word and number; each can be switched off. */
 
-import { isQuiet } from "../overlay";
 import { stateSign } from "../signs";
-import { type State, showsOnlyProblems } from "../state";
+import { hasDifferences, type State, showsOnlyProblems } from "../state";
 import * as WORDS from "../strings";
 import { formatCount } from "../text";
 import { SignIcon } from "./icons";
@@ -20,10 +19,9 @@ export function Filters({ state, dispatch }: FiltersProps) {
     return null;
   }
   const only = showsOnlyProblems(state);
-  const isUseful = overlay.counts.some(({ state }) => !isQuiet(state));
   return (
     <ul class="ckv-legend ckv-filters" aria-label={WORDS.states}>
-      {isUseful ? (
+      {hasDifferences(graph) ? (
         <li>
           <button
             type="button"

@@ -12,7 +12,7 @@ import { type Output, outputsOf, Stored } from "./stored";
 /** Ahead of the widget's own view (-10), an error message where no kernel knows the widget. */
 const RANK = -20;
 
-const plugin: JupyterFrontEndPlugin<void> = {
+const outputs: JupyterFrontEndPlugin<void> = {
   id: "ckpt-viz:renderer",
   description: "Renders the object graphs of TensorFlow checkpoints in outputs.",
   autoStart: true,
@@ -79,4 +79,4 @@ function forEach<T extends Widget>(
   tracker?.widgetAdded.connect((_, widget) => call(widget));
 }
 
-export default plugin;
+export default outputs;

@@ -22,7 +22,7 @@ export interface Row {
 
 /** A visible tree of at most this many rows opens by itself. */
 const COMFORTABLE_ROWS = 25;
-/** Up to this many rows, what stands above problems opens, too. */
+/** Up to this many rows, what stands above problems opens, too; or the levels that are asked for. */
 const MAX_REVEALED_ROWS = 400;
 
 /** The rows from `top` down. */
@@ -53,23 +53,25 @@ export function visibleRows(
 }
 
 /**
- * What is open at first: breadth first, as long as the rows stay few. Variables stay closed,
- * their slots show as chips.
+ * What is open at first: breadth first, as long as the rows stay few; or so many levels, as long as
+ * the rows stay within bounds. Variables stay closed, their slots show as chips.
  */
 export function defaultExpansion(
   graph: Graph,
   childrenOf: ChildrenOf,
   top = ROOT,
+  depth = 0,
 ): ReadonlySet<number> {
+  const maxRows = depth === 0 ? COMFORTABLE_ROWS : MAX_REVEALED_ROWS;
   const expanded = new Set<number>();
   let rows = 1;
   let layer = [top];
-  while (layer.length > 0) {
+  for (let level = 1; layer.length > 0 && (depth === 0 || level <= depth); level++) {
     const next: number[] = [];
     for (const id of layer) {
       const children = Array.from(childrenOf(id));
       const isVariable = id < graph.size && graph.role(id) === "variable";
-      const fits = !isVariable && rows + children.length <= COMFORTABLE_ROWS;
+      const fits = !isVariable && rows + children.length <= maxRows;
       if (id === top || (children.length > 0 && fits)) {
         expanded.add(id);
         rows += children.length;
@@ -81,15 +83,23 @@ export function defaultExpansion(
   return expanded;
 }
 
+/** What is shown of a graph, of which something is to be open at first. */
+interface Opening {
+  readonly graph: Graph;
+  readonly tree: ShownTree;
+  readonly hidden: ReadonlySet<NodeState>;
+  /** How many levels are asked for; 0: the view chooses. */
+  readonly depth: number;
+}
+
 /** What is open at first, with what stands above the nodes that are wanted in sight. */
 export function initialExpansion(
-  graph: Graph,
-  tree: ShownTree,
-  hidden: ReadonlySet<NodeState>,
+  { graph, tree, hidden, depth }: Opening,
   wanted: Iterable<number> = callingForALook(graph, hidden),
 ): ReadonlySet<number> {
-  const expanded = new Set(defaultExpansion(graph, tree.children));
-  let rows = visibleRows(tree.children, expanded).length;
+  const expanded = new Set(defaultExpansion(graph, tree.children, ROOT, depth));
+  // Levels that are asked for take no room from problems.
+  let rows = depth === 0 ? visibleRows(tree.children, expanded).length : 0;
   for (const id of wanted) {
     const closed = closedAbove(tree, expanded, id);
     const more = closed.reduce((sum, ancestor) => sum + tree.children(ancestor).length, 0);

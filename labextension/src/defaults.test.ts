@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { defaultsOf, readDefaults, setDefaults } from "./defaults";
+
+const BUILT_IN = { depth: 0, bookkeeping: false, matched: true };
+
+it("reads from a page what was set there", () => {
+  const page: DOMStringMap = {};
+  const set = { depth: 2, bookkeeping: true, matched: false };
+  setDefaults(page, set, false);
+  expect(readDefaults(page)).toEqual(set);
+});
+
+it.each([
+  [undefined, {}],
+  ["{}", {}],
+  ['{"depth": 2}', { depth: 2 }],
+  ['{"bookkeeping": true, "matched": false}', { bookkeeping: true, matched: false }],
+  ['{"depth": 1, "of another version": []}', { depth: 1 }],
+  ['{"depth": null, "bookkeeping": null, "matched": null}', {}],
+  ['{"depth": "2", "bookkeeping": 1, "matched": 0}', {}],
+  ['{"depth": -1}', {}],
+  ['{"depth": 1.5}', {}],
+  ['{"depth": 1e999}', {}],
+  ["", {}],
+  ["{", {}],
+  ["null", {}],
+  ["[]", {}],
+  ["7", {}],
+])("what does not say it, or is malformed, leaves the built-in default: %s", (ckptViz, said) => {
+  expect(readDefaults({ ckptViz })).toEqual({ ...BUILT_IN, ...said });
+});
+
+it("classic colours are an attribute that the style sheet knows, there or gone", () => {
+  const page: DOMStringMap = {};
+  setDefaults(page, defaultsOf({}), true);
+  expect(page).toHaveProperty("ckptVizClassic");
+  const style = readFileSync(new URL("../style/explorer.css", import.meta.url), "utf8");
+  expect(style).toContain("[data-ckpt-viz-classic] .ckpt-viz {");
+  setDefaults(page, defaultsOf({}), false);
+  expect(page).not.toHaveProperty("ckptVizClassic");
+});

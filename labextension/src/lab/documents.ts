@@ -1,0 +1,169 @@
+/** Files and directories of checkpoints as documents of JupyterLab. Nothing is written for them. */
+
+import type { JupyterFrontEnd } from "@jupyterlab/application";
+import { PathExt } from "@jupyterlab/coreutils";
+import {
+  ABCWidgetFactory,
+  DocumentModel,
+  type DocumentRegistry,
+  DocumentWidget,
+  TextModelFactory,
+} from "@jupyterlab/docregistry";
+import type { Contents } from "@jupyterlab/services";
+import { checkpointIcon } from "./icons";
+import { ExplorerPanel } from "./panel";
+import { PATTERNS } from "./paths";
+import type { Tabs } from "./tabs";
+
+export const FACTORY = "Checkpoint";
+const FACTORY_OF_DIRECTORIES = "Checkpoint directory";
+const MIME = "application/x-tensorflow-checkpoint";
+
+export type CheckpointDocument = DocumentWidget<ExplorerPanel>;
+
+/** The factory for a file or directory. */
+export function factoryOf({ type }: Pick<Contents.IModel, "type">): string {
+  return type === "directory" ? FACTORY_OF_DIRECTORIES : FACTORY;
+}
+
+/** Register what opens checkpoints; `compare` opens the comparison of two paths. */
+export function addDocuments(
+  { docRegistry }: JupyterFrontEnd,
+  tabs: Tabs,
+  compare: (path: string, against: string) => void,
+  created: (document: CheckpointDocument, factory: string) => void,
+): void {
+  const { trans } = tabs;
+  const types = [
+    { name: "index", displayName: trans.__("TensorFlow checkpoint"), pattern: PATTERNS.index },
+    { name: "shard", displayName: trans.__("Shard of a checkpoint"), pattern: PATTERNS.shard },
+    { name: "state", displayName: trans.__("State of checkpoints"), pattern: PATTERNS.state },
+    { name: "meta", displayName: trans.__("TensorFlow MetaGraph"), pattern: PATTERNS.meta },
+    { name: "saved-model", displayName: trans.__("SavedModel"), pattern: PATTERNS.savedModel },
+  ].map((type) => ({ ...type, name: `tensorflow-checkpoint-${type.name}`, extensions: [] }));
+  const others = [
+    { name: "index", displayName: trans.__("Index"), extensions: [".index"] },
+    { name: "meta", displayName: trans.__("Meta"), extensions: [".meta"] },
+  ].map((type) => ({ ...type, name: `other-${type.name}` }));
+  for (const type of types) {
+    docRegistry.addFileType({
+      ...type,
+      mimeTypes: [MIME],
+      fileFormat: null,
+      contentType: "file",
+      icon: checkpointIcon,
+    });
+  }
+  // Who else has files of these suffixes finds the explorer under "Open With".
+  for (const type of others) {
+    docRegistry.addFileType({ ...type, mimeTypes: ["application/octet-stream"] });
+  }
+  const names = types.map(({ name }) => name);
+  const add = (
+    contentType: Contents.ContentType,
+    options: DocumentRegistry.IWidgetFactoryOptions,
+  ) => {
+    const model = new NothingReadFactory(contentType);
+    docRegistry.addModelFactory(model);
+    const factory = new Factory(
+      { ...options, modelName: model.name, readOnly: true },
+      tabs,
+      compare,
+    );
+    docRegistry.addWidgetFactory(factory as DocumentRegistry.WidgetFactory);
+    factory.widgetCreated.connect((_, document) => created(document, factory.name));
+  };
+  add("file", {
+    name: FACTORY,
+    label: trans.__("Checkpoint Explorer"),
+    fileTypes: [...names, ...others.map(({ name }) => name)],
+    defaultFor: names,
+  });
+  add("directory", {
+    name: FACTORY_OF_DIRECTORIES,
+    label: trans.__("Checkpoint Explorer"),
+    fileTypes: [],
+  });
+}
+
+/**
+ * A document that is never loaded into the browser nor saved.
+ *
+ * JupyterLab makes a copy in .ipynb_checkpoints of each file that can be saved; one that says
+ * that somebody else saves it, as in real-time collaboration, is left alone.
+ */
+class NothingRead extends DocumentModel {
+  override get collaborative(): boolean {
+    return true;
+  }
+}
+
+class NothingReadFactory extends TextModelFactory {
+  readonly #contentType: Contents.ContentType;
+
+  constructor(contentType: Contents.ContentType) {
+    super(false);
+    this.#contentType = contentType;
+  }
+
+  override get name(): string {
+    return `ckpt-viz-${this.#contentType}`;
+  }
+
+  override get contentType(): Contents.ContentType {
+    return this.#contentType;
+  }
+
+  override get fileFormat(): Contents.FileFormat {
+    return null;
+  }
+
+  override createNew(options?: Parameters<TextModelFactory["createNew"]>[0]): DocumentModel {
+    const model = new NothingRead(options);
+    model.readOnly = true;
+    return model;
+  }
+}
+
+class Factory extends ABCWidgetFactory<CheckpointDocument> {
+  readonly #tabs: Tabs;
+  readonly #compare: (path: string, against: string) => void;
+
+  constructor(
+    options: DocumentRegistry.IWidgetFactoryOptions,
+    tabs: Tabs,
+    compare: (path: string, against: string) => void,
+  ) {
+    super(options as DocumentRegistry.IWidgetFactoryOptions<CheckpointDocument>);
+    this.#tabs = tabs;
+    this.#compare = compare;
+  }
+
+  protected override createNewWidget(context: DocumentRegistry.Context): CheckpointDocument {
+    const { server, trans } = this.#tabs;
+    // To ask Jupyter's server for the copies of a file makes their directory beside the file.
+    context.listCheckpoints = () => Promise.resolve([]);
+    let shown = context.path;
+    const content = new ExplorerPanel(server.source(shown), trans);
+    const show = (path: string) => {
+      shown = path;
+      void content.setSource(server.source(path));
+    };
+    context.pathChanged.connect((_, path) => show(path));
+    const document = new DocumentWidget({ context, content });
+    document.title.icon = checkpointIcon;
+    const compare = (against: string) => this.#compare(shown, against);
+    const items = this.#tabs.toolbar(
+      content,
+      trans.__("Compare with…"),
+      () => PathExt.dirname(shown),
+      compare,
+      show,
+    );
+    for (const { name, widget } of items) {
+      document.toolbar.addItem(name, widget);
+    }
+    document.title.caption = PathExt.dirname(shown);
+    return document;
+  }
+}

@@ -1,0 +1,36 @@
+import type { Drag } from "@lumino/dragdrop";
+import type { Widget } from "@lumino/widgets";
+
+/** What JupyterLab's file browser drags: a list of contents paths. */
+const PATHS = "application/x-jupyter-icontents";
+const OVER = "ckpt-viz-drop";
+
+/** Call with the first of the paths that are dropped on a widget, and what they are dropped on. */
+export function acceptPaths(widget: Widget, call: (path: string, target: Element) => void): void {
+  const { node } = widget;
+  const listener = (event: Event) => {
+    const drag = event as Drag.Event;
+    if (!drag.mimeData.hasData(PATHS)) {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    node.classList.toggle(OVER, event.type === "lm-dragenter" || event.type === "lm-dragover");
+    drag.dropAction = "copy";
+    if (event.type === "lm-drop") {
+      const [path] = drag.mimeData.getData(PATHS) as readonly string[];
+      if (path !== undefined) {
+        call(path, event.target as Element);
+      }
+    }
+  };
+  const types = ["lm-dragenter", "lm-dragleave", "lm-dragover", "lm-drop"];
+  for (const type of types) {
+    node.addEventListener(type, listener);
+  }
+  widget.disposed.connect(() => {
+    for (const type of types) {
+      node.removeEventListener(type, listener);
+    }
+  });
+}

@@ -1,0 +1,5 @@
+import explorer from "./explorer";
+import live from "./live";
+import outputs from "./outputs";
+
+export default [outputs, explorer, live];

@@ -1,0 +1,155 @@
+/** The checkpointable objects among a kernel's variables, kept up to date while one looks on. */
+
+import type { Kernel, KernelMessage } from "@jupyterlab/services";
+import type { TranslationBundle } from "@jupyterlab/translation";
+import { type ISignal, Signal } from "@lumino/signaling";
+import LISTING from "../../../../ckpt_viz/listing.py";
+import { whyWords } from "../../text";
+import { evaluate, literal } from "./requests";
+
+export type Kind =
+  | "checkpoint"
+  | "manager"
+  | "saver"
+  | "model"
+  | "optimizer"
+  | "layer"
+  | "module"
+  | "trackable";
+
+export interface LiveObject {
+  /** The variable's name. */
+  readonly name: string;
+  readonly kind: Kind;
+  /** The class's name. */
+  readonly type: string;
+}
+
+export interface Listed {
+  readonly objects: readonly LiveObject[];
+  /** How many more there are. */
+  readonly left_off: number;
+  /** How many names there was no time for. */
+  readonly unread: number;
+  /** Whether the program has imported it. */
+  readonly tensorflow: boolean;
+  /** Its version in the kernel's environment; null where it is not installed. */
+  readonly ckpt_viz: string | null;
+  /** The kernel's interpreter. */
+  readonly python: string;
+}
+
+// The kernel may lack ckpt_viz, so it is sent what lists. Names that a program has given another
+// meaning, `list` say, are not used.
+const EXPRESSION =
+  `(lambda ns: (__import__('builtins').exec(${literal(LISTING)}, ns), ` +
+  "ns['listed'](__import__('builtins').globals()))[1])({})";
+
+/** Lists a kernel's objects at first and after each cell that has run, while it is watched. */
+export class LiveObjects {
+  readonly #trans: TranslationBundle;
+  readonly #changed = new Signal<this, void>(this);
+  #kernel: Kernel.IKernelConnection | null = null;
+  #isWatched = false;
+  /** A cell has run since the last list was asked for. */
+  #isDue = false;
+  #isAsking = false;
+  #listed: Listed | null = null;
+  #problem: string | null = null;
+
+  constructor(trans: TranslationBundle) {
+    this.#trans = trans;
+  }
+
+  /** Tells of each new list. */
+  get changed(): ISignal<this, void> {
+    return this.#changed;
+  }
+
+  /** The last list; null before the first one. */
+  get listed(): Listed | null {
+    return this.#listed;
+  }
+
+  /** Why there is no list; null where there is, or will be. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  get kernel(): Kernel.IKernelConnection | null {
+    return this.#kernel;
+  }
+
+  setKernel(kernel: Kernel.IKernelConnection | null): void {
+    if (kernel === this.#kernel) {
+      return;
+    }
+    this.#kernel?.iopubMessage.disconnect(this.#hear, this);
+    this.#kernel?.statusChanged.disconnect(this.#followStatus, this);
+    this.#kernel = kernel;
+    this.#listed = null;
+    this.#problem = null;
+    kernel?.iopubMessage.connect(this.#hear, this);
+    kernel?.statusChanged.connect(this.#followStatus, this);
+    this.#isDue = true;
+    this.#changed.emit();
+    void this.#list();
+  }
+
+  /** Whether somebody looks on; nothing is asked of a kernel for nobody. */
+  setWatched(isWatched: boolean): void {
+    this.#isWatched = isWatched;
+    void this.#list();
+  }
+
+  /** List them now. */
+  refresh(): void {
+    this.#isDue = true;
+    void this.#list();
+  }
+
+  // Silent requests, our own among them, are not announced as input.
+  #hear(_: Kernel.IKernelConnection, message: KernelMessage.IIOPubMessage): void {
+    if (message.header.msg_type === "execute_input") {
+      this.#isDue = true;
+    }
+  }
+
+  #followStatus(_: Kernel.IKernelConnection, status: Kernel.Status): void {
+    if (status === "restarting" || status === "autorestarting" || status === "dead") {
+      this.#listed = null;
+      this.#isDue = true;
+      this.#changed.emit();
+    } else if (status === "idle") {
+      void this.#list();
+    }
+  }
+
+  async #list(): Promise<void> {
+    const kernel = this.#kernel;
+    if (kernel === null || !this.#isWatched || !this.#isDue || this.#isAsking) {
+      return;
+    }
+    this.#isDue = false;
+    this.#isAsking = true;
+    let found: Listed | null = null;
+    let problem: string | null = null;
+    try {
+      const { language_info: language } = await kernel.info;
+      if (language.name === "python") {
+        found = await evaluate<Listed>(kernel, EXPRESSION);
+      } else {
+        problem = this.#trans.__("The kernel runs %1, not Python.", language.name);
+      }
+    } catch (error) {
+      problem = whyWords(error);
+    }
+    this.#isAsking = false;
+    if (kernel === this.#kernel) {
+      this.#listed = found ?? this.#listed;
+      this.#problem = problem;
+      this.#changed.emit();
+    }
+    void this.#list(); // another kernel, or a cell that has run meanwhile
+  }
+}

@@ -1,0 +1,192 @@
+/** The side panel of live objects. */
+
+import type { TranslationBundle } from "@jupyterlab/translation";
+import { Widget } from "@lumino/widgets";
+import { render } from "preact";
+import { sentenceText, visible } from "../../text";
+import { acceptPaths } from "../drop";
+import type { Kind, LiveObject, LiveObjects } from "./objects";
+
+export interface PanelActions {
+  /** Opens the live explorer of a variable. */
+  show(name: string): void;
+  /** Checks what a restore would do, with a checkpoint that is picked or, if given, dropped. */
+  check(name: string, path?: string): void;
+  insert(name: string): void;
+}
+
+/** The place whose kernel is looked at: its name, or null where there is none. */
+type Where = () => string | null;
+
+export class LivePanel extends Widget {
+  readonly #objects: LiveObjects;
+  readonly #actions: PanelActions;
+  readonly #where: Where;
+  readonly #trans: TranslationBundle;
+
+  constructor(objects: LiveObjects, actions: PanelActions, where: Where, trans: TranslationBundle) {
+    super();
+    this.#objects = objects;
+    this.#actions = actions;
+    this.#where = where;
+    this.#trans = trans;
+    this.addClass("ckpt-viz-live");
+    objects.changed.connect(this.update, this);
+    acceptPaths(this, (path, target) => this.#dropped(path, target));
+    this.update();
+  }
+
+  override dispose(): void {
+    this.#objects.setWatched(false);
+    this.#objects.changed.disconnect(this.update, this);
+    render(null, this.node);
+    super.dispose();
+  }
+
+  protected override onAfterShow(): void {
+    this.#objects.setWatched(true);
+    this.update();
+  }
+
+  protected override onAfterHide(): void {
+    this.#objects.setWatched(false);
+  }
+
+  protected override onActivateRequest(): void {
+    this.node.querySelector("button")?.focus();
+  }
+
+  protected override onUpdateRequest(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    const { listed } = this.#objects;
+    render(
+      <>
+        <header>
+          <h2>{this.#trans.__("Live TensorFlow Objects")}</h2>
+          <p>{visible(this.#where() ?? this.#trans.__("No notebook or console is open."))}</p>
+        </header>
+        {this.#said().map((sentence) => (
+          <p key={sentence} class="ckpt-viz-live-said" role="status">
+            {sentenceText(sentence)}
+          </p>
+        ))}
+        <ul aria-label={this.#trans.__("Checkpointable objects of the kernel")}>
+          {listed?.objects.map((one) => (
+            <Item key={one.name} one={one} actions={this.#actions} trans={this.#trans} />
+          ))}
+        </ul>
+      </>,
+      this.node,
+    );
+  }
+
+  /** What is to be said beside the list, or in its place. */
+  #said(): readonly string[] {
+    const { listed, problem, kernel } = this.#objects;
+    const trans = this.#trans;
+    if (problem !== null) {
+      return [problem];
+    }
+    if (this.#where() === null) {
+      return [
+        trans.__(
+          "Open a notebook: the objects of its kernel that TensorFlow can save are listed here.",
+        ),
+      ];
+    }
+    if (kernel === null) {
+      return [trans.__("The notebook has no kernel yet.")];
+    }
+    if (listed === null) {
+      return [trans.__("Waiting for the kernel …")];
+    }
+    const said = [];
+    if (!listed.tensorflow) {
+      said.push(trans.__("The kernel has not imported TensorFlow."));
+    } else if (listed.objects.length === 0) {
+      said.push(
+        trans.__(
+          "No variable of the kernel is a checkpoint, model, module, optimizer or manager; objects appear here when a cell has made them.",
+        ),
+      );
+    } else if (listed.ckpt_viz === null) {
+      said.push(
+        trans.__(
+          "To open them, the kernel's environment needs ckpt-viz: run `%pip install ckpt-viz` in a cell (%1).",
+          listed.python,
+        ),
+      );
+    }
+    if (listed.left_off > 0) {
+      said.push(trans.__("%1 more are not listed.", listed.left_off));
+    }
+    if (listed.unread > 0) {
+      said.push(trans.__("%1 names were not looked at: the kernel has too many.", listed.unread));
+    }
+    return said;
+  }
+
+  /** A file that is dropped on a row is checked against that row's object. */
+  #dropped(path: string, target: Element): void {
+    const name = target.closest<HTMLElement>("li")?.dataset.name;
+    if (name !== undefined) {
+      this.#actions.check(name, path);
+    }
+  }
+}
+
+interface ItemProps {
+  readonly one: LiveObject;
+  readonly actions: PanelActions;
+  readonly trans: TranslationBundle;
+}
+
+function Item({ one: { name, kind, type }, actions, trans }: ItemProps) {
+  return (
+    <li data-name={name} data-kind={kind}>
+      <button
+        type="button"
+        class="ckpt-viz-live-open"
+        title={trans.__("Open the live explorer of %1", name)}
+        onClick={() => actions.show(name)}
+      >
+        <Sign kind={kind} />
+        <b>{visible(name)}</b> <span>{visible(type)}</span>
+      </button>
+      <span class="ckpt-viz-live-more">
+        <button
+          type="button"
+          title={trans.__(
+            "Check what restoring a checkpoint into %1 would do; one can also be dropped here",
+            name,
+          )}
+          onClick={() => actions.check(name)}
+        >
+          {trans.__("Check…")}
+        </button>
+        <button
+          type="button"
+          title={trans.__("Insert cv.show(%1) into the notebook", name)}
+          onClick={() => actions.insert(name)}
+        >
+          {trans.__("Insert code")}
+        </button>
+      </span>
+    </li>
+  );
+}
+
+/** The shapes of the explorer: a hexagon for optimizers, else a rectangle. */
+function Sign({ kind }: { readonly kind: Kind }) {
+  return (
+    <svg class="ckpt-viz-live-sign" viewBox="0 0 16 12" width="16" height="12" aria-hidden="true">
+      {kind === "optimizer" ? (
+        <path d="M4 1h8l3 5-3 5H4L1 6z" />
+      ) : (
+        <rect x="1" y="1" width="14" height="10" rx="2" />
+      )}
+    </svg>
+  );
+}

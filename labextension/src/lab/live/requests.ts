@@ -1,0 +1,68 @@
+/** Questions to a kernel that leave no trace there: one user expression, silent and unnumbered. */
+
+import type { Kernel, KernelMessage } from "@jupyterlab/services";
+
+/** In what the answer stands; ckpt_viz/listing.py and kernel_tabs.py give it. */
+const REPLY = "application/vnd.ckpt-viz.reply+json";
+
+type Connection = Pick<Kernel.IKernelConnection, "requestExecute">;
+
+interface Evaluated {
+  readonly status?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly ename?: string;
+  readonly evalue?: string;
+}
+
+/** What the kernel said went wrong. */
+export class KernelError extends Error {
+  /** The exception's class. */
+  readonly type: string;
+
+  constructor(type: string, message: string) {
+    super(`${type}: ${message}`);
+    this.type = type;
+  }
+}
+
+/** The value of an expression in a Python kernel; it waits for the cells that run. */
+export async function evaluate<Data>(
+  kernel: Connection,
+  expression: string,
+  signal?: AbortSignal,
+): Promise<Data> {
+  signal?.throwIfAborted();
+  const future = kernel.requestExecute({
+    code: "",
+    silent: true,
+    store_history: false,
+    allow_stdin: false,
+    stop_on_error: false,
+    user_expressions: { reply: expression },
+  });
+  const cancelled = new Promise<never>((_, reject) => {
+    signal?.addEventListener("abort", () => {
+      future.dispose();
+      reject(new DOMException("", "AbortError"));
+    });
+  });
+  const { content } = await Promise.race([future.done, cancelled]);
+  return dataOf<Data>(content);
+}
+
+function dataOf<Data>(content: KernelMessage.IExecuteReplyMsg["content"]): Data {
+  if (content.status !== "ok") {
+    throw new KernelError("KernelError", `the kernel answered with status ${content.status}`);
+  }
+  const { reply } = content.user_expressions as { readonly reply?: Evaluated };
+  if (reply?.status !== "ok") {
+    throw new KernelError(reply?.ename ?? "KernelError", reply?.evalue ?? "no answer");
+  }
+  return reply.data?.[REPLY] as Data;
+}
+
+/** A Python literal for a text. */
+export function literal(text: string): string {
+  // Of JSON's escapes Python knows all but those of half characters in pairs, which it needs not.
+  return JSON.stringify(text);
+}

@@ -1,0 +1,202 @@
+/** Live objects of a kernel, alone or beside a checkpoint: walked over there, shown here. */
+
+import type { Kernel, KernelMessage } from "@jupyterlab/services";
+import type { TranslationBundle } from "@jupyterlab/translation";
+import { DisposableDelegate, type IDisposable } from "@lumino/disposable";
+import { version } from "../../../package.json";
+import { VERSION } from "../../contract";
+import type { Answer, Ask } from "../../kernel";
+import { bytesOf } from "../../shared";
+import type { ViewState } from "../../view";
+import type { Loaded, Source } from "../source";
+import { evaluate, KernelError, literal } from "./requests";
+
+interface Opened {
+  readonly error?: string;
+  /** The kernel does not know the tab. */
+  readonly gone?: boolean;
+  readonly version: string;
+  readonly format: number;
+  readonly tab: string;
+  readonly payload: string;
+  readonly selected?: number | null;
+  readonly expanded?: readonly number[] | null;
+}
+
+interface Answered {
+  readonly error?: string;
+  readonly answer?: Answer;
+  readonly buffers?: readonly string[];
+}
+
+const TABS = "__import__('ckpt_viz.kernel_tabs', fromlist=['_'])";
+
+/** Closes a tab without importing what a kernel that has restarted may not have imported. */
+const FORGET =
+  "(lambda tab: (lambda tabs: tabs and tabs.closed(tab))" +
+  "(__import__('sys').modules.get('ckpt_viz.kernel_tabs')))";
+
+/** A variable of a kernel, and the path as `restore` would get it of what it is checked against. */
+export interface LivePlace {
+  readonly name: string;
+  readonly against: string | null;
+}
+
+export class LiveSource implements Source {
+  readonly #connect: () => Promise<Kernel.IKernelConnection>;
+  readonly #trans: TranslationBundle;
+  readonly #place: LivePlace;
+  #kernel: Kernel.IKernelConnection | null = null;
+  #tab: string | null = null;
+
+  constructor(
+    connect: () => Promise<Kernel.IKernelConnection>,
+    trans: TranslationBundle,
+    place: LivePlace,
+  ) {
+    this.#connect = connect;
+    this.#trans = trans;
+    this.#place = place;
+  }
+
+  get staleWords(): string {
+    return this.#trans.__("Cells have run since this was read from the kernel.");
+  }
+
+  get loadingWords(): string {
+    return this.#trans.__("Asking the kernel for %1 …", this.#place.name);
+  }
+
+  readonly ask: Ask = async (question) => {
+    const named = JSON.stringify({ ...question, source: this.#place.name });
+    const asked = `asked(${literal(this.#tab ?? "")}, ${literal(named)})`;
+    const kernel = await this.#connected();
+    const { error, answer, buffers } = await evaluate<Answered>(kernel, `${TABS}.${asked}`);
+    const views = (buffers ?? []).map(
+      (buffer) => new DataView(bytesOf(buffer).buffer as ArrayBuffer),
+    );
+    return [answer ?? { error: error ?? "" }, views];
+  };
+
+  async load(signal: AbortSignal, before: ViewState | null): Promise<Loaded> {
+    const kernel = await this.#connected();
+    const opened = await this.#opened(kernel, before, signal);
+    if (opened.error !== undefined) {
+      throw new Error(opened.error);
+    }
+    if (opened.format !== VERSION) {
+      throw new Error(
+        this.#trans.__(
+          "The kernel has ckpt-viz %1, which sends graphs in format %2; this page has %3, which reads format %4. Install one version in the environments of both, and restart the kernel.",
+          opened.version,
+          opened.format,
+          version,
+          VERSION,
+        ),
+      );
+    }
+    this.#tab = opened.tab;
+    const { selected = null, expanded = null } = opened;
+    return {
+      payload: bytesOf(opened.payload),
+      notes: this.#mismatch(opened),
+      kept: [],
+      state: before === null ? {} : { selected, expanded },
+    };
+  }
+
+  watch(isStale: () => void): IDisposable {
+    // Silent requests, as these explorers put them, are not announced as input.
+    const hear = (_: Kernel.IKernelConnection, { header }: KernelMessage.IIOPubMessage) => {
+      if (header.msg_type === "execute_input") {
+        isStale();
+      }
+    };
+    const kernel = this.#kernel;
+    kernel?.iopubMessage.connect(hear);
+    return new DisposableDelegate(() => kernel?.iopubMessage.disconnect(hear));
+  }
+
+  dispose(): void {
+    const kernel = this.#kernel;
+    this.#kernel = null;
+    if (kernel === null || kernel.isDisposed || this.#tab === null) {
+      kernel?.dispose();
+      return;
+    }
+    const closed = evaluate(kernel, `${FORGET}(${literal(this.#tab)})`);
+    void closed.catch(() => undefined).finally(() => kernel.dispose());
+  }
+
+  async #opened(
+    kernel: Kernel.IKernelConnection,
+    before: ViewState | null,
+    signal: AbortSignal,
+  ): Promise<Opened> {
+    const { name, against } = this.#place;
+    const other = against === null ? "None" : literal(against);
+    try {
+      if (before !== null && this.#tab !== null) {
+        const state = [before.selected, before.expanded].map((one) => JSON.stringify(one));
+        const [selected, expanded] = state.map((one) => one.replace("null", "None"));
+        const again = `renewed(${literal(this.#tab)}, ${selected}, ${expanded})`;
+        const renewed = await evaluate<Opened>(kernel, `${TABS}.${again}`, signal);
+        if (renewed.gone !== true) {
+          return renewed;
+        }
+        // A kernel that has restarted knows the variable, if at all, but not the tab.
+      }
+      return await evaluate<Opened>(kernel, `${TABS}.opened(${name}, ${other})`, signal);
+    } catch (error) {
+      throw this.#explained(error);
+    }
+  }
+
+  #explained(error: unknown): unknown {
+    if (!(error instanceof KernelError)) {
+      return error;
+    }
+    if (error.type === "ModuleNotFoundError" && error.message.includes("kernel_tabs")) {
+      return new Error(
+        this.#trans.__(
+          "The kernel's ckpt-viz is too old for this page's, %1. Run `%pip install --upgrade ckpt-viz` in a cell, restart the kernel, and try again.",
+          version,
+        ),
+      );
+    }
+    if (error.type === "ModuleNotFoundError") {
+      return new Error(
+        this.#trans.__(
+          "The kernel's environment has no ckpt-viz (%1). Run `%pip install ckpt-viz` in a cell, and try again.",
+          error.message,
+        ),
+      );
+    }
+    if (error.type === "NameError") {
+      return new Error(
+        this.#trans.__(
+          "The kernel has no variable %1: run the cell that makes it, and try again.",
+          this.#place.name,
+        ),
+      );
+    }
+    return error;
+  }
+
+  async #connected(): Promise<Kernel.IKernelConnection> {
+    this.#kernel ??= await this.#connect();
+    return this.#kernel;
+  }
+
+  #mismatch({ version: theirs }: Opened): readonly string[] {
+    return theirs === version
+      ? []
+      : [
+          this.#trans.__(
+            "This page has ckpt-viz %1, the kernel has %2: install one version in the environments of both.",
+            version,
+            theirs,
+          ),
+        ];
+  }
+}

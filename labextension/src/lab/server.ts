@@ -1,0 +1,221 @@
+/** The server's part (ckpt_viz/server, docs/server.md): checkpoints in files, read over there. */
+
+import { PathExt, URLExt } from "@jupyterlab/coreutils";
+import { type Contents, ServerConnection } from "@jupyterlab/services";
+import type { TranslationBundle } from "@jupyterlab/translation";
+import { DisposableDelegate, type IDisposable } from "@lumino/disposable";
+import { Poll } from "@lumino/polling";
+import { version } from "../../package.json";
+import { VERSION } from "../contract";
+import type { Answer, Ask } from "../kernel";
+import { bytesOf } from "../shared";
+import type { Kept, Loaded, Source } from "./source";
+
+/** How often it is looked whether files have changed, in ms; ten times less often if it fails. */
+const INTERVAL = 5_000;
+
+/** What the server tells of a graph; of an error the sentence and its reason. */
+interface Told {
+  readonly version: string;
+  readonly format: number;
+  readonly etag: string;
+  readonly prefix: string;
+  readonly kept: readonly Kept[];
+  readonly payload: string;
+}
+
+interface Refusal {
+  readonly message?: string;
+  readonly reason?: string;
+}
+
+type Query = Readonly<Record<string, string>>;
+
+export class CheckpointServer {
+  readonly #settings: ServerConnection.ISettings;
+  readonly #contents: Contents.IManager;
+  readonly #trans: TranslationBundle;
+
+  constructor(
+    settings: ServerConnection.ISettings,
+    contents: Contents.IManager,
+    trans: TranslationBundle,
+  ) {
+    this.#settings = settings;
+    this.#contents = contents;
+    this.#trans = trans;
+  }
+
+  /** What shows the checkpoint at a contents path, or how it differs from an older one. */
+  source(path: string, against: string | null = null): Source {
+    return new SavedSource(this, this.#trans, path, against);
+  }
+
+  async graph(path: string, against: string | null, signal?: AbortSignal): Promise<Told> {
+    const response = await this.#get("graph", this.#sides(path, against), signal);
+    return this.#checked((await response.json()) as Told);
+  }
+
+  /** What is known of the files' times and sizes; null where they cannot be read. */
+  async etag(path: string, against: string | null): Promise<string | null> {
+    const query = this.#sides(path, against);
+    const response = await this.#request("graph", query, { method: "HEAD", cache: "no-store" });
+    return response.ok ? opaque(response.headers.get("ETag") ?? "") : null;
+  }
+
+  async answer(path: string, against: string | null, question: object): ReturnType<Ask> {
+    const query = { ...this.#sides(path, against), question: JSON.stringify(question) };
+    const response = await this.#get("answer", query);
+    const { answer, buffers } = (await response.json()) as {
+      readonly answer: Answer;
+      readonly buffers: readonly string[];
+    };
+    return [answer, buffers.map((buffer) => new DataView(bytesOf(buffer).buffer as ArrayBuffer))];
+  }
+
+  /** What is to be said where the two halves are not of one version. */
+  mismatch({ version: theirs }: Pick<Told, "version">): readonly string[] {
+    return theirs === version
+      ? []
+      : [
+          this.#trans.__(
+            "This page has ckpt-viz %1, Jupyter's server has %2: install one version, restart the server, and load the page again.",
+            version,
+            theirs,
+          ),
+        ];
+  }
+
+  #checked(told: Told): Told {
+    if (told.format !== VERSION) {
+      throw new Error(
+        this.#trans.__(
+          "Jupyter's server has ckpt-viz %1, which sends graphs in format %2; this page has %3, which reads format %4. Install one version, restart the server, and load the page again.",
+          told.version,
+          told.format,
+          version,
+          VERSION,
+        ),
+      );
+    }
+    return told;
+  }
+
+  #sides(path: string, against: string | null): Query {
+    const [own, other] = [path, against].map((one) => (one === null ? null : this.#local(one)));
+    return other == null ? { path: own ?? "" } : { path: own ?? "", against: other };
+  }
+
+  /** A path as the server's own contents manager has it. */
+  #local(path: string): string {
+    const drive = this.#contents.driveName(path);
+    if (drive !== "" && drive !== "RTC") {
+      throw new Error(
+        this.#trans.__(
+          "%1 is on the drive %2; only checkpoints among the server's own files can be opened.",
+          path,
+          drive,
+        ),
+      );
+    }
+    return this.#contents.localPath(path);
+  }
+
+  async #get(endpoint: string, query: Query, signal?: AbortSignal): Promise<Response> {
+    const response = await this.#request(endpoint, query, { signal: signal ?? null });
+    if (!response.ok) {
+      throw new Error(await this.#whyNot(response));
+    }
+    return response;
+  }
+
+  async #request(endpoint: string, query: Query, init: RequestInit): Promise<Response> {
+    const { baseUrl } = this.#settings;
+    const url = URLExt.join(baseUrl, "ckpt-viz/api/v1", endpoint);
+    const asked = `${url}${URLExt.objectToQueryString(query)}`;
+    return ServerConnection.makeRequest(asked, init, this.#settings);
+  }
+
+  async #whyNot(response: Response): Promise<string> {
+    const refusal = await response.json().then(
+      (data: Refusal | null) => data ?? {},
+      (): Refusal => ({}),
+    );
+    // Jupyter itself answers paths that nobody serves, without a reason of ours.
+    if (response.status === 404 && !refusal.reason) {
+      return this.#trans.__(
+        "Jupyter's server has no ckpt-viz %1. Run `pip install ckpt-viz` in the environment that JupyterLab runs in, and start it again; `jupyter server extension list` then shows ckpt_viz.server.",
+        version,
+      );
+    }
+    return refusal.message || `${response.status} ${response.statusText}`;
+  }
+}
+
+class SavedSource implements Source {
+  readonly #server: CheckpointServer;
+  readonly #trans: TranslationBundle;
+  readonly #path: string;
+  readonly #against: string | null;
+  #etag: string | null = null;
+
+  constructor(
+    server: CheckpointServer,
+    trans: TranslationBundle,
+    path: string,
+    against: string | null,
+  ) {
+    this.#server = server;
+    this.#trans = trans;
+    this.#path = path;
+    this.#against = against;
+  }
+
+  get staleWords(): string {
+    return this.#trans.__("The files have changed since they were read.");
+  }
+
+  get loadingWords(): string {
+    const names = [this.#against, this.#path].flatMap((path) => path ?? []);
+    return this.#trans.__("Reading %1 …", names.map((path) => PathExt.basename(path)).join(", "));
+  }
+
+  readonly ask: Ask = (question) => this.#server.answer(this.#path, this.#against, question);
+
+  async load(signal: AbortSignal): Promise<Loaded> {
+    const told = await this.#server.graph(this.#path, this.#against, signal);
+    this.#etag = opaque(told.etag);
+    return {
+      payload: bytesOf(told.payload),
+      notes: this.#server.mismatch(told),
+      kept: told.kept,
+      state: {},
+    };
+  }
+
+  watch(isStale: () => void, isSeen: () => boolean): IDisposable {
+    const poll = new Poll({
+      name: "ckpt-viz:files",
+      frequency: { interval: INTERVAL, max: 10 * INTERVAL, backoff: true },
+      standby: "when-hidden",
+      factory: async () => {
+        if (!isSeen()) {
+          return;
+        }
+        const shown = this.#etag;
+        const found = await this.#server.etag(this.#path, this.#against);
+        if (shown !== null && shown === this.#etag && found !== shown) {
+          isStale();
+        }
+      },
+    });
+    return new DisposableDelegate(() => poll.dispose());
+  }
+
+  dispose(): void {}
+}
+
+/** An ETag without what a proxy may change of it. */
+function opaque(etag: string): string {
+  return etag.replace(/^W\//, "").replaceAll('"', "");
+}

@@ -1,0 +1,30 @@
+import type { ISettingRegistry } from "@jupyterlab/settingregistry";
+import { defaultsOf, setDefaults } from "../defaults";
+import { type Keys, keysOf } from "./keys";
+
+/** Have the explorers of the page, live ones too, follow the settings (schema/explorer.json). */
+export async function followSettings(
+  registry: ISettingRegistry,
+  pluginId: string,
+  setKeys: (keys: Keys) => void,
+  page: DOMStringMap = document.documentElement.dataset,
+): Promise<void> {
+  let settings: ISettingRegistry.ISettings;
+  try {
+    settings = await registry.load(pluginId);
+  } catch (reason) {
+    console.warn(`ckpt-viz: explorers look as they do without settings of ${pluginId}.`, reason);
+    return;
+  }
+  const set = () => {
+    setKeys(keysOf(settings.composite.keys));
+    const { colours, expansionDepth, showBookkeeping, showMatched } = settings.composite;
+    setDefaults(
+      page,
+      defaultsOf({ depth: expansionDepth, bookkeeping: showBookkeeping, matched: showMatched }),
+      colours === "classic",
+    );
+  };
+  settings.changed.connect(set);
+  set();
+}

@@ -1,0 +1,190 @@
+/** Explorers as tabs of JupyterLab: what stands around a panel, and where it is put. */
+
+import type { JupyterFrontEnd } from "@jupyterlab/application";
+import { MainAreaWidget } from "@jupyterlab/apputils";
+import { PathExt } from "@jupyterlab/coreutils";
+import type { IDocumentManager } from "@jupyterlab/docmanager";
+import type { DocumentRegistry } from "@jupyterlab/docregistry";
+import { FileDialog } from "@jupyterlab/filebrowser";
+import type { ITranslator, TranslationBundle } from "@jupyterlab/translation";
+import { refreshIcon, Toolbar, ToolbarButton } from "@jupyterlab/ui-components";
+import { Token } from "@lumino/coreutils";
+import { Widget } from "@lumino/widgets";
+import { acceptPaths } from "./drop";
+import { checkpointIcon } from "./icons";
+import { ExplorerPanel } from "./panel";
+import { mayBeCheckpoint, prefixOf } from "./paths";
+import type { CheckpointServer } from "./server";
+import type { Kept, Source } from "./source";
+
+export const ITabs = new Token<Tabs>("ckpt-viz:ITabs", "Opens explorers in tabs.");
+export type ITabs = Tabs;
+
+export interface TabOptions {
+  /** The same for the same thing: what is open already is shown again. */
+  readonly id: string;
+  readonly title: string;
+  readonly caption: string;
+  readonly source: Source;
+  readonly compareWords: string;
+  /** Where one looks first for what to compare with: a contents path. */
+  readonly directory: string;
+  /** What is done with a checkpoint that is picked, or dropped on the explorer. */
+  compareWith(path: string): void;
+}
+
+export class Tabs {
+  readonly server: CheckpointServer;
+  readonly trans: TranslationBundle;
+  readonly #app: JupyterFrontEnd;
+  readonly #manager: IDocumentManager;
+  readonly #translator: ITranslator;
+
+  constructor(
+    app: JupyterFrontEnd,
+    manager: IDocumentManager,
+    translator: ITranslator,
+    trans: TranslationBundle,
+    server: CheckpointServer,
+  ) {
+    this.#app = app;
+    this.#manager = manager;
+    this.#translator = translator;
+    this.trans = trans;
+    this.server = server;
+  }
+
+  /** Shows a tab, and makes it if it is not there yet. */
+  open(options: TabOptions): MainAreaWidget<ExplorerPanel> {
+    const { shell } = this.#app;
+    const tab = this.#find(options.id) ?? this.#make(options);
+    if (!tab.isAttached) {
+      shell.add(tab, "main");
+    }
+    if (!tab.isAttached) {
+      // Notebook 7 has one widget in its main area, and room for others below.
+      tab.addClass("ckpt-viz-below");
+      shell.add(tab, "down");
+    }
+    shell.activateById(tab.id);
+    return tab;
+  }
+
+  /** What stands above an explorer, of a document as of any other tab. */
+  toolbar(
+    panel: ExplorerPanel,
+    compareWords: string,
+    directory: () => string,
+    compareWith: (path: string) => void,
+    showKept: (path: string) => void,
+  ): DocumentRegistry.IToolbarItem[] {
+    const refresh = new ToolbarButton({
+      icon: refreshIcon,
+      tooltip: this.trans.__("Read again what is shown"),
+      onClick: () => void panel.refresh(),
+    });
+    const compare = new ToolbarButton({
+      label: compareWords,
+      tooltip: this.trans.__("Pick a checkpoint; one can also be dropped here"),
+      onClick: () =>
+        void this.pick(compareWords, directory()).then((path) => {
+          if (path !== null) {
+            compareWith(path);
+          }
+        }),
+    });
+    acceptPaths(panel, compareWith);
+    const kept = new KeptChoice(this.trans, showKept);
+    panel.loaded.connect((_, found) => kept.list(found));
+    return [
+      { name: "refresh", widget: refresh },
+      { name: "kept", widget: kept },
+      { name: "spacer", widget: Toolbar.createSpacerItem() },
+      { name: "compare", widget: compare },
+    ];
+  }
+
+  /** Asks for a checkpoint among the server's files; null where nothing was chosen. */
+  async pick(title: string, directory: string): Promise<string | null> {
+    const { button, value } = await FileDialog.getOpenFiles({
+      manager: this.#manager,
+      translator: this.#translator,
+      title,
+      label: this.trans.__("An .index file, a directory of checkpoints, or a SavedModel"),
+      filter: ({ name, type }) => (type === "directory" || mayBeCheckpoint(name) ? {} : null),
+      defaultPath: directory,
+    });
+    return button.accept ? (value?.[0]?.path ?? null) : null;
+  }
+
+  #find(id: string): MainAreaWidget<ExplorerPanel> | null {
+    for (const area of ["main", "down"]) {
+      for (const widget of this.#app.shell.widgets(area)) {
+        if (widget.id === id && widget instanceof MainAreaWidget) {
+          return widget as MainAreaWidget<ExplorerPanel>;
+        }
+      }
+    }
+    return null;
+  }
+
+  #make(options: TabOptions): MainAreaWidget<ExplorerPanel> {
+    const { id, title, caption, source, compareWords, directory } = options;
+    const content = new ExplorerPanel(source, this.trans);
+    const tab = new MainAreaWidget({ content });
+    const items = this.toolbar(
+      content,
+      compareWords,
+      () => directory,
+      options.compareWith,
+      () => {},
+    );
+    for (const { name, widget } of items) {
+      tab.toolbar.addItem(name, widget);
+    }
+    tab.id = id;
+    tab.title.label = title;
+    tab.title.caption = caption;
+    tab.title.icon = checkpointIcon;
+    tab.title.closable = true;
+    return tab;
+  }
+}
+
+/** The checkpoints that a directory keeps, the latest first; nothing where there is one. */
+class KeptChoice extends Widget {
+  readonly #select: HTMLSelectElement;
+  readonly #trans: TranslationBundle;
+
+  constructor(trans: TranslationBundle, show: (path: string) => void) {
+    const select = document.createElement("select");
+    select.setAttribute("aria-label", trans.__("Checkpoints that are kept here"));
+    select.className = "jp-mod-styled";
+    const node = document.createElement("div");
+    node.append(select);
+    super({ node });
+    this.addClass("ckpt-viz-kept");
+    this.#select = select;
+    this.#trans = trans;
+    this.hide();
+    select.addEventListener("change", () => show(select.value));
+  }
+
+  /** One that is kept tells of no others: what was listed stays. */
+  list(kept: readonly Kept[]): void {
+    if (kept.length > 1) {
+      this.#select.replaceChildren(
+        ...[...kept].reverse().map((one, place) => this.#option(one, place)),
+      );
+      this.show();
+    }
+  }
+
+  #option({ path, exists }: Kept, place: number): HTMLOptionElement {
+    const name = path === null ? "…" : PathExt.basename(prefixOf(path));
+    const latest = place === 0 ? this.#trans.__("%1 (latest)", name) : name;
+    const element = new Option(exists ? latest : this.#trans.__("%1 (gone)", name), path ?? "");
+    element.disabled = path === null || !exists;
+    return element;
+  }
+}
