@@ -1,0 +1,45 @@
+import { expect, test, vi } from "vitest";
+import { evaluate, literal } from "./requests";
+
+const REPLY = "application/vnd.ckpt-viz.reply+json";
+
+/** A kernel that answers every request with this content, or never. */
+function kernel(content?: object) {
+  const dispose = vi.fn();
+  const done = content === undefined ? new Promise(() => {}) : Promise.resolve({ content });
+  const requestExecute = vi.fn(() => ({ done, dispose }));
+  return { requestExecute: requestExecute as never, asked: requestExecute, dispose };
+}
+
+const ok = (reply: object) => ({ status: "ok", user_expressions: { reply } });
+
+test("a question leaves no trace: no code, no number, nothing in the history", async () => {
+  const { requestExecute, asked } = kernel(ok({ status: "ok", data: { [REPLY]: { n: 1 } } }));
+  expect(await evaluate({ requestExecute }, "f()")).toEqual({ n: 1 });
+  expect(asked).toHaveBeenCalledExactlyOnceWith({
+    ...{ code: "", silent: true, store_history: false, allow_stdin: false, stop_on_error: false },
+    user_expressions: { reply: "f()" },
+  });
+});
+
+test("what an expression raises is told by its class", async () => {
+  const raised = { status: "error", ename: "NameError", evalue: "name 'ckpt' is not defined" };
+  await expect(evaluate(kernel(ok(raised)), "ckpt")).rejects.toMatchObject({
+    type: "NameError",
+    message: "NameError: name 'ckpt' is not defined",
+  });
+  await expect(evaluate(kernel({ status: "abort" }), "1")).rejects.toThrow("status abort");
+});
+
+test("who waits for a busy kernel can stop waiting", async () => {
+  const { requestExecute, dispose } = kernel();
+  const cancelled = new AbortController();
+  const answer = evaluate({ requestExecute }, "f()", cancelled.signal);
+  cancelled.abort();
+  await expect(answer).rejects.toThrow();
+  expect(dispose).toHaveBeenCalledOnce();
+});
+
+test("a text is a literal of Python, whatever stands in it", () => {
+  expect(literal("a'b\"c\\d\n\u0000é")).toBe('"a\'b\\"c\\\\d\\n\\u0000é"');
+});

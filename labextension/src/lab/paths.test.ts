@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { mayBeCheckpoint, PATTERNS, prefixOf } from "./paths";
+
+test.each([
+  ["ckpt-3.index", "index"],
+  ["model.ckpt-1000.index", "index"],
+  ["variables.index", "index"],
+  ["my_weights.index", "index"],
+  ["ckpt-3.data-00000-of-00001", "shard"],
+  ["checkpoint", "state"],
+  ["model.ckpt-5.meta", "meta"],
+  ["saved_model.pb", "savedModel"],
+  ["saved_model.pbtxt", "savedModel"],
+] as const)("%s is known by its name", (name, kind) => {
+  const matching = Object.entries(PATTERNS).filter(([, pattern]) => new RegExp(pattern).test(name));
+  expect(matching.map(([key]) => key)).toEqual([kind]);
+  expect(mayBeCheckpoint(name)).toBe(true);
+});
+
+test.each([
+  "faiss.index",
+  "index",
+  "notes.meta",
+  "checkpoint.py",
+  "saved_model.pb.txt",
+  "a.data-1",
+])("%s is left to others", (name) => {
+  const patterns = Object.values(PATTERNS).map((pattern) => new RegExp(pattern));
+  expect(patterns.some((pattern) => pattern.test(name))).toBe(false);
+});
+
+test("others with the suffix are offered all the same", () => {
+  expect(["faiss.index", "a.meta", "a.txt"].map(mayBeCheckpoint)).toEqual([true, true, false]);
+});
+
+test.each([
+  ["run/ckpt-3.index", "run/ckpt-3"],
+  ["run/ckpt-3.data-00000-of-00002", "run/ckpt-3"],
+  ["run/model.ckpt-5.meta", "run/model.ckpt-5"],
+  ["run/checkpoint", "run/checkpoint"],
+  ["run.index/ckpt", "run.index/ckpt"],
+])("%s belongs to %s", (path, prefix) => {
+  expect(prefixOf(path)).toBe(prefix);
+});
