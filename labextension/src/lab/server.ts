@@ -63,9 +63,15 @@ export class CheckpointServer {
     return response.ok ? opaque(response.headers.get("ETag") ?? "") : null;
   }
 
-  async answer(path: string, against: string | null, question: object): ReturnType<Ask> {
+  /** What the explorer asks about the graph that had this ETag; none of another is told. */
+  async answer(
+    path: string,
+    against: string | null,
+    etag: string | null,
+    question: object,
+  ): ReturnType<Ask> {
     const query = { ...this.#sides(path, against), question: JSON.stringify(question) };
-    const response = await this.#get("answer", query);
+    const response = await this.#get("answer", etag === null ? query : { ...query, etag });
     const { answer, buffers } = (await response.json()) as {
       readonly answer: Answer;
       readonly buffers: readonly string[];
@@ -180,7 +186,8 @@ class SavedSource implements Source {
     return this.#trans.__("Reading %1 …", names.map((path) => PathExt.basename(path)).join(", "));
   }
 
-  readonly ask: Ask = (question) => this.#server.answer(this.#path, this.#against, question);
+  readonly ask: Ask = (question) =>
+    this.#server.answer(this.#path, this.#against, this.#etag, question);
 
   async load(signal: AbortSignal): Promise<Loaded> {
     const told = await this.#server.graph(this.#path, this.#against, signal);
