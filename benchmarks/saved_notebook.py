@@ -1,8 +1,8 @@
 """Size of a saved notebook with one explorer, and with ten of the same graph.
 
 Each notebook is run in a kernel of its own, as `nbconvert --execute` does. Prints kilobytes: of
-the outputs alone, with the state of the widgets in the metadata too, as JupyterLab saves it where
-it is told to, and of ten against one.
+the outputs alone, with the state of the widgets in the metadata too, as JupyterLab sends it where
+it is told to, and what the server extension saves of that; and of ten against one.
 
     python -m benchmarks.saved_notebook [--b7]
 """
@@ -12,11 +12,13 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import dataclass
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
 
 import ckpt_viz as cv
+from ckpt_viz.server.slim_notebooks import slimmed
 
 # That of TensorFlow's guide, and one of the size of EfficientNetB7 with Adam.
 GRAPHS = {
@@ -47,6 +49,7 @@ class Sizes:
 
     outputs: int
     with_state: int
+    slim: int
 
 
 def large(layers: int = 550) -> cv.ObjectGraph:
@@ -71,12 +74,12 @@ def measure(setup: str, explorers: int) -> Sizes:
         cells=[nbformat.v4.new_code_cell(cell) for cell in cells],  # type: ignore[no-untyped-call]
     )
     NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
-    with_state = _size(notebook)
+    with_state, slim = _size(notebook), _size(slimmed(notebook))
     del notebook.metadata["widgets"]
-    return Sizes(_size(notebook), with_state)
+    return Sizes(_size(notebook), with_state, slim)
 
 
-def _size(notebook: nbformat.NotebookNode) -> int:
+def _size(notebook: dict[str, Any]) -> int:
     return len(json.dumps(notebook, indent=1, ensure_ascii=False).encode()) + 1
 
 
@@ -85,15 +88,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--b7", action="store_true", help="EfficientNetB7 with Adam, too")
     graphs = GRAPHS | ({"EfficientNetB7 with Adam": B7} if parser.parse_args().b7 else {})
-    print(f"{'graph':26}{'saved':14}{'one, kB':>10}{'ten, kB':>10}{'ratio':>8}")
+    print(f"{'graph':26}{'saved':16}{'one, kB':>10}{'ten, kB':>10}{'ratio':>8}")
     for name, setup in graphs.items():
         one, ten = measure(setup, 1), measure(setup, 10)
         for how, first, all_ten in (
             ("outputs", one.outputs, ten.outputs),
             ("with state", one.with_state, ten.with_state),
+            ("by the server", one.slim, ten.slim),
         ):
             figures = f"{first / 1000:10.1f}{all_ten / 1000:10.1f}{all_ten / first:8.2f}"
-            print(f"{name:26}{how:14}{figures}", flush=True)
+            print(f"{name:26}{how:16}{figures}", flush=True)
 
 
 if __name__ == "__main__":

@@ -35,8 +35,9 @@ _ALONE = (State.LIVE_ONLY, State.SAVED_ONLY, State.ONLY_A, State.ONLY_B, State.P
 def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) -> Answer:
     """Return the answer to a question as data and buffers; `error` says why there is none.
 
-    Questions are `{"ask": "values", "node": 3}`, the same for "accessor", where
-    "source" may name the variable of the program, and `{"ask": "file", "format": "svg"}`. `state` are the explorer's traits, with which a file of it starts.
+    Questions are `{"ask": "values", "node": 3}`, the same for "accessor", where "source" may name
+    the program's variable, and `{"ask": "file", "format": "svg"}`. `state` are the explorer's
+    traits, with which a file of it starts.
     """
     try:
         if question["ask"] == "file":

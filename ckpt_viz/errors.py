@@ -38,6 +38,10 @@ class DtypeError(UnsupportedError):
         self.raw = raw
 
 
+class OutsideError(CkptVizError):
+    """The file lies where none may be read, as in a server: see `formats.confinement`."""
+
+
 class SourceError(CkptVizError, TypeError):
     """What was passed is neither a checkpoint's path nor an object that TensorFlow can track."""
 

@@ -17,7 +17,7 @@ from ckpt_viz.render.text import printable
 
 MIME_TYPE = "application/vnd.ckpt-viz.graph.v1+json"
 _MAX_TITLE = 80  # characters
-_WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 # By digest, the run whose output holds the payload.
 _holders: dict[str, Run] = {}
@@ -62,7 +62,7 @@ def with_snapshot(
     shown = {**data, **static, MIME_TYPE: snapshot}
     if run is not None and not run.is_watched:
         # A page made of it would fetch the widget from the net, and show nothing without it.
-        shown.pop(_WIDGET_VIEW, None)
+        shown.pop(WIDGET_VIEW, None)
     return shown
 
 

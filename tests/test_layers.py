@@ -1,6 +1,8 @@
 """Imports point down only: the order of the modules is the architecture."""
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -125,6 +127,29 @@ def test_only_the_live_side_names_tensorflow() -> None:
         and any(name.split(".")[0] in ("tensorflow", "keras") for name in _names(node))
     }
     assert naming == set()  # tensorflow_private looks its names up with import_module
+
+
+def test_only_the_server_part_names_jupyter_server() -> None:
+    naming = {
+        name
+        for name, path in _modules().items()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        and any(
+            one.split(".")[0] in ("jupyter_core", "jupyter_server", "tornado")
+            for one in _names(node)
+        )
+    }
+    assert naming == {"server.handlers", "server.paths"}
+
+
+def test_importing_the_package_imports_neither_jupyter_nor_tensorflow() -> None:
+    heavy = "{'jupyter_server', 'tornado', 'IPython', 'tensorflow', 'numpy'}"
+    source = f"import sys, ckpt_viz; print({heavy} & {{m.split('.')[0] for m in sys.modules}})"
+    output = subprocess.run(
+        [sys.executable, "-c", source], check=True, capture_output=True, text=True
+    ).stdout
+    assert output == "set()\n"
 
 
 def _imports_of(module: str) -> Iterator[str]:

@@ -48,6 +48,7 @@ def test_wheel_holds_the_package_and_both_front_ends_only(wheel: Path) -> None:
         f"{data}/package.json",
         f"{data}/install.json",
         f"{data}/static/third-party-licenses.json",
+        f"{name}-{version}.data/data/etc/jupyter/jupyter_server_config.d/ckpt_viz.json",
         f"{name}-{version}.dist-info/licenses/labextension/THIRD_PARTY.md",
     } <= set(names)
     assert [asset for asset in names if re.fullmatch(rf"{data}/static/\w+\.source", asset)]
@@ -78,6 +79,12 @@ def test_wheel_alone_reads_a_checkpoint(alone: Path, tmp_path: Path) -> None:
 def test_jupyterlab_lists_the_extension_as_enabled() -> None:
     listing = _run(sys.executable, "-m", "jupyter", "labextension", "list")
     assert re.search(r"ckpt-viz v\S+ .*enabled.*OK", listing), listing
+
+
+def test_jupyter_server_lists_its_part_as_enabled() -> None:
+    listing = _run(sys.executable, "-m", "jupyter", "server", "extension", "list")
+    assert re.search(r"ckpt_viz\.server\.extension .*enabled", listing), listing
+    assert re.search(r"ckpt_viz\.server\.extension \d\S* .*OK", listing), listing
 
 
 def _script(environment: Path, name: str) -> Path:

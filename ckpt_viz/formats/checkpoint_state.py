@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from ckpt_viz.errors import FormatError, UnsupportedError
-from ckpt_viz.formats.files import is_file, is_remote, join, open_file, split
+from ckpt_viz.formats.files import is_file, is_readable_file, is_remote, join, open_file, split
 from ckpt_viz.formats.protos import CheckpointState, parse_text
 
 STATE_FILE = "checkpoint"
@@ -78,7 +78,9 @@ def _resolved(directory: str, name: str) -> str:
     moved = join(directory, split(name)[1])
     if is_remote(name) and not is_remote(directory):
         return moved
-    is_lost = prefix != moved and not is_file(f"{prefix}.index") and is_file(f"{moved}.index")
+    is_lost = (
+        prefix != moved and not is_readable_file(f"{prefix}.index") and is_file(f"{moved}.index")
+    )
     return moved if is_lost else prefix
 
 

@@ -2,7 +2,8 @@
 
 Local paths go to the operating system. Paths with a scheme, `gs://bucket/ckpt-1` say, go
 through fsspec, which is imported only then. Files are read in ranges: of a checkpoint of
-any size, what is not asked for does not cross the network.
+any size, what is not asked for does not cross the network. Where `confinement` says so, only
+files below one directory are there.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
+from ckpt_viz.formats import confinement
 
 _MAX_SHOWN = 300  # characters of a path that is too long for a file
 MAX_NAMES = 100_000
@@ -108,6 +110,39 @@ def is_directory(path: str) -> bool:
     return found is not None and found.kind == "directory"
 
 
+def may_be_read(path: str) -> bool:
+    """Return whether files at a path may be read, be they there or not (see `confinement`)."""
+    if is_remote(path):
+        return confinement.current() is None
+    return confinement.allowed_place_of(path) is not None
+
+
+def is_readable_file(path: str) -> bool:
+    """Return whether a regular file is there that may be read; CkptVizError as `is_file`."""
+    if confinement.current() is None:
+        return is_file(path)
+    place = None if is_remote(path) else confinement.allowed_place_of(path)
+    try:
+        return place is not None and _describe_place(path, place).kind == "file"
+    except FileNotFoundError:
+        return False
+
+
+def file_stamp(path: str) -> tuple[int, ...] | None:
+    """Return numbers that change when a local file does: None if there is none.
+
+    They are its bytes, the time of its last change in ns, and the number of its inode.
+    """
+    try:
+        place = confinement.place_of(path)
+        with _local_errors(path):
+            found = os.stat(place)
+    except FileNotFoundError:
+        return None
+    is_regular = stat.S_ISREG(found.st_mode)
+    return (found.st_size, found.st_mtime_ns, found.st_ino) if is_regular else None
+
+
 def file_size(path: str) -> int | None:
     """Return a regular file's bytes, None if there is none; CkptVizError as `is_file`."""
     found = _describe(path)
@@ -172,11 +207,15 @@ class _LocalFile(File):
         # Before opening: opening a named pipe would wait for a writer.
         if _describe_local(path).kind != "file":
             raise _not_regular(path)
+        place = confinement.place_of(path)
         with _local_errors(path):
-            self._file: BinaryIO = open(path, "rb")  # noqa: SIM115 (closed by close)
+            self._file: BinaryIO = open(  # noqa: SIM115 (closed by close)
+                place, "rb", opener=_opened
+            )
             super().__init__(path, os.fstat(self._file.fileno()).st_size)
 
     def _read(self, offset: int, size: int) -> bytes:
+        confinement.spend(self.path, size)
         with _local_errors(self.path):
             self._file.seek(offset)
             try:
@@ -190,9 +229,20 @@ class _LocalFile(File):
         self._file.close()
 
 
+def _opened(place: str, flags: int) -> int:
+    # Where files are confined all links were followed already: one that is there now is new.
+    is_confined = confinement.current() is not None
+    return os.open(place, flags | (getattr(os, "O_NOFOLLOW", 0) if is_confined else 0))
+
+
 def _describe_local(path: str) -> _Description:
+    return _describe_place(path, confinement.place_of(path))
+
+
+def _describe_place(path: str, place: str) -> _Description:
+    """Return what is at the place that a path leads to."""
     with _local_errors(path):
-        found = os.stat(path)
+        found = os.stat(place)
     kind = "other"
     if stat.S_ISREG(found.st_mode):
         kind = "file"
@@ -202,8 +252,11 @@ def _describe_local(path: str) -> _Description:
 
 
 def _local_names(path: str) -> list[str]:
-    with _local_errors(path), os.scandir(path or os.curdir) as entries:
-        return [entry.name for entry in islice(entries, MAX_NAMES + 1)]
+    place = confinement.place_of(path)
+    with _local_errors(path), os.scandir(place or os.curdir) as entries:
+        names = [entry.name for entry in islice(entries, MAX_NAMES + 1)]
+    scope = confinement.current()
+    return names if scope is None else scope.shown_names(names)
 
 
 @contextmanager
@@ -240,6 +293,7 @@ class _RemoteFile(File):
 
 def _file_system(path: str) -> tuple[Any, str]:
     """Return fsspec's file system for a path, and the path inside it."""
+    confinement.check_remote(path)
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:

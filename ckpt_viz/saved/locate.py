@@ -13,14 +13,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ckpt_viz.errors import CheckpointNotFoundError, UnsupportedError
+from ckpt_viz.errors import CheckpointNotFoundError, OutsideError, UnsupportedError
 from ckpt_viz.formats.checkpoint_state import STATE_FILE, State, read_checkpoint_state
 from ckpt_viz.formats.files import (
     is_directory,
     is_file,
+    is_readable_file,
     is_remote,
     join,
     list_directory,
+    may_be_read,
     open_file,
     split,
 )
@@ -209,6 +211,11 @@ def _of_state(given: str, directory: str, state: State) -> Location:
     kept = tuple(
         Kept(listed.prefix, listed.saved_at, _is_there(listed.prefix)) for listed in state.listed
     )
+    if not (may_be_read(state.latest) and may_be_read(state.latest + INDEX)):
+        raise OutsideError(
+            f"{join(directory, STATE_FILE)}: names {state.latest}, which may not be read: it leads "
+            "out of the directory that holds the files, or is hidden"
+        )
     which = f"the latest checkpoint, of {len(kept)}" if len(kept) > 1 else "the only checkpoint"
     if _is_there(state.latest):
         resolved = f"{state.latest} is {which} in {directory}"
@@ -227,7 +234,7 @@ def _of_state(given: str, directory: str, state: State) -> Location:
 
 
 def _is_there(prefix: str) -> bool:
-    return is_file(prefix + INDEX) or is_file(prefix)
+    return is_readable_file(prefix + INDEX) or is_readable_file(prefix)
 
 
 def _checkpoint_at(given: str, prefix: str, resolved: str, kept: tuple[Kept, ...]) -> Location:

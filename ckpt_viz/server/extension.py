@@ -1,0 +1,39 @@
+"""The extension of Jupyter Server, which reads checkpoints without a kernel: docs/server.md.
+
+Loading it imports neither the reader nor numpy, which the first request does; TensorFlow is never
+imported.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+from ckpt_viz.server.handlers import handlers_below
+from ckpt_viz.server.options import CkptViz
+from ckpt_viz.server.service import Service
+
+__version__ = version("ckpt-viz")  # `jupyter server extension list` shows it
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    return [{"module": __name__}]
+
+
+def _load_jupyter_server_extension(serverapp: Any) -> None:
+    """Add the endpoints to a server, and what it does before it saves a notebook."""
+    options = CkptViz(parent=serverapp)
+    web_app = serverapp.web_app
+    service = Service(options, __version__)
+    web_app.add_handlers(".*$", handlers_below(web_app.settings["base_url"], service))
+    contents_manager = serverapp.contents_manager
+    if options.slim_notebooks and hasattr(contents_manager, "register_pre_save_hook"):
+        contents_manager.register_pre_save_hook(_slim)
+
+
+def _slim(*, model: Any, **told: Any) -> None:
+    """Leave out of a notebook what need not be saved; imports that at the first one."""
+    if model.get("type") == "notebook":
+        from ckpt_viz.server.slim_notebooks import slim_notebook
+
+        slim_notebook(model=model, **told)

@@ -1,0 +1,281 @@
+"""What the server reads: looked at for changes, as a graph, and as answers to questions.
+
+All of this takes long, or imports what takes long: it runs in threads. Paths are relative to the
+server's root, which they stay confined to (`formats.confinement`), so messages name no other
+directory of the machine; the graphs that are returned here can only be asked through here.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ckpt_viz.answers import answer
+from ckpt_viz.api import ObjectGraph, graph
+from ckpt_viz.errors import (
+    CheckpointNotFoundError,
+    CkptVizError,
+    FormatError,
+    OutsideError,
+    UnsupportedError,
+)
+from ckpt_viz.formats.checkpoint_state import STATE_FILE
+from ckpt_viz.formats.confinement import Confinement, confined_to
+from ckpt_viz.formats.files import (
+    file_stamp,
+    is_file,
+    join,
+    list_directory,
+    may_be_read,
+    open_file,
+    split,
+)
+from ckpt_viz.formats.saved_model import KERAS_METADATA, SAVED_MODEL
+from ckpt_viz.formats.sstable import ends_like_a_table
+from ckpt_viz.object_graph.graph import Format, Kept, Provenance
+from ckpt_viz.render.payload import VERSION
+from ckpt_viz.saved.locate import INDEX, META, Location, locate
+from ckpt_viz.server.paths import Asked
+from ckpt_viz.server.refusals import Reason, Refusal
+from ckpt_viz.showing import Shown, show_of
+
+_MAX_SHARDS = 1_000  # that are looked at for changes
+_MAX_JSON_NODES = 20_000
+# What programs call an index as well, by its first bytes.
+_OTHER_INDEXES = {
+    b"DIRC": "the index of a Git repository",
+    b"Ix": "an index of FAISS, for searching vectors",
+    b"IH": "an index of FAISS, for searching vectors",
+    b"IB": "an index of FAISS, for searching vectors",
+    b"SQLite format 3": "an SQLite database",
+}
+
+
+@dataclass(frozen=True)
+class Page:
+    """A graph that was read, and what is told of it beside its payload."""
+
+    shown: Shown
+    title: str
+    resolved: str
+    prefix: str
+    kept: tuple[Mapping[str, str | bool | None], ...]
+
+    @property
+    def node_count(self) -> int:
+        """The nodes that are kept in memory: of a comparison, those of both sides, too."""
+        compared = 0 if self.shown.overlay is None else 2
+        return len(self.shown.graph.nodes) * (1 + compared)
+
+
+def etag_of(asked: Asked, version: str, most_bytes: int) -> str:
+    """Return a value that changes when the graph of the files does; reads next to nothing.
+
+    Raises CkptVizError as `locate` does.
+    """
+    seen: list[object] = [version, VERSION]
+    with _confined(asked, most_bytes):
+        for path in (asked.path, asked.against):
+            if path is not None:
+                with _judged(path):
+                    location = locate(path)
+                seen += [location, *((one, file_stamp(one)) for one in _files_of(location))]
+    return f'"{hashlib.sha256(repr(seen).encode()).hexdigest()[:32]}"'
+
+
+def _files_of(location: Location) -> list[str]:
+    """Return the files that tell the graph, and those that hold the values."""
+    prefix = location.prefix
+    directory, name = split(prefix)
+    files = [prefix + INDEX, prefix, join(location.given, STATE_FILE), location.given]
+    if location.meta is not None:
+        files.append(location.meta)
+    if location.saved_model is not None:
+        files += [join(location.saved_model, one) for one in (SAVED_MODEL, KERAS_METADATA)]
+    begins = f"{name.partition('-?????-of-')[0]}-" if location.is_v1 else f"{name}.data-"
+    with suppress(CkptVizError, FileNotFoundError):  # then they are not looked at
+        names = [one for one in list_directory(directory or ".") if one.startswith(begins)]
+        files += [join(directory, one) for one in names[:_MAX_SHARDS]]
+    return files
+
+
+def read_page(asked: Asked, most_bytes: int) -> Page:
+    """Return the graph of a path, or how it differs from another.
+
+    Raises:
+        CkptVizError: As `graph` does; OutsideError for links that lead out of the root.
+        Refusal: The file is none of a checkpoint.
+    """
+    with _confined(asked, most_bytes) as scope:
+        own = _graph_of(asked.path, scope)
+        if asked.against is None:
+            shown = show_of(own, given=(asked.path, None))
+        else:
+            older = _graph_of(asked.against, scope)
+            shown = show_of(own, older, given=(asked.path, asked.against))
+        found = own.provenance
+        assert found is not None  # it was read from files
+        is_saved_model = found.format is Format.SAVED_MODEL
+        restored = own.title if is_saved_model else found.prefix
+        return Page(
+            shown=shown,
+            title=_contents_path(own.title, scope) or "",
+            resolved=found.resolved,
+            prefix=os.path.normpath(os.path.join(asked.root, restored)),
+            kept=tuple(_told(kept, scope) for kept in found.kept),
+        )
+
+
+def graph_json(page: Page, etag: str, version: str, most_bytes: int) -> bytes:
+    """Return the answer to a question for a graph; Refusal for one that is too large."""
+    payload = page.shown.encoded
+    what = f"{page.title}: the graph of {len(page.shown.graph.nodes)} nodes"
+    _check_size(what, payload, most_bytes=most_bytes)
+    return _json(
+        {
+            "version": version,
+            "format": VERSION,
+            "etag": etag,
+            "title": page.title,
+            "resolved": page.resolved,
+            "prefix": page.prefix,
+            "kept": page.kept,
+            "payload": base64.b64encode(payload).decode("ascii"),
+        }
+    )
+
+
+def answer_json(
+    page: Page,
+    asked: Asked,
+    question: Mapping[str, Any],
+    state: Mapping[str, Any] | None,
+    most_bytes: int,
+    most_read: int,
+) -> bytes:
+    """Return the answer to a question about a graph; Refusal for one that is too large."""
+    _check_countable(page, question)
+    with _confined(asked, most_read):
+        data, buffers = answer(page.shown, question, state)
+    _check_size(f"{page.title}: {data.get('name', 'the answer')}", *buffers, most_bytes=most_bytes)
+    encoded = [base64.b64encode(buffer).decode("ascii") for buffer in buffers]
+    told = _json({"answer": data, "buffers": encoded})
+    _check_size(f"{page.title}: the answer", told, most_bytes=2 * most_bytes)
+    return told
+
+
+def _graph_of(path: str, scope: Confinement) -> ObjectGraph:
+    with _judged(path):
+        found = graph(path)
+    provenance = found.provenance
+    assert provenance is not None
+    words = _in_words(provenance, scope)
+    return replace(found, title=_contents_path(found.title, scope) or found.title, provenance=words)
+
+
+def _in_words(provenance: Provenance, scope: Confinement) -> Provenance:
+    """Return the provenance with contents paths, where a `checkpoint` file has absolute ones."""
+    resolved = provenance.resolved
+    prefixes = {provenance.prefix, *(kept.prefix for kept in provenance.kept)}
+    named = [one for one in prefixes if os.path.isabs(one) and one in resolved]
+    for prefix in sorted(named, key=len, reverse=True):
+        resolved = resolved.replace(prefix, _contents_path(prefix, scope) or prefix)
+    return replace(
+        provenance,
+        prefix=_contents_path(provenance.prefix, scope) or provenance.prefix,
+        resolved=resolved,
+        kept=tuple(
+            replace(kept, prefix=_contents_path(kept.prefix, scope) or kept.prefix)
+            for kept in provenance.kept
+        ),
+    )
+
+
+def _contents_path(path: str, scope: Confinement) -> str | None:
+    """Return a path as the contents manager has it, "" for the root; None where it is outside."""
+    inside = scope.inside(path) if os.path.isabs(path) else path
+    if inside is None:
+        return None
+    parts = os.path.normpath(inside).split(os.sep)
+    return None if parts[0] == os.pardir else "/".join(part for part in parts if part != os.curdir)
+
+
+def _told(kept: Kept, scope: Confinement) -> Mapping[str, str | bool | None]:
+    may_be_shown = kept.exists or may_be_read(kept.prefix + INDEX)
+    return {
+        "path": _contents_path(kept.prefix, scope) if may_be_shown else None,
+        "saved_at": None if kept.saved_at is None else kept.saved_at.isoformat(),
+        "exists": kept.exists,
+    }
+
+
+@contextmanager
+def _confined(asked: Asked, most_bytes: int) -> Iterator[Confinement]:
+    """Confine what is read; OutsideError if the reader carried on without what was refused."""
+    with confined_to(asked.root, shows_hidden=asked.shows_hidden, most_bytes=most_bytes) as scope:
+        try:
+            yield scope
+        finally:
+            if scope.refused:
+                raise OutsideError(scope.refused[0])
+
+
+@contextmanager
+def _judged(path: str) -> Iterator[None]:
+    """Tell files that are damaged from files that are no checkpoints at all."""
+    try:
+        yield
+    except (CheckpointNotFoundError, FormatError, UnsupportedError) as error:
+        said = _why_no_checkpoint(path, error)
+        if said is None:
+            raise
+        raise Refusal(Reason.NOT_A_CHECKPOINT, said) from error
+
+
+def _why_no_checkpoint(path: str, error: CkptVizError) -> str | None:
+    """Return why a path is none of a checkpoint; None where it may be one."""
+    if not isinstance(error, FormatError):
+        is_other = is_file(path) and not path.endswith(META) and ".data-" not in path
+        return str(error) if is_other and split(path)[1] != STATE_FILE else None
+    with suppress(CkptVizError, FileNotFoundError):
+        index = locate(path).prefix + INDEX
+        with open_file(index) as file:
+            head, is_table = file.read(0, min(file.size, 16)), ends_like_a_table(file)
+        if is_table:
+            return None
+        for magic, what in _OTHER_INDEXES.items():
+            if head.startswith(magic):
+                return f"{index}: {what}, not that of a TensorFlow checkpoint"
+        return f"{error}; it is not the index of a TensorFlow checkpoint, or was cut short"
+    return None
+
+
+def _check_countable(page: Page, question: Mapping[str, Any]) -> None:
+    count = len(page.shown.graph.nodes)
+    is_file_of_nodes = question.get("ask") == "file" and question.get("format") in ("json", "dot")
+    if is_file_of_nodes and count > _MAX_JSON_NODES:
+        raise Refusal(
+            Reason.TOO_LARGE,
+            f"{page.title}: has {count} nodes, expected at most {_MAX_JSON_NODES} in a file that "
+            "names each; write it in a kernel: cv.graph(path)",
+        )
+
+
+def _check_size(what: str, *parts: bytes, most_bytes: int) -> None:
+    size = sum(map(len, parts))
+    if size > most_bytes:
+        raise Refusal(
+            Reason.TOO_LARGE,
+            f"{what} has {size} bytes, this server sends at most {most_bytes}; open it in a "
+            "kernel, or set c.CkptViz.max_answer_bytes in jupyter_server_config.py",
+        )
+
+
+def _json(data: object) -> bytes:
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).encode()

@@ -1,0 +1,166 @@
+"""The HTTP endpoints of docs/server.md: who may ask, what was asked, how it is answered."""
+
+from __future__ import annotations
+
+import json
+from http.client import responses
+from typing import Any
+
+from jupyter_server.auth.decorator import authorized
+from jupyter_server.base.handlers import APIHandler
+from jupyter_server.utils import url_path_join
+from tornado.web import HTTPError, authenticated
+
+from ckpt_viz.server.paths import Asked, asked_of
+from ckpt_viz.server.refusals import STATUS, Reason, Refusal, reason_of_status, refusal_of
+from ckpt_viz.server.service import Service, parsed
+
+API = "ckpt-viz/api/v1"
+_MAX_QUESTION = 16_384  # characters, as of the state
+_LARGE = 1 << 20  # bytes, which Tornado would compress while everybody waits
+
+
+class _Handler(APIHandler):
+    """Asks for a user who may read contents, whatever the verb, and refuses in JSON."""
+
+    auth_resource = "contents"
+
+    def initialize(self, service: Service) -> None:
+        self._service = service
+
+    def compute_etag(self) -> str | None:
+        return None  # Tornado would make one of the whole body
+
+    @authenticated
+    @authorized("read")  # type: ignore[untyped-decorator, unused-ignore]
+    async def post(self) -> None:
+        raise HTTPError(405)
+
+    get = head = put = patch = delete = options = post  # type: ignore[assignment, unused-ignore]
+
+    async def _asked(self) -> Asked:
+        path = self._parameter("path")
+        if path is None:
+            raise Refusal(Reason.BAD_REQUEST, "expected a parameter `path`, a checkpoint's")
+        return await asked_of(self.contents_manager, path, self._parameter("against"))
+
+    def _parameter(self, name: str, most: int | None = None) -> str | None:
+        """Return a parameter of the URL as it is: Tornado's own way drops control characters."""
+        values = self.request.query_arguments.get(name, [])
+        if len(values) > 1:
+            raise Refusal(Reason.BAD_REQUEST, f"found {len(values)} parameters {name}, expected 1")
+        if most is not None and values and len(values[0]) > most:
+            raise Refusal(
+                Reason.TOO_LARGE, f"{name}: has {len(values[0])} bytes, expected at most {most}"
+            )
+        try:
+            return values[0].decode() if values else None
+        except UnicodeDecodeError as error:
+            raise Refusal(Reason.BAD_REQUEST, f"{name}: expected UTF-8: {error}") from error
+
+    async def _send(self, body: bytes) -> None:
+        if len(body) > _LARGE and "gzip" in self.request.headers.get("Accept-Encoding", ""):
+            body = await self._service.packed(body)
+            self.set_header("Content-Encoding", "gzip")
+        self.finish(body)
+
+    def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
+        if not isinstance(value, Exception) or refusal_of(value) is None:
+            super().log_exception(typ, value, tb)
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Say in JSON why there is no answer; what nobody has thought of is in the log alone."""
+        error = kwargs.get("exc_info", (None, None, None))[1]
+        refusal = refusal_of(error) if isinstance(error, Exception) else None
+        if refusal is None:
+            refusal = _of_http(status_code, error)
+            self.set_status(status_code)
+        else:
+            self.set_status(STATUS[refusal.reason])
+        self.clear_header("Etag")
+        self.set_header("Cache-Control", "no-store")
+        if refusal.reason is Reason.BUSY:
+            self.set_header("Retry-After", "2")
+        self.finish(json.dumps({"message": refusal.message, "reason": refusal.reason.value}))
+
+
+def _of_http(status: int, error: object) -> Refusal:
+    message = getattr(error, "log_message", None) if isinstance(error, HTTPError) else None
+    if status >= 500:
+        message = "ckpt-viz could not answer; the log of Jupyter's server says why"
+    return Refusal(reason_of_status(status), message or responses.get(status, "No answer"))
+
+
+class VersionHandler(_Handler):
+    """Tells the versions of the package and of the payload."""
+
+    @authenticated
+    @authorized
+    async def get(self) -> None:
+        """Answer `GET version`."""
+        await self._send(await self._service.about())
+
+
+class GraphHandler(_Handler):
+    """Tells the graph of a checkpoint, or how two differ."""
+
+    @authenticated
+    @authorized
+    async def get(self) -> None:
+        """Answer `GET graph`."""
+        asked = await self._asked()
+        etag = await self._service.etag(asked)
+        if not self._is_known(etag):
+            await self._send(await self._service.graph(asked, etag))
+
+    @authenticated
+    @authorized
+    async def head(self) -> None:
+        """Answer `HEAD graph`: the ETag alone."""
+        # A page that polls is no sign of somebody who works.
+        self._track_activity = False
+        if not self._is_known(await self._service.etag(await self._asked())):
+            self.finish()
+
+    def _is_known(self, etag: str) -> bool:
+        """Tell the ETag; return whether that is all, as the browser has the graph of it."""
+        self.set_header("Etag", etag)
+        self.set_header("Cache-Control", "private, no-cache")
+        if not self.check_etag_header():
+            return False
+        self.set_status(304)
+        self.finish()
+        return True
+
+
+class AnswerHandler(_Handler):
+    """Tells what the explorer asks while one looks on: values, files."""
+
+    @authenticated
+    @authorized
+    async def get(self) -> None:
+        """Answer `GET answer`."""
+        question, state = (self._parameter(one, _MAX_QUESTION) for one in ("question", "state"))
+        if question is None:
+            raise Refusal(Reason.BAD_REQUEST, "expected a parameter `question`, a JSON object")
+        told = parsed(question, "question")
+        traits = None if state is None else parsed(state, "state")
+        asked = await self._asked()
+        etag = await self._service.etag(asked)
+        expected = self._parameter("etag")
+        if expected is not None and expected.strip('"') != etag.strip('"'):
+            raise Refusal(
+                Reason.CHANGED,
+                f"{asked.path}: the files have changed since the graph was read; load it again",
+            )
+        self.set_header("Cache-Control", "no-store")
+        await self._send(await self._service.answer(asked, etag, told, traits))
+
+
+def handlers_below(base_url: str, service: Service) -> list[tuple[str, type[_Handler], Any]]:
+    """Return the endpoints' addresses and handlers, as Tornado takes them."""
+    endpoints = (("version", VersionHandler), ("graph", GraphHandler), ("answer", AnswerHandler))
+    return [
+        (url_path_join(base_url, API, name), handler, {"service": service})
+        for name, handler in endpoints
+    ]

@@ -1,0 +1,75 @@
+"""Why a request is not answered: the reasons of docs/server.md, each with its HTTP status."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, OutsideError
+
+
+class Reason(str, Enum):
+    """What programs tell refusals apart by."""
+
+    BAD_REQUEST = "bad-request"
+    FORBIDDEN = "forbidden"
+    OUTSIDE = "outside"
+    NOT_FOUND = "not-found"
+    CHANGED = "changed"
+    TOO_LARGE = "too-large"
+    NOT_A_CHECKPOINT = "not-a-checkpoint"
+    UNREADABLE = "unreadable"
+    FAILED = "failed"
+    NO_FILES = "no-files"
+    BUSY = "busy"
+
+
+STATUS = {
+    Reason.BAD_REQUEST: 400,
+    Reason.FORBIDDEN: 403,
+    Reason.OUTSIDE: 403,
+    Reason.NOT_FOUND: 404,
+    Reason.CHANGED: 409,
+    Reason.TOO_LARGE: 413,
+    Reason.NOT_A_CHECKPOINT: 422,
+    Reason.UNREADABLE: 422,
+    Reason.FAILED: 500,
+    Reason.NO_FILES: 501,
+    Reason.BUSY: 503,
+}
+
+
+class Refusal(Exception):
+    """A request that is not answered: the reason, and a sentence for people."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+def refusal_of(error: Exception) -> Refusal | None:
+    """Return what an error is answered with; None for one that nobody has thought of."""
+    said = str(error)
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, OutsideError):
+        return Refusal(Reason.OUTSIDE, said)
+    if isinstance(error, CheckpointNotFoundError):
+        return Refusal(Reason.NOT_FOUND, said)
+    if isinstance(error, FileNotFoundError):  # gone since it was found
+        return Refusal(Reason.NOT_FOUND, f"{said}: no such file any more; ask again")
+    if isinstance(error, CkptVizError):
+        return Refusal(Reason.UNREADABLE, said)
+    if isinstance(error, MemoryError):
+        return Refusal(
+            Reason.TOO_LARGE,
+            "does not fit into the memory of Jupyter's server; open it in a kernel",
+        )
+    return None
+
+
+def reason_of_status(status: int) -> Reason:
+    """Return the reason to tell where Jupyter or Tornado refused a request."""
+    if status >= 500:
+        return Reason.FAILED
+    return {403: Reason.FORBIDDEN, 404: Reason.NOT_FOUND}.get(status, Reason.BAD_REQUEST)

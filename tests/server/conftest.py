@@ -1,0 +1,93 @@
+"""A Jupyter Server with the extension, in the test's own process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import pytest
+
+# Not as a plugin of all tests: the hooks are for those of this directory.
+from pytest_jupyter.jupyter_server import *  # noqa: F403
+from tornado.httpclient import HTTPClientError, HTTPResponse
+
+BASE_URL = "/user/me/"
+
+
+class Told(NamedTuple):
+    """What came back: the status, the JSON or None, the headers."""
+
+    status: int
+    json: Any
+    headers: Mapping[str, str]
+
+
+Ask = Callable[..., Awaitable[Told]]
+
+
+@pytest.fixture  # type: ignore[no-redef, unused-ignore]
+def jp_base_url() -> str:
+    return BASE_URL
+
+
+@pytest.fixture
+def options() -> dict[str, Any]:
+    """What `c.CkptViz` has."""
+    return {}
+
+
+@pytest.fixture  # type: ignore[no-redef, unused-ignore]
+def jp_server_config(
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    return {
+        "ServerApp": {"jpserver_extensions": {"ckpt_viz.server.extension": True}},
+        "CkptViz": options,
+    }
+
+
+@pytest.fixture
+def root(jp_root_dir: Path) -> Path:
+    """The server's root directory."""
+    return jp_root_dir
+
+
+@pytest.fixture
+def send(jp_serverapp: Any, http_server_client: Any, jp_auth_header: dict[str, str]) -> Ask:
+    """Sends a request as its URL stands below the API, escaped or not."""
+
+    async def send(url: str, method: str = "GET", **headers: str) -> Told:
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        try:
+            response: HTTPResponse = await http_server_client.fetch(
+                f"{BASE_URL}ckpt-viz/api/v1/{url}",
+                method=method,
+                headers={**jp_auth_header, **given},
+                body=b"" if method in ("POST", "PUT", "PATCH") else None,
+                allow_nonstandard_methods=True,
+                request_timeout=60,
+            )
+        except HTTPClientError as error:
+            assert error.response is not None
+            response = error.response
+        told = json.loads(response.body) if response.body else None
+        return Told(response.code, told, response.headers)
+
+    return send
+
+
+@pytest.fixture
+def ask(send: Ask) -> Ask:
+    """Asks an endpoint, with parameters that are escaped."""
+
+    async def ask(endpoint: str, *, headers: Mapping[str, str] | None = None, **query: Any) -> Told:
+        method = query.pop("method", "GET")
+        for name in ("question", "state"):
+            if name in query and not isinstance(query[name], str):
+                query[name] = json.dumps(query[name])
+        return await send(f"{endpoint}?{urlencode(query)}", method, **(headers or {}))
+
+    return ask

@@ -1,0 +1,408 @@
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz.answers import answer
+from ckpt_viz.render.payload import VERSION
+from ckpt_viz.server.extension import __version__
+from ckpt_viz.showing import show_of
+from tests.hostile.seeds import DIRECTORY, seeds
+from tests.server.conftest import Ask
+from tests.tables import floats, write_bundle
+
+_ROW = {"node": 1, "ask": "values"}
+
+
+@pytest.fixture
+def seeded(root: Path) -> Path:
+    """The root, with what TensorFlow wrote in `ckpts`."""
+    shutil.copytree(DIRECTORY, root / "ckpts")
+    return root
+
+
+def header_of(payload: bytes) -> dict[str, Any]:
+    data = gzip.decompress(payload)
+    size = int.from_bytes(data[8:12], "little")
+    header: dict[str, Any] = json.loads(data[12 : 12 + size])
+    return header
+
+
+async def test_version_tells_those_of_the_package_and_of_the_payload(ask: Ask) -> None:
+    told = await ask("version")
+    assert told.status == 200
+    assert told.json == {"version": __version__, "format": VERSION}
+
+
+@pytest.mark.parametrize("name", seeds())
+async def test_what_tensorflow_wrote_is_sent_as_the_explorer_shows_it(
+    name: str, seeded: Path, ask: Ask
+) -> None:
+    path = "/".join(filter(None, ("ckpts", name, seeds()[name].opened)))
+    told = await ask("graph", path=path)
+    assert told.status == 200, told.json
+    graph = cv.graph(seeded / path)
+    assert graph.provenance is not None
+    assert told.json["version"] == __version__
+    assert told.json["format"] == VERSION
+    assert told.headers["Etag"] == told.json["etag"]
+    assert told.headers["Content-Type"].startswith("application/json")
+    assert told.headers["X-Content-Type-Options"] == "nosniff"
+    assert told.json["prefix"] == (str(seeded / path) if name == "saved_model" else graph.title)
+    assert told.json["title"] == os.path.relpath(graph.title, seeded)
+    payload = header_of(base64.b64decode(told.json["payload"]))
+    expected = header_of(show_of(seeded / path).encoded)
+    assert payload["title"] == told.json["title"]
+    assert payload["roles"] == expected["roles"]
+    assert [one["name"] for one in payload["sections"]] == [
+        one["name"] for one in expected["sections"]
+    ]
+    assert payload["notes"] == [note.replace(f"{seeded}/", "") for note in expected["notes"]]
+    assert str(seeded) not in json.dumps({**told.json, "prefix": ""})
+
+
+@pytest.mark.parametrize(
+    ("path", "title", "resolved"),
+    [
+        ("ckpts/adam/ckpt-1", "ckpts/adam/ckpt-1", ""),
+        ("/ckpts/adam/ckpt-1.index", "ckpts/adam/ckpt-1", "is the index of the checkpoint"),
+        ("ckpts/adam/ckpt-1.data-00000-of-00001", "ckpts/adam/ckpt-1", "is a shard of"),
+        ("ckpts/adam", "ckpts/adam/ckpt-1", "is the only checkpoint in ckpts/adam"),
+        ("ckpts/state", "ckpts/state/ckpt-2", "is the latest checkpoint, of 2 in ckpts/state"),
+        ("ckpts/state/checkpoint", "ckpts/state/ckpt-2", "is the latest checkpoint"),
+        ("ckpts/saved_model", "ckpts/saved_model", "ckpts/saved_model is a SavedModel"),
+        ("ckpts/saved_model/saved_model.pb", "ckpts/saved_model", "is part of the SavedModel"),
+        ("ckpts/name_based/model.meta", "ckpts/name_based/model", "is the MetaGraph of"),
+        ("ckpts/name_based_v1/model", "ckpts/name_based_v1/model", ""),
+    ],
+)
+async def test_whatever_leads_to_a_checkpoint_is_resolved(
+    path: str, title: str, resolved: str, seeded: Path, ask: Ask
+) -> None:
+    told = (await ask("graph", path=path)).json
+    assert told["title"] == title
+    assert resolved in told["resolved"]
+    assert bool(resolved) == bool(told["resolved"])
+    assert told["prefix"] == str(seeded / title)
+
+
+async def test_root_itself_may_hold_the_checkpoint(root: Path, ask: Ask) -> None:
+    write_bundle(root / "ckpt-7", {"a": floats(1.0)})
+    for path in ("", "/", "ckpt-7", "./ckpt-7.index", "ckpt"):
+        told = await ask("graph", path=path)
+        assert (told.status, told.json["title"]) == (200, "ckpt-7"), told
+        assert told.json["prefix"] == str(root / "ckpt-7")
+
+
+async def test_name_like_somebodys_home_is_a_name(root: Path, ask: Ask) -> None:
+    (root / "~root").mkdir()
+    write_bundle(root / "~root" / "ckpt", {"a": floats(1.0)})
+    told = await ask("graph", path="~root/ckpt")
+    assert (told.status, told.json["title"]) == (200, "~root/ckpt"), told
+
+
+async def test_kept_checkpoints_are_told_with_what_is_gone(seeded: Path, ask: Ask) -> None:
+    (seeded / "ckpts/state/ckpt-1.index").unlink()
+    told = (await ask("graph", path="ckpts/state")).json
+    paths = [(kept["path"], kept["exists"]) for kept in told["kept"]]
+    assert paths == [("ckpts/state/ckpt-1", False), ("ckpts/state/ckpt-2", True)]
+    assert all(kept["saved_at"].endswith("+00:00") for kept in told["kept"])
+
+
+async def test_absolute_paths_in_a_state_file_become_contents_paths(root: Path, ask: Ask) -> None:
+    for number in (1, 2):
+        write_bundle(root / f"ckpt-{number}", {"a": floats(1.0)})
+    lines = [f'model_checkpoint_path: "{root}/ckpt-2"']
+    lines += [f'all_model_checkpoint_paths: "{root}/ckpt-{n}"' for n in (1, 2)]
+    lines += ['all_model_checkpoint_paths: "/elsewhere/gone"']
+    (root / "run").mkdir()
+    (root / "run" / "checkpoint").write_text("\n".join(lines))
+    told = (await ask("graph", path="run")).json
+    assert told["title"] == "ckpt-2"
+    assert told["resolved"] == "ckpt-2 is the latest checkpoint, of 3 in run"
+    assert [kept["path"] for kept in told["kept"]] == ["ckpt-1", "ckpt-2", None]
+    assert [kept["exists"] for kept in told["kept"]] == [True, True, False]
+
+
+async def test_diff_of_two_has_the_older_one_in_against(seeded: Path, ask: Ask) -> None:
+    told = await ask("graph", path="ckpts/state/ckpt-2", against="ckpts/adam/ckpt-1")
+    shown = show_of(seeded / "ckpts/state/ckpt-2", seeded / "ckpts/adam/ckpt-1")
+    payload = header_of(base64.b64decode(told.json["payload"]))
+    expected = header_of(shown.encoded)
+    assert payload["overlay"]["comparison"] == "diff"
+    assert payload["overlay"]["verdicts"] == expected["overlay"]["verdicts"]
+    assert told.json["title"] == "ckpts/state/ckpt-2"
+
+
+# --- what has changed
+
+
+async def test_known_etag_is_answered_without_the_graph(seeded: Path, ask: Ask) -> None:
+    etag = (await ask("graph", path="ckpts/adam")).json["etag"]
+    again = await ask("graph", path="ckpts/adam", headers={"If_None_Match": etag})
+    assert (again.status, again.json, again.headers["Etag"]) == (304, None, etag)
+    weak = await ask("graph", path="ckpts/adam", headers={"If_None_Match": f'"x", W/{etag}'})
+    assert weak.status == 304
+    other = await ask("graph", path="ckpts/adam", headers={"If_None_Match": '"other"'})
+    assert other.status == 200
+
+
+async def test_head_tells_the_etag_alone(
+    seeded: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    etag = (await ask("graph", path="ckpts/adam")).json["etag"]
+    from ckpt_viz.server import graphs
+
+    monkeypatch.setattr(graphs, "read_page", None)  # nothing is read
+    told = await ask("graph", path="ckpts/adam", method="HEAD")
+    assert (told.status, told.json, told.headers["Etag"]) == (200, None, etag)
+    known = await ask("graph", path="ckpts/adam", method="HEAD", headers={"If_None_Match": etag})
+    assert known.status == 304
+    assert (await ask("graph", path="nothing", method="HEAD")).status == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "changed"),
+    [
+        ("adam", "adam/ckpt-1.index"),
+        ("adam", "adam/ckpt-1.data-00000-of-00001"),
+        ("state", "state/checkpoint"),
+        ("state/checkpoint", "state/checkpoint"),
+        ("saved_model", "saved_model/saved_model.pb"),
+        ("saved_model", "saved_model/keras_metadata.pb"),
+        ("name_based/model", "name_based/model.meta"),
+        ("name_based_v1/model", "name_based_v1/model"),
+        ("several_shards/ckpt", "several_shards/ckpt.data-00001-of-00002"),
+    ],
+)
+async def test_etag_changes_with_any_file(path: str, changed: str, seeded: Path, ask: Ask) -> None:
+    async def etags() -> str:
+        told = await ask("graph", path=f"ckpts/{path}", method="HEAD")
+        assert told.status == 200
+        return told.headers["Etag"]
+
+    file = seeded / "ckpts" / changed
+    if not file.exists():
+        (file,) = file.parent.glob("ckpt.data-00001-*")
+    before = await etags()
+    assert await etags() == before
+    os.utime(file, ns=(0, 1))
+    assert await etags() != before
+
+
+async def test_checkpoint_that_was_saved_since_is_sent(root: Path, ask: Ask) -> None:
+    write_bundle(root / "ckpt-1", {"a": floats(1.0)})
+    before = (await ask("graph", path="")).json
+    write_bundle(root / "ckpt-2", {"a": floats(1.0), "b": floats(2.0)})
+    after = (await ask("graph", path="", headers={"If_None_Match": before["etag"]})).json
+    assert (before["title"], after["title"]) == ("ckpt-1", "ckpt-2")
+
+
+# --- answers
+
+
+async def test_answers_are_the_explorers(seeded: Path, ask: Ask) -> None:
+    path = "ckpts/values/ckpt"
+    shown = show_of(seeded / path)
+    for node in range(len(shown.graph.nodes)):
+        question = {"ask": "values", "node": node}
+        told = await ask("answer", path=path, question=question)
+        assert (told.status, told.json) == (
+            200,
+            {"answer": answer(shown, question)[0], "buffers": []},
+        )
+
+
+async def test_values_of_both_sides_of_a_diff_are_told(root: Path, ask: Ask) -> None:
+    write_bundle(root / "a", {"x": floats(1.0, 2.0)})
+    write_bundle(root / "b", {"x": floats(1.0, 3.0)})
+    told = await ask("answer", path="b", against="a", question=_ROW)
+    values = told.json["answer"]["values"]
+    assert [(one["of"], one["elements"]) for one in values] == [
+        ("b", ["1", "3"]),
+        ("a", ["1", "2"]),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["svg", "dot", "json", "html"])
+async def test_files_are_the_explorers(kind: str, seeded: Path, ask: Ask) -> None:
+    told = await ask(
+        "answer",
+        path="ckpts/adam",
+        question={"ask": "file", "format": kind},
+        state={"selected": 2},
+    )
+    assert told.status == 200
+    if "error" in told.json["answer"]:
+        assert "front end is not built" in told.json["answer"]["error"]
+        return
+    assert told.json["answer"]["name"] == f"checkpoint.{kind}"
+    (buffer,) = told.json["buffers"]
+    text = base64.b64decode(buffer).decode()
+    assert "kernel" in text or kind == "html"
+    assert str(seeded) not in text
+    assert ('"selected": 2' in text) == (kind == "html")
+
+
+async def test_answer_of_files_that_have_changed_is_refused(root: Path, ask: Ask) -> None:
+    write_bundle(root / "ckpt", {"a": floats(1.0)})
+    etag = (await ask("graph", path="ckpt")).json["etag"]
+    assert (await ask("answer", path="ckpt", etag=etag, question=_ROW)).status == 200
+    write_bundle(root / "ckpt", {"a": floats(1.0, 2.0)})
+    told = await ask("answer", path="ckpt", etag=etag, question=_ROW)
+    assert (told.status, told.json["reason"]) == (409, "changed")
+    anew = await ask("answer", path="ckpt", question=_ROW)
+    assert anew.json["answer"]["values"][0]["shape"] == [2]
+
+
+async def test_question_without_an_answer_is_answered_with_an_error(root: Path, ask: Ask) -> None:
+    write_bundle(root / "ckpt", {"a": floats(1.0)})
+    for question in ({}, {"ask": "no such"}, {"ask": ["x"]}, {"ask": "values", "node": 99}):
+        told = await ask("answer", path="ckpt", question=question)
+        assert told.status == 200
+        assert told.json["answer"]["error"]
+
+
+# --- refusals
+
+
+@pytest.mark.parametrize(
+    ("url", "status", "reason"),
+    [
+        ("graph", 400, "bad-request"),
+        ("graph?path=a&path=b", 400, "bad-request"),
+        ("graph?path=%ff", 400, "bad-request"),
+        (f"graph?path={'a' * 5000}", 400, "bad-request"),
+        (f"graph?path={'a' * 300}", 404, "not-found"),
+        ("graph?path=nothing", 404, "not-found"),
+        ("answer?path=ckpt", 400, "bad-request"),
+        ("answer?path=ckpt&question={", 400, "bad-request"),
+        ("answer?path=ckpt&question=[]", 400, "bad-request"),
+        ('answer?path=ckpt&question={"ask":NaN}', 400, "bad-request"),
+        (f"answer?path=ckpt&question={'[' * 16_000}", 400, "bad-request"),
+        (f"answer?path=ckpt&question={'[' * 17_000}", 413, "too-large"),
+        (f"answer?path=ckpt&question={{}}&state={'[' * 17_000}", 413, "too-large"),
+        ("answer?path=nothing&question={}", 404, "not-found"),
+    ],
+)
+async def test_bad_requests_are_refused_in_json(
+    url: str, status: int, reason: str, root: Path, send: Ask
+) -> None:
+    write_bundle(root / "ckpt", {"a": floats(1.0)})
+    told = await send(url)
+    assert (told.status, told.json.keys()) == (status, {"message", "reason"})
+    assert told.json["reason"] == reason
+    assert "Etag" not in told.headers
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        (".index", b"DIRC\0\0\0\2" + bytes(100), "Git"),
+        ("faiss.index", b"IxF2" + bytes(100), "FAISS"),
+        ("words.index", b"some words", "not the index of a TensorFlow checkpoint"),
+        ("empty.index", b"", "not the index of a TensorFlow checkpoint"),
+        ("model.h5", b"\x89HDF\r\n\x1a\n" + bytes(100), "HDF5"),
+        ("notes.txt", b"x", "a file, but not a checkpoint"),
+    ],
+)
+async def test_what_is_no_checkpoint_is_said_to_be_none(
+    name: str, data: bytes, said: str, root: Path, ask: Ask, jp_serverapp: Any
+) -> None:
+    (root / name).write_bytes(data)
+    jp_serverapp.contents_manager.allow_hidden = True
+    told = await ask("graph", path=name)
+    assert (told.status, told.json["reason"]) == (422, "not-a-checkpoint"), told.json
+    assert said in told.json["message"]
+    assert str(root) not in told.json["message"]
+
+
+async def test_damaged_checkpoint_is_said_to_be_damaged(seeded: Path, ask: Ask) -> None:
+    index = seeded / "ckpts/adam/ckpt-1.index"
+    data = bytearray(index.read_bytes())
+    data[10] ^= 255
+    index.write_bytes(data)
+    told = await ask("graph", path="ckpts/adam/ckpt-1")
+    assert (told.status, told.json["reason"]) == (422, "unreadable"), told.json
+    assert told.json["message"].startswith("ckpts/adam/ckpt-1.index: ")
+
+
+@pytest.mark.parametrize("options", [{"max_answer_bytes": 300}])
+async def test_answers_that_are_too_large_are_refused(seeded: Path, ask: Ask) -> None:
+    for endpoint in ("graph", "answer"):
+        told = await ask(endpoint, path="ckpts/adam", question={"ask": "file", "format": "svg"})
+        assert (told.status, told.json["reason"]) == (413, "too-large")
+        assert "bytes, this server sends at most 300" in told.json["message"]
+
+
+@pytest.mark.parametrize("options", [{"max_read_bytes": 100}])
+async def test_reading_too_much_is_refused(seeded: Path, ask: Ask) -> None:
+    told = await ask("graph", path="ckpts/adam")
+    assert (told.status, told.json["reason"]) == (422, "unreadable")
+    assert "of the 100 that may be read at a time" in told.json["message"]
+
+
+async def test_large_answers_are_compressed_before_they_reach_tornado(
+    root: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ckpt_viz.server import handlers
+
+    write_bundle(root / "ckpt", {"a": floats(1.0)})
+    plain = await ask("graph", path="ckpt")
+    monkeypatch.setattr(handlers, "_LARGE", 10)
+    packed = await ask("graph", path="ckpt")  # the client decompresses
+    assert packed.json == plain.json
+
+
+async def test_unexpected_error_tells_nothing_but_that(
+    root: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ckpt_viz.server import graphs
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(graphs, "etag_of", fail)
+    told = await ask("graph", path="ckpt")
+    assert (told.status, told.json["reason"]) == (500, "failed")
+    assert "secret" not in json.dumps(told.json)
+    assert "Traceback" not in json.dumps(told.json)
+
+
+async def test_contents_without_files_are_refused_by_their_managers_name(
+    ask: Ask, jp_serverapp: Any
+) -> None:
+    from jupyter_server.services.contents.manager import ContentsManager
+
+    class InADatabase(ContentsManager):  # type: ignore[misc, unused-ignore]
+        pass
+
+    jp_serverapp.web_app.settings["contents_manager"] = InADatabase()
+    told = await ask("graph", path="ckpt")
+    assert (told.status, told.json["reason"]) == (501, "no-files")
+    assert "InADatabase" in told.json["message"]
+
+
+@pytest.mark.parametrize(
+    "manager",
+    [
+        "jupyter_server.services.contents.largefilemanager.LargeFileManager",
+        "jupyter_server.services.contents.largefilemanager.AsyncLargeFileManager",
+    ],
+)
+async def test_blocking_and_asynchronous_managers_are_asked(
+    manager: str, root: Path, ask: Ask, jp_serverapp: Any
+) -> None:
+    from traitlets.utils.importstring import import_item
+
+    write_bundle(root / "ckpt", {"a": floats(1.0)})
+    jp_serverapp.web_app.settings["contents_manager"] = import_item(manager)(root_dir=str(root))
+    assert (await ask("graph", path="ckpt")).status == 200

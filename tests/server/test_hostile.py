@@ -1,0 +1,55 @@
+"""What the reader must answer, the server answers: a graph or a refusal, in bounded time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from ckpt_viz.server.refusals import STATUS, Reason
+from tests.hostile.makers import ATTACKS
+from tests.server.conftest import Ask, Told
+
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="some attacks are made by means of Linux"
+)
+_SECONDS = 30.0  # on the clock, where other tests may run
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+async def test_attack_is_answered(name: str, root: Path, ask: Ask) -> None:
+    path = os.path.relpath(ATTACKS[name].make(root), root)
+    began = monotonic()
+    told = await ask("graph", path=path)
+    _check(told, root)
+    head = await ask("graph", path=path, method="HEAD")
+    assert head.status in {200, *STATUS.values()} - {500}
+    answered = await ask("answer", path=path, question={"ask": "values", "node": 1})
+    assert answered.status == told.status
+    _check(answered, root)
+    _check(await ask("graph", path=""), root)
+    assert monotonic() - began < _SECONDS
+
+
+@pytest.mark.parametrize("name", ["chain", "star", "nasty_names"])
+async def test_attack_is_answered_in_every_way(name: str, root: Path, ask: Ask) -> None:
+    path = os.path.relpath(ATTACKS[name].make(root), root)
+    for kind in ("svg", "dot", "json", "html"):
+        _check(await ask("answer", path=path, question={"ask": "file", "format": kind}), root)
+    _check(await ask("graph", path=path, against=path), root)
+    shutil.rmtree(root)
+
+
+def _check(told: Told, root: Path) -> None:
+    if told.status == 200:
+        assert {"payload", "title"} <= told.json.keys() or told.json.keys() == {"answer", "buffers"}
+        return
+    assert told.json.keys() == {"message", "reason"}
+    assert STATUS[Reason(told.json["reason"])] == told.status != 500
+    assert "Traceback" not in told.json["message"]
+    assert str(root) not in json.dumps(told.json)

@@ -1,0 +1,159 @@
+"""A server in a process of its own: what it loads, and how much it reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+import pytest
+from tornado.testing import bind_unused_port
+
+from benchmarks.bytes_read import write_sparse
+from ckpt_viz.server.graphs import etag_of, read_page
+from ckpt_viz.server.paths import Asked
+from tests.hostile.seeds import seeds
+from tests.hostile.use import copy_of
+
+ROOT = Path(__file__).parents[2]
+_HEAVY = ("tensorflow", "keras", "numpy", "google.protobuf", "ckpt_viz.api", "ckpt_viz.formats")
+# Adds one endpoint: which modules are there.
+_SPY = """
+import json, sys
+from jupyter_server.base.handlers import APIHandler
+from tornado.web import authenticated
+
+class Modules(APIHandler):
+    @authenticated
+    def get(self):
+        self.finish(json.dumps(sorted(sys.modules)))
+
+def _jupyter_server_extension_points():
+    return [{"module": "spy"}]
+
+def _load_jupyter_server_extension(serverapp):
+    serverapp.web_app.add_handlers(".*$", [(r"/user/me/modules", Modules)])
+"""
+
+
+class Server:
+    """A Jupyter Server that is running."""
+
+    def __init__(self, url: str, log: Path) -> None:
+        self._url = url
+        self.log = log
+
+    def get(self, address: str, **query: object) -> Any:
+        encoded = urlencode(
+            {k: v if isinstance(v, str) else json.dumps(v) for k, v in query.items()}
+        )
+        request = Request(
+            f"{self._url}{address}?{encoded}", headers={"Authorization": "token secret"}
+        )
+        with urlopen(request, timeout=30) as response:
+            return json.load(response)
+
+
+@pytest.fixture
+def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
+    root, spy, log = tmp_path / "root", tmp_path / "spy", tmp_path / "log"
+    root.mkdir()
+    spy.mkdir()
+    copy_of(seeds()["adam"].files, root)
+    copy_of(seeds()["state"].files, root / "state")
+    (spy / "spy.py").write_text(_SPY)
+    socket, port = bind_unused_port()
+    socket.close()
+    enabled = {"ckpt_viz.server.extension": True, "spy": True}
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "jupyter_server_config.json").write_text(
+        json.dumps({"ServerApp": {"jpserver_extensions": enabled}})
+    )
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root"),
+                f"--ServerApp.root_dir={root}",
+                f"--ServerApp.port={port}",
+                "--ServerApp.base_url=/user/me/",
+                "--IdentityProvider.token=secret",
+            ],
+            env={
+                **os.environ,
+                "PYTHONPATH": str(spy),
+                "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
+                "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"),
+            },
+            cwd=tmp_path,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            server = Server(f"http://127.0.0.1:{port}/user/me/", log)
+            _wait_for(server, process)
+            yield server
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def _wait_for(server: Server, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(300):
+        try:
+            server.get("api")
+        except URLError:
+            assert process.poll() is None, server.log.read_text()
+            time.sleep(0.1)
+        else:
+            return
+    raise AssertionError(server.log.read_text())
+
+
+def test_server_loads_little_at_its_start_and_tensorflow_never(server: Server) -> None:
+    at_start = server.get("modules")
+    assert "ckpt_viz.server.extension" in at_start, server.log.read_text()
+    own = {"ckpt_viz.api", "ckpt_viz.formats"}  # `import ckpt_viz` has them, and they are light
+    assert [name for name in _HEAVY if name in at_start and name not in own] == []
+    assert "ckpt_viz.showing" not in at_start
+    api = "ckpt-viz/api/v1"
+    server.get(f"{api}/version")
+    assert server.get(f"{api}/graph", path="ckpt-1")["title"] == "ckpt-1"
+    server.get(f"{api}/graph", path="state", against="ckpt-1")
+    for question in (
+        {"ask": "values", "node": 1},
+        {"ask": "accessor", "node": 1},
+        *({"ask": "file", "format": kind} for kind in ("svg", "dot", "json", "html")),
+    ):
+        server.get(f"{api}/answer", path="ckpt-1", question=question)
+        server.get(f"{api}/answer", path="state", against="ckpt-1", question=question)
+    after = server.get("modules")
+    assert "ckpt_viz.showing" in after
+    assert [name for name in after if name.split(".")[0] in ("tensorflow", "keras")] == []
+    log = server.log.read_text()
+    assert "Traceback" not in log, log
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux what was read")
+def test_server_reads_the_index_and_the_graph_of_a_huge_checkpoint(tmp_path: Path) -> None:
+    graph_bytes = write_sparse(str(tmp_path / "ckpt"), 500, 16 << 20)  # 8 GB, all holes
+    index_bytes = (tmp_path / "ckpt.index").stat().st_size
+    asked = Asked(str(tmp_path), False, "ckpt", None)
+    read_page(asked, 1 << 30)  # what the first one imports is not of the checkpoint
+    before, own = _read_by_now(), -_read_by_now() + _read_by_now()
+    etag_of(asked, "1", 1 << 30)
+    page = read_page(asked, 1 << 30)
+    assert _read_by_now() - before - 3 * own <= index_bytes + graph_bytes + (64 << 10)
+    assert len(page.shown.graph.nodes) == 501
+
+
+def _read_by_now() -> int:
+    with open("/proc/self/io") as file:
+        return int(file.readline().split()[1])

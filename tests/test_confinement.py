@@ -1,0 +1,148 @@
+"""Where files are confined, none is opened, listed or described elsewhere."""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ckpt_viz.errors import CkptVizError, OutsideError, UnsupportedError
+from ckpt_viz.formats import confinement, files
+from ckpt_viz.formats.confinement import confined_to
+
+OPENING: list[Callable[[str], object]] = [
+    files.open_file,
+    files.is_file,
+    files.is_directory,
+    files.file_size,
+    files.file_stamp,
+    files.list_directory,
+]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A directory with a file, and beside it one with a secret."""
+    root = tmp_path / "root"
+    for directory in ("root", "root/.hidden", "root_of_others", "root/sub"):
+        (tmp_path / directory).mkdir()
+    for path in ("root/file", "root/.hidden/file", "root/.dot", "root_of_others/secret"):
+        (tmp_path / path).write_text("12345")
+    (root / "to_file").symlink_to("sub/../file")
+    (root / "to_secret").symlink_to("../root_of_others/secret")
+    (root / "to_others").symlink_to(tmp_path / "root_of_others")
+    (root / "to_nothing").symlink_to("../nothing")
+    (root / "to_hidden").symlink_to(".hidden")
+    return root
+
+
+@pytest.mark.parametrize("ask", OPENING)
+@pytest.mark.parametrize(
+    "path",
+    [
+        "..",
+        "../root_of_others/secret",
+        "sub/../../root_of_others/secret",
+        "to_secret",
+        "to_others",
+        "to_others/secret",
+        "to_others/../root_of_others/secret",
+        "to_nothing",
+        "/",
+        "/etc/passwd",
+    ],
+)
+def test_what_lies_outside_is_refused(ask: Callable[[str], object], path: str, root: Path) -> None:
+    for given in (path, str(root / path)):
+        with confined_to(str(root)) as scope, pytest.raises(OutsideError):
+            ask(given)
+        assert len(scope.refused) == 1
+
+
+@pytest.mark.parametrize("ask", [one for one in OPENING if one is not files.file_stamp])
+def test_other_machines_are_not_asked(ask: Callable[[str], object], root: Path) -> None:
+    with confined_to(str(root)), pytest.raises(OutsideError, match="another machine"):
+        ask("memory://ckpt")
+
+
+@pytest.mark.parametrize("path", [".dot", ".hidden/file", "to_hidden/file", "sub/../.dot"])
+def test_what_is_hidden_is_not_there(path: str, root: Path) -> None:
+    for given in (path, str(root / path)):
+        with confined_to(str(root)) as scope:
+            assert not files.is_file(given)
+            assert not files.is_readable_file(given)
+            assert files.file_stamp(given) is None
+            with pytest.raises(FileNotFoundError):
+                files.open_file(given)
+        assert scope.refused == []
+        with confined_to(str(root), shows_hidden=True):
+            assert files.is_file(given)
+
+
+def test_what_lies_inside_is_read_by_paths_from_the_root(root: Path) -> None:
+    with confined_to(str(root)) as scope:
+        for path in ("file", "./file", "to_file", "sub/../file", str(root / "file")):
+            assert files.is_readable_file(path)
+            with files.open_file(path) as file:
+                assert (file.path, file.read(0, 5)) == (path, b"12345")
+        names = ["file", "sub", "to_file", "to_hidden", "to_nothing", "to_others", "to_secret"]
+        assert files.list_directory(".") == files.list_directory(str(root)) == names
+        assert not files.may_be_read("to_secret")
+        assert not files.is_readable_file("to_secret")
+        assert not files.may_be_read("memory://ckpt")
+        assert not files.is_file("a\0b")
+    assert scope.refused == []
+    assert confinement.current() is None
+
+
+def test_root_of_the_file_system_may_be_the_root(root: Path) -> None:
+    with confined_to("/"):
+        assert files.is_file(str(root / "file"))
+        assert files.is_file(str(root / "to_secret"))
+
+
+def test_link_that_appears_after_the_look_is_not_followed(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place_of = confinement.place_of
+
+    def and_then_a_link(path: str) -> str:
+        place = place_of(path)
+        if and_then_a_link.calls == 1:  # type: ignore[attr-defined]
+            os.unlink(place)
+            os.symlink(root.parent / "root_of_others/secret", place)
+        and_then_a_link.calls += 1  # type: ignore[attr-defined]
+        return place
+
+    and_then_a_link.calls = 0  # type: ignore[attr-defined]
+    monkeypatch.setattr(confinement, "place_of", and_then_a_link)
+    with confined_to(str(root)), pytest.raises(CkptVizError, match="cannot be read"):
+        files.open_file("file")
+
+
+def test_bytes_that_are_read_are_counted(root: Path) -> None:
+    with confined_to(str(root), most_bytes=8), files.open_file("file") as file:
+        file.read(0, 5)
+        with pytest.raises(UnsupportedError, match="4 bytes are to be read, 3 are left of the 8"):
+            file.read(1, 4)
+        assert file.read(2, 3) == b"345"
+
+
+def test_threads_are_confined_in_a_copy_of_the_context(root: Path) -> None:
+    found: list[bool] = []
+
+    def look() -> None:
+        found.append(files.may_be_read("/etc/passwd"))
+
+    with confined_to(str(root)):
+        for target in (look, lambda: contextvars.copy_context().run(look)):
+            target()
+        context = contextvars.copy_context()
+        thread = threading.Thread(target=context.run, args=(look,))
+        thread.start()
+        thread.join()
+    assert found == [False] * 3
