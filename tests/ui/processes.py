@@ -48,10 +48,13 @@ def find_chromium() -> str | None:
 
 
 @contextmanager
-def jupyterlab(directory: Path, labextensions: Path) -> Iterator[Server]:
+def jupyterlab(
+    directory: Path, labextensions: Path, *, server_extension: bool = True
+) -> Iterator[Server]:
     """Serve an empty directory with a JupyterLab that knows no user's settings.
 
-    `labextensions` holds extensions that go before the installed ones.
+    `labextensions` holds extensions that go before the installed ones. The server extension is
+    that of today's sources, installed or not.
     """
     # Else a note in the corner asks whether to fetch news.
     settings = directory / "jupyter_config_dir/lab/user-settings/@jupyterlab/apputils-extension"
@@ -62,6 +65,7 @@ def jupyterlab(directory: Path, labextensions: Path) -> Iterator[Server]:
         *("jupyterlab", "--LabApp.news_url=None"),
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         f"--LabApp.extra_labextensions_path={labextensions}",
+        server_extension=server_extension,
     ) as server:
         yield server
 
@@ -77,7 +81,9 @@ def notebook_7(directory: Path, labextensions: Path) -> Iterator[Server]:
 
 
 @contextmanager
-def _jupyter(directory: Path, module: str, *arguments: str) -> Iterator[Server]:
+def _jupyter(
+    directory: Path, module: str, *arguments: str, server_extension: bool = True
+) -> Iterator[Server]:
     root = directory / "root"
     root.mkdir()
     port = _free_port()
@@ -92,10 +98,12 @@ def _jupyter(directory: Path, module: str, *arguments: str) -> Iterator[Server]:
             "JUPYTER_RUNTIME_DIR",
         )
     }
+    extensions = {"ckpt_viz.server.extension": server_extension}
     command = [
         *(sys.executable, "-m", module, "--no-browser", "--expose-app-in-browser"),
         *("--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
         *(f"--ServerApp.root_dir={root}", "--ServerApp.allow_root=True"),
+        f"--ServerApp.jpserver_extensions={extensions}",
         *("--IdentityProvider.token=", *arguments),
     ]
     with _running(command, server.log, homes, lambda: _answers(f"{server.url}/api/status")):

@@ -23,6 +23,9 @@ from tests.graphs import keras3_adam, without_optimizer
 cv.show(keras3_adam(), against=without_optimizer())
 """
 AGAIN = "cv.show(explorer.graph)"
+SLIDER = "import ipywidgets; ipywidgets.IntSlider(7)"
+BOXED = "import ipywidgets; ipywidgets.VBox([explorer])"
+SAVE_STATE = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
 SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
@@ -136,14 +139,86 @@ def test_a_payload_that_nobody_has_is_one_sentence(lab: JupyterLab) -> None:
     expect(lab.output(0)).to_contain_text(MISSING)
 
 
+@pytest.fixture
+def saving_state(lab: JupyterLab) -> Iterator[JupyterLab]:
+    """A JupyterLab where "Save Widget State Automatically" is on."""
+    lab.execute(SAVE_STATE)  # on and off
+    yield lab
+    lab.execute(SAVE_STATE)
+
+
+def read(lab: JupyterLab, path: str) -> Any:
+    return json.loads((lab.server.root / path).read_text())
+
+
+def shown_in(notebook: Any) -> list[set[str]]:
+    """Return of each cell the MIME types of its output."""
+    return [set(cell["outputs"][0]["data"]) for cell in notebook["cells"]]
+
+
+def names_in_state(notebook: Any) -> set[str]:
+    state = notebook["metadata"]["widgets"][STATE]["state"]
+    return {model["model_name"] for model in state.values()}
+
+
+def test_with_widget_state_the_widgets_of_others_are_saved(saving_state: JupyterLab) -> None:
+    lab = saving_state
+    path = "others.ipynb"
+    lab.create_notebook(path, code_cell(SHOW), code_cell(AGAIN), code_cell(SLIDER))
+    lab.open_notebook(path)
+    lab.run_all()
+    expect(lab.output(2).locator(".widget-slider")).to_be_visible()
+    lab.save()
+    assert [VIEW in shown for shown in shown_in(read(lab, path))] == [False, False, True]
+    assert names_in_state(read(lab, path)) == {
+        *("IntSliderModel", "LayoutModel", "SliderStyleModel")
+    }
+
+
+def test_with_widget_state_an_explorer_in_a_box_is_saved(saving_state: JupyterLab) -> None:
+    lab = saving_state
+    lab.create_notebook("boxed.ipynb", code_cell(SHOW), code_cell(AGAIN), code_cell(BOXED))
+    lab.open_notebook("boxed.ipynb")
+    lab.run_all()
+    expect_live(lab.output(2))
+    lab.save()
+    notebook = read(lab, "boxed.ipynb")
+    assert [VIEW in shown for shown in shown_in(notebook)] == [False, False, True]
+    state = notebook["metadata"]["widgets"][STATE]["state"].values()
+    explorers = [model for model in state if model["model_name"] == "AnyModel"]
+    assert len(explorers) == 1
+    assert {"VBoxModel", "WidgetModel", "LayoutModel"} < names_in_state(notebook)
+
+
+def test_what_is_saved_without_its_widget_stays_live(saving_state: JupyterLab) -> None:
+    lab = saving_state
+    run_and_save(lab, "live.ipynb", code_cell(SHOW), code_cell(AGAIN))
+    explorer = lab.output(0).get_by_role("treegrid").element_handle()
+    assert explorer is not None
+    for count in (3, 4):  # did the page expect another file, it would ask which one to keep
+        lab.run_cell(1)
+        lab.save()
+        notebook = read(lab, "live.ipynb")
+        assert notebook["cells"][1]["execution_count"] == count
+        assert not any(VIEW in shown for shown in shown_in(notebook))
+        assert "widgets" not in notebook["metadata"]
+        expect(lab.page.locator(".jp-Dialog")).to_have_count(0)
+        expect_live(lab.output(1))
+    assert explorer.evaluate("e => e.isConnected")
+    lab.reload()
+    for output in each_output(lab, 2):
+        expect_live(output)
+
+
 @pytest.fixture(scope="module")
 def plain_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Server]:
-    """A JupyterLab that has the widgets and not this extension."""
+    """A JupyterLab that has the widgets and neither of these extensions."""
     directory = tmp_path_factory.mktemp("plain")
     config = directory / "jupyter_config_dir" / "labconfig" / "page_config.json"
     config.parent.mkdir(parents=True)
     config.write_text('{"disabledExtensions": {"ckpt-viz": true}}')  # if it is installed at all
-    with processes.jupyterlab(directory, tmp_path_factory.mktemp("no-labextensions")) as running:
+    labextensions = tmp_path_factory.mktemp("no-labextensions")
+    with processes.jupyterlab(directory, labextensions, server_extension=False) as running:
         yield running
 
 
@@ -157,7 +232,7 @@ def plain_lab(context: BrowserContext, plain_server: processes.Server) -> Iterat
 
 def test_without_the_extension_the_saved_state_restores_the_widgets(plain_lab: JupyterLab) -> None:
     lab = plain_lab
-    lab.execute("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
+    lab.execute(SAVE_STATE)
     run_and_save(lab, "state.ipynb", code_cell(SHOW), *[code_cell(AGAIN)] * 9)
     lab.save()
     notebook = json.loads((lab.server.root / "state.ipynb").read_text())
@@ -201,13 +276,21 @@ def executed(*sources: str) -> Any:
 
 def page_of(notebook: Any, browser: Browser, path: Path) -> Page:
     """Return the page that nbconvert makes of a notebook, opened without a network."""
+    page, _ = page_and_requests(notebook, browser, path)
+    return page
+
+
+def page_and_requests(notebook: Any, browser: Browser, path: Path) -> tuple[Page, list[str]]:
+    """Return nbconvert's page, and what it asks for by and by."""
     from nbconvert import HTMLExporter
 
     body, _ = HTMLExporter().from_notebook_node(notebook)  # type: ignore[no-untyped-call]
     path.write_text(body, "utf-8")
     page = browser.new_context(offline=True, viewport={"width": 1280, "height": 900}).new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     page.goto(path.as_uri(), wait_until="domcontentloaded")
-    return page
+    return page, asked
 
 
 def expect_picture(output: Locator) -> None:
@@ -236,3 +319,21 @@ def test_nbconverts_page_shows_picture_and_rows_offline(
     expect(rows).to_contain_text("(root)")
     page.screenshot(path=SCREENSHOTS / "nbconvert-offline.png", full_page=True)
     page.context.close()
+
+
+def test_saved_with_widget_state_nbconverts_page_needs_no_network(
+    saving_state: JupyterLab, browser: Browser, tmp_path: Path
+) -> None:
+    run_and_save(saving_state, "page.ipynb", code_cell(SHOW), code_cell(AGAIN))
+    path = saving_state.server.root / "page.ipynb"
+    notebook = nbformat.read(path, 4)  # type: ignore[no-untyped-call]
+    page, asked = page_and_requests(notebook, browser, tmp_path / "page.html")
+    outputs = page.locator(".jp-OutputArea-output")
+    expect_picture(outputs.nth(0))
+    expect(outputs.nth(1)).to_have_text("two nodes: see output [1]")
+    outputs.nth(0).locator("summary").first.click()
+    expect(outputs.nth(0).locator("details details").first).to_contain_text("(root)")
+    empty, asked_anyway = page_and_requests(executed("1"), browser, tmp_path / "page.html")
+    assert asked == asked_anyway  # itself, RequireJS and MathJax
+    for one in (page, empty):
+        one.context.close()
