@@ -143,6 +143,10 @@ class Factory extends ABCWidgetFactory<CheckpointDocument> {
     const { server, trans } = this.#tabs;
     // To ask Jupyter's server for the copies of a file makes their directory beside the file.
     context.listCheckpoints = () => Promise.resolve([]);
+    context.createCheckpoint = () => Promise.resolve({ id: "", last_modified: "" });
+    // Its empty model is not to take the place of the files, of whoever presses Ctrl+S.
+    context.save = () => Promise.resolve();
+    context.saveAs = () => Promise.resolve();
     let shown = context.path;
     const content = new ExplorerPanel(server.source(shown), trans);
     const show = (path: string) => {
@@ -152,7 +156,12 @@ class Factory extends ABCWidgetFactory<CheckpointDocument> {
     context.pathChanged.connect((_, path) => show(path));
     const document = new DocumentWidget({ context, content });
     document.title.icon = checkpointIcon;
-    const compare = (against: string) => this.#compare(shown, against);
+    // What is compared is the checkpoint that was the latest one, and not what will be.
+    let latest: string | null = null;
+    content.loaded.connect((_, kept) => {
+      latest = [...kept].reverse().find(({ exists }) => exists)?.path ?? null;
+    });
+    const compare = (against: string) => this.#compare(latest ?? shown, against);
     const items = this.#tabs.toolbar(
       content,
       trans.__("Compare with…"),

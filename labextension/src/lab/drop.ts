@@ -16,7 +16,8 @@ export function acceptPaths(widget: Widget, call: (path: string, target: Element
     event.preventDefault();
     event.stopPropagation();
     node.classList.toggle(OVER, event.type === "lm-dragenter" || event.type === "lm-dragover");
-    drag.dropAction = "copy";
+    // Another one the file browser, which proposes to move, would not have: nothing is dropped.
+    drag.dropAction = drag.proposedAction;
     if (event.type === "lm-drop") {
       const [path] = drag.mimeData.getData(PATHS) as readonly string[];
       if (path !== undefined) {

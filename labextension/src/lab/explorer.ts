@@ -1,6 +1,7 @@
 /** The plugin that opens checkpoints from files: documents, comparisons, commands, settings. */
 
 import {
+  ILabShell,
   ILayoutRestorer,
   type JupyterFrontEnd,
   type JupyterFrontEndPlugin,
@@ -43,6 +44,7 @@ const explorer: JupyterFrontEndPlugin<ITabs> = {
   // Notebook 7 lacks some of them.
   optional: [
     ITranslator,
+    ILabShell,
     ILayoutRestorer,
     ICommandPalette,
     ILauncher,
@@ -53,6 +55,7 @@ const explorer: JupyterFrontEndPlugin<ITabs> = {
     app: JupyterFrontEnd,
     manager: IDocumentManager,
     translator: ITranslator | null,
+    labShell: ILabShell | null,
     restorer: ILayoutRestorer | null,
     palette: ICommandPalette | null,
     launcher: ILauncher | null,
@@ -63,7 +66,9 @@ const explorer: JupyterFrontEndPlugin<ITabs> = {
     const { commands, serviceManager, shell } = app;
     const { contents, serverSettings } = serviceManager;
     const server = new CheckpointServer(serverSettings, contents, trans);
-    const tabs = new Tabs(app, manager, translator ?? nullTranslator, trans, server);
+    // Notebook 7 has one widget in its main area, and room for others below.
+    const area = labShell === null ? "down" : "main";
+    const tabs = new Tabs(app, area, manager, translator ?? nullTranslator, trans, server);
 
     const documents = new WidgetTracker<CheckpointDocument>({ namespace: "ckpt-viz-documents" });
     const comparisons = new WidgetTracker<Comparison>({ namespace: "ckpt-viz-comparisons" });

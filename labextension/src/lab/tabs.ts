@@ -37,17 +37,21 @@ export class Tabs {
   readonly server: CheckpointServer;
   readonly trans: TranslationBundle;
   readonly #app: JupyterFrontEnd;
+  readonly #area: "main" | "down";
   readonly #manager: IDocumentManager;
   readonly #translator: ITranslator;
+  readonly #open = new Map<string, MainAreaWidget<ExplorerPanel>>();
 
   constructor(
     app: JupyterFrontEnd,
+    area: "main" | "down",
     manager: IDocumentManager,
     translator: ITranslator,
     trans: TranslationBundle,
     server: CheckpointServer,
   ) {
     this.#app = app;
+    this.#area = area;
     this.#manager = manager;
     this.#translator = translator;
     this.trans = trans;
@@ -57,14 +61,9 @@ export class Tabs {
   /** Shows a tab, and makes it if it is not there yet. */
   open(options: TabOptions): MainAreaWidget<ExplorerPanel> {
     const { shell } = this.#app;
-    const tab = this.#find(options.id) ?? this.#make(options);
+    const tab = this.#open.get(options.id) ?? this.#make(options);
     if (!tab.isAttached) {
-      shell.add(tab, "main");
-    }
-    if (!tab.isAttached) {
-      // Notebook 7 has one widget in its main area, and room for others below.
-      tab.addClass("ckpt-viz-below");
-      shell.add(tab, "down");
+      shell.add(tab, this.#area);
     }
     shell.activateById(tab.id);
     return tab;
@@ -76,7 +75,7 @@ export class Tabs {
     compareWords: string,
     directory: () => string,
     compareWith: (path: string) => void,
-    showKept: (path: string) => void,
+    showKept: ((path: string) => void) | null,
   ): DocumentRegistry.IToolbarItem[] {
     const refresh = new ToolbarButton({
       icon: refreshIcon,
@@ -94,14 +93,17 @@ export class Tabs {
         }),
     });
     acceptPaths(panel, compareWith);
-    const kept = new KeptChoice(this.trans, showKept);
-    panel.loaded.connect((_, found) => kept.list(found));
-    return [
+    const items = [
       { name: "refresh", widget: refresh },
-      { name: "kept", widget: kept },
       { name: "spacer", widget: Toolbar.createSpacerItem() },
       { name: "compare", widget: compare },
     ];
+    if (showKept !== null) {
+      const kept = new KeptChoice(this.trans, showKept);
+      panel.loaded.connect((_, found) => kept.list(found));
+      items.splice(1, 0, { name: "kept", widget: kept });
+    }
+    return items;
   }
 
   /** Asks for a checkpoint among the server's files; null where nothing was chosen. */
@@ -117,28 +119,11 @@ export class Tabs {
     return button.accept ? (value?.[0]?.path ?? null) : null;
   }
 
-  #find(id: string): MainAreaWidget<ExplorerPanel> | null {
-    for (const area of ["main", "down"]) {
-      for (const widget of this.#app.shell.widgets(area)) {
-        if (widget.id === id && widget instanceof MainAreaWidget) {
-          return widget as MainAreaWidget<ExplorerPanel>;
-        }
-      }
-    }
-    return null;
-  }
-
   #make(options: TabOptions): MainAreaWidget<ExplorerPanel> {
     const { id, title, caption, source, compareWords, directory } = options;
     const content = new ExplorerPanel(source, this.trans);
     const tab = new MainAreaWidget({ content });
-    const items = this.toolbar(
-      content,
-      compareWords,
-      () => directory,
-      options.compareWith,
-      () => {},
-    );
+    const items = this.toolbar(content, compareWords, () => directory, options.compareWith, null);
     for (const { name, widget } of items) {
       tab.toolbar.addItem(name, widget);
     }
@@ -147,6 +132,9 @@ export class Tabs {
     tab.title.caption = caption;
     tab.title.icon = checkpointIcon;
     tab.title.closable = true;
+    tab.toggleClass("ckpt-viz-below", this.#area === "down");
+    this.#open.set(id, tab);
+    tab.disposed.connect(() => this.#open.delete(id));
     return tab;
   }
 }

@@ -81,10 +81,18 @@ const live: JupyterFrontEndPlugin<void> = {
     // In a console one looks at its own kernel, and inserts code into the notebook all the same.
     followCurrent(notebooks, (panel) => {
       notebook = panel;
-      follow(panel?.sessionContext ?? null);
+      follow(panel?.sessionContext ?? consoles?.currentWidget?.sessionContext ?? null);
     });
     followCurrent(consoles, (panel) => {
       follow(panel?.sessionContext ?? notebook?.sessionContext ?? null);
+    });
+    // Each tracker's current widget stays so while one of the other's is in front.
+    shell.currentChanged?.connect((_, { newValue }) => {
+      const current = [notebooks, consoles].map((tracker) => tracker?.currentWidget);
+      const front = current.find((widget) => widget != null && widget === newValue);
+      if (front) {
+        follow(front.sessionContext);
+      }
     });
 
     const connect = async (id: string) => {

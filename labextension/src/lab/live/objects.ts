@@ -82,6 +82,7 @@ export class LiveObjects {
 
   setKernel(kernel: Kernel.IKernelConnection | null): void {
     if (kernel === this.#kernel) {
+      this.#changed.emit(); // none, say, in another place
       return;
     }
     this.#kernel?.iopubMessage.disconnect(this.#hear, this);

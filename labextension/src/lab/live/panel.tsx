@@ -62,7 +62,7 @@ export class LivePanel extends Widget {
     }
     const { listed } = this.#objects;
     render(
-      <>
+      <section>
         <header>
           <h2>{this.#trans.__("Live TensorFlow Objects")}</h2>
           <p>{visible(this.#where() ?? this.#trans.__("No notebook or console is open."))}</p>
@@ -77,7 +77,7 @@ export class LivePanel extends Widget {
             <Item key={one.name} one={one} actions={this.#actions} trans={this.#trans} />
           ))}
         </ul>
-      </>,
+      </section>,
       this.node,
     );
   }

@@ -4,6 +4,8 @@ import type { Kernel, KernelMessage } from "@jupyterlab/services";
 
 /** In what the answer stands; ckpt_viz/listing.py and kernel_tabs.py give it. */
 const REPLY = "application/vnd.ckpt-viz.reply+json";
+/** A cell that fails takes along what waits behind it: that is asked again, but not for ever. */
+const TRIES = 5;
 
 type Connection = Pick<Kernel.IKernelConnection, "requestExecute">;
 
@@ -31,6 +33,19 @@ export async function evaluate<Data>(
   expression: string,
   signal?: AbortSignal,
 ): Promise<Data> {
+  for (let left = TRIES; ; left--) {
+    const content = await executed(kernel, expression, signal);
+    if (left === 1 || !content.status.startsWith("abort")) {
+      return dataOf<Data>(content);
+    }
+  }
+}
+
+async function executed(
+  kernel: Connection,
+  expression: string,
+  signal: AbortSignal | undefined,
+): Promise<KernelMessage.IExecuteReplyMsg["content"]> {
   signal?.throwIfAborted();
   const future = kernel.requestExecute({
     code: "",
@@ -46,8 +61,7 @@ export async function evaluate<Data>(
       reject(new DOMException("", "AbortError"));
     });
   });
-  const { content } = await Promise.race([future.done, cancelled]);
-  return dataOf<Data>(content);
+  return (await Promise.race([future.done, cancelled])).content;
 }
 
 function dataOf<Data>(content: KernelMessage.IExecuteReplyMsg["content"]): Data {

@@ -184,7 +184,13 @@ export class LiveSource implements Source {
   }
 
   async #connected(): Promise<Kernel.IKernelConnection> {
-    this.#kernel ??= await this.#connect();
+    const kernel = this.#kernel;
+    if (kernel !== null && !kernel.isDisposed && kernel.status !== "dead") {
+      return kernel;
+    }
+    kernel?.dispose();
+    this.#kernel = null;
+    this.#kernel = await this.#connect();
     return this.#kernel;
   }
 
