@@ -265,8 +265,9 @@ def _of_nothing(path: str) -> Location:
         prefix = join(directory, latest)
         how_many = f" of {len(numbered)}" if len(numbered) > 1 else ""
         return _at_prefix(path, prefix, f"{prefix} has the highest number{how_many}")
+    expected = path if path.endswith(INDEX) else path + INDEX
     raise CheckpointNotFoundError(
-        f"{path}: no such checkpoint; expected a file {path}{INDEX}{_hint(path)}"
+        f"{path}: no such checkpoint; expected a file {expected}{_hint(path)}"
     )
 
 

@@ -50,7 +50,7 @@ class JupyterLab:
         self.page = page
         self.server = server
         self.console: list[str] = []
-        self._noted_at = f"{server.url}/lab/api/workspaces/{workspace}"
+        self.noted_at = f"{server.url}/lab/api/workspaces/{workspace}"
         page.on("console", lambda message: self.console.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: self.console.append(f"uncaught: {error}"))
         self._start(f"{server.url}/lab/workspaces/{workspace}")
@@ -72,17 +72,21 @@ class JupyterLab:
             f"""(async () => {{
                 const place = `notebook:${{{_CURRENT}.context.path}}`;
                 for (;;) {{
-                    const {{ data }} = await (await fetch("{self._noted_at}")).json();
+                    const {{ data }} = await (await fetch("{self.noted_at}")).json();
                     const layout = JSON.stringify(data["layout-restorer:data"]?.main ?? null);
                     if (place in data && layout.includes(place)) return;
                     await new Promise((resolve) => setTimeout(resolve, 100));
                 }}
             }})()"""
         )
-        self.page.reload()
-        self._await_start()
+        self.reload_page()
         self.await_notebook()
         self.await_idle()
+
+    def reload_page(self) -> None:
+        """Load the page anew; JupyterLab opens what it has noted of its tabs."""
+        self.page.reload()
+        self._await_start()
 
     def execute(self, command: str, **arguments: object) -> None:
         """Execute one of JupyterLab's commands and wait for its end."""
@@ -228,6 +232,11 @@ class Notebook7(JupyterLab):
         """Shut down all kernels, if a page was opened, and close it."""
         if self.page.url.startswith(self.server.url):
             super().shut_down()
+
+    def open_tree(self, path: str) -> None:
+        """Show a directory in the page."""
+        self.page.goto(f"{self.server.url}/tree/{path}")
+        self._await_start()
 
     def open_notebook(self, path: str, kernel_id: str | None = None) -> None:
         """Open a notebook in the page, with the kernel that it has or a new one."""

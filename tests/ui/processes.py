@@ -49,12 +49,17 @@ def find_chromium() -> str | None:
 
 @contextmanager
 def jupyterlab(
-    directory: Path, labextensions: Path, *, server_extension: bool = True
+    directory: Path,
+    labextensions: Path,
+    *,
+    server_extension: bool = True,
+    base_url: str = "",
+    token: str = "",
 ) -> Iterator[Server]:
     """Serve an empty directory with a JupyterLab that knows no user's settings.
 
     `labextensions` holds extensions that go before the installed ones. The server extension is
-    that of today's sources, installed or not.
+    that of today's sources, installed or not. `base_url` begins with a slash and ends without.
     """
     # Else a note in the corner asks whether to fetch news.
     settings = directory / "jupyter_config_dir/lab/user-settings/@jupyterlab/apputils-extension"
@@ -66,6 +71,8 @@ def jupyterlab(
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         f"--LabApp.extra_labextensions_path={labextensions}",
         server_extension=server_extension,
+        base_url=base_url,
+        token=token,
     ) as server:
         yield server
 
@@ -82,12 +89,17 @@ def notebook_7(directory: Path, labextensions: Path) -> Iterator[Server]:
 
 @contextmanager
 def _jupyter(
-    directory: Path, module: str, *arguments: str, server_extension: bool = True
+    directory: Path,
+    module: str,
+    *arguments: str,
+    server_extension: bool = True,
+    base_url: str = "",
+    token: str = "",
 ) -> Iterator[Server]:
     root = directory / "root"
     root.mkdir()
     port = _free_port()
-    server = Server(f"http://127.0.0.1:{port}", root, directory / "jupyter.log")
+    server = Server(f"http://127.0.0.1:{port}{base_url}", root, directory / "jupyter.log")
     homes = {
         name: str(directory / name.lower())
         for name in (
@@ -104,9 +116,11 @@ def _jupyter(
         *("--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
         *(f"--ServerApp.root_dir={root}", "--ServerApp.allow_root=True"),
         f"--ServerApp.jpserver_extensions={extensions}",
-        *("--IdentityProvider.token=", *arguments),
+        f"--ServerApp.base_url={base_url}/",
+        *(f"--IdentityProvider.token={token}", *arguments),
     ]
-    with _running(command, server.log, homes, lambda: _answers(f"{server.url}/api/status")):
+    # Which needs no token, other than /api/status.
+    with _running(command, server.log, homes, lambda: _answers(f"{server.url}/api")):
         yield server
 
 

@@ -7,17 +7,19 @@ heap and makes more of the longer something runs: of 200 cycles it is nine tenth
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, CDPSession, Playwright
+from playwright.sync_api import Browser, CDPSession, Playwright, expect
 
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Child, Node
 from ckpt_viz.render.html import to_html
 from tests import frontend
 from tests.ui import processes
+from tests.ui.file_browser import Files
 from tests.ui.jupyter import JupyterLab, code_cell
 
 _GROWTH = 1.05
@@ -169,3 +171,49 @@ def test_a_closed_output_leaves_nothing_behind(
             f"{cycled / 1e6:.1f} MB, after closing the output {after / 1e6:.1f} MB"
         )
     assert max(cycled, after) <= _GROWTH * before
+
+
+_PANEL = "jupyterapp.shell.currentWidget.content.constructor.prototype"
+_COUNT = "function() { return this.length; }"
+_GONE_SECONDS = 30
+
+
+def test_documents_opened_and_closed_leave_nothing_behind(
+    uncompiled: Browser, server: processes.Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    context = uncompiled.new_context()
+    page = context.new_page()
+    files = Files(JupyterLab(page, server, "heap"), "heap")
+    files.write("ckpt-1", *(f"variable_{i}" for i in range(500)))
+    devtools = context.new_cdp_session(page)
+    files.open("ckpt-1.index")
+    panels = devtools.send("Runtime.evaluate", {"expression": _PANEL})["result"]["objectId"]
+    files.close()
+
+    def alive() -> int:
+        found = devtools.send("Runtime.queryObjects", {"prototypeObjectId": panels})["objects"]
+        asked = {"objectId": found["objectId"], "functionDeclaration": _COUNT}
+        counted = devtools.send("Runtime.callFunctionOn", asked)["result"]["value"]
+        devtools.send("Runtime.releaseObject", {"objectId": found["objectId"]})
+        return int(counted)
+
+    def open_and_close(times: int) -> int:
+        """Return the heap once no panel is left: a closed one has a timer for up to 5 s."""
+        for _ in range(times):
+            files.open("ckpt-1.index")
+            files.close()
+            expect(files.tab).to_have_count(0)
+        deadline = time.monotonic() + _GONE_SECONDS
+        while alive() > 0:
+            assert time.monotonic() < deadline, "panels of closed documents stay"
+            page.wait_for_timeout(200)
+        return _heap(devtools)
+
+    before, after = open_and_close(1), open_and_close(18)
+    context.close()
+    with capsys.disabled():
+        print(
+            f"\nJupyterLab's heap after 2 documents {before / 1e6:.2f} MB, after 20 "
+            f"{after / 1e6:.2f} MB"
+        )
+    assert after <= _GROWTH * before

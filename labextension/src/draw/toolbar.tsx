@@ -47,7 +47,7 @@ export function Toolbar({
   return (
     <div class="ckv-toolbar" ref={bar}>
       <span class="ckv-title" title={visible(graph.title)}>
-        {visible(graph.title)}
+        <bdi>{visible(graph.title)}</bdi>
       </span>
       <span class="ckv-tag">{WORDS.kinds[graph.overlay?.comparison ?? graph.origin]}</span>
       {note === undefined ? null : <span class="ckv-tag ckv-note">{note}</span>}

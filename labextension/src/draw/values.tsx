@@ -19,10 +19,11 @@ export function Values({ graph, id, kernel }: ValuesProps) {
   const attributes = graph.attributes(id);
   const isScalar = attributes.length === 1 && attributes[0]?.shape?.length === 0;
   useEffect(() => {
-    if (isScalar) {
+    // Also what was shown before the graph was read again.
+    if (isScalar || asked !== null) {
       ask();
     }
-  }, []);
+  }, [graph]);
   if (attributes.length === 0) {
     return null;
   }

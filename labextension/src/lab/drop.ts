@@ -5,23 +5,34 @@ import type { Widget } from "@lumino/widgets";
 const PATHS = "application/x-jupyter-icontents";
 const OVER = "ckpt-viz-drop";
 
-/** Call with the first of the paths that are dropped on a widget, and what they are dropped on. */
-export function acceptPaths(widget: Widget, call: (path: string, target: Element) => void): void {
+/**
+ * Call with the first of the paths that are dropped on a widget, and the zone they are dropped on:
+ * the whole widget, or a part of it.
+ */
+export function acceptPaths(
+  widget: Widget,
+  call: (path: string, zone: HTMLElement) => void,
+  zoneOf: (target: Element) => HTMLElement | null = () => widget.node,
+): void {
   const { node } = widget;
   const listener = (event: Event) => {
     const drag = event as Drag.Event;
-    if (!drag.mimeData.hasData(PATHS)) {
+    const zone = zoneOf(event.target as Element);
+    for (const marked of [node, ...node.querySelectorAll(`.${OVER}`)]) {
+      marked.classList.remove(OVER);
+    }
+    if (zone === null || !drag.mimeData.hasData(PATHS)) {
       return;
     }
     event.preventDefault();
     event.stopPropagation();
-    node.classList.toggle(OVER, event.type === "lm-dragenter" || event.type === "lm-dragover");
+    zone.classList.toggle(OVER, event.type === "lm-dragenter" || event.type === "lm-dragover");
     // Another one the file browser, which proposes to move, would not have: nothing is dropped.
     drag.dropAction = drag.proposedAction;
     if (event.type === "lm-drop") {
       const [path] = drag.mimeData.getData(PATHS) as readonly string[];
       if (path !== undefined) {
-        call(path, event.target as Element);
+        call(path, zone);
       }
     }
   };

@@ -170,8 +170,8 @@ const explorer: JupyterFrontEndPlugin<ITabs> = {
     });
     commands.addCommand(COMMANDS.refresh, {
       label: trans.__("Refresh Checkpoint Explorer"),
-      isEnabled: () => current() !== null,
-      execute: () => current()?.content.refresh(),
+      isEnabled: () => tabs.inFront() !== null,
+      execute: () => tabs.inFront()?.refresh(),
     });
     const pathOf = (widget: CheckpointDocument | Comparison) =>
       "context" in widget ? widget.context.path : (comparedIn.get(widget)?.path ?? "");

@@ -5,9 +5,10 @@ import type { IDisposable } from "@lumino/disposable";
 import { type ISignal, Signal } from "@lumino/signaling";
 import { Widget } from "@lumino/widgets";
 import { render } from "preact";
-import { sentenceText, whyWords } from "../text";
+import { whyWords } from "../text";
 import { mountView, type View, type ViewState } from "../view";
 import { graphviz } from "./graphviz";
+import { Sentence } from "./sentence";
 import type { Kept, Source } from "./source";
 
 export class ExplorerPanel extends Widget {
@@ -78,6 +79,9 @@ export class ExplorerPanel extends Widget {
         () => this.isVisible,
       );
       this.#loaded.emit(kept);
+      if (document.activeElement === this.node) {
+        this.activate(); // it was, before there was anything to give the keys to
+      }
     } catch (error) {
       if (this.#loading === loading) {
         this.#problem = loading.signal.aborted
@@ -104,7 +108,7 @@ export class ExplorerPanel extends Widget {
 
   protected override onActivateRequest(): void {
     const outline = this.#stage.querySelector<HTMLElement>("[role=treegrid]");
-    (outline ?? this.#notices.querySelector("button"))?.focus();
+    (outline ?? this.node).focus();
   }
 
   #mount({ ask }: Source): View {
@@ -134,7 +138,7 @@ export class ExplorerPanel extends Widget {
         )}
         {this.#problem !== null && (
           <p role="alert" class="ckpt-viz-problem">
-            {sentenceText(this.#problem)}
+            <Sentence text={this.#problem} />
             <Choice words={trans.__("Try again")} choose={again} />
           </p>
         )}
@@ -146,7 +150,7 @@ export class ExplorerPanel extends Widget {
         )}
         {this.#notes.map((note) => (
           <p key={note} role="note">
-            {sentenceText(note)}
+            <Sentence text={note} />
           </p>
         ))}
       </>,

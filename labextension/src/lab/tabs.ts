@@ -9,7 +9,7 @@ import { FileDialog } from "@jupyterlab/filebrowser";
 import type { ITranslator, TranslationBundle } from "@jupyterlab/translation";
 import { refreshIcon, Toolbar, ToolbarButton } from "@jupyterlab/ui-components";
 import { Token } from "@lumino/coreutils";
-import { Widget } from "@lumino/widgets";
+import { TabPanel, Widget } from "@lumino/widgets";
 import { acceptPaths } from "./drop";
 import { checkpointIcon } from "./icons";
 import { ExplorerPanel } from "./panel";
@@ -40,6 +40,7 @@ export class Tabs {
   readonly #area: "main" | "down";
   readonly #manager: IDocumentManager;
   readonly #translator: ITranslator;
+  readonly #panels = new Set<ExplorerPanel>();
   readonly #open = new Map<string, MainAreaWidget<ExplorerPanel>>();
 
   constructor(
@@ -66,7 +67,22 @@ export class Tabs {
       shell.add(tab, this.#area);
     }
     shell.activateById(tab.id);
+    const panel = tab.parent?.parent;
+    if (panel instanceof TabPanel) {
+      panel.currentWidget = tab; // Notebook 7 leaves the one in front that is
+    }
     return tab;
+  }
+
+  /** The explorer that has the focus, or is in front, be it of files or of a kernel. */
+  inFront(): ExplorerPanel | null {
+    const { currentWidget } = this.#app.shell;
+    const panels = [...this.#panels];
+    return (
+      panels.find(({ node }) => node.contains(document.activeElement)) ??
+      panels.find((panel) => currentWidget?.contains(panel)) ??
+      null
+    );
   }
 
   /** What stands above an explorer, of a document as of any other tab. */
@@ -93,6 +109,8 @@ export class Tabs {
         }),
     });
     acceptPaths(panel, compareWith);
+    this.#panels.add(panel);
+    panel.disposed.connect(() => this.#panels.delete(panel));
     const items = [
       { name: "refresh", widget: refresh },
       { name: "spacer", widget: Toolbar.createSpacerItem() },

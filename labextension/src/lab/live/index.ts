@@ -181,10 +181,11 @@ const live: JupyterFrontEndPlugin<void> = {
       isEnabled: ({ name }) => notebook !== null && (name !== undefined || current() !== null),
       execute: ({ name }) => {
         const wanted = name === undefined ? current() : found(name);
-        if (wanted !== null && notebook !== null) {
+        const own = notebooks?.find(({ context }) => context.path === wanted?.place) ?? notebook;
+        if (wanted !== null && own !== null) {
           const against = wanted.path === null ? null : prefixOf(wanted.path);
-          insertCode(notebook, call(wanted.name, against, notebook.context.path));
-          shell.activateById(notebook.id);
+          insertCode(own, call(wanted.name, against, own.context.path));
+          shell.activateById(own.id);
         }
       },
     });

@@ -3,8 +3,9 @@
 import type { TranslationBundle } from "@jupyterlab/translation";
 import { Widget } from "@lumino/widgets";
 import { render } from "preact";
-import { sentenceText, visible } from "../../text";
+import { visible } from "../../text";
 import { acceptPaths } from "../drop";
+import { Sentence } from "../sentence";
 import type { Kind, LiveObject, LiveObjects } from "./objects";
 
 export interface PanelActions {
@@ -32,7 +33,12 @@ export class LivePanel extends Widget {
     this.#trans = trans;
     this.addClass("ckpt-viz-live");
     objects.changed.connect(this.update, this);
-    acceptPaths(this, (path, target) => this.#dropped(path, target));
+    // A file that is dropped on a row is checked against that row's object.
+    acceptPaths(
+      this,
+      (path, { dataset }) => actions.check(dataset.name ?? "", path),
+      (target) => target.closest<HTMLElement>("li"),
+    );
     this.update();
   }
 
@@ -64,12 +70,12 @@ export class LivePanel extends Widget {
     render(
       <section>
         <header>
-          <h2>{this.#trans.__("Live TensorFlow Objects")}</h2>
+          <h3>{this.#trans.__("Live TensorFlow Objects")}</h3>
           <p>{visible(this.#where() ?? this.#trans.__("No notebook or console is open."))}</p>
         </header>
         {this.#said().map((sentence) => (
           <p key={sentence} class="ckpt-viz-live-said" role="status">
-            {sentenceText(sentence)}
+            <Sentence text={sentence} />
           </p>
         ))}
         <ul aria-label={this.#trans.__("Checkpointable objects of the kernel")}>
@@ -126,14 +132,6 @@ export class LivePanel extends Widget {
       said.push(trans.__("%1 names were not looked at: the kernel has too many.", listed.unread));
     }
     return said;
-  }
-
-  /** A file that is dropped on a row is checked against that row's object. */
-  #dropped(path: string, target: Element): void {
-    const name = target.closest<HTMLElement>("li")?.dataset.name;
-    if (name !== undefined) {
-      this.#actions.check(name, path);
-    }
   }
 }
 

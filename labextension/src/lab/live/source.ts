@@ -60,11 +60,14 @@ export class LiveSource implements Source {
   }
 
   get staleWords(): string {
-    return this.#trans.__("Cells have run since this was read from the kernel.");
+    return this.#trans.__("Cells have run since this was read, or the kernel was restarted.");
   }
 
   get loadingWords(): string {
-    return this.#trans.__("Asking the kernel for %1 …", this.#place.name);
+    const { name } = this.#place;
+    return this.#kernel?.status === "busy"
+      ? this.#trans.__("The kernel runs other cells; it is asked for %1 after them …", name)
+      : this.#trans.__("Asking the kernel for %1 …", name);
   }
 
   readonly ask: Ask = async (question) => {
@@ -112,9 +115,18 @@ export class LiveSource implements Source {
         isStale();
       }
     };
+    const follow = (_: Kernel.IKernelConnection, status: Kernel.Status) => {
+      if (status === "restarting" || status === "autorestarting" || status === "dead") {
+        isStale();
+      }
+    };
     const kernel = this.#kernel;
     kernel?.iopubMessage.connect(hear);
-    return new DisposableDelegate(() => kernel?.iopubMessage.disconnect(hear));
+    kernel?.statusChanged.connect(follow);
+    return new DisposableDelegate(() => {
+      kernel?.iopubMessage.disconnect(hear);
+      kernel?.statusChanged.disconnect(follow);
+    });
   }
 
   dispose(): void {

@@ -1,0 +1,102 @@
+"""Checkpoints opened where Jupyter's server is another: elsewhere, guarded, older, without us."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Route, expect
+
+from ckpt_viz.render.payload import VERSION
+from tests import frontend
+from tests.ui import processes
+from tests.ui.file_browser import Files, show_values
+from tests.ui.jupyter import JupyterLab
+from tests.ui.test_explorer import row
+
+_TOKEN = "a-secret"
+
+
+@pytest.fixture
+def labextensions(server: processes.Server, tmp_path: Path) -> Path:
+    """A directory of extensions with the front end that was built for the server of all tests."""
+    place = tmp_path / "labextensions"
+    place.mkdir()
+    built = frontend.LABEXTENSION.parent / "ckpt_viz" / "labextension"
+    (place / "ckpt-viz").symlink_to(built, target_is_directory=True)
+    return place
+
+
+def test_without_the_extension_it_is_said_what_to_install_and_where(
+    context: BrowserContext, labextensions: Path, tmp_path: Path
+) -> None:
+    with processes.jupyterlab(tmp_path, labextensions, server_extension=False) as server:
+        files = Files(JupyterLab(context.new_page(), server, "without"), "without")
+        files.write("ckpt-1", "kernel")
+        files.show()
+        files.item("ckpt-1.index").dblclick()
+        problem = files.tab.get_by_role("alert")
+        expect(problem).to_contain_text("Jupyter's server has no ckpt-viz")
+        expect(problem).to_contain_text("pip install ckpt-viz")
+        expect(problem).to_contain_text("in the environment that JupyterLab runs in")
+        files.lab.screenshot("document-without-server")
+        files.lab.shut_down()
+
+
+def test_below_a_base_url_and_behind_a_token_everything_is_as_elsewhere(
+    context: BrowserContext, labextensions: Path, tmp_path: Path
+) -> None:
+    with processes.jupyterlab(tmp_path, labextensions, base_url="/user/me", token=_TOKEN) as server:
+        page = context.new_page()
+        page.goto(f"{server.url}/lab?token={_TOKEN}")
+        files = Files(JupyterLab(page, server, "guarded"), "guarded")
+        files.write("ckpt-1", "kernel")
+        files.write("ckpt-2", "bias")
+        tab = files.open("ckpt-1.index")
+        row(tab, "kernel").click()
+        show_values(tab)
+        files.choose("ckpt-1.index", "ckpt-2.index", menu="Compare Checkpoints")
+        files.await_tab("ckpt-1 → ckpt-2")
+        assert files.complaints == []
+        files.lab.shut_down()
+
+
+@pytest.fixture
+def files(lab: JupyterLab, request: pytest.FixtureRequest) -> Files:
+    files = Files(lab, request.node.name)
+    files.write("ckpt-1", "kernel")
+    return files
+
+
+def _tell(files: Files, **changes: object) -> None:
+    """Have the server tell something else of every graph."""
+
+    def change(route: Route) -> None:
+        if route.request.method != "GET":
+            return route.fallback()
+        response = route.fetch()
+        told = response.json() | changes
+        route.fulfill(response=response, body=json.dumps(told))
+
+    files.page.route(lambda url: "/ckpt-viz/api/v1/graph" in url, change)
+
+
+def test_another_version_of_the_server_is_said(files: Files) -> None:
+    _tell(files, version="99.1")
+    tab = files.open("ckpt-1.index")
+    note = tab.get_by_role("note")
+    expect(note).to_contain_text(f"This page has ckpt-viz {version('ckpt-viz')}")
+    expect(note).to_contain_text("Jupyter's server has 99.1")
+    expect(row(tab, "kernel")).to_be_visible()
+    files.lab.screenshot("document-other-version")
+
+
+def test_another_format_of_graphs_is_an_error_that_names_both(files: Files) -> None:
+    _tell(files, version="99.1", format=99)
+    files.show()
+    files.item("ckpt-1.index").dblclick()
+    problem = files.tab.get_by_role("alert")
+    expect(problem).to_contain_text("ckpt-viz 99.1, which sends graphs in format 99")
+    expect(problem).to_contain_text(f"reads format {VERSION}")

@@ -1,0 +1,271 @@
+"""Checkpoints opened from JupyterLab's file browser: with the mouse, and without a kernel."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from benchmarks.bytes_read import write_sparse
+from tests.ui.file_browser import (
+    CHANGED_MS,
+    Files,
+    comparison,
+    document,
+    is_ours,
+    show_values,
+    state_of,
+)
+from tests.ui.jupyter import JupyterLab
+from tests.ui.test_explorer import row
+
+
+@pytest.fixture
+def files(lab: JupyterLab, request: pytest.FixtureRequest) -> Files:
+    return Files(lab, re.sub(r"\W+", "-", request.node.name))
+
+
+# --- what a double click opens
+
+
+def test_an_index_opens_as_a_document(files: Files) -> None:
+    files.add("adam")
+    tab = files.open("ckpt-1.index")
+    expect(row(tab, "optimizer")).to_be_visible()
+    expect(row(tab, "(root)")).to_be_visible()
+    expect(tab.locator(".ckpt-viz-notices")).to_be_empty()
+    icon = "[data-icon='ckpt-viz:checkpoint']"
+    expect(files.title.locator(icon)).to_be_visible()
+    expect(files.item("ckpt-1.index").locator(icon)).to_be_visible()
+    files.lab.screenshot("document")
+    assert files.complaints == []
+
+
+@pytest.mark.parametrize(
+    ("seed", "name", "child"),
+    [
+        ("several_shards", "ckpt.data-00001-of-00002", "a"),
+        ("name_based", "model.meta", "dense"),
+        ("saved_model", "saved_model.pb", "optimizer"),
+    ],
+)
+def test_so_does_every_other_file_of_a_checkpoint(
+    files: Files, seed: str, name: str, child: str
+) -> None:
+    files.add(seed)
+    expect(row(files.open(name), child)).to_be_visible()
+
+
+def test_a_state_file_shows_the_latest_and_lists_all_that_are_kept(files: Files) -> None:
+    files.add("state")
+    for number in ("1", "2"):  # by which one sees which of them is shown
+        files.write(f"ckpt-{number}", f"saved_{number}")
+    tab = files.open("checkpoint")
+    expect(row(tab, "saved_2")).to_be_visible()
+    kept = files.toolbar.get_by_label("Checkpoints that are kept here")
+    expect(kept.locator("option")).to_have_text(["ckpt-2 (latest)", "ckpt-1"])
+    kept.select_option("ckpt-1")
+    expect(row(tab, "saved_1")).to_be_visible()
+    expect(kept.locator("option")).to_have_count(2)
+    kept.select_option("ckpt-2 (latest)")
+    expect(row(tab, "saved_2")).to_be_visible()
+
+
+def test_a_kept_checkpoint_that_is_gone_cannot_be_chosen(files: Files) -> None:
+    files.add("state")
+    for path in files.place.glob("ckpt-1.*"):
+        path.unlink()
+    files.open("checkpoint")
+    gone = files.toolbar.locator("option", has_text="ckpt-1 (gone)")
+    expect(gone).to_have_count(1)
+    expect(gone).to_be_disabled()
+
+
+@pytest.mark.parametrize(("seed", "child"), [("saved_model", "optimizer"), ("state", "a")])
+def test_directories_open_from_their_context_menu(files: Files, seed: str, child: str) -> None:
+    files.add(seed, "here")
+    files.show()
+    files.choose("here", menu="Open in Checkpoint Explorer")
+    files.await_tab("here")
+    expect(row(files.tab, child)).to_be_visible()
+    assert files.complaints == []
+
+
+def test_other_indexes_are_left_to_the_editor_and_say_what_they_are(files: Files) -> None:
+    (files.place / "vectors.index").write_bytes(b"IxF2" + bytes(200))
+    files.show()
+    files.item("vectors.index").dblclick()
+    expect(files.title).to_have_text("vectors.index")
+    expect(files.page.locator(".jp-FileEditor")).to_be_visible()
+    expect(files.tab).to_have_count(0)
+    files.choose("vectors.index", menu="Open With > Checkpoint Explorer")
+    expect(files.tab.get_by_role("alert")).to_contain_text("an index of FAISS")
+    expect(files.tab.get_by_role("treegrid")).to_have_count(0)
+
+
+def test_what_is_no_checkpoint_says_so_until_it_is_one(files: Files) -> None:
+    files.add("adam")
+    index = files.place / "ckpt-1.index"
+    good = index.read_bytes()
+    index.write_bytes(b"DIRC" + bytes(60))
+    files.show()
+    files.item("ckpt-1.index").dblclick()
+    problem = files.tab.get_by_role("alert")
+    expect(problem).to_contain_text("the index of a Git repository")
+    index.write_bytes(good)
+    problem.get_by_role("button", name="Try again").click()
+    expect(row(files.tab, "optimizer")).to_be_visible()
+    expect(problem).to_have_count(0)
+
+
+def test_a_checkpoint_of_many_gigabytes_opens(files: Files) -> None:
+    write_sparse(str(files.place / "ckpt-large"), 50, 200 << 20)
+    tab = files.open("ckpt-large.index")
+    row(tab, "layer_00007").click()
+    expect(tab.locator(".ckv-details")).to_contain_text("52428800")
+
+
+# --- what one does in a tab
+
+
+def test_values_come_from_the_server(files: Files) -> None:
+    files.write("ckpt-1", "kernel", filled=7)
+    tab = files.open("ckpt-1.index")
+    row(tab, "kernel").click()
+    show_values(tab)
+    expect(tab.locator(".ckv-values")).to_contain_text("float32 3×2")
+    expect(tab.locator(".ckv-elements")).to_contain_text("1.01")
+
+
+def test_files_are_handed_over(files: Files, tmp_path: Path) -> None:
+    files.write("ckpt-1", "kernel")
+    tab = files.open("ckpt-1.index")
+    for words, start in {"Outline, SVG": "<svg", "Graph, JSON": "{"}.items():
+        tab.locator(".ckv-menu summary").click()
+        with files.page.expect_download() as download:
+            tab.get_by_role("button", name=words).click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        text = path.read_text("utf-8")
+        assert text.startswith(start)
+        assert "kernel" in text
+
+
+def test_the_textbook_view_draws(files: Files) -> None:
+    files.add("adam")
+    tab = files.open("ckpt-1.index")
+    tab.get_by_role("button", name="Textbook view").click()
+    tab.locator(".ckv-textbook .ckv-node").first.wait_for()
+    files.lab.screenshot("document-textbook")
+    assert files.complaints == []
+
+
+# --- what is open is opened again, and what is closed is gone
+
+
+def test_what_is_open_is_open_again_after_a_reload(files: Files) -> None:
+    files.write("ckpt-1", "kernel")
+    files.write("ckpt-2", "bias")
+    files.add("state", "run")
+    files.open("ckpt-1.index")
+    files.choose("run", menu="Open in Checkpoint Explorer")
+    files.await_tab("run")
+    files.choose("ckpt-1.index", "ckpt-2.index", menu="Compare Checkpoints")
+    files.await_tab("ckpt-1 → ckpt-2")
+    one, other = (f"{files.name}/ckpt-{number}.index" for number in (1, 2))
+    files.reload(document(one), document(f"{files.name}/run"), comparison(other, one))
+    files.await_tab("ckpt-1 → ckpt-2")
+    expect(files.tab.locator(".ckv-verdict")).to_be_visible()
+    for title, child in {"ckpt-1.index": "kernel", "run": "a"}.items():
+        files.page.get_by_role("tab", name=title, exact=True).click()
+        files.await_tab(title)
+        expect(row(files.tab, child)).to_be_visible()
+    assert files.complaints == []
+
+
+def test_nothing_is_asked_for_a_tab_that_is_closed(files: Files) -> None:
+    files.write("ckpt-1", "kernel")
+    files.write("ckpt-2", "bias")
+    files.open("ckpt-1.index")
+    files.open("ckpt-2.index")
+    files.close()
+    files.await_tab("ckpt-1.index")
+    asked: list[str] = []
+    files.page.on("request", lambda request: asked.append(request.url))
+    for _ in range(2):  # between which the other one would have asked, too
+        with files.page.expect_request(is_ours, timeout=CHANGED_MS):
+            pass
+    files.close()
+    expect(files.tab).to_have_count(0)
+    assert [url for url in asked if "ckpt-1" in url]
+    assert [url for url in asked if "ckpt-2" in url] == []
+    assert files.complaints == []
+
+
+# --- nothing is written
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o555], ids=["writable", "read-only"])
+def test_nothing_is_written(files: Files, mode: int) -> None:
+    files.write("ckpt-1", "kernel")
+    files.write("ckpt-2", "bias")
+    files.add("state", "run")
+    for path in (files.place / "run", files.place):
+        path.chmod(mode)
+    root = files.lab.server.root
+    before = state_of(root)
+
+    tab = files.open("ckpt-1.index")
+    row(tab, "kernel").click()
+    show_values(tab)
+    tab.locator(".ckv-menu summary").click()
+    with files.page.expect_download():
+        tab.get_by_role("button", name="Graph, JSON").click()
+    files.toolbar.locator("button").first.click()
+    expect(tab.locator(".ckpt-viz-loading")).to_have_count(0)
+    files.page.keyboard.press("Control+s")
+    files.choose("run", menu="Open in Checkpoint Explorer")
+    files.await_tab("run")
+    files.choose("ckpt-1.index", "ckpt-2.index", menu="Compare Checkpoints")
+    files.await_tab("ckpt-1 → ckpt-2")
+    one, other = (f"{files.name}/ckpt-{number}.index" for number in (1, 2))
+    files.reload(document(one), document(f"{files.name}/run"), comparison(other, one))
+    files.await_tab("ckpt-1 → ckpt-2")
+    for left in (2, 1, 0):
+        files.close()
+        expect(files.page.locator(".ckpt-viz-tab")).to_have_count(left)
+    assert state_of(root) == before
+    assert files.complaints == []
+
+
+# --- files that change
+
+
+def test_what_has_changed_is_said_and_read_again_when_asked(files: Files) -> None:
+    files.write("ckpt-1", "kernel")
+    tab = files.open("ckpt-1.index")
+    row(tab, "kernel").click()
+    files.write("ckpt-1", "bias", "kernel")
+    note = tab.get_by_role("status").filter(has_text="The files have changed")
+    expect(note).to_be_visible(timeout=CHANGED_MS)
+    files.lab.screenshot("document-changed")
+    expect(row(tab, "bias")).to_have_count(0)
+    note.get_by_role("button", name="Refresh").click()
+    expect(row(tab, "bias")).to_be_visible()
+    expect(row(tab, "kernel")).to_have_attribute("aria-selected", "true")
+    expect(note).to_have_count(0)
+
+
+def test_of_a_deleted_file_what_was_shown_stays(files: Files) -> None:
+    files.write("ckpt-1", "kernel")
+    tab = files.open("ckpt-1.index")
+    for path in files.place.glob("ckpt-1.*"):
+        path.unlink()
+    note = tab.get_by_role("status").filter(has_text="The files have changed")
+    expect(note).to_be_visible(timeout=CHANGED_MS)
+    note.get_by_role("button", name="Refresh").click()
+    expect(tab.get_by_role("alert")).to_contain_text("ckpt-1.index")
+    files.lab.screenshot("document-gone")
+    expect(row(tab, "kernel")).to_be_visible()

@@ -1,0 +1,83 @@
+"""Checkpoints opened from the tree page of Jupyter Notebook 7."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, expect
+
+from tests.ui import processes
+from tests.ui.file_browser import Files, show_values, state_of
+from tests.ui.jupyter import Notebook7
+from tests.ui.test_explorer import row
+from tests.ui.test_notebook_7 import notebook_server
+
+pytest.importorskip("notebook")
+__all__ = ["notebook_server"]
+
+
+@pytest.fixture
+def lab(context: BrowserContext, notebook_server: processes.Server) -> Iterator[Notebook7]:
+    lab = Notebook7(context.new_page(), notebook_server, workspace="")
+    yield lab
+    lab.shut_down()
+
+
+class Tree(Files):
+    """A directory in the tree page, which opens files in pages of their own."""
+
+    def show(self) -> None:
+        assert isinstance(self.lab, Notebook7)
+        self.lab.open_tree(self.name)
+        self.item("run").wait_for()
+
+    def item(self, name: str) -> Locator:
+        text = self.page.get_by_text(name, exact=True)
+        return self.page.locator(".jp-DirListing-item").filter(has=text)
+
+    @property
+    def tab(self) -> Locator:
+        return self.page.locator(".ckpt-viz-tab:visible")
+
+
+@pytest.fixture
+def files(lab: Notebook7, request: pytest.FixtureRequest) -> Iterator[Tree]:
+    """A directory with two checkpoints and one of its own; nothing is written there."""
+    files = Tree(lab, re.sub(r"\W+", "-", request.node.name))
+    files.write("ckpt-1", "kernel")
+    files.write("ckpt-2", "kernel", "bias")
+    files.add("state", "run")
+    files.show()
+    before = state_of(lab.server.root)
+    yield files
+    assert state_of(lab.server.root) == before
+
+
+def test_a_double_click_opens_a_page_which_can_be_loaded_again(files: Tree) -> None:
+    with files.page.context.expect_page() as opened:
+        files.item("ckpt-1.index").dblclick()
+    page = opened.value
+    explorer = page.locator(".ckpt-viz-tab")
+    row(explorer, "kernel").click()
+    show_values(explorer)
+    page.keyboard.press("Control+s")
+    page.reload()
+    expect(row(explorer, "kernel")).to_be_visible()
+    page.close()
+
+
+def test_a_directory_opens_from_its_context_menu(files: Tree) -> None:
+    with files.page.context.expect_page() as opened:
+        files.choose("run", menu="Open in Checkpoint Explorer")
+    page = opened.value
+    explorer = page.locator(".ckpt-viz-tab")
+    expect(row(explorer, "a")).to_be_visible()
+    page.close()
+
+
+def test_two_are_compared_below(files: Tree) -> None:
+    files.choose("ckpt-1.index", "ckpt-2.index", menu="Compare Checkpoints")
+    expect(row(files.tab, "bias")).to_contain_text("only in b")
+    files.lab.screenshot("notebook-7-comparison")
