@@ -71,7 +71,8 @@ export class ExplorerPanel extends Widget {
       this.#view.setState(state);
       this.#notes = notes;
       this.#isStale = false;
-      this.#watch ??= this.#source.watch(
+      this.#watch?.dispose(); // it may have come from another connection
+      this.#watch = this.#source.watch(
         () => {
           this.#isStale = true;
           this.#draw();

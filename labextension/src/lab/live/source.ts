@@ -148,9 +148,11 @@ export class LiveSource implements Source {
     const { name, against } = this.#place;
     const other = against === null ? "None" : literal(against);
     try {
-      if (before !== null && this.#tab !== null) {
-        const state = [before.selected, before.expanded].map((one) => JSON.stringify(one));
-        const [selected, expanded] = state.map((one) => one.replace("null", "None"));
+      if (this.#tab !== null) {
+        const state = [before?.selected ?? null, before?.expanded ?? null];
+        const [selected, expanded] = state.map((one) =>
+          one === null ? "None" : JSON.stringify(one),
+        );
         const again = `renewed(${literal(this.#tab)}, ${selected}, ${expanded})`;
         const renewed = await evaluate<Opened>(kernel, `${TABS}.${again}`, signal);
         if (renewed.gone !== true) {
