@@ -53,3 +53,17 @@ it("lets only lab/ know JupyterLab", () => {
   );
   expect(new Set(knowing.map(({ room }) => room))).toEqual(new Set(["lab"]));
 });
+
+it("has tabs in lab/ that know neither files nor kernels", () => {
+  const inner = (url: string) => url.match(/\/lab\/(outputs|tabs|files|live)\//)?.[1];
+  const sideways = modules.flatMap(({ file, imported }) => {
+    const own = inner(`/${file}`);
+    return imported
+      .filter((name) => name.startsWith("."))
+      .map((name) => inner(new URL(name, new URL(file, SOURCES)).href))
+      .filter((other) => own !== undefined && other !== undefined && other !== own)
+      .filter((other) => other !== "tabs")
+      .map((other) => `${file} imports ${other}`);
+  });
+  expect(sideways).toEqual([]);
+});

@@ -21,7 +21,7 @@ export const kinds = {
   live: "live object",
   saved: "saved checkpoint",
   check: "restore check",
-  diff: "diff",
+  diff: "diff a → b",
 } as const;
 export const alsoReached = "Also reached as";
 export const children = "Children";

@@ -1,4 +1,4 @@
-import explorer from "./explorer";
+import explorer from "./files";
 import live from "./live";
 import outputs from "./outputs";
 

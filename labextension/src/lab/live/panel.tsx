@@ -4,8 +4,8 @@ import type { TranslationBundle } from "@jupyterlab/translation";
 import { Widget } from "@lumino/widgets";
 import { render } from "preact";
 import { visible } from "../../text";
-import { acceptPaths } from "../drop";
-import { Sentence } from "../sentence";
+import { acceptPaths } from "../tabs/drop";
+import { Sentence } from "../tabs/sentence";
 import type { Kind, LiveObject, LiveObjects } from "./objects";
 
 export interface PanelActions {

@@ -5,11 +5,11 @@ import type { IDisposable } from "@lumino/disposable";
 import { type ISignal, Signal } from "@lumino/signaling";
 import { Widget } from "@lumino/widgets";
 import { render } from "preact";
-import { whyWords } from "../text";
-import { mountView, type View, type ViewState } from "../view";
-import { graphviz } from "./graphviz";
+import { whyWords } from "../../text";
+import { mountView, type View, type ViewState } from "../../view";
+import { graphviz } from "../graphviz";
+import type { Kept, Source } from "../source";
 import { Sentence } from "./sentence";
-import type { Kept, Source } from "./source";
 
 export class ExplorerPanel extends Widget {
   readonly #trans: TranslationBundle;

@@ -14,14 +14,14 @@ import { ILauncher } from "@jupyterlab/launcher";
 import type { Contents } from "@jupyterlab/services";
 import { ISettingRegistry } from "@jupyterlab/settingregistry";
 import { ITranslator, nullTranslator } from "@jupyterlab/translation";
+import { checkpointIcon } from "../icons";
+import { type Keys, remapKeys } from "../keys";
+import { mayBeCheckpoint, prefixOf } from "../paths";
+import { CheckpointServer } from "../server";
+import { followSettings } from "../settings";
+import type { ExplorerPanel } from "../tabs/panel";
+import { ITabs, Tabs } from "../tabs/tabs";
 import { addDocuments, type CheckpointDocument, factoryOf } from "./documents";
-import { checkpointIcon } from "./icons";
-import { type Keys, remapKeys } from "./keys";
-import type { ExplorerPanel } from "./panel";
-import { mayBeCheckpoint, prefixOf } from "./paths";
-import { CheckpointServer } from "./server";
-import { followSettings } from "./settings";
-import { ITabs, Tabs } from "./tabs";
 
 const ID = "ckpt-viz:explorer";
 

@@ -1,4 +1,4 @@
-import { sentenceText } from "../text";
+import { sentenceText } from "../../text";
 
 /** A sentence, not trusted; what stands between backticks is to be typed. */
 export function Sentence({ text }: { readonly text: string }) {

@@ -10,10 +10,10 @@ import {
   TextModelFactory,
 } from "@jupyterlab/docregistry";
 import type { Contents } from "@jupyterlab/services";
-import { checkpointIcon } from "./icons";
-import { ExplorerPanel } from "./panel";
-import { PATTERNS } from "./paths";
-import type { Tabs } from "./tabs";
+import { checkpointIcon } from "../icons";
+import { PATTERNS } from "../paths";
+import { ExplorerPanel } from "../tabs/panel";
+import type { Tabs } from "../tabs/tabs";
 
 export const FACTORY = "Checkpoint";
 const FACTORY_OF_DIRECTORIES = "Checkpoint directory";

@@ -10,12 +10,12 @@ import type { ITranslator, TranslationBundle } from "@jupyterlab/translation";
 import { refreshIcon, Toolbar, ToolbarButton } from "@jupyterlab/ui-components";
 import { Token } from "@lumino/coreutils";
 import { TabPanel, Widget } from "@lumino/widgets";
+import { checkpointIcon } from "../icons";
+import { mayBeCheckpoint, prefixOf } from "../paths";
+import type { CheckpointServer } from "../server";
+import type { Kept, Source } from "../source";
 import { acceptPaths } from "./drop";
-import { checkpointIcon } from "./icons";
 import { ExplorerPanel } from "./panel";
-import { mayBeCheckpoint, prefixOf } from "./paths";
-import type { CheckpointServer } from "./server";
-import type { Kept, Source } from "./source";
 
 export const ITabs = new Token<Tabs>("ckpt-viz:ITabs", "Opens explorers in tabs.");
 export type ITabs = Tabs;

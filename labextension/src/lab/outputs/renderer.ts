@@ -2,11 +2,11 @@ import type { ISessionContext } from "@jupyterlab/apputils";
 import type { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 import { Panel, Widget } from "@lumino/widgets";
-import { type Parts, SHOWN } from "../shared";
-import { whyWords } from "../text";
-import { mountView } from "../view";
+import { type Parts, SHOWN } from "../../shared";
+import { whyWords } from "../../text";
+import { mountView } from "../../view";
+import { graphviz } from "../graphviz";
 import { type Bundle, decoded, MIME_TYPE, readBundle } from "./bundle";
-import { graphviz } from "./graphviz";
 import type { Output, Stored } from "./stored";
 
 /** Where an output is shown: a notebook or a console, with a kernel of its own. */
