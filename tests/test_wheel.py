@@ -56,7 +56,8 @@ def test_wheel_holds_the_package_and_both_front_ends_only(wheel: Path) -> None:
         name
         for name in names
         if not re.match(
-            r"ckpt_viz/((\w+/)*\w+\.py|py\.typed|static/(graphviz|loader|widget)\.(js|css))$|ckpt_viz-",
+            r"ckpt_viz/((\w+/)*\w+\.py|py\.typed|server/jupyter_server_config\.json"
+            r"|static/(graphviz|loader|widget)\.(js|css))$|ckpt_viz-",
             name,
         )
     ]
