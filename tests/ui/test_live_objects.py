@@ -19,6 +19,7 @@ from playwright.sync_api import BrowserContext, Locator, expect
 from tests import frontend
 from tests.kernels import Kernel
 from tests.ui.jupyter import JupyterLab
+from tests.ui.file_browser import state_of
 from tests.ui.live_panel import PROGRAM, RENAME, SAVE, TRAIN, Live, complaints
 from tests.ui.processes import Server
 from tests.ui.test_access import weak_contrasts
@@ -333,13 +334,15 @@ def test_a_restarted_kernel_has_no_objects_until_the_cell_ran_again(live: Live) 
 # --- checks
 
 
-def files_in(directory: Path) -> dict[str, bytes]:
-    """Return each file below a directory, but the notebooks, with its content."""
-    found = (path for path in directory.rglob("*") if path.is_file())
+def files_in(directory: Path) -> dict[str, tuple[int, int, int]]:
+    """Return size, times and mode of each file below a directory, but the notebooks.
+
+    Not their content: other tests leave files of gigabytes.
+    """
     return {
-        str(path.relative_to(directory)): path.read_bytes()
-        for path in found
-        if path.suffix != ".ipynb"
+        name: state
+        for name, state in state_of(directory).items()
+        if not name.endswith(".ipynb") and (directory / name).is_file()
     }
 
 
