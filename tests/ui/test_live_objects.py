@@ -18,8 +18,8 @@ from playwright.sync_api import BrowserContext, Locator, expect
 
 from tests import frontend
 from tests.kernels import Kernel
-from tests.ui.jupyter import JupyterLab
 from tests.ui.file_browser import state_of
+from tests.ui.jupyter import JupyterLab
 from tests.ui.live_panel import PROGRAM, RENAME, SAVE, TRAIN, Live, complaints
 from tests.ui.processes import Server
 from tests.ui.test_access import weak_contrasts
