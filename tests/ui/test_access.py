@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
@@ -16,6 +16,7 @@ from ckpt_viz.render.html import to_html
 from tests import frontend
 from tests.graphs import keras3_adam
 from tests.payload_fixtures import overlays
+from tests.ui.pages import html_pages
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 _STATIC = frontend.LABEXTENSION.parent / "ckpt_viz" / "static"
@@ -39,23 +40,14 @@ Open = Callable[..., Page]
 @pytest.fixture
 def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     """A function that opens the explorer of a graph in a page of its own."""
-    contexts: list[BrowserContext] = []
+    with html_pages(browser, tmp_path) as open_page:
 
-    def open_page(graph: Graph, overlay: Overlay | None = None, **options: Any) -> Page:
-        viewport = {"width": 1280, "height": 800}
-        # The file's policy would forbid the worker that the textbook view needs.
-        context = browser.new_context(**{"viewport": viewport, "bypass_csp": True, **options})
-        contexts.append(context)
-        path = tmp_path / f"{len(contexts)}.html"
-        path.write_text(_with_graphviz(to_html(graph, overlay)), "utf-8")
-        page = context.new_page()
-        page.goto(path.as_uri())
-        page.locator(".ckv-panes").wait_for()
-        return page
+        def open_graph(graph: Graph, overlay: Overlay | None = None, **options: Any) -> Page:
+            # The file's policy would forbid the worker that the textbook view needs.
+            html = _with_graphviz(to_html(graph, overlay))
+            return open_page(html, **{"bypass_csp": True, **options})
 
-    yield open_page
-    for context in contexts:
-        context.close()
+        yield open_graph
 
 
 def _with_graphviz(html: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from ckpt_viz import ObjectGraph, Role
 from ckpt_viz.object_graph.graph import Graph
@@ -20,6 +20,7 @@ from tests import frontend
 from tests.graphs import graph, keras3_adam
 from tests.payload_fixtures import overlays
 from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.pages import html_pages
 from tests.ui.test_access import COLOURS, GRAPHIC, VS_CODE, weak_contrasts
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
@@ -37,27 +38,18 @@ Open = Callable[..., Page]
 @pytest.fixture
 def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     """A function that opens a graph in a page with these defaults, as text or as data."""
-    contexts: list[BrowserContext] = []
+    with html_pages(browser, tmp_path) as open_page:
 
-    def open_page(
-        graph: Graph,
-        overlay: Overlay | None = None,
-        *,
-        defaults: str | dict[str, Any] | None = None,
-        **options: Any,
-    ) -> Page:
-        context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
-        contexts.append(context)
-        path = tmp_path / f"{len(contexts)}.html"
-        path.write_text(_with_defaults(to_html(graph, overlay), defaults), "utf-8")
-        page = context.new_page()
-        page.goto(path.as_uri())
-        page.locator(".ckv-panes").wait_for()
-        return page
+        def open_graph(
+            graph: Graph,
+            overlay: Overlay | None = None,
+            *,
+            defaults: str | dict[str, Any] | None = None,
+            **options: Any,
+        ) -> Page:
+            return open_page(_with_defaults(to_html(graph, overlay), defaults), **options)
 
-    yield open_page
-    for context in contexts:
-        context.close()
+        yield open_graph
 
 
 def _with_defaults(page: str, defaults: str | dict[str, Any] | None) -> str:

@@ -168,11 +168,8 @@ def test_the_textbook_view_draws(files: Files) -> None:
 # --- what is open is opened again, and what is closed is gone
 
 
-def test_what_is_open_is_open_again_after_a_reload(files: Files) -> None:
-    files.write("ckpt-1", "kernel")
-    files.write("ckpt-2", "bias")
-    files.add("state", "run")
-    files.open("ckpt-1.index")
+def _open_beside_and_reload(files: Files) -> None:
+    """Open a directory and a comparison beside the first file, and load the page anew."""
     files.choose("run", menu="Open in Checkpoint Explorer")
     files.await_tab("run")
     files.choose("ckpt-1.index", "ckpt-2.index", menu="Compare Checkpoints")
@@ -180,6 +177,14 @@ def test_what_is_open_is_open_again_after_a_reload(files: Files) -> None:
     one, other = (f"{files.name}/ckpt-{number}.index" for number in (1, 2))
     files.reload(document(one), document(f"{files.name}/run"), comparison(other, one))
     files.await_tab("ckpt-1 → ckpt-2")
+
+
+def test_what_is_open_is_open_again_after_a_reload(files: Files) -> None:
+    files.write("ckpt-1", "kernel")
+    files.write("ckpt-2", "bias")
+    files.add("state", "run")
+    files.open("ckpt-1.index")
+    _open_beside_and_reload(files)
     expect(files.tab.locator(".ckv-verdict")).to_be_visible()
     for title, child in {"ckpt-1.index": "kernel", "run": "a"}.items():
         files.page.get_by_role("tab", name=title, exact=True).click()
@@ -229,13 +234,7 @@ def test_nothing_is_written(files: Files, mode: int) -> None:
     files.toolbar.locator("button").first.click()
     expect(tab.locator(".ckpt-viz-loading")).to_have_count(0)
     files.page.keyboard.press("Control+s")
-    files.choose("run", menu="Open in Checkpoint Explorer")
-    files.await_tab("run")
-    files.choose("ckpt-1.index", "ckpt-2.index", menu="Compare Checkpoints")
-    files.await_tab("ckpt-1 → ckpt-2")
-    one, other = (f"{files.name}/ckpt-{number}.index" for number in (1, 2))
-    files.reload(document(one), document(f"{files.name}/run"), comparison(other, one))
-    files.await_tab("ckpt-1 → ckpt-2")
+    _open_beside_and_reload(files)
     for left in (2, 1, 0):
         files.close()
         expect(files.page.locator(".ckpt-viz-tab")).to_have_count(left)

@@ -9,7 +9,7 @@ import { version } from "../../package.json";
 import { VERSION } from "../contract";
 import type { Answer, Ask } from "../kernel";
 import { bytesOf } from "../shared";
-import type { Kept, Loaded, Source } from "./source";
+import { type Kept, type Loaded, type Source, unpacked } from "./source";
 
 /** How often it is looked whether files have changed, in ms; ten times less often if it fails. */
 const INTERVAL = 5_000;
@@ -76,7 +76,7 @@ export class CheckpointServer {
       readonly answer: Answer;
       readonly buffers: readonly string[];
     };
-    return [answer, buffers.map((buffer) => new DataView(bytesOf(buffer).buffer as ArrayBuffer))];
+    return [answer, unpacked(buffers)];
   }
 
   /** What is to be said where the two halves are not of one version. */

@@ -2,6 +2,7 @@
 
 import type { IDisposable } from "@lumino/disposable";
 import type { Ask } from "../kernel";
+import { bytesOf } from "../shared";
 import type { ViewState } from "../view";
 
 /** A checkpoint that is kept beside others. */
@@ -19,6 +20,14 @@ export interface Loaded {
   readonly kept: readonly Kept[];
   /** What was selected and open before, in the ids of this graph. */
   readonly state: Partial<ViewState>;
+}
+
+/** The buffers of an answer, which are sent as base64. */
+export function unpacked(buffers: readonly string[]): readonly DataView[] {
+  return buffers.map((buffer) => {
+    const bytes = bytesOf(buffer);
+    return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  });
 }
 
 export interface Source {

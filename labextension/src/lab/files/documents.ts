@@ -172,7 +172,6 @@ class Factory extends ABCWidgetFactory<CheckpointDocument> {
     for (const { name, widget } of items) {
       document.toolbar.addItem(name, widget);
     }
-    document.title.caption = PathExt.dirname(shown);
     return document;
   }
 }

@@ -16,11 +16,10 @@ export function call(name: string, against: string | null, notebook: string): st
 }
 
 /** Put code into a new cell below the active one, with the import if no cell has it. */
-export function insertCode({ content, context }: NotebookPanel, code: string): void {
+export function insertCode({ content }: NotebookPanel, code: string): void {
   const sources = [...(content.model?.cells ?? [])].map(({ sharedModel }) => sharedModel.source);
   const isImported = sources.some((source) => source.includes(IMPORT));
   NotebookActions.insertBelow(content);
   content.activeCell?.model.sharedModel.setSource(isImported ? code : `${IMPORT}\n\n${code}`);
-  void context.sessionContext.ready;
   content.activate();
 }

@@ -103,12 +103,6 @@ export class LiveObjects {
     void this.#list();
   }
 
-  /** List them now. */
-  refresh(): void {
-    this.#isDue = true;
-    void this.#list();
-  }
-
   // Silent requests, our own among them, are not announced as input.
   #hear(_: Kernel.IKernelConnection, message: KernelMessage.IIOPubMessage): void {
     if (message.header.msg_type === "execute_input") {

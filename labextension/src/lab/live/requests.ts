@@ -77,6 +77,6 @@ function dataOf<Data>(content: KernelMessage.IExecuteReplyMsg["content"]): Data 
 
 /** A Python literal for a text. */
 export function literal(text: string): string {
-  // Of JSON's escapes Python knows all but those of half characters in pairs, which it needs not.
+  // Python knows each escape that JSON.stringify writes; what it leaves as it is, is so in Python.
   return JSON.stringify(text);
 }

@@ -8,7 +8,7 @@ import { VERSION } from "../../contract";
 import type { Answer, Ask } from "../../kernel";
 import { bytesOf } from "../../shared";
 import type { ViewState } from "../../view";
-import type { Loaded, Source } from "../source";
+import { type Loaded, type Source, unpacked } from "../source";
 import { evaluate, KernelError, literal } from "./requests";
 
 interface Opened {
@@ -75,10 +75,7 @@ export class LiveSource implements Source {
     const asked = `asked(${literal(this.#tab ?? "")}, ${literal(named)})`;
     const kernel = await this.#connected();
     const { error, answer, buffers } = await evaluate<Answered>(kernel, `${TABS}.${asked}`);
-    const views = (buffers ?? []).map(
-      (buffer) => new DataView(bytesOf(buffer).buffer as ArrayBuffer),
-    );
-    return [answer ?? { error: error ?? "" }, views];
+    return [answer ?? { error: error ?? "" }, unpacked(buffers ?? [])];
   };
 
   async load(signal: AbortSignal, before: ViewState | null): Promise<Loaded> {

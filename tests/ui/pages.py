@@ -1,0 +1,32 @@
+"""Explorers in pages of their own, without Jupyter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Page
+
+OpenPage = Callable[..., Page]
+
+
+@contextmanager
+def html_pages(browser: Browser, directory: Path) -> Iterator[OpenPage]:
+    """Give a function that opens a text of HTML, in a context with the options it is given."""
+    contexts: list[BrowserContext] = []
+
+    def open_page(html: str, **options: Any) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        contexts.append(context)
+        path = directory / f"{len(contexts)}.html"
+        path.write_text(html, "utf-8")
+        page = context.new_page()
+        page.goto(path.as_uri())
+        page.locator(".ckv-panes").wait_for()
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
