@@ -103,7 +103,6 @@ export class ExplorerPanel extends Widget {
     this.#source.dispose();
     this.#view?.dispose();
     render(null, this.#notices);
-    Signal.clearData(this);
     super.dispose();
   }
 
