@@ -98,6 +98,33 @@ def test_the_outline_says_role_shape_dtype_and_size(adam: Explorer) -> None:
     assert re.fullmatch(r"\d+(\.\d)? k?B", total)
 
 
+def test_what_is_wrong_stands_beside_its_name_on_one_line(
+    pages: BrowserContext, tmp_path: Path
+) -> None:
+    gone = Attribute("v", "", "v", "float32", (3,), 12, error="a.data: no such file")
+    names = ("a", "kernel", "learning_rate", "a_name_that_leaves_no_room_for_anything_else" * 2)
+    nodes = [Node(attributes=(gone,), role=Role.VARIABLE) for _ in names]
+    root = Node(tuple(Child(name, i + 1) for i, name in enumerate(names)))
+    graph = Graph((root, *nodes), "partial", Origin.SAVED)
+    explorer = Explorer(pages, tmp_path / "a.html", graph)
+    for width in (800, 1280, 1900):
+        explorer.page.set_viewport_size({"width": width, "height": 600})
+        for name in names:
+            row = explorer.row(name)
+            own, cell, wrong = (
+                row.locator(part).bounding_box()
+                for part in (".ckv-name", ".ckv-cell-name", ".ckv-error")
+            )
+            assert own and cell and wrong
+            assert wrong["height"] <= 22, (width, name)
+            assert own["x"] + own["width"] <= wrong["x"], (width, name)
+            assert wrong["x"] + 16 <= cell["x"] + cell["width"], (width, name)
+        # What has room is not cut for what stands beside it.
+        for name in names[:2]:
+            named = explorer.row(name).locator(".ckv-name")
+            assert named.evaluate("({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth")
+
+
 def test_a_comparisons_outline_says_the_state_first(pages: BrowserContext, tmp_path: Path) -> None:
     overlay = overlays()["check"]
     explorer = Explorer(pages, tmp_path / "a.html", overlay.graph, overlay)
