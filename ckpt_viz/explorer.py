@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import traitlets
-from anywidget.experimental import command
 
 from ckpt_viz.answers import Answer, answer
 from ckpt_viz.api import ObjectGraph
@@ -111,9 +110,13 @@ class Explorer(SharingWidget):
             self.expanded = expanded
         self.selected = selected
 
-    @command
-    def _ask(self, question: Any, buffers: list[bytes]) -> Answer:
+    def _answer(self, question: Any) -> tuple[Any, list[bytes]]:
         """Answer what the browser asks while one looks on."""
+        match question:
+            case {"ask": "parts"}:
+                return super()._answer(question)
+            case {"ask": "graphviz"}:
+                return _graphviz()
         return answer(self._shown, question, self._traits_of_a_file())
 
     def _traits_of_a_file(self) -> dict[str, Any]:
@@ -140,15 +143,6 @@ class Explorer(SharingWidget):
                 )
         return value
 
-    @command
-    def _graphviz(self, message: object, buffers: list[bytes]) -> tuple[str | None, list[bytes]]:
-        """Send the textbook view its worker; it is too large to go with every explorer."""
-        path = _STATIC / "graphviz.js"
-        try:
-            return None, [path.read_bytes()]
-        except OSError:
-            return f"{path}: Graphviz is not built; pip install builds it", []
-
     def __repr__(self) -> str:
         if self._shown.comparison is not None:
             return f"<Explorer of {self._shown.comparison!r}>"
@@ -171,6 +165,15 @@ class Explorer(SharingWidget):
             ),
             "text/html": to_static_html(self._shown.graph, self._shown.overlay),
         }
+
+
+def _graphviz() -> Answer:
+    """Return the textbook view's worker; it is too large to go with every explorer."""
+    path = _STATIC / "graphviz.js"
+    try:
+        return {}, [path.read_bytes()]
+    except OSError:
+        return {"error": f"{path}: Graphviz is not built; pip install builds it"}, []
 
 
 def show(source: object, against: object = None) -> Explorer:

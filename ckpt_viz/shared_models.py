@@ -20,7 +20,9 @@ from ckpt_viz.notebook import kernel_shell
 from ckpt_viz.outputs import digest_of
 
 _LOADER = Path(__file__).parent / "static" / "loader.js"
-_ASKED = "ckpt-viz:parts"
+# labextension/src/messages.ts has the same.
+_QUESTION = "ckpt-viz:question"
+_ANSWER = "ckpt-viz:answer"
 
 
 class SharedModel(ipywidgets.Widget):  # type: ignore[misc]
@@ -65,7 +67,7 @@ class SharingWidget(anywidget.AnyWidget):
             self._shared_code.users.add(self.model_id)
         if self._shared_payload is not None:
             self._shared_payload.users.add(self.model_id)
-        self.on_msg(self._send_parts)
+        self.on_msg(self._receive)
 
     @traitlets.observe("_payload")
     def _share_payload(self, change: Any) -> None:
@@ -78,13 +80,23 @@ class SharingWidget(anywidget.AnyWidget):
                 self._shared_payload.users.add(self.model_id)
                 _leave(previous, self.model_id)
 
-    def _send_parts(self, _widget: object, content: Any, _buffers: object) -> None:
-        """Send what a shared model holds to a host that does not let widgets find each other."""
-        if isinstance(content, dict) and content.get("kind") == _ASKED:
-            name = content.get("name")
-            model = {"_shared_code": self._shared_code, "_shared_payload": self._shared_payload}
-            if (found := model.get(str(name))) is not None:
-                self.send({"kind": _ASKED, "name": name, "parts": found.parts})
+    def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
+        """Answer what a view asks. All views hear it; the one that asked knows its `id`."""
+        if isinstance(content, dict) and content.get("kind") == _QUESTION:
+            answer, buffers = self._answer(content.get("question"))
+            self.send({"kind": _ANSWER, "id": content.get("id"), "answer": answer}, buffers)
+
+    def _answer(self, question: Any) -> tuple[Any, list[bytes]]:
+        """Return an answer as data and buffers; a subclass has more of them.
+
+        `{"ask": "parts", "name": "_shared_code"}` is asked in a host that does not let widgets
+        find what they share.
+        """
+        match question:
+            case {"ask": "parts", "name": "_shared_code" | "_shared_payload" as name}:
+                shared = getattr(self, name)
+                return None if shared is None else shared.parts, []
+        return None, []
 
     def close(self) -> None:
         """Close the widget, and with the last one what they share."""

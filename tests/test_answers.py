@@ -29,7 +29,7 @@ def _id(explorer: Explorer, name: str) -> int:
 
 
 def _ask(explorer: Explorer, **question: Any) -> dict[str, Any]:
-    found, _ = explorer._ask(question, [])
+    found: dict[str, Any] = explorer._answer(question)[0]
     json.dumps(found)
     return found
 
@@ -144,7 +144,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_question_is_answered_in_a_sentence(question: Any) -> None:
-    found, buffers = cv.show(Net())._ask(question, [])
+    found, buffers = cv.show(Net())._answer(question)
     assert list(found) == ["error"]
     assert buffers == []
 
@@ -173,7 +173,7 @@ def test_files_are_those_of_python(tmp_path: Path, compared: bool) -> None:
     explorer.selected = 1
 
     def file(form: str) -> str:
-        said, (data,) = explorer._ask({"ask": "file", "format": form}, [])
+        said, (data,) = explorer._answer({"ask": "file", "format": form})
         assert said["name"] == f"checkpoint.{form}"
         return data.decode()
 

@@ -111,9 +111,9 @@ def test_explorer_is_saved_as_it_is(tmp_path: Path) -> None:
 def test_graphviz_is_sent_only_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     explorer = cv.show(keras3_adam())
     assert "hpcc-js" not in json.dumps(explorer.get_state(), default=str)
-    problem, (script,) = explorer._graphviz(None, [])
-    assert problem is None
+    said, (script,) = explorer._answer({"ask": "graphviz"})
+    assert said == {}
     assert b"hpcc-js" in script
     monkeypatch.setattr("ckpt_viz.explorer._STATIC", Path("nowhere"))
-    said = "nowhere/graphviz.js: Graphviz is not built; pip install builds it"
-    assert explorer._graphviz(None, []) == (said, [])
+    problem = "nowhere/graphviz.js: Graphviz is not built; pip install builds it"
+    assert explorer._answer({"ask": "graphviz"}) == ({"error": problem}, [])

@@ -251,11 +251,20 @@ def test_a_widget_that_finds_no_shared_model_is_sent_what_it_holds() -> None:
         explorer = cv.show(graph)
         sent = []
         explorer.send = lambda content, buffers=None: sent.append(content)
-        explorer._handle_custom_msg({"kind": "ckpt-viz:parts", "name": "_shared_code"}, [])
-        explorer._handle_custom_msg({"kind": "ckpt-viz:parts", "name": "comm"}, [])
-        explorer._handle_custom_msg(None, [])
-        (answer,) = sent
-        assert answer["parts"] == explorer._shared_code.parts
+        def ask(name):
+            question = {"ask": "parts", "name": name}
+            message = {"kind": "ckpt-viz:question", "id": name, "question": question}
+            explorer._handle_custom_msg(message, [])
+        for name in ("_shared_code", "_shared_payload", "comm", None, []):
+            ask(name)
+        for message in (None, {"kind": "other"}, ["kind"]):
+            explorer._handle_custom_msg(message, [])
+        assert [answer["kind"] for answer in sent] == ["ckpt-viz:answer"] * 5
+        assert [answer["id"] for answer in sent][:2] == ["_shared_code", "_shared_payload"]
+        code, payload, *others = [answer["answer"] for answer in sent]
+        assert code == explorer._shared_code.parts
+        assert payload == explorer._shared_payload.parts
+        assert others == [None] * 3
         """,
     )
 

@@ -47,7 +47,6 @@ const model = {
   on: () => {},
   off: () => {},
   save_changes: () => {},
-  send: () => {},
 };
 explorer.render({ model, el: document.getElementById("explorer") });
 """

@@ -5,8 +5,8 @@ import { expect, it } from "vitest";
 
 /** From the ground up; a folder stands for the modules in it. */
 const LAYERS: readonly (readonly string[])[] = [
-  ["contract", "columns", "defaults", "kernel", "shared", "strings", "text"],
-  ["overlay"],
+  ["contract", "columns", "defaults", "kernel", "messages", "strings", "text"],
+  ["overlay", "shared"],
   ["graph", "signs"],
   ["layout", "search"],
   ["words"],

@@ -1,24 +1,25 @@
 import type { AnyModel } from "@anywidget/types";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { bytesOf, type Sharing, sharedParts } from "./shared";
 
 const PARTS = { digest: "d1", payload: "AAH/" };
 
-type Answer = (message: unknown) => void;
+type Listener = (message: unknown, buffers: readonly DataView[]) => void;
 
 /** A widget in a host whose models find each other, or not, and whose kernel answers, or not. */
 function widget(finds: boolean, answer?: unknown): AnyModel<Sharing> {
-  const listeners = new Set<Answer>();
+  const listeners = new Set<Listener>();
   return {
     get: () => "IPY_MODEL_abc",
-    on: (_: string, listener: Answer) => listeners.add(listener),
-    off: (_: string, listener: Answer) => listeners.delete(listener),
-    send: (asked: object) => {
+    on: (_: string, listener: Listener) => listeners.add(listener),
+    off: (_: string, listener: Listener) => listeners.delete(listener),
+    send: ({ id }: { readonly id: string }) => {
       for (const listener of listeners) {
-        listener(null);
-        listener({ kind: "other" });
+        listener(null, []);
+        listener({ kind: "other", id, answer: "wrong" }, []);
+        listener({ kind: "ckpt-viz:answer", id: "of another view", answer: "wrong" }, []);
         if (answer !== undefined) {
-          listener({ ...asked, parts: answer });
+          listener({ kind: "ckpt-viz:answer", id, answer }, []);
         }
       }
     },
@@ -29,8 +30,7 @@ function widget(finds: boolean, answer?: unknown): AnyModel<Sharing> {
   } as unknown as AnyModel<Sharing>;
 }
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+afterEach(() => void vi.restoreAllMocks());
 
 test("a widget with a payload of its own names no model", async () => {
   const own = { get: () => undefined } as unknown as AnyModel<Sharing>;
@@ -45,10 +45,19 @@ test("where models do not find each other the kernel is asked", async () => {
   expect(await sharedParts(widget(false, PARTS), "_shared_payload")).toBe(PARTS);
 });
 
+test("a kernel that does not have it says so", async () => {
+  const asked = sharedParts(widget(false, null), "_shared_code");
+  await expect(asked).rejects.toThrow("the kernel has no _shared_code");
+});
+
 test("where there is no kernel either it is an error after a while", async () => {
-  const failure = expect(sharedParts(widget(false), "_shared_code")).rejects.toThrow("no answer");
-  await vi.advanceTimersByTimeAsync(20_000);
+  const patience = new AbortController();
+  const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(patience.signal);
+  const failure = expect(sharedParts(widget(false), "_shared_code")).rejects.toThrow("too late");
+  await Promise.resolve();
+  patience.abort(new Error("too late"));
   await failure;
+  expect(timeout).toHaveBeenCalledWith(10_000);
 });
 
 test("bytes come out of base64", () => {

@@ -1,6 +1,7 @@
 /** What the explorers of a kernel share: their code, and each payload, once in a saved notebook. */
 
 import type { AnyModel } from "@anywidget/types";
+import { askKernel } from "./messages";
 
 /** The traits that name a shared model; null or missing where a widget holds its own. */
 export interface Sharing {
@@ -13,8 +14,6 @@ export type Parts = Readonly<Partial<Record<string, string>>>;
 /** Bubbles from a widget that shows a payload: those who keep outputs may have to store it. */
 export const SHOWN = "ckpt-viz-shown";
 
-// ckpt_viz/shared_models.py has the same.
-const ASKED = "ckpt-viz:parts";
 const PREFIX = "IPY_MODEL_";
 const PATIENCE = 10_000; // milliseconds
 
@@ -33,29 +32,13 @@ export async function sharedParts(
     return shared.get("parts");
   } catch {
     // Not every host of anywidget lets models find each other; a kernel, if there is one, answers.
-    return ask(model, name);
+    const patience = AbortSignal.timeout(PATIENCE);
+    const [parts] = await askKernel<Parts | null>(model, { ask: "parts", name }, patience);
+    if (parts === null) {
+      throw new Error(`the kernel has no ${name}`);
+    }
+    return parts;
   }
-}
-
-function ask(model: AnyModel<Sharing>, name: keyof Sharing): Promise<Parts> {
-  return new Promise((resolve, reject) => {
-    const answer = (message: { kind?: unknown; name?: unknown; parts?: Parts } | null) => {
-      if (message?.kind === ASKED && message.name === name && message.parts) {
-        stop();
-        resolve(message.parts);
-      }
-    };
-    const stop = () => {
-      clearTimeout(timer);
-      model.off("msg:custom", answer);
-    };
-    const timer = setTimeout(() => {
-      stop();
-      reject(new Error(`no answer to ${name}`));
-    }, PATIENCE);
-    model.on("msg:custom", answer);
-    model.send({ kind: ASKED, name });
-  });
 }
 
 export function bytesOf(base64: string): Uint8Array {

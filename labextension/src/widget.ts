@@ -1,7 +1,8 @@
 /** The widget's front end, a module for anywidget: the view, tied to the kernel's traits. */
 
-import type { AnyModel, Experimental, RenderProps } from "@anywidget/types";
-import type { Ask } from "./kernel";
+import type { AnyModel, RenderProps } from "@anywidget/types";
+import type { Answer, Ask } from "./kernel";
+import { askKernel } from "./messages";
 import { bytesOf, SHOWN, type Sharing, sharedParts } from "./shared";
 import type { Mode } from "./state";
 import * as WORDS from "./strings";
@@ -19,13 +20,14 @@ interface Traits extends Sharing {
 const PAYLOAD = "change:_payload change:_shared_payload";
 const FOLLOWED = "change:selected change:expanded change:query change:mode";
 
-/** A page without a kernel (render/html.py) has a model and an element, and nobody to ask. */
-type Props = Pick<RenderProps<Traits>, "model" | "el"> & Partial<RenderProps<Traits>>;
+type Props = Pick<RenderProps<Traits>, "model" | "el">;
 
-function render({ model, el, experimental }: Props): () => void {
+function render({ model, el }: Props): () => void {
+  // The model of a page without a kernel (render/html.py) has nobody to send to.
+  const isAlone = model.send === undefined;
   const view = mountView(el, {
-    graphviz: experimental === undefined ? undefined : fromKernel(experimental),
-    ask: experimental === undefined ? undefined : asking(experimental),
+    graphviz: isAlone ? undefined : graphvizOf(model),
+    ask: isAlone ? undefined : asking(model),
     onChange({ selected, expanded, query, mode }) {
       model.set("selected", selected);
       model.set("expanded", expanded);
@@ -56,10 +58,10 @@ function render({ model, el, experimental }: Props): () => void {
 /** How long a kernel may run other cells before it answers, in ms. */
 const PATIENCE = 30_000;
 
-function asking({ invoke }: Experimental): Ask {
+function asking(model: AnyModel): Ask {
   return async (question) => {
     try {
-      return await invoke("_ask", question, { signal: AbortSignal.timeout(PATIENCE) });
+      return await askKernel<Answer>(model, question, AbortSignal.timeout(PATIENCE));
     } catch (error) {
       throw new Error(WORDS.noAnswer, { cause: error });
     }
@@ -67,11 +69,11 @@ function asking({ invoke }: Experimental): Ask {
 }
 
 /** Graphviz is too large to be sent with every widget: the kernel has it for those who ask. */
-function fromKernel({ invoke }: Experimental): LoadGraphviz {
+function graphvizOf(model: AnyModel): LoadGraphviz {
   return async (signal) => {
-    const [problem, [script]] = await invoke<string | null>("_graphviz", null, { signal });
+    const [{ error }, [script]] = await askKernel<Answer>(model, { ask: "graphviz" }, signal);
     if (script === undefined) {
-      throw new Error(problem ?? "the kernel sent nothing");
+      throw new Error(error ?? "the kernel sent nothing");
     }
     return new TextDecoder().decode(script);
   };

@@ -16,7 +16,7 @@ from ckpt_viz.render.html import to_html
 from tests import frontend
 from tests.graphs import keras3_adam
 from tests.payload_fixtures import overlays
-from tests.ui.pages import html_pages
+from tests.ui.pages import ANSWERING, html_pages
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 _STATIC = frontend.LABEXTENSION.parent / "ckpt_viz" / "static"
@@ -54,10 +54,10 @@ def _with_graphviz(html: str) -> str:
     """Return the page with a kernel that has Graphviz, and answers nothing else."""
     script = base64.b64encode((_STATIC / "graphviz.js").read_bytes()).decode("ascii")
     decode = f'Uint8Array.from(atob("{script}"), (character) => character.charCodeAt(0))'
-    kernel = f"{{ invoke: async () => [null, [{decode}]] }}"
-    mount = "explorer.render({ "
+    model = f"answering(model, {{}}, [new DataView({decode}.buffer)])"
+    mount = "explorer.render({ model,"
     assert html.count(mount) == 1
-    return html.replace(mount, f"{mount}experimental: {kernel}, ")
+    return html.replace(mount, f"{ANSWERING}explorer.render({{ model: {model},")
 
 
 # --- screen readers

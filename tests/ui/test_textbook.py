@@ -14,6 +14,7 @@ from ckpt_viz.render.html import to_html
 from ckpt_viz.render.writing import write_text
 from tests.graphs import keras3_adam
 from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.pages import ANSWERING
 from tests.ui.test_explorer import TRAIN, row
 from tests.ui.test_renderer import saved_cell
 
@@ -26,7 +27,7 @@ from tests.graphs import graph, keras3_adam
 asked = []
 def shown(source):
     explorer = cv.show(source)
-    explorer.on_msg(lambda widget, content, buffers: asked.append(content["name"]))
+    explorer.on_msg(lambda widget, content, buffers: asked.append(content["question"]["ask"]))
     return explorer
 """
 ADAM = "explorer = shown(keras3_adam())\nexplorer"
@@ -183,7 +184,7 @@ def test_graphviz_comes_when_it_is_asked_for_and_once(lab: JupyterLab, adam: Loc
         button(adam).click()
         picture(adam)
         button(adam).click()
-    lab.run_cell_until(1, "['_graphviz']")
+    lab.run_cell_until(1, "['graphviz']")
 
 
 def test_it_is_cancelled_and_drawn_again(lab: JupyterLab) -> None:
@@ -248,14 +249,14 @@ def test_a_snapshot_has_it_from_the_extension_and_from_nowhere_else(lab: Jupyter
 
 PAGE = """<!doctype html><div id="explorer"></div><script type="module">
 import explorer from "./widget.js";
+ANSWERING
 const bytes = Uint8Array.from(atob("PAYLOAD"), (character) => character.charCodeAt(0));
 const state = { selected: null, expanded: null, query: "", mode: "highlight" };
 const traits = { ...state, _payload: new DataView(bytes.buffer) };
 const model = { get: (name) => traits[name], set() {}, on() {}, off() {}, save_changes() {} };
 const script = await (await fetch("./graphviz.js")).arrayBuffer();
-const invoke = async () => [null, [new DataView(script)]];
 const el = document.getElementById("explorer");
-explorer.render({ model, el, experimental: { invoke } });
+explorer.render({ model: answering(model, {}, [new DataView(script)]), el });
 </script>"""
 
 
@@ -263,6 +264,7 @@ def page_with(browser: Browser, policy: str) -> Page:
     """Return a page of this policy with an explorer, as a host of anywidget mounts it."""
     page = browser.new_page()
     encoded = base64.b64encode(payload.encode(keras3_adam())).decode()
+    page_text = PAGE.replace("PAYLOAD", encoded).replace("ANSWERING", ANSWERING)
 
     def answer(route: Route) -> None:
         name = urlsplit(route.request.url).path.strip("/")
@@ -270,7 +272,7 @@ def page_with(browser: Browser, policy: str) -> Page:
             route.fulfill(path=ROOT / "ckpt_viz" / "static" / name)
         else:
             headers = {"content-type": "text/html", "content-security-policy": policy}
-            route.fulfill(body=PAGE.replace("PAYLOAD", encoded), headers=headers)
+            route.fulfill(body=page_text, headers=headers)
 
     page.route("http://ckpt-viz.test/**", answer)
     page.goto("http://ckpt-viz.test/")
