@@ -125,6 +125,33 @@ def test_what_is_wrong_stands_beside_its_name_on_one_line(
             assert named.evaluate("({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth")
 
 
+def test_a_short_title_is_whole_wherever_the_search_can_give_way(adam: Explorer) -> None:
+    for width in range(720, 1400, 37):
+        adam.page.set_viewport_size({"width": width, "height": 600})
+        title = adam.page.locator(".ckv-title")
+        assert title.evaluate("({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth"), width
+
+
+def test_what_has_no_value_has_more_room_for_its_name(
+    pages: BrowserContext, tmp_path: Path
+) -> None:
+    value = Attribute("v", "", "v", "float32", (3,), 12)
+    name = "_trainable_variables_indices_of_it"
+    root = Node((Child(name, 1), Child(f"{name}_too", 2)))
+    nodes = (root, Node(type_name="Container"), Node(attributes=(value,), role=Role.VARIABLE))
+    explorer = Explorer(pages, tmp_path / "a.html", Graph(nodes, "wide", Origin.LIVE))
+    for width in (800, 1000, 1280):
+        explorer.page.set_viewport_size({"width": width, "height": 600})
+        without, with_value = (
+            explorer.row(one).locator(".ckv-cell-name").bounding_box()
+            for one in (name, f"{name}_too")
+        )
+        shape = explorer.row(f"{name}_too").locator(".ckv-cell-shape").bounding_box()
+        assert without and with_value and shape
+        assert with_value["x"] + with_value["width"] <= shape["x"], width
+        assert without["x"] + without["width"] >= shape["x"] + shape["width"], width
+
+
 def test_a_comparisons_outline_says_the_state_first(pages: BrowserContext, tmp_path: Path) -> None:
     overlay = overlays()["check"]
     explorer = Explorer(pages, tmp_path / "a.html", overlay.graph, overlay)
