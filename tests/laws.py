@@ -121,7 +121,10 @@ def _is_of_interest(value: object) -> bool:
 
 
 def _value(obj: Any) -> object:
-    if type(obj).__name__ in ("ResourceVariable", "MirroredVariable", "SyncOnReadVariable"):
+    if type(obj).__name__ in ("MirroredVariable", "SyncOnReadVariable"):
+        # Asked itself, it may sum its replicas up, or refuse to in the scope that is active.
+        return tuple(map(_value, obj.values))
+    if type(obj).__name__ == "ResourceVariable":
         try:
             return repr(obj.numpy())
         except (NotImplementedError, AttributeError):  # a variable of a graph

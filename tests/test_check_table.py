@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.restore_check.finding import Kind
 from tests.check_rows import (
     binding,
     broken_files,
@@ -36,10 +37,8 @@ from tests.check_rows.contexts import graph
 from tests.check_rows.objects import filled_table, registered, sequential, training
 from tests.check_rows.saving import saved_by_another_saver, saved_training
 from tests.check_rows.table import Pair, Row, check_row
-from tests.oracle import (
-    compare,
-    outcome_of_check,
-)
+from tests.laws import state_of
+from tests.oracle import compare, outcome_of_check, raised_by
 from tests.programs import ckpt, keras_3, module, saved, v1_adam, var
 
 pytestmark = [
@@ -226,6 +225,46 @@ def test_in_a_graph_a_variable_ends_up_with_the_wrong_shape(tmp_path: Path) -> N
     check, value = _in_session(graph_mode.in_a_graph_a_wrong_shape_passes(tmp_path))
     assert value.shape == (2,)
     assert check.raises is None and check.consumed
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.0, "that is false"), ([1.0, 2.0], r"bool\(\) raises")]
+)
+def test_what_a_checkpoint_would_not_take_as_its_root_is_refused(
+    tmp_path: Path, value: Any, said: str
+) -> None:
+    path = saved(tmp_path, v=var(value))
+    root = var(value)
+    with pytest.raises(cv.SourceError, match=said):
+        cv.check(root, path)
+    # A false one is left out, of the other TensorFlow cannot tell.
+    try:
+        status = ckpt(root).read(path)
+    except ValueError:
+        assert isinstance(value, list)
+    else:
+        assert raised_by(status.assert_existing_objects_matched) is not None
+    assert cv.check(ckpt(v=root), path).consumed
+
+
+def test_slots_of_a_sharded_variable_are_those_of_its_shards(tmp_path: Path) -> None:
+    pair = distribution.sharded_and_the_slots_of_its_shards(tmp_path)
+    watched = pair.make()
+    before = state_of(watched)
+    check = cv.check(watched, pair.path)
+    assert state_of(watched) == before
+    target = pair.make()
+    status = target.restore(pair.path)
+    slots = [target.optimizer.get_slot(shard, "m").numpy() for shard in target.v.variables]
+    assert all((slot == 1.0).all() for slot in slots)
+    assert check.raises is None
+    assert [
+        raised_by(status.assert_consumed) is None,
+        raised_by(status.assert_existing_objects_matched) is None,
+    ] == [check.consumed, check.existing_objects_matched]
+    name = "(root).optimizer's state 'm' for (root).v"
+    assert check.bound[name] == name
+    assert Kind.VALUE_LOST not in {finding.kind for finding in check.findings}
 
 
 def _run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -319,6 +319,8 @@ class TensorFlowSide:
         key = sys.modules[module]._var_key(variable)
         outer, inner = (name, key) if is_v1 else (key, name)
         existing = optimizer._slots.get(outer, {}).get(inner)
+        if existing is variable and tf_private.is_sharded(variable):
+            existing = self.walk.slot_of(optimizer, variable, name)
         if existing is not None:
             return SlotAnswer(SlotKind.EXISTING, self.id_of(existing), at_once=is_v1)
         may_create = tf_restore.creates_variables_freely() or (
@@ -464,6 +466,8 @@ def _refusal_by(
     """Return what decides whether the object takes tensors, where not their shapes alone do."""
     if reading is not None and is_iterator(obj):
         return lambda stored: refused_state(obj, key, reading)
+    if tf_restore.restores_nothing(obj):
+        return lambda stored: Failure(Cause.CODE, "NotImplementedError", "")
     table = table_of(obj)
     if table is not None:
         return table.refuses

@@ -75,6 +75,8 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Ite
         raise SourceError("a tf.compat.v1.train.Checkpoint has no read(); expected 'restore'")
     view = view_of(source)
     attached = view.attached_dependencies or ()
+    if not is_checkpoint:
+        _refuse_false_root(view.root)
     with untouched() as memory:
         walk = Walk(view, memory)
         nodes = walk.run()
@@ -103,6 +105,24 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Ite
             listing_all=_listing(walk, skips_slots=False),
             wraps_not_found=chosen == RESTORE and not is_v1,
             takes_path_objects=not is_v1,
+        )
+
+
+def _refuse_false_root(root: Any) -> None:
+    """Raise where `Checkpoint(root=root)` is none of it: it asks `if root` (checkpoint.py)."""
+    found = f"found a {type(root).__name__}"
+    advice = "check tf.train.Checkpoint(name=it), where it is saved under a name"
+    try:
+        is_true = bool(root)
+    except Exception as error:  # the object's own code, and a variable of several elements
+        raise SourceError(
+            f"{found} of which bool() raises {type(error).__name__}; tf.train.Checkpoint(root=it) "
+            f"asks for that: {advice}"
+        ) from error
+    if not is_true:
+        raise SourceError(
+            f"{found} that is false: it is empty, or zero, and tf.train.Checkpoint(root=it) leaves "
+            f"it out, so that nothing would be restored: {advice}"
         )
 
 

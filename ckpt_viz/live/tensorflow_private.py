@@ -131,8 +131,11 @@ def full_name(obj: Any) -> str:
 
 
 def legacy_attribute_name(obj: Any) -> str | None:
-    """Return the one attribute name that the object's class fixes: iterators, tables."""
-    name: str | None = private("checkpoint.saveable_compat", "get_saveable_name")(obj)
+    """Return the one attribute name that the object's class fixes: iterators, tables.
+
+    Asked itself, an object may run code of its own: a distributed variable would be read.
+    """
+    name: str | None = private("checkpoint.saveable_compat", "get_saveable_name")(type(obj))
     return name
 
 
@@ -146,6 +149,11 @@ def is_variable(obj: object) -> bool:
     return isinstance(obj, private("ops.variables", "Variable")) or hasattr(
         type(obj), "_should_act_as_resource_variable"
     )
+
+
+def is_sharded(obj: object) -> bool:
+    """Return whether an object is a variable in shards, which are variables themselves."""
+    return isinstance(obj, private("distribute.sharded_variable", "ShardedVariable"))
 
 
 def is_tf_variable(obj: object) -> bool:

@@ -9,7 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from ckpt_viz.live.tensorflow_private import base_dtype_name, legacy_attribute_name, private
+from ckpt_viz.live.tensorflow_private import (
+    base_dtype_name,
+    legacy_attribute_name,
+    private,
+    serializes_itself,
+)
 
 _OBJECT_ATTRIBUTES = ".ATTRIBUTES/"
 _NONE: tuple[str, ...] = ()
@@ -186,6 +191,17 @@ def state_of_iterator(iterator: Any) -> Iterator[bytes]:
     (state,) = iterator._serialize_to_tensors().values()
     for part in range(state.shape[0]):
         yield private("ops.io_ops", "serialize_tensor")(state[part]).numpy()
+
+
+def restores_nothing(obj: object) -> bool:
+    """Return whether an object saves tensors by code of its own, and has none that takes them.
+
+    What it has then is `Trackable._restore_from_tensors`, which raises NotImplementedError.
+    """
+    method = "_restore_from_tensors"
+    base = getattr(private("trackable.base", "Trackable"), method, None)
+    own = getattr(type(obj), method, None)
+    return base is not None and own is base and serializes_itself(obj)
 
 
 def saver_refuses(obj: object, saver_name: str) -> tuple[str, bool] | None:

@@ -18,12 +18,18 @@ from ckpt_viz.live.tensorflow_private import asks_itself_alone, is_childless
 # What TensorFlow's and Keras' listing of children writes; other attributes may change because
 # the program goes on in another thread, and are left alone. All names of Trackable's own
 # bookkeeping begin alike (trackable/base.py); list wrappers (trackable/data_structures.py)
-# and tf_keras optimizers (optimizers/optimizer.py) add theirs.
+# and tf_keras optimizers (optimizers/optimizer.py) add theirs, and a sharded variable tells its
+# shards whose they are (distribute/sharded_variable.py).
 _BOOKKEEPING = "_self_"
 # What most attributes of a variable are: asking these takes longest.
 _PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
 _WRITTEN = frozenset(
-    {"_coalesced_children", "_external_modification_value", "_last_wrapped_list_snapshot"}
+    {
+        "_coalesced_children",
+        "_external_modification_value",
+        "_last_wrapped_list_snapshot",
+        "_sharded_container",
+    }
 )
 # What a dict wrapper remembers of changes. It is a proxy, of which older versions of wrapt
 # give no `__dict__` of its own (trackable/data_structures.py).

@@ -143,6 +143,16 @@ class Walk:
         step, prefix = keys.escape_local_name(local_name), self.object_keys[parent]
         return self._add(obj, f"{prefix}/{step}" if prefix else step)
 
+    def slot_of(self, optimizer: Any, variable: Any, slot_name: str) -> Any:
+        """Return what `get_slot` of an optimizer of TensorFlow 1 or Keras 2 does.
+
+        For a sharded variable it makes a new one of its shards' slots, which then are its shards.
+        """
+        if tf_private.is_sharded(variable):
+            for shard in variable.variables:
+                self.memory.remember(optimizer.get_slot(shard, slot_name))
+        return optimizer.get_slot(variable, slot_name)
+
     def _declared_slots(self, optimizer_id: int, non_slots: int) -> None:
         """Add the slot variables that an optimizer of TensorFlow 1 or Keras 2 declares."""
         optimizer = self.objects[optimizer_id]
@@ -160,7 +170,7 @@ class Walk:
 
     def _declared_slot(self, optimizer_id: int, slot_name: str, variable_id: int) -> None:
         try:
-            slot = self.objects[optimizer_id].get_slot(self.objects[variable_id], slot_name)
+            slot = self.slot_of(self.objects[optimizer_id], self.objects[variable_id], slot_name)
         except (AttributeError, KeyError):
             return  # not a variable, or one without this slot
         if slot is None:

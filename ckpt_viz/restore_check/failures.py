@@ -84,7 +84,7 @@ def why(failure: Failure) -> str:
         )
     if IS_POISONED in failure.message:
         return f"{failure.type}, {IS_POISONED}: {why_poisoned(failure.message)}."
-    return f"{failure.type}{later}: {first_sentence(failure.message)}."
+    return f"{in_words(f'{failure.type}{later}', first_sentence(failure.message))}."
 
 
 def why_poisoned(message: str) -> str:
@@ -97,6 +97,20 @@ def why_poisoned(message: str) -> str:
     return found[1] if found is not None else "it was changed in a way that cannot be restored"
 
 
+def in_words(type_name: str, said: str) -> str:
+    """Return an exception's class with what it says, which may be nothing.
+
+    >>> in_words("KeyError", "'v'"), in_words("NotImplementedError", "")
+    ("KeyError: 'v'", 'NotImplementedError')
+    """
+    return f"{type_name}: {said}" if said else type_name
+
+
+def first_line(message: str) -> str:
+    """Return the first line of a message."""
+    return message.partition("\n")[0]
+
+
 def first_sentence(message: str) -> str:
     """Return the first sentence of a message, without its full stop."""
-    return message.strip().split("\n")[0].split(". ")[0].removesuffix(".")
+    return first_line(message.strip()).split(". ")[0].removesuffix(".")

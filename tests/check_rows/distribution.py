@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any, cast
 
 from tests import live_objects
-from tests.check_rows.objects import central, dtensor, mirrored, on_read, sharded
+from tests.check_rows.objects import central, devices, dtensor, mirrored, on_read, sharded
 from tests.check_rows.saving import value_key
 from tests.check_rows.table import Pair, Topic
-from tests.programs import ckpt, saved, var
+from tests.programs import ckpt, keras_2, legacy_adam, saved, var
 
 row = Topic()
 
@@ -64,6 +66,46 @@ def summed_on_read_of_another_shape(at: Path) -> Pair:
 
 
 @row()
+def plain_saved_and_read_from_one_replica(at: Path) -> Pair:
+    return Pair(saved(at, v=var([1.0, 2.0])), lambda: ckpt(v=on_read([0.0, 0.0], "NONE")))
+
+
+@row(raises="InvalidArgumentError", told=["float", "int32", value_key("v")])
+def read_from_one_replica_and_of_another_dtype(at: Path) -> Pair:
+    return Pair(saved(at, v=var([1, 2])), lambda: ckpt(v=on_read([0.0, 0.0], "NONE")))
+
+
+@row(raises="TypeError", told=["string"])
+def strings_that_are_summed_on_read(at: Path) -> Pair:
+    return Pair(saved(at, v=var(["a"])), lambda: ckpt(v=on_read(["b"])))
+
+
+@row(raises="TypeError", told=["bool"])
+def truths_that_are_summed_on_read(at: Path) -> Pair:
+    return Pair(saved(at, v=var([True])), lambda: ckpt(v=on_read([False])))
+
+
+def _on_one_device() -> AbstractContextManager[Any]:
+    import tensorflow as tf
+
+    return cast(AbstractContextManager[Any], tf.distribute.OneDeviceStrategy("CPU:0").scope())
+
+
+@row(within=_on_one_device)
+def moving_statistics_in_the_scope_of_another_strategy(at: Path) -> Pair:
+    import tensorflow as tf
+
+    def model() -> Any:
+        with tf.distribute.MirroredStrategy(devices()).scope():
+            layer = keras_2().layers.BatchNormalization()
+            layer.build((None, 3))
+            return ckpt(layer=layer)
+
+    made = [model() for _ in range(4)]  # in the row's own scope they cannot be
+    return Pair(made.pop().save(str(at / "ckpt")), made.pop)
+
+
+@row()
 def sharded_saved_and_plain_live(at: Path) -> Pair:
     return Pair(saved(at, v=sharded(2, 3)), lambda: ckpt(v=var([[0.0] * 2] * 5)))
 
@@ -106,6 +148,21 @@ def scalar_saved_and_sharded_live(at: Path) -> Pair:
 @row("existing")
 def sharded_that_was_not_saved(at: Path) -> Pair:
     return Pair(saved(at, w=var()), lambda: ckpt(v=sharded(2, 3), w=var()))
+
+
+def _sharded_training(value: float) -> Any:
+    """Return a checkpoint of a sharded variable whose shards have slots."""
+    variable = sharded(2, 3)
+    optimizer = legacy_adam(*variable.variables)
+    for shard in variable.variables:
+        optimizer.get_slot(shard, "m").assign(shard * 0 + value)
+    return ckpt(v=variable, optimizer=optimizer)
+
+
+def sharded_and_the_slots_of_its_shards(at: Path) -> Pair:
+    """No row: TensorFlow restores them by way of a variable that it forgets at once."""
+    path = _sharded_training(1.0).save(str(at / "ckpt"))
+    return Pair(path, lambda: _sharded_training(0.0))
 
 
 @row()

@@ -207,13 +207,13 @@ def mirrored(value: Any = 1.0, **options: Any) -> Any:
         return tf.Variable(value, **options)
 
 
-def on_read(value: Any = 1.0) -> Any:
+def on_read(value: Any = 1.0, aggregation: str = "SUM") -> Any:
     import tensorflow as tf
 
     return mirrored(
         value,
         synchronization=tf.VariableSynchronization.ON_READ,
-        aggregation=tf.VariableAggregation.SUM,
+        aggregation=tf.VariableAggregation[aggregation],
     )
 
 
@@ -221,7 +221,10 @@ def sharded(*rows_of_parts: int, columns: int = 2) -> Any:
     import tensorflow as tf
     from tensorflow.python.distribute.sharded_variable import ShardedVariable
 
-    parts = [tf.Variable(tf.ones([rows, columns])) for rows in rows_of_parts]
+    parts = [
+        tf.Variable(tf.ones([rows, columns]), name=f"sharded/part_{place}")
+        for place, rows in enumerate(rows_of_parts)
+    ]
     return ShardedVariable(parts, name="sharded")
 
 

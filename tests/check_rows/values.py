@@ -215,6 +215,28 @@ def object_raises_when_it_serializes_itself(at: Path) -> Pair:
     )
 
 
+@row(raises="NotImplementedError")
+def object_that_cannot_take_what_it_saves(at: Path) -> Pair:
+    def tensors(self: Any) -> Any:
+        import tensorflow as tf
+
+        return {"a": tf.constant(1.0)}
+
+    make = special(_serialize_to_tensors=tensors)
+    return Pair(saved(at, m=make()), lambda: ckpt(m=make()))
+
+
+@row(raises="ZeroDivisionError")
+def object_raises_without_a_word(at: Path) -> Pair:
+    def fail(self: Any) -> Any:
+        raise ZeroDivisionError
+
+    return Pair(
+        saved(at, m=serializing(a=1.0)),
+        lambda: ckpt(m=special(_serialize_to_tensors=fail)()),
+    )
+
+
 @row("existing")
 def object_that_would_raise_is_not_asked_without_a_node(at: Path) -> Pair:
     def fail(self: Any) -> Any:

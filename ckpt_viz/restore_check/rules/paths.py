@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.failures import first_line, in_words
 from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.of_saver import SaverRun
 
@@ -38,7 +39,7 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
             Kind.WRONG_PATH,
             None,
             None,
-            f"{run.reading}: {raised.type}: {raised.message.splitlines()[0].rstrip('.?')}.",
+            f"{run.reading}: {in_words(raised.type, first_line(raised.message).rstrip('.?'))}.",
             f"{run.unread}.".replace("?.", "?"),
         )
 
@@ -48,9 +49,9 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
     raised = run.verdicts.restore
     if raised is None or run.reading is None:
         return
-    said = raised.message.splitlines()[0].rstrip(".")
+    said = in_words(raised.type, first_line(raised.message).rstrip("."))
     if isinstance(run, SaverRun) and run.remedy:
-        why = f"The Saver cannot restore: {raised.type}: {said}."
+        why = f"The Saver cannot restore: {said}."
         yield Finding(Severity.ERROR, Kind.NOT_BUILT, None, None, why, run.remedy)
         return
     if run.trace is not None or run.instead is not None or run.unread:
@@ -60,7 +61,7 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
         Kind.KEY_MISSING,
         None,
         None,
-        f"{run.reading} cannot be read: {raised.type}: {said}.",
+        f"{run.reading} cannot be read: {said}.",
         "Copy the whole checkpoint again: the index and every data file.",
     )
 
