@@ -176,10 +176,11 @@ function OutlineRow({ graph, row, index, domId, isSelected, found, dispatch }: O
   const problem = chunk === null ? problemWords(graph, id) : "";
   const type = chunk === null ? ownType(graph, id) : chunkCount(chunk);
   const line = chunk === null ? lineClass(overlay, id) : " ckv-chunk";
+  const bare = graph.attributes(id).length === 0 ? " ckv-bare" : "";
   return (
     <div
       id={domId}
-      class={`ckv-row${line}${isSelected ? " ckv-selected" : ""}`}
+      class={`ckv-row${line}${bare}${isSelected ? " ckv-selected" : ""}`}
       role="row"
       aria-level={row.level}
       aria-posinset={row.position}
