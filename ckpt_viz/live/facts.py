@@ -11,7 +11,7 @@ from typing import Any
 
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.untouched import instance_dict
-from ckpt_viz.live.untracked import KERAS_3_PARTS, items_of
+from ckpt_viz.live.untracked import KERAS_3_PARTS, attributes_of, is_known, items_of
 
 _KERAS = ("keras", "tf_keras")
 _OPTIMIZERS = {"Optimizer", "OptimizerV2", "BaseOptimizer", "_BaseOptimizer"}
@@ -131,7 +131,7 @@ def is_layer_of_keras(obj: object) -> bool:
 
 def untracked_weights(layer: Any, known: set[int]) -> list[str]:
     """Return the names of a Keras model's weights that are not among the known objects."""
-    missing = [weight for weight in weights_of(layer) if id(weight) not in known]
+    missing = [weight for weight in weights_of(layer) if not is_known(weight, known)]
     return [str(getattr(w, "path", None) or getattr(w, "name", "")) for w in missing]
 
 
@@ -150,17 +150,25 @@ def is_kept_by_keras(obj: object, attribute: str) -> bool:
     """Return whether an attribute is Keras' own business.
 
     What it counts by, metrics, seeds and its own steps, does not belong to a model's weights, and
-    Keras resets most of it itself; a Sequential tracks its layers when it is built.
+    Keras resets most of it itself; a Sequential tracks its layers when it is built. Of the layer
+    that a Bidirectional is given it runs two copies.
     """
     if attribute in _OWN_ATTRIBUTES:
         return _is_of_keras(obj)
     if attribute in KERAS_3_PARTS and tracks_when_built(obj):
         return True
-    value = instance_dict(obj).get(attribute)
+    if attribute == "layer" and _is_any(obj, ("Bidirectional",), *_KERAS):
+        return True
+    value = attributes_of(obj).get(attribute)
     items = items_of(value) or (value,)
     if tf_private.is_data_structure(value):  # which follows the trackables in it
         items = [item for item in items if not tf_private.is_trackable(item)]
     return bool(items) and all(_is_any(item, _OWN_STATE, *_KERAS) for item in items)
+
+
+def is_state_between_calls(obj: object, attribute: str) -> bool:
+    """Return whether an attribute is what a stateful RNN of Keras 2 goes on with when called."""
+    return attribute == "_states" and _is_any(obj, ("RNN",), *_KERAS)
 
 
 # --- layers that are adapted to data

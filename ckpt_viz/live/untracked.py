@@ -3,16 +3,16 @@
 TensorFlow follows attributes that are trackable, and lists, dicts and tuples of exactly
 those types. Variables and layers in a set, a deque, a defaultdict, in the lists and dicts of a
 Keras 3 layer (keras-team/keras#18398) or in plain objects are left out without a word; so are
-plain objects in a list or dict that it follows.
+plain objects in a list or dict that it follows, and variables on a class.
 """
 
 from __future__ import annotations
 
 import types
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, islice
 from typing import Any
 
@@ -31,6 +31,10 @@ _NO_HOLDERS = (
 _PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
 KERAS_3_PARTS = ("_tracker", "_layers")  # where a layer lists all that it holds
 _MAX_LOOKED_AT = 10_000  # items below one attribute
+_LIBRARIES = ("builtins", "keras", "tensorflow", "tf_keras")
+# Where variables that wrap another one, or consist of some, have it: those of Keras 3 and those
+# that cast; distributed, sharded and replicated ones, and those of a parameter server.
+_PARTS = ("_value", "_variable", "_values", "_variables", "_vars", "_v")
 
 
 def find_not_saved(
@@ -43,25 +47,112 @@ def find_not_saved(
     node id; `memory` remembers others that are asked. A value is told of once, by the first
     attribute that holds it.
     """
-    known = {id(obj) for obj in objects}
+    known = ids_of(objects)
     followed = {id(obj) for obj in objects if tf_private.is_data_structure(obj)}
+    on_class = cache(_on_class)  # for as long as no class changes
     found: dict[int, tuple[NotSaved, ...]] = {}
     for node_id, obj in enumerate(objects):
         told = []
-        for name, value in _attributes(obj, known, followed):
+        for name, value in _attributes(obj, known, followed, on_class):
             if id(value) in known and id(value) not in followed:
                 continue  # an attribute before this one has led to it
-            missed = [t for t in _trackables_in(value, followed) if id(t) not in known]
+            missed = [t for t in _trackables_in(value, followed) if not is_known(t, known)]
             unsaved = [t for t in missed if is_layer(t) or _leads_to_a_value(t, known, memory)]
-            known.update(map(id, unsaved))
+            known |= ids_of(missed)  # what led to nothing would do so again
             if unsaved:
                 told.append(NotSaved(name, type(value).__name__, len(unsaved)))
-        if told:
+        if told and not _saves_by_own_code(obj):
             found[node_id] = tuple(told)
     return found
 
 
-def _attributes(obj: object, known: set[int], followed: set[int]) -> list[tuple[str, Any]]:
+def ids_of(objects: Sequence[object]) -> set[int]:
+    """Return the ids by which objects are known: their own, and of what variables stand for."""
+    known = set(map(id, objects))
+    of_each_class = {type(obj): obj for obj in objects}
+    composed = {cls for cls, obj in of_each_class.items() if _is_composed(obj)}
+    stack = [obj for obj in objects if type(obj) in composed]
+    while stack:
+        for part in _parts(stack.pop()):
+            if id(part) not in known:
+                known.add(id(part))
+                stack.append(part)
+    return known
+
+
+def is_known(obj: object, known: Container[int]) -> bool:
+    """Return whether an object is known, or is a variable that consists of such as are."""
+    if id(obj) in known:
+        return True
+    seen, stack = {id(obj)}, [obj]
+    while stack:
+        parts = _parts(stack.pop())
+        if not parts:
+            return False
+        new = [part for part in parts if id(part) not in known and id(part) not in seen]
+        seen.update(map(id, new))
+        stack += new
+    return True
+
+
+def _parts(obj: object) -> Sequence[object]:
+    """Return the variables that hold a variable's value; none for most, which do it themselves.
+
+    It is restored with them, whichever of them is tracked.
+    """
+    if not _is_composed(obj):
+        return ()
+    own = instance_dict(obj)
+    parts: list[object] = []
+    for name in _PARTS:
+        part = own.get(name)
+        held = items_of(part)
+        parts.extend([part] if held is None else held)
+    return [part for part in parts if part is not obj and tf_private.is_variable(part)]
+
+
+def _is_composed(obj: object) -> bool:
+    """Return whether an object is a variable with a place for others, as all of its class are."""
+    return not instance_dict(obj).keys().isdisjoint(_PARTS) and tf_private.is_variable(obj)
+
+
+def _saves_by_own_code(obj: Any) -> bool:
+    """Return whether code of its own says what an object saves: that may be all it holds."""
+    return (
+        tf_private.serializes_itself(obj)
+        or tf_private.saveable_factories(obj) is None
+        or tf_private.registered_saver_name(obj) is not None
+    )
+
+
+def _on_class(cls: type) -> dict[str, Any]:
+    """Return the trackables on those classes of the program's own that a class is made of."""
+    found: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        if str(base.__module__).partition(".")[0] not in _LIBRARIES:
+            found.update(vars(base))
+    return {
+        name: value for name, value in found.items() if hasattr(type(value), "_trackable_children")
+    }
+
+
+def attributes_of(
+    obj: object, on_class: Callable[[type], dict[str, Any]] = _on_class
+) -> dict[str, Any]:
+    """Return an object's own attributes, and the trackables that its class has; runs no property.
+
+    `on_class` may remember those of a class.
+    """
+    cls: Any = type(obj)
+    return {**on_class(cls), **instance_dict(obj)}
+
+
+def _attributes(
+    obj: object,
+    known: set[int],
+    followed: set[int],
+    on_class: Callable[[type], dict[str, Any]],
+) -> list[tuple[str, Any]]:
     """Return the attributes that may hold what is not known, in the order of their making.
 
     The public ones come first. What Keras 3 lists of a layer's parts comes last: the program has
@@ -71,12 +162,13 @@ def _attributes(obj: object, known: set[int], followed: set[int]) -> list[tuple[
         return []
     attributes = [
         (name, value)
-        for name, value in list(instance_dict(obj).items())
+        for name, value in attributes_of(obj, on_class).items()
         if type(value) not in _PLAIN
         and not (id(value) in known and id(value) not in followed)
         and isinstance(name, str)
         and not name.startswith("_self_")
         and not tf_private.is_name_scope(value)
+        and not (name == "_kwargs" and tf_private.is_checkpoint(obj))  # as it was made with
     ]
     return sorted(attributes, key=lambda item: (item[0].startswith("_"), item[0] in KERAS_3_PARTS))
 
@@ -165,7 +257,7 @@ def _leads_to_a_value(obj: Any, known: set[int], memory: Untouched) -> bool:
     stack = [obj]
     while stack and len(seen) < _MAX_LOOKED_AT:
         item = stack.pop()
-        if id(item) in known:
+        if is_known(item, known):
             continue
         if tf_private.is_variable(item):
             return True

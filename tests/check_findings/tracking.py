@@ -12,7 +12,20 @@ import pytest
 from ckpt_viz.restore_check.finding import Kind
 from tests.check_findings.objects import replaced_block, two_blocks
 from tests.check_findings.table import WARNING, Maker, Pair, Rows
-from tests.programs import ckpt, differently, keras_2, keras_3, module, save_any, saved, var
+from tests.check_rows.objects import mirrored, serializing, sharded, state_of_python
+from tests.programs import (
+    ckpt,
+    differently,
+    keras_2,
+    keras_2_adam,
+    keras_3,
+    made_within,
+    module,
+    save_any,
+    saved,
+    var,
+    with_children,
+)
 
 rows = Rows()
 shows, silent = rows.shows, rows.silent
@@ -217,6 +230,288 @@ def metrics_of_keras_3_in_a_list(at: Path) -> Pair:
 @silent(Kind.NOT_TRACKED)
 def items_of_a_poisoned_list(at: Path) -> Pair:
     return Pair(saved(at, model=two_blocks()), lambda: ckpt(model=replaced_block()))
+
+
+# --- one value under several identities
+
+
+def _same(at: Path, make: Callable[[], Any], **options: Any) -> Pair:
+    """Return a pair of a program with itself."""
+    return Pair(save_any(at, make()), make, **options)
+
+
+def _raw(variables: Iterable[Any]) -> deque[Any]:
+    return deque(variable.value for variable in variables)
+
+
+@silent(Kind.NOT_TRACKED)
+def values_of_keras_3_variables(at: Path) -> Pair:
+    def make() -> Any:
+        layers = dense(2, 3)
+        weights = [weight for layer in layers for weight in layer.weights]
+        plain = type("Plain", (), {})()
+        plain.kernel = weights[0].value
+        net = _net(keras_3().Model, layers_=lambda: tuple(layers), raw=lambda: list(_raw(weights)))
+        return ckpt(net=net, m=module(v=var(), raw=_raw(weights), plain=plain))
+
+    return _same(at, make)
+
+
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m", "'raw' (deque)", "holds 2 objects")
+def values_of_keras_3_variables_that_nothing_tracks(at: Path) -> Pair:
+    def make() -> Any:
+        tracked, other = dense(2, 2)
+        return ckpt(m=module(d=tracked, raw=_raw((*tracked.weights, *other.weights))))
+
+    return _same(at, make, hidden=lambda target: list(target.m.raw))
+
+
+@silent(Kind.NOT_TRACKED)
+def variables_behind_those_that_cast(at: Path) -> Pair:
+    def make() -> Any:
+        layer = keras_2().layers.Dense(2, dtype="mixed_float16")
+        layer.build((None, 3))
+        return ckpt(m=module(d=layer, raw=deque(weight._variable for weight in layer.weights)))
+
+    return _same(at, make)
+
+
+@silent(Kind.NOT_TRACKED)
+def components_of_a_mirrored_variable(at: Path) -> Pair:
+    def make() -> Any:
+        whole = mirrored()
+        return ckpt(m=module(v=whole, raw=deque(whole.values)))
+
+    return _same(at, make)
+
+
+@silent(Kind.NOT_TRACKED)
+def sharded_variable_of_tracked_shards(at: Path) -> Pair:
+    def make() -> Any:
+        whole = sharded(2, 2)
+        return ckpt(m=module(v=list(whole.variables), raw=deque([whole])))
+
+    return _same(at, make)
+
+
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m", "'raw' (deque)", "holds 1 object with")
+def sharded_variable_of_which_one_shard_is_tracked(at: Path) -> Pair:
+    def make() -> Any:
+        whole = sharded(2, 2)
+        return ckpt(m=module(v=whole.variables[0], raw=deque([whole])))
+
+    return _same(at, make, hidden=lambda target: [target.m.raw[0], target.m.raw[0].variables[1]])
+
+
+@silent(Kind.NOT_TRACKED)
+def optimizer_of_a_sharded_variable(at: Path) -> Pair:
+    def make() -> Any:
+        whole = sharded(2, 2)
+        return ckpt(v=whole, optimizer=keras_2_adam(*whole.variables))
+
+    return _same(at, make)
+
+
+@silent(Kind.NOT_TRACKED)
+def model_of_sharded_variables(at: Path) -> Pair:
+    import tensorflow as tf
+
+    def creator(create: Any, **options: Any) -> Any:
+        from tensorflow.python.distribute.sharded_variable import ShardedVariable
+
+        shard = create(**options)
+        return ShardedVariable([shard]) if shard.shape.rank else shard  # counters are whole
+
+    def model() -> Any:
+        keras = keras_2()
+        return ckpt(model=keras.Sequential([keras.Input((3,)), keras.layers.Dense(4)]))
+
+    return _same(at, made_within(lambda: tf.variable_creator_scope(creator), model))
+
+
+@silent(Kind.NOT_TRACKED)
+def layer_of_a_saved_model(at: Path) -> Pair:
+    keras = keras_3()
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    model.export(str(at / "exported"))
+
+    def make() -> Any:
+        options = {"call_endpoint": "serve", "trainable": True}
+        return ckpt(layer=keras.layers.TFSMLayer(str(at / "exported"), **options))
+
+    return _same(at, make)
+
+
+# --- what others keep for themselves
+
+
+@silent(Kind.NOT_TRACKED)
+def attribute_of_a_checkpoint_set_anew(at: Path) -> Pair:
+    def make() -> Any:
+        checkpoint = ckpt(model=module(v=var()))
+        checkpoint.model = module(v=var())
+        return checkpoint
+
+    return _same(at, make)
+
+
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "'before' (deque)")
+def attribute_of_a_checkpoint_set_anew_and_kept(at: Path) -> Pair:
+    def make() -> Any:
+        checkpoint = ckpt(model=module(v=var()))
+        checkpoint.model = module(v=var(), before=deque([checkpoint.model]))
+        return checkpoint
+
+    return _same(at, make, hidden=lambda target: [target.model.before[0].v])
+
+
+@silent(Kind.NOT_TRACKED)
+def state_of_python_made_of_variables(at: Path) -> Pair:
+    def make() -> Any:
+        return ckpt(state=with_children(state_of_python(), v=var(), history=[var()]))
+
+    return _same(at, make)
+
+
+@silent(Kind.NOT_TRACKED)
+def variables_of_an_object_that_serializes_itself(at: Path) -> Pair:
+    def make() -> Any:
+        return ckpt(made=with_children(serializing(x=1.0), v=var(), queue=deque([var()])))
+
+    return _same(at, make)
+
+
+def _bidirectional(**attributes: Any) -> Any:
+    keras = keras_2()
+    layer = type("Both", (keras.layers.Bidirectional,), attributes)(keras.layers.LSTM(2))
+    return ckpt(model=keras.Sequential([keras.Input((5, 3)), layer]))
+
+
+@silent(Kind.NOT_TRACKED)
+def subclass_of_bidirectional(at: Path) -> Pair:
+    return _same(at, _bidirectional)
+
+
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model.layer_with_weights-0", "'more' (Resource")
+def subclass_of_bidirectional_with_a_variable_of_its_own(at: Path) -> Pair:
+    return _same(
+        at,
+        lambda: _bidirectional(more=var()),
+        hidden=lambda target: [target.model.layers[0].more],
+    )
+
+
+# --- the states of recurrent layers
+
+
+def _recurrent(keras: Any, layer: str, stateful: bool = True, **options: Any) -> Any:
+    shape = (5, 4, 4, 1) if "Conv" in layer else (5, 4)
+    made = getattr(keras.layers, layer)(3, stateful=stateful, **options)
+    return ckpt(model=keras.Sequential([keras.Input(shape, batch_size=2), made]))
+
+
+def _states_of_keras_2(at: Path, layer: str, **options: Any) -> Pair:
+    def make() -> Any:
+        return _recurrent(keras_2(), layer, **options)
+
+    def with_states() -> Any:
+        made = make()
+        return ckpt(model=made.model, states=made.model.layers[-1].states)
+
+    return _same(
+        at,
+        make,
+        hidden=lambda target: target.model.layers[-1].states,
+        mended=lambda: _same(at / "mended", with_states),
+    )
+
+
+_shows_states = shows(
+    Kind.NOT_TRACKED, WARNING, None, "(root).model.layer_with_weights-0", "'_stat"
+)
+
+
+@_shows_states
+def stateful_lstm_of_keras_2(at: Path) -> Pair:
+    return _states_of_keras_2(at, "LSTM")
+
+
+@_shows_states
+def stateful_gru_of_keras_2(at: Path) -> Pair:
+    return _states_of_keras_2(at, "GRU")
+
+
+@_shows_states
+def stateful_simple_rnn_of_keras_2(at: Path) -> Pair:
+    return _states_of_keras_2(at, "SimpleRNN")
+
+
+@_shows_states
+def stateful_convolution_of_keras_2(at: Path) -> Pair:
+    return _states_of_keras_2(at, "ConvLSTM2D", kernel_size=2)
+
+
+@silent(Kind.NOT_TRACKED)
+def lstm_of_keras_2_without_states(at: Path) -> Pair:
+    return _same(at, lambda: _recurrent(keras_2(), "LSTM", stateful=False))
+
+
+@silent(Kind.NOT_TRACKED)
+def stateful_lstm_of_keras_3(at: Path) -> Pair:
+    return _same(at, lambda: _recurrent(keras_3(), "LSTM"))
+
+
+# --- on a class
+
+
+def _of_class(**members: Any) -> Any:
+    """Return a module of a new class with these members, and a variable."""
+    import tensorflow as tf
+
+    return module(net=type("Net", (tf.Module,), members)(), v=var())
+
+
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m.net", "'w' (ResourceVariable)", "1 object")
+def variable_on_a_class(at: Path) -> Pair:
+    return _same(at, lambda: ckpt(m=_of_class(w=var())), hidden=lambda target: [target.m.net.w])
+
+
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m.net", "'w' (Resource", "holds 1 object")
+def variable_on_a_base_of_the_class(at: Path) -> Pair:
+    def make() -> Any:
+        base = type(_of_class(w=var()).net)
+        nets = [type("Derived", (base,), {})() for _ in range(2)]
+        return ckpt(m=module(net=nets[0], other=nets[1]))
+
+    return _same(at, make, hidden=lambda target: [target.m.net.w])
+
+
+@silent(Kind.NOT_TRACKED)
+def members_of_a_class_that_hold_no_value(at: Path) -> Pair:
+    import tensorflow as tf
+
+    def make() -> Any:
+        ran: list[str] = []
+        net = _of_class(
+            w=var(),
+            metric=keras_2().metrics.Mean(),
+            step=tf.function(lambda self: self.w + 1.0),
+            value=property(lambda self: ran.append("value")),
+        )
+        net.net.w = var()  # hides that of the class
+        assert not ran
+        return ckpt(m=net)
+
+    return _same(at, make)
+
+
+@silent(Kind.NOT_TRACKED)
+def variable_on_a_class_that_is_tracked_elsewhere(at: Path) -> Pair:
+    def make() -> Any:
+        shared = var()
+        return ckpt(m=_of_class(w=shared), w=shared)
+
+    return _same(at, make)
 
 
 # --- not built yet

@@ -294,6 +294,11 @@ def variable_below_a_module_that_was_saved_empty(at: Path) -> Pair:
 
 
 @silent(Kind.NEVER_RESTORED)
+def object_that_serializes_nothing(at: Path) -> Pair:
+    return Pair(saved(at, x=serializing(), v=var()), lambda: ckpt(x=serializing(), v=var()))
+
+
+@silent(Kind.NEVER_RESTORED)
 def optimizer_that_scales_the_loss(at: Path) -> Pair:
     def make() -> Any:
         keras = keras_2()

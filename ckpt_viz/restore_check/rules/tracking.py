@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from ckpt_viz.live import facts
+from ckpt_viz.live.untracked import ids_of
 from ckpt_viz.object_graph.nodes import Node, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
@@ -56,7 +57,7 @@ def _is_internal(obj: object, node: Node, attribute: str) -> bool:
     return (
         node.role is Role.CONTAINER
         or node.error is not None  # and so it could not be asked for what it holds
-        or facts.is_layer_of_keras(obj)
+        or (facts.is_layer_of_keras(obj) and not facts.is_state_between_calls(obj, attribute))
         or facts.is_kept_by_keras(obj, attribute)
     )
 
@@ -65,11 +66,11 @@ def _weights(case: Case) -> Iterator[Finding]:
     layers = [obj for obj, node in enumerate(case.live.nodes) if node.role is Role.LAYER]
     if not layers:
         return
-    known = {id(case.live_object(obj)) for obj in range(len(case.live.nodes))}
+    known = ids_of([case.live_object(obj) for obj in range(len(case.live.nodes))])
     for obj in layers:
         it = case.live_object(obj)
         if facts.tracks_when_built(it):
-            known.update(id(weight) for weight in facts.weights_of(it))
+            known |= ids_of(facts.weights_of(it))
     for obj in layers:
         missing = facts.untracked_weights(case.live_object(obj), known)
         if missing:

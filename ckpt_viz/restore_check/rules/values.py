@@ -60,7 +60,9 @@ def never_restored(case: Case, told: Told) -> Iterator[Finding]:
     for step in case.steps(Action.VALUELESS):
         assert step.node is not None and step.obj is not None
         live = case.live_node(step.obj)
-        if live is None or not _has_value(live) or is_optimizer(live) or step.obj in lost:
+        if live is None or not _surely_has_value(live):
+            continue
+        if is_optimizer(live) or step.obj in lost:
             continue
         yield case.finding(
             Severity.WARNING,
@@ -420,3 +422,8 @@ def _scalars(case: Case, node: int, obj: int) -> tuple[float, float] | None:
 
 def _has_value(node: Node) -> bool:
     return bool(node.attributes or node.registered_saver)
+
+
+def _surely_has_value(node: Node) -> bool:
+    """Return whether a live node has a value, and not only code of its own that may give some."""
+    return bool(node.registered_saver) or any(attribute.name for attribute in node.attributes)
