@@ -147,6 +147,38 @@ def objects_that_serialize_themselves() -> Any:
     return tf.train.Checkpoint(halves=Halves(), legacy=Legacy())
 
 
+def objects_that_list_what_they_wrap() -> Any:
+    """Return wrappers that ask what they wrap, hold resources, and keep attributes in slots."""
+    import tensorflow as tf
+    import tf_keras
+
+    class Wrapper(tf.Module):  # type: ignore[misc]
+        __slots__ = ("slot",)
+
+        def __init__(self, inner: Any) -> None:
+            self.__dict__.update(inner=inner, listed=0)  # as no tracked attribute
+            object.__setattr__(self, "slot", inner)
+
+        def __del__(self) -> None:
+            self.inner.__dict__["freed"] = True
+
+        def _trackable_children(self, *args: Any, **kwargs: Any) -> Any:
+            self.__dict__["listed"] += 1
+            assert self.slot._trackable_children(*args, **kwargs).keys() == (
+                self.inner._trackable_children(*args, **kwargs).keys()
+            )
+            return {**self.inner._trackable_children(*args, **kwargs), "it": self.inner}
+
+        def _lookup_dependency(self, name: str, cached: Any = None) -> Any:
+            return self.inner if name == "it" else self.inner._lookup_dependency(name, cached)
+
+    built = tf_keras.optimizers.Adam()
+    built.build([tf.Variable([1.0, 2.0])])
+    return tf.train.Checkpoint(
+        optimizer=Wrapper(built), bare=Wrapper(tf.Module()), twice=Wrapper(Wrapper(tf.Module()))
+    )
+
+
 def _constant_saveable(name: str) -> Any:
     import tensorflow as tf
     from tensorflow.python.training.saving.saveable_object import SaveableObject, SaveSpec
@@ -455,6 +487,7 @@ KINDS: tuple[Callable[[], Any], ...] = (
     values_that_are_no_variables,
     python_state,
     objects_that_serialize_themselves,
+    objects_that_list_what_they_wrap,
     registered_saver,
     distributed_variables,
     untracked_attributes,

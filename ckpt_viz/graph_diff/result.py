@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from ckpt_viz.collecting import collecting_nothing
+from ckpt_viz.collecting import uncollected
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared, compare
 from ckpt_viz.graph_diff.overlay import overlay_of
 from ckpt_viz.object_graph.graph import Graph
@@ -131,8 +131,7 @@ class GraphDiff:
     @cached_property
     def overlay(self) -> Overlay:
         """The difference laid over one graph, for text and explorer: b, and what only a has."""
-        with collecting_nothing():
-            return overlay_of(self.a, self.b, self._compared)
+        return uncollected(lambda: overlay_of(self.a, self.b, self._compared))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -170,5 +169,4 @@ def _named(graph: Graph, states: Sequence[State], state: State) -> tuple[str, ..
 
 def diff_of(a: Graph, b: Graph, *, values: bool = False) -> GraphDiff:
     """Return the difference of two graphs; `values` reads values that checksums do not tell of."""
-    with collecting_nothing():
-        return GraphDiff(a, b, compare(a, b, values=values))
+    return uncollected(lambda: GraphDiff(a, b, compare(a, b, values=values)))

@@ -10,7 +10,7 @@ from typing import Any
 
 from ckpt_viz.errors import SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.live.untouched import instance_dict, trackable_attributes, untouched
+from ckpt_viz.live.shadows import Shadows, instance_dict, trackable_attributes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER
 
@@ -151,10 +151,9 @@ def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
     for name, value in trackable_attributes(obj).items():
         if label in instance_dict(value):
             yield _attribute(obj, name) + _attribute(value, label), instance_dict(value)[label]
-    with untouched() as memory:
-        memory.remember(obj)
-        yield f"._lookup_dependency({label!r})", obj._lookup_dependency(label)
-        children = tf_private.children(obj)
+    shadows = Shadows()
+    yield f"._lookup_dependency({label!r})", shadows.lookup(obj, label)
+    children = shadows.children(obj)
     if label in children:
         yield f"._trackable_children()[{label!r}]", children[label]
 

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.live.untouched import instance_dict
+from ckpt_viz.live.shadows import instance_dict
 from ckpt_viz.live.untracked import KERAS_3_PARTS, attributes_of, is_known, items_of
 
 _KERAS = ("keras", "tf_keras")
@@ -75,8 +75,8 @@ def slots_of(optimizer: object) -> dict[int, str]:
     TensorFlow 1 keeps them by name and then by variable, Keras before 2.11 the other way round.
     """
     found = {}
-    for outer, variables in (instance_dict(optimizer).get("_slots") or {}).items():
-        for inner, slot in variables.items():
+    for outer, variables in (instance_dict(optimizer).get("_slots") or {}).copy().items():
+        for inner, slot in variables.copy().items():
             of_tensorflow_1 = generation(optimizer) is Generation.TENSORFLOW_1
             found[id(slot)] = str(outer if of_tensorflow_1 else inner)
     return found

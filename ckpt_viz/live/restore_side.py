@@ -86,7 +86,7 @@ class TensorFlowSide:
         it = self.objects[obj]
         if isinstance(it, Made):
             return _no_child
-        asks_only_for_children = tf_restore.looks_up_children_only(it)
+        asks_only_for_children = tf_private.looks_up_children_only(it)
         if asks_only_for_children and obj in self.walk.childless:
             return _no_child
         refusal = self.walk.refusals.get(obj)
@@ -98,9 +98,6 @@ class TensorFlowSide:
         if asks_only_for_children and children:
             return children.get
         listed = {name: self.objects[child] for name, child in children.items()}
-        # As the restore does before it asks; the walk leaves objects without children alone.
-        self.walk.memory.remember(it)
-        it._maybe_initialize_trackable()
         return lambda name: self._lookup(it, name, listed)
 
     def _children_ids(self, obj: int) -> Mapping[str, int]:
@@ -113,15 +110,14 @@ class TensorFlowSide:
                 found.update({name: self.id_of(it) for name, it in self.walk.hidden.items()})
             return found
         try:
-            self.walk.memory.remember(self.objects[obj])
-            found = tf_private.children(self.objects[obj])
+            found = self.walk.shadows.children(self.objects[obj])
         except Exception as error:  # the object's own code
             raise Refusal(_failure(Cause.CHILDREN, error)) from error
         return {name: self.id_of(child) for name, child in found.items()}
 
     def _lookup(self, obj: Any, name: str, children: Mapping[str, Any]) -> int | None:
         try:
-            found = obj._lookup_dependency(name, children)
+            found = self.walk.shadows.lookup(obj, name, children)
         except Exception as error:  # the object's own code
             raise Refusal(_failure(Cause.CODE, error)) from error
         return None if found is None else self.id_of(found)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +10,6 @@ from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.live.restore_side import TensorFlowSide
 from ckpt_viz.live.source import graph_of_walk, view_of
-from ckpt_viz.live.untouched import untouched
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.matching.trace import Cause, Failure
 from ckpt_viz.object_graph.graph import Graph
@@ -59,9 +56,8 @@ def where_it_goes(source: Any, method: str | None, options: Any) -> tuple[Any, s
     return tf_restore.asynchronous_checkpoint(checkpoint), RESTORE
 
 
-@contextmanager
-def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Iterator[Target]:
-    """Give the target of a restore; afterwards the objects are what they were.
+def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Target:
+    """Return the target of a restore; the objects stay what they are.
 
     Raises SourceError for an object that TensorFlow cannot track, or a method it lacks.
     """
@@ -77,35 +73,34 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Ite
     attached = view.attached_dependencies or ()
     if not is_checkpoint:
         _refuse_false_root(view.root)
-    with untouched() as memory:
-        walk = Walk(view, memory)
-        nodes = walk.run()
-        if is_checkpoint:
-            counter = checkpoint._save_counter
-        else:  # as Checkpoint(root=source) would find it
-            counter = view.root._lookup_dependency(SAVE_COUNTER)
-        creates = chosen == RESTORE and counter is None
-        side = TensorFlowSide(
-            walk,
-            attached_count=len(attached),
-            makes_counter=creates,
-            attaches_counter=not is_checkpoint or view.root is not checkpoint,
-            counter_holder=walk.ids.get(id(checkpoint)) if is_checkpoint else None,
-            is_eager=tf_restore.is_eager(),
-        )
-        valued, valuing = _valued(walk, side, skips_slots=skips_slots)
-        yield Target(
-            graph=graph_of_walk(source, walk, nodes),
-            side=side,
-            method=chosen,
-            listed=tuple(range(len(walk.objects))),
-            valued=valued,
-            valuing=valuing,
-            listing=_listing(walk, skips_slots=skips_slots),
-            listing_all=_listing(walk, skips_slots=False),
-            wraps_not_found=chosen == RESTORE and not is_v1,
-            takes_path_objects=not is_v1,
-        )
+    walk = Walk(view)
+    nodes = walk.run()
+    if is_checkpoint:
+        counter = checkpoint._save_counter
+    else:  # as Checkpoint(root=source) would find it
+        counter = walk.shadows.lookup(view.root, SAVE_COUNTER)
+    creates = chosen == RESTORE and counter is None
+    side = TensorFlowSide(
+        walk,
+        attached_count=len(attached),
+        makes_counter=creates,
+        attaches_counter=not is_checkpoint or view.root is not checkpoint,
+        counter_holder=walk.ids.get(id(checkpoint)) if is_checkpoint else None,
+        is_eager=tf_restore.is_eager(),
+    )
+    valued, valuing = _valued(walk, side, skips_slots=skips_slots)
+    return Target(
+        graph=graph_of_walk(source, walk, nodes),
+        side=side,
+        method=chosen,
+        listed=tuple(range(len(walk.objects))),
+        valued=valued,
+        valuing=valuing,
+        listing=_listing(walk, skips_slots=skips_slots),
+        listing_all=_listing(walk, skips_slots=False),
+        wraps_not_found=chosen == RESTORE and not is_v1,
+        takes_path_objects=not is_v1,
+    )
 
 
 def _refuse_false_root(root: Any) -> None:
@@ -157,8 +152,7 @@ def _listing(walk: Walk, *, skips_slots: bool) -> Failure | None:
 def _refused_slot(walk: Walk) -> Exception | None:
     """Return what listing a slot variable that has children raises (checkpoint/util.py)."""
     for slot in walk.objects[len(walk.children) :]:
-        walk.memory.remember(slot)
-        if tf_private.children(slot):
+        if walk.shadows.children(slot):
             return NotImplementedError(
                 "Currently only variables with no dependencies can be saved as slot variables. "
                 "File a feature request if this limitation bothers you."

@@ -13,7 +13,7 @@ from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.accessors import accessor, saver_accessor
 from ckpt_viz.live.saver import read_saver
-from ckpt_viz.live.untouched import untouched
+from ckpt_viz.live.shadows import steadily
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Attribute, Node, Stored
@@ -30,11 +30,14 @@ def read_live(source: object) -> Graph:
     checkpoint, of a `tf.compat.v1.train.Saver` that of the name-based file. Raises SourceError
     for an object that TensorFlow cannot track.
     """
+    return steadily(lambda: _read(source))
+
+
+def _read(source: object) -> Graph:
     if "tensorflow" in sys.modules and tf_private.is_saver(source):
         return _graph(source, *read_saver(source))
-    with untouched() as memory:
-        walk = Walk(view_of(source), memory)
-        nodes = walk.run()
+    walk = Walk(view_of(source))
+    nodes = walk.run()
     return graph_of_walk(source, walk, nodes)
 
 

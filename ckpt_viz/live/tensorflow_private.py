@@ -85,10 +85,37 @@ def has_lost_its_root(view: Any) -> bool:
         return True
 
 
-def children(obj: Any) -> dict[str, Any]:
-    """Return the trackables that an object tracks, by local name."""
-    found: dict[str, Any] = private("checkpoint.trackable_view", "TrackableView").children(obj)
-    return found
+def tracked(obj: Any) -> dict[str, Any]:
+    """Return what an object tracks by `Trackable`'s own bookkeeping, by local name."""
+    references = _bookkeeping(obj, "_self_unconditional_checkpoint_dependencies") or ()
+    return {reference.name: reference.ref for reference in tuple(references)}
+
+
+def tracked_by_name(obj: Any) -> dict[str, Any]:
+    """Return what `Trackable._lookup_dependency` looks a name up in, where nothing is listed."""
+    return dict(_bookkeeping(obj, "_self_unconditional_dependency_names") or {})
+
+
+def _bookkeeping(obj: Any, name: str) -> Any:
+    # Wrappers of lists, dicts and tuples are proxies that may have no `__dict__` of their own.
+    if is_data_structure(obj):
+        return getattr(obj, name, None)
+    try:
+        return object.__getattribute__(obj, "__dict__").get(name)
+    except AttributeError:
+        return None
+
+
+def save_type() -> Any:
+    """Return what TensorFlow says to an object of which it lists children for a checkpoint."""
+    return private("trackable.base", "SaveType").CHECKPOINT
+
+
+def as_trackable(child: Any, parent: Any) -> Any:
+    """Return a listed child as TensorFlow tracks it; raises ValueError for what it cannot."""
+    if is_trackable(child):
+        return child
+    return private("trackable.converter", "convert_to_trackable")(child, parent=parent)
 
 
 def is_childless(obj: Any) -> bool:
@@ -125,6 +152,17 @@ def asks_itself_alone(cls: type) -> bool:
     )
 
 
+def initializes_itself(cls: type) -> bool:
+    """Return whether a class keeps `Trackable`'s bookkeeping itself, and has no other keep it."""
+    name = "_maybe_initialize_trackable"
+    return getattr(cls, name, None) is getattr(private("trackable.base", "Trackable"), name)
+
+
+def looks_up_children_only(obj: Any) -> bool:
+    """Return whether the object's class leaves `_lookup_dependency` as it is."""
+    return type(obj)._lookup_dependency is private("trackable.base", "Trackable")._lookup_dependency
+
+
 def full_name(obj: Any) -> str:
     """Return the variable's name in name-based checkpoints, "" for other objects."""
     return str(private("checkpoint.util", "get_full_name")(obj))
@@ -154,6 +192,21 @@ def is_variable(obj: object) -> bool:
 def is_sharded(obj: object) -> bool:
     """Return whether an object is a variable in shards, which are variables themselves."""
     return isinstance(obj, private("distribute.sharded_variable", "ShardedVariable"))
+
+
+@contextmanager
+def staying_shards_of_theirs(variables: list[Any]) -> Iterator[None]:
+    """Leave variables the shards that they are, though they are made shards of another variable."""
+    name, missing = "_sharded_container", object()
+    before = [(variable, vars(variable).get(name, missing)) for variable in variables]
+    try:
+        yield
+    finally:
+        for variable, container in before:
+            if container is missing:
+                vars(variable).pop(name, None)
+            else:
+                vars(variable)[name] = container
 
 
 def is_tf_variable(obj: object) -> bool:

@@ -158,11 +158,6 @@ def variable_serializers() -> dict[Any, str]:
     }
 
 
-def looks_up_children_only(obj: Any) -> bool:
-    """Return whether the object's class leaves `_lookup_dependency` as it is."""
-    return type(obj)._lookup_dependency is private("trackable.base", "Trackable")._lookup_dependency
-
-
 def restore_slot_hook(optimizer: object) -> Any:
     """Return the optimizer's hook for saved slot variables, None if it has none."""
     return getattr(optimizer, "_create_or_restore_slot_variable", None)

@@ -17,7 +17,7 @@ from itertools import chain, islice
 from typing import Any
 
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.live.untouched import Untouched, instance_dict
+from ckpt_viz.live.shadows import Shadows, instance_dict, slots_of
 from ckpt_viz.object_graph.nodes import NotSaved
 
 _CONTAINERS = (list, tuple, set, frozenset, deque)
@@ -38,13 +38,13 @@ _PARTS = ("_value", "_variable", "_values", "_variables", "_vars", "_v")
 
 
 def find_not_saved(
-    objects: Sequence[Any], memory: Untouched, *, is_layer: Callable[[object], bool]
+    objects: Sequence[Any], shadows: Shadows, *, is_layer: Callable[[object], bool]
 ) -> dict[int, tuple[NotSaved, ...]]:
     """Return, by node id, the attributes that hold values which no node stands for.
 
     Looks at the objects' own attributes, at containers in them and one object deep into
     what TensorFlow cannot track; runs no property. `objects` are those of the graph, by
-    node id; `memory` remembers others that are asked. A value is told of once, by the first
+    node id; `shadows` ask others for their children. A value is told of once, by the first
     attribute that holds it.
     """
     known = ids_of(objects)
@@ -57,7 +57,7 @@ def find_not_saved(
             if id(value) in known and id(value) not in followed:
                 continue  # an attribute before this one has led to it
             missed = [t for t in _trackables_in(value, followed) if not is_known(t, known)]
-            unsaved = [t for t in missed if is_layer(t) or _leads_to_a_value(t, known, memory)]
+            unsaved = [t for t in missed if is_layer(t) or _leads_to_a_value(t, known, shadows)]
             known |= ids_of(missed)  # what led to nothing would do so again
             if unsaved:
                 told.append(NotSaved(name, type(value).__name__, len(unsaved)))
@@ -195,9 +195,8 @@ def _trackables_in(value: Any, followed: set[int]) -> Iterator[Any]:
         elif (items := items_of(item)) is not None:
             stack.extend((one, objects_deep) for one in items)
         elif not objects_deep and not isinstance(item, _NO_HOLDERS):
-            stack.extend(
-                (one, 1) for one in _some(chain(instance_dict(item).values(), _slots(item)))
-            )
+            own = tuple(instance_dict(item).values())
+            stack.extend((one, 1) for one in islice(chain(own, _slots(item)), _MAX_LOOKED_AT))
 
 
 def _is_node(item: Any, followed: set[int]) -> bool:
@@ -214,7 +213,7 @@ def items_of(value: Any) -> Sequence[Any] | None:
             return items_of(instance_dict(value).get("_storage"))
     cls: Any = type(value)  # the real one, for a proxy says it is what it wraps
     items = _items_by(cls)
-    return _some(items(value)) if items is not None else None
+    return _some(value, items) if items is not None else None
 
 
 @lru_cache(maxsize=1024)
@@ -231,27 +230,19 @@ def _items_by(cls: type) -> Callable[[Any], Iterable[Any]] | None:
 def _slots(item: object) -> Iterator[Any]:
     """Yield what an object of a class with `__slots__` holds: `variable.ref()`, say."""
     cls: Any = type(item)
-    for descriptor in _slots_of(cls):
+    for descriptor in slots_of(cls):
         with suppress(AttributeError):  # not set
             yield descriptor.__get__(item)
 
 
-@lru_cache(maxsize=1024)
-def _slots_of(cls: type) -> tuple[types.MemberDescriptorType, ...]:
-    return tuple(
-        descriptor
-        for base in cls.__mro__
-        if "__slots__" in vars(base)
-        for descriptor in vars(base).values()
-        if isinstance(descriptor, types.MemberDescriptorType)
-    )
+def _some(container: Any, items: Callable[[Any], Iterable[Any]]) -> list[Any]:
+    """Return the first items of a container, which another thread may change meanwhile."""
+    while True:
+        with suppress(RuntimeError):  # it has changed between the two steps of this line
+            return list(islice(items(container), _MAX_LOOKED_AT))
 
 
-def _some(items: Iterable[Any]) -> list[Any]:
-    return list(islice(items, _MAX_LOOKED_AT))
-
-
-def _leads_to_a_value(obj: Any, known: set[int], memory: Untouched) -> bool:
+def _leads_to_a_value(obj: Any, known: set[int], shadows: Shadows) -> bool:
     """Return whether an object that the graph does not hold has a value that it lacks too."""
     seen = {id(obj)}
     stack = [obj]
@@ -262,8 +253,7 @@ def _leads_to_a_value(obj: Any, known: set[int], memory: Untouched) -> bool:
         if tf_private.is_variable(item):
             return True
         try:
-            memory.remember(item)
-            children = tf_private.children(item).values()
+            children = shadows.children(item).values()
         except Exception:  # a container that TensorFlow could not save either
             return True
         for child in children:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.live.untouched import Untouched, instance_dict, trackable_attributes
+from ckpt_viz.live.shadows import Shadows, instance_dict, trackable_attributes
 from ckpt_viz.live.untracked import find_not_saved
 from ckpt_viz.object_graph import keys
 from ckpt_viz.object_graph.nodes import (
@@ -34,7 +34,7 @@ _PYTHON_STATE = "py_state"
 class Walk:
     """One breadth-first walk; `objects`, by node id, are kept alive until it is done.
 
-    `memory` makes the objects what they were when the walk is over. `refusals` is what listing
+    `shadows` ask the objects for their children. `refusals` is what listing
     the children of nodes raised, in the order of the walk, `savers` the registered savers of
     nodes, `roles` what types tell, and `slot_refusal` what listing slot variables raised first.
     `childless` are nodes that were seen to track nothing, without asking. `hidden` are the root's
@@ -43,7 +43,7 @@ class Walk:
     """
 
     view: Any
-    memory: Untouched
+    shadows: Shadows = field(default_factory=Shadows)
     objects: list[Any] = field(default_factory=list)
     children: list[tuple[Child, ...]] = field(default_factory=list)
     object_keys: list[str] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Walk:
         non_slots = len(self.objects)
         for node_id in range(non_slots):
             self._declared_slots(node_id, non_slots)
-        self.not_saved = find_not_saved(self.objects, self.memory, is_layer=_is_layer)
+        self.not_saved = find_not_saved(self.objects, self.shadows, is_layer=_is_layer)
         return tuple(self._node(node_id, obj) for node_id, obj in enumerate(self.objects))
 
     def _node(self, node_id: int, obj: Any) -> Node:
@@ -107,13 +107,13 @@ class Walk:
             self.childless.add(node_id)
             return ()
         try:
-            self.memory.remember(obj)
-            references = self.view.list_children(obj)
+            children = list(self.shadows.children(obj).items())
         except Exception as error:  # the object's own code runs here and may raise anything
             self.errors[node_id], self.refusals[node_id] = _said(error), error
             return ()
-        children = [(reference.name, reference.ref) for reference in references]
         if node_id == ROOT:
+            attached = self.view.attached_dependencies or ()
+            children += [(reference.name, reference.ref) for reference in attached]
             self._of_root = children
             children = list(dict(children).items())
         return tuple([Child(name, self._node_id(node_id, name, ref)) for name, ref in children])
@@ -146,12 +146,13 @@ class Walk:
     def slot_of(self, optimizer: Any, variable: Any, slot_name: str) -> Any:
         """Return what `get_slot` of an optimizer of TensorFlow 1 or Keras 2 does.
 
-        For a sharded variable it makes a new one of its shards' slots, which then are its shards.
+        For a sharded variable it makes a new one of its shards' slots.
         """
-        if tf_private.is_sharded(variable):
-            for shard in variable.variables:
-                self.memory.remember(optimizer.get_slot(shard, slot_name))
-        return optimizer.get_slot(variable, slot_name)
+        if not tf_private.is_sharded(variable):
+            return optimizer.get_slot(variable, slot_name)
+        slots = [optimizer.get_slot(shard, slot_name) for shard in variable.variables]
+        with tf_private.staying_shards_of_theirs(slots):
+            return optimizer.get_slot(variable, slot_name)
 
     def _declared_slots(self, optimizer_id: int, non_slots: int) -> None:
         """Add the slot variables that an optimizer of TensorFlow 1 or Keras 2 declares."""

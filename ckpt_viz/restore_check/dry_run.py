@@ -86,52 +86,52 @@ def dry_run(live: Any, saved: object, method: str | None, options: Any) -> DryRu
     """
     skips_slots = bool(getattr(options, "experimental_skip_slot_variables", False))
     live, method = where_it_goes(live, method, options)
-    with restoring_into(live, method, skips_slots=skips_slots) as target:
-        if saved is None:
-            return DryRun(target.graph, None, None, without_checkpoint(), target.method)
-        if isinstance(saved, Graph):
-            path: object = saved.provenance.prefix if saved.provenance else saved.title
-            return _reading(target, path, saved, skips_slots=skips_slots)
-        run = _reading(target, saved, None, skips_slots=skips_slots)
-        if run.verdicts.restore is None and run.tensors is not _NOTHING:
-            return run
-        return _with_what_is_meant(run, target, skips_slots=skips_slots)
+    target = restoring_into(live, method, skips_slots=skips_slots)
+    if saved is None:
+        return DryRun(target.graph, None, None, without_checkpoint(), target.method)
+    if isinstance(saved, Graph):
+        path: object = saved.provenance.prefix if saved.provenance else saved.title
+        return _reading(target, path, saved, skips_slots=skips_slots)
+    run = _reading(target, saved, None, skips_slots=skips_slots)
+    if run.verdicts.restore is None and run.tensors is not _NOTHING:
+        return run
+    return _with_what_is_meant(run, target, skips_slots=skips_slots)
 
 
 def of_status(status: Any) -> DryRun:
     """Return what the restore that returned this status has done, and its asserts would say."""
-    with restoring_into(status, None, skips_slots=skips_slots_of(status)) as target:
-        done = read_status(status, target)
-        names: dict[int, str] = {}
-        run = DryRun(target.graph, done.saved, done.trace, Verdicts(), RESTORE, names)
-        if isinstance(done.trace, NameTrace):
-            verdicts = name_based(
-                done.trace.unused,
-                done.trace.not_restored,
-                raised=None,
-                listing=target.listing,
-                live_name=run.readable_live_name,
-            )
-            return replace(run, verdicts=verdicts, reading="")
-        if done.trace is None or done.saved is None:
-            return replace(run, verdicts=without_checkpoint())
-        names.update(names_of_new(target.graph, done.saved, done.trace.steps, done.trace.bound))
-        verdicts = object_based(
-            done.saved,
-            Bindings(
-                done.trace.bound,
-                done.trace.unused_attributes,
-                done.stale,
-                done.trace.slots_left,
-            ),
-            target.valued,
+    target = restoring_into(status, None, skips_slots=skips_slots_of(status))
+    done = read_status(status, target)
+    names: dict[int, str] = {}
+    run = DryRun(target.graph, done.saved, done.trace, Verdicts(), RESTORE, names)
+    if isinstance(done.trace, NameTrace):
+        verdicts = name_based(
+            done.trace.unused,
+            done.trace.not_restored,
             raised=None,
             listing=target.listing,
-            valuing=target.valuing,
-            skips_slots=done.skips_slots,
             live_name=run.readable_live_name,
         )
-        return replace(run, verdicts=verdicts, reading=done.saved.title)
+        return replace(run, verdicts=verdicts, reading="")
+    if done.trace is None or done.saved is None:
+        return replace(run, verdicts=without_checkpoint())
+    names.update(names_of_new(target.graph, done.saved, done.trace.steps, done.trace.bound))
+    verdicts = object_based(
+        done.saved,
+        Bindings(
+            done.trace.bound,
+            done.trace.unused_attributes,
+            done.stale,
+            done.trace.slots_left,
+        ),
+        target.valued,
+        raised=None,
+        listing=target.listing,
+        valuing=target.valuing,
+        skips_slots=done.skips_slots,
+        live_name=run.readable_live_name,
+    )
+    return replace(run, verdicts=verdicts, reading=done.saved.title)
 
 
 def _reading(target: Target, path: object, graph: Graph | None, *, skips_slots: bool) -> DryRun:

@@ -7,9 +7,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from ckpt_viz.collecting import collecting_nothing
+from ckpt_viz.collecting import uncollected
 from ckpt_viz.errors import CheckpointNotFoundError, SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.shadows import steadily
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.restore_check.dry_run import DryRun, dry_run, of_status
 from ckpt_viz.restore_check.finding import Finding
@@ -30,9 +31,12 @@ def run_check(
 
     `graph` makes a graph of a path. Raises SourceError where they do not fit together.
     """
-    with collecting_nothing():
+
+    def checked() -> tuple[DryRun, tuple[Finding, ...]]:
         run = _run(live, saved, method, options, graph)
         return run, find_all(run)
+
+    return uncollected(lambda: steadily(checked))
 
 
 def _run(

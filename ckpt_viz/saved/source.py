@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ckpt_viz.collecting import collecting_nothing
+from ckpt_viz.collecting import uncollected
 from ckpt_viz.errors import CkptVizError, NoSuchTensorError, SourceError
 from ckpt_viz.formats.bundle import Bundle, open_bundle
 from ckpt_viz.formats.files import join
@@ -34,8 +34,7 @@ def read_saved(path: str | os.PathLike[str], meta: str | os.PathLike[str] | None
     index and the object graph, and what a SavedModel or MetaGraph tells of the objects; no
     other tensor. Raises CheckpointNotFoundError, FormatError or UnsupportedError.
     """
-    with collecting_nothing():
-        return _read(locate(os.fspath(path)), meta)
+    return uncollected(lambda: _read(locate(os.fspath(path)), meta))
 
 
 def _read(location: Location, meta: str | os.PathLike[str] | None) -> Graph:
