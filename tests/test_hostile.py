@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from google.protobuf import text_format
@@ -14,8 +16,15 @@ from hypothesis import strategies as st
 
 import ckpt_viz as cv
 from ckpt_viz.formats.protos import CheckpointState, parse_text
+from tests import live_objects
+from tests.graphs import graph
 from tests.hostile.limits import MEGABYTES, Worker
 from tests.hostile.makers import ATTACKS, MANY, NASTY
+from tests.hostile.mutate import change_object_graph
+from tests.hostile.seeds import DIRECTORY, seeds
+from tests.hostile.use import copy_of
+from tests.oracle import raised_by
+from tests.saved_graphs import write_graph
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="limits processes by means of Linux"
@@ -82,3 +91,100 @@ def test_state_files_are_read_as_protobuf_reads_them(
     text = text_format.MessageToString(state, as_utf8=as_utf8, as_one_line=one_line).encode()
     assert parse_text(CheckpointState, text, "checkpoint") == state
     assert text_format.Parse(text, CheckpointState()) == state
+
+
+# Which slots of Keras 2's Adam are declared for another variable, or as another slot variable:
+# 2 is the optimizer, 9 and 10 are its variables, 11 to 14 their slots m, m, v and v. Places 4 and
+# 5 are further slots, which the learning rate and the model declare.
+_TIED = {
+    "its own slot": {1: (12, 12)},
+    "its variable's place": {0: (9, 9)},
+    "a circle of two": {0: (12, 11), 1: (11, 12)},
+    "a circle of all": {0: (14, 11), 1: (11, 12), 2: (12, 13), 3: (13, 14)},
+    "in a row": {1: (11, 12), 2: (12, 13), 3: (13, 14)},
+    "its own by another": {4: (12, 12)},
+    "its own by another, before": {5: (12, 12)},
+    "in a row whose last is its own": {1: (11, 12), 2: (12, 13), 3: (13, 14), 4: (14, 14)},
+    "in a row whose last is in it again": {1: (11, 12), 2: (12, 13), 3: (13, 14), 4: (14, 12)},
+    "the optimizer is its slot": {0: (9, 2)},
+    "of the optimizer": {0: (2, 11)},
+    "of itself, the optimizer": {0: (2, 2)},
+    "of the root, and the root": {0: (0, 11), 1: (10, 0)},
+}
+
+
+@pytest.mark.parametrize("name", _TIED)
+def test_slots_of_slots_and_in_circles_are_named_and_checked(name: str, tmp_path: Path) -> None:
+    tied, healthy = cv.graph(_tied(name, tmp_path)), cv.graph(DIRECTORY / "declared_slots" / "ckpt")
+    names = [tied.name(node_id) for node_id in range(len(tied.nodes))]
+    assert all(name.startswith("(") and len(name) < 200 for name in names)
+    assert len({tied.path(node_id) for node_id in range(len(tied.nodes))}) == len(tied.nodes)
+    for check in (cv.check(tied, healthy), cv.check(healthy, tied), cv.check(tied, tied)):
+        for finding in check.findings:
+            assert len(finding.why) < 500
+        assert str(check)
+    assert cv.diff(tied, tied).is_empty
+
+
+@pytest.mark.tf
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("name", _TIED)
+def test_slots_of_slots_and_in_circles_are_judged_as_tensorflow_does(
+    name: str, tmp_path: Path
+) -> None:
+    import tensorflow as tf
+    import tf_keras
+
+    def without_slots(optimizer: Any) -> Any:
+        model = tf_keras.Sequential([tf_keras.layers.Dense(2, input_shape=(3,))])
+        return tf.train.Checkpoint(model=model, optimizer=optimizer())
+
+    path = _tied(name, tmp_path)
+    for make in (
+        live_objects.keras2_with_legacy_adam,
+        partial(without_slots, tf_keras.optimizers.legacy.Adam),
+        partial(without_slots, tf.compat.v1.train.AdamOptimizer),
+    ):
+        check = cv.check(make(), path, method="read")
+        restored = raised_by(lambda: make().read(path).expect_partial())  # noqa: B023
+        assert (check.raises and check.raises.type) == (restored and type(restored).__name__)
+        if restored is None:
+            status = make().read(path)
+            for name in ("consumed", "existing_objects_matched", "nontrivial_match"):
+                ours, theirs = (raised_by(getattr(s, f"assert_{name}")) for s in (check, status))
+                assert type(ours) is type(theirs), name
+            assert len(check.bound) == len(status._checkpoint.object_by_proto_id)
+            status.expect_partial()
+
+
+def _tied(name: str, directory: Path) -> str:
+    files = dict(seeds()["declared_slots"].files)
+
+    def tie(proto: Any) -> bytes:
+        slots = proto.nodes[2].slot_variables
+        others = {4: proto.nodes[8], 5: proto.nodes[1]}
+        for place, (variable, slot_variable) in _TIED[name].items():
+            other = others.get(place)
+            slot = other.slot_variables.add(slot_name="m") if other else slots[place]
+            slot.original_variable_node_id = variable
+            slot.slot_variable_node_id = slot_variable
+        serialized: bytes = proto.SerializeToString()
+        return serialized
+
+    change_object_graph(files, "ckpt.index", tie)
+    copy_of(files, directory)
+    return str(directory / "ckpt")
+
+
+def test_slots_in_a_long_row_have_short_names(tmp_path: Path) -> None:
+    row = graph(
+        {0: {"opt": 1, "v": 2}},
+        variables=tuple(range(2, 400)),
+        slots={1: tuple(("m", n, n + 1) for n in range(2, 399))},
+    )
+    program = graph({0: {"opt": 1, "v": 2}}, variables=(2, 3), slots={1: (("m", 2, 3),)})
+    saved = write_graph(tmp_path / "ckpt", row)
+    names = list(cv.check(program, saved, method="read").bound.values())
+    assert names[4] == "(root).opt's state 'm' for (root).opt's state 'm' for (root).v"
+    assert len(names) == 400
+    assert max(map(len, names)) < 1100

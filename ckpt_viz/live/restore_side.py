@@ -312,13 +312,14 @@ class TensorFlowSide:
         is_v1 = module == "tensorflow.python.training.optimizer"
         if not is_v1 and not module.endswith("optimizer_v2"):
             return SlotAnswer(SlotKind.WAITS)  # the user's own: what it does, it alone knows
-        key = sys.modules[module]._var_key(variable)
-        outer, inner = (name, key) if is_v1 else (key, name)
-        existing = optimizer._slots.get(outer, {}).get(inner)
-        if existing is variable and tf_private.is_sharded(variable):
-            existing = self.walk.slot_of(optimizer, variable, name)
-        if existing is not None:
-            return SlotAnswer(SlotKind.EXISTING, self.id_of(existing), at_once=is_v1)
+        if not isinstance(variable, Made):  # a slot of a slot that the restore makes is made, too
+            key = sys.modules[module]._var_key(variable)
+            outer, inner = (name, key) if is_v1 else (key, name)
+            existing = optimizer._slots.get(outer, {}).get(inner)
+            if existing is variable and tf_private.is_sharded(variable):
+                existing = self.walk.slot_of(optimizer, variable, name)
+            if existing is not None:
+                return SlotAnswer(SlotKind.EXISTING, self.id_of(existing), at_once=is_v1)
         may_create = tf_restore.creates_variables_freely() or (
             not is_v1 and optimizer._distribution_strategy is not None
         )
@@ -327,10 +328,13 @@ class TensorFlowSide:
         if not may_create:
             in_scope = tf_restore.active_strategy() is not None
             return SlotAnswer(SlotKind.OUT_OF_SCOPE if in_scope else SlotKind.WAITS)
-        if not is_v1:
-            _refuse_another_scope(optimizer, variable)
-        dtype = tf_private.base_dtype_name(variable.dtype)
-        shape = tf_private.partial_shape(variable.shape)
+        if isinstance(variable, Made):
+            dtype, shape = variable.dtype, variable.shape
+        else:
+            if not is_v1:
+                _refuse_another_scope(optimizer, variable)
+            dtype = tf_private.base_dtype_name(variable.dtype)
+            shape = tf_private.partial_shape(variable.shape)
         made = self._made(node, stored, dtype, shape, is_v1=is_v1, name=f"{variable.name}/{name}")
         self._created_slots[optimizer_id, variable_id, name] = made
         return SlotAnswer(SlotKind.CREATED, made, at_once=is_v1)

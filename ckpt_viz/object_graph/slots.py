@@ -39,8 +39,8 @@ def _declared(nodes: Sequence[Node]) -> dict[int, Slot]:
     for optimizer, node in enumerate(nodes):
         for slot in node.slot_variables:
             if is_variable(nodes[slot.slot_variable].attributes):
-                slots.setdefault(
-                    slot.slot_variable,
-                    Slot(slot.slot_name, slot.variable, optimizer, SlotRule.DECLARED),
+                # The last one that declares it, as in TensorFlow's names.
+                slots[slot.slot_variable] = Slot(
+                    slot.slot_name, slot.variable, optimizer, SlotRule.DECLARED
                 )
     return slots

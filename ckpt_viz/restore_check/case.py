@@ -13,6 +13,7 @@ from ckpt_viz.live.facts import Generation
 from ckpt_viz.matching.engine import has_values
 from ckpt_viz.matching.trace import Action, Cause, Step, Trace
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.names import readable, readable_place
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Child, Node, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.subtrees import signatures, values_of
@@ -326,9 +327,10 @@ def _top(graph: Graph, start: int, taken: set[int], tops: dict[int, int]) -> int
 
 def _place(graph: Graph, node_id: int) -> str:
     slot = graph.nodes[node_id].slot
-    if slot is not None:
-        return f"the state {slot.name!r} of {_place(graph, slot.variable)}"
-    return ".".join(("(root)", *graph.path(node_id)))
+    if slot is None:
+        return readable_place(graph, node_id)
+    # The variable may be a slot itself, its own even: where it stands in the outline tells it.
+    return f"the state {readable(slot.name)!r} of {readable_place(graph, slot.variable)}"
 
 
 def generation_of(optimizer: Node) -> Generation | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.names import readable
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER
 
 
@@ -14,15 +16,20 @@ def names_of_new(
 ) -> dict[int, str]:
     """Return, by id, the names of the objects of a trace that come after the live graph's."""
     known = len(live.nodes)
-    slots = {
-        slot.slot_variable: (optimizer, slot)
-        for optimizer, node in enumerate(saved.nodes)
-        for slot in node.slot_variables
-    }
+    # One slot variable may be declared several times: the step has the optimizer and the slot's
+    # name, and of the variables it is that of one that has a name by then.
+    variables: dict[tuple[int, int, str], list[int]] = defaultdict(list)
+    for optimizer, node in enumerate(saved.nodes):
+        for slot in node.slot_variables:
+            variables[optimizer, slot.slot_variable, slot.slot_name].append(slot.variable)
     names: dict[int, str] = {}
 
-    def name_of(obj: int) -> str:
-        return names[obj] if obj in names else live.name(obj)
+    def name_of(node: int) -> str | None:
+        obj = bound.get(node, -1)
+        if 0 <= obj < known:
+            return live.name(obj)
+        # Cut, for in a row of slots each has the name of the one before in its own.
+        return readable(names[obj]) if obj in names else None
 
     for step in steps:
         if step.obj is None or step.obj < known or step.obj in names:
@@ -31,12 +38,13 @@ def names_of_new(
             continue
         if step.node is None:
             names[step.obj] = f"(root).{SAVE_COUNTER}"
-        elif step.node in slots:
-            optimizer, slot = slots[step.node]
-            names[step.obj] = (
-                f"{name_of(bound[optimizer])}'s state '{slot.slot_name}' for "
-                f"{name_of(bound[slot.variable])}"
-            )
         elif step.parent is not None:
-            names[step.obj] = f"{name_of(bound[step.parent])}.{step.name}"
+            parent = name_of(step.parent) or f"(node {step.parent})"
+            of_slot = variables.get((step.parent, step.node, step.name), ())
+            variable = next(filter(None, map(name_of, of_slot)), None)
+            names[step.obj] = (
+                f"{parent}.{step.name}"
+                if variable is None
+                else f"{parent}'s state '{step.name}' for {variable}"
+            )
     return names

@@ -14,6 +14,7 @@ from functools import partial
 from ckpt_viz.matching.trace import Failure
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.nodes import ROOT
 
 NO_CHECKPOINT = "No checkpoint specified (save_path=None); nothing is being restored."
 
@@ -89,8 +90,7 @@ def object_based(
         return Verdicts(error, error, error, error, unresolved, unmatched)
     existing = _existing(bindings, unmatched, listing or valuing, saved_name, live_name)
     return Verdicts(
-        consumed=existing
-        or _consumed(bindings, unresolved, skips_slots=skips_slots, saved_name=saved_name),
+        consumed=existing or _consumed(saved, bindings, unresolved, skips_slots=skips_slots),
         existing=existing,
         nontrivial=_nontrivial(bindings, unmatched, listing, valuing, live_name),
         unresolved=unresolved,
@@ -119,16 +119,15 @@ def _existing(
 
 
 def _consumed(
-    bindings: Bindings,
-    unresolved: Sequence[int],
-    *,
-    skips_slots: bool,
-    saved_name: Callable[[int], str],
+    saved: Graph, bindings: Bindings, unresolved: Sequence[int], *, skips_slots: bool
 ) -> Raised | None:
+    saved_name = partial(readable_name, saved)
     if unresolved:
         names = ", ".join(map(saved_name, unresolved))
-        return _failed(
-            f"Unresolved object{'s' if len(unresolved) > 1 else ''} in checkpoint: {names}"
+        return _failed_naming(
+            saved,
+            unresolved[0],
+            f"Unresolved object{'s' if len(unresolved) > 1 else ''} in checkpoint: {names}",
         )
     if bindings.slots_left and not skips_slots:
         names = ", ".join(map(saved_name, bindings.slots_left))
@@ -138,11 +137,38 @@ def _consumed(
             f"\n{saved_name(node)}: {list(names)}"
             for node, names in bindings.unused_attributes.items()
         )
-        return _failed(
+        return _failed_naming(
+            saved,
+            next(iter(bindings.unused_attributes)),
             "Unused attributes in these objects (the attributes exist in the checkpoint but were "
-            f"not restored):{lines}"
+            f"not restored):{lines}",
         )
     return None
+
+
+def _failed_naming(saved: Graph, first: int, message: str) -> Raised:
+    """Return what an assert raises that names saved nodes; TensorFlow begins with this one.
+
+    It names slots in the order of the file, each after its optimizer and its variable. In a
+    damaged file they may have no name then, nor the node (`ObjectGraphProtoPrettyPrinter`).
+    """
+    named = {ROOT}
+    to_do = [ROOT]
+    while to_do:
+        children = {child.node_id for child in saved.nodes[to_do.pop()].children} - named
+        named |= children
+        to_do += children
+    nameless = None
+    for optimizer, node in enumerate(saved.nodes):
+        for slot in node.slot_variables:
+            if nameless is None:
+                nameless = next((n for n in (optimizer, slot.variable) if n not in named), None)
+            named.add(slot.slot_variable)
+    if nameless is None and first not in named:
+        nameless = first
+    if nameless is None:
+        return _failed(message)
+    return Raised("KeyError", f"TensorFlow has no name for node {nameless}. {message}")
 
 
 def _nontrivial(

@@ -35,7 +35,8 @@ def opened(worker: Worker, seed: Seed, number: str) -> Finding | None:
     """Open a checkpoint; keep its files if something is wrong."""
     with tempfile.TemporaryDirectory() as directory:
         copy_of(seed.files, Path(directory))
-        result = worker.open(str(Path(directory) / seed.opened), directory)
+        path = str(Path(directory) / seed.opened)
+        result = worker.open(path, directory, healthy=seed.compared_with)
     if result.finding is None:
         return None
     kept = Path(tempfile.gettempdir()) / "ckpt_viz_findings" / number

@@ -30,6 +30,7 @@ SECONDS = 2.0
 MEGABYTES = 256
 MEGABYTES_TO_COMPARE = 512  # two graphs, and both as one
 _WATCHDOG_SECONDS = 30.0  # on the clock, for each thing: some wait and take no processor time
+_HEALTHY = str(DIRECTORY / "adam" / "ckpt-1")
 _ADDRESS_SPACE = 1 << 30  # beyond the worker's own: allocations fail rather than thrash
 
 
@@ -69,11 +70,16 @@ class Worker:
         assert self._process.stdout is not None
         self._process.stdout.close()
 
-    def open(self, path: str, sandbox: str, seconds: float = SECONDS) -> Result:
-        """Use a path (see `use_all`), each thing for at most so many seconds."""
+    def open(
+        self, path: str, sandbox: str, seconds: float = SECONDS, healthy: str = _HEALTHY
+    ) -> Result:
+        """Use a path (see `use_all`), each thing for at most so many seconds.
+
+        It is compared with itself and with the checkpoint at the path `healthy`.
+        """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([path, sandbox, seconds]).encode() + b"\n")
+        self._process.stdin.write(json.dumps([path, sandbox, seconds, healthy]).encode() + b"\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
@@ -90,22 +96,24 @@ def _serve() -> None:
 
     import ckpt_viz as cv
 
-    cv.graph(DIRECTORY / "adam" / "ckpt-1").to_dot()
+    cv.graph(_HEALTHY).to_dot()
     gc.collect()
     gc.freeze()
     baseline = max(_run("", "", SECONDS, 0.0).megabytes for _ in range(3))
     for line in sys.stdin:
-        path, sandbox, seconds = json.loads(line)
-        print(json.dumps(_run(path, sandbox, seconds, baseline)), flush=True)
+        path, sandbox, seconds, healthy = json.loads(line)
+        print(json.dumps(_run(path, sandbox, seconds, baseline, healthy)), flush=True)
 
 
-def _run(path: str, sandbox: str, seconds: float, baseline: float) -> Result:
+def _run(
+    path: str, sandbox: str, seconds: float, baseline: float, healthy: str = _HEALTHY
+) -> Result:
     reader, writer = os.pipe()
     sys.stdout.flush()
     child = os.fork()
     if not child:
         os.close(reader)
-        _in_child(path, sandbox, seconds, writer)
+        _in_child(path, sandbox, seconds, writer, healthy)
     os.close(writer)
     told = _told(reader, child)
     os.close(reader)
@@ -143,7 +151,7 @@ def _told(reader: int, child: int) -> bytes:
         told += data
 
 
-def _in_child(path: str, sandbox: str, seconds: float, writer: int) -> None:
+def _in_child(path: str, sandbox: str, seconds: float, writer: int, healthy: str) -> None:
     # Stages are told line by line; the last line is the result.
     said, finding, opened = "", None, 0
     try:
@@ -153,7 +161,7 @@ def _in_child(path: str, sandbox: str, seconds: float, writer: int) -> None:
                 begin = partial(_begin, writer, seconds)
                 said = use_all(path, sandbox, begin)
                 opened = _peak()
-                compare(path, sandbox, begin)
+                compare(path, sandbox, healthy, begin)
             except Finding as error:
                 finding = str(error)
             except MemoryError:

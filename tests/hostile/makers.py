@@ -688,7 +688,7 @@ def state_with_giant_numbers(directory: Path) -> str:
 
 def _with_file(seed: str, name: str, data: bytes) -> Make:
     def make(directory: Path) -> str:
-        files, opened = seeds()[seed]
+        files, opened, _ = seeds()[seed]
         copy_of({**files, name: data}, directory)
         return str(directory / opened)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 from ckpt_viz.errors import CkptVizError
@@ -12,7 +14,7 @@ from ckpt_viz.formats import protos
 from ckpt_viz.formats.sstable import read_table
 from tests import tables
 from tests.hostile.makers import GRAPH, NASTY
-from tests.hostile.seeds import Seed, seeds
+from tests.hostile.seeds import HEALTHY, Seed, seeds
 
 Files = dict[str, bytes]
 Mutation = Callable[[random.Random, Files], None]
@@ -27,11 +29,11 @@ _INT32 = tuple(number for number in _NUMBERS if -(1 << 31) <= number < 1 << 31)
 def mutated(chooser: random.Random) -> Seed:
     """Return the files of one of the seeds, damaged, and which path to open."""
     name = chooser.choice(sorted(seeds()))
-    files, opened = seeds()[name]
+    files, opened, _ = seeds()[name]
     files = dict(files)
     for _ in range(chooser.choice((1, 1, 1, 2, 4))):
         chooser.choice(_MUTATIONS)(chooser, files)
-    return Seed(files, opened)
+    return Seed(files, opened, chooser.choice((name, HEALTHY)))
 
 
 # --- bytes
@@ -186,26 +188,31 @@ def _header(chooser: random.Random, files: Files) -> None:
 
 
 def _object_graph(chooser: random.Random, files: Files) -> None:
-    """Change the object graph and store it with right sizes and checksums."""
-    name, rows = _with_rows(chooser, files)
-    entries = dict(rows)
+    name, _ = _with_rows(chooser, files)
+
+    def changed(proto: Any) -> bytes:
+        for _ in range(chooser.choice((1, 1, 2, 5))):
+            _change_graph(chooser, proto)
+        serialized: bytes = proto.SerializeToString()
+        return _damaged_message(chooser, serialized) if chooser.random() < 0.3 else serialized
+
+    if name:
+        with suppress(CkptVizError):  # damaged before
+            change_object_graph(files, name, changed)
+
+
+def change_object_graph(files: Files, name: str, changed: Callable[[Any], bytes]) -> None:
+    """Change the object graph of an index, if it has one; store it with its size and checksum."""
+    entries = dict(_rows(files, name))
     data_name = re.sub(r"\.index$", ".data-00000-of-00001", name)
     if GRAPH.encode() not in entries or data_name not in files:
         return
-    try:
-        stored = protos.parse(protos.BundleEntryProto, entries[GRAPH.encode()], name)
-        string = files[data_name][max(0, stored.offset) :][: max(0, stored.size)]
-        # The graph begins after its length, a varint, and 4 bytes of checksum.
-        after = next((at for at, byte in enumerate(string) if byte < 0x80), 0) + 5
-        proto = protos.parse(protos.TrackableObjectGraph, string[after:], name)
-    except CkptVizError:
-        return
-    for _ in range(chooser.choice((1, 1, 2, 5))):
-        _change_graph(chooser, proto)
-    serialized = proto.SerializeToString()
-    if chooser.random() < 0.3:
-        serialized = _damaged_message(chooser, serialized)
-    tensor = tables.string(serialized)
+    stored = protos.parse(protos.BundleEntryProto, entries[GRAPH.encode()], name)
+    string = files[data_name][max(0, stored.offset) :][: max(0, stored.size)]
+    # The graph begins after its length, a varint, and 4 bytes of checksum.
+    after = next((at for at, byte in enumerate(string) if byte < 0x80), 0) + 5
+    proto = protos.parse(protos.TrackableObjectGraph, string[after:], name)
+    tensor = tables.string(changed(proto))
     entries[GRAPH.encode()] = tables.bundle_entry(
         tables.STRING,
         offset=len(files[data_name]),
@@ -223,7 +230,7 @@ def _change_graph(chooser: random.Random, proto: Any) -> None:
     ids = (*range(count), *range(count), *range(count), -1, count, (1 << 31) - 1)
     node = proto.nodes[chooser.randrange(count)]
     name = chooser.choice((*NASTY, *_KERAS_NAMES))
-    kind = chooser.randrange(9)
+    kind = chooser.randrange(10)
     if kind == 0:
         node.children.add(node_id=chooser.choice(ids), local_name=name)
     elif kind == 1 and node.children:
@@ -252,6 +259,38 @@ def _change_graph(chooser: random.Random, proto: Any) -> None:
         node.CopyFrom(proto.nodes[chooser.randrange(count)])
     elif kind == 8:
         node.Clear()
+    elif kind == 9:
+        tie_slots(chooser, proto)
+
+
+def tie_slots(chooser: random.Random, proto: Any) -> None:
+    """Declare slots of slots, in circles or in a row, and slots that are optimizers."""
+    slots = [(n, slot) for n, node in enumerate(proto.nodes) for slot in node.slot_variables]
+    if not slots:
+        return
+    optimizer, slot = chooser.choice(slots)
+    _, other = chooser.choice(slots)
+    kind = chooser.randrange(8)
+    if kind == 0:  # its own slot
+        slot.original_variable_node_id = slot.slot_variable_node_id
+    elif kind == 1:
+        slot.slot_variable_node_id = slot.original_variable_node_id
+    elif kind == 2:
+        slot.original_variable_node_id = other.slot_variable_node_id
+    elif kind == 3:
+        slot.slot_variable_node_id = optimizer
+    elif kind == 4:
+        slot.original_variable_node_id = optimizer
+    elif kind == 5:  # every slot that of another, in circles
+        ids = [one.slot_variable_node_id for _, one in slots]
+        chooser.shuffle(ids)
+        for (_, one), variable in zip(slots, ids, strict=True):
+            one.original_variable_node_id = variable
+    elif kind == 6:  # each the slot of the one before
+        for (_, one), (_, following) in pairwise(slots):
+            following.original_variable_node_id = one.slot_variable_node_id
+    else:  # of two optimizers, one of which may be a slot itself
+        chooser.choice(proto.nodes).slot_variables.add().CopyFrom(slot)
 
 
 _KERAS_NAMES = (

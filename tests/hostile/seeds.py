@@ -24,13 +24,20 @@ _PATHS = {
     "state": "",  # a directory with a `checkpoint` file
     "values": "ckpt",  # strings, and two tensors to an attribute
 }
+HEALTHY = "adam"
 
 
 class Seed(NamedTuple):
-    """A directory's files by name, and which path in it to open."""
+    """A directory's files by name, which path in it to open, and the seed to compare that with."""
 
     files: dict[str, bytes]
     opened: str
+    healthy: str = HEALTHY
+
+    @property
+    def compared_with(self) -> str:
+        """The path of the checkpoint to compare it with, as TensorFlow wrote that."""
+        return str(DIRECTORY / self.healthy / _PATHS[self.healthy])
 
 
 @cache

@@ -14,7 +14,6 @@ from ckpt_viz.render import payload
 from ckpt_viz.render.outline import MAX_ROWS
 from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.text import printable
-from tests.hostile.seeds import DIRECTORY
 
 MAX_MESSAGE = 17_000  # characters: three shapes of 254 dimensions, and some words
 _MAX_IN_DOT = 2_000  # nodes; a picture of more is of no use
@@ -79,14 +78,14 @@ def use_all(path: str, sandbox: str, stage: Stage = lambda name: None) -> str:
     return said
 
 
-def compare(path: str, sandbox: str, stage: Stage = lambda name: None) -> None:
+def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda name: None) -> None:
     """Check and diff a path against itself, and against a healthy one on either side."""
     stage("graph, to compare it")
     try:
         graph = cv.graph(path)
     except cv.CkptVizError:
         return  # as `use` has looked at
-    healthy = cv.graph(DIRECTORY / "adam" / "ckpt-1")
+    healthy = cv.graph(healthy_path)
     for name, one, other in (
         ("itself", graph, graph),
         ("a healthy program", healthy, graph),
