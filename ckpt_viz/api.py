@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.render import text
+from ckpt_viz.render.signs import shown_on_stdout
 
 if TYPE_CHECKING:
     import graphviz
@@ -44,10 +45,10 @@ class ObjectGraph(Graph):
         return graph_json(self)
 
     def __str__(self) -> str:
-        return text.render_tree(self)
+        return shown_on_stdout(text.render_tree(self))
 
     def __repr__(self) -> str:
-        return f"<ObjectGraph of {text.summary(self)}>"
+        return shown_on_stdout(f"<ObjectGraph of {text.summary(self)}>")
 
 
 def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> ObjectGraph:

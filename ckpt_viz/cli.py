@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -21,9 +21,11 @@ from ckpt_viz.program import as_program, running
 from ckpt_viz.render import text
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
+from ckpt_viz.render.signs import shown_in
 from ckpt_viz.render.writing import write_text
 
 _DIFFERS = 1
+_BROKEN_PIPE = 128 + 13  # what a shell says of a program that SIGPIPE has ended
 _STDOUT = "-"
 _FILES = {
     "svg": "Write the outline as a picture.",
@@ -46,10 +48,19 @@ def _file_options(command: _Command) -> _Command:
     return command
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        """Run a command; say in a sentence if its help cannot be written."""
+        with _telling_stdout():
+            return super().main(*arguments, **options)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="ckpt-viz")
 def main() -> None:
     """See TensorFlow checkpoints as the object graphs they are."""
+    if sys.stdout is None:
+        raise _InputError("standard output is closed; send it to a file, /dev/null say")
 
 
 @main.command()
@@ -76,9 +87,9 @@ def show(path: str, max_lines: int, meta: str | None, as_json: bool, **files: st
         graph = api.graph(path, meta=meta)
         _write(files, graph)
         if as_json:
-            click.echo(json.dumps(graph.to_json(), indent=2))
+            _echo(json.dumps(graph.to_json(), indent=2))
         elif is_text_printed:
-            click.echo(text.render_tree(graph, max_lines))
+            _echo(text.render_tree(graph, max_lines))
 
 
 def _output_options(command: _Command) -> _Command:
@@ -200,11 +211,11 @@ def _print(
     with _telling_errors():
         _write(files, overlay.graph, overlay, notes)
     if as_json:
-        click.echo(json.dumps(plan_json(overlay, notes=notes), indent=2))
+        _echo(json.dumps(plan_json(overlay, notes=notes), indent=2))
     elif is_text_printed:
         is_colored = color == "always" or (color == "auto" and _wants_color())
         printed = render_plan(overlay, max_lines, notes=notes, color=is_colored)
-        click.echo(printed, color=is_colored)
+        _echo(printed, color=is_colored)
 
 
 def _is_text_printed(as_json: bool, files: Mapping[str, str | None]) -> bool:
@@ -228,7 +239,7 @@ def _write(
             continue
         written = _rendered(name, graph, overlay, notes)
         if file == _STDOUT:  # in UTF-8 like a file, whatever the terminal has
-            click.echo(written.encode(), nl=False)
+            _echo(written.encode())
         else:
             write_text(file, written)
 
@@ -254,6 +265,38 @@ def _wants_color() -> bool:
     return is_allowed and sys.stdout.isatty()  # https://no-color.org
 
 
+def _echo(said: str | bytes, *, color: bool = False) -> None:
+    """Print a text with the signs that standard output can show, or bytes as they are."""
+    with _telling_stdout():
+        if isinstance(said, bytes):
+            click.echo(said, nl=False)
+        else:
+            click.echo(shown_in(sys.stdout.encoding, said), color=color)
+
+
+@contextmanager
+def _telling_stdout() -> Iterator[None]:
+    """End the command where standard output takes no more: quietly if its reader has gone."""
+    try:
+        yield
+    except BrokenPipeError:
+        _forget_stdout()
+        sys.exit(_BROKEN_PIPE)
+    except OSError as error:
+        _forget_stdout()
+        failed = _InputError(f"standard output: cannot be written: {error.strerror or error}")
+        failed.show()
+        sys.exit(failed.exit_code)
+
+
+def _forget_stdout() -> None:
+    """Send what is still buffered nowhere: Python would try once more to write it at its end."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
 @contextmanager
 def _telling_errors() -> Iterator[None]:
     try:
@@ -267,3 +310,12 @@ def _telling_errors() -> Iterator[None]:
 
 class _InputError(click.ClickException):
     exit_code = 2
+
+    def format_message(self) -> str:
+        """Return the sentence, with the signs that standard error can show."""
+        return shown_in(getattr(sys.stderr, "encoding", None), self.message)
+
+    def show(self, file: Any = None) -> None:
+        """Print the sentence; where that cannot be, the status alone says it."""
+        with suppress(OSError):
+            super().show(file)

@@ -16,6 +16,7 @@ from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.outputs import with_snapshot
 from ckpt_viz.render import text
 from ckpt_viz.render.html import to_html
+from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.render.static_html import to_static_html
 from ckpt_viz.render.writing import write_text
 from ckpt_viz.restore_check.result import RestoreCheck
@@ -146,7 +147,7 @@ class Explorer(SharingWidget):
     def __repr__(self) -> str:
         if self._shown.comparison is not None:
             return f"<Explorer of {self._shown.comparison!r}>"
-        return f"<Explorer of {text.summary(self._shown.graph)}>"
+        return shown_on_stdout(f"<Explorer of {text.summary(self._shown.graph)}>")
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Return the widget, and beside it the snapshot that outlives the kernel."""
@@ -160,9 +161,7 @@ class Explorer(SharingWidget):
     def _picture(self) -> dict[str, str]:
         """Return what is left of the explorer where nothing runs, by MIME type."""
         return {
-            "text/plain": str(
-                self._shown.graph if self._shown.comparison is None else self._shown.comparison
-            ),
+            "text/plain": self._shown.words,
             "text/html": to_static_html(self._shown.graph, self._shown.overlay),
         }
 

@@ -12,6 +12,8 @@ from ckpt_viz.graph_diff.result import GraphDiff
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.object_graph.places import same_places
 from ckpt_viz.render import payload
+from ckpt_viz.render.plan import render_plan
+from ckpt_viz.render.text import render_tree
 from ckpt_viz.restore_check.result import RestoreCheck
 
 
@@ -31,6 +33,14 @@ class Shown:
     def encoded(self) -> bytes:
         """The payload (docs/payload.md)."""
         return payload.encode(self.graph, self.overlay)
+
+    @property
+    def words(self) -> str:
+        """The same in words, as `print` has it, with every sign."""
+        if self.overlay is None:
+            return render_tree(self.graph)
+        notes = self.comparison.notes if isinstance(self.comparison, GraphDiff) else ()
+        return render_plan(self.overlay, notes=notes)
 
     def again(self) -> Shown:
         """Return the same as it is now: what is alive is walked again, a path read again.

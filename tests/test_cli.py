@@ -1,3 +1,5 @@
+import ast
+import io
 import json
 import os
 import subprocess
@@ -9,6 +11,7 @@ from click.testing import CliRunner, Result
 
 import ckpt_viz as cv
 from ckpt_viz.cli import main
+from ckpt_viz.render.signs import ASCII
 from tests import live_objects
 from tests.graphs import graph, keras3_adam, without_optimizer
 from tests.saved_graphs import write_graph
@@ -49,6 +52,137 @@ def test_every_command_has_help() -> None:
         result = CliRunner().invoke(main, [*command, "--help"])
         assert result.exit_code == 0
         assert result.output.startswith("Usage:")
+
+
+# --- terminals and devices
+
+_NAMES = ("kernel", "ü", "ж", "weight → bias", "…")
+_ENCODINGS = {
+    "latin-1": "|- ü #2 [variable] float32 2×2",
+    "cp1252": "|- ü #2 [variable] float32 2×2",
+    "cp437": "├─ ü #2 [variable] float32 2x2",
+    "ascii": "|- \\xfc #2 [variable] float32 2x2",
+    "utf-8": "├─ ü #2 [variable] float32 2×2",
+}
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> str:
+    """A checkpoint with names that few encodings have."""
+    edges = {name: number for number, name in enumerate(_NAMES, 1)}
+    return write_graph(tmp_path / "named-1", graph({0: edges}, variables=(1, 2, 3, 4, 5)))
+
+
+@pytest.mark.parametrize("encoding", _ENCODINGS)
+def test_every_command_prints_in_any_encoding(encoding: str, named: str, adam: str) -> None:
+    for command in (["show", named], ["check", named, adam], ["diff", named, adam], ["show", "ü"]):
+        result = CliRunner(charset=encoding).invoke(main, command)
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        assert result.exit_code == (1 if command[0] != "show" else 2 if "ü" in command else 0)
+        result.stdout_bytes.decode(encoding)
+    lines = CliRunner(charset=encoding).invoke(main, ["show", named]).stdout_bytes.decode(encoding)
+    assert _ENCODINGS[encoding] in lines.splitlines()
+    assert ("ж" if encoding == "utf-8" else "\\u0436") in lines
+    as_json = CliRunner(charset=encoding).invoke(main, ["show", named, "--json"]).stdout_bytes
+    assert as_json.isascii()
+    assert "ж" in {edge["local_name"] for edge in json.loads(as_json)["nodes"][0]["children"]}
+
+
+@pytest.mark.parametrize("encoding", _ENCODINGS)
+def test_what_a_program_prints_takes_any_encoding(
+    encoding: str, named: str, adam: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = cv.graph(named), cv.graph(adam)
+    printed = io.TextIOWrapper(io.BytesIO(), encoding)
+    monkeypatch.setattr("sys.stdout", printed)
+    for found in (one, cv.check(one, other), cv.diff(one, other), cv.show(one)):
+        print(found)
+        print(repr(found))
+    printed.flush()
+    text = printed.buffer.getvalue().decode(encoding)
+    monkeypatch.undo()
+    assert _ENCODINGS[encoding] in text.splitlines()
+
+
+def test_every_sign_has_one_for_ascii() -> None:
+    signs = {
+        character
+        for path in Path(cv.__file__).parent.rglob("*.py")
+        # A picture is no text; what a query takes for a space is no sign.
+        if path.name not in ("svg.py", "syntax.py")
+        for node in ast.walk(_without_docstrings(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for character in node.value
+        if not character.isascii()
+    }
+    assert signs == ASCII.keys()
+    assert all(sign.isascii() and sign.isprintable() for sign in ASCII.values())
+
+
+def _without_docstrings(path: Path) -> ast.Module:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(
+            node
+        ):
+            del node.body[0]
+    return tree
+
+
+_RUN = [sys.executable, "-c", "from ckpt_viz.cli import main; main()"]
+on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /dev/full")
+
+
+@on_linux
+@pytest.mark.parametrize(
+    "command",
+    [["show"], ["show", "--json"], ["show", "--svg", "-"], ["diff"], ["check"], ["--help"]],
+    ids=" ".join,
+)
+def test_a_full_device_is_one_sentence_and_status_2(command: list[str], adam: str) -> None:
+    paths = {"show": [adam], "--help": []}.get(command[0], [adam, adam])
+    with open("/dev/full", "wb") as full:
+        run = subprocess.run([*_RUN, *command, *paths], stdout=full, stderr=subprocess.PIPE)
+    assert run.stderr == b"Error: standard output: cannot be written: No space left on device\n"
+    assert run.returncode == 2
+
+
+@on_linux
+def test_a_pipe_whose_reader_has_gone_ends_the_command_quietly(adam: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    for command in (["show", adam], ["diff", adam, adam], ["show", adam, "--html", "-"]):
+        run = subprocess.run([*_RUN, *command], stdout=writer, stderr=subprocess.PIPE)
+        assert run.stderr == b""
+        assert run.returncode == 128 + 13
+    os.close(writer)
+
+
+@on_linux
+def test_a_closed_standard_output_is_one_sentence_and_status_2(adam: str) -> None:
+    script = 'exec "$@" >&-'
+    run = subprocess.run(["sh", "-c", script, "sh", *_RUN, "show", adam], stderr=subprocess.PIPE)
+    assert run.stderr.startswith(b"Error: standard output is closed")
+    assert run.stderr.count(b"\n") == 1
+    assert run.returncode == 2
+
+
+@on_linux
+@pytest.mark.parametrize("kind", ["svg", "dot", "html"])
+def test_a_full_disk_leaves_the_file_that_was_there(kind: str, adam: str, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    file = tmp_path / "out" / "file"
+    file.write_text("as it was")
+    limited = "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (99, 99)); " + _RUN[-1]
+    for target in (file, tmp_path / "out" / "new"):
+        run = subprocess.run(
+            [sys.executable, "-c", limited, "show", adam, f"--{kind}", target],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        said = f"Error: {target}: cannot be written: File too large\n"
+        assert (run.returncode, run.stderr.decode()) == (2, said)
+    assert [path.read_text() for path in (tmp_path / "out").iterdir()] == ["as it was"]
 
 
 # --- diff and check of files
@@ -191,6 +325,7 @@ def test_files_are_compared_and_checked_without_tensorflow(adam: str, plain: str
     program = """
 import sys
 from ckpt_viz.cli import main
+from ckpt_viz.render.signs import ASCII
 for command in ("diff", "check"):
     try:
         main([command, *sys.argv[1:]])

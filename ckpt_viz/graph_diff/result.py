@@ -15,6 +15,7 @@ from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.overlay import Overlay, State
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
+from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.render.svg import to_svg
 
 
@@ -148,10 +149,10 @@ class GraphDiff:
         return plan_json(self.overlay, notes=self.notes)
 
     def __str__(self) -> str:
-        return render_plan(self.overlay, notes=self.notes)
+        return shown_on_stdout(render_plan(self.overlay, notes=self.notes))
 
     def __repr__(self) -> str:
-        return f"<GraphDiff {self.a.title!r} → {self.b.title!r}: {self.headline}>"
+        return shown_on_stdout(f"<GraphDiff {self.a.title!r} → {self.b.title!r}: {self.headline}>")
 
     def _in_b(self, state: State) -> tuple[str, ...]:
         return _named(self.b, self._compared.states_b, state)

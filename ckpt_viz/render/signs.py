@@ -1,7 +1,8 @@
-"""The states of a comparison in signs and words, the same wherever one is shown."""
+"""The states of a comparison in signs and words, and every sign for streams that lack it."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -42,3 +43,56 @@ SEVERITIES: Mapping[Severity, Sign] = {
 # Where the partner of a node is: of one of the live side, of one of the saved side.
 SIDES = {Comparison.CHECK: ("saved as", "in the program"), Comparison.DIFF: ("in a", "in b")}
 QUIET = frozenset({State.PLAIN, State.MATCHED})  # nothing calls for a look
+
+# What stands for a sign where a stream's encoding lacks it: terminals in latin-1 or cp1252,
+# Windows' default.
+ASCII: Mapping[str, str] = {
+    "✓": "=",
+    "✗": "x",
+    "≠": "!=",
+    "\N{MINUS SIGN}": "-",
+    "Δ": "~",
+    "↷": ">",
+    "→": "->",
+    "…": "...",
+    "×": "x",
+    "├": "|",
+    "│": "|",
+    "└": "`",
+    "─": "-",
+}
+
+
+def shown_in(encoding: str | None, words: str) -> str:
+    r"""Return a text as an encoding can have it: other signs, and names escaped.
+
+    >>> print(shown_in("cp1252", "└─ ü → ж 2×3"))
+    `- ü -> \u0436 2×3
+    >>> print(shown_in("ascii", "└─ ü → ж 2×3"))
+    `- \xfc -> \u0436 2x3
+    """
+    encoding = encoding or "utf-8"
+    if _has(encoding, words):
+        return words
+    stand_ins = {
+        ord(c): ASCII.get(c) or c.encode("unicode_escape").decode()
+        for c in set(words)
+        if not _has(encoding, c)
+    }
+    return words.translate(stand_ins)
+
+
+def shown_on_stdout(words: str) -> str:
+    """Return a text that `print` can print, whatever standard output is."""
+    encoding = getattr(sys.stdout, "encoding", None)
+    return shown_in(encoding if isinstance(encoding, str) else None, words)
+
+
+def _has(encoding: str, words: str) -> bool:
+    try:
+        words.encode(encoding)
+    except LookupError:  # no encoding of Python's: whoever set it knows what it takes
+        return words.isascii()
+    except UnicodeError:
+        return False
+    return True

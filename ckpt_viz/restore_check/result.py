@@ -12,6 +12,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
+from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.render.svg import to_svg
 from ckpt_viz.render.text import printable
 from ckpt_viz.restore_check.coverage import Part, coverage
@@ -132,10 +133,11 @@ class RestoreCheck:
         return plan_json(self.overlay)
 
     def __str__(self) -> str:
-        return render_plan(self.overlay)
+        return shown_on_stdout(render_plan(self.overlay))
 
     def __repr__(self) -> str:
-        return f"<RestoreCheck of {printable(self.live.title)}: {printable(self.overlay.headline)}>"
+        words = f"{printable(self.live.title)}: {printable(self.overlay.headline)}"
+        return shown_on_stdout(f"<RestoreCheck of {words}>")
 
     def _or_raise(self, raised: Raised | None) -> RestoreCheck:
         if raised is not None:
