@@ -7,8 +7,8 @@ nbconvert for one, whose page is then empty without a network. docs/saved_notebo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ckpt_viz.outputs import MIME_TYPE, WIDGET_VIEW
@@ -19,9 +19,10 @@ _STATE = "application/vnd.jupyter.widget-state+json"
 _FALLBACKS = ("text/html", "text/plain")
 _EXPLORER = "ckpt_viz.explorer.Explorer"  # as anywidget names the class in the state
 
-# Widgets name each other as "IPY_MODEL_<id>", as "anywidget:<id>", and in the outputs of an
-# Output widget by the bare id. What only looks like an id is no model's.
-_MAYBE_ID = re.compile(r"[0-9A-Za-z-]+")
+_OWN = ("layout", "_shared_code", "_shared_payload")  # what an explorer has for itself
+# Widgets name each other by a text that is this and the id, whatever that is, and nothing else.
+_REFERENCE = "IPY_MODEL_"
+_REFERENCES = (_REFERENCE, "anywidget:")
 
 
 def slim_notebook(*, model: Any, **_: object) -> None:
@@ -31,10 +32,8 @@ def slim_notebook(*, model: Any, **_: object) -> None:
     """
     if not isinstance(model, dict) or model.get("type") != "notebook":
         return
-    try:
+    with suppress(Exception):  # What refers to what cannot be told: it is saved in any case.
         model["content"] = slimmed(model["content"])
-    except (KeyError, TypeError):
-        return  # What refers to what cannot be told.
 
 
 def slimmed(notebook: _Json) -> _Json:
@@ -50,14 +49,13 @@ def slimmed(notebook: _Json) -> _Json:
     bundles = list(_bundles(notebook))
     models = _models(notebook)
     shown = [bundle for bundle in bundles if MIME_TYPE in bundle]
-    explorers = {_model_id(bundle, MIME_TYPE) for bundle in shown} | _explorers(models)
-    if not explorers:
+    if not shown and not _explorers(models):
         return notebook
     held = {_digest(bundle) for bundle in shown if _holds_payload(bundle)} - {""}
     slim = {id(bundle): _without_view(bundle) for bundle in shown if _needs_no_view(bundle, held)}
-    views = {_model_id(slim.get(id(bundle), bundle), WIDGET_VIEW) for bundle in bundles}
-    gone = _unused(models, explorers, views)
-    return _with_models(_with_bundles(notebook, slim), models, gone)
+    slim_notebook = _with_bundles(notebook, slim)
+    without_widgets = _with_models(slim_notebook, models, models)
+    return _with_models(slim_notebook, models, _unused(models, without_widgets))
 
 
 def _bundles(notebook: _Json) -> Iterator[_Json]:
@@ -76,16 +74,17 @@ def _models(notebook: _Json) -> _Json:
 
 def _explorers(models: _Json) -> set[str]:
     """Return those that are explorers, most of them of cells that have run again since."""
-    return {model_id for model_id, model in models.items() if _is_explorer(model)}
+    return {model_id for model_id, model in models.items() if _is_explorer(_get(model, "state"))}
 
 
-def _is_explorer(model: object) -> bool:
-    return _text(_get(model, "state"), "_anywidget_id") == _EXPLORER
+def _is_explorer(state: object) -> bool:
+    return _text(state, "_anywidget_id") == _EXPLORER
 
 
 def _needs_no_view(bundle: _Json, held: Collection[str]) -> bool:
     """Return whether an output shows its own explorer, and as much without the widget."""
-    is_own = _model_id(bundle, WIDGET_VIEW) == _model_id(bundle, MIME_TYPE) != ""
+    viewed, shown = (_get(bundle.get(name), "model_id") for name in (WIDGET_VIEW, MIME_TYPE))
+    is_own = isinstance(viewed, str) and viewed == shown
     has_graph = _holds_payload(bundle) or _digest(bundle) in held
     return is_own and has_graph and any(fallback in bundle for fallback in _FALLBACKS)
 
@@ -102,15 +101,13 @@ def _without_view(bundle: _Json) -> _Json:
     return {mime_type: data for mime_type, data in bundle.items() if mime_type != WIDGET_VIEW}
 
 
-def _model_id(bundle: _Json, mime_type: str) -> str:
-    return _text(bundle.get(mime_type), "model_id")
-
-
-def _unused(models: _Json, explorers: Collection[str], views: Iterable[str]) -> set[str]:
-    """Return the explorers and what they refer to, but what anything that stays refers to."""
-    may_go = _reachable(explorers, models)
-    stays = (model_id for model_id in models if model_id not in may_go)
-    return may_go - _reachable([*stays, *views], models)
+def _unused(models: _Json, without_widgets: _Json) -> set[str]:
+    """Return the explorers and what is theirs, but what anything that stays refers to."""
+    explorers = _explorers(models)
+    theirs = (model_id for one in explorers for model_id in _own(models[one]["state"]))
+    ours = explorers | (set(theirs) & models.keys())
+    stays = [model_id for model_id in models if model_id not in ours]
+    return ours - _reachable([*stays, *_named_in(without_widgets)], models)
 
 
 def _reachable(start: Iterable[str], models: _Json) -> set[str]:
@@ -120,21 +117,35 @@ def _reachable(start: Iterable[str], models: _Json) -> set[str]:
         model_id = to_do.pop()
         if model_id in models and model_id not in found:
             found.add(model_id)
-            to_do += (name for name in _names(models[model_id]) if name in models)
+            state = _get(models[model_id], "state")
+            to_do += _own(state) if _is_explorer(state) else _named_in(models[model_id])
     return found
 
 
-def _names(model: object) -> Iterator[str]:
-    """Yield what may be ids in the state of a widget, however deep they stand there."""
-    to_do = [_get(model, "state")]
+def _own(explorer: _Json) -> Iterator[str]:
+    """Yield the ids of what an explorer has for itself; its other values are texts of people."""
+    for key in _OWN:
+        reference = _text(explorer, key)
+        if reference.startswith(_REFERENCE):
+            yield reference.removeprefix(_REFERENCE)
+
+
+def _named_in(whole: object) -> Iterator[str]:
+    """Yield the ids of the widgets that something names or shows, however deep it does."""
+    to_do = [whole]
     while to_do:
         value = to_do.pop()
         if isinstance(value, dict):
-            to_do += [*value.keys(), *value.values()]
+            # In these two ids stand by themselves, and that of a view shows its widget.
+            to_do += [one for key, one in value.items() if key not in (WIDGET_VIEW, MIME_TYPE)]
+            if isinstance(shown := _get(value.get(WIDGET_VIEW), "model_id"), str):
+                yield shown
         elif isinstance(value, list):
             to_do += value
         elif isinstance(value, str):
-            yield from _MAYBE_ID.findall(value)
+            for prefix in _REFERENCES:
+                if value.startswith(prefix):
+                    yield value.removeprefix(prefix)
 
 
 def _with_bundles(notebook: _Json, slim: Mapping[int, _Json]) -> _Json:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import nbformat
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ckpt_viz.outputs import MIME_TYPE
-from ckpt_viz.server.slim_notebooks import slim_notebook
+from ckpt_viz.server.slim_notebooks import slim_notebook, slimmed
 from tests.test_outputs import SETUP, STATE, VIEW, executed, needs_bundle
 
 Json = dict[str, Any]
@@ -97,7 +98,7 @@ def state_of(content: Json) -> Json:
     return state
 
 
-def as_bytes(content: Json) -> bytes:
+def as_bytes(content: Json | list[Json]) -> bytes:
     return json.dumps(content).encode()
 
 
@@ -271,6 +272,115 @@ def test_a_malformed_notebook_is_saved_and_others_lose_nothing(
 def saved_models(content: Json) -> Json:
     found: Json = content["metadata"].get("widgets", {}).get(STATE, {}).get("state", {})
     return found
+
+
+# --- any ids
+
+_SOME_IDS = ("e", "e1", "a_b", "a.b", "with space", "ü", "e-layout", "IPY_MODEL_e", "anywidget:e")
+IDS = st.lists(
+    st.sampled_from(_SOME_IDS) | st.text(min_size=1, max_size=3),
+    min_size=9,
+    max_size=9,
+    unique=True,
+)
+
+
+class Made(NamedTuple):
+    """A notebook: which widgets are explorers', and which others name or show, as it was made."""
+
+    content: Json
+    ours: dict[str, list[str]]
+    others: dict[str, list[str]]
+    shown: list[str]
+
+
+@st.composite
+def notebooks(draw: st.DrawFn) -> Made:
+    """Two explorers with their layouts, code and payload, and four widgets that name any."""
+    ids = draw(IDS)
+    e1, e2, layout1, layout2, code, payload, *rest = ids
+    any_ids = st.lists(st.sampled_from(ids), max_size=2)
+    all_texts = {form.replace("ID", one) for one in ids for form in _NO_REFERENCES}
+    naming = {f"{prefix}{one}" for one in ids for prefix in ("IPY_MODEL_", "anywidget:")}
+    texts = st.sampled_from(sorted(all_texts - naming))
+    state: Json = {}
+    for one, layout in ((e1, layout1), (e2, layout2)):
+        state[one] = widget(
+            _anywidget_id="ckpt_viz.explorer.Explorer",
+            layout=f"IPY_MODEL_{layout}",
+            _shared_code=f"IPY_MODEL_{code}",
+            _shared_payload=f"IPY_MODEL_{payload}",
+            query=draw(texts | st.sampled_from([f"IPY_MODEL_{one}" for one in ids])),
+        )
+    state |= {layout1: widget(), layout2: widget(), code: widget(), payload: widget()}
+    others = {one: draw(any_ids) for one in rest}
+    for one, named in others.items():
+        references = [draw(st.sampled_from(_REFERENCES))(other) for other in named]
+        state[one] = widget(description=draw(texts), inner=references, **{draw(texts): 1})
+    shown_here = draw(any_ids)
+    outputs = [shown(e1, PAYLOAD), shown(e2, REFERENCE), *map(view, shown_here)]
+    return Made(
+        notebook(*outputs, {"text/plain": draw(texts)}, state=state),
+        {e1: [layout1, code, payload], e2: [layout2, code, payload]},
+        others,
+        shown_here,
+    )
+
+
+_NO_REFERENCES = ("ID", "see IPY_MODEL_ID", "IPY_MODEL_ID!", "ipy_model_ID", "ID ID", "")
+_REFERENCES: tuple[Callable[[str], object], ...] = (
+    lambda one: f"IPY_MODEL_{one}",
+    lambda one: f"anywidget:{one}",
+    lambda one: [f"IPY_MODEL_{one}", "value"],
+    lambda one: {"deep": [{"in": f"IPY_MODEL_{one}"}]},
+    lambda one: {"output_type": "display_data", "data": view(one)},
+)
+
+
+@given(notebooks())
+def test_what_is_not_ours_and_what_that_names_stays_and_all_else_of_ours_goes(made: Made) -> None:
+    content = made.content
+    assert slimmed(content) is not content  # nor raises
+    found = saved(content)
+    kept, to_do = set[str](), [*made.others, *made.shown]
+    while to_do:
+        one = to_do.pop()
+        if one not in kept:
+            kept.add(one)
+            to_do += (made.ours | made.others).get(one, [])
+    before = state_of(content)
+    expected = {model_id: model for model_id, model in before.items() if model_id in kept}
+    assert json.dumps(state_of(found)) == json.dumps(expected)
+    assert as_bytes(found["cells"][3:]) == as_bytes(content["cells"][3:])
+    assert not any(VIEW in data for data in data_of(found)[:2])
+
+
+@pytest.mark.parametrize("model_id", _SOME_IDS)
+def test_what_a_notebook_notes_beside_its_outputs_keeps_an_explorer(model_id: str) -> None:
+    content = notebook(shown(model_id, PAYLOAD), state=explorer(model_id))
+    content["cells"][0]["metadata"]["dashboard"] = [f"IPY_MODEL_{model_id}"]
+    assert state_of(saved(content)) == explorer(model_id)
+
+
+@pytest.mark.parametrize("model_id", _SOME_IDS)
+def test_a_widget_that_an_output_calls_an_explorer_stays(model_id: str) -> None:
+    other = {model_id: widget(value=1)}
+    content = notebook(shown(model_id, PAYLOAD), state=other)
+    assert state_of(saved(content)) == other
+
+
+@pytest.mark.parametrize("wrong", [object(), {1: 2}, b"", nbformat, [[]] * 9])
+def test_no_content_keeps_a_notebook_from_being_saved(wrong: Any) -> None:
+    for content in (
+        wrong,
+        {**notebook(), "cells": wrong},
+        {**notebook(), "metadata": wrong},
+        notebook(wrong),
+        notebook(shown("e", wrong if isinstance(wrong, dict) else {"payload": wrong}), state=wrong),
+    ):
+        model = {"type": "notebook", "content": content}
+        slim_notebook(model=model)
+        assert model["content"] is content or isinstance(model["content"], dict)
 
 
 def test_what_is_saved_is_what_is_signed(tmp_path: Path) -> None:
