@@ -20,6 +20,7 @@ from ckpt_viz.render.html import to_html
 from ckpt_viz.render.svg import to_svg
 from ckpt_viz.restore_check.result import RestoreCheck
 from ckpt_viz.showing import Shown
+from ckpt_viz.words import sendable
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
@@ -39,6 +40,11 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
     the program's variable, and `{"ask": "file", "format": "svg"}`. `state` are the explorer's
     traits, with which a file of it starts.
     """
+    data, buffers = _answered(shown, question, state)
+    return sendable(data), buffers
+
+
+def _answered(shown: Shown, question: Any, state: Mapping[str, Any] | None) -> Answer:
     try:
         if question["ask"] == "file":
             return _file(shown, question, state)

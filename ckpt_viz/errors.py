@@ -6,17 +6,20 @@ what was expected, and, where there is one, the next step.
 
 from __future__ import annotations
 
+from ckpt_viz.words import printable_lines
+
 
 class CkptVizError(Exception):
     """Base class: catch it to catch whatever ckpt_viz says about its input."""
 
+    # Names from files are in it, and it ends in tracebacks, on terminals. FileNotFoundError and
+    # KeyError would format their arguments in ways of their own; ours is one text.
+    def __str__(self) -> str:
+        return printable_lines(str(self.args[0])) if self.args else ""
+
 
 class CheckpointNotFoundError(CkptVizError, FileNotFoundError):
     """The path leads to no checkpoint."""
-
-    # FileNotFoundError formats its arguments as (errno, text); ours is one text.
-    def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""
 
 
 class FormatError(CkptVizError, ValueError):
@@ -48,10 +51,6 @@ class SourceError(CkptVizError, TypeError):
 
 class NoSuchTensorError(CkptVizError, KeyError):
     """The checkpoint has no tensor of this key or name."""
-
-    # KeyError prints the repr of its argument; ours is a sentence.
-    def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""
 
 
 class QueryError(CkptVizError, ValueError):

@@ -24,6 +24,7 @@ from ckpt_viz.search.evaluate import find
 from ckpt_viz.search.syntax import Mistake
 from ckpt_viz.shared_models import SharingWidget
 from ckpt_viz.showing import show_of
+from ckpt_viz.words import sendable
 
 _MAX_SAID = 200  # characters of a query in a message
 _STATIC = Path(__file__).parent / "static"
@@ -131,6 +132,10 @@ class Explorer(SharingWidget):
         """
         html = to_html(self._shown.graph, self._shown.overlay, state=self._traits_of_a_file())
         write_text(path, html)
+
+    @traitlets.validate("query")
+    def _sendable_query(self, proposal: dict[str, Any]) -> Any:
+        return sendable(proposal["value"])
 
     @traitlets.validate("selected", "expanded")
     def _known_nodes(self, proposal: dict[str, Any]) -> Any:

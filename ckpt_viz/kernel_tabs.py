@@ -28,6 +28,7 @@ from ckpt_viz.render import payload
 from ckpt_viz.restore_check.result import RestoreCheck
 from ckpt_viz.saved.locate import INDEX
 from ckpt_viz.showing import Shown, show_of
+from ckpt_viz.words import sendable
 
 MAX_TABS = 20
 
@@ -75,7 +76,7 @@ def _reply(tell: Callable[[], dict[str, Any]]) -> Reply:
         told = {"error": "the kernel does not know this tab any more: open it again", "gone": True}
     except Exception as error:  # the objects' own code, a file that is gone
         told = {"error": words_of(error)}
-    return Reply({"version": _version(), **told})
+    return Reply(sendable({"version": _version(), **told}))
 
 
 @cache

@@ -88,7 +88,7 @@ def listed(namespace: dict[str, object]) -> Reply:
             "unread": unread,
             "tensorflow": sys.modules.get("tensorflow") is not None,
             "ckpt_viz": _version(),
-            "python": sys.executable,
+            "python": _printable(sys.executable or ""),
         }
     )
 
@@ -157,7 +157,7 @@ def _words(cls: type) -> str:
     shown = [one for one in inner if one in ("layers", "legacy", "models", "optimizers")]
     words = [*([] if top in ("", "__main__", "builtins") else [top]), *shown[:2], name]
     public = (_exported(cls) if top == "tensorflow" else None) or ".".join(words)
-    return public[:_MAX_LETTERS].encode("utf-8", "replace").decode("utf-8")
+    return _printable(public[:_MAX_LETTERS].encode("utf-8", "replace").decode("utf-8"))
 
 
 def _exported(cls: type) -> str | None:
@@ -176,6 +176,12 @@ def _text(ask: Callable[[type], object], cls: type) -> str:
     except AttributeError:
         return ""
     return found if type(found) is str else ""
+
+
+def _printable(text: str) -> str:
+    """Return a text that no message is spoilt by: as ckpt_viz.words has it, which may be absent."""
+    shown = (c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return "".join(shown)
 
 
 def _version() -> str | None:
@@ -200,7 +206,7 @@ def _version_in(directory: str) -> str | None:
         with os.scandir(directory) as entries:
             for name in (entry.name for entry in islice(entries, _MAX_ENTRIES)):
                 if name.startswith(begin) and name.endswith(end):
-                    return name[len(begin) : -len(end)]
+                    return _printable(name[len(begin) : -len(end)])
     except (OSError, ValueError):
         pass
     return None

@@ -1,6 +1,8 @@
-"""Numbers and shapes in words, for every sentence that has some."""
+"""Numbers, shapes and untrusted names in words, for every sentence that has some."""
 
 from __future__ import annotations
+
+from typing import Any
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
@@ -21,3 +23,34 @@ def shape_words(shape: tuple[int, ...] | None) -> str:
     if shape is None:
         return ""
     return "×".join(map(str, shape)) if shape else "scalar"
+
+
+def printable(name: str) -> str:
+    r"""Return an untrusted name as text that moves no cursor and starts no line.
+
+    >>> print(printable("a\nb\x1b[31m"))
+    a\nb\x1b[31m
+    """
+    if name.isprintable():
+        return name
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+def printable_lines(text: str) -> str:
+    """Return a text of several lines in which nothing else moves a cursor."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def sendable(data: Any) -> Any:
+    r"""Return JSON data with texts that UTF-8 can carry: Python's may have lone surrogates.
+
+    So have the names of files that are not in UTF-8.
+
+    >>> print(sendable({"error": ["no file a\udcff"]}))
+    {'error': ['no file a\\udcff']}
+    """
+    if isinstance(data, str):
+        return data if data.isascii() else data.encode("utf-8", "backslashreplace").decode()
+    if isinstance(data, dict):
+        return {sendable(key): sendable(value) for key, value in data.items()}
+    return [sendable(one) for one in data] if isinstance(data, (list, tuple)) else data

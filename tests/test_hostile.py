@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
+from ckpt_viz import kernel_tabs
 from ckpt_viz.formats.protos import CheckpointState, parse_text
 from tests import live_objects
 from tests.graphs import graph
@@ -74,6 +77,50 @@ def test_nasty_names_stay_what_they_are_and_are_shown_escaped(tmp_path: Path) ->
     source = graph.to_dot().source
     assert "label=<" not in source
     assert all(line.isprintable() for line in source.replace("\t", "").splitlines())
+
+
+def _utf8(data: object) -> bytes:
+    """Return data as a kernel sends it (jupyter_client's `json_packer`), or fail."""
+    return json.dumps(data, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("name", ["a\udcff\u202e\x1b[31m", "\ud800"])
+def test_no_name_breaks_what_leaves_the_kernel(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    titled = replace(cv.graph(DIRECTORY / "adam" / "ckpt-1"), title=name)
+    for explorer in (cv.show(titled), cv.show(cv.diff(titled, titled))):
+        explorer.query = name
+        explorer.save_html(tmp_path / "explorer.html")
+        _utf8(explorer.get_state(["query", "selected", "expanded"]))
+        _utf8(explorer._repr_mimebundle_()[0])  # type: ignore[index]
+        questions = [{"ask": "accessor", "node": 1}, {"ask": "values", "node": 1}, {"ask": name}]
+        questions += [{"ask": "file", "format": kind} for kind in ("svg", "dot", "json", "html")]
+        for question in questions:
+            _utf8(explorer._answer(question)[0])
+    monkeypatch.setattr(kernel_tabs, "_tabs", {})
+    for source in (titled, f"{tmp_path}/{name}", DIRECTORY / name):
+        _utf8(kernel_tabs.opened(source, None)._repr_mimebundle_())
+        _utf8(kernel_tabs.opened(titled, source)._repr_mimebundle_())
+    for opened in (titled, cv.graph(DIRECTORY / "adam" / "ckpt-1")):
+        for wrong in (name, f"(root).{name}", f"{DIRECTORY}/{name}"):
+            for call in (opened.read, cv.graph):
+                error = raised_by(lambda: call(wrong))  # noqa: B023
+                assert isinstance(error, cv.CkptVizError)
+                assert str(error).isprintable()
+
+
+def test_errors_and_asserts_name_hostile_names_printably(tmp_path: Path) -> None:
+    named = graph({0: {"kernel\x1b[2J\u202e": 1}}, variables=(1,))
+    saved = cv.graph(write_graph(tmp_path / "ckpt", named))
+    with pytest.raises(cv.NoSuchTensorError) as caught:
+        saved.read("(root).kernel")
+    assert str(caught.value).endswith(r"did you mean (root).kernel\x1b[2J\u202e?")
+    check = cv.check(cv.graph(DIRECTORY / "adam" / "ckpt-1"), saved)
+    for one in (check.assert_consumed, check.assert_existing_objects_matched):
+        error = raised_by(one)
+        assert error is not None
+        assert str(error).replace("\n", "").isprintable()
 
 
 _PATHS = st.text(st.characters(exclude_categories=["Cs"]))

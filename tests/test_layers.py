@@ -12,7 +12,8 @@ PACKAGE = Path(ckpt_viz.__file__).parent
 
 # From the ground up. A module imports only from layers below its own, inside functions too.
 LAYERS = (
-    {"collecting", "errors", "listing", "notebook", "words"},
+    {"words"},
+    {"collecting", "errors", "listing", "notebook"},
     {"program"},
     {"formats.confinement"},
     {"formats.files", "formats.protos"},

@@ -346,6 +346,23 @@ def test_a_namespace_of_this_process() -> None:
 
 
 @pytest.mark.tf
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Net\x1b[2J\nB", r"Net\x1b[2J\nB"),
+        ("Net\u202etxe", r"Net\u202etxe"),
+        ("Net\u2066\u200f\x07\x9b", r"Net\u2066\u200f\x07\x9b"),
+        ("Netz für ж", "Netz für ж"),
+    ],
+)
+def test_what_a_type_is_called_moves_no_cursor(name: str, shown: str) -> None:
+    import tensorflow as tf
+
+    made = type(name, (tf.Module,), {"__module__": "__main__"})
+    assert here(net=made()) == [("net", "module", shown)]
+
+
+@pytest.mark.tf
 def test_keras_of_tensorflow_is_listed_whichever_it_is() -> None:
     import tensorflow as tf
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import socket
 from pathlib import Path
 
 import pytest
@@ -91,6 +93,36 @@ def test_path_that_leads_nowhere_is_answered_with_the_next_step(
     _touch(tmp_path, *names)
     with pytest.raises(CheckpointNotFoundError, match=said):
         locate(str(tmp_path / given))
+
+
+def _with_no_files(directory: Path) -> None:
+    """Put there what is called like an index and is none: pipe, socket, directory, links."""
+    os.mkfifo(directory / "pipe-1.index")
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(os.path.relpath(directory / "socket-1.index"))  # which may not be long
+    (directory / "directory-1.index").mkdir()
+    (directory / "device-1.index").symlink_to("/dev/null")
+    (directory / "nowhere-1.index").symlink_to("nothing")
+    (directory / "circle-1.index").symlink_to("circle-1.index")
+
+
+@pytest.mark.parametrize("given", ["pipe-1", "socket-1", "directory-1", "nowhere-1", "device", "x"])
+def test_only_checkpoints_are_offered_and_not_what_was_given(given: str, tmp_path: Path) -> None:
+    _with_no_files(tmp_path)
+    with pytest.raises(CheckpointNotFoundError, match=rf"{given}: .* a file \S*{given}\.index$"):
+        locate(str(tmp_path / given))
+    _touch(tmp_path, "ckpt-7.index")
+    (tmp_path / "link-7.index").symlink_to("ckpt-7.index")
+    with pytest.raises(CheckpointNotFoundError, match=r"did you mean \S* or \S*\?$") as caught:
+        locate(str(tmp_path / given))
+    offered = str(caught.value).rstrip("?").rsplit(maxsplit=3)[1:]
+    assert sorted(offered) == [f"{tmp_path}/ckpt-7", f"{tmp_path}/link-7", "or"]
+
+
+def test_series_is_of_files_alone(tmp_path: Path) -> None:
+    _touch(tmp_path, "ckpt-1.index")
+    os.mkfifo(tmp_path / "ckpt-2.index")
+    assert _resolved(tmp_path)[0] == _resolved(tmp_path / "ckpt")[0] == f"{tmp_path}/ckpt-1"
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,14 @@ files below one directory are there.
 from __future__ import annotations
 
 import errno
+import operator
 import os
 import re
 import stat
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
@@ -155,10 +157,26 @@ def list_directory(path: str) -> list[str]:
     Raises FileNotFoundError if there is no such directory, and CkptVizError if it cannot
     be read or has more than 100,000 names.
     """
-    names = _remote_names(path) if is_remote(path) else _local_names(path)
-    if len(names) > MAX_NAMES:
+    return sorted(_entries(path))
+
+
+def list_files(path: str) -> list[str]:
+    """Return the names of the regular files in a directory, sorted; raises as `list_directory`.
+
+    Links are what they lead to, if that may be read.
+    """
+    return sorted(name for name, is_regular in _entries(path).items() if is_regular())
+
+
+_Entries = dict[str, Callable[[], bool]]
+"""The names in a directory, and for each what tells whether it is that of a regular file."""
+
+
+def _entries(path: str) -> _Entries:
+    found = _remote_entries(path) if is_remote(path) else _local_entries(path)
+    if len(found) > MAX_NAMES:
         raise UnsupportedError(f"{path}: has more than {MAX_NAMES} names")
-    return sorted(names)
+    return found
 
 
 def join(directory: str, name: str) -> str:
@@ -251,12 +269,22 @@ def _describe_place(path: str, place: str) -> _Description:
     return _Description(kind, found.st_size)
 
 
-def _local_names(path: str) -> list[str]:
+def _local_entries(path: str) -> _Entries:
     place = confinement.place_of(path)
     with _local_errors(path), os.scandir(place or os.curdir) as entries:
-        names = [entry.name for entry in islice(entries, MAX_NAMES + 1)]
+        found = {entry.name: entry for entry in islice(entries, MAX_NAMES + 1)}
     scope = confinement.current()
-    return names if scope is None else scope.shown_names(names)
+    names = list(found) if scope is None else scope.shown_names(list(found))
+    return {name: partial(_is_regular, path, found[name]) for name in names}
+
+
+def _is_regular(directory: str, entry: os.DirEntry[str]) -> bool:
+    try:
+        if not entry.is_symlink():
+            return entry.is_file(follow_symlinks=False)
+        return is_readable_file(join(directory, entry.name))
+    except (CkptVizError, OSError):  # links in a circle, say
+        return False
 
 
 @contextmanager
@@ -321,16 +349,20 @@ def _describe_remote(path: str) -> _Description:
         return _Description(kind, found.get("size"))
 
 
-def _remote_names(path: str) -> list[str]:
+def _remote_entries(path: str) -> _Entries:
     with _remote_errors(path):
         file_system, inside = _file_system(path)
         file_system.invalidate_cache(inside)  # a run may have saved since the last time
-        paths = [str(found["name"]).rstrip("/") for found in file_system.ls(inside, detail=True)]
+        listed = file_system.ls(inside, detail=True)
+        kinds = {str(found["name"]).rstrip("/"): found["type"] for found in listed}
         inside = inside.rstrip("/")
-        if paths == [inside]:  # fsspec lists a file as a directory of itself
+        if list(kinds) == [inside]:  # fsspec lists a file as a directory of itself
             raise FileNotFoundError(path)
-        # Buckets may hold an object of the directory's own name.
-        return [found.rpartition("/")[2] for found in paths if found != inside]
+        kinds.pop(inside, None)  # buckets may hold an object of the directory's own name
+        return {
+            one.rpartition("/")[2]: partial(operator.eq, kind, "file")
+            for one, kind in kinds.items()
+        }
 
 
 @contextmanager

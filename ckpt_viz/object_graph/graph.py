@@ -320,7 +320,10 @@ class Graph:
         known: list[str] = []
         budget = _MAX_COMPARED
         for node_id, node in enumerate(self.nodes):
-            names = [self.name(node_id), *(a.checkpoint_key for a in node.attributes)]
+            # What nothing leads to has a name, but is not found by it.
+            is_found = bool(node.attributes) and (node_id == ROOT or node_id in self.first_edges)
+            names = [self.name(node_id)] if is_found else []
+            names += [attribute.checkpoint_key for attribute in node.attributes]
             known += names
             budget -= sum(map(len, names))
             if budget < 0:

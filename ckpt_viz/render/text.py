@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ckpt_viz.object_graph.graph import Format, Graph, Kept, Origin
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.tree import Tree
+from ckpt_viz.words import printable as printable
 from ckpt_viz.words import shape_words
 
 MAX_LINES = 300
@@ -67,17 +68,6 @@ def describe_value(node: Node) -> str:
         for attribute in node.attributes
         if attribute.dtype
     )
-
-
-def printable(name: str) -> str:
-    r"""Return an untrusted name as text that moves no cursor and starts no line.
-
-    >>> print(printable("a\nb\x1b[31m"))
-    a\nb\x1b[31m
-    """
-    if name.isprintable():
-        return name
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
 def shortened(name: str) -> str:

@@ -6,6 +6,7 @@ import builtins
 import sys
 
 from ckpt_viz.restore_check.verdicts import Raised
+from ckpt_viz.words import printable_lines
 
 
 def exception_of(raised: Raised) -> Exception:
@@ -14,15 +15,16 @@ def exception_of(raised: Raised) -> Exception:
     An error of TensorFlow's own is looked up where it is imported; a class that cannot be
     found, the user's own say, is an AssertionError that names it.
     """
+    message = printable_lines(raised.message)  # which names what the file and the program name
     builtin = getattr(builtins, raised.type, None)
     if isinstance(builtin, type) and issubclass(builtin, Exception):
-        return builtin(raised.message)
+        return builtin(message)
     errors = sys.modules.get("tensorflow.python.framework.errors_impl")
     found = getattr(errors, raised.type, None)
     if isinstance(found, type) and issubclass(found, Exception):
         try:
-            exception: Exception = found(None, None, raised.message)
+            exception: Exception = found(None, None, message)
         except TypeError:  # OpError itself wants its code, too
-            exception = found(None, None, raised.message, 2)
+            exception = found(None, None, message, 2)
         return exception
-    return AssertionError(f"{raised.type}: {raised.message}")
+    return AssertionError(f"{printable_lines(raised.type)}: {message}")

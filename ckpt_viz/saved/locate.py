@@ -22,6 +22,7 @@ from ckpt_viz.formats.files import (
     is_remote,
     join,
     list_directory,
+    list_files,
     may_be_read,
     open_file,
     split,
@@ -257,7 +258,7 @@ def _of_nothing(path: str) -> Location:
         return Location(path, path, is_v1=True, meta=meta if is_file(meta) else None)
     numbered = [
         prefix
-        for prefix in _prefixes_among(names)
+        for prefix in _prefix_names(directory)
         if (match := _NUMBERED.fullmatch(prefix)) and match[1] in (name, name.rstrip("-"))
     ]
     latest = _latest_of_one_series(numbered)
@@ -299,7 +300,8 @@ def _hint(path: str) -> str:
 
 
 def _prefix_names(directory: str) -> list[str]:
-    return _prefixes_among(_names(directory))
+    there = directory or "."
+    return _prefixes_among(list_files(there) if is_directory(there) else ())  # pipes are none
 
 
 def _prefixes_among(names: Sequence[str]) -> list[str]:

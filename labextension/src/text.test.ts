@@ -1,8 +1,15 @@
 import { expect, it } from "vitest";
-import { clipStart, sentenceText, visible } from "./text";
+import { clipStart, sentenceText, visible, whyWords } from "./text";
 
 it("shows control and direction characters instead of obeying them", () => {
   expect(visible("a\nb\u202ec")).toBe("a\\u000ab\\u202ec");
+  expect(visible("\u061c\u00ad\u2063\u{e0041}")).toBe("\\u061c\\u00ad\\u2063\\u{e0041}");
+  expect(visible("ü ж 日本 👍")).toBe("ü ж 日本 👍");
+});
+
+it("shows lone surrogates, which no encoding has", () => {
+  expect(visible("\ud800 \udcff 👍 \ude00")).toBe("\\ud800 \\udcff 👍 \\ude00");
+  expect(whyWords(new Error("\u001b[2J\udcff"))).toBe("\\u001b[2J\\udcff");
 });
 
 it("keeps the end of a long name", () => {

@@ -4,20 +4,21 @@ const MAX_LABEL = 26;
 const MAX_NAME = 60;
 /** A sentence of a hostile payload may have any length; what is drawn may not. */
 const MAX_SENTENCE = 600;
+/** Control and format characters, lone surrogates, ends of lines and of paragraphs. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const numbers = new Intl.NumberFormat();
 
 /** An untrusted name on one line: control characters shown, not obeyed. */
 export function visible(name: string): string {
-  return name.replace(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is replaced
-    /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
-    (c) => `\\u${(c.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
-  );
+  return name.replace(INVISIBLE, (c) => {
+    const code = (c.codePointAt(0) ?? 0).toString(16);
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
+  });
 }
 
-/** What an error says. */
+/** What an error says, which may name what a file holds. */
 export function whyWords(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return visible(error instanceof Error ? error.message : String(error));
 }
 
 /** Untrusted sentences on one line, the end of giant ones left out. */

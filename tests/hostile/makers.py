@@ -119,6 +119,21 @@ def shard_is_a_named_pipe(directory: Path) -> str:
     return path
 
 
+@attack(r"CheckpointNotFoundError: .*: no such checkpoint; expected a file \S*$")
+def indices_are_pipes_and_links_to_devices(directory: Path) -> str:
+    for name in ("ckpt-1", "ckpt-2", "ckp"):
+        os.mkfifo(directory / f"{name}.index")
+    (directory / "ckpt-3.index").symlink_to("/dev/zero")
+    return str(directory / "ckpt-1")
+
+
+@attack(r"graph of 1 nodes")
+def path_is_no_text(directory: Path) -> str:
+    inside = directory / os.fsdecode(b"\xff\xe2\x80\xae\x1b[2J\n")
+    inside.mkdir()
+    return tables.write_bundle(inside / "ckpt", {GRAPH: string(_proto([_node()]))})
+
+
 @attack(r"CheckpointNotFoundError: .*: a directory without a checkpoint")
 def state_file_is_a_named_pipe(directory: Path) -> str:
     os.mkfifo(directory / "checkpoint")

@@ -10,6 +10,7 @@ import type { ITranslator, TranslationBundle } from "@jupyterlab/translation";
 import { refreshIcon, Toolbar, ToolbarButton } from "@jupyterlab/ui-components";
 import { Token } from "@lumino/coreutils";
 import { TabPanel, Widget } from "@lumino/widgets";
+import { visible } from "../../text";
 import { checkpointIcon } from "../icons";
 import { mayBeCheckpoint, prefixOf } from "../paths";
 import type { CheckpointServer } from "../server";
@@ -146,8 +147,8 @@ export class Tabs {
       tab.toolbar.addItem(name, widget);
     }
     tab.id = id;
-    tab.title.label = title;
-    tab.title.caption = caption;
+    tab.title.label = visible(title);
+    tab.title.caption = visible(caption);
     tab.title.icon = checkpointIcon;
     tab.title.closable = true;
     tab.toggleClass("ckpt-viz-below", this.#area === "down");
