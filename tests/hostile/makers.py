@@ -127,13 +127,6 @@ def indices_are_pipes_and_links_to_devices(directory: Path) -> str:
     return str(directory / "ckpt-1")
 
 
-@attack(r"graph of 1 nodes")
-def path_is_no_text(directory: Path) -> str:
-    inside = directory / os.fsdecode(b"\xff\xe2\x80\xae\x1b[2J\n")
-    inside.mkdir()
-    return tables.write_bundle(inside / "ckpt", {GRAPH: string(_proto([_node()]))})
-
-
 @attack(r"CheckpointNotFoundError: .*: a directory without a checkpoint")
 def state_file_is_a_named_pipe(directory: Path) -> str:
     os.mkfifo(directory / "checkpoint")
