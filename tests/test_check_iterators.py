@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,18 @@ def datasets() -> dict[str, Callable[[], Any]]:
     }
 
 
-def advanced(name: str, steps: int) -> Any:
-    iterator = iter(datasets()[name]())
+def advanced(
+    name: str, steps: int, *, symbolic: bool | None = None, prefetches: bool = True
+) -> Any:
+    """Return an iterator after so many steps; `symbolic` and `prefetches` are options."""
+    import tensorflow as tf
+
+    options = tf.data.Options()
+    if symbolic is not None:
+        options.experimental_symbolic_checkpoint = symbolic
+    if not prefetches:
+        options.experimental_optimization.inject_prefetch = False
+    iterator = iter(datasets()[name]().with_options(options))
     for _ in range(steps):
         if next(iterator, None) is None:
             break
@@ -93,6 +104,50 @@ def test_stages_that_differ_are_named(tmp_path: Path) -> None:
     assert (finding.kind, finding.severity) == ("key_missing", "error")
     assert "ForeverRepeat::BatchV2" in finding.why
     assert "ForeverRepeat::Range" in finding.why
+
+
+def test_state_in_another_manner_raises_what_tensorflow_raises(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    raised: dict[tuple[bool | None, ...], set[str | None]] = {}
+    names = ("range", "cache", "parallel map", "interleave", "flat map", "sample", "epochs")
+    for name, (saved, live) in product(names, ((True, False), (None, True), (True, True))):
+        for steps, prefetches in ((0, True), (1, True), (1, False)):
+            if name == "cache" and saved and steps:
+                continue  # TensorFlow refuses to save that
+            at = advanced(name, steps, symbolic=saved, prefetches=prefetches)
+            path = tf.train.Checkpoint(it=at).save(str(tmp_path / "ckpt"))
+            found = compare(
+                lambda: tf.train.Checkpoint(
+                    it=advanced(name, 0, symbolic=live, prefetches=prefetches)  # noqa: B023
+                ),
+                path,
+            )
+            raised.setdefault((saved, live, prefetches), set()).add(found.outcome.raises)
+    assert raised == {
+        (True, False, True): {"NotFoundError"},
+        (None, True, True): {"NotFoundError", None},  # of an interleave alone
+        (True, True, True): {"NotFoundError", None},  # of a cache alone
+        (True, False, False): {"NotFoundError", None},
+        (None, True, False): {"NotFoundError", None},
+        (True, True, False): {None},
+    }
+
+
+def test_stage_that_wrote_too_little_is_named(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path = tf.train.Checkpoint(it=advanced("batch", 1, symbolic=True)).save(str(tmp_path / "ckpt"))
+    live = tf.train.Checkpoint(it=advanced("batch", 0))
+    check = cv.check(live, path)
+    with pytest.raises(tf.errors.NotFoundError, match=r"Iterator::Root::Prefetch\. Make sure"):
+        live.restore(path)
+    assert check.raises is not None
+    assert "Iterator::Root::Prefetch. Make sure" in check.raises.message
+    (finding,) = check.findings
+    assert (finding.kind, finding.severity) == ("key_missing", "error")
+    assert "stage Prefetch" in finding.why
+    assert "experimental_symbolic_checkpoint" in finding.remedy
 
 
 def test_iterator_stays_where_it_is(tmp_path: Path) -> None:

@@ -3,13 +3,14 @@
 The state has a part for each stage of the dataset's pipeline, under names that go from the
 outermost stage inwards: `Iterator::Root::Prefetch::BatchV2::Range@@next`
 (tensorflow/core/data/serialization_utils.cc). `DeserializeIterator` raises NotFoundError where a
-stage finds nothing under its name.
+stage finds nothing under its name. With `experimental_symbolic_checkpoint` several kinds of
+stages write less, or something else, and read it back in the same manner only.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,11 +21,21 @@ from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.matching.saved_graph import not_found
 from ckpt_viz.matching.trace import Cause, Failure
 
-_PART = re.compile(rb"Iterator::Root((?:::[\w\[\]]+)*)@@")
-_ADDED = re.compile(r"\[.*|_invocation.*|Impl$")  # to a stage's name, by its progress
+_PART = re.compile(rb"Iterator::Root((?:::[\w\[\]]+)*)((?:@@[\w.:|\[\]]*)+)")
+_INPUT = re.compile(r"\[.*")  # which of its inputs, added to a stage's name
+_ADDED = re.compile(rf"{_INPUT.pattern}|_invocation.*|Impl$")  # likewise, and by its progress
 _OF_EVERY_PIPELINE = "Prefetch"  # TensorFlow puts one around each
 _MOST_READ = 1 << 16  # bytes; outer stages come first
 _MOST_PARTS = 64  # likewise
+# Kinds of stages that always write something, and symbolically nothing.
+_IN_FULL_ALONE = frozenset({_OF_EVERY_PIPELINE, "ParallelMap", "ParallelMapV2"})
+_CACHE = "MemoryCache"
+_FILLING = f"{_CACHE}Impl"  # has no part of its own once the cache is complete
+# What a kind of stage writes of an element that it is in the middle of: in full, symbolically.
+_OF_AN_OPEN_ELEMENT = {
+    "FlatMap": ("inputs_size", ""),
+    "Interleave": ("args_size", "input_element_indices"),
+}
 Pipeline: TypeAlias = tuple[str, ...]
 
 
@@ -50,23 +61,28 @@ def refused_state(iterator: Any, key: str, reading: Reading) -> Failure | None:
         state = open_bundle(reading.prefix).beginning(key, _MOST_READ)
     except (CkptVizError, KeyError):  # the restore finds that out before
         return None
-    parts = islice(tf_restore.state_of_iterator(iterator), _MOST_PARTS)
-    differing = first_difference(pipelines(state), pipelines(b"".join(parts)))
-    if differing is None:
+    own = b"".join(islice(tf_restore.state_of_iterator(iterator), _MOST_PARTS))
+    differing = first_difference(pipelines(state), pipelines(own))
+    if differing is not None:
+        saved, live = map("::".join, differing)
+        return _not_restored(f"Iterator::Root::{live}", reading, Cause.STAGES, saved, live)
+    is_symbolic = tf_restore.is_symbolic(iterator)
+    unwritten = first_unwritten(keys_by_stage(state), is_symbolic=is_symbolic)
+    if unwritten is None:
         return None
-    saved, live = map("::".join, differing)
+    stage, key = unwritten
+    name = key or "::".join(("Iterator::Root", *stage))
+    return _not_restored(name, reading, Cause.SYMBOLIC, stage[-1], str(is_symbolic))
+
+
+def _not_restored(name: str, reading: Reading, cause: Cause, found: str, expected: str) -> Failure:
     message = (
-        f"Failed to restore dataset iterator from checkpoint: Iterator::Root::{live}. Make sure "
+        f"Failed to restore dataset iterator from checkpoint: {name}. Make sure "
         "the dataset definition has not changed between the process that saved the checkpoint and "
         "the process that is restoring it."
     )
-    return Failure(
-        Cause.STAGES,
-        "NotFoundError",
-        not_found(reading.path, message),
-        found=saved,
-        expected=live,
-    )
+    text = not_found(reading.path, message)
+    return Failure(cause, "NotFoundError", text, found=found, expected=expected)
 
 
 def pipelines(state: bytes) -> frozenset[Pipeline]:
@@ -82,6 +98,55 @@ def pipelines(state: bytes) -> frozenset[Pipeline]:
         if stages:
             found.add(tuple(stages))
     return frozenset(found)
+
+
+def keys_by_stage(state: bytes) -> dict[Pipeline, frozenset[str]]:
+    """Return what each stage of a pipeline has written of itself; nothing of one that wrote none.
+
+    Of a stage with several inputs, `[1]` stands for one that has written something.
+
+    >>> keys_by_stage(b"Iterator::Root::Zip[1]::Range@@next")
+    {('Zip',): frozenset({'[1]'}), ('Zip', 'Range'): frozenset({'next'})}
+    """
+    found: dict[Pipeline, frozenset[str]] = {}
+    for part in _PART.finditer(state):
+        names = part[1].decode("ascii", "replace").split("::")[1:]
+        stage = tuple(_INPUT.sub("", name) for name in names)
+        written = part[2].decode("ascii", "replace").split("@@")[1:]
+        for depth, name in enumerate(names, 1):
+            which = _INPUT.findall(name) if depth < len(names) else written
+            found[stage[:depth]] = found.get(stage[:depth], frozenset()).union(which)
+    return found
+
+
+def first_unwritten(
+    saved: Mapping[Pipeline, frozenset[str]], *, is_symbolic: bool
+) -> tuple[Pipeline, str] | None:
+    """Return the stage that finds nothing under its name and the key, None if there is none.
+
+    The key is "" where the stage has written nothing of itself. `is_symbolic` says in which
+    manner the live pipeline reads. A stage reads after those that it takes its input from.
+
+    >>> saved = keys_by_stage(b"Iterator::Root::Prefetch::Range@@next")
+    >>> first_unwritten(saved, is_symbolic=False)
+    (('Prefetch',), '')
+    >>> first_unwritten(saved, is_symbolic=True)
+    """
+    for stage in sorted(saved, key=len, reverse=True):
+        written = {key for key in saved[stage] if not key.startswith("[")}
+        if stage[-1] == _FILLING:
+            is_needed = "cache_completed" not in saved.get((*stage[:-1], _CACHE), ())
+        else:
+            is_needed = stage[-1] in _IN_FULL_ALONE and not is_symbolic
+        if is_needed and not written:
+            return stage, ""
+        in_full, symbolic = _OF_AN_OPEN_ELEMENT.get(stage[-1], ("", ""))
+        wanted, instead = (symbolic, in_full) if is_symbolic else (in_full, symbolic)
+        is_open = bool(wanted) and len(written) < len(saved[stage])
+        if is_open and not any(key.startswith(wanted) for key in written):
+            places = [key[len(instead) :] for key in written if instead and key.startswith(instead)]
+            return stage, wanted + min(places, default="")
+    return None
 
 
 def first_difference(

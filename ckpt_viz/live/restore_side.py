@@ -54,6 +54,7 @@ class TensorFlowSide:
     `makes_counter` says that the restore ends with a new `save_counter`, `attaches_counter` that
     it hangs off the Checkpoint while the root is another object; `counter_holder` is that object
     that it hangs off, where it is in the walk. `reading` is the checkpoint, once it is known.
+    `momentary` are objects that nothing holds: a restore forgets that it has bound them.
     """
 
     walk: Walk
@@ -68,6 +69,7 @@ class TensorFlowSide:
     _ids: dict[int, int] = field(init=False)
     _kinds: dict[type, str | None] = field(default_factory=dict, init=False)
     _created_slots: dict[tuple[int, int, str], int] = field(default_factory=dict, init=False)
+    momentary: set[int] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
         self.objects = list(self.walk.objects)
@@ -130,13 +132,14 @@ class TensorFlowSide:
             self.objects.append(obj)
         return known
 
-    def value_key(self, obj: int) -> int:
-        """Return the id of the object that keeps the bookkeeping of this one."""
+    def bookkeepers(self, obj: int) -> tuple[int, ...]:
+        """Return the ids of the objects that tell whether this one was restored."""
         it = self.objects[obj]
         if isinstance(it, Made):
-            return obj
-        delegate = tf_restore.delegate_of(it)
-        return obj if delegate is it else self.id_of(delegate)
+            return (obj,)
+        return tuple(
+            [obj if one is it else self.id_of(one) for one in tf_restore.bookkeepers_of(it)]
+        )
 
     # --- values
 
@@ -148,7 +151,7 @@ class TensorFlowSide:
                 return self._gather(obj, it, node)
             if node.registered_saver:
                 return self._by_saver(tf_restore.another_variable(it.dtype), node.registered_saver)
-            return _variable_reads(node, it.dtype, it.shape)
+            return _variable_reads(node, it, it.dtype, it.shape)
         except Refusal:
             raise
         except Exception as error:  # the object's own code
@@ -171,10 +174,10 @@ class TensorFlowSide:
         variable = self._plain_variable(obj)
         if variable is not None:
             dtype = tf_private.base_dtype_name(variable.dtype)
-            return _variable_reads(node, dtype, tf_private.partial_shape(variable.shape))
+            return _variable_reads(node, obj, dtype, tf_private.partial_shape(variable.shape))
         if tf_restore.is_dtensor_variable(obj) and is_variable(node.attributes):
             dtype = tf_restore.saved_dtype_of_dtensor(obj)
-            return _variable_reads(node, dtype, tf_private.partial_shape(obj.shape))
+            return _variable_reads(node, obj, dtype, tf_private.partial_shape(obj.shape))
         if not tf_restore.has_saveables(obj):
             return Gathered(Kind.UNUSED, unused=tuple(a.name for a in node.attributes))
         if not self.is_eager:  # asking would add operations to the user's graph
@@ -237,8 +240,11 @@ class TensorFlowSide:
         ]
         return Named(tuple(reads), tuple(nameless))
 
-    def misfit(self, obj: int, stored: Stored) -> Failure:
-        """Return what assigning a value of the wrong shape raises."""
+    def misfit(self, obj: int, stored: Stored, by_name: NamedRead | None = None) -> Failure:
+        """Return what assigning a value of the wrong shape raises.
+
+        `by_name` is what is read of a name-based checkpoint: it may be for a part of the object.
+        """
         it = self.objects[obj]
         found = _words(stored.shape)
         expected = _words(it.shape if isinstance(it, Made) else _shape(it))
@@ -264,6 +270,8 @@ class TensorFlowSide:
         elif isinstance(it, Made) or tf_private.is_variable(it):
             if not isinstance(it, Made) and hasattr(it, "_value"):  # Keras 3 names it differently
                 name = getattr(it._value, "name", name)
+            if by_name is not None:
+                name, expected = by_name.name, _words(by_name.shape)
             message = (
                 f"Received incompatible tensor with shape {found} when attempting to restore "
                 f"variable with shape {expected} and name {name}."
@@ -318,6 +326,7 @@ class TensorFlowSide:
             existing = optimizer._slots.get(outer, {}).get(inner)
             if existing is variable and tf_private.is_sharded(variable):
                 existing = self.walk.slot_of(optimizer, variable, name)
+                self.momentary.add(self.id_of(existing))
             if existing is not None:
                 return SlotAnswer(SlotKind.EXISTING, self.id_of(existing), at_once=is_v1)
         may_create = tf_restore.creates_variables_freely() or (
@@ -333,6 +342,8 @@ class TensorFlowSide:
         else:
             if not is_v1:
                 _refuse_another_scope(optimizer, variable)
+            elif not tf_private.is_tf_variable(variable):
+                assert variable.op.name is not None  # which the new one is named after; or raises
             dtype = tf_private.base_dtype_name(variable.dtype)
             shape = tf_private.partial_shape(variable.shape)
         made = self._made(node, stored, dtype, shape, is_v1=is_v1, name=f"{variable.name}/{name}")
@@ -417,14 +428,16 @@ def _kind_of_variable(obj: Any) -> str | None:
     return "keras" if is_keras and tf_private.is_variable(obj) else None
 
 
-def _variable_reads(node: Node, dtype: str, shape: tuple[int | None, ...] | None) -> Gathered:
+def _variable_reads(
+    node: Node, variable: object, dtype: str, shape: tuple[int | None, ...] | None
+) -> Gathered:
     key = node.attributes[0].checkpoint_key
     try:
         name = tf_restore.saveable_name(key, None)
     except ValueError as error:
         raise Refusal(_failure(Cause.CODE, error)) from error
     read = Read(name + keys.VARIABLE_VALUE, dtype, shape)
-    return Gathered(Kind.TENSORS, (read,), name)
+    return Gathered(Kind.TENSORS, (read,), name, targets=((name, variable),))
 
 
 def _by_attributes(obj: Any, node: Node) -> Gathered:
@@ -457,6 +470,7 @@ def _by_saveables(obj: Any, node: Node, reading: Reading | None) -> Gathered:
         found.unused,
         is_opaque=not is_a_variable,
         refuses=_refusal_by(obj, reads[0].key, reading),
+        targets=found.targets,
     )
 
 

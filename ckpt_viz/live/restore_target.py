@@ -124,11 +124,18 @@ def _refuse_false_root(root: Any) -> None:
 def _valued(
     walk: Walk, side: TensorFlowSide, *, skips_slots: bool
 ) -> tuple[tuple[int, ...], Failure | None]:
-    """Return the objects that a restore's asserts expect a value for, and what asking raises."""
+    """Return the objects that a restore's asserts expect a value for, and what asking raises.
+
+    They hold the objects weakly: of those that nothing else holds, only the last one listed is
+    still there when they look.
+    """
     valued: list[int] = []
     failure: Failure | None = None
+    last = len(walk.objects) - 1
     for obj in range(len(walk.children) if skips_slots else len(walk.objects)):
         it = walk.objects[obj]
+        if obj in walk.momentary and obj != last:
+            continue
         is_empty = obj < len(walk.children) and not walk.children[obj]
         if is_empty and tf_private.is_data_structure(it):
             continue

@@ -15,9 +15,12 @@ from ckpt_viz.live.tensorflow_private import (
     private,
     serializes_itself,
 )
+from ckpt_viz.live.untouched import instance_dict
 
 _OBJECT_ATTRIBUTES = ".ATTRIBUTES/"
 _NONE: tuple[str, ...] = ()
+_WRAPPED = "_variable"  # of an AutoCastVariable
+_MARK = "_self_update_uid"  # of the last restore of an object (trackable/base.py)
 
 
 def has_saveables(obj: Any) -> bool:
@@ -41,12 +44,14 @@ def saveables(obj: Any, attributes: Sequence[Any]) -> Saveables:
         named, unused = {name: factory(name=name)}, _NONE
     else:
         named, unused = _by_attribute_name(factories, attributes)
+    valid = private(util, "validate_and_slice_inputs")(named)
     specs = [
         (_text(spec.name), _text(spec.slice_spec), base_dtype_name(spec.dtype))
-        for saveable in private(util, "validate_and_slice_inputs")(named)
+        for saveable in valid
         for spec in saveable.specs
     ]
-    return Saveables(min(named, default=""), tuple(specs), unused)
+    targets = tuple((_text(one.name), one.op) for one in valid if one.op is not None)
+    return Saveables(min(named, default=""), tuple(specs), unused, targets)
 
 
 def keys_of_saveables(
@@ -127,11 +132,15 @@ def sums_on_read(obj: Any) -> bool:
 
 
 class Saveables(NamedTuple):
-    """An object's saveable: its name; key, slice and dtype of each tensor; unused attributes."""
+    """An object's saveable: its name; key, slice and dtype of each tensor; unused attributes.
+
+    `targets` are what the tensors are assigned to, each with its name.
+    """
 
     name: str
     specs: tuple[tuple[str, str, str], ...]
     unused: tuple[str, ...]
+    targets: tuple[tuple[str, object], ...]
 
 
 def saveable_name(checkpoint_key: str, legacy_name: str | None) -> str:
@@ -163,10 +172,24 @@ def restore_slot_hook(optimizer: object) -> Any:
     return getattr(optimizer, "_create_or_restore_slot_variable", None)
 
 
-def delegate_of(obj: Any) -> Any:
-    """Return the object that holds the bookkeeping of this one: mostly itself.
+def bookkeepers_of(obj: Any) -> tuple[Any, ...]:
+    """Return the objects that tell whether this one was restored; a restore marks the first.
 
-    Wrappers (DelegatingTrackableMixin, tf_keras' AutoCastVariable) let another keep it.
+    A DelegatingTrackableMixin lets the object that it wraps keep this. An AutoCastVariable of
+    tf_keras keeps it itself, and asks the variable that it wraps until it has begun.
+    """
+    cls: Any = type(obj)
+    attribute = _delegating_attribute(cls)
+    if attribute is None or (attribute == _WRAPPED and _MARK in instance_dict(obj)):
+        return (obj,)
+    wrapped = getattr(obj, attribute)
+    return (obj, wrapped) if attribute == _WRAPPED else (wrapped,)
+
+
+def delegate_of(obj: Any) -> Any:
+    """Return the object that a wrapper stands for: mostly itself.
+
+    Wrappers are DelegatingTrackableMixin and tf_keras' AutoCastVariable.
     """
     cls: Any = type(obj)
     attribute = _delegating_attribute(cls)
@@ -178,7 +201,7 @@ def _delegating_attribute(cls: type) -> str | None:
     if issubclass(cls, private("trackable.base_delegate", "DelegatingTrackableMixin")):
         return "_trackable"
     is_wrapper = any(base.__name__ == "AutoCastVariable" for base in cls.__mro__)
-    return "_variable" if is_wrapper else None
+    return _WRAPPED if is_wrapper else None
 
 
 def state_of_iterator(iterator: Any) -> Iterator[bytes]:
@@ -186,6 +209,12 @@ def state_of_iterator(iterator: Any) -> Iterator[bytes]:
     (state,) = iterator._serialize_to_tensors().values()
     for part in range(state.shape[0]):
         yield private("ops.io_ops", "serialize_tensor")(state[part]).numpy()
+
+
+def is_symbolic(iterator: Any) -> bool:
+    """Return whether an iterator's dataset has the option `experimental_symbolic_checkpoint`."""
+    dataset = getattr(iterator, "_dataset", None)
+    return dataset is not None and bool(dataset.options().experimental_symbolic_checkpoint)
 
 
 def restores_nothing(obj: object) -> bool:

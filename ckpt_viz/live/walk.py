@@ -58,6 +58,7 @@ class Walk:
     roles: dict[type, Role] = field(default_factory=dict)
     hidden: dict[str, Any] = field(default_factory=dict)
     childless: set[int] = field(default_factory=set)
+    momentary: set[int] = field(default_factory=set)
 
     def run(self) -> tuple[Node, ...]:
         """Return the nodes that saving the view's root would write now."""
@@ -183,9 +184,12 @@ class Walk:
         key = keys.slot_key(
             self.object_keys[variable_id], self.object_keys[optimizer_id], slot_name
         )
+        slot_id = self._add(slot, key)
         self.slot_variables.setdefault(optimizer_id, []).append(
-            SlotVariable(slot_name, variable_id, self._add(slot, key))
+            SlotVariable(slot_name, variable_id, slot_id)
         )
+        if tf_private.is_sharded(self.objects[variable_id]):
+            self.momentary.add(slot_id)
 
     def object_as_held(self, parent: int, child: Child) -> Any:
         """Return a list of the walk as its parent holds it.

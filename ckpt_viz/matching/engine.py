@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Protocol
 
 from ckpt_viz.matching.trace import (
@@ -51,8 +52,8 @@ class LiveSide(Protocol):
     def children(self, obj: int) -> Callable[[str], int | None]:
         """Return the object's lookup of children by local name."""
 
-    def value_key(self, obj: int) -> int:
-        """Return what is the same for objects that stand for the same value."""
+    def bookkeepers(self, obj: int) -> tuple[int, ...]:
+        """Return the objects that tell whether this one was restored; it marks the first."""
 
     def gather(self, obj: int, node: Node) -> Gathered:
         """Return what the object would read for a node that has values."""
@@ -205,18 +206,18 @@ class _Restore:
 
     def _gather(self, node: int, obj: int, pending: _Pending) -> None:
         proto = self.saved.nodes[node]
-        value = self.live.value_key(obj)
+        keepers = self.live.bookkeepers(obj)
         steps = self.steps
         if obj in self.created:  # with the saved value, so there is nothing left to restore
             self.created.remove(obj)
-            self.restored.add(value)
+            self.restored.add(keepers[0])
             keys = tuple([attribute.checkpoint_key for attribute in proto.attributes])
             self._step(Action.RESTORE, node, obj, names=keys)
             return
-        if value in self.restored:
+        if not self.restored.isdisjoint(keepers):
             steps.append(Step(Action.REPEAT, node, obj))
             return
-        self.restored.add(value)
+        self.restored.add(keepers[0])
         if not proto.attributes and not proto.registered_saver:
             steps.append(Step(Action.VALUELESS, node, obj))
             return
@@ -328,12 +329,27 @@ class _Restore:
             else:
                 self._step(Action.RESTORE, node, obj, names=(read.key,))
         gathered = [pending.tensors[name] for name in sorted(pending.tensors)]
-        bad = self._check_reads(gathered)
+        bad = self._check_names(gathered)
+        bad |= self._check_reads([one for one in gathered if one[0] not in bad])
         for node, obj, one in gathered:
             if node not in bad:
                 self._assign(node, obj, one)
         for node, obj in pending.registered:
             self._step(Action.RESTORE, node, obj)
+
+    def _check_names(self, gathered: Sequence[tuple[int, int, Gathered]]) -> set[int]:
+        """Report what is to be assigned to by two names; return the nodes of the second ones."""
+        targets = [
+            (name, target, node, obj) for node, obj, one in gathered for name, target in one.targets
+        ]
+        first: dict[int, str] = {}
+        bad: set[int] = set()
+        for name, target, node, obj in sorted(targets, key=itemgetter(0)):
+            known = first.setdefault(id(target), name)
+            if known != name:
+                self._fail(two_names(known, name), node, obj)
+                bad.add(node)
+        return bad
 
     def _check_reads(self, gathered: Sequence[tuple[int, int, Gathered]]) -> set[int]:
         """Report what reading all tensors in one go would raise; return the nodes concerned."""
@@ -462,6 +478,17 @@ def wrong_dtype(read: Read, stored: Stored) -> Failure:
         f"original dtype {kernel_dtype(stored.dtype)}",
         found=stored.dtype or "",
         expected=read.dtype or "",
+    )
+
+
+def two_names(first: str, second: str) -> Failure:
+    """Return what restoring one variable under two names raises."""
+    return Failure(
+        Cause.TWO_NAMES,
+        "ValueError",
+        f"The same saveable will be restored with two names: {second}",
+        found=first,
+        expected=second,
     )
 
 

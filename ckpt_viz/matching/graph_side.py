@@ -66,9 +66,9 @@ class GraphSide:
 
         return next_of
 
-    def value_key(self, obj: int) -> int:
+    def bookkeepers(self, obj: int) -> tuple[int, ...]:
         """Return the node: each stands for its own value."""
-        return obj
+        return (obj,)
 
     def gather(self, obj: int, node: Node) -> Gathered:
         """Return what a node would read for one that has values."""

@@ -42,7 +42,7 @@ class NamedSide(Protocol):
     def named(self, obj: int) -> Named:
         """Return what the object would restore by name."""
 
-    def misfit(self, obj: int, stored: Stored) -> Failure:
+    def misfit(self, obj: int, stored: Stored, by_name: NamedRead) -> Failure:
         """Return what assigning a value of the wrong shape raises."""
 
 
@@ -112,7 +112,7 @@ def _failure(
         if refused is not None:
             return refused
         if not fits(read.shape, one.shape):
-            return live.misfit(obj, one)
+            return live.misfit(obj, one, read)
         if read.dtype is not None and read.dtype != one.dtype:
             return _wrong_dtype(read, one)
     return None

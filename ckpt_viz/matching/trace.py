@@ -49,6 +49,8 @@ class Cause(str, Enum):
     READER = "reader"  # there is no checkpoint to read
     SCOPE = "scope"  # a distribution strategy's scope is, or is not, active
     STAGES = "stages"  # an iterator's dataset is put together otherwise than the saved one's
+    SYMBOLIC = "symbolic"  # an iterator's state was saved symbolically and is read in full, or v.v.
+    TWO_NAMES = "two names"  # one variable is to take two saved values
     ABORT = "abort"  # nothing is raised: the process ends
 
 
@@ -115,7 +117,8 @@ class Gathered(NamedTuple):
     `saveable` is the name by which TensorFlow sorts what it restores. `unused` are attributes
     that the object has no place for. `is_opaque` says that code of the object's class decides
     what it makes of the values. `refuses`, if any, returns what assigning these tensors raises
-    though dtypes and shapes fit.
+    though dtypes and shapes fit. `targets` are what TensorFlow assigns to, each with its name for
+    it: it refuses to assign to one by two names.
     """
 
     kind: Kind
@@ -124,6 +127,7 @@ class Gathered(NamedTuple):
     unused: tuple[str, ...] = ()
     is_opaque: bool = False
     refuses: Callable[[Sequence[Stored]], Failure | None] | None = None
+    targets: tuple[tuple[str, object], ...] = ()
 
 
 NOTHING = Gathered(Kind.NOTHING)

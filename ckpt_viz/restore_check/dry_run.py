@@ -180,7 +180,12 @@ def _by_objects(target: Target, graph: Graph, path: object, *, skips_slots: bool
     made = [s.obj for s in trace.steps if s.action is Action.CREATE and s.obj is not None]
     verdicts = object_based(
         graph,
-        Bindings(trace.bound, trace.unused_attributes, slots_left=trace.slots_left),
+        Bindings(
+            trace.bound,
+            trace.unused_attributes,
+            slots_left=trace.slots_left,
+            forgotten=target.side.momentary,
+        ),
         (*target.valued, *made),
         raised=trace.raised,
         listing=target.listing,

@@ -24,6 +24,8 @@ _KINDS = {
     Cause.PREDICATE: Kind.SAVER_UNKNOWN,
     Cause.SCOPE: Kind.STRATEGY_SCOPE,
     Cause.STAGES: Kind.KEY_MISSING,
+    Cause.SYMBOLIC: Kind.KEY_MISSING,
+    Cause.TWO_NAMES: Kind.VALUE_LOST,
     Cause.ABORT: Kind.PROCESS_ABORT,
 }
 REMEDIES = {
@@ -39,6 +41,9 @@ REMEDIES = {
     "variables, and make the optimizer there, too.",
     Cause.STAGES: "Make the iterator from the input pipeline that it was saved with, or leave it "
     "out of the restore.",
+    Cause.SYMBOLIC: "Set `experimental_symbolic_checkpoint` in the dataset's options as it was "
+    "when the iterator was saved, or leave the iterator out of the restore.",
+    Cause.TWO_NAMES: "Track the variable under one name: leave out the wrapper or what it wraps.",
     Cause.ABORT: "Do not restore this: make a table of the class that was saved.",
 }
 # What TensorFlow says of a container after the object itself, which may print at any length.
@@ -76,6 +81,16 @@ def why(failure: Failure) -> str:
         return (
             f"The saved iterator's dataset ends in the stage {failure.found}, the program's in "
             f"{failure.expected}: it finds no state of its own{later}."
+        )
+    if failure.cause is Cause.TWO_NAMES:
+        return (
+            f"The values saved under {failure.found} and {failure.expected} go into one variable, "
+            "which two tracked objects stand for: ValueError."
+        )
+    if failure.cause is Cause.SYMBOLIC:
+        return (
+            f"What was saved of the iterator's stage {failure.found} is not what the program's "
+            f"iterator reads with experimental_symbolic_checkpoint={failure.expected}{later}."
         )
     if failure.cause in (Cause.SHAPE, Cause.DTYPE) and failure.found:
         what = "shape" if failure.cause is Cause.SHAPE else "dtype"

@@ -27,6 +27,7 @@ Rule = Callable[[Case, Told], Iterator[Finding]]
 _RULES: tuple[Rule, ...] = (
     raising.failures,
     raising.slots_out_of_scope,
+    raising.forgotten_slots,
     raising.poisoned_before_asserts,
     roots.root_shifted_or_unrelated,
     leftovers.optimizer_generation,

@@ -6,7 +6,7 @@ Needs no TensorFlow. A file does not tell all of a program: that it has built wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -119,7 +119,10 @@ class _NamesOf:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.misfit: Callable[[int, Stored], Failure] = GraphSide(graph).misfit
+        self._side = GraphSide(graph)
+
+    def misfit(self, obj: int, stored: Stored, by_name: NamedRead) -> Failure:
+        return self._side.misfit(obj, stored)
 
     def named(self, obj: int) -> Named:
         attributes = self.graph.nodes[obj].attributes

@@ -7,7 +7,7 @@ object that fails, or the first ten, these name all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -47,13 +47,20 @@ class Bindings:
     """What a restore, real or dry, has come to.
 
     `stale` are bound nodes whose object was never visited, which only a real restore can leave;
-    `slots_left` variables' nodes with slots that nobody asked for.
+    `slots_left` variables' nodes with slots that nobody asked for. `forgotten` are objects that
+    were bound, and of which TensorFlow keeps no hold.
     """
 
     bound: Mapping[int, int]
     unused_attributes: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     stale: Sequence[int] = ()
     slots_left: Sequence[int] = ()
+    forgotten: Collection[int] = ()
+
+    @property
+    def held(self) -> Mapping[int, int]:
+        """What is bound, as the asserts find it."""
+        return {node: obj for node, obj in self.bound.items() if obj not in self.forgotten}
 
 
 def object_based(
@@ -73,7 +80,8 @@ def object_based(
     list all of them, and where they ask which have a value.
     """
     saved_name = partial(readable_name, saved)
-    taken = set(bindings.bound.values())
+    held = bindings.held if bindings.forgotten else bindings.bound
+    taken = set(held.values())
     unmatched = tuple(obj for obj in dict.fromkeys(valued) if obj not in taken)
     skipped = (
         {slot.slot_variable for node in saved.nodes for slot in node.slot_variables}
@@ -83,7 +91,7 @@ def object_based(
     unresolved = tuple(
         node_id
         for node_id, node in enumerate(saved.nodes)
-        if node.attributes and node_id not in bindings.bound and node_id not in skipped
+        if node.attributes and node_id not in held and node_id not in skipped
     )
     if raised is not None:
         error = Raised(raised.type, raised.message)
@@ -180,7 +188,7 @@ def _nontrivial(
 ) -> Raised | None:
     if listing is not None:
         return Raised(listing.type, listing.message)
-    if len(bindings.bound) > 1:
+    if len(bindings.held) > 1:
         return None
     if valuing is not None:
         return Raised(valuing.type, valuing.message)

@@ -338,6 +338,58 @@ def named_and_sharded(at: Path) -> Pair:
     return Pair(tensors(at, v=[[1.0, 2.0]] * 5), lambda: ckpt(x=sharded(2, 3)))
 
 
+def _partitioned_file(at: Path, version: int = 2) -> str:
+    """Save a variable of the shape (6, 2) in two parts, as TensorFlow 1 does."""
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        v1.get_variable(
+            "sharded", (6, 2), partitioner=v1.fixed_size_partitioner(2), use_resource=True
+        )
+        session.run(v1.global_variables_initializer())
+        saver = v1.train.Saver(write_version=version)
+        return str(saver.save(session, str(at / "model.ckpt"), write_meta_graph=False))
+
+
+_TOLD = "shape (6, 2) when attempting to restore variable with shape {} and name sharded."
+
+
+@row(raises="ValueError", told=[_TOLD.format("(3, 2)")])
+def parts_of_the_file_into_as_many_shards(at: Path) -> Pair:
+    return Pair(_partitioned_file(at), lambda: ckpt(x=sharded(3, 3)))
+
+
+@row(raises="ValueError", told=[_TOLD.format("(1, 2)")])
+def parts_of_the_file_into_shards_of_different_sizes(at: Path) -> Pair:
+    return Pair(_partitioned_file(at), lambda: ckpt(x=sharded(2, 3, 1)))
+
+
+@row(raises="ValueError", told=[_TOLD.format("(3, 2)")])
+def parts_of_a_file_of_version_1_into_shards(at: Path) -> Pair:
+    return Pair(_partitioned_file(at, 1), lambda: ckpt(x=sharded(3, 3)))
+
+
+@row()
+def parts_of_the_file_into_one_shard(at: Path) -> Pair:
+    return Pair(_partitioned_file(at), lambda: ckpt(x=sharded(6)))
+
+
+@row(raises="ValueError", told=[_TOLD.format("(4, 2)")])
+def parts_of_the_file_into_a_variable_of_another_shape(at: Path) -> Pair:
+    return Pair(_partitioned_file(at), lambda: ckpt(x=var([[0.0, 0.0]] * 4, name="sharded")))
+
+
+@row(raises="ValueError", told=["shape (2, 1)", "variable with shape (None, 3) and name v."])
+def named_and_of_a_shape_that_is_partly_known(at: Path) -> Pair:
+    import tensorflow as tf
+
+    def live() -> Any:
+        return ckpt(x=tf.Variable([[0.0] * 3], shape=[None, 3], name="v"))
+
+    return Pair(tensors(at, v=[[1.0], [2.0]]), live)
+
+
 def _parts(v1: Any) -> list[Any]:
     """Return a variable of 5 elements in two parts."""
     cut = v1.fixed_size_partitioner(2)

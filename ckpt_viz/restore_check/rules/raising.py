@@ -142,6 +142,24 @@ def slots_out_of_scope(case: Case, told: Told) -> Iterator[Finding]:
         )
 
 
+def forgotten_slots(case: Case, told: Told) -> Iterator[Finding]:
+    """Find slot variables that are restored, and that the asserts report as left over."""
+    nodes = [node for node in case.run.verdicts.unresolved if node in case.bound]
+    if not nodes:
+        return
+    names = {case.run.live_name(case.bound[node]) for node in nodes}
+    yield case.finding(
+        Severity.FAIL,
+        Kind.UNRESOLVED,
+        f"The values of {count(len(nodes), 'slot variable')} are restored into the slots of a "
+        "sharded variable's shards, but the asserts miss the object in between, which the "
+        "optimizer makes anew each time.",
+        "Call expect_partial() in place of the asserts: these values are restored.",
+        nodes=nodes,
+        objects=[obj for obj in case.run.verdicts.unmatched if case.run.live_name(obj) in names],
+    )
+
+
 def poisoned_before_asserts(case: Case, told: Told) -> Iterator[Finding]:
     """Find containers that only the asserts come upon, or the next save."""
     failed = {step.obj for step in case.steps(Action.FAIL)}
