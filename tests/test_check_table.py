@@ -112,6 +112,57 @@ def test_a_checkpoint_can_be_checked_in_every_state_of_being_written(tmp_path: P
     assert said == ["OpError", "OpError", "IndexError", "IndexError", "OpError", None]
 
 
+def _flip(file: str, place: int) -> None:
+    damaged = bytearray(Path(file).read_bytes())
+    damaged[place] ^= 1
+    Path(file).write_bytes(damaged)
+
+
+def test_damaged_value_passes_with_the_note_that_no_values_were_read(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path = saved(tmp_path, v=var([1.0, 2.0]))
+    _flip(f"{path}.data-00000-of-00001", 2)
+    target = ckpt(v=var([0.0, 0.0]))
+    check = cv.check(target, path)
+    with pytest.raises(tf.errors.DataLossError, match="Checksum does not match"):
+        target.restore(path)
+    assert check.consumed and check.findings == ()
+    (note,) = check.notes
+    assert "not read" in note and "DataLossError" in note
+    assert note in str(check) and note in check.to_json()["notes"] and note in check.to_svg()
+
+
+def test_damage_outside_of_values_raises_in_the_check_too(tmp_path: Path) -> None:
+    path = saved(tmp_path, v=var([1.0, 2.0]))
+    index, data = f"{path}.index", f"{path}.data-00000-of-00001"
+    in_graph = Path(data).read_bytes().index(b"VARIABLE_VALUE")
+    whole = {file: Path(file).read_bytes() for file in (index, data)}
+    for file, place in ((data, in_graph), (index, 30), (index, -3), (index, -60)):
+        _flip(file, place)
+        found = compare(lambda: ckpt(v=var([0.0, 0.0])), path)
+        assert found.outcome.raises == "OpError", (file, place)
+        assert found.check.notes == ()
+        Path(file).write_bytes(whole[file])
+
+
+def test_check_that_would_read_no_value_has_no_note(tmp_path: Path) -> None:
+    path = saved(tmp_path, v=var())
+    status = ckpt(v=var()).restore(path)
+    written = ckpt().write(str(tmp_path / "empty"))
+    other = cv.check(ckpt(v=var()), path, method="read")
+    for check in (
+        cv.check(status),
+        cv.check(ckpt(v=var()), None),
+        cv.check(ckpt(v=var()), f"{path}.index"),
+        cv.check(ckpt(v=var([1.0, 2.0])), path),
+        cv.check(ckpt(), written),
+    ):
+        assert check.notes == () and "not read" not in str(check)
+    assert other.notes and not other.consumed  # the restore returns, and an assert fails
+    assert "not read" not in str(cv.diff(path, path))
+
+
 def test_registered_saver_that_is_unknown_is_treated_as_this_tensorflow_does(
     tmp_path: Path,
 ) -> None:

@@ -97,6 +97,7 @@ class Overlay:
     The base of `graph` is the live side (of a diff: b), whose nodes keep their ids; from
     `base_size` on follow the nodes of the saved side (a) that nothing there stands for.
     `headline` is the summary in one line: `assert_consumed() would fail: 2 not used, 1 shape`.
+    `notes` are sentences on what the comparison leaves open.
     """
 
     comparison: Comparison
@@ -106,6 +107,7 @@ class Overlay:
     problems: Sequence[Problem]
     verdicts: Sequence[Verdict]
     headline: str
+    notes: tuple[str, ...] = ()
 
     @property
     def passes(self) -> bool:

@@ -38,6 +38,7 @@ def encode(graph: Graph, overlay: Overlay | None = None) -> bytes:
     """
     strings = _Strings()
     columns = _graph_columns(graph, strings)
+    left_open = () if overlay is None else overlay.notes
     if overlay is not None:
         columns |= _overlay_columns(overlay, strings)
     columns |= strings.table()
@@ -50,7 +51,7 @@ def encode(graph: Graph, overlay: Overlay | None = None) -> bytes:
             "version": VERSION,
             "title": _utf8(graph.title).decode(),
             "origin": graph.origin.value,
-            "notes": [_utf8(note).decode() for note in notes(graph)],
+            "notes": [_utf8(note).decode() for note in (*notes(graph), *left_open)],
             "roles": [role.value for role in _ROLES],
             "slot_rules": [rule.value for rule in _RULES],
             "overlay": None if overlay is None else _overlay_header(overlay),

@@ -58,7 +58,8 @@ def render_plan(
 
     Under the title and the `notes` on it stand the problems of a check, then a line for each
     node that differs; a subtree of one state is one line with its count. After `max_lines` of
-    these a line counts what was cut. The last line is the summary.
+    these a line counts what was cut. Then follows what the comparison leaves open; the last line
+    is the summary.
     """
     paint: _Paint = _painted if color else _unpainted
     lines = _lines(overlay, paint)
@@ -67,7 +68,8 @@ def render_plan(
     if cut:
         shown.append(f"… cut after {max_lines} lines, {cut} more")
     summary = paint(_GREEN if overlay.passes else _RED, printable(overlay.headline))
-    return "\n".join([*map(shortened, (overlay.graph.title, *notes)), *shown, summary])
+    left_open = [paint(_FAINT, f"  {shortened(note)}") for note in overlay.notes]
+    return "\n".join([*map(shortened, (overlay.graph.title, *notes)), *shown, *left_open, summary])
 
 
 def _painted(color: str, text: str) -> str:

@@ -16,14 +16,15 @@ _QUIET = (State.PLAIN, State.MATCHED)
 def plan_json(overlay: Overlay, *, notes: Iterable[str] = ()) -> dict[str, Any]:
     """Return the comparison as dicts, lists, strings and numbers.
 
-    `notes` are sentences about its sources. Nodes that match are only counted.
+    `notes` are sentences about its sources, to which those of the comparison are added. Nodes that
+    match are only counted.
     """
     counts = Counter(mark.state for mark in overlay.marks)
     return {
         "version": VERSION,
         "comparison": overlay.comparison.value,
         "title": overlay.graph.title,
-        "notes": list(notes),
+        "notes": [*notes, *overlay.notes],
         "headline": overlay.headline,
         "passes": overlay.passes,
         "verdicts": [{"name": one.name, "passes": one.passes} for one in overlay.verdicts],

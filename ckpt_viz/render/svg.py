@@ -327,7 +327,8 @@ def sentences(
         yield "strong" if overlay.passes else "mark strong", headline
         if overlay.comparison is Comparison.CHECK:
             yield "faint", _verdicts(overlay)
-    for note in [*notes, *text.notes(graph)][:_MAX_NOTES]:
+    left_open = () if overlay is None else overlay.notes
+    for note in [*left_open, *notes, *text.notes(graph)][:_MAX_NOTES]:
         yield "faint", shortened(note)
 
 

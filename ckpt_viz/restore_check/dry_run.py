@@ -40,7 +40,7 @@ class DryRun:
     make, and what only it comes upon. `reading` is the path, None for `restore(None)`;
     `tensors` are those of a name-based checkpoint. Where the path is not that of a checkpoint,
     `instead` is the prefix that seems to be meant, with its dry run, and `unread` what to do
-    where there is none.
+    where there is none. `has_happened` says that a real restore is told of.
     """
 
     live: Graph
@@ -53,6 +53,7 @@ class DryRun:
     tensors: Mapping[str, Stored] = field(default_factory=dict)
     instead: tuple[str, DryRun] | None = None
     unread: str = ""
+    has_happened: bool = False
 
     def live_name(self, obj: int) -> str:
         """Return the name of a live object."""
@@ -103,7 +104,9 @@ def of_status(status: Any) -> DryRun:
     target = restoring_into(status, None, skips_slots=skips_slots_of(status))
     done = read_status(status, target)
     names: dict[int, str] = {}
-    run = DryRun(target.graph, done.saved, done.trace, Verdicts(), RESTORE, names)
+    run = DryRun(
+        target.graph, done.saved, done.trace, Verdicts(), RESTORE, names, has_happened=True
+    )
     if isinstance(done.trace, NameTrace):
         verdicts = name_based(
             done.trace.unused,

@@ -26,6 +26,9 @@ from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding, Kind
 
 _PLAIN = Mark(State.PLAIN)
+VALUES_NOT_READ = (
+    "Values were not read: restoring them raises DataLossError where their bytes are damaged."
+)
 _MADE = "made by the restore"
 _FAILED = {Cause.SHAPE: State.SHAPE, Cause.DTYPE: State.DTYPE}
 # What goes wrong in values that are restored, whether or not an assert fails for others.
@@ -52,7 +55,16 @@ def overlay_of(run: DryRun, findings: Sequence[Finding]) -> Overlay:
         problems=problems,
         verdicts=_verdicts(run),
         headline=headline(run, findings),
+        notes=untested(run),
     )
+
+
+def untested(run: DryRun) -> tuple[str, ...]:
+    """Return a note where a restore that passes would read values, as the check does not."""
+    steps = run.trace.steps if run.trace is not None else ()
+    reads = any(step.action is Action.RESTORE and step.names for step in steps)
+    would_read = reads and not run.has_happened and run.verdicts.restore is None
+    return (VALUES_NOT_READ,) if would_read else ()
 
 
 def _verdicts(run: DryRun) -> tuple[Verdict, ...]:

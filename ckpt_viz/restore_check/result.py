@@ -19,7 +19,7 @@ from ckpt_viz.restore_check.coverage import Part, coverage
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.exceptions import exception_of
 from ckpt_viz.restore_check.finding import Finding
-from ckpt_viz.restore_check.overlay import overlay_of
+from ckpt_viz.restore_check.overlay import overlay_of, untested
 from ckpt_viz.restore_check.verdicts import Raised
 
 
@@ -33,6 +33,10 @@ class RestoreCheck:
     TensorFlow's messages, of the checkpoint for `unresolved` and `unused_attributes`, of the
     program for `unmatched`. `findings` are what there is to know, causes before symptoms. All of
     it is as it was when `check` was called.
+
+    No stored value is read. The checksums of the index and of the object graph are tested, and
+    that every data file is there and long enough; damaged bytes of a value are found by the
+    restore alone, which raises DataLossError. `notes` says so.
     """
 
     _run: DryRun = field(repr=False)
@@ -118,6 +122,11 @@ class RestoreCheck:
     def trace(self) -> tuple[Step, ...]:
         """Every step of the restore, in its order."""
         return tuple(self._run.trace.steps) if self._run.trace is not None else ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the verdicts leave open: that the stored values were not read, if they would be."""
+        return untested(self._run)
 
     @cached_property
     def overlay(self) -> Overlay:
