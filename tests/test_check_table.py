@@ -35,13 +35,14 @@ from tests.check_rows import (
     verdicts,
     wrappers,
 )
-from tests.check_rows.contexts import graph
+from tests.check_rows.contexts import graph, skipping_slots
 from tests.check_rows.objects import (
     applied,
     filled_table,
     registered,
     sequential,
     sharded,
+    tracking_its_slot,
     training,
 )
 from tests.check_rows.saving import saved_by_another_saver, saved_training
@@ -110,6 +111,30 @@ def test_a_checkpoint_can_be_checked_in_every_state_of_being_written(tmp_path: P
             data.write_bytes(whole[data][: len(whole[data]) if data_size < 0 else data_size])
         said.append(compare(live, path).outcome.raises)
     assert said == ["OpError", "OpError", "IndexError", "IndexError", "OpError", None]
+
+
+def test_slot_that_is_an_attribute_raises_in_no_assert_that_leaves_slots_out(
+    tmp_path: Path,
+) -> None:
+    path = saved(tmp_path, v=var([1.0]), again=var([1.0]))
+    said = []
+    for options in (skipping_slots(), None):
+        check = compare(tracking_its_slot, path, options=options).check
+        (finding,) = (one for one in check.findings if one.kind is Kind.SLOT_REUSED)
+        said.append((finding.severity.value, "every assert" in finding.why))
+    assert said == [("warning", False), ("fail", True)]
+
+
+def test_latest_checkpoint_is_none_where_the_finding_on_none_says_so(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    (finding,) = cv.check(ckpt(v=var()), None).findings
+    assert "without a `checkpoint` file, or of which that file names what is gone" in finding.remedy
+    assert tf.train.latest_checkpoint(str(tmp_path)) is None
+    path = saved(tmp_path, v=var())
+    assert tf.train.latest_checkpoint(str(tmp_path)) == path  # so "there is none" would be false
+    Path(f"{path}.index").unlink()
+    assert tf.train.latest_checkpoint(str(tmp_path)) is None
 
 
 def _flip(file: str, place: int) -> None:

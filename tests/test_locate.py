@@ -58,7 +58,8 @@ def test_prefix_without_its_number_leads_to_the_highest(tmp_path: Path) -> None:
 def test_directory_with_one_checkpoint_leads_to_it(tmp_path: Path) -> None:
     _touch(tmp_path, "variables.index", "notes.txt")
     prefix = f"{tmp_path}/variables"
-    assert _resolved(tmp_path) == (prefix, f"{prefix} is the only checkpoint in {tmp_path}")
+    said = f"{prefix} is the one checkpoint with an index in {tmp_path}"
+    assert _resolved(tmp_path) == (prefix, said)
 
 
 def test_directory_with_one_series_leads_to_its_highest_number(tmp_path: Path) -> None:
@@ -187,7 +188,7 @@ def test_directory_of_a_manager_leads_to_the_latest_and_lists_all(managed: Path)
         graph = cv.graph(given)
         assert graph.provenance is not None
         assert graph.provenance.prefix == tf.train.latest_checkpoint(str(managed))
-        assert "ckpt-3 is the latest checkpoint, of 2 in" in graph.provenance.resolved
+        assert "ckpt-3 is the latest of 2 checkpoints that" in graph.provenance.resolved
         kept = graph.provenance.kept
         assert [one.prefix for one in kept] == list(state.all_model_checkpoint_paths)
         assert [one.saved_at.timestamp() for one in kept if one.saved_at] == pytest.approx(
@@ -264,3 +265,111 @@ def test_name_that_no_file_can_have_counts_as_gone(tmp_path: Path) -> None:
         'all_model_checkpoint_paths: "c-1"\n'
     )
     assert [one.exists for one in locate(str(tmp_path)).kept] == [False, True]
+
+
+# --- directories that several Savers share
+
+
+@pytest.mark.tf
+def test_directory_that_two_savers_share_tells_what_lies_there_and_what_is_named(
+    tmp_path: Path,
+) -> None:
+    import tensorflow as tf
+
+    v1, res = tf.compat.v1, tmp_path / "res"
+    with tf.Graph().as_default(), v1.Session() as session:
+        for name in ("data.chkp", "data-v2.chkp"):
+            v1.get_variable(name[:-5], (1,))
+            session.run(v1.global_variables_initializer())
+            v1.train.Saver().save(session, str(res / name))
+    assert tf.train.latest_checkpoint(str(res)) == f"{res}/data-v2.chkp"
+    graph = cv.graph(res)
+    assert graph.provenance is not None
+    assert graph.provenance.resolved == (
+        f"{res}/data-v2.chkp is the checkpoint that {res}/checkpoint names; {res}/data.chkp lies "
+        f"there, too, and {res}/checkpoint does not name it"
+    )
+    kept = [(one.prefix, one.is_named, one.is_latest) for one in graph.provenance.kept]
+    assert kept == [(f"{res}/data.chkp", False, False), (f"{res}/data-v2.chkp", True, True)]
+    assert f"also there: {res}/data.chkp\n" in f"{graph}\n"
+    with pytest.raises(CheckpointNotFoundError) as raised:
+        locate(f"{res}/data_v2")
+    assert f"{res}/data.chkp" in str(raised.value) and f"{res}/data-v2.chkp" in str(raised.value)
+
+
+def _named(directory: Path, latest: str, *paths: str) -> None:
+    lines = [f'model_checkpoint_path: "{latest}"']
+    lines += [f'all_model_checkpoint_paths: "{path}"' for path in paths]
+    (directory / "checkpoint").write_text("\n".join(lines))
+
+
+def test_state_file_that_names_what_is_gone_is_answered_with_what_lies_there(
+    tmp_path: Path,
+) -> None:
+    _touch(tmp_path, "other.index")
+    for latest in ("gone-2", "/of/another/machine/gone-2"):
+        _named(tmp_path, latest, "gone-1", latest)
+        with pytest.raises(CheckpointNotFoundError) as raised:
+            locate(str(tmp_path))
+        assert str(raised.value).endswith(f"; did you mean {tmp_path}/other?")
+    _touch(tmp_path, "gone-1.index")
+    found = locate(str(tmp_path))
+    assert found.prefix == f"{tmp_path}/gone-1"
+    assert "is gone" in found.resolved and f"{tmp_path}/other lies there, too" in found.resolved
+    assert [(one.prefix, one.exists, one.is_named, one.is_latest) for one in found.kept] == [
+        (f"{tmp_path}/other", True, False, False),
+        (f"{tmp_path}/gone-1", True, True, False),
+        (latest, False, True, True),
+    ]
+
+
+def test_latest_is_what_the_state_file_names_so_wherever_it_stands_in_the_list(
+    tmp_path: Path,
+) -> None:
+    _touch(tmp_path, "c-1.index", "c-2.index")
+    _named(tmp_path, "c-1", "c-1", "c-2")
+    assert [one.is_latest for one in locate(str(tmp_path)).kept] == [True, False]
+    _named(tmp_path, "c-1", "c-2")  # which is not even in its list
+    found = locate(str(tmp_path))
+    assert found.resolved == (
+        f"{tmp_path}/c-1 is the latest of 2 checkpoints that {tmp_path}/checkpoint names"
+    )
+    assert [(one.prefix, one.is_latest) for one in found.kept] == [
+        (f"{tmp_path}/c-2", False),
+        (f"{tmp_path}/c-1", True),
+    ]
+
+
+def test_checkpoint_of_another_directory_hides_none_of_the_same_name(tmp_path: Path) -> None:
+    _touch(tmp_path, "elsewhere/c-1.index", "run/c-1.index")
+    _named(tmp_path / "run", f"{tmp_path}/elsewhere/c-1")
+    found = locate(str(tmp_path / "run"))
+    assert found.prefix == f"{tmp_path}/elsewhere/c-1"
+    assert f"; {tmp_path}/run/c-1 lies there, too" in found.resolved
+    (tmp_path / "link").symlink_to(tmp_path / "run")
+    _named(tmp_path / "run", f"{tmp_path}/run/c-1")
+    found = locate(str(tmp_path / "link"))  # the same directory by another name
+    assert "lies there" not in found.resolved and len(found.kept) == 1
+
+
+def test_thousands_of_checkpoints_beside_the_named_one_are_counted_and_not_all_listed(
+    tmp_path: Path,
+) -> None:
+    _touch(tmp_path, *(f"c-{number}.index" for number in range(3000)))
+    _named(tmp_path, "c-0", "c-0")
+    found = locate(str(tmp_path))
+    said = f"; {tmp_path}/c-2997, {tmp_path}/c-2998, {tmp_path}/c-2999 and 2996 more lie there, too"
+    assert said in found.resolved
+    assert len(found.kept) <= 201 and found.kept[-2].prefix == f"{tmp_path}/c-2999"
+    (tmp_path / "checkpoint").unlink()
+    found = locate(str(tmp_path))
+    assert found.resolved == (
+        f"{tmp_path}/c-2999 has the highest number of 3000 with an index in {tmp_path}"
+    )
+    assert len(found.kept) <= 200 and not any(one.is_named for one in found.kept)
+
+
+def test_checkpoint_of_version_1_beside_an_index_makes_no_sentence_false(tmp_path: Path) -> None:
+    _touch(tmp_path, "new.index", "old", "old.meta")
+    said = f"{tmp_path}/new is the one checkpoint with an index in {tmp_path}"
+    assert _resolved(tmp_path) == (f"{tmp_path}/new", said)

@@ -41,15 +41,19 @@ class Format(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A checkpoint that a directory's `checkpoint` file lists, oldest first.
+    """A checkpoint of a directory: its `checkpoint` file names it, or it only lies there.
 
-    `saved_at` is in UTC, None where the file has no timestamp; `exists` says whether its
-    index is still there.
+    `saved_at` is in UTC, None where that file has no timestamp; `exists` says whether its
+    index is still there. `is_named` says that the file names it, `is_latest` that it does so as
+    the latest one. Two Savers that share a directory share the file, too: the one that saves
+    writes what it has saved itself.
     """
 
     prefix: str
     saved_at: datetime | None
     exists: bool
+    is_named: bool = True
+    is_latest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,9 @@ class Provenance:
     """Where a saved graph was read from.
 
     `given` is the path as passed, `prefix` that of the files that were read. `resolved` says
-    in a sentence how one led to the other, "" where they are the same. `kept` are all
-    checkpoints of the directory, where that was given.
+    in a sentence how one led to the other, "" where they are the same. `kept` are the
+    checkpoints of the directory, where that was given: those that its `checkpoint` file names,
+    oldest first, after those that it does not.
     """
 
     given: str

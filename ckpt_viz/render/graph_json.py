@@ -40,6 +40,8 @@ def _provenance(found: Provenance | None) -> dict[str, Any] | None:
                 "prefix": kept.prefix,
                 "saved_at": kept.saved_at.isoformat() if kept.saved_at is not None else None,
                 "exists": kept.exists,
+                "named": kept.is_named,
+                "latest": kept.is_latest,
             }
             for kept in found.kept
         ],

@@ -51,13 +51,18 @@ def notes(graph: Graph) -> tuple[str, ...]:
     if found.format in (Format.NAME_BASED, Format.NAME_BASED_V1):
         lines.append(f"{found.prefix} is a {found.format.value}: names of variables, no objects")
     if len(found.kept) > 1:
-        lines += [_kept_words(kept, found.prefix) for kept in found.kept[-_MAX_KEPT:]]
+        named = [kept for kept in found.kept if kept.is_named]
+        others = [kept for kept in found.kept if not kept.is_named]
+        told = [*others[-_MAX_KEPT:], *named[-_MAX_KEPT:]]
+        lines += [_kept_words(kept, found.prefix) for kept in told]
     return tuple(lines)
 
 
 def _kept_words(kept: Kept, shown: str) -> str:
     when = f", saved {kept.saved_at:%Y-%m-%d %H:%M:%S} UTC" if kept.saved_at else ""
     mark = ", shown here" if kept.prefix == shown else ""
+    if not kept.is_named:
+        return f"also there: {kept.prefix}{mark}"
     return f"kept: {kept.prefix}{when}{mark}{'' if kept.exists else ', gone'}"
 
 

@@ -10,11 +10,16 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ckpt_viz.errors import CheckpointNotFoundError, OutsideError, UnsupportedError
-from ckpt_viz.formats.checkpoint_state import STATE_FILE, State, read_checkpoint_state
+from ckpt_viz.errors import (
+    CheckpointNotFoundError,
+    CkptVizError,
+    OutsideError,
+    UnsupportedError,
+)
+from ckpt_viz.formats.checkpoint_state import STATE_FILE, Listed, State, read_checkpoint_state
 from ckpt_viz.formats.files import (
     is_directory,
     is_file,
@@ -41,6 +46,8 @@ META = ".meta"
 _SHARD = re.compile(r"(.*)\.data-[0-9]{5}-of-[0-9]{5}", re.DOTALL)
 _V1_SHARD = re.compile(r"(.*)-([0-9]{5}|\?{5})-of-([0-9]{5})", re.DOTALL)
 _NUMBERED = re.compile(r"(.*)-([0-9]+)", re.DOTALL)
+_MOST_LISTED = 3  # in a sentence
+_MOST_UNNAMED = 200  # beside those that the `checkpoint` file names
 # What begins like this is often taken for a checkpoint.
 _OTHERS = {
     b"\x89HDF": "an HDF5 file, as Keras saves weights in: load it with model.load_weights",
@@ -186,16 +193,16 @@ def _in_directory(path: str) -> Location:
     state = read_checkpoint_state(path)
     if state is not None:
         return _of_state(path, path, state)
-    names = _prefix_names(path)
+    names = sorted(_prefix_names(path), key=_by_number)
     if len(names) == 1:
         prefix = join(path, names[0])
-        return _at_prefix(path, prefix, f"{prefix} is the only checkpoint in {path}")
+        resolved = f"{prefix} is the one checkpoint with an index in {path}"
+        return _at_prefix(path, prefix, resolved, _unnamed(path, names))
     latest = _latest_of_one_series(names)
     if latest is not None:
         prefix = join(path, latest)
-        return _at_prefix(
-            path, prefix, f"{prefix} has the highest number of {len(names)} checkpoints in {path}"
-        )
+        resolved = f"{prefix} has the highest number of {len(names)} with an index in {path}"
+        return _at_prefix(path, prefix, resolved, _unnamed(path, names))
     if not names:
         raise CheckpointNotFoundError(
             f"{path}: a directory without a checkpoint; expected a prefix such as "
@@ -209,29 +216,84 @@ def _in_directory(path: str) -> Location:
 
 def _of_state(given: str, directory: str, state: State) -> Location:
     """Return the location of the latest checkpoint that a directory's `checkpoint` file names."""
-    kept = tuple(
-        Kept(listed.prefix, listed.saved_at, _is_there(listed.prefix)) for listed in state.listed
+    listed = state.listed
+    if state.latest not in {one.prefix for one in listed}:
+        listed = (*listed, Listed(state.latest, None))
+    named = tuple(
+        Kept(
+            one.prefix,
+            one.saved_at,
+            _is_there(one.prefix),
+            is_latest=one.prefix == state.latest,
+        )
+        for one in listed
     )
     if not (may_be_read(state.latest) and may_be_read(state.latest + INDEX)):
         raise OutsideError(
             f"{join(directory, STATE_FILE)}: names {state.latest}, which may not be read: it leads "
             "out of the directory that holds the files, or is hidden"
         )
-    which = f"the latest checkpoint, of {len(kept)}" if len(kept) > 1 else "the only checkpoint"
+    file = join(directory, STATE_FILE)
+    others = _others(directory, [one.prefix for one in listed])
+    unnamed = _unnamed(directory, others)
+    beside = _beside([one.prefix for one in unnamed], len(others[:-_MOST_UNNAMED]), file)
+    kept = (*unnamed, *named)
     if _is_there(state.latest):
-        resolved = f"{state.latest} is {which} in {directory}"
+        which = f"the latest of {len(named)} checkpoints" if len(named) > 1 else "the checkpoint"
+        resolved = f"{state.latest} is {which} that {file} names{beside}"
         return _checkpoint_at(given, state.latest, resolved, kept)
-    present = [one.prefix for one in kept if one.exists]
+    present = [one.prefix for one in named if one.exists]
     if present:
         resolved = (
             f"{state.latest}, the latest checkpoint of {directory}, is gone; {present[-1]} is the "
-            "latest that is there"
+            f"last that {file} names and that is there{beside}"
         )
         return _checkpoint_at(given, present[-1], resolved, kept)
     raise CheckpointNotFoundError(
-        f"{join(directory, STATE_FILE)}: names {state.latest} and {len(kept)} checkpoints in all, "
-        f"found none of them; expected a file {state.latest}{INDEX}{_hint(state.latest)}"
+        f"{file}: names {state.latest} and {len(named)} checkpoints in all, found none of them; "
+        f"expected a file {state.latest}{INDEX}{_hint(state.latest, directory)}"
     )
+
+
+def _others(directory: str, named: Iterable[str]) -> list[str]:
+    """Return the checkpoints that lie in a directory beside those that are named.
+
+    None where it cannot be listed: what its `checkpoint` file names can be opened all the same.
+    """
+    try:
+        names = _prefix_names(directory)
+    except (CkptVizError, OSError):
+        return []
+    here = _place(directory)
+    known = {split(prefix)[1] for prefix in named if _place(split(prefix)[0]) == here}
+    return sorted((name for name in names if name not in known), key=_by_number)
+
+
+def _beside(prefixes: Sequence[str], others: int, file: str) -> str:
+    """Return what is said of checkpoints, and so many others, that a state file does not name."""
+    if not prefixes:
+        return ""
+    listed = prefixes[-_MOST_LISTED:]
+    unlisted = len(prefixes) - len(listed) + others
+    lie, them = ("lies", "it") if len(prefixes) == 1 else ("lie", "them")
+    more = f" and {unlisted} more" if unlisted else ""
+    return f"; {', '.join(listed)}{more} {lie} there, too, and {file} does not name {them}"
+
+
+def _unnamed(directory: str, names: Sequence[str]) -> tuple[Kept, ...]:
+    """Return checkpoints that lie in a directory, the last ones of very many."""
+    prefixes = (join(directory, name) for name in names[-_MOST_UNNAMED:])
+    return tuple(Kept(one, None, True, is_named=False) for one in prefixes if _is_there(one))
+
+
+def _place(directory: str) -> str:
+    return directory.rstrip("/") if is_remote(directory) else os.path.realpath(directory or ".")
+
+
+def _by_number(name: str) -> tuple[str, int, str]:
+    """Return what sorts names, those of a series by their number."""
+    numbered = _NUMBERED.fullmatch(name)
+    return (name, -1, name) if numbered is None else (numbered[1], int(numbered[2][-18:]), name)
 
 
 def _is_there(prefix: str) -> bool:
@@ -292,8 +354,9 @@ def _renamed(found: Location, given: str, resolved: str, kept: tuple[Kept, ...] 
     )
 
 
-def _hint(path: str) -> str:
-    directory, _ = split(path)
+def _hint(path: str, directory: str | None = None) -> str:
+    """Return the checkpoints in a directory, that of the path itself if no other is given."""
+    directory = split(path)[0] if directory is None else directory
     prefixes = [join(directory, name) for name in _prefix_names(directory)]
     close = difflib.get_close_matches(path, prefixes, n=3, cutoff=0.6) or prefixes
     return f"; did you mean {_listed(close)}?" if close else ""
@@ -313,5 +376,6 @@ def _names(directory: str) -> list[str]:
 
 
 def _listed(prefixes: Sequence[str]) -> str:
-    shown = " or ".join(prefixes[:3])
-    return shown if len(prefixes) <= 3 else f"{shown} ({len(prefixes) - 3} more)"
+    shown = " or ".join(prefixes[:_MOST_LISTED])
+    more = len(prefixes) - _MOST_LISTED
+    return shown if more <= 0 else f"{shown} ({more} more)"

@@ -212,6 +212,8 @@ def _told(kept: Kept, scope: Confinement) -> Mapping[str, str | bool | None]:
         "path": _contents_path(kept.prefix, scope) if may_be_shown else None,
         "saved_at": None if kept.saved_at is None else kept.saved_at.isoformat(),
         "exists": kept.exists,
+        "named": kept.is_named,
+        "latest": kept.is_latest,
     }
 
 

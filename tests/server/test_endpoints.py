@@ -75,9 +75,9 @@ async def test_what_tensorflow_wrote_is_sent_as_the_explorer_shows_it(
         ("ckpts/adam/ckpt-1", "ckpts/adam/ckpt-1", ""),
         ("/ckpts/adam/ckpt-1.index", "ckpts/adam/ckpt-1", "is the index of the checkpoint"),
         ("ckpts/adam/ckpt-1.data-00000-of-00001", "ckpts/adam/ckpt-1", "is a shard of"),
-        ("ckpts/adam", "ckpts/adam/ckpt-1", "is the only checkpoint in ckpts/adam"),
-        ("ckpts/state", "ckpts/state/ckpt-2", "is the latest checkpoint, of 2 in ckpts/state"),
-        ("ckpts/state/checkpoint", "ckpts/state/ckpt-2", "is the latest checkpoint"),
+        ("ckpts/adam", "ckpts/adam/ckpt-1", "is the one checkpoint with an index in ckpts/adam"),
+        ("ckpts/state", "ckpts/state/ckpt-2", "is the latest of 2 checkpoints that ckpts/state"),
+        ("ckpts/state/checkpoint", "ckpts/state/ckpt-2", "is the latest of 2 checkpoints"),
         ("ckpts/saved_model", "ckpts/saved_model", "ckpts/saved_model is a SavedModel"),
         ("ckpts/saved_model/saved_model.pb", "ckpts/saved_model", "is part of the SavedModel"),
         ("ckpts/name_based/model.meta", "ckpts/name_based/model", "is the MetaGraph of"),
@@ -117,6 +117,23 @@ async def test_kept_checkpoints_are_told_with_what_is_gone(seeded: Path, ask: As
     assert all(kept["saved_at"].endswith("+00:00") for kept in told["kept"])
 
 
+async def test_checkpoints_that_the_state_file_does_not_name_are_told_too(
+    seeded: Path, root: Path, ask: Ask
+) -> None:
+    state = root / "ckpts/state"
+    write_bundle(state / "other", {"a": floats(1.0)})
+    write_bundle(state / ".hidden", {"a": floats(1.0)})
+    (state / "out.index").symlink_to("/etc/hostname")
+    told = (await ask("graph", path="ckpts/state")).json
+    assert [(one["path"], one["named"], one["latest"]) for one in told["kept"]] == [
+        ("ckpts/state/other", False, False),
+        ("ckpts/state/ckpt-1", True, False),
+        ("ckpts/state/ckpt-2", True, True),
+    ]
+    assert "ckpts/state/other" in told["resolved"]
+    assert "out" not in told["resolved"] and ".hidden" not in told["resolved"]
+
+
 async def test_absolute_paths_in_a_state_file_become_contents_paths(root: Path, ask: Ask) -> None:
     for number in (1, 2):
         write_bundle(root / f"ckpt-{number}", {"a": floats(1.0)})
@@ -127,7 +144,7 @@ async def test_absolute_paths_in_a_state_file_become_contents_paths(root: Path, 
     (root / "run" / "checkpoint").write_text("\n".join(lines))
     told = (await ask("graph", path="run")).json
     assert told["title"] == "ckpt-2"
-    assert told["resolved"] == "ckpt-2 is the latest checkpoint, of 3 in run"
+    assert told["resolved"] == "ckpt-2 is the latest of 3 checkpoints that run/checkpoint names"
     assert [kept["path"] for kept in told["kept"]] == ["ckpt-1", "ckpt-2", None]
     assert [kept["exists"] for kept in told["kept"]] == [True, True, False]
 

@@ -348,7 +348,7 @@ def test_what_will_not_be_saved_or_is_missing_is_marked_and_explained(lab: Jupyt
     expect(row(partial, "kept")).to_contain_text("! value missing")
     details = partial.locator(".ckv-details")
     expect(details).to_contain_text("the object graph is missing")
-    expect(details).to_contain_text("ckpt-2 is the latest checkpoint, of 2 in")
+    expect(details).to_contain_text("ckpt-2 is the latest of 2 checkpoints that")
     expect(details).to_contain_text("ckpt-1, saved 20")
     partial.scroll_into_view_if_needed()
     details.scroll_into_view_if_needed()

@@ -76,9 +76,9 @@ def no_checkpoint(run: DryRun) -> Iterator[Finding]:
             Kind.WRONG_PATH,
             None,
             None,
-            f"There is no checkpoint (the path is None): restore() {does}.",
+            f"No checkpoint is given, the path is None: restore() {does}.",
             "Look at what tf.train.latest_checkpoint() was given: it returns None for a directory "
-            "without a `checkpoint` file.",
+            "without a `checkpoint` file, or of which that file names what is gone.",
         )
 
 

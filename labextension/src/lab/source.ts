@@ -5,18 +5,21 @@ import type { Ask } from "../kernel";
 import { bytesOf } from "../shared";
 import type { ViewState } from "../view";
 
-/** A checkpoint that is kept beside others. */
+/** A checkpoint that lies beside others, or is said to. */
 export interface Kept {
   /** Its contents path; null where it lies outside of the server's root. */
   readonly path: string | null;
   readonly exists: boolean;
+  /** Whether the state file of its directory names it, and whether as the latest. */
+  readonly named: boolean;
+  readonly latest: boolean;
 }
 
 export interface Loaded {
   readonly payload: Uint8Array;
   /** What is worth knowing about it, a sentence each. */
   readonly notes: readonly string[];
-  /** The checkpoints that a state file lists, the latest last. */
+  /** The checkpoints of a directory: those that its state file names come last, oldest first. */
   readonly kept: readonly Kept[];
   /** What was selected and open before, in the ids of this graph. */
   readonly state: Partial<ViewState>;

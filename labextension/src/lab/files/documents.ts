@@ -159,7 +159,8 @@ class Factory extends ABCWidgetFactory<CheckpointDocument> {
     // What is compared is the checkpoint that was the latest one, and not what will be.
     let latest: string | null = null;
     content.loaded.connect((_, kept) => {
-      latest = [...kept].reverse().find(({ exists }) => exists)?.path ?? null;
+      const named = [...kept].reverse().filter((one) => one.exists && one.named);
+      latest = (named.find((one) => one.latest) ?? named[0])?.path ?? null;
     });
     const compare = (against: string) => this.#compare(latest ?? shown, against);
     const items = this.#tabs.toolbar(

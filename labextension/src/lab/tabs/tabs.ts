@@ -158,7 +158,7 @@ export class Tabs {
   }
 }
 
-/** The checkpoints that a directory keeps, the latest first; nothing where there is one. */
+/** The checkpoints of a directory, the last saved first; nothing where there is one. */
 class KeptChoice extends Widget {
   readonly #select: HTMLSelectElement;
   readonly #trans: TranslationBundle;
@@ -180,18 +180,25 @@ class KeptChoice extends Widget {
   /** One that is kept tells of no others: what was listed stays. */
   list(kept: readonly Kept[]): void {
     if (kept.length > 1) {
-      this.#select.replaceChildren(
-        ...[...kept].reverse().map((one, place) => this.#option(one, place)),
-      );
+      this.#select.replaceChildren(...[...kept].reverse().map((one) => this.#option(one)));
       this.show();
     }
   }
 
-  #option({ path, exists }: Kept, place: number): HTMLOptionElement {
+  #option({ path, exists, named, latest }: Kept): HTMLOptionElement {
     const name = path === null ? "…" : PathExt.basename(prefixOf(path));
-    const latest = place === 0 ? this.#trans.__("%1 (latest)", name) : name;
-    const element = new Option(exists ? latest : this.#trans.__("%1 (gone)", name), path ?? "");
+    const element = new Option(this.#words(name, exists, named, latest), path ?? "");
     element.disabled = path === null || !exists;
     return element;
+  }
+
+  #words(name: string, exists: boolean, named: boolean, latest: boolean): string {
+    if (!exists) {
+      return this.#trans.__("%1 (gone)", name);
+    }
+    if (!named) {
+      return this.#trans.__("%1 (not in the checkpoint file)", name);
+    }
+    return latest ? this.#trans.__("%1 (latest)", name) : name;
   }
 }
