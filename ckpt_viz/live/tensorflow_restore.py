@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+from ckpt_viz.live.shadows import instance_dict
 from ckpt_viz.live.tensorflow_private import (
     base_dtype_name,
     legacy_attribute_name,
     private,
     serializes_itself,
 )
-from ckpt_viz.live.untouched import instance_dict
 
 _OBJECT_ATTRIBUTES = ".ATTRIBUTES/"
 _NONE: tuple[str, ...] = ()
