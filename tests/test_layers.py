@@ -44,7 +44,8 @@ LAYERS = (
     {"live.wrappers"},
     {"live.shadows"},
     {"live.tensorflow_restore", "live.accessors", "live.saver", "live.untracked"},
-    {"live.facts", "live.iterators", "live.opening", "live.tables", "live.walk"},
+    {"live.facts"},
+    {"live.building", "live.iterators", "live.opening", "live.tables", "live.walk"},
     {"live.restore_side", "live.source"},
     {"live.restore_target"},
     {"live.status"},
@@ -53,6 +54,7 @@ LAYERS = (
     {"restore_check.of_files", "restore_check.of_saver"},
     {"restore_check.coverage", "restore_check.finding"},
     {"restore_check.case", "restore_check.failures"},
+    {"restore_check.outlook"},
     {
         "restore_check.rules.by_name",
         "restore_check.rules.leftovers",

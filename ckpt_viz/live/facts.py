@@ -146,6 +146,19 @@ def weights_of(layer: Any) -> list[Any]:
         return []
 
 
+def trainable_variables_of(layer: Any) -> list[Any] | None:
+    """Return the variables of a Keras layer that its training changes, in Keras' order.
+
+    None for what is no layer, and for one that refuses.
+    """
+    if not _is_of_keras(layer):
+        return None
+    try:
+        return list(layer.trainable_variables)
+    except Exception:  # the user's own may do anything
+        return None
+
+
 def is_kept_by_keras(obj: object, attribute: str) -> bool:
     """Return whether an attribute is Keras' own business.
 

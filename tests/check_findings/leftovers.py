@@ -11,6 +11,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.finding import Kind
 from tests.check_findings.objects import replaced_block, saved_with, two_blocks
 from tests.check_findings.table import DEFERRED, ERROR, FAIL, Maker, Pair, Rows
@@ -373,6 +374,237 @@ def module_lacks_a_variable(at: Path) -> Pair:
 def optimizer_of_another_generation_is_not_built(at: Path) -> Pair:
     path = saved_with(at, keras_3_adam)
     return Pair(path, lambda: ckpt(model=module(a=var([1.0, 2.0])), optimizer=legacy_adam()))
+
+
+# --- what is known before it is built
+
+
+def _fitted(at: Path, was: Callable[[], Any], now: Callable[[], Any]) -> Pair:
+    """Save a program after it was built, and restore another before it is."""
+    source = was()
+    _build(source)
+    return Pair(save_any(at, source), now, after=_build)
+
+
+def _build(target: Any) -> None:
+    """Build what a program has: call the model, and make what its optimizer keeps."""
+    model = target.model
+    if hasattr(model, "layers"):
+        called(model)
+    optimizer = getattr(target, "optimizer", None)
+    if optimizer is None:
+        return
+    variables = list(model.trainable_variables)
+    if hasattr(optimizer, "_create_all_weights"):  # a legacy one: a step would change its values
+        optimizer._create_all_weights(variables)
+    else:
+        optimizer.build(variables)
+
+
+def _layers(keras: Any, *layers: str | int) -> Any:
+    """Return a Sequential that is not built: dense layers by their units, others by name."""
+    made = {
+        "dropout": lambda: keras.layers.Dropout(0.5),
+        "normalization": lambda: keras.layers.BatchNormalization(),
+        "bias": lambda: keras.layers.Dense(2, use_bias=False),
+    }
+    dense = keras.layers.Dense
+    return keras.Sequential([made[n]() if isinstance(n, str) else dense(n) for n in layers])
+
+
+def _named(keras: Any, **units: int) -> Any:
+    """Return a model of the program's own, not built, with a dense layer for each name."""
+    base: Any = keras.Model
+
+    class Named(base):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            for name, number in units.items():
+                setattr(self, name, keras.layers.Dense(number))
+
+        def build(self, shape: Any) -> None:
+            for name, number in units.items():
+                getattr(self, name).build(shape)
+                shape = (*tuple(shape)[:-1], number)
+            self.built = True
+
+        def call(self, x: Any) -> Any:
+            for name in units:
+                x = getattr(self, name)(x)
+            return x
+
+    return Named()
+
+
+# Models that are not built, by what differs of the saved ones, and what is said of them.
+_MODELS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Severity, str]] = {
+    "as_saved": (
+        lambda k: _layers(k, 4, "normalization", "dropout", 2),
+        lambda k: _layers(k, 4, "normalization", "dropout", 2),
+        DEFERRED,
+        "for the same inputs; assert_consumed() passes only then",
+    ),
+    "with_other_units": (
+        lambda k: _layers(k, 4, 2),
+        lambda k: _layers(k, 5, 2),
+        FAIL,
+        "was saved with the shape (3, 4), and will have (?, 5) (",
+    ),
+    "with_a_layer_less": (lambda k: _layers(k, 4, 2), lambda k: _layers(k, 4), FAIL, "no place in"),
+    "with_a_layer_more": (
+        lambda k: _layers(k, 4, 2),
+        lambda k: _layers(k, 4, 2, 3),
+        FAIL,
+        "was not saved in",
+    ),
+    "with_a_layer_before": (
+        lambda k: _layers(k, 4, 2),
+        lambda k: _layers(k, "dropout", 4, 2),
+        FAIL,
+        "finds no place in a Dropout",
+    ),
+    "with_another_class": (
+        lambda k: _layers(k, 4, "normalization"),
+        lambda k: _layers(k, 4, 4),
+        FAIL,
+        "finds no place in a Dense",
+    ),
+    "with_a_bias": (
+        lambda k: _layers(k, 4, "bias"),
+        lambda k: _layers(k, 4, 2),
+        FAIL,
+        "nothing was saved for",
+    ),
+    "of_a_class_of_its_own": (
+        lambda k: _named(k, a=4, b=2),
+        lambda k: _named(k, a=4, b=2),
+        DEFERRED,
+        "assert_consumed() passes then if the program's own code makes what was",
+    ),
+    "of_a_class_of_its_own_with_other_units": (
+        lambda k: _named(k, a=4, b=2),
+        lambda k: _named(k, a=4, b=3),
+        FAIL,
+        "(root).model.b",
+    ),
+    "with_a_renamed_layer": (
+        lambda k: _named(k, a=4, b=2),
+        lambda k: _named(k, a=4, c=2),
+        DEFERRED,
+        "may not fit then: 'c' was not saved in (root).model, where 'b' was",
+    ),
+    "of_a_class_of_its_own_with_a_layer_less": (
+        lambda k: _named(k, a=4, b=2),
+        lambda k: _named(k, a=4),
+        DEFERRED,
+        "may not fit then: 'b' of (root).model is not there yet",
+    ),
+}
+
+
+def _model_not_built(library: Callable[[], Any], name: str) -> Maker:
+    was, now, *_ = _MODELS[name]
+
+    def pair(at: Path) -> Pair:
+        keras = library()
+        return _fitted(at, lambda: ckpt(model=was(keras)), lambda: ckpt(model=now(keras)))
+
+    pair.__name__ = f"{library.__name__}_model_{name}"
+    return pair
+
+
+for _library, (_name, (*_, _severity, _words)) in product((keras_3, keras_2), _MODELS.items()):
+    _kind = Kind.DEFERRED if _severity is DEFERRED else Kind.NOT_BUILT
+    shows(_kind, _severity, None, None, _words)(_model_not_built(_library, _name))
+    if _severity is DEFERRED:
+        silent(Kind.NOT_BUILT)(_model_not_built(_library, _name))
+
+
+# Optimizers that are not built, by what differs of the saved ones: what makes each from the
+# module of its generation, how much of the model is frozen, and what is said of them.
+_Of = Callable[[Any], Any]
+_OPTIMIZERS: dict[str, tuple[_Of, _Of, int, Severity, str]] = {
+    "as_saved": (
+        lambda o: o.Adam(amsgrad=True),
+        lambda o: o.Adam(amsgrad=True),
+        0,
+        DEFERRED,
+        "of the same variables; assert_consumed() passes only then",
+    ),
+    "without_slots": (lambda o: o.Adam(), lambda o: o.SGD(), 0, FAIL, "This SGD is not built yet"),
+    "with_more_slots": (
+        lambda o: o.Adam(),
+        lambda o: o.Adam(amsgrad=True),
+        0,
+        FAIL,
+        "was saved with slots",
+    ),
+    "for_a_model_that_is_partly_frozen": (
+        lambda o: o.Adam(),
+        lambda o: o.Adam(),
+        1,
+        FAIL,
+        "which is not trainable now",
+    ),
+}
+_MODULES: dict[str, Callable[[], Any]] = {
+    "keras_3": lambda: keras_3().optimizers,
+    "keras_2": lambda: keras_2().optimizers,
+    "legacy": lambda: keras_2().optimizers.legacy,
+}
+
+
+def _optimizer_for_a_model(generation: str, name: str, *, builds: bool) -> Maker:
+    was, now, frozen, *_ = _OPTIMIZERS[name]
+
+    def pair(at: Path) -> Pair:
+        keras = keras_3() if generation == "keras_3" else keras_2()
+        optimizers = _MODULES[generation]()
+
+        def live() -> Any:
+            model = _layers(keras, 4, 2)
+            if builds:
+                called(model)
+            for layer in model.layers[:frozen]:
+                layer.trainable = False
+            return ckpt(model=model, optimizer=now(optimizers))
+
+        return _fitted(
+            at, lambda: ckpt(model=_layers(keras, 4, 2), optimizer=was(optimizers)), live
+        )
+
+    model = "a_model" if builds else "a_model_not_built"
+    pair.__name__ = f"{generation}_optimizer_{name}_of_{model}"
+    return pair
+
+
+for _generation, (_name, (*_, _severity, _words)), _builds in product(
+    _MODULES, _OPTIMIZERS.items(), (True, False)
+):
+    if _generation == "legacy" and "frozen" in _name:  # the restore itself makes what was saved
+        _severity, _words = DEFERRED, "assert_consumed() passes only then"
+    _kind = Kind.DEFERRED if _severity is DEFERRED else Kind.NOT_BUILT
+    shows(_kind, _severity, None, "(root).optimizer", _words)(
+        _optimizer_for_a_model(_generation, _name, builds=_builds)
+    )
+
+
+@shows(Kind.DEFERRED, DEFERRED, None, "(root).optimizer", "may not fit then", "check again")
+def keras_3_optimizer_with_as_many_slots_of_other_names(at: Path) -> Pair:
+    optimizers = keras_3().optimizers
+
+    def program(optimizer: Any) -> Any:
+        return ckpt(model=keras_3_sequential(4, 2), optimizer=optimizer)
+
+    return _fitted(at, lambda: program(optimizers.Adam()), lambda: program(optimizers.Adamax()))
+
+
+@shows(Kind.DEFERRED, DEFERRED, None, "(root).optimizer", "what Muon makes is not known before")
+def keras_3_optimizer_that_is_in_no_table(at: Path) -> Pair:
+    def program() -> Any:
+        return ckpt(model=keras_3_sequential(4, 2), optimizer=keras_3().optimizers.Muon())
+
+    return _fitted(at, program, program)
 
 
 # --- save_counter

@@ -32,6 +32,7 @@ class Real:
     raised: Exception | None = None
     asserts: dict[str, Exception | None] = field(default_factory=dict)
     taken: dict[int, Any] = field(default_factory=dict)
+    building: list[Exception | None] = field(default_factory=list)
 
     @property
     def saved(self) -> cv.ObjectGraph:
@@ -55,6 +56,30 @@ class Real:
         """Return those of the objects that are variables of the program."""
         return [obj for obj in objects if obj in self.before]
 
+    def built(self) -> Exception | None:
+        """Build what the restore waits for, once, and return what that raises."""
+        if not self.building:
+            assert self.pair.after is not None, "the pair does not tell how it is built"
+            after = self.pair.after
+            self.building.append(raised_by(lambda: after(self.target)))
+        return self.building[0]
+
+    def holds_when_built(self, node: int) -> bool:
+        """Return whether the program has the value of a saved node in its place, built.
+
+        An optimizer that is built by a step has gone on from there.
+        """
+        graph = cv.graph(self.target)
+        name = self.saved.name(node)
+        found = next((i for i in range(len(graph.nodes)) if graph.name(i) == name), None)
+        if found is None:
+            return False
+        slot = graph.nodes[found].slot
+        holder = slot.optimizer if slot is not None else graph.tree.parents[found]
+        if holder is not None and is_built_by_a_step(graph.object(holder)):
+            return True
+        return bool(np.array_equal(value_of(graph.object(found)), self.stored(node)))
+
     @property
     def trace(self) -> Trace:
         assert isinstance(self.check._run.trace, Trace)
@@ -66,6 +91,10 @@ class Real:
 
 def value_of(variable: Any) -> Any:
     return np.array(variable.numpy() if hasattr(variable, "numpy") else variable)
+
+
+def is_built_by_a_step(optimizer: object) -> bool:
+    return hasattr(optimizer, "apply_gradients") and not hasattr(type(optimizer), "build")
 
 
 _ASSERTS = ("assert_existing_objects_matched", "assert_consumed", "assert_nontrivial_match")

@@ -125,7 +125,11 @@ def layer_frozen_on_both_sides(at: Path) -> Pair:
 @silent(Kind.CROSS_WIRED)
 def optimizer_not_built_and_layer_frozen(at: Path) -> Pair:
     path = save_any(at, frozen(False))
-    return Pair(path, lambda: ckpt(model=keras_3_sequential(3, 3, 3), optimizer=keras_3_adam()))
+    return Pair(
+        path,
+        lambda: ckpt(model=keras_3_sequential(3, 3, 3), optimizer=keras_3_adam()),
+        after=lambda target: target.optimizer.build(target.model.trainable_variables),
+    )
 
 
 # --- swapped

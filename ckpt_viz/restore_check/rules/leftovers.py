@@ -12,6 +12,7 @@ from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case, is_optimizer, subtree
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
+from ckpt_viz.restore_check.outlook import outlook
 from ckpt_viz.words import count
 
 # Where Keras keeps what no restore needs: TensorFlow 1.13 to 2.0 saved a layer's configuration.
@@ -103,7 +104,9 @@ def _everything_else(case: Case, number: int) -> str:
 def not_built(case: Case, told: Told) -> Iterator[Finding]:
     """Find what will not get its values though it is built later, or was saved too early."""
     seen: set[int] = set()
-    for obj, nodes in _trapped(case, _waiting(case, told)).items():
+    waiting = _waiting(case, told)
+    trapped = _trapped(case, waiting)
+    for obj, nodes in trapped.items():
         yield case.finding(
             Severity.FAIL,
             Kind.NOT_BUILT,
@@ -114,37 +117,101 @@ def not_built(case: Case, told: Told) -> Iterator[Finding]:
             nodes=[low for node in nodes for low in case.unbound_below(node, seen)],
             objects=(obj,),
         )
+    for obj in waiting:
+        if seen.isdisjoint(waiting[obj]):
+            yield from _unfit(case, obj)
     yield from _saved_unbuilt(case, told)
+
+
+def _unfit(case: Case, obj: int) -> Iterator[Finding]:
+    """Find what will not fit an object when it is built."""
+    misfits = sorted(outlook(case, obj).misfits, key=lambda misfit: not misfit.nodes)
+    if not misfits:
+        return
+    it = case.live_object(obj)
+    more = f" ({len(misfits) - 1} more)" if len(misfits) > 1 else ""
+    yield case.finding(
+        Severity.FAIL,
+        Kind.NOT_BUILT,
+        f"This {type(it).__name__} is not built yet, and will not fit the checkpoint when it is: "
+        f"{misfits[0].why}{more}.",
+        "Make the optimizer as it was when it was saved, or restore the model alone."
+        if facts.is_optimizer(it)
+        else "Make its layers as they were when they were saved.",
+        nodes=dict.fromkeys(node for misfit in misfits for node in misfit.nodes),
+        objects=(obj,),
+    )
 
 
 def deferred(case: Case, told: Told) -> Iterator[Finding]:
     """Find saved values that wait for something to be built."""
     seen: set[int] = set()
-    for obj, nodes in _waiting(case, told).items():
+    waiting = _waiting(case, told)
+    looks = {obj: outlook(case, obj) for obj in (*waiting, *_slot_makers(case, waiting))}
+    placed = set[int]().union(*(look.placed for look in looks.values()))
+    everything_fits = (
+        all(look.fits for look in looks.values())
+        and case.unresolved <= placed
+        and not case.unmatched
+        and not case.trace.unused_attributes
+    )
+    for obj, nodes in waiting.items():
         below = [low for node in nodes for low in case.unbound_below(node, seen)]
         below += [slot for node in below for slot in case.saved_slots_of(node)]
-        number = sum(node in case.unresolved for node in below)
-        if not number:
+        left = [node for node in below if node in case.unresolved]
+        if not left:
             continue
-        it = case.live_object(obj)
-        build = (
-            "call the model once"
-            if not facts.is_optimizer(it)
-            else "make a step"
-            if facts.is_built_by_a_step(it)
-            else "optimizer.build(variables), or make a step"
-        )
-        if any(case.saved.tree.labels[node] == "adapt_mean" for node in below):
-            build += ", then finalize_state() of the layers that were adapted"
+        it, look = case.live_object(obj), looks[obj]
+        wait = f"{count(len(left), 'saved value')} {'waits' if len(left) == 1 else 'wait'}"
+        until = f"{wait} until this {type(it).__name__} is built"
+        build = _how_to_build(case, it, below)
+        is_known = not look.doubts and placed.issuperset(left)
+        if not is_known:
+            doubt = look.doubts[0] if look.doubts else "not all of them have a place"
+            why = f"{until}, and may not fit then: {doubt}."
+        elif not everything_fits:
+            why = f"{until}, and fit; assert_consumed() depends on the other findings."
+        elif any(look.is_by_code for look in looks.values()):
+            why = (
+                f"{until}; assert_consumed() passes then if the program's own code makes what was "
+                "saved."
+            )
+        else:
+            alike = "of the same variables" if facts.is_optimizer(it) else "for the same inputs"
+            why = f"{until} {alike}; assert_consumed() passes only then."
         yield case.finding(
             Severity.DEFERRED,
             Kind.DEFERRED,
-            f"{count(number, 'saved value')} {'waits' if number == 1 else 'wait'} until this "
-            f"{type(it).__name__} is built; assert_consumed() passes only then.",
-            f"Build it before the assert: {build}.",
+            why,
+            f"Build it before the assert: {build}."
+            if is_known
+            else f"Build it and check again, before you rely on it: {build}.",
             nodes=below,
             objects=(obj,),
         )
+
+
+def _slot_makers(case: Case, waiting: Mapping[int, Iterable[int]]) -> set[int]:
+    """Return the unbuilt optimizers that do not wait themselves, and make slots of what does."""
+    tops = [node for nodes in waiting.values() for node in nodes]
+    below = {low for top in tops for low in subtree(case.saved, top)}
+    slots = [case.saved.nodes[slot].slot for low in below for slot in case.saved_slots_of(low)]
+    makers = {slot.optimizer for slot in slots if slot is not None} & case.bound.keys()
+    found = {case.bound[node] for node in makers if node is not None} - waiting.keys()
+    return {obj for obj in found if facts.is_unbuilt(case.live_object(obj))}
+
+
+def _how_to_build(case: Case, it: object, waiting: Iterable[int]) -> str:
+    build = (
+        "call the model once"
+        if not facts.is_optimizer(it)
+        else "make a step"
+        if facts.is_built_by_a_step(it)
+        else "optimizer.build(variables), or make a step"
+    )
+    if any(case.saved.tree.labels[node] == "adapt_mean" for node in waiting):
+        build += ", then finalize_state() of the layers that were adapted"
+    return build
 
 
 def _waiting(case: Case, told: Told) -> dict[int, list[int]]:

@@ -1,0 +1,336 @@
+"""What a layer or an optimizer of Keras will have once it is built, told without building it.
+
+Reads attributes that Keras' own classes keep of their arguments; builds and changes nothing. Of
+other classes, and of those that are not in the tables, it knows nothing: `None`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ckpt_viz.live.facts import Generation, generation, is_layer_of_keras
+from ckpt_viz.live.untouched import instance_dict
+from ckpt_viz.live.untracked import items_of
+
+Shape = tuple[int | None, ...]
+_EVERY_NAME = re.compile("")
+_NO_NAME = re.compile("(?!)")
+
+
+class NewVariable(NamedTuple):
+    """A variable that will be made; the inputs decide what is None of its shape."""
+
+    name: str
+    shape: Shape | None = None
+    is_trained: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will stand below an object once it is built, by local name.
+
+    `parts` are other objects, or the plans of such as do not exist yet. Of the names that `owns`
+    matches it will have no others.
+    """
+
+    variables: tuple[NewVariable, ...] = ()
+    parts: Mapping[str, object] = field(default_factory=dict)
+    owns: re.Pattern[str] = _EVERY_NAME
+
+    @staticmethod
+    def nothing() -> Plan:
+        """Return the plan of what makes nothing that is known."""
+        return Plan(owns=_NO_NAME)
+
+
+def plan_of(obj: object) -> Plan | None:
+    """Return what will stand below a layer of one of Keras' own classes; None if unknown."""
+    if isinstance(obj, Plan):
+        return obj
+    own = instance_dict(obj)
+    if not is_layer_of_keras(obj) or _is_quantized(own):
+        return None
+    name = type(obj).__name__
+    if name in WITHOUT_WEIGHTS:
+        return Plan()
+    make = _PLANS.get(name)
+    try:
+        return make(obj, own) if make is not None else None
+    except (KeyError, TypeError):  # another version of Keras calls its attributes otherwise
+        return None
+
+
+def is_trained(layer: object) -> bool:
+    """Return whether a layer is not frozen itself, whatever holds it."""
+    return bool(instance_dict(layer).get("_trainable", True))
+
+
+def _is_keras_3(layer: object) -> bool:
+    return any(base.__module__ == "keras.src.layers.layer" for base in type(layer).__mro__)
+
+
+def _is_quantized(own: Mapping[str, Any]) -> bool:
+    policy = type(own.get("_dtype_policy")).__name__
+    return bool(own.get("lora_rank")) or policy.startswith("Quantized")
+
+
+def _variables(layer: object, *made: NewVariable | None) -> Plan:
+    """Return a plan of these variables, under the names that the class keeps them by.
+
+    Keras 3 keeps as `_kernel` what a property of the class returns as `kernel`.
+    """
+
+    def local_name(name: str) -> str:
+        return f"_{name}" if isinstance(getattr(type(layer), name, None), property) else name
+
+    return Plan(tuple(new._replace(name=local_name(new.name)) for new in made if new is not None))
+
+
+def _if(condition: object, name: str, *shape: int | None) -> NewVariable | None:
+    return NewVariable(name, shape or None) if condition else None
+
+
+def _dense(layer: object, own: Mapping[str, Any]) -> Plan:
+    units = own["units"]
+    kernel = NewVariable("kernel", (None, units))
+    return _variables(layer, kernel, _if(own["use_bias"], "bias", units))
+
+
+def _embedding(layer: object, own: Mapping[str, Any]) -> Plan:
+    return _variables(layer, NewVariable("embeddings", (own["input_dim"], own["output_dim"])))
+
+
+def _conv(layer: object, own: Mapping[str, Any]) -> Plan:
+    filters = own["filters"]
+    kernel = NewVariable("kernel", (*own["kernel_size"], None, filters))
+    return _variables(layer, kernel, _if(own["use_bias"], "bias", filters))
+
+
+def _conv_transpose(layer: object, own: Mapping[str, Any]) -> Plan:
+    filters = own["filters"]
+    kernel = NewVariable("kernel", (*own["kernel_size"], filters, None))
+    return _variables(layer, kernel, _if(own["use_bias"], "bias", filters))
+
+
+def _depthwise_conv(layer: object, own: Mapping[str, Any]) -> Plan:
+    name = "kernel" if _is_keras_3(layer) else "depthwise_kernel"
+    kernel = NewVariable(name, (*own["kernel_size"], None, own["depth_multiplier"]))
+    return _variables(layer, kernel, _if(own["use_bias"], "bias", None))
+
+
+def _separable_conv(layer: object, own: Mapping[str, Any]) -> Plan:
+    size, filters = tuple(own["kernel_size"]), own["filters"]
+    depthwise = NewVariable("depthwise_kernel", (*size, None, own["depth_multiplier"]))
+    pointwise = NewVariable("pointwise_kernel", (*(1 for _ in size), None, filters))
+    return _variables(layer, depthwise, pointwise, _if(own["use_bias"], "bias", filters))
+
+
+def _normalization(layer: object, own: Mapping[str, Any]) -> Plan:
+    return _variables(layer, _if(own["scale"], "gamma"), _if(own["center"], "beta"))
+
+
+def _batch_normalization(layer: object, own: Mapping[str, Any]) -> Plan | None:
+    if own.get("renorm"):
+        return None
+    moving = [NewVariable(f"moving_{name}", is_trained=False) for name in ("mean", "variance")]
+    return _variables(layer, _if(own["scale"], "gamma"), _if(own["center"], "beta"), *moving)
+
+
+def _adapted(layer: object, own: Mapping[str, Any]) -> Plan | None:
+    if own["input_mean"] is not None or not _is_keras_3(layer):
+        return None
+    names = ("adapt_mean", "adapt_variance", "count")
+    return Plan(tuple(NewVariable(name, is_trained=False) for name in names))
+
+
+def _prelu(layer: object, own: Mapping[str, Any]) -> Plan:
+    return _variables(layer, NewVariable("alpha"))
+
+
+def _cell(gates: int) -> Callable[[object, Mapping[str, Any]], Plan]:
+    def plan(layer: object, own: Mapping[str, Any]) -> Plan:
+        units = own["units"]
+        width = gates * units
+        biases = (2, width) if own.get("reset_after") else (width,)
+        return _variables(
+            layer,
+            NewVariable("kernel", (None, width)),
+            NewVariable("recurrent_kernel", (units, width)),
+            _if(own["use_bias"], "bias", *biases),
+        )
+
+    return plan
+
+
+def _recurrent(layer: object, own: Mapping[str, Any]) -> Plan | None:
+    if own["stateful"]:  # Keras 3 tracks its states
+        return None
+    return Plan(parts={"cell": own["cell"]})
+
+
+def _bidirectional(layer: object, own: Mapping[str, Any]) -> Plan:
+    return Plan(parts={name: own[name] for name in ("forward_layer", "backward_layer")})
+
+
+def _wrapper(layer: object, own: Mapping[str, Any]) -> Plan:
+    return Plan(parts={"layer": own["layer"]})
+
+
+def _sequential(layer: object, own: Mapping[str, Any]) -> Plan | None:
+    """Return what a Sequential that was given no Input will have: Keras 3 puts one before."""
+    if not _is_keras_3(layer):
+        layers = items_of(own["_self_tracked_trackables"]) or ()
+        parts: dict[str, object] = {f"layer-{place}": one for place, one in enumerate(layers)}
+        return Plan(parts=parts, owns=re.compile(r"layer(_with_weights)?-\d+$"))
+    operations = {str(place): one for place, one in enumerate((Plan(), *own["_layers"]))}
+    functional = Plan(parts={"_operations": Plan(parts=operations)}, owns=_NO_NAME)
+    return Plan(parts={"_functional": functional}, owns=_NO_NAME)
+
+
+_PLANS: Mapping[str, Callable[[object, Mapping[str, Any]], Plan | None]] = {
+    "Dense": _dense,
+    "Embedding": _embedding,
+    **{f"Conv{n}D": _conv for n in (1, 2, 3)},
+    **{f"Conv{n}DTranspose": _conv_transpose for n in (1, 2, 3)},
+    **{f"DepthwiseConv{n}D": _depthwise_conv for n in (1, 2)},
+    **{f"SeparableConv{n}D": _separable_conv for n in (1, 2)},
+    "LayerNormalization": _normalization,
+    "GroupNormalization": _normalization,
+    "BatchNormalization": _batch_normalization,
+    "Normalization": _adapted,
+    "PReLU": _prelu,
+    "SimpleRNNCell": _cell(1),
+    "GRUCell": _cell(3),
+    "LSTMCell": _cell(4),
+    **dict.fromkeys(("SimpleRNN", "GRU", "LSTM"), _recurrent),
+    "Bidirectional": _bidirectional,
+    "TimeDistributed": _wrapper,
+    "Sequential": _sequential,
+}
+# Layers of Keras that never have a variable that a checkpoint holds.
+WITHOUT_WEIGHTS = frozenset(
+    {
+        *("Activation", "ELU", "LeakyReLU", "ReLU", "Softmax", "ThresholdedReLU"),
+        *("Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Subtract"),
+        *("ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise"),
+        *("Flatten", "Identity", "InputLayer", "Masking", "Permute", "RepeatVector", "Reshape"),
+        *("Rescaling", "UnitNormalization"),
+        *(f"SpatialDropout{n}D" for n in (1, 2, 3)),
+        *(f"{kind}{n}D" for n in (1, 2, 3) for kind in ("Cropping", "UpSampling", "ZeroPadding")),
+        *(
+            f"{width}{kind}Pooling{n}D"
+            for n in (1, 2, 3)
+            for width in ("", "Global")
+            for kind in ("Average", "Max")
+        ),
+    }
+)
+
+
+# --- optimizers
+
+
+@dataclass(frozen=True)
+class OptimizerPlan:
+    """What an optimizer will have once it is built.
+
+    `slots` are, for one with lists, the names of the lists, else of its slots: in the order in
+    which they are made; those of one group are made together, for one variable after the other.
+    `own` are the local names of its further variables, `listed` those of them that follow the
+    slots in its list of variables. `inner` is the optimizer that it wraps.
+    """
+
+    slots: tuple[tuple[str, ...], ...] = ()
+    own: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
+    inner: str | None = None
+
+
+def optimizer_plan_of(optimizer: object) -> OptimizerPlan | None:
+    """Return what an optimizer of one of the libraries' own classes will have; None if unknown."""
+    own, name = instance_dict(optimizer), type(optimizer).__name__
+    if type(optimizer).__module__.partition(".")[0] not in ("keras", "tensorflow", "tf_keras"):
+        return None
+    kept = generation(optimizer)
+    try:
+        if kept is Generation.LEGACY:
+            return _legacy(name, own)
+        if kept is Generation.TENSORFLOW_1:
+            return _tensorflow_1(name, own)
+        if kept is Generation.KERAS_3 and name == "LossScaleOptimizer":
+            made = ("step_counter", "dynamic_scale")
+            return OptimizerPlan(own=made, listed=made, inner="inner_optimizer")
+        return _listed(name, own, is_keras_3=kept is Generation.KERAS_3)
+    except KeyError:
+        return None
+
+
+def _groups(*groups: tuple[object, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(names for is_made, names in groups if is_made)
+
+
+def _listed(name: str, own: Mapping[str, Any], *, is_keras_3: bool) -> OptimizerPlan:
+    averages = (own["use_ema"], ("_model_variables_moving_average",))
+    accumulated = (own.get("gradient_accumulation_steps"), ("_accumulated_gradients",))
+    of_class = {
+        "Adam": ("_momentums", "_velocities"),
+        "AdamW": ("_momentums", "_velocities"),
+        "Lamb": ("_momentums", "_velocities"),
+        "Nadam": ("_momentums", "_velocities"),
+        "ScheduleFreeAdamW": ("_momentums", "_velocities"),
+        "Adamax": ("_m", "_u"),
+        "Adagrad": ("_accumulators",),
+        "Adadelta": ("_accumulated_grads", "_accumulated_delta_vars"),
+        "RMSprop": ("_velocities",),
+        "Ftrl": ("_accumulators", "_linears"),
+        "Lion": ("_momentums",) if is_keras_3 else ("momentums",),
+        "SGD": ("momentums",) if not is_keras_3 or own.get("momentum") else (),
+    }
+    further = _groups(
+        (name in ("Adam", "AdamW") and own.get("amsgrad"), ("_velocity_hats",)),
+        (name == "RMSprop" and own.get("momentum"), ("_momentums",)),
+        (name == "RMSprop" and own.get("centered"), ("_average_gradients",)),
+    )
+    product = ("_u_product",) if name == "Nadam" else ()
+    first = _groups(averages, accumulated)
+    slots = (*first, *filter(None, [of_class[name]]), *further)
+    return OptimizerPlan(slots, own=product, listed=product if is_keras_3 else ())
+
+
+def _legacy(name: str, own: Mapping[str, Any]) -> OptimizerPlan:
+    is_momentum = own.get("_momentum")
+    slots = {
+        "SGD": ("momentum",) if is_momentum else (),
+        "Adam": ("m", "v", "vhat") if own.get("amsgrad") else ("m", "v"),
+        "Adamax": ("m", "v"),
+        "Nadam": ("m", "v"),
+        "Adagrad": ("accumulator",),
+        "Adadelta": ("accum_grad", "accum_var"),
+        "RMSprop": (
+            "rms",
+            *(("momentum",) if is_momentum else ()),
+            *(("mg",) if own.get("centered") else ()),
+        ),
+        "Ftrl": ("accumulator", "linear"),
+    }[name]
+    # A rate that something computes is no variable.
+    numbers = [hyper for hyper, value in own["_hyper"].items() if not callable(value)]
+    cache = ("momentum_cache",) if name == "Nadam" else ()
+    return OptimizerPlan((slots,) if slots else (), own=("iter", *numbers, *cache))
+
+
+def _tensorflow_1(name: str, own: Mapping[str, Any]) -> OptimizerPlan:
+    slots = {
+        "GradientDescentOptimizer": (),
+        "MomentumOptimizer": ("momentum",),
+        "AdamOptimizer": ("m", "v"),
+        "AdagradOptimizer": ("accumulator",),
+        "AdadeltaOptimizer": ("accum", "accum_update"),
+        "FtrlOptimizer": ("accum", "linear"),
+        "RMSPropOptimizer": ("rms", *(("mg",) if own.get("_centered") else ()), "momentum"),
+    }[name]
+    powers = ("beta1_power", "beta2_power") if name == "AdamOptimizer" else ()
+    return OptimizerPlan((slots,) if slots else (), own=powers)

@@ -1,0 +1,450 @@
+"""What is known, before an object is built, of a restore that waits for it.
+
+A saved value that waits is restored when its holder gets a variable of that local name; of
+another shape, the restore fails then. Attributes of Keras' own classes tell what they will have;
+what code of the program's own makes is not known before it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import NamedTuple
+
+from ckpt_viz.live import facts
+from ckpt_viz.live.building import (
+    OptimizerPlan,
+    Plan,
+    Shape,
+    is_trained,
+    optimizer_plan_of,
+    plan_of,
+)
+from ckpt_viz.live.facts import Generation
+from ckpt_viz.object_graph.keras_optimizers import VARIABLES
+from ckpt_viz.object_graph.nodes import Child, Role
+from ckpt_viz.restore_check.case import Case, subtree
+
+_TRAINABLE = "_trainable_variables"
+_DECLARING = (Generation.TENSORFLOW_1, Generation.LEGACY)
+_MAX_DEPTH, _MAX_PARTS = 2, 50  # of the parts of a program that an optimizer may be built for
+
+
+class Misfit(NamedTuple):
+    """What will not fit when an object is built: saved nodes, and a clause that says why."""
+
+    nodes: tuple[int, ...]
+    why: str
+
+
+@dataclass
+class Outlook:
+    """What is known of an object that is not built yet.
+
+    `placed` are the saved nodes that find their place when it is. `trained` are those of the
+    variables that a step will change, in Keras' order; None for one that was not saved. `doubts`
+    are clauses. `is_by_code` says that code of the program's own decides what else there will be.
+    """
+
+    placed: set[int] = field(default_factory=set)
+    trained: list[int | None] = field(default_factory=list)
+    misfits: list[Misfit] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+    is_by_code: bool = False
+
+    @property
+    def fits(self) -> bool:
+        """Whether all that is known fits."""
+        return not self.misfits and not self.doubts
+
+
+def outlook(case: Case, obj: int) -> Outlook:
+    """Return what is known of an unbuilt layer or optimizer of the program."""
+    found = Outlook()
+    nodes = case.holders.get(obj, ())
+    if len(nodes) != 1:
+        found.doubts.append("it stands for several saved objects" if nodes else "it was not saved")
+        return found
+    optimizers = [(nodes[0], obj)]
+    if not facts.is_optimizer(case.live_object(obj)):
+        optimizers = _Walk(case, found).look(nodes[0], obj)
+    for node, optimizer in optimizers:
+        if facts.is_unbuilt(case.live_object(optimizer)):
+            _look_at_optimizer(case, node, optimizer, found)
+    return found
+
+
+# --- layers
+
+
+class _Pair(NamedTuple):
+    """A saved node and what stands, or will stand, in its place.
+
+    `obj` is the live id of what is there already. `is_sure` says that Keras alone decides what is
+    built above it, `is_trained` that nothing above it is frozen.
+    """
+
+    node: int
+    it: object
+    obj: int | None
+    is_sure: bool = True
+    is_trained: bool = True
+
+
+class _Walk:
+    """Compares what will stand below an object with what was saved below its node."""
+
+    def __init__(self, case: Case, found: Outlook) -> None:
+        self._case, self._found = case, found
+        self._seen: set[int] = set()
+        self._optimizers: list[tuple[int, int]] = []
+
+    def look(self, node: int, obj: int) -> list[tuple[int, int]]:
+        """Look at an object and all below it; return the optimizers, which are left aside."""
+        stack = [_Pair(node, self._case.live_object(obj), obj)]
+        while stack:
+            pair = stack.pop()
+            if pair.node in self._seen:
+                continue
+            self._seen.add(pair.node)
+            if self._case.bound.get(pair.node, pair.obj) != pair.obj:
+                self._doubt(f"{self._name(pair.node)} goes elsewhere")
+            elif pair.obj is not None and facts.is_optimizer(pair.it):
+                self._optimizers.append((pair.node, pair.obj))
+            elif pair.obj is not None and self._case.live.nodes[pair.obj].attributes:
+                self._look_at_variable(pair)
+            else:
+                stack.extend(reversed(list(self._below(pair))))
+        return self._optimizers
+
+    def _look_at_variable(self, pair: _Pair) -> None:
+        if pair.is_trained and getattr(pair.it, "trainable", False):
+            self._found.trained.append(pair.node)
+
+    def _below(self, pair: _Pair) -> Iterator[_Pair]:
+        """Look at what one object will have of its own; yield what will stand below it."""
+        is_there = pair.obj is not None and not facts.is_unbuilt(pair.it)
+        plan = Plan.nothing() if is_there else plan_of(pair.it)
+        known = plan or Plan.nothing()
+        is_sure = pair.is_sure and plan is not None
+        below = pair._replace(is_sure=is_sure, is_trained=pair.is_trained and is_trained(pair.it))
+        if plan is None and (pair.obj is None or facts.is_layer_of_keras(pair.it)):
+            self._doubt(f"what {_class(pair.it)} makes is not known before")
+        elif plan is None:
+            self._found.is_by_code = True
+        self._look_at_new(below, known)
+        there = self._children_there(pair.obj)
+        parts: dict[str, tuple[object, int | None]] = {
+            name: (part, there.get(name)) for name, part in known.parts.items()
+        }
+        for name, known_id in there.items():
+            parts.setdefault(name, (self._case.live_object(known_id), known_id))
+        missing = self._missing(pair.node, {*parts, *(new.name for new in known.variables)})
+        for name, (it, obj) in parts.items():
+            child = self._case.saved_child(pair.node, name)
+            if child is not None:
+                yield below._replace(node=child, it=it, obj=obj)
+            elif self._has_variables(it, obj) is not False:
+                also = f", where {missing[0].local_name!r} was" if missing else ""
+                self._say(is_sure, (), f"{name!r} was not saved in {self._name(pair.node)}{also}")
+        for place, gone in enumerate(missing):
+            if known.owns.match(gone.local_name):
+                self._misfit(
+                    tuple(subtree(self._case.saved, gone.node_id)),
+                    f"{self._name(gone.node_id)} finds no place in a {_class(pair.it)}",
+                )
+            elif not place:
+                self._doubt(f"{gone.local_name!r} of {self._name(pair.node)} is not there yet")
+
+    def _look_at_new(self, pair: _Pair, plan: Plan) -> None:
+        """Compare the variables that an object will have with those that were saved."""
+        for new in plan.variables:
+            child = self._case.saved_child(pair.node, new.name)
+            saved = self._case.saved.nodes[child].attributes if child is not None else ()
+            if child is None or not saved:
+                is_sure = pair.is_sure or self._case.valued_saved[pair.node]
+                self._say(is_sure, (), f"nothing was saved for {self._name(pair.node)}.{new.name}")
+                continue
+            self._seen.add(child)
+            shape = saved[0].shape
+            if new.shape is not None and shape is not None and not _agree(new.shape, shape):
+                self._misfit(
+                    (child,),
+                    f"{self._name(child)} was saved with the shape {_words(shape)}, and will have "
+                    f"{_words(new.shape)}",
+                )
+                continue
+            self._found.placed.add(child)
+            if pair.is_trained and new.is_trained:
+                self._found.trained.append(child)
+
+    def _children_there(self, obj: int | None) -> dict[str, int]:
+        if obj is None:
+            return {}
+        nodes = self._case.live.nodes
+        return {
+            child.local_name: child.node_id
+            for child in nodes[obj].children
+            if nodes[child.node_id].role is not Role.BOOKKEEPING
+        }
+
+    def _missing(self, node: int, known: Iterable[str]) -> list[Child]:
+        """Return the saved children with values that nothing known stands for."""
+        names, case = set(known), self._case
+        others = [child for child in case.saved.nodes[node].children if child.local_name in names]
+        elsewhere = {child.node_id for child in others}
+        return [
+            child
+            for child in case.saved.nodes[node].children
+            if child.node_id not in elsewhere
+            and child.node_id not in self._seen
+            and child.node_id not in case.bound
+            and case.valued_saved[child.node_id]
+        ]
+
+    def _has_variables(self, it: object, obj: int | None) -> bool | None:
+        """Return whether something will make variables; None where that is not known."""
+        if obj is None:
+            return _will_have_variables(it)
+        found: set[bool | None] = set()
+        for below in subtree(self._case.live, obj):
+            one = self._case.live_object(below)
+            if facts.is_unbuilt(one) and not facts.is_optimizer(one):
+                found.add(_will_have_variables(one))
+        return True if True in found else None if None in found else False
+
+    def _say(self, is_sure: bool, nodes: tuple[int, ...], why: str) -> None:
+        if is_sure:
+            self._misfit(nodes, why)
+        else:
+            self._doubt(why)
+
+    def _misfit(self, nodes: tuple[int, ...], why: str) -> None:
+        self._found.misfits.append(Misfit(nodes, why))
+
+    def _doubt(self, why: str) -> None:
+        self._found.doubts.append(why)
+
+    def _name(self, node: int) -> str:
+        return self._case.saved.name(node)
+
+
+def _will_have_variables(it: object) -> bool | None:
+    plan = plan_of(it)
+    if plan is None:
+        return None
+    parts = {_will_have_variables(part) for part in plan.parts.values()}
+    return True if plan.variables or True in parts else None if None in parts else False
+
+
+def _agree(new: Shape, saved: Sequence[int]) -> bool:
+    return len(new) == len(saved) and all(a in (None, b) for a, b in zip(new, saved, strict=True))
+
+
+def _words(shape: Shape) -> str:
+    """Return a shape in which the inputs decide some dimensions.
+
+    >>> _words((3, 4)), _words((None, 4)), _words((4,))
+    ('(3, 4)', '(?, 4)', '(4,)')
+    """
+    return str(tuple(shape)).replace("None", "?")
+
+
+def _class(it: object) -> str:
+    return type(it).__name__
+
+
+# --- optimizers
+
+
+def _look_at_optimizer(case: Case, node: int, obj: int, found: Outlook) -> None:
+    """Compare what an optimizer will have with what was saved of one."""
+    it = case.live_object(obj)
+    plan = optimizer_plan_of(it)
+    if plan is None:
+        found.doubts.append(f"what {_class(it)} makes is not known before")
+        return
+    before = len(found.misfits) + len(found.doubts)
+    if plan.inner is not None:
+        inner, inner_obj = case.saved_child(node, plan.inner), case.live_child(obj, plan.inner)
+        if inner is None or inner_obj is None:
+            found.doubts.append(f"{case.saved.name(node)} wraps no optimizer")
+        else:
+            _look_at_optimizer(case, inner, inner_obj, found)
+    is_declaring = facts.generation(it) in _DECLARING
+    saved = _declared(case, node) if is_declaring else _lists(case, node, plan)
+    made = [name for group in plan.slots for name in group]
+    state = case.saved_state(node)
+    misfit, doubt = _other_variables(case, node, obj, plan, made), ""
+    if not misfit and (made or saved):
+        misfit, doubt = _trained_otherwise(case, node, saved, it)
+    lacks, more = saved.keys() - set(made), set(made) - saved.keys()
+    if not misfit and not doubt and (lacks or more):
+        slots = (
+            f"{case.saved.name(node)} was saved with {_slots(saved)}, and this {_class(it)} "
+            f"has {_slots(made)}"
+        )
+        # Restored slots of other names are made, or hold what stands at their index.
+        is_sure = bool(more) if is_declaring else len(made) != len(saved)
+        misfit, doubt = (slots, "") if is_sure else ("", slots)
+    is_placed = is_declaring or _is_in_order(case, node, obj, plan, saved)
+    if not is_placed and not misfit and not doubt:
+        doubt = f"the variables of {case.saved.name(node)} are in another order"
+    is_more_alone = bool(misfit and more and not lacks and is_placed)
+    if misfit:
+        unbound = tuple(sorted(one for one in state if one not in case.bound))
+        found.misfits.append(Misfit(() if is_more_alone else unbound, misfit))
+    elif doubt:
+        found.doubts.append(doubt)
+    if is_more_alone or len(found.misfits) + len(found.doubts) == before:
+        found.placed.update(one for one in state if case.saved.nodes[one].attributes)
+
+
+def _slots(names: Iterable[str]) -> str:
+    quoted = [repr(name) for name in sorted(names)]
+    return f"slots {', '.join(quoted)}" if quoted else "no slots"
+
+
+def _declared(case: Case, node: int) -> dict[str, list[int]]:
+    """Return the variables of an optimizer's declared slots, by the slot's name."""
+    found: dict[str, list[int]] = {}
+    for slot in case.saved.nodes[node].slot_variables:
+        found.setdefault(slot.slot_name, []).append(slot.variable)
+    return found
+
+
+def _lists(case: Case, node: int, plan: OptimizerPlan) -> dict[str, list[int]]:
+    """Return the items of the lists in which a saved optimizer keeps its slots, by their name."""
+    aside = {VARIABLES, _TRAINABLE, plan.inner}
+    return {
+        child.local_name: _items(case, child.node_id)
+        for child in case.saved.nodes[node].children
+        if child.local_name not in aside
+        and not case.saved.nodes[child.node_id].attributes
+        and case.valued_saved[child.node_id]
+    }
+
+
+def _items(case: Case, node: int | None) -> list[int]:
+    """Return the items of a saved list, in their order."""
+    if node is None:
+        return []
+    numbered = [c for c in case.saved.nodes[node].children if c.local_name.isdecimal()]
+    return [c.node_id for c in sorted(numbered, key=lambda c: int(c.local_name))]
+
+
+def _other_variables(
+    case: Case, node: int, obj: int, plan: OptimizerPlan, slots: Iterable[str]
+) -> str:
+    """Return what does not fit of the variables that are no slots; "" if all do."""
+    there = {child.local_name for child in case.live.nodes[obj].children}
+    known = {*there, *plan.own, *slots, VARIABLES, _TRAINABLE}
+    for child in case.saved.nodes[node].children:
+        if child.local_name not in known and case.saved.nodes[child.node_id].attributes:
+            return f"nothing takes {case.saved.name(child.node_id)}"
+    for name in plan.own:
+        made = case.saved_child(node, name)
+        if made is None or not case.saved.nodes[made].attributes:
+            return f"nothing was saved for {case.saved.name(node)}.{name}"
+    return ""
+
+
+def _trained_otherwise(
+    case: Case, node: int, slots: Mapping[str, Sequence[int]], it: object
+) -> tuple[str, str]:
+    """Compare the variables that a saved optimizer has slots for with those that are trained.
+
+    Return what will not fit, and what may not.
+    """
+    parts = list(_trained_parts(case))
+    listed = _items(case, case.saved_child(node, _TRAINABLE))
+    trained = {one for part in parts for one in part.trained}
+    if facts.generation(it) in _DECLARING:  # the restore makes all slots that were saved
+        variables = sorted({one for items in slots.values() for one in items})
+        fits = trained <= set(variables) or set(variables) in [set(p.trained) for p in parts]
+    elif listed:
+        variables, fits = listed, any(listed == part.trained for part in parts)
+    else:
+        items = next(iter(slots.values()), ())
+        variables = sorted(_variables_of(case, items))
+        fits = any(_are_for(case, items, part.trained) for part in parts)
+    if fits:
+        return "", ""
+    known = case.bound.keys() | {one for part in parts for one in part.placed}
+    frozen = [one for one in variables if one in known and one not in trained]
+    name = case.saved.name(node)
+    if frozen:
+        return f"{name} has slots for {case.saved.name(frozen[0])}, which is not trainable now", ""
+    return "", f"{name} was saved for other variables than those that are trainable now"
+
+
+def _variables_of(case: Case, slots: Iterable[int]) -> set[int]:
+    """Return the variables that slots are for, as far as their names tell."""
+    found = (case.saved.nodes[one].slot for one in slots)
+    return {slot.variable for slot in found if slot is not None}
+
+
+def _are_for(case: Case, slots: Sequence[int], variables: Sequence[int | None]) -> bool:
+    """Return whether slots are for just these variables, as names and shapes tell."""
+    if len(slots) != len(variables):
+        return False
+    for one, variable in zip(slots, variables, strict=True):
+        slot = case.saved.nodes[one].slot
+        if variable is None or (slot is not None and slot.variable != variable):
+            return False
+        if _shape(case, one) != _shape(case, variable):
+            return False
+    return True
+
+
+def _shape(case: Case, node: int) -> tuple[int, ...] | None:
+    attributes = case.saved.nodes[node].attributes
+    return attributes[0].shape if attributes else None
+
+
+def _trained_parts(case: Case) -> Iterator[Outlook]:
+    """Yield what is known of each part of a program that may be trained alone."""
+    ids = {id(case.live_object(obj)): obj for obj in range(len(case.live.nodes))}
+    for obj in _parts(case):
+        it = case.live_object(obj)
+        known = facts.trainable_variables_of(it) if not facts.is_unbuilt(it) else None
+        if known is not None:
+            nodes = [case.holders.get(ids.get(id(one), -1), (None,))[0] for one in known]
+            yield Outlook(trained=nodes)
+            continue
+        found = Outlook()
+        _Walk(case, found).look(case.holders[obj][0], obj)
+        yield found
+
+
+def _parts(case: Case) -> list[int]:
+    """Return the objects near the root, the root included, that an optimizer may be built for."""
+    found, level = [], [0]
+    for _ in range(_MAX_DEPTH + 1):
+        level = [
+            obj
+            for obj in level
+            if obj in case.holders
+            and not case.live.nodes[obj].attributes
+            and not facts.is_optimizer(case.live_object(obj))
+        ]
+        found += level
+        level = [child for obj in level for child in case.live.tree.children[obj]]
+    return found[:_MAX_PARTS]
+
+
+def _is_in_order(
+    case: Case, node: int, obj: int, plan: OptimizerPlan, slots: Mapping[str, Sequence[int]]
+) -> bool:
+    """Return whether a saved optimizer lists its variables as this one will, as far as it goes."""
+    lists = case.live_child(obj, VARIABLES)
+    number = len(case.live.nodes[lists].children) if lists is not None else 0
+    groups = list(takewhile(lambda group: all(name in slots for name in group), plan.slots))
+    made: list[int | None] = []
+    for columns in ([slots[name] for name in group] for group in groups):
+        if len({len(column) for column in columns}) != 1:
+            return False
+        made += [one for row in zip(*columns, strict=True) for one in row]
+    made += [case.saved_child(node, name) for name in plan.listed]
+    return _items(case, case.saved_child(node, VARIABLES))[number:] == made
