@@ -129,6 +129,11 @@ def is_layer_of_keras(obj: object) -> bool:
     return _package(type(obj)) in _KERAS and not is_optimizer(obj)
 
 
+def is_state_of_keras(obj: object) -> bool:
+    """Return whether an object is what Keras keeps for itself: a metric, a seed."""
+    return _is_any(obj, _OWN_STATE, *_KERAS)
+
+
 def untracked_weights(layer: Any, known: set[int]) -> list[str]:
     """Return the names of a Keras model's weights that are not among the known objects."""
     missing = [weight for weight in weights_of(layer) if not is_known(weight, known)]

@@ -234,6 +234,130 @@ def both_sides_not_built_yet(at: Path) -> Pair:
     return Pair(saved(at, model=net_without_build()()), lambda: ckpt(model=net_without_build()()))
 
 
+def _of_layers(keras: Any, *layers: Any, input_shape: Any = (3,)) -> Any:
+    return keras.Sequential([keras.Input(input_shape), *layers])
+
+
+# Layers without weights, and those with weights that take their place.
+_CLASSES_CHANGED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "dropout_became_batch_normalization": (
+        lambda k: k.layers.Dropout(0.5),
+        lambda k: k.layers.BatchNormalization(),
+    ),
+    "relu_became_prelu": (lambda k: k.layers.ReLU(), lambda k: k.layers.PReLU()),
+    "activation_became_layer_normalization": (
+        lambda k: k.layers.Activation("linear"),
+        lambda k: k.layers.LayerNormalization(),
+    ),
+}
+
+
+def _class_changed(library: Callable[[], Any], name: str, *, is_subclass: bool) -> Maker:
+    was, now = _CLASSES_CHANGED[name]
+
+    def pair(at: Path) -> Pair:
+        keras = library()
+
+        def model(make: Callable[[Any], Any]) -> Any:
+            if not is_subclass:
+                return _of_layers(keras, keras.layers.Dense(4), make(keras), keras.layers.Dense(2))
+            return called(_three(keras, keras.layers.Dense(4), make(keras), keras.layers.Dense(2)))
+
+        return Pair(saved(at, model=model(was)), lambda: ckpt(model=model(now)))
+
+    pair.__name__ = f"{library.__name__}_{name}{'_in_a_subclass' if is_subclass else ''}"
+    return pair
+
+
+def _three(keras: Any, *layers: Any) -> Any:
+    base: Any = keras.Model
+
+    class Three(base):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second, self.third = layers
+
+        def call(self, x: Any) -> Any:
+            return self.third(self.second(self.first(x)))
+
+    return Three()
+
+
+for _library, _name, _is_subclass in product((keras_3, keras_2), _CLASSES_CHANGED, (False, True)):
+    _row = _class_changed(_library, _name, is_subclass=_is_subclass)
+    silent(Kind.NOT_BUILT)(_row)
+    if _library is keras_3 or _is_subclass:  # else the index of layers with weights is shifted
+        _end = " yet." if _is_subclass else "has no values."
+        shows(Kind.UNMATCHED, FAIL, None, None, "in its place has no values", _end)(_row)
+
+
+def _pooling_shifted(library: Callable[[], Any]) -> Maker:
+    """Return a pair of which a pooling layer was saved where a layer with weights is now."""
+
+    def pair(at: Path) -> Pair:
+        keras = library()
+        layers = keras.layers
+
+        def model(*between: Any) -> Any:
+            head = (layers.Flatten(), layers.Dense(2))
+            return _of_layers(keras, layers.Conv1D(4, 1), *between, *head, input_shape=(4, 3))
+
+        path = saved(at, model=model(layers.MaxPooling1D(2)))
+        return Pair(path, lambda: ckpt(model=model(layers.BatchNormalization(), layers.ReLU())))
+
+    pair.__name__ = f"{library.__name__}_pooling_where_a_layer_has_weights"
+    return pair
+
+
+for _library in (keras_3, keras_2):
+    silent(Kind.NOT_BUILT)(_pooling_shifted(_library))
+
+
+@silent(Kind.NOT_BUILT)
+def branch_of_a_model_that_was_never_called(at: Path) -> Pair:
+    keras = keras_2()
+
+    def model() -> Any:
+        return _three(keras, *(keras.layers.Dense(3) for _ in range(3)))
+
+    source = model()
+    called(source.first)
+    return Pair(saved(at, model=source), lambda: ckpt(model=called(model())))
+
+
+@shows(Kind.NOT_BUILT, FAIL, "(root).model", "(root).model", "saved before it had its variables")
+def keras_3_sequential_saved_before_it_was_built(at: Path) -> Pair:
+    path = saved(at, model=unbuilt_sequential(keras_3(), 4))
+    return Pair(path, lambda: ckpt(model=keras_3_sequential(4)))
+
+
+@shows(Kind.NOT_BUILT, FAIL, "(root).b", "(root).b", "saved before it had its variables")
+def layers_saved_before_they_were_built(at: Path) -> Pair:
+    dense = keras_2().layers.Dense
+    path = saved(at, a=dense(2), b=dense(2))
+    return Pair(path, lambda: ckpt(a=called(dense(2)), b=called(dense(2))))
+
+
+@shows(Kind.UNMATCHED, FAIL, "(root).a", "(root).a.kernel", "or as one that was not built yet")
+def single_layer_saved_without_values(at: Path) -> Pair:
+    dense = keras_2().layers.Dense
+    return Pair(saved(at, a=dense(2)), lambda: ckpt(a=called(dense(2))))
+
+
+@shows(
+    Kind.NOT_BUILT, FAIL, "(root).optimizer", "(root).optimizer", "by an optimizer that has none"
+)
+def gradient_descent_became_adam(at: Path) -> Pair:
+    import tensorflow as tf
+
+    def make(optimizer: Any) -> Any:
+        model = module(a=var([1.0, 2.0]))
+        return ckpt(model=model, optimizer=stepped(optimizer, [model.a]))
+
+    path = save_any(at, make(tf.compat.v1.train.GradientDescentOptimizer(0.1)))
+    return Pair(path, lambda: make(tf.compat.v1.train.AdamOptimizer()))
+
+
 def unbuilt_sequential(keras: Any, *units: int) -> Any:
     return keras.Sequential([keras.layers.Dense(number) for number in units])
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ckpt_viz.live import facts
+from ckpt_viz.live.building import WITHOUT_WEIGHTS
 from ckpt_viz.live.facts import Generation
 from ckpt_viz.matching.trace import Action, Cause
 from ckpt_viz.object_graph.graph import Format
@@ -20,6 +21,7 @@ _CONFIGURATION = "OBJECT_CONFIG_JSON"
 _OF_KERAS = ("_compiled_trainable_state",)
 _OF_EXPORTS = ("variables", "_all_variables")
 _OF_SAVED_MODELS = ("keras_api", "signatures", "_all_variables")
+_OPERATIONS = "_operations"  # where Keras 3 keeps the layers of a model that is built
 _CLASSES = {
     Generation.TENSORFLOW_1: "tf.compat.v1.train",
     Generation.LEGACY: "tf_keras.optimizers.legacy",
@@ -264,21 +266,20 @@ def _trapped(case: Case, waiting: Mapping[int, Iterable[int]]) -> dict[int, list
 def _saved_unbuilt(case: Case, told: Told) -> Iterator[Finding]:
     """Find objects that were saved before they had their variables."""
     early: dict[int, list[int]] = {}
-    tops: dict[int, int | None] = {}
-    for obj in case.run.verdicts.unmatched:
-        if case.is_live_node(obj) and obj not in told.objects and not _is_count(case, obj):
-            top = _saved_too_early(case, obj, tops)
-            if top is not None:
-                early.setdefault(top, []).append(obj)
+    for top, objects in _saved_without_values(case, told).items():
+        model = _model_of(case, top)
+        if case.live.nodes[top].role is Role.OPTIMIZER:
+            early.setdefault(top, []).extend(objects)
+        elif _was_unbuilt(case, model, top):
+            early.setdefault(model, []).extend(objects)
     for top, objects in early.items():
         number = count(len(objects), "value")
-        slots = all(case.live.nodes[obj].role is Role.SLOT for obj in objects)
         yield case.finding(
             Severity.FAIL,
             Kind.NOT_BUILT,
-            f"It was saved without slot variables, before its first step or by an optimizer that "
-            f"has none: {number} of the program stay what they are."
-            if slots
+            f"It was saved without {_what_optimizers_have(case, objects)}, before its first step "
+            f"or by an optimizer that has none: {number} of the program stay what they are."
+            if _may_have_had_none(case, top, objects)
             else "It was saved before it had its variables: the checkpoint has the object, and "
             f"nothing below it for {number} of the program.",
             "Save again after the model is built and the optimizer has made a step.",
@@ -287,8 +288,32 @@ def _saved_unbuilt(case: Case, told: Told) -> Iterator[Finding]:
         )
 
 
-def _saved_too_early(case: Case, obj: int, tops: dict[int, int | None]) -> int | None:
-    """Return the topmost layer or optimizer over a value that was saved without any value."""
+def _what_optimizers_have(case: Case, objects: Iterable[int]) -> str:
+    slots = all(case.live.nodes[obj].role is Role.SLOT for obj in objects)
+    return "slot variables" if slots else "variables"
+
+
+def _may_have_had_none(case: Case, top: int, objects: Iterable[int]) -> bool:
+    """Return whether a saved optimizer may have been one that never has such variables."""
+    if case.live.nodes[top].role is not Role.OPTIMIZER:
+        return False
+    of_tensorflow_1 = facts.generation(case.live_object(top)) is Generation.TENSORFLOW_1
+    return of_tensorflow_1 or all(case.live.nodes[obj].role is Role.SLOT for obj in objects)
+
+
+def _saved_without_values(case: Case, told: Told) -> dict[int, list[int]]:
+    """Return live values by the topmost layer or optimizer over them that was saved with none."""
+    found: dict[int, list[int]] = {}
+    tops: dict[int, int | None] = {}
+    for obj in case.run.verdicts.unmatched:
+        if case.is_live_node(obj) and obj not in told.objects and not _is_count(case, obj):
+            top = _topmost_without_values(case, obj, tops)
+            if top is not None:
+                found.setdefault(top, []).append(obj)
+    return found
+
+
+def _topmost_without_values(case: Case, obj: int, tops: dict[int, int | None]) -> int | None:
     slot = case.live.nodes[obj].slot
     if slot is not None and slot.optimizer is not None:
         node = case.holders.get(slot.optimizer, (None,))[0]
@@ -314,6 +339,73 @@ def _is_empty_on_the_saved_side(case: Case, obj: int) -> bool:
         live.role in (Role.LAYER, Role.OPTIMIZER)
         and bool(nodes)
         and not any(case.valued_saved[node] for node in nodes)
+    )
+
+
+def _model_of(case: Case, obj: int) -> int:
+    """Return the topmost layer that was saved of those that hold an object, or are it."""
+    found, above = obj, case.live.tree.parents[obj]
+    while above >= 0:
+        if case.live.nodes[above].role is Role.LAYER and above in case.holders:
+            found = above
+        above = case.live.tree.parents[above]
+    return found
+
+
+def _was_unbuilt(case: Case, model: int, layer: int) -> bool:
+    """Return whether a layer without saved values is one that was saved before it had some.
+
+    A file has no types: a layer without weights looks the same. So all of its model must have
+    been saved without, where it is no model all layers of the program, and more than one.
+    """
+    if _was_without_weights(case, layer):
+        return False
+    parts = _layers_with_weights(case, model)
+    is_model = len([o for o in subtree(case.live, model) if _is_layer(case, o)]) > 1
+    if not is_model:
+        parts = _layers_with_weights(case, ROOT)
+    if any(_had_weights(case, part) for part in parts):
+        return False
+    is_bare = is_model and not case.saved.nodes[case.holders[model][0]].children
+    return len(parts) > 1 or is_bare  # as a Sequential of Keras 3 is before it is built
+
+
+def _was_without_weights(case: Case, layer: int) -> bool:
+    """Return whether a layer that was saved without values surely never has any.
+
+    A SavedModel tells its class; Keras 3 keeps operations only in models that are built.
+    """
+    if case.saved.nodes[case.holders[layer][0]].type_name in WITHOUT_WEIGHTS:
+        return True
+    above = case.live.tree.parents[layer]
+    while above >= 0:
+        if any(case.saved_child(node, _OPERATIONS) for node in case.holders.get(above, ())):
+            return True
+        above = case.live.tree.parents[above]
+    return False
+
+
+def _layers_with_weights(case: Case, top: int) -> list[int]:
+    nodes = case.live.nodes
+    return [
+        obj
+        for obj in subtree(case.live, top)
+        if _is_layer(case, obj)
+        and any(nodes[child.node_id].attributes for child in nodes[obj].children)
+    ]
+
+
+def _is_layer(case: Case, obj: int) -> bool:
+    is_layer = case.live.nodes[obj].role is Role.LAYER
+    return is_layer and not facts.is_state_of_keras(case.live_object(obj))
+
+
+def _had_weights(case: Case, layer: int) -> bool:
+    nodes = case.saved.nodes
+    return any(
+        nodes[child.node_id].attributes
+        for node in case.holders.get(layer, ())
+        for child in nodes[node].children
     )
 
 
@@ -419,8 +511,13 @@ def _are(number: int) -> str:
 
 def unmatched(case: Case, told: Told) -> Iterator[Finding]:
     """Find live values that the checkpoint lacks, one finding for each subtree."""
+    other = set[int]()
+    for layer, values in _saved_without_values(case, told).items():
+        if case.live.nodes[layer].role is Role.LAYER:
+            yield _saved_as_another(case, layer, values)
+            other.update(values)
     for top, group in case.unmatched_groups.items():
-        objects = [obj for obj in group if obj not in told.objects]
+        objects = [obj for obj in group if obj not in told.objects and obj not in other]
         if not objects:
             continue
         number = len(objects)
@@ -441,6 +538,25 @@ def unmatched(case: Case, told: Told) -> Iterator[Finding]:
             "assert_nontrivial_match().",
             objects=dict.fromkeys((top, *objects)),
         )
+
+
+def _saved_as_another(case: Case, layer: int, objects: Sequence[int]) -> Finding:
+    """Find a layer with values where one without any was saved."""
+    node = case.holders[layer][0]
+    is_known = _was_without_weights(case, layer)
+    number = len(objects)
+    return case.finding(
+        Severity.FAIL,
+        Kind.UNMATCHED,
+        f"{count(number, 'value')} of this {type(case.live_object(layer)).__name__} "
+        f"{_are(number)} not in the checkpoint: what was saved in its place has no values"
+        + ("." if is_known else ", as a layer without weights, or as one that was not built yet."),
+        "Keep the layers that were saved, or accept it with assert_nontrivial_match()."
+        if is_known
+        else "Keep the layers that were saved, or save again after all of them are built.",
+        nodes=(node,),
+        objects=objects,
+    )
 
 
 def _why_unmatched(case: Case, top: int) -> str:
