@@ -166,7 +166,7 @@ def _cell(gates: int) -> Callable[[object, Mapping[str, Any]], Plan]:
 
 
 def _recurrent(layer: object, own: Mapping[str, Any]) -> Plan | None:
-    if own["stateful"]:  # Keras 3 tracks its states
+    if own["stateful"] if _is_keras_3(layer) else own["_stateful"]:  # Keras 3 tracks its states
         return None
     return Plan(parts={"cell": own["cell"]})
 

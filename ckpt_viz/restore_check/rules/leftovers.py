@@ -113,7 +113,7 @@ def not_built(case: Case, told: Told) -> Iterator[Finding]:
             Severity.FAIL,
             Kind.NOT_BUILT,
             f"{type(case.live_object(obj)).__name__} has no build() of its own: Keras 3 builds it "
-            "by a symbolic call, in which a waiting restore fails without a word and leaves "
+            "by a symbolic call, in which a waiting restore fails without an error and leaves "
             "layers as they are.",
             "Build the model before restoring: call it once on data, or give it a build().",
             nodes=[low for node in nodes for low in case.unbound_below(node, seen)],
@@ -266,12 +266,16 @@ def _trapped(case: Case, waiting: Mapping[int, Iterable[int]]) -> dict[int, list
 def _saved_unbuilt(case: Case, told: Told) -> Iterator[Finding]:
     """Find objects that were saved before they had their variables."""
     early: dict[int, list[int]] = {}
+    were_unbuilt: dict[int, bool] = {}
     for top, objects in _saved_without_values(case, told).items():
-        model = _model_of(case, top)
-        if case.live.nodes[top].role is Role.OPTIMIZER:
-            early.setdefault(top, []).extend(objects)
-        elif _was_unbuilt(case, model, top):
-            early.setdefault(model, []).extend(objects)
+        model = top
+        if case.live.nodes[top].role is Role.LAYER:
+            model = _model_of(case, top)
+            if model not in were_unbuilt:
+                were_unbuilt[model] = _was_unbuilt(case, model)
+            if not were_unbuilt[model] or _was_without_weights(case, top):
+                continue
+        early.setdefault(model, []).extend(objects)
     for top, objects in early.items():
         number = count(len(objects), "value")
         yield case.finding(
@@ -352,18 +356,14 @@ def _model_of(case: Case, obj: int) -> int:
     return found
 
 
-def _was_unbuilt(case: Case, model: int, layer: int) -> bool:
-    """Return whether a layer without saved values is one that was saved before it had some.
+def _was_unbuilt(case: Case, model: int) -> bool:
+    """Return whether a model, of which layers have no saved values, was saved before it had any.
 
-    A file has no types: a layer without weights looks the same. So all of its model must have
-    been saved without, where it is no model all layers of the program, and more than one.
+    A file has no types: a layer without weights looks the same. So all of several layers must
+    have been saved without; those of the program, where the model is a single layer.
     """
-    if _was_without_weights(case, layer):
-        return False
-    parts = _layers_with_weights(case, model)
-    is_model = len([o for o in subtree(case.live, model) if _is_layer(case, o)]) > 1
-    if not is_model:
-        parts = _layers_with_weights(case, ROOT)
+    is_model = sum(_is_layer(case, obj) for obj in subtree(case.live, model)) > 1
+    parts = _layers_with_weights(case, model if is_model else ROOT)
     if any(_had_weights(case, part) for part in parts):
         return False
     is_bare = is_model and not case.saved.nodes[case.holders[model][0]].children
@@ -375,7 +375,9 @@ def _was_without_weights(case: Case, layer: int) -> bool:
 
     A SavedModel tells its class; Keras 3 keeps operations only in models that are built.
     """
-    if case.saved.nodes[case.holders[layer][0]].type_name in WITHOUT_WEIGHTS:
+    parts = _layers_with_weights(case, layer)
+    types = [case.saved.nodes[n].type_name for part in parts for n in case.holders.get(part, ())]
+    if types and WITHOUT_WEIGHTS.issuperset(types):
         return True
     above = case.live.tree.parents[layer]
     while above >= 0:
