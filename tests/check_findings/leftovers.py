@@ -57,6 +57,14 @@ GENERATIONS: dict[str, tuple[Callable[..., Any], str]] = {
 }
 
 
+def build_optimizer(target: Any) -> None:
+    """Let the optimizer of a program make what it keeps for the model's one variable."""
+    if hasattr(target.optimizer, "build"):
+        target.optimizer.build([target.model.a])
+    else:
+        stepped(target.optimizer, [target.model.a])
+
+
 def _generations(was: str, now: str, built: bool) -> Maker:
     (saver, _), (maker, _) = GENERATIONS[was], GENERATIONS[now]
 
@@ -67,7 +75,9 @@ def _generations(was: str, now: str, built: bool) -> Maker:
             model = module(a=var([3.0, 4.0]))
             return ckpt(model=model, optimizer=maker(model.a) if built else maker())
 
-        return Pair(path, live, mended=lambda: Pair(path, lambda: with_adam(saver)))
+        return Pair(
+            path, live, mended=lambda: Pair(path, lambda: with_adam(saver)), after=build_optimizer
+        )
 
     pair.__name__ = f"{was}_into_{'' if built else 'unbuilt_'}{now}"
     return pair
@@ -393,16 +403,10 @@ def keras_2_sequential_not_built(at: Path) -> Pair:
 
 
 def _optimizer_not_built(at: Path, maker: Callable[..., Any]) -> Pair:
-    def build(target: Any) -> None:
-        if hasattr(target.optimizer, "build"):
-            target.optimizer.build([target.model.a])
-        else:
-            stepped(target.optimizer, [target.model.a])
-
     return Pair(
         saved_with(at, maker),
         lambda: ckpt(model=module(a=var([3.0, 4.0])), optimizer=maker()),
-        after=build,
+        after=build_optimizer,
     )
 
 
@@ -456,7 +460,12 @@ def slot_variables_that_a_graph_does_not_make_yet(at: Path) -> Pair:
 
     graph = tf.Graph()
     make = made_within(graph.as_default, live)
-    return Pair(saved_with(at, v1_adam), make, within=graph.as_default)
+
+    def step(target: Any) -> None:
+        with graph.as_default():
+            build_optimizer(target)
+
+    return Pair(saved_with(at, v1_adam), make, within=graph.as_default, after=step)
 
 
 @shows(

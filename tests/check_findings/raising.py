@@ -272,7 +272,12 @@ def slots_are_not_made_in_a_foreign_scope(at: Path) -> Pair:
 
 @silent(Kind.STRATEGY_SCOPE)
 def all_made_and_restored_in_one_scope(at: Path) -> Pair:
-    return Pair(saved_with(at, legacy_adam), in_scope(before_the_first_step), within=scope)
+    def build(target: Any) -> None:
+        with scope():  # as a step does in a replica's context
+            target.optimizer._create_all_weights([target.model.a])
+
+    path = saved_with(at, legacy_adam)
+    return Pair(path, in_scope(before_the_first_step), within=scope, after=build)
 
 
 @silent(Kind.STRATEGY_SCOPE)
