@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ckpt_viz.live.facts import Generation, generation, is_layer_of_keras
-from ckpt_viz.live.untouched import instance_dict
+from ckpt_viz.live.facts import Generation, generation, is_layer_of_keras, is_of_keras
+from ckpt_viz.live.untouched import instance_dict, trackable_attributes
 from ckpt_viz.live.untracked import items_of
 
 Shape = tuple[int | None, ...]
@@ -43,7 +43,12 @@ class Plan:
     @staticmethod
     def nothing() -> Plan:
         """Return the plan of what makes nothing that is known."""
-        return Plan(owns=_NO_NAME)
+        return Plan.of({})
+
+    @staticmethod
+    def of(parts: Mapping[str, object]) -> Plan:
+        """Return the plan of what has these parts, and may get others."""
+        return Plan(parts=parts, owns=_NO_NAME)
 
 
 def plan_of(obj: object) -> Plan | None:
@@ -61,6 +66,13 @@ def plan_of(obj: object) -> Plan | None:
         return make(obj, own) if make is not None else None
     except (KeyError, TypeError):  # another version of Keras calls its attributes otherwise
         return None
+
+
+def parts_of(layer: object) -> dict[str, object]:
+    """Return the layers among the attributes of a layer that is in no graph yet."""
+    return {
+        name: value for name, value in trackable_attributes(layer).items() if is_of_keras(value)
+    }
 
 
 def is_trained(layer: object) -> bool:

@@ -95,7 +95,7 @@ def is_unbuilt(obj: object) -> bool:
         if wrapped is not None:
             return is_unbuilt(wrapped)
         return not own.get("_built") and not own.get("_index_dict")
-    return _is_of_keras(obj) and not own.get("built", own.get("_built", True))
+    return is_of_keras(obj) and not own.get("built", own.get("_built", True))
 
 
 def builds_only_when_called(obj: object) -> bool:
@@ -156,7 +156,7 @@ def trainable_variables_of(layer: Any) -> list[Any] | None:
 
     None for what is no layer, and for one that refuses.
     """
-    if not _is_of_keras(layer):
+    if not is_of_keras(layer):
         return None
     try:
         return list(layer.trainable_variables)
@@ -172,7 +172,7 @@ def is_kept_by_keras(obj: object, attribute: str) -> bool:
     that a Bidirectional is given it runs two copies.
     """
     if attribute in _OWN_ATTRIBUTES:
-        return _is_of_keras(obj)
+        return is_of_keras(obj)
     if attribute in KERAS_3_PARTS and tracks_when_built(obj):
         return True
     if attribute == "layer" and _is_any(obj, ("Bidirectional",), *_KERAS):
@@ -247,7 +247,8 @@ def takes_values_by_own_code(obj: object) -> bool:
     return _package(type(obj)) not in ("tensorflow", *_KERAS)
 
 
-def _is_of_keras(obj: object) -> bool:
+def is_of_keras(obj: object) -> bool:
+    """Return whether an object is of a class of Keras, or of one made from it."""
     return any(_package(base) in _KERAS for base in type(obj).__mro__)
 
 

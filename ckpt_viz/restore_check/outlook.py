@@ -19,6 +19,7 @@ from ckpt_viz.live.building import (
     Shape,
     is_trained,
     optimizer_plan_of,
+    parts_of,
     plan_of,
 )
 from ckpt_viz.live.facts import Generation
@@ -129,10 +130,12 @@ class _Walk:
         known = plan or Plan.nothing()
         is_sure = pair.is_sure and plan is not None
         below = pair._replace(is_sure=is_sure, is_trained=pair.is_trained and is_trained(pair.it))
-        if plan is None and (pair.obj is None or facts.is_layer_of_keras(pair.it)):
-            self._doubt(f"what {_class(pair.it)} makes is not known before")
+        if plan is None and self._is_unknown(pair):
+            self._doubt(f"what {_class(pair.it)} makes is known only when it is built")
         elif plan is None:
             self._found.is_by_code = True
+            if pair.obj is None:
+                known = Plan.of(parts_of(pair.it))
         self._look_at_new(below, known)
         there = self._children_there(pair.obj)
         parts: dict[str, tuple[object, int | None]] = {
@@ -156,6 +159,14 @@ class _Walk:
                 )
             elif not place:
                 self._doubt(f"{gone.local_name!r} of {self._name(pair.node)} is not there yet")
+
+    def _is_unknown(self, pair: _Pair) -> bool:
+        """Return whether even the layers in a layer tell nothing of what it will have.
+
+        Those of one that the graph does not have yet, Keras 3 builds in its own way.
+        """
+        is_trap = pair.obj is None and facts.builds_only_when_called(pair.it)
+        return is_trap or facts.is_layer_of_keras(pair.it)
 
     def _look_at_new(self, pair: _Pair, plan: Plan) -> None:
         """Compare the variables that an object will have with those that were saved."""
@@ -263,7 +274,7 @@ def _look_at_optimizer(case: Case, node: int, obj: int, found: Outlook) -> None:
     it = case.live_object(obj)
     plan = optimizer_plan_of(it)
     if plan is None:
-        found.doubts.append(f"what {_class(it)} makes is not known before")
+        found.doubts.append(f"what {_class(it)} makes is known only when it is built")
         return
     before = len(found.misfits) + len(found.doubts)
     if plan.inner is not None:
