@@ -68,6 +68,14 @@ def plan_of(obj: object) -> Plan | None:
         return None
 
 
+def variable_dtype_of(layer: object) -> str | None:
+    """Return the dtype in which a layer of Keras will make its weights; None if unknown."""
+    own = instance_dict(layer)
+    policy = own.get("_dtype_policy", own.get("dtype_policy"))
+    found = getattr(policy, "variable_dtype", None)
+    return found if isinstance(found, str) else None
+
+
 def parts_of(layer: object) -> dict[str, object]:
     """Return the layers among the attributes of a layer that is in no graph yet."""
     return {
@@ -193,11 +201,12 @@ def _wrapper(layer: object, own: Mapping[str, Any]) -> Plan:
 
 def _sequential(layer: object, own: Mapping[str, Any]) -> Plan | None:
     """Return what a Sequential that was given no Input will have: Keras 3 puts one before."""
+    held = own["_layers"] if _is_keras_3(layer) else own["_self_tracked_trackables"]
+    layers = [one for one in items_of(held) or () if type(one).__name__ != "InputLayer"]
     if not _is_keras_3(layer):
-        layers = items_of(own["_self_tracked_trackables"]) or ()
         parts: dict[str, object] = {f"layer-{place}": one for place, one in enumerate(layers)}
         return Plan(parts=parts, owns=re.compile(r"layer(_with_weights)?-\d+$"))
-    operations = {str(place): one for place, one in enumerate((Plan(), *own["_layers"]))}
+    operations = {str(place): one for place, one in enumerate((Plan(), *layers))}
     functional = Plan(parts={"_operations": Plan(parts=operations)}, owns=_NO_NAME)
     return Plan(parts={"_functional": functional}, owns=_NO_NAME)
 

@@ -21,10 +21,11 @@ from ckpt_viz.live.building import (
     optimizer_plan_of,
     parts_of,
     plan_of,
+    variable_dtype_of,
 )
 from ckpt_viz.live.facts import Generation
 from ckpt_viz.object_graph.keras_optimizers import VARIABLES
-from ckpt_viz.object_graph.nodes import Child, Role
+from ckpt_viz.object_graph.nodes import Attribute, Child, Role
 from ckpt_viz.restore_check.case import Case, subtree
 
 _TRAINABLE = "_trainable_variables"
@@ -178,13 +179,9 @@ class _Walk:
                 self._say(is_sure, (), f"nothing was saved for {self._name(pair.node)}.{new.name}")
                 continue
             self._seen.add(child)
-            shape = saved[0].shape
-            if new.shape is not None and shape is not None and not _agree(new.shape, shape):
-                self._misfit(
-                    (child,),
-                    f"{self._name(child)} was saved with the shape {_words(shape)}, and will have "
-                    f"{_words(new.shape)}",
-                )
+            differs = _differs(new.shape, variable_dtype_of(pair.it), saved[0])
+            if differs:
+                self._misfit((child,), f"{self._name(child)} was saved {differs}")
                 continue
             self._found.placed.add(child)
             if pair.is_trained and new.is_trained:
@@ -247,6 +244,17 @@ def _will_have_variables(it: object) -> bool | None:
         return None
     parts = {_will_have_variables(part) for part in plan.parts.values()}
     return True if plan.variables or True in parts else None if None in parts else False
+
+
+def _differs(shape: Shape | None, dtype: str | None, saved: Attribute) -> str:
+    """Return how a weight was saved, and will be made otherwise; "" if not, or unknown."""
+    if shape is None:  # of the normalizing layers, some of which have a dtype of their own
+        return ""
+    if saved.shape is not None and not _agree(shape, saved.shape):
+        return f"with the shape {_words(saved.shape)}, and will have {_words(shape)}"
+    if dtype is not None and saved.dtype is not None and dtype != saved.dtype:
+        return f"as {saved.dtype}, and will be {dtype}"
+    return ""
 
 
 def _agree(new: Shape, saved: Sequence[int]) -> bool:

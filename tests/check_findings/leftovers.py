@@ -225,13 +225,21 @@ def legacy_optimizer_saved_before_its_first_step(at: Path) -> Pair:
 @silent(Kind.NOT_BUILT)
 def keras_3_model_with_a_build_of_its_own(at: Path) -> Pair:
     path = saved(at, model=called(net_with_build()()))
-    return Pair(path, lambda: ckpt(model=net_with_build()()))
+    return Pair(
+        path,
+        lambda: ckpt(model=net_with_build()()),
+        after=lambda target: called(target.model),
+    )
 
 
 @silent(Kind.NOT_BUILT)
 def keras_3_sequential_not_built_yet(at: Path) -> Pair:
     path = saved(at, model=keras_3_sequential(4, 2))
-    return Pair(path, lambda: ckpt(model=unbuilt_sequential(keras_3(), 4, 2)))
+    return Pair(
+        path,
+        lambda: ckpt(model=unbuilt_sequential(keras_3(), 4, 2)),
+        after=lambda target: called(target.model),
+    )
 
 
 @silent(Kind.NOT_BUILT)
@@ -540,6 +548,7 @@ def _layers(keras: Any, *layers: str | int) -> Any:
         "dropout": lambda: keras.layers.Dropout(0.5),
         "normalization": lambda: keras.layers.BatchNormalization(),
         "bias": lambda: keras.layers.Dense(2, use_bias=False),
+        "double": lambda: keras.layers.Dense(2, dtype="float64"),
     }
     dense = keras.layers.Dense
     return keras.Sequential([made[n]() if isinstance(n, str) else dense(n) for n in layers])
@@ -607,6 +616,12 @@ _MODELS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Severity, s
         lambda k: _layers(k, 4, 2),
         FAIL,
         "nothing was saved for",
+    ),
+    "with_another_dtype": (
+        lambda k: _layers(k, 4, 2),
+        lambda k: _layers(k, 4, "double"),
+        FAIL,
+        "was saved as float32, and will be float64",
     ),
     "of_a_class_of_its_own": (
         lambda k: _named(k, a=4, b=2),
