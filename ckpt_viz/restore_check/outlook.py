@@ -150,6 +150,7 @@ class _Walk:
             if child is not None:
                 yield below._replace(node=child, it=it, obj=obj)
             elif self._has_variables(it, obj) is not False:
+                self._found.trained.append(None)
                 also = f", where {missing[0].local_name!r} was" if missing else ""
                 self._say(is_sure, (), f"{name!r} was not saved in {self._name(pair.node)}{also}")
         for place, gone in enumerate(missing):
@@ -177,6 +178,8 @@ class _Walk:
             if child is None or not saved:
                 is_sure = pair.is_sure or self._case.valued_saved[pair.node]
                 self._say(is_sure, (), f"nothing was saved for {self._name(pair.node)}.{new.name}")
+                if pair.is_trained and new.is_trained:
+                    self._found.trained.append(None)
                 continue
             self._seen.add(child)
             differs = _differs(new.shape, variable_dtype_of(pair.it), saved[0])

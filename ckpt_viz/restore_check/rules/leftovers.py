@@ -149,7 +149,8 @@ def deferred(case: Case, told: Told) -> Iterator[Finding]:
     """Find saved values that wait for something to be built."""
     seen: set[int] = set()
     waiting = _waiting(case, told)
-    looks = {obj: outlook(case, obj) for obj in (*waiting, *_slot_makers(case, waiting))}
+    tops = dict.fromkeys((*waiting, *_unbuilt_optimizers(case))) if waiting else {}
+    looks = {obj: outlook(case, obj) for obj in tops}
     placed = set[int]().union(*(look.placed for look in looks.values()))
     everything_fits = (
         all(look.fits for look in looks.values())
@@ -157,19 +158,25 @@ def deferred(case: Case, told: Told) -> Iterator[Finding]:
         and not case.unmatched
         and not case.trace.unused_attributes
     )
+    told_of: dict[int, tuple[list[int], list[int]]] = {}
     for obj, nodes in waiting.items():
         below = [low for node in nodes for low in case.unbound_below(node, seen)]
         below += [slot for node in below for slot in case.saved_slots_of(node)]
         left = [node for node in below if node in case.unresolved]
-        if not left:
-            continue
+        if left:
+            told_of[obj] = below, left
+    # What waits for several objects is told of the first; the doubts are those of all.
+    hidden = [look for obj, look in looks.items() if obj not in told_of and obj not in told.objects]
+    others = [why for look in hidden for why in (*look.doubts, *(m.why for m in look.misfits))]
+    for obj, (below, left) in told_of.items():
         it, look = case.live_object(obj), looks[obj]
         wait = f"{count(len(left), 'saved value')} {'waits' if len(left) == 1 else 'wait'}"
         until = f"{wait} until this {type(it).__name__} is built"
         build = _how_to_build(case, it, below)
-        is_known = not look.doubts and placed.issuperset(left)
+        doubts = look.doubts or others
+        is_known = not doubts and placed.issuperset(left)
         if not is_known:
-            doubt = look.doubts[0] if look.doubts else "not all of them have a place"
+            doubt = doubts[0] if doubts else "not all of them have a place"
             why = f"{until}, and may not fit then: {doubt}."
         elif not everything_fits:
             why = f"{until}, and fit; assert_consumed() depends on the other findings."
@@ -193,14 +200,10 @@ def deferred(case: Case, told: Told) -> Iterator[Finding]:
         )
 
 
-def _slot_makers(case: Case, waiting: Mapping[int, Iterable[int]]) -> set[int]:
-    """Return the unbuilt optimizers that do not wait themselves, and make slots of what does."""
-    tops = [node for nodes in waiting.values() for node in nodes]
-    below = {low for top in tops for low in subtree(case.saved, top)}
-    slots = [case.saved.nodes[slot].slot for low in below for slot in case.saved_slots_of(low)]
-    makers = {slot.optimizer for slot in slots if slot is not None} & case.bound.keys()
-    found = {case.bound[node] for node in makers if node is not None} - waiting.keys()
-    return {obj for obj in found if facts.is_unbuilt(case.live_object(obj))}
+def _unbuilt_optimizers(case: Case) -> list[int]:
+    """Return the saved optimizers that are not built: they make slots, whether any wait or not."""
+    found = [obj for obj in case.holders if is_optimizer(case.live_node(obj))]
+    return [obj for obj in found if facts.is_unbuilt(case.live_object(obj))]
 
 
 def _how_to_build(case: Case, it: object, waiting: Iterable[int]) -> str:
