@@ -759,6 +759,33 @@ def keras_3_optimizer_with_as_many_slots_of_other_names(at: Path) -> Pair:
     return _fitted(at, lambda: program(optimizers.Adam()), lambda: program(optimizers.Adamax()))
 
 
+@shows(Kind.NOT_BUILT, FAIL, None, "(root).optimizer", "was saved with no slots, and this Adam")
+def keras_3_optimizer_that_makes_slots_which_were_not_saved(at: Path) -> Pair:
+    optimizers = keras_3().optimizers
+
+    def program(optimizer: Any) -> Any:
+        return ckpt(model=_layers(keras_3(), 4, 2), optimizer=optimizer)
+
+    return _fitted(at, lambda: program(optimizers.SGD()), lambda: program(optimizers.Adam()))
+
+
+@shows(Kind.DEFERRED, DEFERRED, None, "(root).model", "may not fit then: nothing was saved for")
+def model_with_an_optimizer_that_waits_for_nothing(at: Path) -> Pair:
+    import tensorflow as tf
+
+    def program(optimizer: Any) -> Any:
+        return ckpt(model=_layers(keras_2(), 4, 2), optimizer=optimizer)
+
+    descent = tf.compat.v1.train.GradientDescentOptimizer
+    source = program(descent(0.1))
+    called(source.model)
+    return Pair(
+        save_any(at, source),
+        lambda: program(v1_adam()),
+        after=lambda target: stepped(target.optimizer, called(target.model).trainable_variables),
+    )
+
+
 @shows(
     Kind.DEFERRED,
     DEFERRED,
