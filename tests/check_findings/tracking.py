@@ -529,7 +529,11 @@ def _unbuilt(at: Path, make: Callable[[], Any]) -> Pair:
         net.build((None, 3))
         return ckpt(model=net)
 
-    return Pair(save_any(at, built()), lambda: ckpt(model=make()))
+    return Pair(
+        save_any(at, built()),
+        lambda: ckpt(model=make()),
+        after=lambda target: target.model.build((None, 3)),
+    )
 
 
 @silent(Kind.NOT_TRACKED)
