@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ckpt_viz.live.facts import Generation, generation, is_layer_of_keras, is_of_keras
-from ckpt_viz.live.untouched import instance_dict, trackable_attributes
+from ckpt_viz.live.shadows import instance_dict, trackable_attributes
 from ckpt_viz.live.untracked import items_of
 
 Shape = tuple[int | None, ...]
