@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -12,6 +13,19 @@ def count(number: int, noun: str, plural: str = "") -> str:
     ('1 value', '3 values', '2 entries')
     """
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(names: Sequence[str], *, most: int = 3) -> str:
+    """Return names in a row, of many the first ones.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    >>> listed(["a", "b", "c", "d"])
+    'a, b and 2 more'
+    """
+    if len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
 
 
 def shape_words(shape: tuple[int, ...] | None) -> str:

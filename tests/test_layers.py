@@ -22,7 +22,7 @@ LAYERS = (
     {"formats.tensors"},
     {"formats.bundle", "formats.saver_v1"},
     {"formats.checkpoint_state", "formats.meta_graph", "formats.saved_model"},
-    {"object_graph.keys"},
+    {"object_graph.keys", "object_graph.name_evidence"},
     {"object_graph.nodes"},
     {"object_graph.keras_optimizers", "object_graph.scope_slots", "object_graph.tree"},
     {"object_graph.keras_2_slots", "object_graph.keras_3_slots"},

@@ -21,6 +21,36 @@ def full_name_has_changed(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(v=var([3.0, 4.0], name="bert/layer_norm_1/beta")))
 
 
+@shows(Kind.RENAMED, FAIL, "gen/dense/kernel", "(root).v", "'gen/dense/kernel' of the same")
+def full_names_of_twins_have_changed(at: Path) -> Pair:
+    path = tensors(at, **{"dis/dense/kernel": [1.0, 2.0], "gen/dense/kernel": [3.0, 4.0]})
+    return Pair(
+        path,
+        lambda: ckpt(
+            v=var([0.0, 0.0], name="generator/dense/kernel"),
+            w=var([0.0, 0.0], name="discriminator/dense/kernel"),
+        ),
+    )
+
+
+@shows(Kind.UNMATCHED, FAIL, None, "(root).v", "'x/kernel' and 'y/kernel' of the same shape, and")
+def full_names_of_twins_tell_nothing(at: Path) -> Pair:
+    path = tensors(at, **{"x/kernel": [1.0, 2.0], "y/kernel": [3.0, 4.0]})
+    return Pair(
+        path,
+        lambda: ckpt(
+            v=var([0.0, 0.0], name="net_x_of_y/kernel"), w=var([0.0, 0.0], name="other/kernel")
+        ),
+    )
+
+
+@silent(Kind.RENAMED)
+def one_name_of_the_file_for_two_variables(at: Path) -> Pair:
+    path = tensors(at, **{"block_3/kernel": [1.0, 2.0]})
+    names = ("block_1/kernel", "block_2/kernel")
+    return Pair(path, lambda: ckpt(**{name[6]: var([0.0, 0.0], name=name) for name in names}))
+
+
 @silent(Kind.RENAMED)
 def full_name_has_changed_and_two_are_like_it(at: Path) -> Pair:
     path = tensors(at, **{"bert/layer_a/beta": [1.0, 2.0], "bert/layer_b/beta": [1.0, 2.0]})

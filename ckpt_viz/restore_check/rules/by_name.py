@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from ckpt_viz.matching.engine import fits
 from ckpt_viz.matching.name_based import NameTrace
 from ckpt_viz.matching.trace import Cause
+from ckpt_viz.object_graph.name_evidence import paired_by_name
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.failures import kind_of, remedy_for, why
 from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.of_saver import SaverRun
-from ckpt_viz.words import count
+from ckpt_viz.words import count, listed
 
 _MAX_NAMED = 5
 _MAX_COMPARED = 20  # names with the same last part
@@ -94,49 +94,76 @@ def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Fin
         for step in trace.steps
         if step.failure is not None and step.failure.cause is Cause.KEY_MISSING
     }
-    found = _Free(run, free)
-    for obj, wanted in trace.unused.items():
-        for name in wanted:
-            new = found.renamed(obj, name)
-            yield Finding(
-                Severity.ERROR if (obj, name) in raising else Severity.FAIL,
-                Kind.RENAMED if new else Kind.UNMATCHED,
-                new,
-                run.live_name(obj),
-                f"The file has no {name!r}" + (f", but {new!r} of the same shape." if new else "."),
-                _CONVERT,
-                (),
-                (obj,),
-            )
+    wanted = [(obj, name) for obj, names in trace.unused.items() for name in names]
+    candidates = _candidates(run, wanted, free)
+    for obj, name in wanted:
+        found = candidates[obj, name]
+        new = found[0] if len(found) == 1 else None
+        of_shape = listed([repr(one) for one in found])
+        reason = f", but {of_shape} of the same shape" if found else ""
+        unsure = ", and names do not tell which it was" if len(found) > 1 else ""
+        yield Finding(
+            Severity.ERROR if (obj, name) in raising else Severity.FAIL,
+            Kind.RENAMED if new else Kind.UNMATCHED,
+            new,
+            run.live_name(obj),
+            f"The file has no {name!r}{reason}{unsure}.",
+            _CONVERT,
+            (),
+            (obj,),
+        )
 
 
-class _Free:
-    """The names in the file that nobody asks for, by dtype and shape and by their last part."""
+_Wanted = tuple[int, str]  # an object, and a name that the file lacks
 
-    def __init__(self, run: DryRun, free: Sequence[str]) -> None:
-        self._run = run
-        self._fitting: Mapping[object, list[str]] = defaultdict(list)
-        self._ending: Mapping[object, list[str]] = defaultdict(list)
-        for name in free:
-            stored = run.tensors[name]
-            spec = (stored.dtype, stored.shape)
-            self._fitting[spec].append(name)
-            self._ending[spec, _last(name)].append(name)
 
-    def renamed(self, obj: int, name: str) -> str | None:
-        """Return the one name in the file that this variable may have had."""
-        nodes = self._run.live.nodes
-        if obj >= len(nodes) or len(nodes[obj].attributes) != 1:
-            return None
-        spec = (nodes[obj].attributes[0].dtype, nodes[obj].attributes[0].shape)
-        fitting = self._fitting.get(spec, [])
-        if len(fitting) == 1:
-            return fitting[0] if _are_alike(fitting[0], name) else None
-        ending = self._ending.get((spec, _last(name)), [])
-        if len(ending) > _MAX_COMPARED:
-            return None
-        likely = [other for other in ending if _are_alike(other, name)]
-        return likely[0] if len(likely) == 1 else None
+def _candidates(
+    run: DryRun, wanted: Sequence[_Wanted], free: Sequence[str]
+) -> Mapping[_Wanted, Sequence[str]]:
+    """Return the names in the file that each missing one may have been: one where that is sure.
+
+    That is one of the same dtype and shape, and no other one's; of several, names tell.
+    """
+    of_spec: dict[object, tuple[list[_Wanted], list[str]]] = {}
+    for name in free:
+        stored = run.tensors[name]
+        of_spec.setdefault((stored.dtype, stored.shape), ([], []))[1].append(name)
+    for obj, name in wanted:
+        attributes = run.live.nodes[obj].attributes if obj < len(run.live.nodes) else ()
+        if len(attributes) == 1:
+            spec = attributes[0].dtype, attributes[0].shape
+            of_spec.setdefault(spec, ([], []))[0].append((obj, name))
+    found: dict[_Wanted, Sequence[str]] = dict.fromkeys(wanted, ())
+    for those, names in of_spec.values():
+        if len(those) == len(names) == 1:
+            found[those[0]] = names if _are_alike(names[0], those[0][1]) else ()
+            continue
+        found.update(_of_several(those, names))
+    return found
+
+
+def _of_several(
+    wanted: Sequence[_Wanted], free: Sequence[str]
+) -> Iterator[tuple[_Wanted, Sequence[str]]]:
+    """Yield what names tell of several that have one dtype and shape, with the same last part."""
+    parts: dict[str, tuple[list[_Wanted], list[str]]] = {}
+    for one in wanted:
+        parts.setdefault(_last(one[1]), ([], []))[0].append(one)
+    for name in free:
+        if _last(name) in parts:
+            parts[_last(name)][1].append(name)
+    for those, names in parts.values():
+        if len(those) == len(names) == 1:
+            yield those[0], [name for name in names if _are_alike(name, those[0][1])]
+            continue
+        paths = [name.split("/") for name in names], [name.split("/") for _, name in those]
+        pairs = {those[j]: names[i] for i, j in paired_by_name(*paths).items()}
+        left = sorted(set(names).difference(pairs.values()))
+        for one in those:
+            if one in pairs:
+                yield one, [pairs[one]]
+            elif 1 < len(left) <= _MAX_COMPARED:
+                yield one, left
 
 
 def _last(name: str) -> str:
