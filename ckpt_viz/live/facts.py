@@ -164,6 +164,14 @@ def trainable_variables_of(layer: Any) -> list[Any] | None:
         return None
 
 
+def variables_of(layer: Any) -> list[Any]:
+    """Return all variables of a Keras layer in its own order, as `layer.variables` does."""
+    try:
+        return list(layer.variables)
+    except Exception:  # as above
+        return []
+
+
 def is_kept_by_keras(obj: object, attribute: str) -> bool:
     """Return whether an attribute is Keras' own business.
 

@@ -291,6 +291,12 @@ def asynchronous_checkpoint(checkpoint: Any) -> Any:
     return private("checkpoint.checkpoint", "Checkpoint")(**checkpoint._kwargs)
 
 
+def new_checkpoint(root: Any, children: Mapping[str, Any]) -> Any:
+    """Return a new Checkpoint of these objects; raises what making one raises."""
+    made = private("checkpoint.checkpoint", "Checkpoint")
+    return made(**children) if root is None else made(root, **children)
+
+
 def new_reader(path: Any) -> Any:
     """Return TensorFlow's reader of a checkpoint; raises what `restore` raises for the path."""
     return private("training.py_checkpoint_reader", "NewCheckpointReader")(path)

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from ckpt_viz.live import facts
 from ckpt_viz.live.facts import Generation
@@ -16,11 +17,18 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable, readable_place
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Child, Node, Role
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.object_graph.subtrees import signatures, values_of
+from ckpt_viz.object_graph.subtrees import EMPTY, signatures, values_of
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding, Kind
 
 _UNIQUIFIER = re.compile(r"_\d+(?=/|$)")
+
+
+class Alike(NamedTuple):
+    """Saved nodes and live objects of which each looks like each."""
+
+    nodes: list[int]
+    objects: list[int]
 
 
 @dataclass(frozen=True)
@@ -82,6 +90,11 @@ class Case:
         """The saved nodes whose values are restored."""
         steps = self.steps(Action.RESTORE)
         return frozenset(step.node for step in steps if step.node is not None)
+
+    @cached_property
+    def filled(self) -> frozenset[int]:
+        """The live objects that a saved value is restored into."""
+        return frozenset(self.bound[node] for node in self.restored)
 
     def is_live_node(self, obj: int) -> bool:
         """Return whether an object is in the live graph; not so what the restore would make."""
@@ -255,6 +268,23 @@ class Case:
         """Return the number of a live object's subtree: see `saved_look`."""
         looks = self._looks_with_names if with_names else self._looks
         return looks[len(self.saved.nodes) + obj]
+
+    def alike(self, look: int | None) -> Alike:
+        """Return all nodes of both sides with this look; none for one that tells nothing."""
+        return self._alike.get(look, Alike([], []))
+
+    @cached_property
+    def _alike(self) -> Mapping[int | None, Alike]:
+        found: dict[int | None, Alike] = {}
+        size = len(self.saved.nodes)
+        for place, look in enumerate(self._looks):
+            if look not in (None, EMPTY):
+                alike = found.setdefault(look, Alike([], []))
+                if place < size:
+                    alike.nodes.append(place)
+                else:
+                    alike.objects.append(place - size)
+        return found
 
     def live_object(self, obj: int) -> object | None:
         """Return the Python object behind a live node; None for what is not in the graph."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.restore_check.skeleton import Trial
 
 
 class Kind(str, Enum):
@@ -57,7 +58,9 @@ class Finding:
 
     `saved` and `live` are the names of the nodes that it is about, None for a side that it is
     not about; `why` and `remedy` are one sentence each. `nodes` are all saved nodes and
-    `objects` all live ones that it is about, by id, `saved` and `live` the first.
+    `objects` all live ones that it is about, by id, `saved` and `live` the first. `trial` is a
+    remedy with code that has not been run dry yet: `find_all` puts it in place of the `remedy`,
+    or drops it.
     """
 
     severity: Severity
@@ -68,6 +71,7 @@ class Finding:
     remedy: str
     nodes: tuple[int, ...] = ()
     objects: tuple[int, ...] = ()
+    trial: Trial | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass

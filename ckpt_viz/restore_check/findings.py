@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from ckpt_viz.matching.name_based import NameTrace
 from ckpt_viz.matching.trace import Trace
@@ -10,6 +11,7 @@ from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
+from ckpt_viz.restore_check.rehearsal import about, rehearse
 from ckpt_viz.restore_check.rules import (
     by_name,
     leftovers,
@@ -54,11 +56,28 @@ _RULES: tuple[Rule, ...] = (
     values.unknowable,
 )
 _ORDER = {kind: place for place, kind in enumerate(Kind)}
+_MAX_REHEARSALS = 3
+_WRONG = (Severity.ERROR, Severity.WARNING)
 _SEVERITIES = {severity: place for place, severity in enumerate(Severity)}
 
 
 def find_all(run: DryRun) -> tuple[Finding, ...]:
-    """Return the findings, causes before symptoms and the worst first."""
+    """Return the findings, causes before symptoms and the worst first.
+
+    A remedy with code is run dry before it is told.
+    """
+    found = _found(run)
+    trials = [finding for finding in found if finding.trial is not None][:_MAX_REHEARSALS]
+    held = {id(finding) for finding in trials if _holds(run, finding, found)}
+    return tuple(
+        replace(finding, remedy=finding.trial.remedy, trial=None)
+        if finding.trial is not None and id(finding) in held
+        else replace(finding, trial=None)
+        for finding in found
+    )
+
+
+def _found(run: DryRun) -> tuple[Finding, ...]:
     found = [*paths.no_checkpoint(run), *paths.wrong_path(run), *paths.unreadable(run)]
     if isinstance(run.trace, NameTrace) and run.instead is None:
         found += by_name.names(run, run.trace)
@@ -69,6 +88,25 @@ def find_all(run: DryRun) -> tuple[Finding, ...]:
             told.add(new)
             found += new
     return tuple(sorted(found, key=_place))
+
+
+def _holds(run: DryRun, finding: Finding, found: Iterable[Finding]) -> bool:
+    """Return whether a remedy's code restores what it has to, and does nothing else wrong.
+
+    That is: it raises nothing, warns of nothing that is right without it, and no value goes
+    where it was not meant to go.
+    """
+    trial = finding.trial
+    assert trial is not None
+    rehearsal = rehearse(run, trial.skeleton, trial.method)
+    if rehearsal is None or rehearsal.run.verdicts.restore is not None:
+        return False
+    restored = rehearsal.restored
+    if any(restored.get(node) != obj for node, obj in trial.pairs.items()):
+        return False
+    known = {what for one in found if one.severity in _WRONG for what in about(one)}
+    new = (one for one in _found(rehearsal.run) if one.severity in _WRONG)
+    return all(rehearsal.about(one) <= known for one in new)
 
 
 def _place(finding: Finding) -> tuple[bool, int, bool, int, int]:

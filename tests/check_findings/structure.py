@@ -16,6 +16,7 @@ from tests.programs import (
     ckpt,
     differently,
     keras_2,
+    keras_2_adam,
     keras_2_sequential,
     keras_3,
     keras_3_adam,
@@ -294,6 +295,153 @@ def one_value_of_many_on_another_level(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(v=var([1.0]), a=var([1.0, 2.0]), b=var(1), c=var([3]), d=var()))
 
 
+# --- root_shifted: parts that are equal
+
+
+def net(value: float = 0.0) -> Any:
+    return module(**tower(value))
+
+
+_BOTH = "tf.train.Checkpoint(parts=tf.train.Checkpoint(enc=live.enc_net, dec=live.dec_net)).restore"
+
+
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root).parts.enc", "(root).enc_net", _BOTH, "as their names tell")
+def twins_of_a_dict_made_attributes(at: Path) -> Pair:
+    path = saved(at, parts={"enc": net(1.0), "dec": net(2.0)})
+
+    def mended() -> Any:
+        live = ckpt(enc_net=net(), dec_net=net())
+        return ckpt(parts=ckpt(enc=live.enc_net, dec=live.dec_net))
+
+    return Pair(
+        path,
+        lambda: ckpt(enc_net=net(), dec_net=net()),
+        mended=lambda: Pair(path, mended),
+    )
+
+
+@shows(Kind.ROOT_SHIFTED, FAIL, None, None, "dec=live.dec_net", "enc=live.enc_net", "4 values")
+def twins_in_another_order(at: Path) -> Pair:
+    path = saved(at, parts={"dec": net(1.0), "enc": net(2.0)})
+    return Pair(path, lambda: ckpt(enc_net=net(), dec_net=net()))
+
+
+@shows(
+    Kind.ROOT_SHIFTED,
+    FAIL,
+    "(root).parts.a",
+    "(root).x",
+    "(root).parts.a and (root).parts.b of the checkpoint fit (root).x and (root).y",
+    "equally well",
+    "Find out which is which",
+)
+def twins_whose_names_tell_nothing(at: Path) -> Pair:
+    path = saved(at, parts={"a": net(1.0), "b": net(2.0)})
+    return Pair(path, lambda: ckpt(x=net(), y=net()))
+
+
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root).ema", "(root)", "(root).ema and (root).model", "equally")
+def averages_beside_a_model_that_is_the_root_now(at: Path) -> Pair:
+    return Pair(saved(at, model=net(1.0), ema=net(2.0)), lambda: ckpt(net()))
+
+
+@shows(
+    Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).ema", "fits (root).ema and (root).model", "equally"
+)
+def model_saved_as_the_root_and_averages_beside_it_now(at: Path) -> Pair:
+    return Pair(written(at, net(1.0)), lambda: ckpt(model=net(), ema=net()))
+
+
+@shows(Kind.ROOT_SHIFTED, FAIL, None, None, "(nets=tf.train.Checkpoint(ema=live.ema_net)).restore")
+def averages_whose_name_tells_and_a_model_whose_name_does_not(at: Path) -> Pair:
+    path = saved(at, nets={"model": net(1.0), "ema": net(2.0)})
+    return Pair(path, lambda: ckpt(ema_net=net(), latest=net()))
+
+
+@shows(Kind.ROOT_SHIFTED, FAIL, None, None, "equally well")
+def names_that_fit_two(at: Path) -> Pair:
+    path = saved(at, nets={"model": net(1.0), "ema": net(2.0)})
+    return Pair(path, lambda: ckpt(ema_model=net(), latest=net()))
+
+
+@shows(Kind.ROOT_SHIFTED, FAIL, None, None, "enc=live.enc_net", "dec=live.dec_net", "head=live.top")
+def twins_and_an_odd_one(at: Path) -> Pair:
+    def head() -> Any:
+        return module(scale=var([[1.0]]), shift=var([3.0]))
+
+    path = saved(at, parts={"enc": net(1.0), "dec": net(2.0), "head": head()})
+    return Pair(path, lambda: ckpt(top=differently(head()), dec_net=net(), enc_net=net()))
+
+
+@shows(Kind.ROOT_SHIFTED, FAIL, None, None, "enc=live.enc_net", "dec=live.dec_net", "8 values")
+def twins_of_twins(at: Path) -> Pair:
+    def nested(value: float = 0.0) -> Any:
+        return module(first=net(value), second=net(value + 10))
+
+    path = saved(at, parts={"enc": nested(1.0), "dec": nested(2.0)})
+    return Pair(path, lambda: ckpt(dec_net=nested(), enc_net=nested()))
+
+
+@shows(Kind.ROOT_SHIFTED, FAIL, None, None, "enc=live.enc_net", "dec=live.dec_net", "12 values")
+def twins_with_lists_of_equal_blocks(at: Path) -> Pair:
+    def listed(value: float = 0.0) -> Any:
+        return module(blocks=[net(value + 10 * i) for i in range(3)])
+
+    path = saved(at, parts={"enc": listed(1.0), "dec": listed(2.0)})
+    return Pair(path, lambda: ckpt(dec_net=listed(), enc_net=listed()))
+
+
+def _two_optimizers(at: Path, adam: Callable[..., Any], *, in_a_dict: bool) -> Pair:
+    def live() -> tuple[Any, Any, Any, Any]:
+        d, g = net(), net()
+        return d, g, adam(*d.trainable_variables), adam(*g.trainable_variables)
+
+    d, g, d_opt, g_opt = live()
+    optimizers = {"d": d_opt, "g": g_opt} if in_a_dict else module(d=d_opt, g=g_opt)
+    path = save_any(at, differently(ckpt(d=d, g=g, optimizers=optimizers)))
+
+    def now() -> Any:
+        d, g, d_opt, g_opt = live()
+        return ckpt(g=g, d=d, g_optimizer=g_opt, d_optimizer=d_opt)
+
+    return Pair(path, now)
+
+
+@shows(Kind.ROOT_SHIFTED, FAIL, None, None, "d=live.d_optimizer", "g=live.g_optimizer")
+def two_keras_3_optimizers_of_equal_nets(at: Path) -> Pair:
+    return _two_optimizers(at, keras_3_adam, in_a_dict=False)
+
+
+@shows(Kind.ROOT_SHIFTED, FAIL, None, None, "d=live.d_optimizer", "g=live.g_optimizer")
+def two_keras_2_optimizers_of_equal_nets(at: Path) -> Pair:
+    return _two_optimizers(at, keras_2_adam, in_a_dict=False)
+
+
+@shows(Kind.ROOT_SHIFTED, FAIL, None, None, "d=live.d_optimizer", "g=live.g_optimizer")
+def dict_of_optimizers_of_equal_nets(at: Path) -> Pair:
+    return _two_optimizers(at, keras_3_adam, in_a_dict=True)
+
+
+@shows(
+    Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).model", "11 values", "Give the objects the places"
+)
+def code_that_would_raise_for_one_value_of_many(at: Path) -> Pair:
+    def wide(last: int) -> Any:
+        return module(**{f"v{i}": var([1.0] * i) for i in range(1, 12)}, last=var([1.0] * last))
+
+    return Pair(saved(at, wide(2)), lambda: ckpt(model=wide(3)))
+
+
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).model", "Give the objects the places")
+def code_that_would_lose_a_value(at: Path) -> Pair:
+    def tied() -> Any:
+        one = module(**tower(), a=var([1.0] * 3))
+        return with_children(one, b=one.a)
+
+    path = written(at, module(**tower(2.0), a=var([5.0] * 3), b=var([6.0] * 3)))
+    return Pair(path, lambda: ckpt(model=tied()))
+
+
 # --- unrelated
 
 
@@ -540,6 +688,22 @@ def model_of_keras_3_in_keras_2(at: Path) -> Pair:
 @silent(Kind.RENAMED)
 def two_renamed_that_nothing_tells_apart(at: Path) -> Pair:
     return Pair(saved(at, a=var([1.0]), b=var([1.0])), lambda: ckpt(x=var([1.0]), y=var([1.0])))
+
+
+@shows(Kind.RENAMED, FAIL, "(root).enc", "(root).enc_net", "saved as 'enc'", "the names that fit")
+def twins_renamed_by_names_that_tell(at: Path) -> Pair:
+    path = saved(at, enc=net(1.0), dec=net(2.0))
+    return Pair(
+        path,
+        lambda: ckpt(dec_net=net(), enc_net=net()),
+        mended=lambda: Pair(path, lambda: ckpt(dec=net(), enc=net())),
+    )
+
+
+@silent(Kind.RENAMED)
+def renamed_while_its_twin_has_moved(at: Path) -> Pair:
+    path = saved(at, first=net(1.0), parts=module(second=net(2.0), third=net(3.0)), step=var(1))
+    return Pair(path, lambda: ckpt(parts=module(second=net(), first=net()), step=var(0)))
 
 
 @silent(Kind.RENAMED)

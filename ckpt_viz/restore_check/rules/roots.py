@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from heapq import nlargest
-from itertools import chain
-from keyword import iskeyword
+from itertools import islice, product
 from typing import NamedTuple
 
-from ckpt_viz.errors import SourceError
 from ckpt_viz.matching.trace import Action, Cause, Step
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER
+from ckpt_viz.object_graph.name_evidence import paired_by_name
+from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.subtrees import values_of
-from ckpt_viz.restore_check.case import Case, child_names, is_optimizer
+from ckpt_viz.restore_check.case import Case, child_names, is_optimizer, subtree
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
-from ckpt_viz.words import count
+from ckpt_viz.restore_check.skeleton import Trial, skeleton_of, to_code
+from ckpt_viz.restore_check.twins import belonging
+from ckpt_viz.words import count, listed
 
 _MAX_NEAR = 40  # nodes near a root that may be its counterpart
-_MAX_TRIED = 5  # pairs of them
+_MAX_LOOKED_AT = 40  # pairs of them
+_MAX_TRIED = 5  # groups of pairs
+_MAX_TWINS = 32  # that are told apart: of more, names tell nothing
+_MAX_NAMED = 3  # pairs in a sentence
+_FEWEST_SURE = 2  # values below two that are equal for them to belong together by that alone
 _MAX_DEPTH = 2
 _MAX_BESIDE = 20  # objects that a remedy lists beside the one that is shifted
 _FITTING_PER_MISFIT = 10  # values that fit, for each that would not
@@ -33,13 +39,14 @@ def root_shifted_or_unrelated(case: Case, told: Told) -> Iterator[Finding]:
         return
     now = _counted(case)
     best: _Shift | None = None
-    candidates = _candidates(case)
-    for node, obj in candidates:
-        shift = _shift(case, node, obj, dict(reversed(candidates)))
+    groups = list(islice(_groups(case), _MAX_TRIED))
+    others = {node: obj for group in groups for node, obj in group.pairs.items()}
+    for group in groups:
+        shift = _shift(case, group, others)
         if shift is not None and shift.number > max(now, best.number if best else 0):
             best = shift
     if best is not None:
-        yield _shifted_root(case, best, now)
+        yield _shifted_root(case, best, now) if best.group.pairs else _equal(case, best.group)
     elif _is_unrelated(case):
         yield case.finding(
             Severity.FAIL,
@@ -52,84 +59,194 @@ def root_shifted_or_unrelated(case: Case, told: Told) -> Iterator[Finding]:
         )
 
 
-class _Shift(NamedTuple):
-    """A saved node and the live object that it fits, with the values that fit below them.
+class _Group(NamedTuple):
+    """Saved nodes and live objects of which each fits each: mostly one of either.
 
-    `beside` is what matches already and can stay: for each level above the node, live objects by
-    local name. `number` is that of all values that fit then.
+    `pairs` are those that belong together, by what else is known of them where there are
+    several; empty where nothing tells. Each of the nodes has `number` values that fit.
     """
 
-    node: int
-    obj: int
+    nodes: Sequence[int]
+    objects: Sequence[int]
     pairs: Mapping[int, int]
-    beside: Sequence[Mapping[str, int]]
+    number: int
+
+    @property
+    def has_rivals(self) -> bool:
+        """Whether there was a choice."""
+        return len(self.nodes) > 1 or len(self.objects) > 1
+
+
+class _Shift(NamedTuple):
+    """A group whose objects are put where its nodes are, with all that fits then.
+
+    `tops` are the nodes of this group, and of others, that are put in their places; `values`
+    those that fit below them. `places` are the live objects by the saved path that each needs:
+    what matches already, and can stay, first. `number` is that of all values that fit then.
+    """
+
+    group: _Group
+    tops: Mapping[int, int]
+    values: Mapping[int, int]
+    places: Mapping[tuple[str, ...], int]
     number: int
 
 
 def _shifted_root(case: Case, shift: _Shift, now: int) -> Finding:
-    node, obj, pairs = shift.node, shift.obj, shift.pairs
+    (node, obj), *others = shift.tops.items()
+    fits = [f"{case.saved.name(node)} of the checkpoint fits {case.live.name(obj)} of the program"]
+    named = others[: _MAX_NAMED - 1]
+    fits += [f"{case.saved.name(n)} fits {case.live.name(o)}" for n, o in named]
+    if len(others) > len(named):
+        fits.append(f"{len(others) - len(named)} more fit theirs")
+    told_by = ", as their names tell" if shift.group.has_rivals else ""
+    found = case.finding(
+        Severity.FAIL,
+        Kind.ROOT_SHIFTED,
+        f"The two sides stand on different levels: {', '.join(fits)}{told_by}, with "
+        f"{count(shift.number, 'value')} instead of {now}.",
+        _MOVE,
+        nodes=dict.fromkeys((*shift.tops, *shift.values)),
+        objects=dict.fromkeys((*shift.tops.values(), *shift.values.values())),
+    )
+    method = "restore" if case.saved.save_counter is not None else "read"
+    skeleton = skeleton_of(shift.places)
+    call = f"{to_code(skeleton, case.live)}.{method}(path)"
+    remedy = f"Call {call}, where live is what was checked."
+    return replace(found, trial=Trial(skeleton, method, shift.values, remedy))
+
+
+def _equal(case: Case, group: _Group) -> Finding:
+    nodes = [low for node in group.nodes for low in subtree(case.saved, node)]
+    objects = [low for obj in group.objects for low in subtree(case.live, obj)]
+    saved = listed([case.saved.name(node) for node in group.nodes])
+    live = listed([case.live.name(obj) for obj in group.objects])
     return case.finding(
         Severity.FAIL,
         Kind.ROOT_SHIFTED,
-        f"The two sides stand on different levels: {case.saved.name(node)} of the checkpoint "
-        f"fits {case.live.name(obj)} of the program, with {count(shift.number, 'value')} instead "
-        f"of {now}.",
-        _shift_remedy(case, shift),
-        nodes=dict.fromkeys((node, *pairs)),
-        objects=dict.fromkeys((obj, *pairs.values())),
+        f"The two sides stand on different levels: {saved} of the checkpoint "
+        f"{'fit' if len(group.nodes) > 1 else 'fits'} {live} of the program equally well, and "
+        "names do not tell which belong together.",
+        _DECIDE,
+        nodes=dict.fromkeys((*group.nodes, *nodes)),
+        objects=dict.fromkeys((*group.objects, *objects)),
     )
 
 
-def _shift_remedy(case: Case, shift: _Shift) -> str:
-    """Return what to call: the live object, wrapped as deep as the saved one lies.
+_MOVE = "Give the objects the places that they had when the checkpoint was saved."
+_DECIDE = (
+    "Find out which is which in the program that saved them; while restoring, give each object "
+    "its saved place."
+)
 
-    On every level, what matches already stands beside it.
+
+def _groups(case: Case) -> Iterator[_Group]:
+    """Yield pairs near the two roots, on different levels, those that have most to gain first.
+
+    Each with its twins. Gain is what is not restored now, below both. Between equals, the names
+    below and above decide.
     """
-    expression = _expression(case, shift.obj)
-    names = case.saved.path(shift.node)
-    for name, beside in zip(reversed(names or ("",)), reversed(shift.beside), strict=True):
-        arguments = [_keyword(key, _expression(case, obj)) for key, obj in beside.items()]
-        if name:
-            arguments.append(_keyword(name, expression))
-        else:
-            arguments.insert(0, expression)
-        expression = f"tf.train.Checkpoint({', '.join(arguments)})"
-    call = "restore" if case.saved.save_counter is not None else "read"
-    return f"Call {expression}.{call}(path), where live is what was checked."
-
-
-def _keyword(name: str, expression: str) -> str:
-    if name.isidentifier() and not iskeyword(name):
-        return f"{name}={expression}"
-    return f"**{{{name!r}: {expression}}}"
-
-
-def _expression(case: Case, obj: int) -> str:
-    try:
-        return case.live.accessor(obj, "live")
-    except SourceError:  # a file in place of the program
-        return "".join(("live", *(f".{name}" for name in case.live.path(obj))))
-
-
-def _candidates(case: Case) -> Sequence[tuple[int, int]]:
-    """Return pairs of nodes near the two roots, on different levels, that have most to gain.
-
-    That is what is not restored now, below both. Between equals, the names below and above
-    decide.
-    """
-    filled = {case.bound[node] for node in case.restored}
-    saved, live = _near_root(case.saved, case.restored), _near_root(case.live, filled)
-    names_of_live = {obj: child_names(case.live, obj) for obj in live}
+    near = _Near(
+        _near_root(case.saved, case.restored),
+        _near_root(case.live, case.filled),
+        {},
+        {},
+    )
+    near.names_of_saved.update({node: child_names(case.saved, node) for node in near.saved})
+    near.names_of_live.update({obj: child_names(case.live, obj) for obj in near.live})
     scored = []
-    for node, (level, missing) in saved.items():
-        names, path = child_names(case.saved, node), set(case.saved.path(node))
-        for obj, (live_level, live_missing) in live.items():
-            if level != live_level and (common := len(names & names_of_live[obj])):
-                share = common / max(len(names), len(names_of_live[obj]))
+    for node, (level, missing) in near.saved.items():
+        names, path = near.names_of_saved[node], set(case.saved.path(node))
+        for obj, (live_level, live_missing) in near.live.items():
+            if level != live_level and (common := len(names & near.names_of_live[obj])):
+                share = common / max(len(names), len(near.names_of_live[obj]))
                 gain = min(missing, live_missing)
                 way = len(path.intersection(case.live.path(obj)))
                 scored.append((-gain, -share, -way, level + live_level, node, obj))
-    return [(node, obj) for *_, node, obj in sorted(scored)[:_MAX_TRIED]]
+    seen: set[tuple[int, int]] = set()
+    for *_, node, obj in sorted(scored)[:_MAX_LOOKED_AT]:
+        if (node, obj) not in seen:
+            group = _with_twins(case, near, node, obj)
+            if group is not None:
+                seen.update(product(group.nodes, group.objects))
+                yield group
+
+
+class _Near(NamedTuple):
+    """What stands near the two roots, as `_near_root` has it, and the names of its children."""
+
+    saved: Mapping[int, tuple[int, int]]
+    live: Mapping[int, tuple[int, int]]
+    names_of_saved: dict[int, set[str]]
+    names_of_live: dict[int, set[str]]
+
+
+def _with_twins(case: Case, near: _Near, node: int, obj: int) -> _Group | None:
+    """Return a saved node and an object, with all that either would fit as well.
+
+    Others are no twins where the same values would go into the same variables. What lists
+    variables that are restored in their place belongs to what lists the same ones: None where
+    another fits better so.
+    """
+    own = _tried(case, node, obj)
+    names = near.names_of_saved[node] & near.names_of_live[obj]
+    like_it = case.alike(case.saved_look(node)).nodes, case.alike(case.live_look(obj)).objects
+    saved = _candidates(near.saved, near.names_of_saved, names, like_it[0])
+    live = _candidates(near.live, near.names_of_live, names, like_it[1])
+    tried = {(node, other): _tried(case, node, other) for other in live if other != obj}
+    tried |= {(other, obj): _tried(case, other, obj) for other in saved if other != node}
+    equals = {pair: other for pair, other in tried.items() if _is_as_good(case, own, other)}
+    if any(other.torn < own.torn for other in equals.values()):
+        return None
+    twins = [pair for pair, other in equals.items() if other.torn == own.torn]
+    nodes = sorted({node, *(one for one, _ in twins)})
+    objects = sorted({obj, *(one for _, one in twins)})
+    if len(nodes) == len(objects) == 1:
+        return _Group(nodes, objects, {node: obj}, len(own.values))
+    is_too_many = max(len(nodes), len(objects)) > _MAX_TWINS
+    pairs = {} if is_too_many else belonging(case, nodes, objects)
+    return _Group(nodes, objects, pairs, len(own.values))
+
+
+def _candidates(
+    near: Iterable[int], names_of: Mapping[int, Set[str]], names: Set[str], alike: Iterable[int]
+) -> list[int]:
+    """Return what may be a twin: near the root with these children, or alike wherever it is."""
+    found = [one for one in near if names <= names_of[one]]
+    return list(islice(dict.fromkeys((*found, *alike)), _MAX_TWINS + 1))
+
+
+class _Tried(NamedTuple):
+    """The values that fit where a saved node goes into an object.
+
+    `torn` is how many variables that are restored in their place would get another's value.
+    """
+
+    values: Mapping[int, int]
+    torn: int
+
+
+def _tried(case: Case, node: int, obj: int) -> _Tried:
+    values, _ = _fitting(case, _walk(case, node, obj, {}, set()))
+    torn = sum(
+        one in case.restored and case.bound[one] != other
+        for one, other in values.items()
+        if case.saved.nodes[one].role is Role.VARIABLE
+    )
+    return _Tried(values, torn)
+
+
+def _is_as_good(case: Case, one: _Tried, other: _Tried) -> bool:
+    """Return whether as many values fit, of which not all are in their place already."""
+    is_missed = any(
+        node not in case.restored and obj not in case.filled for node, obj in other.values.items()
+    )
+    return (
+        bool(one.values)
+        and len(other.values) >= len(one.values)
+        and is_missed
+        and other.values != one.values
+    )
 
 
 def _near_root(graph: Graph, done: Set[int]) -> dict[int, tuple[int, int]]:
@@ -153,57 +270,91 @@ def _near_root(graph: Graph, done: Set[int]) -> dict[int, tuple[int, int]]:
     return {node_id: (levels[node_id], below[node_id]) for node_id in nearest if below[node_id]}
 
 
-def _shift(case: Case, node: int, obj: int, others: Mapping[int, int]) -> _Shift | None:
-    """Return what fits if a saved node goes into an object; None where too little does.
+def _shift(case: Case, group: _Group, others: Mapping[int, int]) -> _Shift | None:
+    """Return what fits if the nodes of a group go into its objects; None where too little does.
 
-    `others` are objects for what stands beside it and is shifted, too.
+    `others` are objects for what stands beside them and is shifted, too.
     """
+    (node, obj), *rest = group.pairs.items() or ((group.nodes[0], group.objects[0]),)
     own = _walk(case, node, obj, {}, set())
-    pairs, misfits = _fitting(case, own)
-    siblings = _siblings(case, node, obj)
-    too_many = sum(map(len, siblings)) > _MAX_BESIDE
-    if not pairs or misfits * _FITTING_PER_MISFIT > len(pairs) or too_many:
+    values, misfits = _fitting(case, own)
+    if not values or misfits * _FITTING_PER_MISFIT > len(values):
         return None
-    beside, stays, moved = _beside(case, node, own, siblings, others)
+    tops = {node: obj}
+    if group.pairs:
+        for node, obj in (*rest, *others.items()):
+            _put_beside(case, node, obj, tops, own, is_twin=node in group.pairs)
+    siblings = _siblings(case, tops)
+    if len(siblings) > _MAX_BESIDE:
+        return None
+    beside, stays, moved = _beside(case, tops, own, siblings, others)
     own.update(moved)
     own.update(dict(_slots(case, own, {**stays, **own})))
-    pairs, _ = _fitting(case, own)
-    number = len(pairs.keys() | _fitting(case, stays)[0].keys())
+    values, _ = _fitting(case, own)
+    number = len(values.keys() | _fitting(case, stays)[0].keys())
+    if not group.pairs:
+        number += group.number * (min(len(group.nodes), len(group.objects)) - 1)
     # What an optimizer is wrapped in shifts all of its state, however much there is besides.
-    most = number if is_optimizer(case.saved.nodes[node]) else len(pairs)
+    has_optimizer = is_optimizer(case.saved.nodes[next(iter(tops))])
+    most = number if has_optimizer or not group.pairs else len(values)
     if 2 * most < min(_valued(case.live), _valued(case.saved)):
         return None
-    return _Shift(node, obj, pairs, beside, number)
+    places = {**beside, **{case.saved.path(node): obj for node, obj in tops.items()}}
+    return _Shift(group, tops, values, places, number)
+
+
+def _put_beside(
+    case: Case,
+    node: int,
+    obj: int,
+    tops: dict[int, int],
+    own: dict[int, int],
+    *,
+    is_twin: bool,
+) -> None:
+    """Put one more node into its object, if neither has a place yet and it fits altogether."""
+    way = {node, *_above(case.saved, node)}
+    if node in case.bound or node in own or not tops.keys().isdisjoint(way) or ROOT in tops:
+        return
+    if any(node in _above(case.saved, top) for top in tops):
+        return
+    new = _walk(case, node, obj, own, set(own.values()))
+    values, misfits = _fitting(case, new)
+    is_same = case.saved_look(node) is not None and case.saved_look(node) == case.live_look(obj)
+    is_sure = is_twin or (is_same and len(values) >= _FEWEST_SURE)
+    is_sure = is_sure or bool(paired_by_name([case.saved.path(node)], [case.live.path(obj)]))
+    if obj not in own.values() and is_sure and values and not misfits:
+        tops[node] = obj
+        own.update(new)
 
 
 def _beside(
     case: Case,
-    node: int,
+    tops: Mapping[int, int],
     own: Mapping[int, int],
-    siblings: Sequence[Mapping[int, tuple[str, int]]],
+    siblings: Mapping[int, tuple[tuple[str, ...], int]],
     others: Mapping[int, int],
-) -> tuple[Sequence[Mapping[str, int]], dict[int, int], dict[int, int]]:
-    """Return what can stand beside a shifted node, by level and local name.
+) -> tuple[dict[tuple[str, ...], int], dict[int, int], dict[int, int]]:
+    """Return what can stand beside the shifted nodes, by saved path.
 
     Then what is bound below, in its place and where it is shifted, too.
     """
-    beside: list[dict[str, int]] = []
+    beside: dict[tuple[str, ...], int] = {}
     stays: dict[int, int] = {}
     moved: dict[int, int] = {}
     # A restore meets the siblings themselves first, whatever else leads to them.
-    bound = dict.fromkeys((*_above(case.saved, node), *chain(*siblings), node), own[node])
-    taken = {own[node]}
-    for level in siblings:
-        beside.append({})
-        for child, (name, place) in level.items():
-            places = {place, others.get(child, place)}.difference(own.values())
-            walks = [_walk(case, child, one, bound, taken) for one in sorted(places)]
-            new = max(walks, key=lambda walk: _surplus(case, walk), default={})
-            if _surplus(case, new) > 0:
-                beside[-1][name] = new[child]
-                (stays if new[child] == place else moved).update(new)
-                bound.update(new)
-                taken.update(new.values())
+    above = [node for top in tops for node in _above(case.saved, top)]
+    bound: dict[int, int] = dict.fromkeys((*above, *siblings), ROOT) | dict(tops)
+    taken = set(tops.values())
+    for child, (path, place) in siblings.items():
+        places = {place, others.get(child, place)}.difference(own.values())
+        walks = [_walk(case, child, one, bound, taken) for one in sorted(places)]
+        new = max(walks, key=lambda walk: _surplus(case, walk), default={})
+        if _surplus(case, new) > 0:
+            beside[path] = new[child]
+            (stays if new[child] == place else moved).update(new)
+            bound.update(new)
+            taken.update(new.values())
     return beside, stays, moved
 
 
@@ -266,24 +417,24 @@ def _above(graph: Graph, node: int) -> list[int]:
     return found[::-1]
 
 
-def _siblings(case: Case, node: int, obj: int) -> Sequence[Mapping[int, tuple[str, int]]]:
-    """Return, for each level above a saved node, what stands beside and has its place already.
+def _siblings(case: Case, tops: Mapping[int, int]) -> dict[int, tuple[tuple[str, ...], int]]:
+    """Return what stands beside some saved nodes, or what is above them, and has its place already.
 
-    That is by saved node the local name and the live object. Beside the root, it is what the
-    root's object lacks.
+    That is by saved node the path and the live object. Beside the root, it is what the root's
+    object lacks.
     """
-    names = case.saved.path(node)
-    levels = [_in_place(case, parent) for parent in _above(case.saved, node)]
-    if node == ROOT:
-        names, levels = ("",), [_in_place(case, ROOT)]
-    return [
-        {
-            child: (name, place)
-            for child, (name, place) in level.items()
-            if name != shifted and (node != ROOT or case.live_child(obj, name) is None)
-        }
-        for shifted, level in zip(names, levels, strict=True)
-    ]
+    found: dict[int, tuple[tuple[str, ...], int]] = {}
+    ways = {top: _above(case.saved, top) for top in tops}
+    on_the_way = {case.saved.path(node) for top, way in ways.items() for node in (*way, top)}
+    for top, way in ways.items():
+        for parent in way or (ROOT,):
+            for child, (name, place) in _in_place(case, parent).items():
+                path = (*case.saved.path(parent), name)
+                if path in on_the_way:
+                    continue
+                if top != ROOT or case.live_child(tops[top], name) is None:
+                    found.setdefault(child, (path, place))
+    return found
 
 
 def _in_place(case: Case, parent: int) -> dict[int, tuple[str, int]]:

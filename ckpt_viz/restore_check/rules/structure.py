@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Child, Node
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.subtrees import EMPTY, values_of
-from ckpt_viz.restore_check.case import Case, child_names, is_optimizer, subtree
+from ckpt_viz.restore_check.case import Alike, Case, child_names, is_optimizer, subtree
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
+from ckpt_viz.restore_check.twins import belonging, left_alike
 from ckpt_viz.words import count
 
 _INDEX = re.compile(r"(layer-|layer_with_weights-|)(\d{1,9})")
@@ -176,28 +178,74 @@ def renamed(case: Case, told: Told) -> Iterator[Finding]:
             continue
         if case.is_live_node(step.obj) and not _INDEX.fullmatch(step.name):
             waiting.setdefault((step.parent, step.obj), {})[step.name] = step.node
+    alike = _LeftAlike(case, told)
     seen: set[int] = set()
     seen_live: set[int] = set()
     for (parent, obj), children in waiting.items() if case.unmatched else ():
         saved_names = {child.local_name for child in case.saved.nodes[parent].children}
         free = {
-            child.local_name: child.node_id
+            child.node_id: child.local_name
             for child in case.live.nodes[obj].children
             if child.local_name not in saved_names
             and child.node_id not in case.holders
+            and child.node_id not in told.objects
             and not _INDEX.fullmatch(child.local_name)
         }
-        for name, new_name in _unambiguous(case, children, free).items():
-            node, now = children[name], free[new_name]
+        for name, now in _renamed_to(case, children, free, alike).items():
+            node = children[name]
+            alone = len(alike.of(node).nodes) == len(alike.of(node).objects) == 1
             yield case.finding(
                 Severity.FAIL,
                 Kind.RENAMED,
-                f"What was saved as {name!r} seems to be {new_name!r} now: the same values below, "
-                "and nothing else here that it could be.",
+                f"What was saved as {name!r} seems to be {free[now]!r} now: the same values below, "
+                f"and {'nothing else here that it could be' if alone else _TOLD_BY_NAME}.",
                 f"Name it {name!r} again, or set both names to the object while restoring.",
                 nodes=dict.fromkeys((node, *case.unbound_below(node, seen))),
                 objects=dict.fromkeys((now, *case.unheld_below(now, seen_live))),
             )
+
+
+_TOLD_BY_NAME = "of all that it could be, this has the names that fit"
+
+
+@dataclass
+class _LeftAlike:
+    """What is left on both sides that looks like a saved node, and which belong together."""
+
+    case: Case
+    told: Told
+    _of_look: dict[int | None, Alike] = field(default_factory=dict)
+    _pairs: dict[int | None, Mapping[int, int]] = field(default_factory=dict)
+
+    def of(self, node: int) -> Alike:
+        look = self.case.saved_look(node)
+        if look not in self._of_look:
+            self._of_look[look] = left_alike(self.case, self.told, look)
+        return self._of_look[look]
+
+    def pairs(self, node: int) -> Mapping[int, int]:
+        """Return those that belong together, of all that look like the node."""
+        look = self.case.saved_look(node)
+        if look not in self._pairs:
+            self._pairs[look] = belonging(self.case, *self.of(node))
+        return self._pairs[look]
+
+
+def _renamed_to(
+    case: Case, children: Mapping[str, int], free: Mapping[int, str], alike: _LeftAlike
+) -> dict[str, int]:
+    """Return the object beside it that each saved child has become, where that is sure.
+
+    Of equal ones, there or elsewhere, names tell: their own, or those of the variables below.
+    """
+    found: dict[str, int] = {}
+    for name, node in children.items():
+        nodes, objects = alike.of(node)
+        is_alone = nodes == [node] and len(objects) == 1
+        now = objects[0] if is_alone else alike.pairs(node).get(node)
+        if now is not None and now in free:
+            found[name] = now
+    return found
 
 
 def other_keras(case: Case, told: Told) -> Iterator[Finding]:
@@ -240,25 +288,3 @@ def _version_of_keras(graph: Graph, node: int) -> int | None:
     if "layer_with_weights-0" in names:
         return 2
     return 3 if names & {"_functional", "_operations"} else None
-
-
-def _unambiguous(case: Case, saved: Mapping[str, int], live: Mapping[str, int]) -> dict[str, str]:
-    """Return the new name of each child that looks like just one other, with names if need be."""
-    found: dict[str, str] = {}
-    for with_names in (False, True):
-        looks = {
-            name: case.saved_look(node, with_names=with_names)
-            for name, node in saved.items()
-            if name not in found
-        }
-        others: dict[int | None, list[str]] = {}
-        taken = set(found.values())
-        for name, obj in live.items():
-            if name not in taken:
-                others.setdefault(case.live_look(obj, with_names=with_names), []).append(name)
-        numbers = Counter(looks.values())
-        for name, look in looks.items():
-            like_it = others.get(look, ())
-            if look not in (None, EMPTY) and numbers[look] == 1 and len(like_it) == 1:
-                found[name] = like_it[0]
-    return found

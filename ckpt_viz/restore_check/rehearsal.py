@@ -1,0 +1,167 @@
+"""A remedy's code, run dry: what restoring into the checkpoint that it makes would do.
+
+Of live objects a `tf.train.Checkpoint` is really made, and forgotten again; of a file in place
+of the program, the graph that such a checkpoint would have.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ckpt_viz.live import facts
+from ckpt_viz.live import tensorflow_restore as tf_restore
+from ckpt_viz.live.untouched import Untouched, untouched
+from ckpt_viz.matching.trace import Action, Trace
+from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.object_graph.nodes import ROOT, Child, Node, SlotVariable
+from ckpt_viz.restore_check.dry_run import DryRun, dry_run
+from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.restore_check.of_files import of_files
+from ckpt_viz.restore_check.skeleton import Skeleton, Variables
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """The dry run of a restore into a checkpoint around the objects of another dry run.
+
+    `originals` are, by the id of a live object in it, that in the other dry run.
+    """
+
+    run: DryRun
+    originals: Mapping[int, int]
+
+    @property
+    def restored(self) -> dict[int, int | None]:
+        """The object, by its id in the other dry run, of each saved node that is restored."""
+        if not isinstance(self.run.trace, Trace):
+            return {}
+        return {
+            step.node: self.originals.get(step.obj)
+            for step in self.run.trace.steps
+            if step.action is Action.RESTORE and step.node is not None and step.obj is not None
+        }
+
+    def about(self, finding: Finding) -> frozenset[object]:
+        """Return what a finding of the rehearsal is about, in terms of the other dry run."""
+        objects = (self.originals.get(obj, f"new {obj}") for obj in finding.objects)
+        return about(replace(finding, objects=()), *objects)
+
+
+def about(finding: Finding, *objects: object) -> frozenset[object]:
+    """Return what a finding is about: its kind with each saved node and each live object."""
+    kind = finding.kind
+    places: list[object] = [(kind, "saved", node) for node in finding.nodes]
+    places += [(kind, "live", obj) for obj in (*finding.objects, *objects)]
+    return frozenset(places or [(kind, "all", None)])
+
+
+def rehearse(run: DryRun, skeleton: Skeleton, method: str) -> Rehearsal | None:
+    """Return what restoring the same checkpoint into a skeleton of the live objects would do.
+
+    None where the skeleton cannot be made: an object is gone, or TensorFlow takes it for no part
+    of a checkpoint.
+    """
+    if run.saved is None:
+        return None
+    if run.live.origin is not Origin.LIVE:
+        graph, originals = _graph_of(run.live, skeleton)
+        return Rehearsal(of_files(graph, run.saved, method=method), originals)
+    try:
+        with untouched() as memory:
+            checkpoint = _checkpoint_of(run.live, skeleton, memory)
+        rehearsed = dry_run(checkpoint, run.saved, method, None)
+    except Exception:  # the objects' own code, and what TensorFlow does not take
+        return None
+    known = {id(run.live.object(obj)): obj for obj in range(len(run.live.nodes))}
+    new = range(len(rehearsed.live.nodes))
+    originals = {obj: known.get(id(rehearsed.live.object(obj)), -1) for obj in new}
+    return Rehearsal(rehearsed, {obj: was for obj, was in originals.items() if was >= 0})
+
+
+# --- of live objects
+
+
+def _checkpoint_of(live: Graph, skeleton: Skeleton, memory: Untouched) -> Any:
+    def object_of(obj: int) -> Any:
+        found = live.object(obj)
+        if found is None:
+            raise LookupError(live.name(obj))
+        memory.remember(found)  # to be a child changes its bookkeeping
+        return found
+
+    def made(part: int | Variables | Skeleton) -> Any:
+        if isinstance(part, Skeleton):
+            return _checkpoint_of(live, part, memory)
+        if isinstance(part, Variables):
+            return facts.variables_of(object_of(part.of))
+        return object_of(part)
+
+    root = None if skeleton.root is None else object_of(skeleton.root)
+    children = {name: made(part) for name, part in skeleton.children.items()}
+    return tf_restore.new_checkpoint(root, children)
+
+
+# --- of a file
+
+
+def _graph_of(live: Graph, skeleton: Skeleton) -> tuple[Graph, Mapping[int, int]]:
+    """Return the graph that a program with such a checkpoint would save, and its nodes' originals.
+
+    The new nodes come first, the original ones after them, in their order.
+    """
+    new = [skeleton]
+    ids = {id(skeleton): ROOT}  # of the parts that are in `new`
+    for part in new:  # grows on the way
+        for child in part.children.values():
+            if isinstance(child, Skeleton):
+                ids[id(child)] = len(new)
+                new.append(child)
+    size = len(new)
+
+    def place(original: int) -> int:
+        return ROOT if original == skeleton.root else original + size
+
+    def made(part: Skeleton) -> Node:
+        own = Node() if part.root is None else _moved(live.nodes[part.root], place)
+        added = [
+            Child(name, place(child) if isinstance(child, int) else ids[id(child)])
+            for name, child in part.children.items()
+            if not isinstance(child, Variables)  # which only live objects have
+        ]
+        return own._replace(children=(*own.children, *added))
+
+    nodes = [*map(made, new), *(_moved(node, place) for node in live.nodes)]
+    originals = {place(original): original for original in range(len(live.nodes))}
+    return replace(live, nodes=_without_unreachable(nodes)), originals
+
+
+def _moved(node: Node, place: Callable[[int], int]) -> Node:
+    slot = node.slot
+    return node._replace(
+        children=tuple(Child(c.local_name, place(c.node_id)) for c in node.children),
+        slot_variables=tuple(
+            SlotVariable(s.slot_name, place(s.variable), place(s.slot_variable))
+            for s in node.slot_variables
+        ),
+        slot=slot
+        and replace(
+            slot,
+            variable=place(slot.variable),
+            optimizer=None if slot.optimizer is None else place(slot.optimizer),
+        ),
+    )
+
+
+def _without_unreachable(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Return the nodes, those empty to which no path leads any more."""
+    seen, queue = {ROOT}, deque([ROOT])
+    while queue:
+        node = nodes[queue.popleft()]
+        reached = [child.node_id for child in node.children]
+        reached += [slot.slot_variable for slot in node.slot_variables]
+        queue.extend(new := [one for one in dict.fromkeys(reached) if one not in seen])
+        seen.update(new)
+    return tuple(node if i in seen else Node() for i, node in enumerate(nodes))

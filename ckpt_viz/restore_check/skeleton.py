@@ -1,0 +1,88 @@
+"""What a remedy's code makes: `tf.train.Checkpoint` around live objects, under saved names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from keyword import iskeyword
+
+from ckpt_viz.errors import SourceError
+from ckpt_viz.object_graph.graph import Graph
+
+
+@dataclass(frozen=True)
+class Variables:
+    """All variables of a live Keras layer, in a list."""
+
+    of: int
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """A `tf.train.Checkpoint` that a program would make anew.
+
+    `root` is the live object that it is given as its root, if any; `children` are, by local
+    name, live objects and checkpoints of the same kind.
+    """
+
+    root: int | None = None
+    children: Mapping[str, int | Variables | Skeleton] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A remedy with code, which has to be run dry before it is shown.
+
+    The code makes the `skeleton` and restores it by `method`; `pairs` are the live objects that
+    it has to restore, by saved node.
+    """
+
+    skeleton: Skeleton
+    method: str
+    pairs: Mapping[int, int]
+    remedy: str
+
+
+def skeleton_of(places: Mapping[tuple[str, ...], int]) -> Skeleton:
+    """Return the checkpoint in which live objects stand at these paths.
+
+    What stands at the empty path is the root. No path leads through another one but that.
+    """
+    children: dict[str, int | Variables | Skeleton] = {}
+    below: dict[str, dict[tuple[str, ...], int]] = {}
+    for path, obj in places.items():
+        if len(path) == 1:
+            children[path[0]] = obj
+        elif path:
+            children.setdefault(path[0], Skeleton())  # keeps its place
+            below.setdefault(path[0], {})[path[1:]] = obj
+    children.update({name: skeleton_of(inner) for name, inner in below.items()})
+    return Skeleton(places.get(()), children)
+
+
+def to_code(skeleton: Skeleton, live: Graph) -> str:
+    """Return the Python expression that makes a checkpoint; `live` is in it what was checked."""
+    arguments = [] if skeleton.root is None else [expression_of(live, skeleton.root)]
+    for name, child in skeleton.children.items():
+        if isinstance(child, Skeleton):
+            value = to_code(child, live)
+        elif isinstance(child, Variables):
+            value = f"{expression_of(live, child.of)}.variables"
+        else:
+            value = expression_of(live, child)
+        arguments.append(_keyword(name, value))
+    return f"tf.train.Checkpoint({', '.join(arguments)})"
+
+
+def expression_of(live: Graph, obj: int) -> str:
+    """Return the expression of a live object, in which `live` is what was checked."""
+    try:
+        return live.accessor(obj, "live")
+    except SourceError:  # a file in place of the program
+        return "".join(("live", *(f".{name}" for name in live.path(obj))))
+
+
+def _keyword(name: str, value: str) -> str:
+    if name.isidentifier() and not iskeyword(name):
+        return f"{name}={value}"
+    return f"**{{{name!r}: {value}}}"

@@ -1,0 +1,82 @@
+"""Parts of equal structure: which of them are left over, and which belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.name_evidence import paired_by_name
+from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.restore_check.case import Alike, Case
+from ckpt_viz.restore_check.finding import Told
+
+_MAX_NAMES = 16  # of a path, from its end
+
+
+def left_alike(case: Case, told: Told, look: int | None) -> Alike:
+    """Return the saved nodes and live objects of this look that nothing is bound to.
+
+    What moves together with all that holds it is left aside.
+    """
+    nodes, objects = case.alike(look)
+    saved_looks = [case.alike(case.saved_look(_parent(case.saved, node))) for node in nodes]
+    live_looks = [case.alike(case.live_look(_parent(case.live, obj))) for obj in objects]
+    return Alike(
+        [
+            node
+            for node, above in zip(nodes, saved_looks, strict=True)
+            if node not in told.nodes and _is_left(case.saved, node, case.bound, above.objects)
+        ],
+        [
+            obj
+            for obj, above in zip(objects, live_looks, strict=True)
+            if obj not in told.objects and _is_left(case.live, obj, case.holders, above.nodes)
+        ],
+    )
+
+
+def _is_left(graph: Graph, node: int, taken: Container[int], above: Sequence[int]) -> bool:
+    return node not in taken and (_parent(graph, node) in taken or not above)
+
+
+def _parent(graph: Graph, node: int) -> int:
+    return max(graph.tree.parents[node], 0)
+
+
+def _last_names(graph: Graph, node: int) -> list[str]:
+    """Return the end of a node's path: a path may be as long as the graph."""
+    names: list[str] = []
+    while node != ROOT and len(names) < _MAX_NAMES:
+        names.append(graph.tree.labels[node])
+        node = graph.tree.parents[node]
+    return names[::-1]
+
+
+def belonging(case: Case, nodes: Sequence[int], objects: Sequence[int]) -> Mapping[int, int]:
+    """Return which belong together, as their names tell, and those of the variables below.
+
+    Nothing where the two contradict each other.
+    """
+    names = (
+        [_last_names(case.saved, node) for node in nodes],
+        [_last_names(case.live, obj) for obj in objects],
+    )
+    by_name = {nodes[i]: objects[j] for i, j in paired_by_name(*names).items()}
+    by_full_name = _by_full_names(case, nodes, objects)
+    found = {**by_full_name, **by_name}
+    agrees = all(by_full_name.get(node, obj) == obj for node, obj in by_name.items())
+    return found if agrees and len(set(found.values())) == len(found) else {}
+
+
+def _by_full_names(case: Case, nodes: Sequence[int], objects: Sequence[int]) -> dict[int, int]:
+    """Return those below which alone variables have the same full names, on either side."""
+    looks: dict[int | None, Alike] = {}
+    for node in nodes:
+        looks.setdefault(case.saved_look(node, with_names=True), Alike([], [])).nodes.append(node)
+    for obj in objects:
+        looks.setdefault(case.live_look(obj, with_names=True), Alike([], [])).objects.append(obj)
+    return {
+        alike.nodes[0]: alike.objects[0]
+        for look, alike in looks.items()
+        if look is not None and len(alike.nodes) == len(alike.objects) == 1
+    }
