@@ -54,7 +54,7 @@ LAYERS = (
     {"restore_check.of_files", "restore_check.of_saver"},
     {"restore_check.coverage", "restore_check.finding"},
     {"restore_check.case", "restore_check.failures", "restore_check.rehearsal"},
-    {"restore_check.outlook", "restore_check.twins"},
+    {"restore_check.exports", "restore_check.outlook", "restore_check.twins"},
     {
         "restore_check.rules.by_name",
         "restore_check.rules.leftovers",

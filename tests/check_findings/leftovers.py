@@ -926,6 +926,19 @@ def model_that_keras_2_exported(at: Path) -> Pair:
     return _exported(at, keras_2())
 
 
+@shows(
+    Kind.UNRESOLVED,
+    FAIL,
+    "(root).variables",
+    None,
+    EXPORTED,
+    "find out which was exported of (root).a and (root).b",
+)
+def two_models_of_which_one_was_exported(at: Path) -> Pair:
+    path = exported(at, keras_3())
+    return Pair(path, lambda: ckpt(a=small_model(keras_3()), b=small_model(keras_3())), "read")
+
+
 @silent(Kind.UNMATCHED)
 def model_and_optimizer_from_what_keras_3_exported(at: Path) -> Pair:
     path = exported(at, keras_3())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ckpt_viz.live import facts
 from ckpt_viz.live.building import WITHOUT_WEIGHTS
@@ -12,9 +13,11 @@ from ckpt_viz.object_graph.graph import Format
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case, is_optimizer, subtree
+from ckpt_viz.restore_check.exports import remedy_for_export
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
 from ckpt_viz.restore_check.outlook import outlook
-from ckpt_viz.words import count
+from ckpt_viz.restore_check.twins import belonging, left_alike
+from ckpt_viz.words import count, listed
 
 # Where Keras keeps what no restore needs: TensorFlow 1.13 to 2.0 saved a layer's configuration.
 _CONFIGURATION = "OBJECT_CONFIG_JSON"
@@ -22,6 +25,7 @@ _OF_KERAS = ("_compiled_trainable_state",)
 _OF_EXPORTS = ("variables", "_all_variables")
 _OF_SAVED_MODELS = ("keras_api", "signatures", "_all_variables")
 _OPERATIONS = "_operations"  # where Keras 3 keeps the layers of a model that is built
+_MAX_ALIKE = 32  # of more, it says nothing that they are alike
 _CLASSES = {
     Generation.TENSORFLOW_1: "tf.compat.v1.train",
     Generation.LEGACY: "tf_keras.optimizers.legacy",
@@ -464,7 +468,7 @@ def unresolved(case: Case, told: Told) -> Iterator[Finding]:
             f"{count(len(nodes), 'value')} that a SavedModel or Keras keeps beside the variables; "
             "the program restores them by another path, or never."
             if harmless
-            else _why_unresolved(case, top, len(nodes)),
+            else f"{_why_unresolved(case, top, len(nodes))}{_like_it(case, told, top)}.",
             "Nothing to do; expect_partial() silences the warning."
             if harmless
             else "Give the program an object under this local name, also later, or call "
@@ -484,30 +488,47 @@ def _exported(case: Case, told: Told) -> Finding | None:
     if len(tops) < len(_OF_EXPORTS) or not nodes:
         return None
     objects = [obj for obj in case.run.verdicts.unmatched if case.is_live_node(obj)]
-    return case.finding(
+    remedy, trial = remedy_for_export(case, lists[0])
+    found = case.finding(
         Severity.FAIL,
         Kind.UNRESOLVED,
         f"Keras' export() keeps {count(len(nodes), 'value')} in lists, for serving, and no model "
         "that they belong to: a model finds none of them.",
-        "Save the model by tf.train.Checkpoint or model.save(); what is exported can be restored "
-        "by its order, by tf.train.Checkpoint(variables=model.variables).restore(path).",
+        remedy,
         nodes=dict.fromkeys((*tops, *nodes)),
         objects=[obj for obj in objects if obj not in told.objects],
     )
+    return replace(found, trial=trial)
 
 
 def _why_unresolved(case: Case, top: int, number: int) -> str:
     if top in case.bound:
         return (
             f"{count(number, 'slot variable')} of this optimizer {_are(number)} not used by the "
-            "program."
+            "program"
         )
     parent, name = case.saved.first_edges.get(top, (ROOT, ""))
     holder = case.bound.get(parent)
     what = f"{count(number, 'saved value')} here {_are(number)} not used"
     if case.saved.nodes[top].slot is not None or holder is None:
-        return f"{what}: nothing in the program stands in this place."
-    return f"{what}: {case.run.live_name(holder)} has no child {name!r}."
+        return f"{what}: nothing in the program stands in this place"
+    return f"{what}: {case.run.live_name(holder)} has no child {name!r}"
+
+
+def _like_it(case: Case, told: Told, top: int) -> str:
+    """Return which objects of the program are like a saved one, all of those that are equal."""
+    look = case.saved_look(top)
+    if not case.saved.nodes[top].children or max(map(len, case.alike(look))) > _MAX_ALIKE:
+        return ""
+    nodes, objects = left_alike(case, told, look)
+    if top not in nodes or not objects:
+        return ""
+    found = belonging(case, nodes, objects).get(top)
+    names = listed([case.live.name(obj) for obj in (objects if found is None else [found])])
+    is_sure = found is not None or len(nodes) == len(objects) == 1
+    return f"; {names} {_are(len(objects) if found is None else 1)} like it" + (
+        "" if is_sure else ", and names do not tell which belong together"
+    )
 
 
 def _are(number: int) -> str:

@@ -1,0 +1,82 @@
+"""What Keras' `export()` wrote, restored by the order of the variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ckpt_viz.live import facts
+from ckpt_viz.object_graph.nodes import Node, Role
+from ckpt_viz.object_graph.subtrees import values_of
+from ckpt_viz.restore_check.case import Case, without_number
+from ckpt_viz.restore_check.skeleton import Skeleton, Trial, Variables, expression_of
+from ckpt_viz.words import listed
+
+# Live nodes, None for a variable that the graph does not have: a seed's.
+_Objects = tuple[int | None, ...]
+
+_SAVE = "Save the model by tf.train.Checkpoint or model.save()"
+
+
+def remedy_for_export(case: Case, variables: int | None) -> tuple[str, Trial | None]:
+    """Return what to do about an export, of which `variables` is the saved list: with code if sure.
+
+    That is where one model of the program alone has such variables in this order.
+    """
+    if variables is None:
+        return f"{_SAVE}.", None
+    nodes = [child.node_id for child in case.saved.nodes[variables].children]
+    models = _with_names_of(case, nodes, _fitting(case, nodes))
+    if len(models) > 1:
+        names = listed([case.live.name(model) for model in models])
+        return f"{_SAVE}; find out which was exported of {names}, which fit equally well.", None
+    for model, objects in models.items():
+        code = "tf.train.Checkpoint(variables=model.variables).restore(path)"
+        remedy = (
+            f"{_SAVE}; what is exported can be restored by its order, by {code}, where model is "
+            f"{expression_of(case.live, model)} and live is what was checked."
+        )
+        skeleton = Skeleton(children={"variables": Variables(model)})
+        pairs = {node: obj for node, obj in zip(nodes, objects, strict=True) if obj is not None}
+        return f"{_SAVE}.", Trial(skeleton, "restore", pairs, remedy)
+    return f"{_SAVE}.", None
+
+
+def _fitting(case: Case, nodes: Sequence[int]) -> dict[int, _Objects]:
+    """Return the layers with variables that fit these nodes one by one, and which these are.
+
+    Of those with the same variables the first one: a model comes before what is in it.
+    """
+    ids = {id(case.live_object(obj)): obj for obj in range(len(case.live.nodes))}
+    found: dict[_Objects, int] = {}
+    for obj, node in enumerate(case.live.nodes):
+        if node.role is Role.LAYER:
+            objects = tuple(ids.get(id(v)) for v in facts.variables_of(case.live_object(obj)))
+            if any(objects) and _fit(case, nodes, objects):
+                found.setdefault(objects, obj)
+    return {obj: objects for objects, obj in found.items()}
+
+
+def _fit(case: Case, nodes: Sequence[int], objects: _Objects) -> bool:
+    return len(nodes) == len(objects) and all(
+        obj is None or values_of(case.saved.nodes[node]) == values_of(case.live.nodes[obj])
+        for node, obj in zip(nodes, objects, strict=True)
+    )
+
+
+def _with_names_of(
+    case: Case, nodes: Sequence[int], models: Mapping[int, _Objects]
+) -> Mapping[int, _Objects]:
+    """Return the one model of several whose variables alone have the saved full names; or all."""
+    named = {
+        model: objects
+        for model, objects in models.items()
+        if all(
+            obj is None or _names(case.saved.nodes[node]) == _names(case.live.nodes[obj])
+            for node, obj in zip(nodes, objects, strict=True)
+        )
+    }
+    return named if len(named) == 1 else models
+
+
+def _names(node: Node) -> list[str]:
+    return [without_number(attribute.full_name) for attribute in node.attributes]
