@@ -1,0 +1,99 @@
+"""Remedies for programs with parts of equal structure: `tests/twins.py` makes up the programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz.restore_check.finding import Kind
+from tests.check_findings import leftovers, structure
+from tests.check_findings.table import Maker
+from tests.oracle import compare
+from tests.twins import Remedy, plans, told, tried
+
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
+
+PROGRAMS = 30
+
+
+@pytest.fixture(scope="module")
+def remedies(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Remedy]]:
+    """Return the remedies of some programs, each with what the program was and has become."""
+    found = []
+    for seed in range(PROGRAMS):
+        was, now = plans(Random(seed))
+        for one in tried(was, now, tmp_path_factory.mktemp("twins")):
+            found.append((f"seed {seed}: {told(was)}, now {told(now)}", one))
+    return found
+
+
+def test_no_remedy_puts_a_value_into_a_twin_or_raises(remedies: list[tuple[str, Remedy]]) -> None:
+    assert [
+        (program, one.wrong, one.finding.remedy) for program, one in remedies if one.wrong
+    ] == []
+
+
+def test_remedies_have_code_where_names_tell_and_none_where_not(
+    remedies: list[tuple[str, Remedy]],
+) -> None:
+    """Without such, the other test would say nothing."""
+    with_code = [one for _, one in remedies if one.code]
+    equal = [one for _, one in remedies if "equally well" in one.finding.why]
+    assert len(with_code) >= 5 and all(one.restored for one in with_code)
+    assert len(equal) >= 2 and not any(one.code for one in equal)
+    assert any(one.finding.kind is Kind.RENAMED for _, one in remedies)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        structure.twins_of_a_dict_made_attributes,
+        structure.two_keras_2_optimizers_of_equal_nets,
+        structure.saved_as_a_keyword_and_restored_as_the_root,
+        leftovers.model_that_keras_3_exported,
+    ],
+    ids=lambda pair: pair.__name__,
+)
+def test_trying_a_remedy_changes_nothing(pair: Maker, tmp_path: Path) -> None:
+    made = pair(tmp_path)
+    comparison = compare(made.make, made.path, method=made.method)
+    assert any("tf.train.Checkpoint(" in one.remedy for one in comparison.check.findings)
+
+
+@pytest.mark.parametrize(
+    ("pair", "wrong"),
+    [
+        (structure.code_that_would_raise_for_one_value_of_many, "incompatible tensor"),
+        (structure.code_that_would_lose_a_value, "value_lost"),
+    ],
+    ids=["raises", "loses a value"],
+)
+def test_code_that_does_wrong_is_dropped(pair: Maker, wrong: str, tmp_path: Path) -> None:
+    """The code would be `tf.train.Checkpoint(live.model)`: TensorFlow shows why it is not told."""
+    import tensorflow as tf
+
+    made = pair(tmp_path)
+    live = made.make()
+    assert all("Checkpoint(" not in one.remedy for one in cv.check(live, made.path).findings)
+    inner = tf.train.Checkpoint(live.model)
+    if wrong == "value_lost":
+        assert wrong in [one.kind.value for one in cv.check(inner, made.path).findings]
+        inner.read(made.path)
+        assert live.model.a.numpy()[0] == live.model.b.numpy()[0] == 5.0  # `b` was saved as 6
+    else:
+        with pytest.raises(ValueError, match=wrong):
+            inner.restore(made.path)
+
+
+def test_a_file_in_place_of_the_program_gets_the_same_remedy(tmp_path: Path) -> None:
+    pair = structure.twins_of_a_dict_made_attributes(tmp_path)
+    live = pair.make()
+    remedies = [
+        [finding.remedy for finding in cv.check(one, pair.path).findings]
+        for one in (live, live.save(str(tmp_path / "live")))
+    ]
+    assert remedies[0] == remedies[1]
+    assert "enc=live.enc_net" in remedies[0][0]

@@ -1,0 +1,293 @@
+"""Random programs with twins, and what TensorFlow does with the remedies of their checks.
+
+Parts of equal structure are saved in one layout and stand in another: `python -m tests.twins
+--programs N` tries any number. A remedy's code is executed by TensorFlow: it must not raise, and
+every value must be that of the part that was saved, not of its twin.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import ckpt_viz as cv
+from ckpt_viz.restore_check.finding import Finding, Kind
+from tests import oracle
+from tests.check_findings.real import value_of
+from tests.programs import (
+    ckpt,
+    keras_2_adam,
+    keras_2_sequential,
+    keras_3_adam,
+    keras_3_sequential,
+    legacy_adam,
+    module,
+    save_any,
+    v1_adam,
+    var,
+)
+
+CODE = re.compile(r"(tf\.train\.Checkpoint\(.*\))\.(restore|read)\(path\)")
+
+_LABELS = (
+    ("enc", "dec"),
+    ("generator", "discriminator"),
+    ("student", "teacher"),
+    ("model", "ema"),
+    ("q", "target_q"),
+    ("left", "right", "middle"),
+    ("block1", "block2", "block3"),
+    ("a", "b", "c", "d"),
+)
+_RENAMES: Sequence[Callable[[str], str]] = (
+    lambda label: label,
+    lambda label: f"{label}_net",
+    lambda label: f"my_{label}",
+    lambda label: f"{label}Model",
+    lambda label: {"enc": "encoder", "dec": "decoder", "generator": "gen"}.get(label, label),
+    lambda label: f"the_model_of_{label}",
+)
+_MEANINGLESS = ("x", "y", "z", "w", "net1", "net2", "block2", "block3", "first", "second", "model")
+_OPTIMIZERS: Sequence[Callable[..., Any]] = (keras_3_adam, keras_2_adam, legacy_adam, v1_adam)
+
+
+def _tower() -> Any:
+    return module(v=var([0.0]), w=module(x=var([0.0, 0.0])))
+
+
+def _nested() -> Any:
+    return module(first=_tower(), second=_tower())
+
+
+def _listed() -> Any:
+    return module(blocks=[_tower() for _ in range(3)], bias=var([0.0] * 3))
+
+
+def _odd() -> Any:
+    return module(scale=var([[0.0]]), shift=var([0.0]))
+
+
+def _of_keras_3() -> Any:
+    return keras_3_sequential(2, 2, width=2)
+
+
+def _of_keras_2() -> Any:
+    return keras_2_sequential(2, 2, width=2)
+
+
+_TEMPLATES = (*(_tower, _nested, _listed) * 3, _of_keras_3, _of_keras_2)
+_LAYOUTS = ("attributes", "dict", "module", "root", "list", "deep", "split")
+
+
+@dataclass(frozen=True)
+class Program:
+    """One random program: what is checked, and its variables by what they are."""
+
+    live: Any
+    variables: Mapping[tuple[str, ...], Any]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a program is made, which can be done again and again."""
+
+    names: Mapping[str, str]
+    make: Mapping[str, Callable[[], Any]]
+    layout: str
+    optimizer: Callable[..., Any] | None
+    holder: str
+
+    def program(self) -> Program:
+        parts = {label: self.make[label]() for label in self.names}
+        variables: dict[tuple[str, ...], Any] = {
+            (label, graph.name(node)): graph.object(node)
+            for label, part in parts.items()
+            for graph in [cv.graph(part)]
+            for node in range(len(graph.nodes))
+            if graph.nodes[node].attributes
+        }
+        named = {self.names[label]: part for label, part in parts.items()}
+        beside: dict[str, Any] = {}
+        if self.optimizer is not None:
+            for label, part in parts.items():
+                own = [one for key, one in variables.items() if key[0] == label]
+                optimizer = self.optimizer(*own)
+                beside[f"{self.names[label]}_optimizer"] = optimizer
+                graph = cv.graph(ckpt(m=part, o=optimizer))
+                for node in range(len(graph.nodes)):
+                    key = (label, f"optimizer {graph.name(node)}")
+                    if graph.nodes[node].attributes and not any(
+                        graph.object(node) is one for one in own
+                    ):
+                        variables[key] = graph.object(node)
+        return Program(_laid_out(named, beside, self.layout, self.holder), variables)
+
+
+def _laid_out(parts: dict[str, Any], beside: dict[str, Any], layout: str, holder: str) -> Any:
+    if layout == "attributes":
+        return ckpt(**parts, **beside)
+    if layout == "dict":
+        return ckpt(**{holder: dict(parts)}, **beside)
+    if layout == "module":
+        return ckpt(**{holder: module(**parts)}, **beside)
+    if layout == "root":
+        return ckpt(module(**parts), **beside)
+    if layout == "list":
+        return ckpt(**{holder: list(parts.values())}, **beside)
+    if layout == "deep":
+        return ckpt(**{holder: module(inner=module(**parts, **beside))})
+    first, *rest = parts.items()
+    return ckpt(**{holder: module(**dict(rest))}, **dict([first]), **beside)
+
+
+def plans(rng: Random) -> tuple[Plan, Plan]:
+    """Return how a program was, and what it has become."""
+    labels = list(rng.choice(_LABELS))
+    template = rng.choice(_TEMPLATES)
+    make: dict[str, Callable[[], Any]] = dict.fromkeys(labels, template)
+    if rng.random() < 0.3:
+        make["odd"] = _odd
+        labels.append("odd")
+    optimizers = (keras_3_adam,) if template is _of_keras_3 else _OPTIMIZERS
+    optimizer = rng.choice(optimizers) if rng.random() < 0.3 else None
+    now = list(labels)
+    rng.shuffle(now)
+    was = list(labels)
+    if rng.random() < 0.25 and len(labels) > 2:
+        rng.choice((was, now)).remove(rng.choice(labels))
+    rename = rng.choice(_RENAMES)
+    # A name that lies puts values in a wrong place by itself.
+    meaningless = [name for name in _MEANINGLESS if name not in labels]
+    names = {label: rename(label) for label in now}
+    if rng.random() < 0.3:
+        names = dict(zip(now, rng.sample(meaningless, len(now)), strict=True))
+    elif rng.random() < 0.3:
+        names[rng.choice(now)] = rng.choice(meaningless)
+    if len(set(names.values())) < len(names):
+        names = {label: label for label in now}
+    return (
+        Plan({label: label for label in was}, make, rng.choice(_LAYOUTS), optimizer, "parts"),
+        Plan(names, make, rng.choice(_LAYOUTS), optimizer, rng.choice(("parts", "nets"))),
+    )
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A finding of a check, what its code did if it has any, and what is wrong with that."""
+
+    finding: Finding
+    code: str = ""
+    wrong: tuple[str, ...] = ()
+    restored: int = 0
+
+
+def tried(was: Plan, now: Plan, directory: Path) -> Iterator[Remedy]:
+    """Yield the findings that tell where something is now, with what TensorFlow makes of them."""
+    source = was.program()
+    values = _set_apart(source, 1.0)
+    path = save_any(directory, source.live)
+    checked = now.program()
+    _set_apart(checked, -1000.0)
+    for finding in cv.check(checked.live, path).findings:
+        call = CODE.search(finding.remedy)
+        if call is not None:
+            yield _executed(finding, call[1], call[2], path, now, values)
+        elif finding.kind is Kind.RENAMED:
+            yield _renamed(finding, source, checked)
+        elif finding.kind is Kind.ROOT_SHIFTED:
+            yield Remedy(finding)
+
+
+def _set_apart(program: Program, start: float) -> dict[tuple[str, ...], Any]:
+    """Give each variable a value of its own."""
+    import tensorflow as tf
+
+    for number, variable in enumerate(program.variables.values()):
+        dtype = tf.as_dtype(variable.dtype)
+        variable.assign(tf.cast(tf.fill(variable.shape, start + number), dtype))
+    return {key: value_of(variable) for key, variable in program.variables.items()}
+
+
+def _executed(
+    finding: Finding, code: str, method: str, path: str, now: Plan, values: Mapping[Any, Any]
+) -> Remedy:
+    import tensorflow as tf
+
+    program = now.program()
+    before = _set_apart(program, -1000.0)
+    try:
+        made = eval(code, {"tf": tf, "live": program.live})
+        getattr(made, method)(path).expect_partial()
+    except Exception as error:
+        return Remedy(finding, code, (f"raises {type(error).__name__}: {error}",))
+    after = {key: value_of(variable) for key, variable in program.variables.items()}
+    changed = [key for key, value in after.items() if (value != before[key]).any()]
+    wrong = [
+        f"{key} is {after[key]}, expected {values.get(key)}"
+        for key in changed
+        if key not in values or (after[key] != values[key]).any()
+    ]
+    return Remedy(finding, code, tuple(wrong), len(changed))
+
+
+def _renamed(finding: Finding, source: Program, checked: Program) -> Remedy:
+    """Look whether what is said to be the same is so: the labels of all values below."""
+    saved, live = cv.graph(source.live), cv.graph(checked.live)
+    labels = [
+        {
+            key[0]
+            for key, variable in program.variables.items()
+            if any(graph.object(one) is variable for one in ids if one < len(graph.nodes))
+        }
+        for program, graph, ids in (
+            (source, saved, finding.nodes),
+            (checked, live, finding.objects),
+        )
+    ]
+    wrong = () if labels[0] == labels[1] else (f"{labels[0]} is not {labels[1]}",)
+    return Remedy(finding, "", wrong)
+
+
+def told(plan: Plan) -> str:
+    """Return a plan in words."""
+    optimizer = plan.optimizer.__name__ if plan.optimizer is not None else "no optimizer"
+    made = {label: plan.make[label].__name__ for label in plan.names}
+    return f"{plan.layout} {plan.holder} {dict(plan.names)} {made} {optimizer}"
+
+
+def main() -> int:
+    """Return the exit status: 1 if any remedy is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    oracle.silence_tensorflow()
+    outcomes: Counter[str] = Counter()
+    for seed in range(arguments.seed, arguments.seed + arguments.programs):
+        was, now = plans(Random(seed))
+        with tempfile.TemporaryDirectory() as directory:
+            remedies = list(tried(was, now, Path(directory)))
+        outcomes["programs"] += 1
+        outcomes["with code"] += any(one.code for one in remedies)
+        for one in remedies:
+            kind = f"{one.finding.kind.value}{' with code' if one.code else ''}"
+            outcomes[kind] += 1
+            outcomes["values restored"] += one.restored
+            if one.wrong:
+                outcomes["wrong"] += 1
+                print(f"seed {seed}\n  was {told(was)}\n  now {told(now)}\n  {one.finding.why}")
+                print(f"  {one.finding.remedy}\n  {'; '.join(one.wrong[:4])}", flush=True)
+    print(dict(outcomes))
+    return 1 if outcomes["wrong"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
