@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from ckpt_viz.live.shadows import instance_dict
+from ckpt_viz.live.shadows import Shadows, instance_dict
 from ckpt_viz.live.tensorflow_private import (
     base_dtype_name,
     legacy_attribute_name,
     private,
     serializes_itself,
 )
+from ckpt_viz.object_graph.nodes import SAVE_COUNTER
 
 _OBJECT_ATTRIBUTES = ".ATTRIBUTES/"
 _NONE: tuple[str, ...] = ()
@@ -292,9 +293,41 @@ def asynchronous_checkpoint(checkpoint: Any) -> Any:
 
 
 def new_checkpoint(root: Any, children: Mapping[str, Any]) -> Any:
-    """Return a new Checkpoint of these objects; raises what making one raises."""
-    made = private("checkpoint.checkpoint", "Checkpoint")
-    return made(**children) if root is None else made(root, **children)
+    """Return a new Checkpoint of these objects, to which nothing is written.
+
+    TensorFlow's own constructor adds bookkeeping to its arguments. Raises ValueError as that does.
+    """
+    checkpoint = private("checkpoint.checkpoint", "Checkpoint")()
+    if root is None:
+        return _tracking(checkpoint, dict(sorted(children.items())))
+    shadows, attached = Shadows(), []
+    for name, child in sorted({**children, "root": root}.items()):
+        own = shadows.lookup(root, name)
+        if own is None:
+            attached.append(private("trackable.base", "TrackableReference")(name, child))
+        elif own is not child:
+            raise ValueError(f"root.{name} already exists")
+    checkpoint._save_counter = checkpoint._no_dependency(shadows.lookup(root, SAVE_COUNTER))
+    view = private("checkpoint.graph_view", "ObjectGraphView")(root, attached_dependencies=attached)
+    checkpoint._saver = private("checkpoint.checkpoint", "TrackableSaver")(view)
+    return checkpoint
+
+
+def new_list(items: Sequence[Any]) -> Any:
+    """Return a tracked list of these objects, to which nothing is written."""
+    made = private("trackable.data_structures", "ListWrapper")([])
+    made._storage.extend(items)
+    made._update_snapshot()
+    return _tracking(made, {str(index): item for index, item in enumerate(items)})
+
+
+def _tracking(holder: Any, children: Mapping[str, Any]) -> Any:
+    holder._maybe_initialize_trackable()
+    for name, child in children.items():
+        reference = private("trackable.base", "TrackableReference")(name, child)
+        holder._self_unconditional_checkpoint_dependencies.append(reference)
+        holder._self_unconditional_dependency_names[name] = child
+    return holder
 
 
 def new_reader(path: Any) -> Any:

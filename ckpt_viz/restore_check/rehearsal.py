@@ -1,7 +1,7 @@
 """A remedy's code, run dry: what restoring into the checkpoint that it makes would do.
 
-Of live objects a `tf.train.Checkpoint` is really made, and forgotten again; of a file in place
-of the program, the graph that such a checkpoint would have.
+Of live objects a `tf.train.Checkpoint` is really made, which they do not learn of; of a file in
+place of the program, the graph that such a checkpoint would have.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any
 
 from ckpt_viz.live import facts
 from ckpt_viz.live import tensorflow_restore as tf_restore
-from ckpt_viz.live.untouched import Untouched, untouched
 from ckpt_viz.matching.trace import Action, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, Child, Node, SlotVariable
@@ -70,8 +69,7 @@ def rehearse(run: DryRun, skeleton: Skeleton, method: str) -> Rehearsal | None:
         graph, originals = _graph_of(run.live, skeleton)
         return Rehearsal(of_files(graph, run.saved, method=method), originals)
     try:
-        with untouched() as memory:
-            checkpoint = _checkpoint_of(run.live, skeleton, memory)
+        checkpoint = _checkpoint_of(run.live, skeleton)
         rehearsed = dry_run(checkpoint, run.saved, method, None)
     except Exception:  # the objects' own code, and what TensorFlow does not take
         return None
@@ -84,19 +82,18 @@ def rehearse(run: DryRun, skeleton: Skeleton, method: str) -> Rehearsal | None:
 # --- of live objects
 
 
-def _checkpoint_of(live: Graph, skeleton: Skeleton, memory: Untouched) -> Any:
+def _checkpoint_of(live: Graph, skeleton: Skeleton) -> Any:
     def object_of(obj: int) -> Any:
         found = live.object(obj)
         if found is None:
             raise LookupError(live.name(obj))
-        memory.remember(found)  # to be a child changes its bookkeeping
         return found
 
     def made(part: int | Variables | Skeleton) -> Any:
         if isinstance(part, Skeleton):
-            return _checkpoint_of(live, part, memory)
+            return _checkpoint_of(live, part)
         if isinstance(part, Variables):
-            return facts.variables_of(object_of(part.of))
+            return tf_restore.new_list(facts.variables_of(object_of(part.of)))
         return object_of(part)
 
     root = None if skeleton.root is None else object_of(skeleton.root)
