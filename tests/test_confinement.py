@@ -6,7 +6,10 @@ import contextvars
 import os
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext, suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,23 +108,127 @@ def test_root_of_the_file_system_may_be_the_root(root: Path) -> None:
         assert files.is_file(str(root / "to_secret"))
 
 
-def test_link_that_appears_after_the_look_is_not_followed(
-    root: Path, monkeypatch: pytest.MonkeyPatch
+# --- what is swapped while one looks
+
+_CALLS = ("lstat", "open", "readlink", "scandir", "stat")
+_MOST_CALLS = 12
+
+
+def _swap_before(call: int, swap: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have something happen right before the n-th call of the operating system from now on."""
+    left = [call]
+
+    def counted(real: Callable[..., Any]) -> Callable[..., Any]:
+        def and_then(*arguments: Any, **named: Any) -> Any:
+            left[0] -= 1
+            if left[0] == -1:
+                swap()
+            return real(*arguments, **named)
+
+        return and_then
+
+    for name in _CALLS:
+        real = getattr(os, name)
+        wrapped = counted(real)
+        for supported in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
+            if real in supported:
+                supported.add(wrapped)
+        monkeypatch.setattr(os, name, wrapped)
+
+
+def _link(at: Path, to: Path, gone: Path) -> None:
+    at.rename(gone)
+    at.symlink_to(to)
+
+
+def _size_when_open(path: str) -> int:
+    with files.open_file(path) as file:
+        return file.size
+
+
+@pytest.mark.parametrize("call", range(_MOST_CALLS))
+@pytest.mark.parametrize(
+    ("swapped", "secret"),
+    [("sub", ""), ("sub/deep", "deep"), ("sub/deep/file", "deep/file")],
+)
+def test_link_that_appears_at_any_moment_leads_nowhere(
+    swapped: str, secret: str, call: int, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place_of = confinement.place_of
+    others = root.parent / "root_of_others"
+    for directory, named, content in (
+        (root / "sub", "own", "12345"),
+        (others, "others", "1234567"),
+    ):
+        (directory / "deep").mkdir()
+        (directory / "deep" / named).touch()
+        (directory / "deep/file").write_text(content)
+    gone = root.parent / "gone"
+    swap = partial(_link, root / swapped, others / secret, gone)
+    asked: list[Callable[[], object]] = [
+        lambda: files.list_directory("sub/deep"),
+        lambda: files.file_size("sub/deep/file"),
+        lambda: (files.file_stamp("sub/deep/file") or [None])[0],
+        lambda: files.is_file("sub/deep/others"),
+        lambda: _size_when_open("sub/deep/file"),
+    ]
+    for ask in asked:
+        with monkeypatch.context() as patched, confined_to(str(root)):
+            _swap_before(call, swap, patched)
+            try:
+                found = ask()
+            except (CkptVizError, FileNotFoundError):
+                found = None
+        assert found in (["file", "own"], 5, False, None)
+        if (root / swapped).is_symlink():
+            (root / swapped).unlink()
+            gone.rename(root / swapped)
 
-    def and_then_a_link(path: str) -> str:
-        place = place_of(path)
-        if and_then_a_link.calls == 1:  # type: ignore[attr-defined]
-            os.unlink(place)
-            os.symlink(root.parent / "root_of_others/secret", place)
-        and_then_a_link.calls += 1  # type: ignore[attr-defined]
-        return place
 
-    and_then_a_link.calls = 0  # type: ignore[attr-defined]
-    monkeypatch.setattr(confinement, "place_of", and_then_a_link)
-    with confined_to(str(root)), pytest.raises(CkptVizError, match="cannot be read"):
-        files.open_file("file")
+@pytest.mark.parametrize("call", range(_MOST_CALLS))
+@pytest.mark.parametrize("is_confined", [True, False])
+def test_pipe_that_appears_at_any_moment_is_not_waited_for(
+    is_confined: bool, call: int, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def swap() -> None:
+        (root / "file").unlink()
+        os.mkfifo(root / "file")
+
+    ended = threading.Event()
+
+    def let_go() -> None:  # of who waits after all, so that the test ends
+        if not ended.wait(2) and (root / "file").is_fifo():
+            os.close(os.open(root / "file", os.O_RDWR))
+            waited.append(call)
+
+    waited: list[int] = []
+    helper = threading.Thread(target=let_go)
+    helper.start()
+    scope = confined_to(str(root)) if is_confined else nullcontext()
+    with monkeypatch.context() as patched, scope:
+        _swap_before(call, swap, patched)
+        try:
+            with files.open_file(str(root / "file")) as file:
+                assert file.size == 5
+        except CkptVizError as error:
+            assert "not a regular file" in str(error)
+    ended.set()
+    helper.join()
+    assert waited == []
+
+
+def test_descriptors_are_closed(root: Path) -> None:
+    def descriptors() -> set[str]:
+        return set(os.listdir("/dev/fd"))
+
+    before = descriptors()
+    with confined_to(str(root)):
+        for path in ("file", "sub", "sub/nothing/deeper", "nothing", ".", "to_file"):
+            for ask in OPENING:
+                with suppress(CkptVizError, FileNotFoundError):
+                    found = ask(path)
+                    if isinstance(found, files.File):
+                        found.close()
+    assert descriptors() == before
 
 
 def test_bytes_that_are_read_are_counted(root: Path) -> None:

@@ -1,9 +1,11 @@
 """Which files may be read: by default all, in a server only those below its root directory.
 
-`files` asks here before it opens, lists or describes anything. Links are followed first, so that
-none leads out; where files may be read is a matter of the context, so that what a graph reads
-later is confined as well, wherever `confined_to` is entered around the question. A new thread
-starts without: enter it there, or run the thread in a copy of the context.
+`files` asks here before it opens, lists or describes anything. Links are followed first, in words,
+so that none leads out. The place found is then opened from the root's own descriptor, part by part,
+and no link is followed any more: whoever swaps a directory for a link meanwhile gains nothing.
+Where files may be read is a matter of the context, so that what a graph reads later is confined as
+well, wherever `confined_to` is entered around the question. A new thread starts without: enter it
+there, or run the thread in a copy of the context.
 """
 
 from __future__ import annotations
@@ -12,8 +14,33 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 
 from ckpt_viz.errors import OutsideError, UnsupportedError
+
+# Windows has no directories to open from: there the last part alone is kept from being a link.
+_HAS_DESCRIPTORS = {os.open, os.stat} <= os.supports_dir_fd and os.scandir in os.supports_fd
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+# O_PATH: directories that may be entered need not be readable.
+_DIRECTORY = getattr(os, "O_DIRECTORY", 0) | _NO_LINK | getattr(os, "O_PATH", 0)
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a path leads to: a name in a directory that is open, or else a path."""
+
+    name: str
+    directory: int | None
+    follows_links: bool
+
+    def stat(self) -> os.stat_result:
+        """Return what the operating system says of it."""
+        return os.stat(self.name, dir_fd=self.directory, follow_symlinks=self.follows_links)
+
+    def open(self, flags: int) -> int:
+        """Return a new descriptor of it."""
+        flags |= 0 if self.follows_links else _NO_LINK
+        return os.open(self.name, flags, dir_fd=self.directory)
 
 
 class Confinement:
@@ -32,6 +59,38 @@ class Confinement:
         self._shows_hidden = shows_hidden
         self._most_bytes = most_bytes
         self._bytes_left = most_bytes
+        self._root_descriptor: int | None = None
+
+    @contextmanager
+    def at(self, path: str) -> Iterator[Place]:
+        """Yield the place that a path leads to; raises as `place_of`, and OSError.
+
+        Its directory is opened from the root, part by part, none of which may be a link by now.
+        """
+        place = self.place_of(path)
+        if not _HAS_DESCRIPTORS:
+            yield Place(place, None, follows_links=False)
+            return
+        *directories, name = os.path.relpath(place, self.root).split(os.sep)
+        if os.pardir in (*directories, name):
+            raise self.refuse(_leads_out(path))
+        if self._root_descriptor is None:
+            self._root_descriptor = os.open(self.root, _DIRECTORY)
+        directory = os.dup(self._root_descriptor)
+        try:
+            for part in directories:
+                deeper = os.open(part, _DIRECTORY, dir_fd=directory)
+                os.close(directory)
+                directory = deeper
+            yield Place(name, directory, follows_links=False)
+        finally:
+            os.close(directory)
+
+    def close(self) -> None:
+        """Close the root."""
+        if self._root_descriptor is not None:
+            os.close(self._root_descriptor)
+            self._root_descriptor = None
 
     def place_of(self, path: str) -> str:
         """Return the path that `path` leads to, all links followed.
@@ -41,19 +100,20 @@ class Confinement:
         place = self._real(path)
         inside = self.inside(place)
         if inside is None:
-            raise self.refuse(f"{path}: leads out of the directory in which files may be read")
+            raise self.refuse(_leads_out(path))
         if self._is_hidden(path) or (inside != path and self._is_hidden(inside)):
             raise FileNotFoundError(path)
         return place
 
-    def allowed_place_of(self, path: str) -> str | None:
-        """Return the same, None where `place_of` raises; of a refusal nothing is remembered."""
+    def is_allowed(self, path: str) -> bool:
+        """Return whether `place_of` finds a place; of a refusal nothing is remembered."""
         refused = len(self.refused)
         try:
-            return self.place_of(path)
+            self.place_of(path)
         except (OutsideError, FileNotFoundError):
             del self.refused[refused:]
-            return None
+            return False
+        return True
 
     def refuse(self, message: str) -> OutsideError:
         """Remember a refusal, and return it to be raised."""
@@ -109,6 +169,10 @@ class Confinement:
         return any(part.startswith(".") and part not in (os.curdir, os.pardir) for part in parts)
 
 
+def _leads_out(path: str) -> str:
+    return f"{path}: leads out of the directory in which files may be read"
+
+
 _CURRENT: ContextVar[Confinement | None] = ContextVar("confinement", default=None)
 
 
@@ -126,6 +190,7 @@ def confined_to(
         yield confinement
     finally:
         _CURRENT.reset(token)
+        confinement.close()
 
 
 def current() -> Confinement | None:
@@ -133,16 +198,21 @@ def current() -> Confinement | None:
     return _CURRENT.get()
 
 
-def place_of(path: str) -> str:
-    """Return where a local path leads to; the path itself where nothing is confined."""
+@contextmanager
+def at(path: str) -> Iterator[Place]:
+    """Yield the place that a local path leads to: the path itself where nothing is confined."""
     confinement = _CURRENT.get()
-    return path if confinement is None else confinement.place_of(path)
+    if confinement is None:
+        yield Place(path, None, follows_links=True)
+        return
+    with confinement.at(path) as place:
+        yield place
 
 
-def allowed_place_of(path: str) -> str | None:
-    """Return the same, None where files may not be read."""
+def is_allowed(path: str) -> bool:
+    """Return whether files at a local path may be read, be they there or not."""
     confinement = _CURRENT.get()
-    return path if confinement is None else confinement.allowed_place_of(path)
+    return confinement is None or confinement.is_allowed(path)
 
 
 def check_remote(path: str) -> None:

@@ -15,7 +15,7 @@ import re
 import stat
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
@@ -26,6 +26,9 @@ from ckpt_viz.formats import confinement
 _MAX_SHOWN = 300  # characters of a path that is too long for a file
 MAX_NAMES = 100_000
 """What `list_directory` returns at most; a checkpoint has some ten files."""
+
+# A pipe that has taken the place of a file is not waited for.
+_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _MODULE_OF_FSSPEC = {"gs": "gcsfs", "gcs": "gcsfs", "s3": "s3fs", "az": "adlfs", "abfs": "adlfs"}
@@ -116,18 +119,12 @@ def may_be_read(path: str) -> bool:
     """Return whether files at a path may be read, be they there or not (see `confinement`)."""
     if is_remote(path):
         return confinement.current() is None
-    return confinement.allowed_place_of(path) is not None
+    return confinement.is_allowed(path)
 
 
 def is_readable_file(path: str) -> bool:
     """Return whether a regular file is there that may be read; CkptVizError as `is_file`."""
-    if confinement.current() is None:
-        return is_file(path)
-    place = None if is_remote(path) else confinement.allowed_place_of(path)
-    try:
-        return place is not None and _describe_place(path, place).kind == "file"
-    except FileNotFoundError:
-        return False
+    return may_be_read(path) and is_file(path)
 
 
 def file_stamp(path: str) -> tuple[int, ...] | None:
@@ -136,9 +133,7 @@ def file_stamp(path: str) -> tuple[int, ...] | None:
     They are its bytes, the time of its last change in ns, and the number of its inode.
     """
     try:
-        place = confinement.place_of(path)
-        with _local_errors(path):
-            found = os.stat(place)
+        found = _stat(path)
     except FileNotFoundError:
         return None
     is_regular = stat.S_ISREG(found.st_mode)
@@ -222,15 +217,21 @@ def _describe(path: str) -> _Description | None:
 
 class _LocalFile(File):
     def __init__(self, path: str) -> None:
-        # Before opening: opening a named pipe would wait for a writer.
-        if _describe_local(path).kind != "file":
-            raise _not_regular(path)
-        place = confinement.place_of(path)
-        with _local_errors(path):
-            self._file: BinaryIO = open(  # noqa: SIM115 (closed by close)
-                place, "rb", opener=_opened
-            )
-            super().__init__(path, os.fstat(self._file.fileno()).st_size)
+        # Looked at first, since opening a device may already do something; and once it is open,
+        # since it may be another file by now.
+        with _local_errors(path), confinement.at(path) as place:
+            if not stat.S_ISREG(place.stat().st_mode):
+                raise _not_regular(path)
+            descriptor = place.open(_READING)
+            try:
+                found = os.fstat(descriptor)
+                if not stat.S_ISREG(found.st_mode):
+                    raise _not_regular(path)
+                self._file: BinaryIO = os.fdopen(descriptor, "rb")
+            except BaseException:
+                os.close(descriptor)
+                raise
+        super().__init__(path, found.st_size)
 
     def _read(self, offset: int, size: int) -> bytes:
         confinement.spend(self.path, size)
@@ -247,20 +248,8 @@ class _LocalFile(File):
         self._file.close()
 
 
-def _opened(place: str, flags: int) -> int:
-    # Where files are confined all links were followed already: one that is there now is new.
-    is_confined = confinement.current() is not None
-    return os.open(place, flags | (getattr(os, "O_NOFOLLOW", 0) if is_confined else 0))
-
-
 def _describe_local(path: str) -> _Description:
-    return _describe_place(path, confinement.place_of(path))
-
-
-def _describe_place(path: str, place: str) -> _Description:
-    """Return what is at the place that a path leads to."""
-    with _local_errors(path):
-        found = os.stat(place)
+    found = _stat(path)
     kind = "other"
     if stat.S_ISREG(found.st_mode):
         kind = "file"
@@ -269,22 +258,42 @@ def _describe_place(path: str, place: str) -> _Description:
     return _Description(kind, found.st_size)
 
 
+def _stat(path: str) -> os.stat_result:
+    with _local_errors(path), confinement.at(path) as place:
+        return place.stat()
+
+
 def _local_entries(path: str) -> _Entries:
-    place = confinement.place_of(path)
-    with _local_errors(path), os.scandir(place or os.curdir) as entries:
-        found = {entry.name: entry for entry in islice(entries, MAX_NAMES + 1)}
+    with _local_errors(path), confinement.at(path or os.curdir) as place, _scanned(place) as listed:
+        found = {entry.name: entry for entry in islice(listed, MAX_NAMES + 1)}
     scope = confinement.current()
     names = list(found) if scope is None else scope.shown_names(list(found))
     return {name: partial(_is_regular, path, found[name]) for name in names}
 
 
 def _is_regular(directory: str, entry: os.DirEntry[str]) -> bool:
-    try:
+    with suppress(OSError):  # of a file system that does not list kinds
         if not entry.is_symlink():
             return entry.is_file(follow_symlinks=False)
+    try:
         return is_readable_file(join(directory, entry.name))
     except (CkptVizError, OSError):  # links in a circle, say
         return False
+
+
+@contextmanager
+def _scanned(place: confinement.Place) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """Yield what a directory lists, by its descriptor where it was found by one."""
+    if place.directory is None:
+        with os.scandir(place.name) as entries:
+            yield entries
+        return
+    descriptor = place.open(os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        with os.scandir(descriptor) as entries:
+            yield entries
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
