@@ -45,6 +45,18 @@ class OutsideError(CkptVizError):
     """The file lies where none may be read, as in a server: see `formats.confinement`."""
 
 
+class ReadLimitError(UnsupportedError):
+    """More bytes are to be read than may be, as in a server: see `formats.confinement`.
+
+    `limit` is how many may be, `needs` how many at least.
+    """
+
+    def __init__(self, message: str, limit: int, needs: int) -> None:
+        super().__init__(message)
+        self.limit = limit
+        self.needs = needs
+
+
 class SourceError(CkptVizError, TypeError):
     """What was passed is neither a checkpoint's path nor an object that TensorFlow can track."""
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from ckpt_viz.errors import OutsideError, UnsupportedError
+from ckpt_viz.errors import OutsideError, ReadLimitError
 
 # Windows has no directories to open from: there the last part alone is kept from being a link.
 _HAS_DESCRIPTORS = {os.open, os.stat} <= os.supports_dir_fd and os.scandir in os.supports_fd
@@ -47,8 +47,9 @@ class Confinement:
     """One directory, below which files may be read; relative paths are relative to it.
 
     Hidden files, whose name or directory begins with a dot, are taken for not there unless
-    `shows_hidden`. `refused` collects what was asked for elsewhere: readers carry on without
-    what cannot be read, and whoever confined them may not want that.
+    `shows_hidden`. `refused` collects what was asked for elsewhere, and `over_limit` is what was
+    too much to read: readers carry on without what cannot be read, and whoever confined them may
+    not want that. `bytes_read` is what was read.
     """
 
     def __init__(self, root: str, *, shows_hidden: bool, most_bytes: int | None) -> None:
@@ -58,7 +59,8 @@ class Confinement:
         self._real_directories: dict[str, str] = {}
         self._shows_hidden = shows_hidden
         self._most_bytes = most_bytes
-        self._bytes_left = most_bytes
+        self.bytes_read = 0
+        self.over_limit: ReadLimitError | None = None
         self._root_descriptor: int | None = None
 
     @contextmanager
@@ -121,15 +123,16 @@ class Confinement:
         return OutsideError(message)
 
     def spend(self, path: str, size: int) -> None:
-        """Count bytes that are about to be read; UnsupportedError where they get too many."""
-        if self._bytes_left is None:
-            return
-        if size > self._bytes_left:
-            raise UnsupportedError(
-                f"{path}: {size} bytes are to be read, {self._bytes_left} are left of the "
-                f"{self._most_bytes} that may be read at a time"
+        """Count bytes that are about to be read; ReadLimitError where they get too many."""
+        if self._most_bytes is not None and self.bytes_read + size > self._most_bytes:
+            self.over_limit = ReadLimitError(
+                f"{path}: {size} bytes are to be read, {self._most_bytes - self.bytes_read} are "
+                f"left of the {self._most_bytes} that may be read at a time",
+                limit=self._most_bytes,
+                needs=self.bytes_read + size,
             )
-        self._bytes_left -= size
+            raise self.over_limit
+        self.bytes_read += size
 
     def shown_names(self, names: list[str]) -> list[str]:
         """Return the names of a directory without hidden ones."""
@@ -223,7 +226,7 @@ def check_remote(path: str) -> None:
 
 
 def spend(path: str, size: int) -> None:
-    """Count bytes that are about to be read; UnsupportedError where they get too many."""
+    """Count bytes that are about to be read; ReadLimitError where they get too many."""
     confinement = _CURRENT.get()
     if confinement is not None:
         confinement.spend(path, size)

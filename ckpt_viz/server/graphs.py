@@ -1,8 +1,8 @@
 """What the server reads: looked at for changes, as a graph, and as answers to questions.
 
-All of this takes long, or imports what takes long: it runs in threads. Paths are relative to the
-server's root, which they stay confined to (`formats.confinement`), so messages name no other
-directory of the machine; the graphs that are returned here can only be asked through here.
+All of this takes long, or imports what takes long: it runs in processes of its own. Paths are
+relative to the server's root, which they stay confined to (`formats.confinement`), so messages name
+no other directory of the machine; the graphs that are returned here can only be asked through here.
 """
 
 from __future__ import annotations
@@ -41,12 +41,13 @@ from ckpt_viz.formats.sstable import ends_like_a_table
 from ckpt_viz.object_graph.graph import Format, Kept, Provenance
 from ckpt_viz.render.payload import VERSION
 from ckpt_viz.saved.locate import INDEX, META, Location, locate
-from ckpt_viz.server.paths import Asked
+from ckpt_viz.server.messages import Asked
 from ckpt_viz.server.refusals import Reason, Refusal
 from ckpt_viz.showing import Shown, show_of
 
 _MAX_SHARDS = 1_000  # that are looked at for changes
 _MAX_JSON_NODES = 20_000
+_NODE_BYTES = 1_200  # of memory, as seen of 60,000 nodes
 # What programs call an index as well, by its first bytes.
 _OTHER_INDEXES = {
     b"DIRC": "the index of a Git repository",
@@ -66,12 +67,18 @@ class Page:
     resolved: str
     prefix: str
     kept: tuple[Mapping[str, str | bool | None], ...]
+    bytes_read: int
 
     @property
     def node_count(self) -> int:
         """The nodes that are kept in memory: of a comparison, those of both sides, too."""
         compared = 0 if self.shown.overlay is None else 2
         return len(self.shown.graph.nodes) * (1 + compared)
+
+    @property
+    def byte_count(self) -> int:
+        """About how much memory that takes."""
+        return self.bytes_read + _NODE_BYTES * self.node_count
 
 
 def etag_of(asked: Asked, version: str, most_bytes: int) -> str:
@@ -129,6 +136,7 @@ def read_page(asked: Asked, most_bytes: int) -> Page:
             resolved=found.resolved,
             prefix=os.path.normpath(os.path.join(asked.root, restored)),
             kept=tuple(_told(kept, scope) for kept in found.kept),
+            bytes_read=scope.bytes_read,
         )
 
 
@@ -219,13 +227,18 @@ def _told(kept: Kept, scope: Confinement) -> Mapping[str, str | bool | None]:
 
 @contextmanager
 def _confined(asked: Asked, most_bytes: int) -> Iterator[Confinement]:
-    """Confine what is read; OutsideError if the reader carried on without what was refused."""
+    """Confine what is read.
+
+    Raises OutsideError and ReadLimitError also where the reader carried on without.
+    """
     with confined_to(asked.root, shows_hidden=asked.shows_hidden, most_bytes=most_bytes) as scope:
         try:
             yield scope
         finally:
             if scope.refused:
                 raise OutsideError(scope.refused[0])
+            if scope.over_limit is not None:
+                raise scope.over_limit
 
 
 @contextmanager

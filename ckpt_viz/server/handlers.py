@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Coroutine
 from http.client import responses
-from typing import Any
+from typing import Any, TypeVar
 
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
-from tornado.web import HTTPError, authenticated
+from tornado.web import Finish, HTTPError, authenticated
 
-from ckpt_viz.server.paths import Asked, asked_of
+from ckpt_viz.server.messages import Asked
+from ckpt_viz.server.paths import asked_of
 from ckpt_viz.server.refusals import STATUS, Reason, Refusal, reason_of_status, refusal_of
-from ckpt_viz.server.service import Service, parsed
+from ckpt_viz.server.service import Body, Service, parsed
 
 API = "ckpt-viz/api/v1"
 _MAX_QUESTION = 16_384  # characters, as of the state
-_LARGE = 1 << 20  # bytes, which Tornado would compress while everybody waits
+_RETRY_SECONDS = 2
+
+_T = TypeVar("_T")
 
 
 class _Handler(APIHandler):
@@ -27,6 +32,31 @@ class _Handler(APIHandler):
 
     def initialize(self, service: Service) -> None:
         self._service = service
+        self._is_gone = False
+        self._waiting: asyncio.Future[Any] | None = None
+
+    def on_connection_close(self) -> None:
+        """Wait for nothing more: who asked has hung up."""
+        super().on_connection_close()
+        self._is_gone = True
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+    async def _unless_gone(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Return what a coroutine does; Finish where who asked has hung up before."""
+        if self._is_gone:
+            work.close()
+            raise Finish
+        waiting: asyncio.Future[_T] = asyncio.ensure_future(work)
+        self._waiting = waiting
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            if self._is_gone:
+                raise Finish from None
+            raise
+        finally:
+            self._waiting = None
 
     def compute_etag(self) -> str | None:
         return None  # Tornado would make one of the whole body
@@ -58,11 +88,22 @@ class _Handler(APIHandler):
         except UnicodeDecodeError as error:
             raise Refusal(Reason.BAD_REQUEST, f"{name}: expected UTF-8: {error}") from error
 
-    async def _send(self, body: bytes) -> None:
-        if len(body) > _LARGE and "gzip" in self.request.headers.get("Accept-Encoding", ""):
-            body = await self._service.packed(body)
+    @property
+    def _packs(self) -> bool:
+        return "gzip" in self.request.headers.get("Accept-Encoding", "")
+
+    async def _send(self, body: Body) -> None:
+        """Send an answer; hang up on who does not take it."""
+        if body.is_packed:
             self.set_header("Content-Encoding", "gzip")
-        self.finish(body)
+        with self._service.sending(body):
+            sent = asyncio.ensure_future(self.finish(body.data))
+            done, _ = await asyncio.wait({sent}, timeout=self._service.seconds)
+            if not done:
+                sent.cancel()
+                self.request.connection.stream.close()  # type: ignore[union-attr, attr-defined, unused-ignore]
+            elif not sent.cancelled():
+                sent.exception()  # that of who has hung up meanwhile
 
     def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
         if not isinstance(value, Exception) or refusal_of(value) is None:
@@ -80,7 +121,7 @@ class _Handler(APIHandler):
         self.clear_header("Etag")
         self.set_header("Cache-Control", "no-store")
         if refusal.reason is Reason.BUSY:
-            self.set_header("Retry-After", "2")
+            self.set_header("Retry-After", str(_RETRY_SECONDS))
         self.finish(json.dumps({"message": refusal.message, "reason": refusal.reason.value}))
 
 
@@ -98,7 +139,7 @@ class VersionHandler(_Handler):
     @authorized
     async def get(self) -> None:
         """Answer `GET version`."""
-        await self._send(await self._service.about())
+        await self._send(await self._unless_gone(self._service.about()))
 
 
 class GraphHandler(_Handler):
@@ -109,9 +150,10 @@ class GraphHandler(_Handler):
     async def get(self) -> None:
         """Answer `GET graph`."""
         asked = await self._asked()
-        etag = await self._service.etag(asked)
+        etag = await self._unless_gone(self._service.etag(asked))
         if not self._is_known(etag):
-            await self._send(await self._service.graph(asked, etag))
+            told = self._service.graph(asked, etag, packs=self._packs)
+            await self._send(await self._unless_gone(told))
 
     @authenticated
     @authorized
@@ -119,7 +161,8 @@ class GraphHandler(_Handler):
         """Answer `HEAD graph`: the ETag alone."""
         # A page that polls is no sign of somebody who works.
         self._track_activity = False
-        if not self._is_known(await self._service.etag(await self._asked())):
+        asked = await self._asked()
+        if not self._is_known(await self._unless_gone(self._service.etag(asked))):
             self.finish()
 
     def _is_known(self, etag: str) -> bool:
@@ -146,7 +189,7 @@ class AnswerHandler(_Handler):
         told = parsed(question, "question")
         traits = None if state is None else parsed(state, "state")
         asked = await self._asked()
-        etag = await self._service.etag(asked)
+        etag = await self._unless_gone(self._service.etag(asked))
         expected = self._parameter("etag")
         if expected is not None and expected.strip('"') != etag.strip('"'):
             raise Refusal(
@@ -154,7 +197,8 @@ class AnswerHandler(_Handler):
                 f"{asked.path}: the files have changed since the graph was read; load it again",
             )
         self.set_header("Cache-Control", "no-store")
-        await self._send(await self._service.answer(asked, etag, told, traits))
+        answer = self._service.answer(asked, etag, told, traits, packs=self._packs)
+        await self._send(await self._unless_gone(answer))
 
 
 def handlers_below(base_url: str, service: Service) -> list[tuple[str, type[_Handler], Any]]:

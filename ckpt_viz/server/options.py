@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traitlets import Bool, Integer
+from traitlets import Bool, Float, Integer
 from traitlets.config import Configurable
 
 
@@ -26,9 +26,26 @@ class CkptViz(Configurable):
     max_kept_nodes = Integer(
         500_000, min=1, help="How many nodes the kept graphs may have, but for the latest one."
     ).tag(config=True)
-    max_reads = Integer(2, min=1, help="How many graphs are read at the same time.").tag(
-        config=True
-    )
+    max_kept_bytes = Integer(
+        128 << 20, min=1, help="How much memory the kept graphs may take, but for the latest one."
+    ).tag(config=True)
+    max_memory_bytes = Integer(
+        1 << 30,
+        min=1,
+        help="How much memory (address space, on Linux) each process that reads has.",
+    ).tag(config=True)
+    max_reads = Integer(
+        2, min=1, help="How many large graphs are read at the same time; small ones are beside."
+    ).tag(config=True)
     max_waiting = Integer(
         32, min=1, help="How many different requests are read or wait for it; more are refused."
+    ).tag(config=True)
+    max_waiting_bytes = Integer(
+        256 << 20,
+        min=1,
+        help="How large the files may be that wait to be read, and the answers that wait to be "
+        "sent; more requests are refused.",
+    ).tag(config=True)
+    max_seconds = Float(
+        120.0, min=0.1, help="How long reading may take, and sending an answer."
     ).tag(config=True)

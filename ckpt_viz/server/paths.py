@@ -7,29 +7,16 @@ seen to where files are opened: `formats.confinement`.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Any
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.services.contents.fileio import FileManagerMixin
 from tornado.web import HTTPError
 
+from ckpt_viz.server.messages import Asked
 from ckpt_viz.server.refusals import Reason, Refusal
 
 _MAX_CHARACTERS = 4096
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What a request is about: a path, and what it is compared with or None.
-
-    Both are relative to `root`, a directory of this machine, with its separators.
-    """
-
-    root: str
-    shows_hidden: bool
-    path: str
-    against: str | None
 
 
 async def asked_of(contents_manager: Any, path: str, against: str | None) -> Asked:

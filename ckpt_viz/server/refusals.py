@@ -21,6 +21,7 @@ class Reason(str, Enum):
     FAILED = "failed"
     NO_FILES = "no-files"
     BUSY = "busy"
+    TOO_SLOW = "too-slow"
 
 
 STATUS = {
@@ -35,6 +36,7 @@ STATUS = {
     Reason.FAILED: 500,
     Reason.NO_FILES: 501,
     Reason.BUSY: 503,
+    Reason.TOO_SLOW: 504,
 }
 
 
@@ -58,13 +60,14 @@ def refusal_of(error: Exception) -> Refusal | None:
         return Refusal(Reason.NOT_FOUND, said)
     if isinstance(error, FileNotFoundError):  # gone since it was found
         return Refusal(Reason.NOT_FOUND, f"{said}: no such file any more; ask again")
-    if isinstance(error, CkptVizError):
-        return Refusal(Reason.UNREADABLE, said)
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
         return Refusal(
             Reason.TOO_LARGE,
-            "does not fit into the memory of Jupyter's server; open it in a kernel",
+            "does not fit into the memory that Jupyter's server gives it; open it in a kernel, or "
+            "set c.CkptViz.max_memory_bytes in jupyter_server_config.py",
         )
+    if isinstance(error, CkptVizError):
+        return Refusal(Reason.UNREADABLE, said)
     return None
 
 

@@ -1,25 +1,24 @@
-"""Answers requests: looks whether files changed, reads graphs once, keeps a few of them."""
+"""Answers requests: looks whether files changed, and has graphs read in processes of their own."""
 
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from collections.abc import Mapping
-from functools import partial
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
 
+from ckpt_viz.server import processes
+from ckpt_viz.server.messages import Asked, Frame, Job, Limits
 from ckpt_viz.server.options import CkptViz
-from ckpt_viz.server.paths import Asked
 from ckpt_viz.server.refusals import Reason, Refusal
-from ckpt_viz.server.workers import Workers
+from ckpt_viz.server.workers import Bounds, Pages, Workers
 
-if TYPE_CHECKING:  # imports the reader and numpy: the first request does, in a thread
-    from ckpt_viz.server.graphs import Page
 
-_LOOKERS = 4
+class Body(NamedTuple):
+    """An answer as it is sent, compressed by gzip or not."""
 
-_Key = tuple[Asked, str]
+    data: bytes
+    is_packed: bool
 
 
 class Service:
@@ -27,26 +26,32 @@ class Service:
 
     def __init__(self, options: CkptViz, version: str) -> None:
         self.version = version  # of this package
-        self._options = options
-        self._pages = Pages(options.max_kept_graphs, options.max_kept_nodes)
-        # Who only looks whether something changed does not wait for those that read.
-        self._looking = Workers("looks", _LOOKERS, 2 * options.max_waiting)
-        self._reading = Workers("reads", options.max_reads, options.max_waiting)
+        self.seconds = options.max_seconds
+        self._workers = Workers(
+            processes.PROCESSES,
+            Bounds(
+                options.max_reads,
+                options.max_waiting,
+                options.max_waiting_bytes,
+                options.max_seconds,
+            ),
+            Limits(options.max_read_bytes, options.max_answer_bytes, options.max_memory_bytes),
+            Pages(options.max_kept_graphs, options.max_kept_nodes, options.max_kept_bytes),
+        )
 
-    async def about(self) -> bytes:
+    async def about(self) -> Body:
         """Return the versions of the package and of the payload, as JSON."""
-        return await self._looking.run("about", partial(_about, self.version))
+        return _body(await self._workers.run(Job("about", self.version)))
 
     async def etag(self, asked: Asked) -> str:
         """Return the ETag of a graph, having read next to nothing."""
-        job = partial(_etag, asked, self.version, self._options.max_read_bytes)
-        return await self._looking.run(asked, job)
+        answer = await self._workers.run(Job("etag", self.version, asked))
+        return answer.body.decode()
 
-    async def graph(self, asked: Asked, etag: str) -> bytes:
-        """Return a graph as JSON."""
-        page = await self._page(asked, etag)
-        job = partial(_graph_json, page, etag, self.version, self._options.max_answer_bytes)
-        return await self._reading.run(("graph", asked, etag), job)
+    async def graph(self, asked: Asked, etag: str, *, packs: bool) -> Body:
+        """Return a graph as JSON, which is compressed if it is large and that is wanted."""
+        job = Job("graph", self.version, asked, etag, packs=packs)
+        return _body(await self._workers.run(job))
 
     async def answer(
         self,
@@ -54,62 +59,20 @@ class Service:
         etag: str,
         question: Mapping[str, Any],
         state: Mapping[str, Any] | None,
-    ) -> bytes:
-        """Return the answer to a question about a graph as JSON."""
-        page = await self._page(asked, etag)
-        options = self._options
-        limits = options.max_answer_bytes, options.max_read_bytes
-        job = partial(_answer_json, page, asked, question, state, *limits)
-        key = ("answer", asked, etag, json.dumps([question, state], sort_keys=True))
-        return await self._reading.run(key, job)
+        *,
+        packs: bool,
+    ) -> Body:
+        """Return the answer to a question about a graph as JSON, compressed likewise."""
+        job = Job("answer", self.version, asked, etag, question, state, packs)
+        return _body(await self._workers.run(job))
 
-    async def packed(self, body: bytes) -> bytes:
-        """Return a body gzip-compressed, having done that in a thread."""
-        return await self._reading.run(("packed", id(body)), partial(_packed, body))
-
-    async def _page(self, asked: Asked, etag: str) -> Page:
-        kept = self._pages.get((asked, etag))
-        if kept is not None:
-            return kept
-        job = partial(_page, asked, self._options.max_read_bytes)
-        page = await self._reading.run(("read", asked, etag), job)
-        self._pages.keep((asked, etag), page)
-        return page
+    def sending(self, body: Body) -> AbstractContextManager[None]:
+        """Count an answer while it is sent: others are refused when too many are."""
+        return self._workers.sending(len(body.data))
 
 
-class Pages:
-    """The graphs that were asked for last, bounded in number and in nodes.
-
-    The latest is kept, however many nodes it has: else each question would read it again.
-    """
-
-    def __init__(self, most: int, most_nodes: int) -> None:
-        self._most = most
-        self._most_nodes = most_nodes
-        self._pages: OrderedDict[_Key, Page] = OrderedDict()
-        self._lock = Lock()
-
-    def __len__(self) -> int:
-        return len(self._pages)
-
-    def get(self, key: _Key) -> Page | None:
-        """Return a graph that is kept, and keep it longer."""
-        with self._lock:
-            if key in self._pages:
-                self._pages.move_to_end(key)
-            return self._pages.get(key)
-
-    def keep(self, key: _Key, page: Page) -> None:
-        """Keep a graph, and drop what was read of the same files before, and the oldest."""
-        with self._lock:
-            for old in [old for old in self._pages if old[0] == key[0]]:
-                del self._pages[old]
-            self._pages[key] = page
-            while len(self._pages) > 1 and (
-                len(self._pages) > self._most
-                or sum(one.node_count for one in self._pages.values()) > self._most_nodes
-            ):
-                self._pages.popitem(last=False)
+def _body(answer: Frame) -> Body:
+    return Body(answer.body, bool(answer.header.get("is_packed")))
 
 
 def parsed(text: str, name: str) -> dict[str, Any]:
@@ -125,42 +88,3 @@ def parsed(text: str, name: str) -> dict[str, Any]:
 
 def _no_number(name: str) -> None:
     raise ValueError(f"found {name}, which is not in JSON")
-
-
-# --- what runs in threads
-
-
-def _about(version: str) -> bytes:
-    from ckpt_viz.render.payload import VERSION
-
-    return json.dumps({"version": version, "format": VERSION}).encode()
-
-
-def _etag(asked: Asked, version: str, most_bytes: int) -> str:
-    from ckpt_viz.server import graphs
-
-    return graphs.etag_of(asked, version, most_bytes)
-
-
-def _page(asked: Asked, most_bytes: int) -> Page:
-    from ckpt_viz.server import graphs
-
-    return graphs.read_page(asked, most_bytes)
-
-
-def _graph_json(page: Page, etag: str, version: str, most_bytes: int) -> bytes:
-    from ckpt_viz.server import graphs
-
-    return graphs.graph_json(page, etag, version, most_bytes)
-
-
-def _answer_json(page: Page, asked: Asked, *arguments: Any) -> bytes:
-    from ckpt_viz.server import graphs
-
-    return graphs.answer_json(page, asked, *arguments)
-
-
-def _packed(body: bytes) -> bytes:
-    import gzip
-
-    return gzip.compress(body, compresslevel=1, mtime=0)

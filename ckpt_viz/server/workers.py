@@ -1,42 +1,276 @@
-"""Threads for what takes long, so that the server answers others meanwhile."""
+"""Who may read when: short jobs beside long ones, and no more of them than fit."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
+from ckpt_viz.server.messages import Asked, Frame, Job, Limits
+from ckpt_viz.server.processes import Process, Processes
 from ckpt_viz.server.refusals import Reason, Refusal
 
-_T = TypeVar("_T")
+_QUICK = 2  # processes beside those that read large graphs
+_QUICK_SECONDS = 5.0  # after which a job is a long one
+_GRACE = 1.0  # seconds that a job has to end by itself when nobody waits for it any more
+
+
+class Kept(NamedTuple):
+    """A graph that a process keeps: of which state of its files, and how large."""
+
+    etag: str
+    node_count: int
+    byte_count: int
+
+
+class Pages:
+    """The graphs that were asked for last, bounded in number, nodes and bytes.
+
+    The latest is kept, however large: else each question would read it again.
+    """
+
+    def __init__(self, most: int, most_nodes: int, most_bytes: int) -> None:
+        self._most = most
+        self._most_nodes = most_nodes
+        self._most_bytes = most_bytes
+        self._kept: OrderedDict[Asked, Kept] = OrderedDict()
+
+    def names(self) -> list[str]:
+        """Return what processes keep the graphs under."""
+        return [asked.page(kept.etag) for asked, kept in self._kept.items()]
+
+    def keep(self, asked: Asked, kept: Kept) -> None:
+        """Keep a graph, and drop what was read of the same files before, and the oldest."""
+        self._kept[asked] = kept
+        self._kept.move_to_end(asked)
+        while len(self._kept) > 1 and self._are_too_many():
+            self._kept.popitem(last=False)
+
+    def _are_too_many(self) -> bool:
+        kept = self._kept.values()
+        return (
+            len(kept) > self._most
+            or sum(one.node_count for one in kept) > self._most_nodes
+            or sum(one.byte_count for one in kept) > self._most_bytes
+        )
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What is done at a time: long jobs, jobs that run or wait, bytes that wait, seconds."""
+
+    most_long: int
+    most_jobs: int
+    most_bytes: int
+    seconds: float
+
+
+class _Task:
+    """A job that waits or runs, for so many who asked."""
+
+    def __init__(self, job: Job, future: asyncio.Future[Frame]) -> None:
+        self.job = job
+        self.future = future
+        self.waiting = 0
+        self.process: Process | None = None
+        self.is_long = False
+        self.needs = 0  # bytes of files, as far as is known
 
 
 class Workers:
-    """A few threads, and a bounded number of jobs that run or wait.
+    """The jobs of a server. Its coroutines run in the server's event loop.
 
-    Who asks for a job that is there already waits for that one.
+    Each job begins as a quick one, which may read little. One that needs more, or takes longer,
+    begins again as a long one, of which fewer run at the same time. Who asks for a job that is
+    there already waits for that one.
     """
 
-    def __init__(self, name: str, threads: int, most_jobs: int) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=f"ckpt-viz-{name}")
-        self._most_jobs = most_jobs
-        self._jobs: dict[Hashable, asyncio.Future[Any]] = {}
+    def __init__(self, processes: Processes, bounds: Bounds, limits: Limits, pages: Pages) -> None:
+        self._processes = processes
+        self._bounds = bounds
+        self._limits = limits
+        self._pages = pages
+        self._tasks: dict[str, _Task] = {}  # in the order in which they were asked for
+        self._running: set[_Task] = set()
+        self._sending = 0  # bytes of answers that were not sent yet
+        self._jobs: set[asyncio.Task[None]] = set()  # so that they are not collected
 
-    async def run(self, key: Hashable, job: Callable[[], _T]) -> _T:
-        """Return what a job returns, or raise what it raises; equal keys are the same job.
+    async def run(self, job: Job) -> Frame:
+        """Return the answer of a job.
 
-        Raises Refusal where too many are waiting.
+        Raises Refusal where it is refused, or where too much is waiting.
         """
-        future: asyncio.Future[_T] | None = self._jobs.get(key)
-        if future is None:
-            if len(self._jobs) >= self._most_jobs:
-                raise Refusal(
-                    Reason.BUSY,
-                    f"{len(self._jobs)} other checkpoints are being read; try again in a moment",
-                )
-            future = asyncio.get_running_loop().run_in_executor(self._pool, job)
-            self._jobs[key] = future
-            future.add_done_callback(lambda _: self._jobs.pop(key, None))
-        # Others may wait for it when this request is given up.
-        return await asyncio.shield(future)
+        task = self._tasks.get(job.key)
+        if task is None:
+            self._check_room()
+            task = _Task(job, asyncio.get_running_loop().create_future())
+            self._tasks[job.key] = task
+            self._start()
+        task.waiting += 1
+        try:
+            return await asyncio.shield(task.future)
+        finally:
+            task.waiting -= 1
+            if not task.waiting and not task.future.done():
+                self._give_up(task)
+
+    @contextmanager
+    def sending(self, size: int) -> Iterator[None]:
+        """Count the bytes of an answer while it is sent."""
+        self._sending += size
+        try:
+            yield
+        finally:
+            self._sending -= size
+
+    # --- what waits
+
+    def _check_room(self) -> None:
+        quick = sum(not one.is_long for one in self._tasks.values())
+        if quick >= 2 * self._bounds.most_jobs:
+            raise _busy(f"{quick} other requests are waiting")
+        if self._sending > self._bounds.most_bytes:
+            raise _busy(f"{self._sending} bytes of other answers are being sent")
+
+    def _check_room_for_long(self, task: _Task) -> None:
+        others = [one for one in self._tasks.values() if one.is_long and one is not task]
+        if len(others) >= self._bounds.most_jobs:
+            raise _busy(f"{len(others)} other checkpoints are being read")
+        needs = sum(one.needs for one in others)
+        if others and needs + task.needs > self._bounds.most_bytes:
+            raise _busy(f"{needs} bytes of other checkpoints are being read")
+
+    def _give_up(self, task: _Task) -> None:
+        """Drop a job that nobody waits for; one that runs has a moment to end."""
+        if task.process is None:
+            self._forget(task)
+            task.future.cancel()
+        else:
+            asyncio.get_running_loop().call_later(_GRACE, self._end, task)
+
+    def _end(self, task: _Task) -> None:
+        if not task.waiting and not task.future.done():
+            self._forget(task)
+            task.future.cancel()
+            if task.process is not None:
+                task.process.kill()
+
+    def _forget(self, task: _Task) -> None:
+        if self._tasks.get(task.job.key) is task:
+            del self._tasks[task.job.key]
+
+    # --- what runs
+
+    def _start(self) -> None:
+        for task in list(self._tasks.values()):
+            if task not in self._running and self._may_run(task):
+                self._running.add(task)
+                job = asyncio.ensure_future(self._run(task))
+                self._jobs.add(job)
+                job.add_done_callback(self._jobs.discard)
+
+    def _may_run(self, task: _Task) -> bool:
+        page = task.job.page
+        if page is not None and any(one.job.page == page for one in self._running):
+            return False  # the graph is being read: then it is at hand
+        alike = sum(one.is_long == task.is_long for one in self._running)
+        return alike < (self._bounds.most_long if task.is_long else _QUICK)
+
+    async def _run(self, task: _Task) -> None:
+        try:
+            answer = await self._answer(task)
+            if answer is not None and not task.future.done():
+                task.future.set_result(answer)
+        except Exception as error:
+            if not task.waiting:
+                task.future.cancel()
+            elif not task.future.done():
+                task.future.set_exception(error)
+        finally:
+            self._running.discard(task)
+            task.process = None
+            if task.future.done():
+                self._forget(task)
+            self._start()
+
+    async def _answer(self, task: _Task) -> Frame | None:
+        """Return the answer to a job; None where it has to begin again, as a long one."""
+        process = task.process = self._processes.take(task.job.page, is_long=task.is_long)
+        seconds = self._bounds.seconds
+        if not task.is_long:
+            seconds = min(seconds, _QUICK_SECONDS)
+        await process.begin()
+        asked = process.ask(self._frame(task))
+        await asyncio.wait({asked}, timeout=seconds)
+        if not asked.done():
+            is_last = task.is_long or seconds == self._bounds.seconds
+            if is_last and task.waiting and not task.future.done():
+                task.future.set_exception(_too_slow(task, seconds))
+            process.kill()
+            await asked  # what hangs in the operating system keeps its place
+            if not is_last:
+                self._lengthen(task, needs=task.needs)
+            return None
+        answer = asked.result()
+        if answer is None:
+            raise RuntimeError(f"{_path(task)}: the process that read it ended before it was done")
+        header = answer.header
+        process.pages, process.resident = frozenset(header["pages"]), header["resident"]
+        if "nodes" in header and task.job.asked is not None:
+            kept = Kept(task.job.etag, header["nodes"], header["bytes"])
+            self._pages.keep(task.job.asked, kept)
+        self._processes.give_back(process)
+        self._trim()
+        if "failed" in header:
+            raise RuntimeError(header["failed"])
+        if "reason" in header:
+            raise Refusal(Reason(header["reason"]), header["message"])
+        if "needs" in header:
+            self._lengthen(task, needs=header["needs"])
+            return None
+        return answer
+
+    def _frame(self, task: _Task) -> Frame:
+        # Who reads a large graph has no memory left for others.
+        others = [] if task.is_long else self._pages.names()
+        page = task.job.page
+        return Frame(
+            {
+                "keep": others if page is None else [*others, page],
+                "job": asdict(task.job),
+                "limits": asdict(self._limits),
+                "is_quick": not task.is_long,
+            }
+        )
+
+    def _lengthen(self, task: _Task, needs: int) -> None:
+        task.needs = needs
+        self._check_room_for_long(task)
+        task.is_long = True
+
+    def _trim(self) -> None:
+        """Have those that are idle drop the graphs that are too many now."""
+        kept = frozenset(self._pages.names())
+        for process in self._processes.idle:
+            if process.pages - kept:
+                process.tell(Frame({"keep": list(kept)}))
+                process.pages &= kept
+
+
+def _busy(why: str) -> Refusal:
+    return Refusal(Reason.BUSY, f"{why}; try again in a moment")
+
+
+def _too_slow(task: _Task, seconds: float) -> Refusal:
+    return Refusal(
+        Reason.TOO_SLOW,
+        f"{_path(task)}: reading it took more than {seconds:g} s; open it in a kernel, or set "
+        "c.CkptViz.max_seconds in jupyter_server_config.py",
+    )
+
+
+def _path(task: _Task) -> str:
+    return "the version" if task.job.asked is None else task.job.asked.path

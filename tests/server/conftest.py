@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+import shutil
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -13,6 +15,11 @@ import pytest
 # Not as a plugin of all tests: the hooks are for those of this directory.
 from pytest_jupyter.jupyter_server import *  # noqa: F403
 from tornado.httpclient import HTTPClientError, HTTPResponse
+
+from ckpt_viz.server import processes
+from ckpt_viz.server.processes import Processes
+from tests.hostile.seeds import DIRECTORY
+from tests.tables import floats, write_bundle
 
 BASE_URL = "/user/me/"
 
@@ -91,3 +98,60 @@ def ask(send: Ask) -> Ask:
         return await send(f"{endpoint}?{urlencode(query)}", method, **(headers or {}))
 
     return ask
+
+
+class Line(NamedTuple):
+    """What a process logged: "large", "began" or "ended", the path, its number."""
+
+    what: str
+    path: str
+    pid: int
+
+
+class Slow:
+    """Processes that read, each of which waits until it may: tests.server.slow_jobs."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.processes = Processes("tests.server.slow_jobs")
+
+    def let_go(self) -> None:
+        (self._directory / "go").touch()
+
+    def stop(self) -> None:
+        (self._directory / "go").unlink()
+
+    def are_long(self) -> None:
+        """Have all graphs be large ones, but for that of `small`, which does not wait."""
+        (self._directory / "long").touch()
+
+    @property
+    def log(self) -> list[Line]:
+        log = self._directory / "log"
+        words = [line.split() for line in log.read_text().splitlines()] if log.exists() else []
+        return [Line(what, path, int(pid)) for what, path, pid in words]
+
+    @property
+    def began(self) -> list[str]:
+        return self.paths("began")
+
+    def paths(self, what: str) -> list[str]:
+        return [line.path for line in self.log if line.what == what]
+
+    @property
+    def most_at_once(self) -> int:
+        steps = {"large": 0, "began": 1, "ended": -1}
+        return max(accumulate(steps[line.what] for line in self.log))
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch, root: Path, tmp_path: Path) -> Iterator[Slow]:
+    shutil.copytree(DIRECTORY, root, dirs_exist_ok=True)
+    write_bundle(root / "small", {"a": floats(1.0)})
+    (tmp_path / "slow").mkdir()
+    monkeypatch.setenv("SLOW_JOBS", str(tmp_path / "slow"))
+    reader = Slow(tmp_path / "slow")
+    monkeypatch.setattr(processes, "PROCESSES", reader.processes)
+    yield reader
+    reader.let_go()
+    reader.processes.close()

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tornado.web import GZipContentEncoding
 
 import ckpt_viz as cv
+from benchmarks.server_load import write_layers
 from ckpt_viz.answers import answer
 from ckpt_viz.render.payload import VERSION
 from ckpt_viz.server.extension import __version__
 from ckpt_viz.showing import show_of
 from tests.hostile.seeds import DIRECTORY, seeds
-from tests.server.conftest import Ask
+from tests.server.conftest import Ask, Slow
 from tests.tables import floats, write_bundle
 
 _ROW = {"node": 1, "ask": "values"}
@@ -172,18 +174,17 @@ async def test_known_etag_is_answered_without_the_graph(seeded: Path, ask: Ask) 
     assert other.status == 200
 
 
-async def test_head_tells_the_etag_alone(
-    seeded: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    etag = (await ask("graph", path="ckpts/adam")).json["etag"]
-    from ckpt_viz.server import graphs
-
-    monkeypatch.setattr(graphs, "read_page", None)  # nothing is read
-    told = await ask("graph", path="ckpts/adam", method="HEAD")
+async def test_head_tells_the_etag_alone(slow: Slow, ask: Ask) -> None:
+    slow.let_go()
+    etag = (await ask("graph", path="adam")).json["etag"]
+    told = await ask("graph", path="state", method="HEAD")
+    assert (told.status, told.json) == (200, None)
+    told = await ask("graph", path="adam", method="HEAD")
     assert (told.status, told.json, told.headers["Etag"]) == (200, None, etag)
-    known = await ask("graph", path="ckpts/adam", method="HEAD", headers={"If_None_Match": etag})
+    known = await ask("graph", path="adam", method="HEAD", headers={"If_None_Match": etag})
     assert known.status == 304
     assert (await ask("graph", path="nothing", method="HEAD")).status == 404
+    assert slow.began == ["adam"]  # nothing else was read
 
 
 @pytest.mark.parametrize(
@@ -367,31 +368,25 @@ async def test_reading_too_much_is_refused(seeded: Path, ask: Ask) -> None:
     assert "of the 100 that may be read at a time" in told.json["message"]
 
 
-async def test_large_answers_are_compressed_before_they_reach_tornado(
+async def test_large_answers_are_compressed_before_they_reach_the_server(
     root: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ckpt_viz.server import handlers
+    def compress(*_: object) -> None:
+        raise AssertionError("everybody waits while Tornado compresses")
 
-    write_bundle(root / "ckpt", {"a": floats(1.0)})
-    plain = await ask("graph", path="ckpt")
-    monkeypatch.setattr(handlers, "_LARGE", 10)
+    write_layers(str(root / "ckpt"), 6_000)
+    monkeypatch.setattr(GZipContentEncoding, "transform_chunk", compress)
     packed = await ask("graph", path="ckpt")  # the client decompresses
-    assert packed.json == plain.json
+    assert packed.headers["X-Consumed-Content-Encoding"] == "gzip"
+    assert header_of(base64.b64decode(packed.json["payload"]))["title"] == "ckpt"
 
 
-async def test_unexpected_error_tells_nothing_but_that(
-    root: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from ckpt_viz.server import graphs
-
-    def fail(*_: object) -> None:
-        raise ZeroDivisionError("secret")
-
-    monkeypatch.setattr(graphs, "etag_of", fail)
-    told = await ask("graph", path="ckpt")
+async def test_unexpected_error_tells_nothing_but_that(slow: Slow, ask: Ask, caplog: Any) -> None:
+    told = await ask("graph", path="fails")
     assert (told.status, told.json["reason"]) == (500, "failed")
     assert "secret" not in json.dumps(told.json)
     assert "Traceback" not in json.dumps(told.json)
+    assert "ZeroDivisionError: secret" in caplog.text  # the log has it
 
 
 async def test_contents_without_files_are_refused_by_their_managers_name(

@@ -160,7 +160,7 @@ def test_values_that_are_read_later_are_confined(outside: Path, root: Path) -> N
     """Without the look at the files before: the graph is at hand, and its shard now a link."""
     from ckpt_viz.errors import OutsideError
     from ckpt_viz.server.graphs import answer_json, read_page
-    from ckpt_viz.server.paths import Asked
+    from ckpt_viz.server.messages import Asked
 
     write_bundle(root / "ckpt", {"a": floats(1.0)})
     asked = Asked(str(root), False, "ckpt", None)

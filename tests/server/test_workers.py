@@ -3,52 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
-import threading
-from collections.abc import Iterator
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ckpt_viz.server import graphs
-from ckpt_viz.server.graphs import Page, read_page
-from ckpt_viz.server.paths import Asked
+from benchmarks.server_load import write_layers
+from ckpt_viz.server.graphs import read_page
+from ckpt_viz.server.messages import Asked, Job, Limits
+from ckpt_viz.server.processes import Processes
 from ckpt_viz.server.refusals import Refusal
-from ckpt_viz.server.service import Pages
-from ckpt_viz.server.workers import Workers
+from ckpt_viz.server.workers import Bounds, Kept, Pages, Workers
 from tests.hostile.seeds import DIRECTORY
-from tests.server.conftest import Ask
+from tests.server.conftest import BASE_URL, Ask, Slow
 
-
-class Slow:
-    """A reader that waits until it may read."""
-
-    def __init__(self) -> None:
-        self.may_read = threading.Event()
-        self.began: list[str] = []
-        self.at_once = 0
-        self.most_at_once = 0
-        self._lock = threading.Lock()
-
-    def __call__(self, asked: Asked, most_bytes: int) -> Page:
-        with self._lock:
-            self.began.append(asked.path)
-            self.at_once += 1
-            self.most_at_once = max(self.most_at_once, self.at_once)
-        assert self.may_read.wait(30)
-        with self._lock:
-            self.at_once -= 1
-        return read_page(asked, most_bytes)
-
-
-@pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch, root: Path) -> Iterator[Slow]:
-    shutil.copytree(DIRECTORY, root, dirs_exist_ok=True)
-    reader = Slow()
-    monkeypatch.setattr(graphs, "read_page", reader)
-    yield reader
-    reader.may_read.set()
+_LIMITS = Limits(1 << 30, 1 << 26, 1 << 30)
 
 
 async def _until(condition: Any) -> None:
@@ -69,7 +41,7 @@ async def test_others_are_answered_while_a_graph_is_read(
     assert (await ask("graph", path="nothing")).status == 404
     assert (await jp_fetch("api", "contents")).code == 200
     assert not reading.done()
-    slow.may_read.set()
+    slow.let_go()
     assert (await reading).status == 200
 
 
@@ -81,7 +53,7 @@ async def test_identical_requests_share_one_read(slow: Slow, ask: Ask) -> None:
     ]
     await _until(lambda: slow.began)
     await asyncio.sleep(0.3)
-    slow.may_read.set()
+    slow.let_go()
     assert [(await request).status for request in requests] == [200] * 8
     assert slow.began == ["adam"]
     assert (await ask("answer", path="adam", question=question)).status == 200
@@ -89,57 +61,201 @@ async def test_identical_requests_share_one_read(slow: Slow, ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("options", [{"max_reads": 2, "max_waiting": 4}])
-async def test_reads_at_a_time_and_reads_that_wait_are_bounded(slow: Slow, ask: Ask) -> None:
+async def test_large_reads_at_a_time_and_those_that_wait_are_bounded(slow: Slow, ask: Ask) -> None:
+    slow.are_long()
     paths = ["adam", "state", "values/ckpt", "partitioned/model"]
     requests = [asyncio.ensure_future(ask("graph", path=path)) for path in paths]
-    await _until(lambda: len(slow.began) == 2)
-    await asyncio.sleep(0.3)
+    await _until(lambda: len(slow.paths("large")) == 4)
     refused = await ask("graph", path="saved_model")
     assert (refused.status, refused.json["reason"]) == (503, "busy")
     assert refused.headers["Retry-After"] == "2"
-    slow.may_read.set()
+    slow.let_go()
     assert [(await request).status for request in requests] == [200] * 4
     assert slow.most_at_once == 2
     assert (await ask("graph", path="saved_model")).status == 200
 
 
+@pytest.mark.parametrize("options", [{"max_waiting_bytes": 1500}])
+async def test_reads_that_wait_are_bounded_in_bytes(slow: Slow, ask: Ask) -> None:
+    slow.are_long()
+    reading = asyncio.ensure_future(ask("graph", path="adam"))
+    await _until(lambda: slow.began)
+    refused = await ask("graph", path="state")
+    assert (refused.status, refused.json["reason"]) == (503, "busy")
+    assert "1000 bytes of other checkpoints" in refused.json["message"]
+    slow.let_go()
+    assert (await reading).status == 200
+
+
+async def test_answers_that_are_not_sent_yet_are_bounded_in_bytes() -> None:
+    workers = _workers(Processes(), most_bytes=100)
+    with workers.sending(101), pytest.raises(Refusal, match="101 bytes of other answers"):
+        await workers.run(Job("about", "1"))
+
+
+async def test_small_graphs_are_read_beside_large_ones(slow: Slow, ask: Ask) -> None:
+    slow.are_long()
+    paths = ["adam", "state", "values/ckpt", "partitioned/model"]
+    requests = [asyncio.ensure_future(ask("graph", path=path)) for path in paths]
+    await _until(lambda: len(slow.began) == 2)
+    assert (await ask("graph", path="small")).status == 200
+    assert (await ask("answer", path="small", question={"ask": "values", "node": 1})).status == 200
+    assert not any(request.done() for request in requests)
+    slow.let_go()
+    assert [(await request).status for request in requests] == [200] * 4
+
+
+# --- what takes too long, or too much
+
+
+@pytest.mark.parametrize("options", [{"max_seconds": 2.0}])
+async def test_read_that_takes_too_long_is_ended_and_the_next_one_is_read(
+    slow: Slow, ask: Ask
+) -> None:
+    told = await ask("graph", path="adam")
+    assert (told.status, told.json["reason"]) == (504, "too-slow")
+    assert "adam: reading it took more than 2 s" in told.json["message"]
+    await _until(lambda: not _is_there(_began(slow)))
+    slow.let_go()
+    assert (await ask("graph", path="adam")).status == 200
+
+
+async def test_small_read_that_takes_long_is_a_long_one(
+    slow: Slow, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ckpt_viz.server.workers._QUICK_SECONDS", 1.0)
+    requests = [asyncio.ensure_future(ask("graph", path=path)) for path in ("adam", "state")]
+    await _until(lambda: len(slow.began) == 4)  # each began twice
+    assert (await ask("graph", path="adam", method="HEAD")).status == 200
+    slow.let_go()
+    assert [(await request).status for request in requests] == [200] * 2
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere memory has no limit")
+@pytest.mark.parametrize("options", [{"max_memory_bytes": 150 << 20}])
+async def test_graph_that_does_not_fit_into_memory_is_refused(root: Path, ask: Ask) -> None:
+    write_layers(str(root / "large"), 60_000)
+    write_layers(str(root / "small"), 5)
+    told = await ask("graph", path="large")
+    assert (told.status, told.json["reason"]) == (413, "too-large")
+    assert "c.CkptViz.max_memory_bytes" in told.json["message"]
+    assert (await ask("graph", path="small")).status == 200
+
+
+# --- who hangs up
+
+
+def _request(url: str, path: str, headers: dict[str, str]) -> bytes:
+    lines = [f"GET {url}/graph?path={path} HTTP/1.1", "Host: localhost"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    return "".join(f"{line}\r\n" for line in [*lines, ""]).encode()
+
+
+@pytest.fixture
+def hanging_up(jp_http_port: int, jp_auth_header: dict[str, str], send: Ask) -> Any:
+    """Asks for a graph in a connection that can be closed."""
+
+    async def asked(path: str) -> asyncio.StreamWriter:
+        _, writer = await asyncio.open_connection("127.0.0.1", jp_http_port)
+        writer.write(_request(f"{BASE_URL}ckpt-viz/api/v1", path, jp_auth_header))
+        return writer
+
+    return asked
+
+
+@pytest.mark.parametrize("options", [{"max_reads": 1}])
+async def test_read_that_nobody_waits_for_does_not_begin(
+    slow: Slow, ask: Ask, hanging_up: Any
+) -> None:
+    slow.are_long()
+    reading = asyncio.ensure_future(ask("graph", path="adam"))
+    await _until(lambda: slow.began)
+    connection = await hanging_up("state")
+    await _until(lambda: "state" in slow.paths("large"))
+    connection.close()
+    last = asyncio.ensure_future(ask("graph", path="values/ckpt"))
+    await _until(lambda: "values/ckpt" in slow.paths("large"))
+    slow.let_go()
+    assert [(await request).status for request in (reading, last)] == [200] * 2
+    assert slow.began == ["adam", "values/ckpt"]
+
+
+@pytest.mark.parametrize("options", [{"max_reads": 1}])
+async def test_read_that_nobody_waits_for_any_more_is_ended(
+    slow: Slow, ask: Ask, hanging_up: Any
+) -> None:
+    slow.are_long()
+    connection = await hanging_up("adam")
+    await _until(lambda: slow.began)
+    waiting = asyncio.ensure_future(ask("graph", path="state"))
+    connection.close()
+    await _until(lambda: not _is_there(_began(slow)))
+    await _until(lambda: slow.began == ["adam", "state"])
+    slow.let_go()
+    assert (await waiting).status == 200
+    assert slow.paths("ended") == ["state"]
+
+
+def _began(slow: Slow) -> int:
+    return next(line.pid for line in slow.log if line.what == "began")
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+# --- what is kept
+
+
 @pytest.mark.parametrize("options", [{"max_kept_graphs": 2}])
 async def test_few_graphs_are_kept(slow: Slow, ask: Ask) -> None:
-    slow.may_read.set()
+    slow.let_go()
     for path in ("adam", "state", "adam", "values/ckpt", "adam", "state"):
         assert (await ask("graph", path=path)).status == 200
     assert slow.began == ["adam", "state", "values/ckpt", "state"]
 
 
-async def test_who_gives_up_does_not_take_the_answer_from_others() -> None:
-    workers, may_end = Workers("test", 1, 1), threading.Event()
+def _workers(processes: Processes, most_jobs: int = 1, most_bytes: int = 1 << 20) -> Workers:
+    bounds = Bounds(most_long=1, most_jobs=most_jobs, most_bytes=most_bytes, seconds=30)
+    return Workers(processes, bounds, _LIMITS, Pages(8, 500_000, 1 << 27))
 
-    def job() -> int:
-        may_end.wait(10)
-        return 7
 
-    first, second = (asyncio.ensure_future(workers.run("same", job)) for _ in range(2))
-    await asyncio.sleep(0.05)
+async def test_who_gives_up_does_not_take_the_answer_from_others(slow: Slow, root: Path) -> None:
+    slow.are_long()
+    workers = _workers(slow.processes)
+    same, other = (
+        Job("graph", "1", Asked(str(root), False, path, None), "etag") for path in ("adam", "state")
+    )
+    first, second = (asyncio.ensure_future(workers.run(same)) for _ in range(2))
+    await _until(lambda: slow.began)
     first.cancel()
     with pytest.raises(Refusal):
-        await workers.run("other", job)
-    may_end.set()
-    assert await second == 7
-    await asyncio.sleep(0)
-    assert await workers.run("other", lambda: 8) == 8
+        await workers.run(other)
+    slow.let_go()
+    assert b"payload" in (await second).body
+    assert b"payload" in (await workers.run(other)).body
+    assert slow.began == ["adam", "state"]
 
 
-def test_kept_graphs_are_bounded_in_nodes(tmp_path: Path) -> None:
+def test_kept_graphs_are_bounded_in_nodes_and_bytes(tmp_path: Path) -> None:
     shutil.copytree(DIRECTORY, tmp_path, dirs_exist_ok=True)
     page = read_page(Asked(str(tmp_path), False, "adam", None), 1 << 20)
     compared = read_page(Asked(str(tmp_path), False, "adam", "state"), 1 << 20)
     assert compared.node_count > 2 * page.node_count
-    pages = Pages(10, 2 * page.node_count)
+    assert compared.byte_count > 2 * page.byte_count
     asked = [Asked("/", False, str(number), None) for number in range(4)]
-    for one in asked[:3]:
-        pages.keep((one, "etag"), page)
-    assert [pages.get((one, "etag")) for one in asked[:3]] == [None, page, page]
-    pages.keep((asked[3], "etag"), compared)
-    assert (len(pages), pages.get((asked[3], "etag"))) == (1, compared)
-    pages.keep((asked[3], "other"), page)
-    assert (len(pages), pages.get((asked[3], "etag"))) == (1, None)
+    small = Kept("etag", page.node_count, page.byte_count)
+    large = Kept("etag", compared.node_count, compared.byte_count)
+    for bounds in ((10, 2 * page.node_count, 1 << 30), (10, 1 << 30, 2 * page.byte_count)):
+        pages = Pages(*bounds)
+        for one in asked[:3]:
+            pages.keep(one, small)
+        assert pages.names() == [one.page("etag") for one in asked[1:3]]
+        pages.keep(asked[3], large)
+        assert pages.names() == [asked[3].page("etag")]
+        pages.keep(asked[3], small._replace(etag="other"))
+        assert pages.names() == [asked[3].page("other")]

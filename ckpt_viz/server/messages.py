@@ -1,0 +1,102 @@
+"""What passes between the server and the processes that read for it: frames of JSON and bytes.
+
+No pickle: what a process that has read a hostile file sends back can only be data.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, BinaryIO, NamedTuple
+
+_SIZES = struct.Struct(">IQ")  # of the JSON and of the bytes after it
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a request is about: a path, and what it is compared with or None.
+
+    Both are relative to `root`, a directory of this machine, with its separators.
+    """
+
+    root: str
+    shows_hidden: bool
+    path: str
+    against: str | None
+
+    def page(self, etag: str) -> str:
+        """Return what the graph of these files is kept under."""
+        return json.dumps([*asdict(self).values(), etag])
+
+
+@dataclass(frozen=True)
+class Job:
+    """Something to do: "about", "etag", "graph" or "answer"."""
+
+    ask: str
+    version: str
+    asked: Asked | None = None
+    etag: str = ""
+    question: Mapping[str, Any] | None = None
+    state: Mapping[str, Any] | None = None
+    packs: bool = False
+    """Whether a large answer is compressed by gzip."""
+
+    @property
+    def key(self) -> str:
+        """Return the same for equal jobs alone."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @property
+    def page(self) -> str | None:
+        """Return what the graph that it needs is kept under; None where it needs none."""
+        return None if self.asked is None or not self.etag else self.asked.page(self.etag)
+
+    def data(self) -> dict[str, Any]:
+        """Return the job as JSON has it."""
+        return asdict(self)
+
+    @classmethod
+    def of_data(cls, data: Mapping[str, Any]) -> Job:
+        """Return the job that `data` was called of."""
+        asked = data["asked"]
+        return cls(**{**data, "asked": None if asked is None else Asked(**asked)})
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many bytes a job may read, send and have in memory."""
+
+    most_read: int
+    most_answer: int
+    most_memory: int
+
+
+class Frame(NamedTuple):
+    """One message."""
+
+    header: dict[str, Any]
+    body: bytes = b""
+
+
+def write_frame(stream: BinaryIO, frame: Frame) -> None:
+    """Write a frame; OSError where nobody reads."""
+    header = json.dumps(frame.header).encode()
+    stream.write(_SIZES.pack(len(header), len(frame.body)) + header)
+    stream.write(frame.body)
+    stream.flush()
+
+
+def read_frame(stream: BinaryIO) -> Frame:
+    """Return the next frame; EOFError at the end."""
+    header, body = _SIZES.unpack(_exactly(stream, _SIZES.size))
+    return Frame(json.loads(_exactly(stream, header)), _exactly(stream, body))
+
+
+def _exactly(stream: BinaryIO, size: int) -> bytes:
+    data = stream.read(size)
+    if len(data) != size:
+        raise EOFError
+    return data

@@ -1,0 +1,166 @@
+"""The processes that read, seen from the server: started when needed, ended when in the way."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+from ckpt_viz.server.messages import Frame, read_frame, write_frame
+
+# Its path is that of the server, and nothing is imported before it is set: the directory in which
+# the server was started may hold anything.
+_PROGRAM = """
+import sys
+module, sys.path[:] = sys.argv[1], sys.argv[2:]
+from ckpt_viz.server.worker import main
+main(module)
+"""
+_BLOATED = 256 << 20  # bytes of a process that is not used again for another graph
+_IDLE_SECONDS = 600.0
+_START_SECONDS = 60.0  # that loading the reader may take
+
+_Waiting = tuple[Frame, "asyncio.AbstractEventLoop | None", "asyncio.Future[Frame | None] | None"]
+
+
+class Process:
+    """One process, which does one job at a time. `pages` are the graphs that it keeps."""
+
+    def __init__(self, module: str) -> None:
+        self.is_new = True
+        self.pages: frozenset[str] = frozenset()
+        self.resident = 0
+        self.idle_since = 0.0
+        self._frames: SimpleQueue[_Waiting | None] = SimpleQueue()
+        windows: Any = subprocess
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, module, *sys.path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # Each thread of these libraries would take address space, and there are none to do.
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+            # Ctrl-C in the server's terminal is for the server.
+            start_new_session=os.name == "posix",
+            creationflags=windows.CREATE_NO_WINDOW | windows.CREATE_NEW_PROCESS_GROUP
+            if os.name == "nt"
+            else 0,
+        )
+        Thread(target=self._pass_on, name=f"ckpt-viz-{self.pid}", daemon=True).start()
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has not ended, by itself or otherwise."""
+        return self._process.poll() is None
+
+    def ask(self, frame: Frame) -> asyncio.Future[Frame | None]:
+        """Have a job done; the future's result is None where the process ends before it is."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Frame | None] = loop.create_future()
+        self._frames.put((frame, loop, future))
+        return future
+
+    async def begin(self) -> None:
+        """Wait until the process has started, for a time; a second time does nothing."""
+        if self.is_new:
+            self.is_new = False
+            await asyncio.wait(
+                {self.ask(Frame({"keep": [], "hello": True}))}, timeout=_START_SECONDS
+            )
+
+    def tell(self, frame: Frame) -> None:
+        """Say something that has no answer."""
+        self._frames.put((frame, None, None))
+
+    def kill(self) -> None:
+        """End the process, whatever it does."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End the process when it has done what it was asked."""
+        self._frames.put(None)
+
+    def _pass_on(self) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with self._process:
+            while True:
+                waiting = self._frames.get()
+                if waiting is None:
+                    self._process.stdin.close()
+                    return
+                frame, loop, future = waiting
+                answer: Frame | None = None
+                with suppress(OSError, EOFError, ValueError):
+                    write_frame(self._process.stdin, frame)  # type: ignore[arg-type, unused-ignore]
+                    if future is None:
+                        continue
+                    answer = read_frame(self._process.stdout)  # type: ignore[arg-type, unused-ignore]
+                if loop is not None and future is not None:
+                    with suppress(RuntimeError):  # the server is ending: its loop is closed
+                        loop.call_soon_threadsafe(_tell, future, answer)
+                del waiting, frame, loop, future
+                if answer is None:
+                    self._process.kill()
+                    with suppress(OSError):
+                        self._process.stdin.close()
+                    return
+                del answer
+
+
+def _tell(future: asyncio.Future[Frame | None], answer: Frame | None) -> None:
+    if not future.done():
+        future.set_result(answer)
+
+
+class Processes:
+    """Those that are idle; a Python process needs one of these. `module` has the class `Jobs`."""
+
+    def __init__(self, module: str = "ckpt_viz.server.jobs") -> None:
+        self.idle: list[Process] = []
+        self._module = module
+
+    def take(self, page: str | None, *, is_long: bool) -> Process:
+        """Return one that keeps a graph, or else one that is idle, or else a new one.
+
+        Long jobs get the largest, quick ones the smallest: so few processes become large.
+        """
+        by_size = sorted(self.idle, key=lambda one: one.resident, reverse=is_long)
+        for process in sorted(by_size, key=lambda one: page not in one.pages):
+            self.idle.remove(process)
+            is_fit = process.resident <= _BLOATED or page in process.pages
+            if is_fit and process.is_alive:
+                return process
+            process.close()
+        return Process(self._module)
+
+    def give_back(self, process: Process) -> None:
+        """Take one back that is idle now."""
+        process.idle_since = time.monotonic()
+        self.idle.append(process)
+        asyncio.get_running_loop().call_later(_IDLE_SECONDS + 1, self._end_idle)
+
+    def close(self) -> None:
+        """End all that are idle."""
+        while self.idle:
+            self.idle.pop().close()
+
+    def _end_idle(self) -> None:
+        for process in list(self.idle):
+            if time.monotonic() - process.idle_since > _IDLE_SECONDS:
+                self.idle.remove(process)
+                process.close()
+
+
+PROCESSES = Processes()
+"""All services of this Python process share these."""

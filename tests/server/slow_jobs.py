@@ -1,0 +1,47 @@
+"""Jobs that tell what they read, and wait until they may: in a process of their own, as the others.
+
+The directory `SLOW_JOBS` has `log`, and `go` when they may end. Where there is `long`, all graphs
+but that of `small` are long ones, and `small` does not wait. The path `fails` is a bug.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from ckpt_viz.errors import ReadLimitError
+from ckpt_viz.server import graphs, jobs
+from ckpt_viz.server.messages import Asked
+
+_SECONDS = 30.0
+
+
+class Jobs(jobs.Jobs):
+    def __init__(self) -> None:
+        super().__init__()
+        self._directory = Path(os.environ["SLOW_JOBS"])
+
+    def _etag(self, asked: Asked, version: str, most_read: int) -> str:
+        if asked.path == "fails":
+            raise ZeroDivisionError("secret")
+        return super()._etag(asked, version, most_read)
+
+    def _read(self, asked: Asked, most_read: int) -> graphs.Page:
+        are_long = (self._directory / "long").exists()
+        if are_long and asked.path == "small":
+            return super()._read(asked, most_read)
+        if are_long and most_read <= jobs.QUICK_BYTES:
+            self._log("large", asked.path)
+            raise ReadLimitError(asked.path, limit=most_read, needs=1000)
+        self._log("began", asked.path)
+        until = time.monotonic() + _SECONDS
+        while not (self._directory / "go").exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        page = super()._read(asked, most_read)
+        self._log("ended", asked.path)
+        return page
+
+    def _log(self, what: str, path: str) -> None:
+        with (self._directory / "log").open("a") as file:
+            file.write(f"{what} {path} {os.getpid()}\n")
