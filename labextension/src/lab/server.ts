@@ -9,6 +9,7 @@ import { version } from "../../package.json";
 import { VERSION } from "../contract";
 import type { Answer, Ask } from "../kernel";
 import { bytesOf } from "../shared";
+import { patiently } from "./patience";
 import { type Kept, type Loaded, type Source, unpacked } from "./source";
 
 /** How often it is looked whether files have changed, in ms; ten times less often if it fails. */
@@ -128,7 +129,8 @@ export class CheckpointServer {
   }
 
   async #get(endpoint: string, query: Query, signal?: AbortSignal): Promise<Response> {
-    const response = await this.#request(endpoint, query, { signal: signal ?? null });
+    const ask = () => this.#request(endpoint, query, { signal: signal ?? null });
+    const response = await patiently(ask, signal);
     if (!response.ok) {
       throw new Error(await this.#whyNot(response));
     }

@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { patiently } from "./patience";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function answer(status: number, retryAfter?: string): Response {
+  return new Response("{}", {
+    status,
+    ...(retryAfter === undefined ? {} : { headers: { "Retry-After": retryAfter } }),
+  });
+}
+
+/** A server that is busy so many times. */
+function busy(times: number) {
+  let left = times;
+  return vi.fn(async () => (left-- > 0 ? answer(503, "2") : answer(200)));
+}
+
+test("a busy server is asked again when it says that one may", async () => {
+  const ask = busy(1);
+  const told = patiently(ask);
+  await vi.advanceTimersByTimeAsync(1_999);
+  expect(ask).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect((await told).status).toBe(200);
+  expect(ask).toHaveBeenCalledTimes(2);
+});
+
+test("a server that stays busy is asked six times, and then that is said", async () => {
+  const ask = busy(100);
+  const told = patiently(ask);
+  await vi.runAllTimersAsync();
+  expect((await told).status).toBe(503);
+  expect(ask).toHaveBeenCalledTimes(6);
+});
+
+test.each([
+  ["another refusal", answer(504, "2")],
+  ["a proxy that says no time", answer(503)],
+  ["a date", answer(503, "Wed, 21 Oct 2026 07:28:00 GMT")],
+  ["an hour", answer(503, "3600")],
+])("%s is not waited for", async (_, response) => {
+  const ask = vi.fn(async () => response);
+  expect(await patiently(ask)).toBe(response);
+  expect(ask).toHaveBeenCalledTimes(1);
+});
+
+test("who gives up waits no longer", async () => {
+  const ask = busy(100);
+  const given = new AbortController();
+  const told = patiently(ask, given.signal);
+  const failed = expect(told).rejects.toThrow();
+  await vi.advanceTimersByTimeAsync(500);
+  given.abort();
+  await failed;
+  await vi.runAllTimersAsync();
+  expect(ask).toHaveBeenCalledTimes(1);
+});
