@@ -24,6 +24,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError
 from tornado.testing import bind_unused_port
@@ -38,7 +39,7 @@ _PAUSE = 0.05  # seconds between two questions of the program beside
 
 def write_layers(prefix: str, count: int) -> None:
     """Write a checkpoint of so many nodes: layers of a kernel and a bias."""
-    graph = TrackableObjectGraph()
+    graph: Any = TrackableObjectGraph()
     root = graph.nodes.add()
     tensors: dict[str, tables.Tensor] = {}
     for number in range((count - 1) // 3):
@@ -80,7 +81,12 @@ def running_server(root: Path, config: Path) -> Iterator[tuple[str, int]]:
         yield url, process.pid
     finally:
         process.terminate()
-        process.wait(30)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            print("the server did not end within 10 s of being told to")
+            process.kill()
+            process.wait()
 
 
 async def _answering(url: str) -> None:
@@ -136,7 +142,7 @@ async def _probed(url: str, pid: int) -> dict[str, list[float]]:
 
     async def weigh() -> None:
         while not ended.done():
-            seen["memory"].append(sum(map(_resident, _tree(pid))) / 1e6)
+            seen["memory"].append(sum(map(_resident, processes_of(pid))) / 1e6)
             await asyncio.sleep(_PAUSE)
 
     await asyncio.gather(
@@ -145,13 +151,13 @@ async def _probed(url: str, pid: int) -> dict[str, list[float]]:
     return seen
 
 
-def _tree(pid: int) -> list[int]:
+def processes_of(pid: int) -> list[int]:
     """Return a process and all that it started, directly or not."""
     found = [pid]
     with suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
             for child in (thread / "children").read_text().split():
-                found += _tree(int(child))
+                found += processes_of(int(child))
     return found
 
 
@@ -164,7 +170,7 @@ def _resident(pid: int) -> int:
 def _worked(pid: int) -> float:
     """Return the seconds that the processors have worked for a process and its children."""
     ticks = 0
-    for one in _tree(pid):
+    for one in processes_of(pid):
         with suppress(OSError):
             words = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
             ticks += int(words[11]) + int(words[12])

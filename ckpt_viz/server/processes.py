@@ -9,8 +9,8 @@ import sys
 import time
 from contextlib import suppress
 from queue import SimpleQueue
-from threading import Thread
-from typing import Any
+from threading import Lock, Thread
+from typing import Any, BinaryIO, cast
 
 from ckpt_viz.server.messages import Frame, read_frame, write_frame
 
@@ -38,6 +38,8 @@ class Process:
         self.resident = 0
         self.idle_since = 0.0
         self._frames: SimpleQueue[_Waiting | None] = SimpleQueue()
+        self._lock = Lock()
+        self._is_over = False  # nobody takes frames any more
         windows: Any = subprocess
         self._process = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, module, *sys.path],
@@ -51,6 +53,8 @@ class Process:
             if os.name == "nt"
             else 0,
         )
+        self._stdin = cast(BinaryIO, self._process.stdin)
+        self._stdout = cast(BinaryIO, self._process.stdout)
         Thread(target=self._pass_on, name=f"ckpt-viz-{self.pid}", daemon=True).start()
 
     @property
@@ -67,7 +71,11 @@ class Process:
         """Have a job done; the future's result is None where the process ends before it is."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Frame | None] = loop.create_future()
-        self._frames.put((frame, loop, future))
+        with self._lock:
+            if self._is_over:
+                future.set_result(None)
+            else:
+                self._frames.put((frame, loop, future))
         return future
 
     async def begin(self) -> None:
@@ -91,36 +99,53 @@ class Process:
         self._frames.put(None)
 
     def _pass_on(self) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
+        """Pass frames on until there are no more, or the process has ended."""
         with self._process:
-            while True:
-                waiting = self._frames.get()
-                if waiting is None:
-                    self._process.stdin.close()
-                    return
-                frame, loop, future = waiting
-                answer: Frame | None = None
-                with suppress(OSError, EOFError, ValueError):
-                    write_frame(self._process.stdin, frame)  # type: ignore[arg-type, unused-ignore]
-                    if future is None:
-                        continue
-                    answer = read_frame(self._process.stdout)  # type: ignore[arg-type, unused-ignore]
-                if loop is not None and future is not None:
-                    with suppress(RuntimeError):  # the server is ending: its loop is closed
-                        loop.call_soon_threadsafe(_tell, future, answer)
-                del waiting, frame, loop, future
-                if answer is None:
-                    self._process.kill()
-                    with suppress(OSError):
-                        self._process.stdin.close()
-                    return
-                del answer
+            while (waiting := self._frames.get()) is not None and self._passed_on(*waiting):
+                del waiting  # which may hold a large answer
+            self._process.kill()
+            with suppress(OSError):
+                self._stdin.close()
+        with self._lock:
+            self._is_over = True
+        while not self._frames.empty():
+            if (waiting := self._frames.get()) is not None:
+                _, loop, future = waiting
+                _tell(loop, future, None)
+
+    def _passed_on(
+        self,
+        frame: Frame,
+        loop: asyncio.AbstractEventLoop | None,
+        future: asyncio.Future[Frame | None] | None,
+    ) -> bool:
+        """Return whether the process took a frame, and answered it if that is expected."""
+        answer: Frame | None = None
+        try:
+            write_frame(self._stdin, frame)
+            if future is None:
+                return True
+            answer = read_frame(self._stdout)
+        except (OSError, EOFError, ValueError):
+            pass
+        _tell(loop, future, answer)
+        return answer is not None
 
 
-def _tell(future: asyncio.Future[Frame | None], answer: Frame | None) -> None:
-    if not future.done():
-        future.set_result(answer)
+def _tell(
+    loop: asyncio.AbstractEventLoop | None,
+    future: asyncio.Future[Frame | None] | None,
+    answer: Frame | None,
+) -> None:
+    """Set the result of a future of another thread."""
+
+    def set_result() -> None:
+        if future is not None and not future.done():
+            future.set_result(answer)
+
+    if loop is not None:
+        with suppress(RuntimeError):  # the server is ending: its loop is closed
+            loop.call_soon_threadsafe(set_result)
 
 
 class Processes:

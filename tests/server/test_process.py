@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ import pytest
 from tornado.testing import bind_unused_port
 
 from benchmarks.bytes_read import write_sparse
+from benchmarks.server_load import processes_of
 from ckpt_viz.server.graphs import etag_of, read_page
 from ckpt_viz.server.messages import Asked
 from tests.hostile.seeds import seeds
@@ -47,9 +49,10 @@ def _load_jupyter_server_extension(serverapp):
 class Server:
     """A Jupyter Server that is running."""
 
-    def __init__(self, url: str, log: Path) -> None:
+    def __init__(self, url: str, log: Path, pid: int) -> None:
         self._url = url
         self.log = log
+        self.pid = pid
 
     def get(self, address: str, **query: object) -> Any:
         encoded = urlencode(
@@ -97,7 +100,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
             stderr=subprocess.STDOUT,
         )
         try:
-            server = Server(f"http://127.0.0.1:{port}/user/me/", log)
+            server = Server(f"http://127.0.0.1:{port}/user/me/", log, process.pid)
             _wait_for(server, process)
             yield server
         finally:
@@ -141,6 +144,25 @@ def test_server_loads_little_at_its_start_and_later(server: Server) -> None:
     assert "ckpt_viz.showing" not in after
     log = server.log.read_text()
     assert "Traceback" not in log, log
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux for processes")
+def test_processes_that_read_end_with_the_server(server: Server) -> None:
+    server.get("ckpt-viz/api/v1/graph", path="ckpt-1")
+    _, *reading = processes_of(server.pid)
+    assert reading
+    os.kill(server.pid, signal.SIGKILL)
+    until = time.monotonic() + 20
+    while any(_is_running(pid) for pid in reading):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def _is_running(pid: int) -> bool:
+    try:  # one that has ended may wait for whoever adopted it
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux what was read")

@@ -57,10 +57,13 @@ export class CheckpointServer {
     return this.#checked((await response.json()) as Told);
   }
 
-  /** What is known of the files' times and sizes; null where they cannot be read. */
+  /** What is known of the files' times and sizes; null where they cannot be read any more. */
   async etag(path: string, against: string | null): Promise<string | null> {
     const query = this.#sides(path, against);
     const response = await this.#request("graph", query, { method: "HEAD", cache: "no-store" });
+    if (response.status >= 500) {
+      throw new Error(`${response.status} ${response.statusText}`); // that tells nothing of files
+    }
     return response.ok ? opaque(response.headers.get("ETag") ?? "") : null;
   }
 
