@@ -198,6 +198,8 @@ class Workers:
 
     async def _answer(self, task: _Task) -> Frame | None:
         """Return the answer to a job; None where it has to begin again, as a long one."""
+        if task.future.done():  # who asked hung up at once
+            return None
         process = task.process = self._processes.take(task.job.page, is_long=task.is_long)
         seconds = self._bounds.seconds
         if not task.is_long:
