@@ -73,9 +73,10 @@ class Confinement:
         if not _HAS_DESCRIPTORS:
             yield Place(place, None, follows_links=False)
             return
-        *directories, name = os.path.relpath(place, self.root).split(os.sep)
-        if os.pardir in (*directories, name):
+        below = self.root.rstrip(os.sep) + os.sep
+        if place != self.root and not place.startswith(below):
             raise self.refuse(_leads_out(path))
+        *directories, name = place[len(below) :].split(os.sep)
         if self._root_descriptor is None:
             self._root_descriptor = os.open(self.root, _DIRECTORY)
         directory = os.dup(self._root_descriptor)
@@ -84,7 +85,7 @@ class Confinement:
                 deeper = os.open(part, _DIRECTORY, dir_fd=directory)
                 os.close(directory)
                 directory = deeper
-            yield Place(name, directory, follows_links=False)
+            yield Place(name or os.curdir, directory, follows_links=False)
         finally:
             os.close(directory)
 
@@ -210,6 +211,18 @@ def at(path: str) -> Iterator[Place]:
         return
     with confinement.at(path) as place:
         yield place
+
+
+@contextmanager
+def unremembered() -> Iterator[None]:
+    """Have refusals not be remembered: of questions whose answer may be no."""
+    confinement = _CURRENT.get()
+    refused = 0 if confinement is None else len(confinement.refused)
+    try:
+        yield
+    finally:
+        if confinement is not None:
+            del confinement.refused[refused:]
 
 
 def is_allowed(path: str) -> bool:

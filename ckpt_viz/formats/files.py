@@ -20,7 +20,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
-from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
+from ckpt_viz.errors import CkptVizError, FormatError, OutsideError, UnsupportedError
 from ckpt_viz.formats import confinement
 
 _MAX_SHOWN = 300  # characters of a path that is too long for a file
@@ -124,7 +124,13 @@ def may_be_read(path: str) -> bool:
 
 def is_readable_file(path: str) -> bool:
     """Return whether a regular file is there that may be read; CkptVizError as `is_file`."""
-    return may_be_read(path) and is_file(path)
+    if confinement.current() is None or is_remote(path):
+        return may_be_read(path) and is_file(path)
+    with confinement.unremembered():
+        try:
+            return is_file(path)
+        except OutsideError:
+            return False
 
 
 def file_stamp(path: str) -> tuple[int, ...] | None:
