@@ -15,6 +15,8 @@ from typing import Any
 from unittest import mock
 
 import ckpt_viz as cv
+from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.result import RestoreCheck
 from tests.laws import State, state_of
 from tests.programs import checkpoint_of, is_checkpoint
@@ -75,7 +77,21 @@ def compare(
     outcome = outcome_of_restore(target, path, method=method, options=options)
     differences = list(_differences(predicted, outcome))
     assert not differences, "the check and TensorFlow disagree:\n" + "\n".join(differences)
+    unlawful = [finding for finding in check.findings if not _is_borne_out(finding, outcome)]
+    assert not unlawful, f"severities that no exception or assert bears out: {unlawful}"
     return Comparison(check, outcome, target)
+
+
+def _is_borne_out(finding: Finding, outcome: Outcome) -> bool:
+    """Return whether `restore` raises as an error says, or an assert as a failure says."""
+    asserts = (outcome.consumed, outcome.existing_objects_matched, outcome.nontrivial_match)
+    if finding.severity is Severity.ERROR:
+        return outcome.raises is not None
+    return (
+        finding.severity is not Severity.FAIL
+        or outcome.raises is not None
+        or any(one is not None for one in asserts)
+    )
 
 
 def _changes(before: State, after: State) -> list[str]:
