@@ -52,7 +52,7 @@ LAYERS = (
     {"restore_check.new_objects", "restore_check.skeleton", "restore_check.verdicts"},
     {"restore_check.dry_run", "restore_check.exceptions"},
     {"restore_check.of_files", "restore_check.of_saver"},
-    {"restore_check.coverage", "restore_check.finding"},
+    {"restore_check.counterparts", "restore_check.coverage", "restore_check.finding"},
     {"restore_check.case", "restore_check.failures", "restore_check.rehearsal"},
     {"restore_check.exports", "restore_check.outlook", "restore_check.twins"},
     {

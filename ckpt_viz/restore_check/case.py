@@ -18,6 +18,7 @@ from ckpt_viz.object_graph.names import readable, readable_place
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Child, Node, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.subtrees import EMPTY, signatures, values_of
+from ckpt_viz.restore_check.counterparts import Claims, Names, counterparts
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding, Kind
 
@@ -148,6 +149,8 @@ class Case:
 
     def severity(self, nodes: Iterable[int], objects: Iterable[int]) -> Severity:
         """Return the severity of what goes wrong with these: whether an assert tells of it."""
+        if self.run.verdicts.restore is not None:
+            return Severity.FAIL  # no assert is reached
         passes = self.unresolved.isdisjoint(nodes) and self.unmatched.isdisjoint(objects)
         return Severity.WARNING if passes else Severity.FAIL
 
@@ -158,6 +161,104 @@ class Case:
     def live_place(self, obj: int) -> str:
         """Return where a live object stands in the outline."""
         return _place(self.live, obj) if self.is_live_node(obj) else self.run.live_name(obj)
+
+    # --- what belongs together
+
+    @cached_property
+    def is_all_in_place(self) -> bool:
+        """Whether every value has one place on both sides: no search for counterparts then."""
+        return (
+            self.run.verdicts.restore is None
+            and not self.unresolved
+            and not self.unmatched
+            and not any(True for _ in self.conflicts())
+        )
+
+    def conflicts(self) -> Iterator[tuple[Step, int]]:
+        """Yield each step that comes by a saved node which is bound to another object.
+
+        With the step comes the live object that it would have given the node.
+        """
+        for step in self.steps(Action.KEEP):
+            assert step.node is not None and step.parent is not None
+            parent, first = self.bound.get(step.parent), self.bound.get(step.node)
+            if parent is None or first is None:
+                continue
+            other = self.live_child(parent, step.name)
+            if other is not None and other != first:
+                yield step, other
+
+    @cached_property
+    def counterparts(self) -> Claims:
+        """For each saved node the live objects that it belongs to, as far as that is known."""
+        return counterparts(self.saved, self.live)
+
+    @cached_property
+    def source_of(self) -> Mapping[int, int]:
+        """For each object that takes a value, the saved node that it takes it from."""
+        found: dict[int, int] = {}
+        for step in self.steps(Action.RESTORE):
+            if step.node is not None and step.obj is not None:
+                found.setdefault(step.obj, step.node)
+        return found
+
+    def is_astray(self, node: int) -> bool:
+        """Return whether a saved value does not reach the object that it belongs to."""
+        own = self.counterparts.get(node)
+        if own is None or not has_value(self.saved.nodes[node]):
+            return False
+        return self.bound.get(node) not in {*own} or not self.keeps_its_object(node)
+
+    @cached_property
+    def at_other_paths(self) -> set[int]:
+        """The saved nodes whose counterparts stand at another path in the program."""
+        found: set[int] = set()
+        trees = self.saved.tree, self.live.tree
+        for node in trees[0].preorder():
+            own = self.counterparts.get(node)
+            is_moved = own is not None and trees[0].labels[node] != trees[1].labels[own[0]]
+            if is_moved or trees[0].parents[node] in found:
+                found.add(node)
+        return found
+
+    @cached_property
+    def in_place(self) -> tuple[set[int], set[int]]:
+        """The saved nodes whose values reach their own objects, and these objects."""
+        nodes = {n for n in self.restored if n in self.counterparts and not self.is_astray(n)}
+        return nodes, {self.bound[node] for node in nodes}
+
+    def keeps_its_object(self, node: int) -> bool:
+        """Return whether no other saved value is in the object that a node is bound to."""
+        obj = self.bound.get(node)
+        return obj is None or self.source_of.get(obj, node) == node
+
+    def led_astray(self, node: int) -> int | None:
+        """Return the saved node that was bound to the wrong object, where a value is astray.
+
+        The node itself, or the one that stands in its place. None if the value merely finds no
+        object.
+        """
+        if self.bound.get(node) is not None and self.bound[node] not in self.counterparts[node]:
+            return node
+        return self.source_of.get(self.counterparts[node][0])
+
+    def misleading_optimizer(self, node: int) -> int | None:
+        """Return the saved optimizer by whose list a value is led astray; None if by none."""
+        wrong = self.led_astray(node)
+        step = self.binding.get(wrong) if wrong is not None else None
+        return self.optimizer_of(step) if step is not None else None
+
+    def optimizer_of(self, step: Step) -> int | None:
+        """Return the saved optimizer of which the step's parent is a list."""
+        if step.parent is None or not step.name.isdecimal():
+            return None
+        holders = (parent for parent, _ in self.saved.edges_to[step.parent])
+        return next((one for one in holders if is_optimizer(self.saved.nodes[one])), None)
+
+    @cached_property
+    def names(self) -> Names:
+        """What full names say."""
+        return Names.of(self.live)
 
     @cached_property
     def valued_saved(self) -> Sequence[bool]:
@@ -403,6 +504,11 @@ def without_number(full_name: str) -> str:
     ('dense/kernel', 'net/block/bias')
     """
     return _UNIQUIFIER.sub("", full_name)
+
+
+def has_value(node: Node) -> bool:
+    """Return whether a node holds a value itself."""
+    return bool(node.attributes or node.registered_saver)
 
 
 def is_optimizer(node: Node | None) -> bool:

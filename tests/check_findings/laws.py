@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import ckpt_viz as cv
-from ckpt_viz.restore_check.case import subtree
+from ckpt_viz.restore_check.case import Case, subtree
 from ckpt_viz.restore_check.finding import Finding, Kind
 from tests.check_findings.real import Real, restored, value_of
-from tests.check_findings.table import ERROR, WARNING
+from tests.check_findings.table import ERROR, FAIL, WARNING
 from tests.oracle import raised_by
 from tests.programs import ckpt
 
@@ -162,9 +162,17 @@ def the_model_alone_is_restored(finding: Finding, real: Real) -> None:
 
 
 @law(Kind.INDEX_SHIFTED)
-def items_meet_their_neighbours_values(finding: Finding, real: Real) -> None:
+def a_value_goes_to_another_item_or_nowhere(finding: Finding, real: Real) -> None:
     if real.raised is None:
-        assert real.asserts["assert_consumed"] is not None
+        said = re.search(
+            r"that of (.+) goes (?:nowhere|into (.+)), and not into (.+)\.", finding.why
+        )
+        assert said is not None
+        case = Case(real.check._run, real.trace, real.saved)
+        (node,) = (n for n in range(len(real.saved.nodes)) if case.saved_place(n) == said[1])
+        places = {case.live_place(obj): obj for obj in range(len(real.check.live.nodes))}
+        assert said[2] is None or real.holds(places[said[2]], node)
+        assert not real.holds(places[said[3]], node)
         return
     met = re.search(r"incompatible tensor with shape (\(.*?\))", str(real.raised))
     assert met is not None
@@ -460,8 +468,25 @@ def by_names(finding: Finding, real: Real) -> None:
         assert real.asserts["assert_consumed"] is not None
 
 
+def fails_only_what_an_assert_tells(finding: Finding, real: Real) -> None:
+    """Look whether a severity is borne out: by an exception, or by an assert about these."""
+    if real.raised is not None:
+        return
+    assert finding.severity is not ERROR
+    if finding.severity is FAIL:
+        assert any(error is not None for error in real.asserts.values())
+    if finding.kind in _ABOUT_WHERE_VALUES_GO:
+        verdicts = real.check._run.verdicts
+        left = {*verdicts.unresolved} & {*finding.nodes}, {*verdicts.unmatched} & {*finding.objects}
+        assert (finding.severity is FAIL) == any(left)
+
+
+_ABOUT_WHERE_VALUES_GO = {Kind.INDEX_SHIFTED, Kind.CROSS_WIRED, Kind.UNTIED}
+
+
 def ask(finding: Finding, real: Real) -> None:
     """Look whether what a finding claims is so."""
+    fails_only_what_an_assert_tells(finding, real)
     is_by_names = real.check.saved is None and finding.kind is not Kind.WRONG_PATH
     is_unread = finding.kind is Kind.KEY_MISSING
     if is_by_names and not is_unread:

@@ -584,6 +584,53 @@ def dropout_inserted_into_a_keras_3_model(at: Path) -> Pair:
     )
 
 
+def keras_3_chain(names: str, optimizer: bool = False) -> Any:
+    """Return a model of layers by the letters of a string: capitals are dropouts."""
+    layers = keras_3().layers
+    made = [
+        layers.Dense(3, name=f"fc_{name}") if name.islower() else layers.Dropout(0.5)
+        for name in names
+    ]
+    model = keras_3().Sequential([keras_3().Input((3,)), *made])
+    variables = model.trainable_variables
+    return ckpt(model=model, **({"optimizer": keras_3_adam(*variables)} if optimizer else {}))
+
+
+@shows(
+    Kind.INDEX_SHIFTED,
+    FAIL,
+    "(root).model._functional._operations",
+    "(root).model._functional._operations",
+    "2 items more",
+    "from 1 on",
+    "that of (root).model._functional._operations.2._kernel goes into "
+    "(root).model._functional._operations.2._kernel, "
+    "and not into (root).model._functional._operations.4._kernel",
+)
+def dropouts_at_two_places_cross_layers_of_one_shape(at: Path) -> Pair:
+    path = save_any(at, differently(keras_3_chain("abc")))
+    return Pair(
+        path,
+        lambda: keras_3_chain("XaYbc"),
+        mended=lambda: Pair(path, lambda: keras_3_chain("abc")),
+    )
+
+
+@shows(Kind.INDEX_SHIFTED, FAIL, None, None, "Items here have other indices", "from 0 on")
+def item_without_values_moved(at: Path) -> Pair:
+    def make(names: str) -> Any:
+        return ckpt(l=[module(v=var([1.0])) if name != "-" else module() for name in names])
+
+    path = save_any(at, differently(make("-aa")))
+    return Pair(path, lambda: make("aa-"), mended=lambda: Pair(path, lambda: make("-aa")))
+
+
+@silent(Kind.INDEX_SHIFTED)
+def dropouts_inserted_where_an_optimizer_leads_to_every_variable(at: Path) -> Pair:
+    path = save_any(at, differently(keras_3_chain("abc", optimizer=True)))
+    return Pair(path, lambda: keras_3_chain("XaYbc", optimizer=True))
+
+
 def with_rate(scheduled: bool) -> Any:
     rate: Any = 0.1
     if scheduled:

@@ -118,6 +118,18 @@ def two_optimizers_where_they_were(at: Path) -> Pair:
 
 
 @silent(Kind.CROSS_WIRED)
+def dropout_inserted_that_shifts_only_the_path_in_the_model(at: Path) -> Pair:
+    def make(*names: str) -> Any:
+        layers = keras_3().layers
+        made = [layers.Dense(3) if name == "dense" else layers.Dropout(0.5) for name in names]
+        model = keras_3().Sequential([keras_3().Input((3,)), *made])
+        return ckpt(model=model, optimizer=keras_3_adam(*model.trainable_variables))
+
+    path = save_any(at, differently(make("dense", "dense", "dense")))
+    return Pair(path, lambda: make("dropout", "dense", "dropout", "dense", "dense"))
+
+
+@silent(Kind.CROSS_WIRED)
 def layer_frozen_on_both_sides(at: Path) -> Pair:
     return Pair(save_any(at, frozen(True)), lambda: frozen(True))
 
@@ -160,6 +172,16 @@ def items_of_a_list_in_another_order(at: Path) -> Pair:
     path = save_any(at, differently(make("a", "b", "c")))
     return Pair(
         path, lambda: make("b", "c", "a"), mended=lambda: Pair(path, lambda: make("a", "b", "c"))
+    )
+
+
+@shows(Kind.SWAPPED, WARNING, None, None, "'block_1/bias' goes into 'block_2/bias'")
+def branches_of_chosen_names_with_numbers_in_another_order(at: Path) -> Pair:
+    path = save_any(at, differently(branches("block_1", "block_2")))
+    return Pair(
+        path,
+        lambda: branches("block_2", "block_1"),
+        mended=lambda: Pair(path, lambda: branches("block_1", "block_2")),
     )
 
 
@@ -266,6 +288,15 @@ def tied() -> Any:
 def two_variables_are_one_now(at: Path) -> Pair:
     path = saved(at, a=var([1.0]), b=var([2.0]))
     return Pair(path, tied, mended=lambda: Pair(path, lambda: ckpt(a=var([0.0]), b=var([0.0]))))
+
+
+@silent(Kind.VALUE_LOST)
+def layer_gone_whose_index_another_one_has(at: Path) -> Pair:
+    def make(**variables: Any) -> Any:
+        return ckpt(model=module(**variables), optimizer=keras_3_adam(*variables.values()))
+
+    path = save_any(at, differently(make(a=var([1.0]), b=var([2.0]))))
+    return Pair(path, lambda: make(b=var([0.0])))
 
 
 @silent(Kind.VALUE_LOST)

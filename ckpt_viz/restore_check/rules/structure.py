@@ -2,61 +2,114 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Child, Node
+from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.subtrees import EMPTY, values_of
 from ckpt_viz.restore_check.case import Alike, Case, child_names, is_optimizer, subtree
+from ckpt_viz.restore_check.counterparts import INDEX as _INDEX
+from ckpt_viz.restore_check.counterparts import sequences
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
 from ckpt_viz.restore_check.twins import belonging, left_alike
 from ckpt_viz.words import count
-
-_INDEX = re.compile(r"(layer-|layer_with_weights-|)(\d{1,9})")
-
 
 # --- sequences
 
 
 def index_shifted(case: Case, told: Told) -> Iterator[Finding]:
-    """Find sequences into which something was inserted, or out of which something was taken."""
+    """Find sequences in which items have other indices than they were saved with.
+
+    What has its value all the same, by another path, is no matter.
+    """
+    if case.is_all_in_place:
+        return
     covered: set[int] = set()
-    nodes = case.saved.nodes
-    for node, obj in case.bound.items():
-        saved = nodes[node]
-        live = case.live_node(obj) if saved.children else None
-        if live is None or _have_same_names(saved, live):
+    for node, objects in case.counterparts.items():
+        saved = case.saved.nodes[node]
+        live = case.live.nodes[objects[0]]
+        if not saved.children or node in covered or node in told.nodes:
             continue
-        if node in covered or node in told.nodes or _is_of_state(case, node, obj):
+        if _is_of_state(case, node, objects[0]):
             continue
-        of_saved = _sequences(saved.children)
-        of_live = _sequences(live.children) if of_saved else {}
-        for prefix, saved_items in of_saved.items():
-            live_items = of_live.get(prefix, [])
-            shift = _shift_between(case, saved_items, live_items)
-            if shift is None or not _matters(case, saved_items, live_items, shift[0]):
-                continue
-            found = _shifted(case, node, obj, prefix, *shift, saved_items, live_items)
-            covered.update(found.nodes)
-            yield found
-            break
+        of_saved = sequences(saved.children)
+        of_live = sequences(live.children) if of_saved else {}
+        for prefix, items in of_saved.items():
+            shift = _shift(case, node, objects[0], prefix, items, of_live.get(prefix, []))
+            astray = _astray(case, shift) if shift is not None else []
+            if shift is not None and astray:
+                found = _shifted(case, shift, astray)
+                covered.update(found.nodes)
+                yield found
+                break
 
 
-def _have_same_names(saved: Node, live: Node) -> bool:
-    names = [child.local_name for child in saved.children]
-    return names == [child.local_name for child in live.children]
+@dataclass(frozen=True)
+class _Shift:
+    """A sequence of both sides, and the indices of the items that belong together."""
+
+    node: int
+    obj: int
+    prefix: str
+    saved: Sequence[int]
+    live: Sequence[int]
+    pairs: Sequence[tuple[int, int]]
+
+    @property
+    def place(self) -> int:
+        """The first index that stands for two items."""
+        return min(min(pair) for pair in self.pairs if pair[0] != pair[1])
+
+
+def _shift(
+    case: Case, node: int, obj: int, prefix: str, saved: Sequence[int], live: Sequence[int]
+) -> _Shift | None:
+    """Return how the items are shifted; None if those that belong together have one index.
+
+    A mere exchange of items that look alike is for `swapped` to tell.
+    """
+    places = {item: j for j, item in reversed(list(enumerate(live)))}
+    pairs = [
+        (i, places[own[0]])
+        for i, item in enumerate(saved)
+        if (own := case.counterparts.get(item)) and own[0] in places
+    ]
+    is_shifted = any(i != j for i, j in pairs)
+    return _Shift(node, obj, prefix, saved, live, pairs) if is_shifted else None
+
+
+def _astray(case: Case, shift: _Shift) -> list[int]:
+    """Return the values in shifted items that their index leads astray.
+
+    Where the items are the same, in the same order, an optimizer may hold other variables: that
+    is for `cross_wired` to tell.
+    """
+    below = [
+        node
+        for i, j in shift.pairs
+        if i != j
+        for node in subtree(case.saved, shift.saved[i])
+        if case.is_astray(node) and not _follows(case, node, shift.saved[i])
+    ]
+    valued = [
+        sum(look(item) != EMPTY for item in items)
+        for look, items in ((case.saved_look, shift.saved), (case.live_look, shift.live))
+    ]
+    targets = [j for _, j in shift.pairs]
+    if valued[0] == valued[1] == len(targets) and targets == sorted(targets):
+        return [node for node in below if case.misleading_optimizer(node) is None]
+    return below
 
 
 def _is_of_state(case: Case, node: int, obj: int) -> bool:
     """Return whether a sequence is one of an optimizer's lists that follow from others.
 
-    Its list of all variables tells, and that only where it is built of the same variables:
-    otherwise they are `cross_wired`.
+    Its list of all variables tells, and that only where it is built of the same variables and
+    has something more: otherwise they are `cross_wired`.
     """
     optimizer, label = case.saved.first_edges.get(node, (ROOT, ""))
     if not is_optimizer(case.saved.nodes[optimizer]):
@@ -64,7 +117,10 @@ def _is_of_state(case: Case, node: int, obj: int) -> bool:
     live = case.bound.get(optimizer)
     if live is None or optimizer in case.other_generation or label != "_variables":
         return True
-    return _trained(case.saved, optimizer) != _trained(case.live, live)
+    return (
+        _trained(case.saved, optimizer) != _trained(case.live, live)
+        or len({len(graph.nodes[one].children) for graph, one in _sides(case, node, obj)}) == 1
+    )
 
 
 def _trained(graph: Graph, optimizer: int) -> int:
@@ -73,28 +129,45 @@ def _trained(graph: Graph, optimizer: int) -> int:
     return len(graph.nodes[lists[0].node_id].children) if lists else 0
 
 
-def _shifted(
-    case: Case,
-    node: int,
-    obj: int,
-    prefix: str,
-    place: int,
-    more: int,
-    saved_items: Sequence[int],
-    live_items: Sequence[int],
-) -> Finding:
-    below = (low for item in saved_items[place:] for low in subtree(case.saved, item))
-    live_below = (low for item in live_items[place:] for low in subtree(case.live, item))
-    number = count(abs(more), "item")
-    reason, remedy = _reason(case, node)
+def _follows(case: Case, node: int, item: int) -> bool:
+    """Return whether a slot variable stands below its variable, which tells enough."""
+    return node != item and case.saved.nodes[node].slot is not None
+
+
+def _shifted(case: Case, shift: _Shift, astray: Sequence[int]) -> Finding:
+    place, more = shift.place, len(shift.live) - len(shift.saved)
+    there = f"from {shift.prefix}{place} on"
+    what = (
+        f"The program has {count(abs(more), 'item')} {'more' if more > 0 else 'fewer'} here than "
+        f"the checkpoint, {there}"
+        if more
+        else f"Items here have other indices than in the checkpoint, {there}"
+    )
+    reason, remedy = _reason(case, shift.node)
+    in_place, filled = case.in_place
+    below = [low for item in shift.saved[place:] for low in subtree(case.saved, item)]
+    live_below = [low for item in shift.live[place:] for low in subtree(case.live, item)]
+    nodes = dict.fromkeys(n for n in (shift.node, *astray, *below) if n not in in_place)
+    objects = dict.fromkeys(o for o in (shift.obj, *live_below) if o not in filled)
     return case.finding(
-        Severity.FAIL,
+        case.severity(nodes, objects),
         Kind.INDEX_SHIFTED,
-        f"The program has {number} {'more' if more > 0 else 'fewer'} here than the checkpoint, "
-        f"from {prefix}{place} on{reason}: every item after that meets its neighbour's values.",
+        f"{what}{reason}: {_goes_astray(case, astray)}.",
         remedy,
-        nodes=dict.fromkeys((node, *saved_items[place:], *below)),
-        objects=dict.fromkeys((obj, *live_items[place:], *live_below)),
+        nodes=nodes,
+        objects=objects,
+    )
+
+
+def _goes_astray(case: Case, astray: Sequence[int]) -> str:
+    """Return where a value goes, of all one that meets another object if there is any."""
+    node = next((node for node in astray if node in case.bound), astray[0])
+    own, taken = case.counterparts[node][0], case.bound.get(node)
+    return (
+        f"{count(len(astray), 'saved value')} {'misses its' if len(astray) == 1 else 'miss their'} "
+        f"item; that of {case.saved_place(node)} goes "
+        f"{'nowhere' if taken is None else f'into {case.live_place(taken)}'}, "
+        f"and not into {case.live_place(own)}"
     )
 
 
@@ -111,58 +184,12 @@ def _reason(case: Case, node: int) -> tuple[str, str]:
                 "schedule.",
             )
     return "", (
-        "Restore into the sequence as it was saved, and insert or remove the item afterwards; or "
-        "name the items by attributes."
+        "Put the same items into a sequence as it was saved, restore into that, and insert or "
+        "remove items afterwards."
     )
 
 
 _RATES = {"_learning_rate", "learning_rate"}
-
-
-def _sequences(children: Iterable[Child]) -> dict[str, list[int]]:
-    """Return the children that are numbered without a gap, by what stands before the number."""
-    found: dict[str, dict[int, int]] = {}
-    for child in children:
-        match = _INDEX.fullmatch(child.local_name)
-        if match is not None:
-            found.setdefault(match[1], {})[int(match[2])] = child.node_id
-    return {
-        prefix: [items[i] for i in range(len(items))]
-        for prefix, items in found.items()
-        if len(items) > 1 and max(items) == len(items) - 1
-    }
-
-
-def _shift_between(case: Case, saved: Sequence[int], live: Sequence[int]) -> tuple[int, int] | None:
-    """Return where the live sequence has how many items more (or less), if that explains all."""
-    if not live or len(saved) == len(live):
-        return None
-    shorter = min(len(saved), len(live))
-    for with_names in (False, True):
-        a = [case.saved_look(node, with_names=with_names) for node in saved]
-        b = [case.live_look(obj, with_names=with_names) for obj in live]
-        head = _common(a, b)
-        tail = _common(a[::-1], b[::-1])
-        if None in a[head:] or None in b[head:] or set(a) == {EMPTY}:
-            return None
-        if head < shorter and head + tail >= shorter:
-            return head, len(b) - len(a)
-    return None
-
-
-def _common(a: Sequence[object], b: Sequence[object]) -> int:
-    for i, (left, right) in enumerate(zip(a, b, strict=False)):
-        if left != right:
-            return i
-    return min(len(a), len(b))
-
-
-def _matters(case: Case, saved: Sequence[int], live: Sequence[int], place: int) -> bool:
-    """Return whether an item with values goes by its index: others may have a second name."""
-    return any(
-        case.bound.get(node) == obj and case.saved_look(node) != EMPTY
-        for node, obj in zip(saved[place:], live[place:], strict=False)
-    )
 
 
 # --- names

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ckpt_viz.live import facts
 from ckpt_viz.matching.engine import fits
 from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.nodes import Node, Role
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.restore_check.case import Case, is_optimizer, without_number
+from ckpt_viz.restore_check.case import Case, has_value, is_optimizer
 from ckpt_viz.restore_check.failures import IMPORT_SAVER
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
 from ckpt_viz.words import count
 
-_INDEX_LISTS = ("_trainable_variables", "_variables", "_trainable_variables_indices")
 _HYPERPARAMETERS = ("learning_rate", "decay", "beta_1", "beta_2", "momentum", "rho")
 
 
@@ -31,7 +30,9 @@ def value_lost(case: Case, told: Told) -> Iterator[Finding]:
         kept = next((n for n in case.holders[step.obj] if n != step.node), None)
         if kept is None or _same_bytes(case, kept, step.node):
             continue
-        is_kept = _has_value(case.saved.nodes[kept])
+        if _is_gone(case, step.node) and not _is_gone(case, kept):
+            continue  # it met another one's object by an index
+        is_kept = has_value(case.saved.nodes[kept])
         yield case.finding(
             Severity.WARNING,
             Kind.VALUE_LOST,
@@ -42,6 +43,11 @@ def value_lost(case: Case, told: Told) -> Iterator[Finding]:
             nodes=(step.node, kept),
             objects=(step.obj,),
         )
+
+
+def _is_gone(case: Case, node: int) -> bool:
+    """Return whether nothing of the program is what a saved object was."""
+    return node not in case.counterparts
 
 
 def _same_bytes(case: Case, left: int, right: int) -> bool:
@@ -76,7 +82,7 @@ def never_restored(case: Case, told: Told) -> Iterator[Finding]:
 
 
 def _is_valued(case: Case, step: Step) -> bool:
-    return step.node is not None and _has_value(case.saved.nodes[step.node])
+    return step.node is not None and has_value(case.saved.nodes[step.node])
 
 
 def tensor_ignored(case: Case, told: Told) -> Iterator[Finding]:
@@ -130,33 +136,32 @@ def saver_unknown(case: Case, told: Told) -> Iterator[Finding]:
 
 
 def inconsistent(case: Case, told: Told) -> Iterator[Finding]:
-    """Find saved objects with several paths that lead to different live objects.
+    """Find saved objects that stand for several, and those that an optimizer leads astray.
 
     The first path decides; through the index of a Keras 3 optimizer's list it is often another
     variable's.
     """
+    if case.is_all_in_place:
+        return
     others: dict[int, dict[int, None]] = {}
-    by_index: dict[int, list[tuple[int, int, int]]] = {}
-    for step in case.steps(Action.KEEP):
+    for step, other in case.conflicts():
         node = step.node
-        assert node is not None and step.parent is not None
-        parent, first = case.bound.get(step.parent), case.bound.get(node)
-        if parent is None or first is None or node in told.nodes:
-            continue
-        other = case.live_child(parent, step.name)
-        if other is None or other == first or other in others.setdefault(node, {}):
+        assert node is not None
+        first, saved = case.bound[node], case.saved.nodes[node]
+        if node in told.nodes or other in others.setdefault(node, {}):
             continue
         others[node][other] = None
-        saved = case.saved.nodes[node]
-        if saved.slot is not None or not _has_value(saved) or not _holds_a_value(case, other):
+        if saved.slot is not None or not has_value(saved) or not _holds_a_value(case, other):
             continue  # slots are compared with their variables, by `swapped`
-        optimizer = _optimizer_of(case, case.binding.get(node))
-        if optimizer is not None:
-            by_index.setdefault(optimizer, []).append((node, first, other))
-        elif _optimizer_of(case, step) is None:  # or else only its state goes astray
+        if case.optimizer_of(step) is None and _are_both_its_own(case, node, first, other):
             yield _untied(case, node, first, other)
-    for optimizer, pairs in by_index.items():
-        yield _cross_wired(case, optimizer, pairs)
+    yield from _cross_wired(case, told)
+
+
+def _are_both_its_own(case: Case, node: int, *objects: int) -> bool:
+    """Return whether a saved object stands for all of these, and none is only met by an index."""
+    own = case.counterparts.get(node)
+    return own is None or all(obj in own for obj in objects)
 
 
 def _untied(case: Case, node: int, first: int, other: int) -> Finding:
@@ -172,10 +177,28 @@ def _untied(case: Case, node: int, first: int, other: int) -> Finding:
     )
 
 
-def _cross_wired(case: Case, optimizer: int, pairs: list[tuple[int, int, int]]) -> Finding:
-    node, first, other = pairs[0]
-    nodes = dict.fromkeys(node for node, _, _ in pairs)
-    objects = dict.fromkeys(obj for _, *both in pairs for obj in both)
+def _cross_wired(case: Case, told: Told) -> Iterator[Finding]:
+    """Find variables and their state that an optimizer's list leads to another one's value."""
+    by_optimizer: dict[int, list[int]] = {}
+    for node in sorted(case.counterparts):
+        if node in told.nodes or not case.is_astray(node):
+            continue
+        optimizer = case.misleading_optimizer(node)
+        if optimizer is not None:
+            by_optimizer.setdefault(optimizer, []).append(node)
+    for optimizer, nodes in by_optimizer.items():
+        variables = [node for node in nodes if case.saved.nodes[node].slot is None]
+        if variables:
+            slots = [node for node in nodes if case.saved.nodes[node].slot is not None]
+            yield _wired_by(case, optimizer, [*variables, *slots])
+
+
+def _wired_by(case: Case, optimizer: int, nodes: Sequence[int]) -> Finding:
+    node, wrong = nodes[0], case.led_astray(nodes[0])
+    assert wrong is not None
+    moved = {case.led_astray(one) for one in nodes if case.saved.nodes[one].slot is None}
+    objects = [case.bound[wrong], *[case.counterparts[one][0] for one in nodes]]
+    objects += [case.bound[one] for one in nodes if one in case.bound]
     state = case.saved_state(optimizer) & case.unresolved
     live = case.bound.get(optimizer)
     live_state = case.live_state(live) & case.unmatched if live is not None else ()
@@ -183,30 +206,37 @@ def _cross_wired(case: Case, optimizer: int, pairs: list[tuple[int, int, int]]) 
         case.severity(state, (*objects, *live_state)),
         Kind.CROSS_WIRED,
         f"By their index in the lists of {case.saved.name(optimizer)}, "
-        f"{count(len(nodes), 'saved value')} belong to other variables than by their path in the "
-        f"model: that of {case.saved_place(node)} goes into {case.live_place(first)}, and not "
-        f"into {case.live_place(other)}.",
+        f"{count(len(moved), 'saved value')} belong to other variables than by their path in the "
+        f"model: that of {case.saved_place(wrong)} goes into {case.live_place(case.bound[wrong])}, "
+        f"{_and_not(case, node, wrong)}.",
         "Build the optimizer with the same trainable variables in the same order as when it was "
-        "saved, or restore model and optimizer from checkpoints of their own.",
-        nodes=(*nodes, *sorted(state - nodes.keys())),
-        objects=(*objects, *sorted(set(live_state) - objects.keys())),
+        f"saved{_or_restore_the_model_alone(case, nodes)}.",
+        nodes=dict.fromkeys((*filter(case.keeps_its_object, nodes), *sorted(state))),
+        objects=dict.fromkeys((*objects, *sorted(live_state))),
     )
 
 
-def _optimizer_of(case: Case, step: Step | None) -> int | None:
-    """Return the saved optimizer of which the step's parent is a list of variables."""
-    if step is None or step.parent is None or not step.name.isdecimal():
-        return None
-    for parent, name in case.saved.edges_to[step.parent]:
-        if name in _INDEX_LISTS and is_optimizer(case.saved.nodes[parent]):
-            return parent
-    return None
+def _or_restore_the_model_alone(case: Case, nodes: Iterable[int]) -> str:
+    """Return that advice where the model leads to all of these on its own."""
+    if any(node in case.at_other_paths for node in nodes):
+        return ""
+    return ", or restore the model alone, by a tf.train.Checkpoint without the optimizer"
+
+
+def _and_not(case: Case, node: int, wrong: int) -> str:
+    """Return where a value belongs: the one that goes elsewhere, or the one in whose place."""
+    own = case.live_place(case.counterparts[node][0])
+    return (
+        f"and not into {own}"
+        if node == wrong
+        else f"where that of {case.saved_place(node)} belongs"
+    )
 
 
 def _holds_a_value(case: Case, obj: int) -> bool:
     """Return whether an object has a value itself; below it every path is looked at anyway."""
     node = case.live_node(obj)
-    return node is not None and _has_value(node)
+    return node is not None and has_value(node)
 
 
 # --- one for the other
@@ -223,6 +253,7 @@ def swapped(case: Case, told: Told) -> Iterator[Finding]:
     goes_to = _names_by_names(case, told)
     comes_from = {live: saved for saved, (_, _, live) in goes_to.items()}
     done: set[str] = set()
+    chained: set[int] = set()
     # What no name leads to begins a chain; what is left then are circles.
     for name in sorted(goes_to, key=lambda name: name in comes_from):
         if name in done:
@@ -232,7 +263,10 @@ def swapped(case: Case, told: Told) -> Iterator[Finding]:
             chain.append(following)
         done.update(chain)
         if len(chain) > 1:
-            yield _swapped_chain(case, [goes_to[one] for one in chain], name)
+            found = _swapped_chain(case, [goes_to[one] for one in chain], name)
+            chained.update(found.nodes)
+            yield found
+    yield from _misplaced(case, told.nodes | chained)
     yield from _swapped_slots(case, told)
 
 
@@ -254,6 +288,37 @@ def _swapped_chain(case: Case, members: list[tuple[int, int, str]], name: str) -
     )
 
 
+def _misplaced(case: Case, told: set[int]) -> Iterator[Finding]:
+    """Find variables that get another one's value, as all their places tell together."""
+    if case.is_all_in_place:
+        return
+    astray: dict[int, int] = {}
+    for node in case.counterparts:
+        if node not in told and case.saved.nodes[node].slot is None and case.is_astray(node):
+            wrong = case.led_astray(node)
+            if wrong is not None and wrong not in told:
+                astray[node] = wrong
+    if not astray:
+        return
+    node, wrong = next(iter(astray.items()))
+    yield case.finding(
+        Severity.WARNING,
+        Kind.SWAPPED,
+        f"{count(len(astray), 'variable')} of the program "
+        f"{'gets' if len(astray) == 1 else 'get'} the value of another: that of "
+        f"{case.saved_place(wrong)} goes into {case.live_place(case.bound[wrong])}, and that of "
+        f"{case.saved_place(node)} belongs into "
+        f"{case.live_place(case.counterparts[node][0])}.",
+        "Put them in the order in which they were saved.",
+        nodes=dict.fromkeys((*astray, *astray.values())),
+        objects=dict.fromkeys(
+            obj
+            for node, wrong in astray.items()
+            for obj in (case.bound[wrong], case.counterparts[node][0])
+        ),
+    )
+
+
 def _names_by_names(case: Case, told: Told) -> dict[str, tuple[int, int, str]]:
     """Return, by saved full name: node, object and the object's full name, where they differ."""
     pairs = []
@@ -267,7 +332,7 @@ def _names_by_names(case: Case, told: Told) -> dict[str, tuple[int, int, str]]:
     if all(saved == live for saved, live, _, _ in pairs):
         return {}  # as mostly
     pairs = [
-        (without_number(saved), without_number(live), node, obj)
+        (case.names.plain(saved), case.names.plain(live), node, obj)
         for saved, live, node, obj in pairs
         if saved and live
     ]
@@ -290,19 +355,42 @@ def _swapped_slots(case: Case, told: Told) -> Iterator[Finding]:
     variables: dict[int | None, list[int]] = {}
     protos = case.saved.nodes
     slots = [node for node in case.bound if protos[node].slot is not None]
+    misled = _misled_slots(case, told) if slots else set()
     for node in sorted(slots):
         obj = case.bound[node]
         live, saved = case.live_node(obj), case.saved.nodes[node]
-        if live is None or live.slot is None or saved.slot is None or node in told.nodes:
+        if live is None or live.slot is None or saved.slot is None:
+            continue
+        if node in told.nodes and node not in misled:
             continue
         its_variable = case.bound.get(saved.slot.variable)
         if saved.slot.name != live.slot.name:
             names.setdefault(saved.slot.optimizer, []).append(node)
-        elif its_variable not in (None, live.slot.variable) and not _is_in_place(case, node, obj):
+        elif node in misled:
             variables.setdefault(saved.slot.optimizer, []).append(node)
+        elif case.is_all_in_place or node not in case.counterparts:
+            is_other = its_variable not in (None, live.slot.variable)
+            if is_other and not _is_in_place(case, node, obj):
+                variables.setdefault(saved.slot.optimizer, []).append(node)
     for kind, groups in ((Kind.SWAPPED, names), (Kind.CROSS_WIRED, variables)):
         for nodes in groups.values():
             yield _slots_change_places(case, kind, nodes)
+
+
+def _misled_slots(case: Case, told: Told) -> set[int]:
+    """Return the slot variables whose values go into another one's state."""
+    if case.is_all_in_place:
+        return set()
+    astray = [
+        node
+        for node in case.counterparts
+        if case.saved.nodes[node].slot is not None and node not in told.nodes
+    ]
+    return {
+        wrong
+        for node in astray
+        if case.is_astray(node) and (wrong := case.led_astray(node)) is not None
+    }
 
 
 def _is_in_place(case: Case, node: int, obj: int) -> bool:
@@ -418,10 +506,6 @@ def _scalars(case: Case, node: int, obj: int) -> tuple[float, float] | None:
         )
     except Exception:  # unreadable here is told where it is the matter
         return None
-
-
-def _has_value(node: Node) -> bool:
-    return bool(node.attributes or node.registered_saver)
 
 
 def _surely_has_value(node: Node) -> bool:

@@ -1,0 +1,419 @@
+"""Which objects of the program each saved value belongs to, wherever a restore puts it.
+
+Three kinds of evidence say what a saved object is. Local names that a person chose are strong: an
+attribute, the key of a dict. The index in a sequence is weak: one layer inserted, and all after it
+have another. The order of the items that hold values is in between, and names of variables say
+which of them is which. Where the items of both sides look alike, one by one, the index stands.
+
+The lists of an optimizer repeat what the model has, so they only count for variables that the
+model does not lead to; a slot variable belongs to its variable's counterpart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import ROOT, Child, Role, SlotRule
+from ckpt_viz.object_graph.subtrees import values_of
+
+INDEX = re.compile(r"(layer-|layer_with_weights-|)(\d{1,9})")
+_MOST_VISITS = 64  # of each node: sequences in sequences, a hundred thousand deep
+_MOST_CLAIMS = 8  # more objects for one are no counterparts
+_MOST_COMPARED = 40_000  # pairs of items between two that are known
+
+
+Claims = Mapping[int, Sequence[int]]
+
+
+@dataclass(frozen=True)
+class Names:
+    """What full names say, by those that Keras gives: a class in snake case, and a number.
+
+    >>> names = Names(frozenset({"dense"}))
+    >>> names.plain("net/dense_3/kernel"), names.plain("block_3/kernel")
+    ('net/dense/kernel', 'block_3/kernel')
+    >>> names.is_chosen("dense_3/kernel"), names.is_chosen("block_3/kernel")
+    (False, True)
+    """
+
+    given: frozenset[str]
+
+    @classmethod
+    def of(cls, live: Graph) -> Names:
+        """Return those that Keras gives to objects of the classes in a program."""
+        types = {node.type_name for node in live.nodes if node.type_name}
+        return cls(frozenset({"variable", *map(_snake_case, types)}))
+
+    def plain(self, full_name: str) -> str:
+        """Return a full name without the numbers that Keras makes it unique by."""
+        return "/".join([self._plain(part) for part in full_name.split("/")])
+
+    def plain_state(self, full_name: str) -> str:
+        """Return what Keras 3 calls a slot variable, after the path of its variable, likewise.
+
+        >>> Names(frozenset({"dense"})).plain_state("adam_1/net_dense_3_kernel_momentum")
+        'net_dense_kernel_momentum'
+        """
+        parts = full_name.rpartition("/")[2].split("_")
+        for end in reversed(range(1, len(parts))):
+            bases = ("_".join(parts[start:end]) for start in range(max(0, end - 3), end))
+            if parts[end].isdecimal() and any(base in self.given for base in bases):
+                del parts[end]
+        return "_".join(parts)
+
+    def is_chosen(self, full_name: str) -> bool:
+        """Return whether a person has chosen the name of the variable or its layer."""
+        parts = full_name.split("/")
+        return any(self._plain(part).lower() not in self.given for part in parts[:-1] or parts)
+
+    def _plain(self, part: str) -> str:
+        base, _, number = part.rpartition("_")
+        return base if number.isdecimal() and base.lower() in self.given else part
+
+
+def _snake_case(name: str) -> str:
+    """Return a class's name as Keras makes one of a layer of it.
+
+    >>> _snake_case("BatchNormalization"), _snake_case("Conv2D"), _snake_case("LSTM")
+    ('batch_normalization', 'conv2d', 'lstm')
+    """
+    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
+def counterparts(saved: Graph, live: Graph) -> Claims:
+    """Return, by saved node, the live objects that it belongs to, as far as that is known.
+
+    Several where what was shared is no longer.
+    """
+    return _Walk(saved, live).claims()
+
+
+class _Walk:
+    """A walk through both graphs at once, from the roots on; through optimizers last."""
+
+    def __init__(self, saved: Graph, live: Graph) -> None:
+        self._saved, self._live = saved, live
+        self._claims: dict[int, list[int]] = {}
+        self._taken: set[int] | None = None  # by what the model leads to, once that is known
+        self._queue: deque[tuple[int, int]] = deque()
+        visits = _MOST_VISITS * (len(saved.nodes) + len(live.nodes))
+        self._reader = _Reader(Names.of(live), visits)
+
+    def claims(self) -> Claims:
+        self._claim(ROOT, ROOT)
+        optimizers = list(self._walk())
+        self._taken = {obj for objects in self._claims.values() for obj in objects}
+        self._queue.extend(optimizers)
+        list(self._walk())
+        self._claim_slots()
+        return self._claims
+
+    def _walk(self) -> Iterator[tuple[int, int]]:
+        """Walk on from all that waits; yield the optimizers, which wait for the model."""
+        while self._queue:
+            node, obj = self._queue.popleft()
+            sides = self._saved.nodes[node], self._live.nodes[obj]
+            if self._taken is None and any(side.role is Role.OPTIMIZER for side in sides):
+                yield node, obj
+                continue
+            for child, other in self._children(node, obj):
+                self._claim(child, other)
+
+    def _claim(self, node: int, obj: int) -> None:
+        if self._taken is not None and (
+            node in self._claims
+            or obj in self._taken
+            or self._saved.nodes[node].slot is not None
+            or self._live.nodes[obj].slot is not None
+        ):
+            return
+        known = self._claims.setdefault(node, [])
+        if obj not in known[:_MOST_CLAIMS]:
+            known.append(obj)
+            if len(known) == 1:
+                self._queue.append((node, obj))
+
+    def _children(self, node: int, obj: int) -> Iterator[tuple[int, int]]:
+        saved, live = self._saved.nodes[node].children, self._live.nodes[obj].children
+        of_saved, of_live = sequences(saved), sequences(live)
+        by_name = {child.local_name: child.node_id for child in reversed(live)}
+        done: set[str] = set()
+        for child in saved:
+            match = INDEX.fullmatch(child.local_name)
+            prefix = match[1] if match is not None else None
+            if prefix is None or prefix not in of_saved or prefix not in of_live:
+                if child.local_name in by_name:
+                    yield child.node_id, by_name[child.local_name]
+            elif prefix not in done:
+                done.add(prefix)
+                yield from self._items(of_saved[prefix], of_live[prefix])
+
+    def _items(self, saved: Sequence[int], live: Sequence[int]) -> Iterator[tuple[int, int]]:
+        if self._saved.nodes[saved[0]].slot is not None:
+            return  # follows from the variables
+        ours = self._reader.items(self._saved, saved)
+        theirs = self._reader.items(self._live, live)
+        if ours is None or theirs is None or _look_alike(ours, theirs):
+            yield from zip(saved, live, strict=False)
+            return
+        places = {obj: j for j, obj in reversed(list(enumerate(live)))}
+        known = {
+            i: places[objects[0]]
+            for i, node in enumerate(saved)
+            if (objects := self._claims.get(node)) and objects[0] in places
+        }
+        for i, j in aligned(_valued(ours), _valued(theirs), known):
+            yield saved[i], live[j]
+
+    def _claim_slots(self) -> None:
+        slots = {
+            (node.slot.optimizer, node.slot.variable, node.slot.name): obj
+            for obj, node in enumerate(self._live.nodes)
+            if node.slot is not None and node.slot.optimizer is not None
+        }
+        for node_id, node in enumerate(self._saved.nodes):
+            slot = node.slot
+            if slot is None or slot.optimizer is None:
+                continue
+            optimizers = self._claims.get(slot.optimizer)
+            variables = self._claims.get(slot.variable)
+            if optimizers and variables:
+                obj = slots.get((optimizers[0], variables[0], slot.name))
+                if obj is not None:
+                    self._claims[node_id] = [obj]
+
+
+def sequences(children: Iterable[Child]) -> dict[str, list[int]]:
+    """Return the children that are numbered without a gap, by what stands before the number."""
+    found: dict[str, dict[int, int]] = {}
+    for child in children:
+        match = INDEX.fullmatch(child.local_name)
+        if match is not None:
+            found.setdefault(match[1], {})[int(match[2])] = child.node_id
+    return {
+        prefix: [items[i] for i in range(len(items))]
+        for prefix, items in found.items()
+        if max(items) == len(items) - 1
+    }
+
+
+# --- items of a sequence
+
+
+class Item(NamedTuple):
+    """An item of a sequence: what values it holds, and the names of their variables.
+
+    A layer without values has no look. `is_named` says that not Keras has chosen the names.
+    """
+
+    place: int
+    look: tuple[object, ...]
+    names: tuple[str, ...]
+    is_named: bool
+
+
+class _Reader:
+    """Reads the items of sequences, as long as that takes no more visits than allowed."""
+
+    def __init__(self, names: Names, visits: int) -> None:
+        self._names, self._visits = names, visits
+        self._known_states: dict[int, dict[int, list[str]]] = {}
+
+    def items(self, graph: Graph, nodes: Sequence[int]) -> list[Item] | None:
+        """Return the items of a sequence; None if there is too much below them."""
+        looks: list[tuple[object, ...]] = []
+        names: list[list[str]] = []
+        states: list[list[str]] = []
+        by_variable = self._states(graph)
+        for node in nodes:
+            below = list(self._values(graph, node))
+            looks.append(tuple(look for look, _, _ in below))
+            names.append([name for _, name, _ in below if name])
+            states.append(
+                [name for _, _, node_id in below for name in by_variable.get(node_id, ())]
+            )
+        if self._visits < 0:
+            return None
+        scope = _common_scope([name for of_item in names for name in of_item])
+        return [
+            Item(
+                place,
+                look,
+                (*[self._names.plain(name[scope:]) for name in of_item], *of_slots),
+                any(self._names.is_chosen(name[scope:]) for name in of_item),
+            )
+            for place, (look, of_item, of_slots) in enumerate(
+                zip(looks, names, states, strict=True)
+            )
+        ]
+
+    def _states(self, graph: Graph) -> Mapping[int, Sequence[str]]:
+        """Return, by variable, the names of its slot variables.
+
+        Keras 3 names them after the variable's path, which the variable's own name may lack.
+        """
+        known = self._known_states.get(id(graph))
+        if known is None:
+            known = self._known_states[id(graph)] = {}
+            for node in graph.nodes:
+                if node.slot is not None and node.slot.rule is SlotRule.LIST_INDEX:
+                    name = self._names.plain_state(node.attributes[0].full_name)
+                    known.setdefault(node.slot.variable, []).append(name)
+        return known
+
+    def _values(self, graph: Graph, top: int) -> Iterator[tuple[object, str, int]]:
+        """Yield what each value below a node looks like, its variable's full name, and its id."""
+        stack = [top]
+        while stack and self._visits >= 0:
+            self._visits -= 1
+            node_id = stack.pop()
+            node = graph.nodes[node_id]
+            if node.attributes or node.registered_saver:
+                label = graph.tree.labels[node_id]
+                label = "" if node_id == top or INDEX.fullmatch(label) else label
+                name = node.attributes[0].full_name if len(node.attributes) == 1 else ""
+                yield (label, values_of(node)), name, node_id
+            if node.role is not Role.VARIABLE:  # its slot variables stand below it
+                stack.extend(reversed(graph.tree.children[node_id]))
+
+
+def _common_scope(names: Sequence[str]) -> int:
+    """Return the length of the scope that all names have in common, such as a model's.
+
+    >>> _common_scope(["net/a/kernel", "net/b/kernel"]), _common_scope(["a/kernel"])
+    (4, 0)
+    """
+    if not names:
+        return 0
+    scope = 0
+    while True:
+        end = names[0].find("/", scope) + 1
+        is_common = end > 0 and all(name.startswith(names[0][scope:end], scope) for name in names)
+        # A variable keeps its own name and that of its layer.
+        if not is_common or any(name.count("/", end) < 1 for name in names):
+            return scope
+        scope = end
+
+
+def _valued(items: Iterable[Item]) -> list[Item]:
+    return [item for item in items if item.look]
+
+
+def _look_alike(saved: Sequence[Item], live: Sequence[Item]) -> bool:
+    return [item.look for item in saved] == [item.look for item in live]
+
+
+def aligned(
+    saved: Sequence[Item], live: Sequence[Item], known: Mapping[int, int]
+) -> Iterator[tuple[int, int]]:
+    """Yield the indices of items that belong together, where both sequences differ.
+
+    Names decide, in whatever order. What they leave is aligned between two that are known, in
+    order, by what it holds.
+    """
+    pairs = _by_name(saved, live, known)
+    yield from pairs.items()
+    live_segments = _segments(live, {j: i for i, j in pairs.items()})
+    for anchor, ours in _segments(saved, {i: i for i in pairs}).items():
+        theirs = live_segments.get(anchor, [])
+        if [item.look for item in ours] == [item.look for item in theirs] and len(ours) > 1:
+            found = list(zip(ours, theirs, strict=True))
+        else:
+            found = _in_order(ours, theirs)
+            if not found and len(ours) == len(theirs) == 1 and _are_unnamed(ours[0], theirs[0]):
+                found = [(ours[0], theirs[0])]  # such as a model that was changed inside
+        for left, right in found:
+            yield left.place, right.place
+
+
+def _by_name(
+    saved: Sequence[Item], live: Sequence[Item], known: Mapping[int, int]
+) -> dict[int, int]:
+    """Return the items of which a name says that they are one, by what only the two have."""
+    pairs = dict(known)
+    taken = set(known.values())
+    owners, others = _owners(saved), _owners(live)
+    for name, i in owners.items():
+        j = others.get(name)
+        if i is not None and j is not None and i not in pairs and j not in taken:
+            pairs[i] = j
+            taken.add(j)
+    return pairs
+
+
+def _owners(items: Sequence[Item]) -> dict[str, int | None]:
+    """Return the index of the item that has a name; None for a name that several have."""
+    found: dict[str, int | None] = {}
+    for item in items:
+        for name in dict.fromkeys(item.names):
+            found[name] = None if name in found else item.place
+    return found
+
+
+def _segments(items: Sequence[Item], known: Mapping[int, int]) -> dict[int, list[Item]]:
+    """Return the items that are not known, by the known one that they follow."""
+    found: dict[int, list[Item]] = {}
+    anchor = -1
+    for item in items:
+        if item.place in known:
+            anchor = known[item.place]
+        else:
+            found.setdefault(anchor, []).append(item)
+    return found
+
+
+def _in_order(saved: Sequence[Item], live: Sequence[Item]) -> list[tuple[Item, Item]]:
+    """Return as many items in order as look alike; of equal solutions the one of equal indices."""
+    head = 0
+    while head < min(len(saved), len(live)) and _are_one(saved[head], live[head]):
+        head += 1
+    found = list(zip(saved[:head], live[:head], strict=True))
+    saved, live = saved[head:], live[head:]
+    if len(saved) * len(live) > _MOST_COMPARED:
+        tail = 0
+        while tail < min(len(saved), len(live)) and _may_be_one(saved[-tail - 1], live[-tail - 1]):
+            tail += 1
+        return found + list(zip(saved[len(saved) - tail :], live[len(live) - tail :], strict=True))
+    return found + _longest(saved, live)
+
+
+def _longest(saved: Sequence[Item], live: Sequence[Item]) -> list[tuple[Item, Item]]:
+    best = [[(0, 0)] * (len(live) + 1) for _ in range(len(saved) + 1)]
+    for i in reversed(range(len(saved))):
+        for j in reversed(range(len(live))):
+            best[i][j] = max(best[i + 1][j], best[i][j + 1])
+            if _may_be_one(saved[i], live[j]):
+                length, same = best[i + 1][j + 1]
+                with_it = (length + 1, same + (saved[i].place == live[j].place))
+                best[i][j] = max(best[i][j], with_it)
+    found, i, j = [], 0, 0
+    while i < len(saved) and j < len(live):
+        length, same = best[i + 1][j + 1]
+        with_it = (length + 1, same + (saved[i].place == live[j].place))
+        if best[i][j] == with_it and _may_be_one(saved[i], live[j]):
+            found.append((saved[i], live[j]))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return found
+
+
+def _are_one(saved: Item, live: Item) -> bool:
+    return saved.place == live.place and _may_be_one(saved, live)
+
+
+def _are_unnamed(saved: Item, live: Item) -> bool:
+    return not (saved.is_named and live.is_named)
+
+
+def _may_be_one(saved: Item, live: Item) -> bool:
+    """Return whether two items look alike, and no names that a person chose say otherwise."""
+    return saved.look == live.look and (_are_unnamed(saved, live) or saved.names == live.names)

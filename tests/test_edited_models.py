@@ -1,0 +1,136 @@
+"""Models that were edited since they were saved: told if a value goes wrong, and only then.
+
+`python -m tests.edited_models` tries any number of them; here stand a few, and what the advice
+that they get comes to.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz.restore_check.counterparts import Item, aligned
+from ckpt_viz.restore_check.finding import Kind
+from tests.edited_models import FAMILIES, Family, pairs, told
+from tests.programs import ckpt, differently, keras_2, keras_3, keras_3_adam, save_any
+
+PAIRS = max(1, round(16 * int(os.environ.get("CKPT_VIZ_EXAMPLES", "150")) / 150))
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_findings_and_wrong_values_agree(family: Family) -> None:
+    keras_3()
+    keras_2()
+    for number, outcome in pairs(family, 0, PAIRS):
+        assert outcome.is_right, f"--family {family.name!r} --only {number}\n{told(outcome)}"
+
+
+# --- the advice
+
+
+def chain(names: str, layers: dict[str, Any]) -> Any:
+    """Return a model of layers by the letters of a string; those that are missing are made."""
+    keras = keras_3()
+    for name in names:
+        if name not in layers:
+            make = keras.layers.Dense if name.islower() else keras.layers.Dropout
+            layers[name] = make(*([3] if name.islower() else [0.5]), name=f"fc_{name}")
+    return keras.Sequential([keras.Input((3,)), *[layers[name] for name in names]])
+
+
+def weights(layers: dict[str, Any]) -> dict[str, Any]:
+    return {name: layers[name].get_weights() for name in layers if name.islower()}
+
+
+def _same(left: dict[str, Any], right: dict[str, Any]) -> bool:
+    return all(np.array_equal(a, b) for n in left for a, b in zip(left[n], right[n], strict=True))
+
+
+def _of_kind(check: cv.RestoreCheck, kind: Kind) -> list[Any]:
+    return [finding for finding in check.findings if finding.kind is kind]
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.parametrize(("was", "now"), [("abc", "XaYbc"), ("Xabc", "abXc"), ("aXbYc", "abc")])
+def test_a_shifted_model_is_restored_through_the_sequence_that_was_saved(
+    was: str, now: str, tmp_path: Path
+) -> None:
+    before: dict[str, Any] = {}
+    path = save_any(tmp_path, differently(ckpt(model=chain(was, before))))
+    layers: dict[str, Any] = {}
+    live = ckpt(model=chain(now, layers))
+    (found,) = _of_kind(cv.check(live, path), Kind.INDEX_SHIFTED)
+    assert "Put the same items into a sequence as it was saved" in found.remedy
+    live.restore(path).expect_partial()
+    assert not _same(weights(before), weights(layers))
+    ckpt(model=chain(was, layers)).restore(path).assert_consumed()
+    assert _same(weights(before), weights(layers))
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.parametrize("now", ["abc", "XaYbc"])
+def test_an_optimizer_of_other_variables_is_built_as_it_was_saved(now: str, tmp_path: Path) -> None:
+    def training(model: Any) -> Any:
+        return ckpt(model=model, optimizer=keras_3_adam(*model.trainable_variables))
+
+    before: dict[str, Any] = {}
+    path = save_any(tmp_path, differently(training(chain("abc", before))))
+    layers: dict[str, Any] = {}
+    model = chain(now, layers)
+    layers["a"].trainable = False
+    (found,) = _of_kind(cv.check(training(model), path), Kind.CROSS_WIRED)
+    alone = ckpt(model=model)
+    # Without the optimizer, a model that was shifted meets other values by its own indices.
+    assert ("restore the model alone" in found.remedy) == (now == "abc")
+    alone.restore(path).expect_partial()
+    assert _same(weights(before), weights(layers)) == (now == "abc")
+    layers["a"].trainable = True
+    training(model).restore(path).assert_consumed()
+    assert _same(weights(before), weights(layers))
+
+
+# --- sequences
+
+
+def items(text: str) -> list[Item]:
+    """Return items by letters: a small one looks like itself, a capital one is named, too."""
+    return [
+        Item(i, (letter.lower(),), (letter,) if letter.isupper() else (), letter.isupper())
+        for i, letter in enumerate(text)
+        if letter != "-"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "pairs_of_indices"),
+    [
+        ("ab", "-a-b", [(0, 1), (1, 3)]),
+        ("-a-b", "ab", [(1, 0), (3, 1)]),
+        ("abc", "axbc", [(0, 0), (1, 2), (2, 3)]),
+        ("aaa", "aaaa", [(0, 0), (1, 1), (2, 2)]),
+        ("aaa", "a-a", [(0, 0), (2, 2)]),  # of equal ones those that stay where they were
+        ("ABC", "-CAB", [(0, 2), (1, 3), (2, 1)]),
+        ("ABC", "AC", [(0, 0), (2, 1)]),
+        ("AbbC", "AbCb", [(0, 0), (1, 1), (3, 2)]),
+        ("aB", "-aC", [(0, 1)]),
+        ("a", "-b", [(0, 1)]),
+    ],
+)
+def test_items_that_belong_together(
+    was: str, now: str, pairs_of_indices: list[tuple[int, int]]
+) -> None:
+    assert sorted(aligned(items(was), items(now), {})) == pairs_of_indices
+
+
+def test_long_sequences_are_aligned_in_linear_time() -> None:
+    was, now = items("ab" * 5_000), items("-" + "ab" * 2_500 + "c" + "ab" * 2_500)
+    assert len(dict(aligned(was, now, {}))) >= 5_000
