@@ -23,6 +23,7 @@ _LOADER = Path(__file__).parent / "static" / "loader.js"
 # labextension/src/messages.ts has the same.
 _QUESTION = "ckpt-viz:question"
 _ANSWER = "ckpt-viz:answer"
+_INTERRUPTED = "The kernel was interrupted before it answered. Ask again."
 
 
 class SharedModel(ipywidgets.Widget):  # type: ignore[misc]
@@ -83,7 +84,10 @@ class SharingWidget(anywidget.AnyWidget):
     def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
         """Answer what a view asks. All views hear it; the one that asked knows its `id`."""
         if isinstance(content, dict) and content.get("kind") == _QUESTION:
-            answer, buffers = self._answer(content.get("question"))
+            try:
+                answer, buffers = self._answer(content.get("question"))
+            except KeyboardInterrupt:  # else the browser would wait for an answer in vain
+                answer, buffers = {"error": _INTERRUPTED}, []
             self.send({"kind": _ANSWER, "id": content.get("id"), "answer": answer}, buffers)
 
     def _answer(self, question: Any) -> tuple[Any, list[bytes]]:

@@ -270,6 +270,25 @@ def test_a_widget_that_finds_no_shared_model_is_sent_what_it_holds() -> None:
 
 
 @needs_bundle
+def test_an_interrupted_question_is_answered() -> None:
+    executed(
+        SETUP,
+        """
+        class Interrupted(cv.Explorer):
+            def _answer(self, question):
+                raise KeyboardInterrupt
+        explorer = Interrupted(graph)
+        sent = []
+        explorer.send = lambda content, buffers=None: sent.append(content)
+        explorer._handle_custom_msg({"kind": "ckpt-viz:question", "id": "1", "question": {}}, [])
+        [answer] = sent
+        assert answer["id"] == "1"
+        assert "was interrupted before it answered" in answer["answer"]["error"]
+        """,
+    )
+
+
+@needs_bundle
 @pytest.mark.tf
 @pytest.mark.parametrize("name", GRAPHS)
 def test_ten_explorers_are_at_most_half_as_much_again_as_one(name: str) -> None:

@@ -5,7 +5,7 @@ import type { TranslationBundle } from "@jupyterlab/translation";
 import { type ISignal, Signal } from "@lumino/signaling";
 import LISTING from "../../../../ckpt_viz/listing.py";
 import { whyWords } from "../../text";
-import { evaluate, literal } from "./requests";
+import { evaluate, InterruptedError, literal } from "./requests";
 
 export type Kind =
   | "checkpoint"
@@ -138,6 +138,7 @@ export class LiveObjects {
       }
     } catch (error) {
       problem = whyWords(error);
+      this.#isDue ||= error instanceof InterruptedError; // which was meant for a cell
     }
     this.#isAsking = false;
     if (kernel === this.#kernel) {

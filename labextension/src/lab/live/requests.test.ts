@@ -31,6 +31,17 @@ test("what an expression raises is told by its class", async () => {
   await expect(evaluate(kernel({ status: "abort" }), "1")).rejects.toThrow("status abort");
 });
 
+test("of a kernel that is gone or was interrupted a sentence is told", async () => {
+  const requestExecute = () => ({ done: Promise.reject(new Error("Canceled future")) });
+  const lost = evaluate({ requestExecute: requestExecute as never }, "f()");
+  await expect(lost).rejects.toThrow("The kernel ended or was restarted before it answered.");
+  const stopped = { status: "error", ename: "KeyboardInterrupt", evalue: "" };
+  for (const content of [stopped, ok(stopped)]) {
+    const answer = evaluate(kernel(content), "f()");
+    await expect(answer).rejects.toThrow("The kernel was interrupted before it answered.");
+  }
+});
+
 test("who waits for a busy kernel can stop waiting", async () => {
   const { requestExecute, dispose } = kernel();
   const cancelled = new AbortController();

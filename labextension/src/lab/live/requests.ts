@@ -6,6 +6,8 @@ import type { Kernel, KernelMessage } from "@jupyterlab/services";
 const REPLY = "application/vnd.ckpt-viz.reply+json";
 /** A cell that fails takes along what waits behind it: that is asked again, but not for ever. */
 const TRIES = 5;
+/** The exception that an interrupted kernel raises in what it runs. */
+const INTERRUPT = "KeyboardInterrupt";
 
 type Connection = Pick<Kernel.IKernelConnection, "requestExecute">;
 
@@ -14,6 +16,17 @@ interface Evaluated {
   readonly data?: Readonly<Record<string, unknown>>;
   readonly ename?: string;
   readonly evalue?: string;
+}
+
+const LOST =
+  "The kernel ended or was restarted before it answered. Run the cells again, then ask again.";
+const INTERRUPTED = "The kernel was interrupted before it answered. Ask again.";
+
+/** The kernel runs on, but somebody stopped what it did. */
+export class InterruptedError extends Error {
+  constructor() {
+    super(INTERRUPTED);
+  }
 }
 
 /** What the kernel said went wrong. */
@@ -61,14 +74,24 @@ async function executed(
       reject(new DOMException("", "AbortError"));
     });
   });
-  return (await Promise.race([future.done, cancelled])).content;
+  // JupyterLab gives up its requests to a kernel that is gone, or is another one now.
+  const answered = future.done.catch(() => {
+    throw new Error(LOST);
+  });
+  return (await Promise.race([answered, cancelled])).content;
 }
 
 function dataOf<Data>(content: KernelMessage.IExecuteReplyMsg["content"]): Data {
+  if (content.status === "error" && content.ename === INTERRUPT) {
+    throw new InterruptedError();
+  }
   if (content.status !== "ok") {
     throw new KernelError("KernelError", `the kernel answered with status ${content.status}`);
   }
   const { reply } = content.user_expressions as { readonly reply?: Evaluated };
+  if (reply?.ename === INTERRUPT) {
+    throw new InterruptedError();
+  }
   if (reply?.status !== "ok") {
     throw new KernelError(reply?.ename ?? "KernelError", reply?.evalue ?? "no answer");
   }
