@@ -57,6 +57,10 @@ class ReadLimitError(UnsupportedError):
         self.needs = needs
 
 
+class DeniedError(CkptVizError, PermissionError):
+    """A file or directory is there, but this user may not read it."""
+
+
 class SourceError(CkptVizError, TypeError):
     """What was passed is neither a checkpoint's path nor an object that TensorFlow can track."""
 

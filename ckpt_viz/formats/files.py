@@ -20,7 +20,13 @@ from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
-from ckpt_viz.errors import CkptVizError, FormatError, OutsideError, UnsupportedError
+from ckpt_viz.errors import (
+    CkptVizError,
+    DeniedError,
+    FormatError,
+    OutsideError,
+    UnsupportedError,
+)
 from ckpt_viz.formats import confinement
 
 _MAX_SHOWN = 300  # characters of a path that is too long for a file
@@ -123,14 +129,17 @@ def may_be_read(path: str) -> bool:
 
 
 def is_readable_file(path: str) -> bool:
-    """Return whether a regular file is there that may be read; CkptVizError as `is_file`."""
-    if confinement.current() is None or is_remote(path):
-        return may_be_read(path) and is_file(path)
-    with confinement.unremembered():
-        try:
+    """Return whether a regular file is there that may be read; CkptVizError as `is_file`.
+
+    Of what lies in a directory that this user may not search the answer is no.
+    """
+    try:
+        if confinement.current() is None or is_remote(path):
+            return may_be_read(path) and is_file(path)
+        with confinement.unremembered():
             return is_file(path)
-        except OutsideError:
-            return False
+    except (DeniedError, OutsideError):
+        return False
 
 
 def file_stamp(path: str) -> tuple[int, ...] | None:
@@ -265,7 +274,7 @@ def _describe_local(path: str) -> _Description:
 
 
 def _stat(path: str) -> os.stat_result:
-    with _local_errors(path), confinement.at(path) as place:
+    with _local_errors(path, is_looked_at=True), confinement.at(path) as place:
         return place.stat()
 
 
@@ -303,12 +312,20 @@ def _scanned(place: confinement.Place) -> Iterator[Iterator[os.DirEntry[str]]]:
 
 
 @contextmanager
-def _local_errors(path: str) -> Iterator[None]:
+def _local_errors(path: str, *, is_looked_at: bool = False) -> Iterator[None]:
     try:
         yield
     # A file on the way where a directory should be; a NUL in the path.
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
         raise FileNotFoundError(path) from error
+    except PermissionError as error:
+        # Who may search a directory may look at all that is in it.
+        denied = (os.path.dirname(path) or os.curdir) if is_looked_at else path
+        what = "searched" if is_looked_at else "read"
+        raise DeniedError(
+            f"{denied}: cannot be {what}: permission denied; ask its owner for the permission, or "
+            "open a copy that you may read"
+        ) from error
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:  # no file can have this name
             raise FileNotFoundError(path[:_MAX_SHOWN]) from error

@@ -44,4 +44,6 @@ def _replace(target: Path, data: bytes) -> None:
 def _reason(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return "its directory does not exist"
+    if isinstance(error, PermissionError):
+        return "permission denied; name a file in a directory that you may write to"
     return error.strerror or str(error)

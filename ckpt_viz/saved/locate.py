@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
     CkptVizError,
+    DeniedError,
     OutsideError,
     UnsupportedError,
 )
@@ -311,7 +312,13 @@ def _of_nothing(path: str) -> Location:
     directory, name = split(path)
     if directory and not is_directory(directory):
         raise CheckpointNotFoundError(f"{path}: no such checkpoint, and no directory {directory}")
-    names = _names(directory)
+    try:
+        names = _names(directory)
+    except DeniedError as error:
+        raise CheckpointNotFoundError(
+            f"{path}: no such checkpoint; expected a file {path}{INDEX}, and what else there is "
+            f"cannot be told: {error}"
+        ) from error
     shards = [n for n in names if (m := _V1_SHARD.fullmatch(n)) and m[1] == name]
     v1 = _V1_SHARD.fullmatch(name)
     if v1 is not None or shards:
@@ -357,7 +364,10 @@ def _renamed(found: Location, given: str, resolved: str, kept: tuple[Kept, ...] 
 def _hint(path: str, directory: str | None = None) -> str:
     """Return the checkpoints in a directory, that of the path itself if no other is given."""
     directory = split(path)[0] if directory is None else directory
-    prefixes = [join(directory, name) for name in _prefix_names(directory)]
+    try:
+        prefixes = [join(directory, name) for name in _prefix_names(directory)]
+    except DeniedError:
+        return ""
     close = difflib.get_close_matches(path, prefixes, n=3, cutoff=0.6) or prefixes
     return f"; did you mean {_listed(close)}?" if close else ""
 

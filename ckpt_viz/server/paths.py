@@ -53,6 +53,8 @@ async def _below_root(manager: Any, path: str) -> str:
         is_hidden = not manager.allow_hidden and await ensure_async(
             manager.is_hidden(contents_path)
         )
+        # Jupyter takes a directory for hidden that may not be read; the reader says what is so.
+        is_hidden = is_hidden and not _is_denied(place)
     except HTTPError as error:  # as Jupyter says that it leads out
         raise _outside(path) from error
     except OSError:  # a name that is too long; the reader says so
@@ -67,6 +69,10 @@ async def _below_root(manager: Any, path: str) -> str:
         raise _outside(path)
     # The reader takes a leading ~ for somebody's home.
     return os.path.join(os.curdir, relative) if relative.startswith("~") else relative
+
+
+def _is_denied(place: str) -> bool:
+    return os.path.isdir(place) and not os.access(place, os.R_OK | os.X_OK)
 
 
 def _outside(path: str) -> Refusal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, OutsideError
+from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, DeniedError, OutsideError
 
 
 class Reason(str, Enum):
@@ -13,6 +13,7 @@ class Reason(str, Enum):
     BAD_REQUEST = "bad-request"
     FORBIDDEN = "forbidden"
     OUTSIDE = "outside"
+    DENIED = "denied"
     NOT_FOUND = "not-found"
     CHANGED = "changed"
     TOO_LARGE = "too-large"
@@ -28,6 +29,7 @@ STATUS = {
     Reason.BAD_REQUEST: 400,
     Reason.FORBIDDEN: 403,
     Reason.OUTSIDE: 403,
+    Reason.DENIED: 403,
     Reason.NOT_FOUND: 404,
     Reason.CHANGED: 409,
     Reason.TOO_LARGE: 413,
@@ -56,6 +58,8 @@ def refusal_of(error: Exception) -> Refusal | None:
         return error
     if isinstance(error, OutsideError):
         return Refusal(Reason.OUTSIDE, said)
+    if isinstance(error, DeniedError):
+        return Refusal(Reason.DENIED, said)
     if isinstance(error, CheckpointNotFoundError):
         return Refusal(Reason.NOT_FOUND, said)
     if isinstance(error, FileNotFoundError):  # gone since it was found

@@ -62,7 +62,9 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
         None,
         None,
         f"{run.reading} cannot be read: {said}.",
-        "Copy the whole checkpoint again: the index and every data file.",
+        "Ask the owner of the file for the permission to read it, or restore a copy."
+        if said.endswith("Permission denied")
+        else "Copy the whole checkpoint again: the index and every data file.",
     )
 
 
