@@ -55,15 +55,17 @@ def jupyterlab(
     server_extension: bool = True,
     base_url: str = "",
     token: str = "",
+    port: int = 0,
 ) -> Iterator[Server]:
-    """Serve an empty directory with a JupyterLab that knows no user's settings.
+    """Serve a directory, empty at first, with a JupyterLab that knows no user's settings.
 
     `labextensions` holds extensions that go before the installed ones. The server extension is
     that of today's sources, installed or not. `base_url` begins with a slash and ends without.
+    With the same directory and `port` it starts again where another one was.
     """
     # Else a note in the corner asks whether to fetch news.
     settings = directory / "jupyter_config_dir/lab/user-settings/@jupyterlab/apputils-extension"
-    settings.mkdir(parents=True)
+    settings.mkdir(parents=True, exist_ok=True)
     (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')
     with _jupyter(
         directory,
@@ -73,6 +75,7 @@ def jupyterlab(
         server_extension=server_extension,
         base_url=base_url,
         token=token,
+        port=port,
     ) as server:
         yield server
 
@@ -95,10 +98,11 @@ def _jupyter(
     server_extension: bool = True,
     base_url: str = "",
     token: str = "",
+    port: int = 0,
 ) -> Iterator[Server]:
     root = directory / "root"
-    root.mkdir()
-    port = _free_port()
+    root.mkdir(exist_ok=True)
+    port = port or _free_port()
     server = Server(f"http://127.0.0.1:{port}{base_url}", root, directory / "jupyter.log")
     homes = {
         name: str(directory / name.lower())

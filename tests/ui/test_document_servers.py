@@ -12,11 +12,12 @@ from playwright.sync_api import BrowserContext, Route, expect
 from ckpt_viz.render.payload import VERSION
 from tests import frontend
 from tests.ui import processes
-from tests.ui.file_browser import Files, show_values
+from tests.ui.file_browser import Files, is_ours, show_values
 from tests.ui.jupyter import JupyterLab
 from tests.ui.test_explorer import row
 
 _TOKEN = "a-secret"
+_DOWN_MS = 8_000
 
 
 @pytest.fixture
@@ -61,6 +62,52 @@ def test_below_a_base_url_and_behind_a_token_everything_is_as_elsewhere(
         files.await_tab("ckpt-1 → ckpt-2")
         assert files.complaints == []
         files.lab.shut_down()
+
+
+def test_a_server_that_ends_is_said_and_one_that_starts_again_is_asked_as_before(
+    context: BrowserContext, labextensions: Path, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+    with processes.jupyterlab(tmp_path, labextensions) as server:
+        files = Files(JupyterLab(context.new_page(), server, "restarted"), "restarted")
+        files.write("ckpt-1", "kernel")
+        files.write("ckpt-2", "bias")
+        tab = files.open("ckpt-1.index")
+        files.choose("ckpt-1.index", "ckpt-2.index", menu="Compare Checkpoints")
+        files.await_tab("ckpt-1 → ckpt-2")
+        _bring(files, "ckpt-1.index")
+        row(tab, "kernel").click()
+        show_values(tab)
+    files.page.on("request", lambda one: asked.append(one.url) if is_ours(one) else None)
+    values, problem = tab.locator(".ckv-values"), tab.get_by_role("alert")
+    values.get_by_role("button", name="Read again").click()
+    expect(values).to_contain_text("Jupyter's server does not answer: it has ended")
+    files.toolbar.get_by_role("button").first.click()
+    expect(problem).to_contain_text("Jupyter's server does not answer: it has ended")
+    row(tab, "step").click()  # what is drawn is of use still
+    row(tab, "kernel").click()
+    files.page.wait_for_timeout(_DOWN_MS)
+    assert len(asked) <= 2 + _DOWN_MS / 2_000  # two were asked for, the others look for changes
+    port = int(server.url.rpartition(":")[2])
+    with processes.jupyterlab(tmp_path, labextensions, port=port):
+        dialog = files.page.get_by_role("dialog", name="Server Connection Error")
+        if dialog.is_visible():
+            dialog.get_by_role("button", name="Close").click()
+        problem.get_by_role("button", name="Try again").click()
+        expect(tab.locator(".ckpt-viz-notices")).to_be_empty()
+        show_values(tab)
+        _bring(files, "ckpt-1 → ckpt-2")
+        files.toolbar.get_by_role("button").first.click()
+        expect(files.tab.locator(".ckpt-viz-notices")).to_be_empty()
+        expect(files.tab.locator(".ckv-headline")).to_be_visible()
+        files.open("ckpt-2.index")
+        assert not any(one.startswith("uncaught") for one in files.complaints)
+        files.lab.shut_down()
+
+
+def _bring(files: Files, title: str) -> None:
+    tabs = files.page.locator("#jp-main-dock-panel .lm-TabBar-tab")
+    tabs.get_by_text(title, exact=True).click()
 
 
 @pytest.fixture

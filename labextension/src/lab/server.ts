@@ -144,7 +144,18 @@ export class CheckpointServer {
     const { baseUrl } = this.#settings;
     const url = URLExt.join(baseUrl, "ckpt-viz/api/v1", endpoint);
     const asked = `${url}${URLExt.objectToQueryString(query)}`;
-    return ServerConnection.makeRequest(asked, init, this.#settings);
+    try {
+      return await ServerConnection.makeRequest(asked, init, this.#settings);
+    } catch (error) {
+      if (error instanceof ServerConnection.NetworkError) {
+        throw new Error(
+          this.#trans.__(
+            "Jupyter's server does not answer: it has ended, or the network is down. Try again once it runs.",
+          ),
+        );
+      }
+      throw error;
+    }
   }
 
   async #whyNot(response: Response): Promise<string> {
