@@ -51,6 +51,38 @@ describe("a payload that is not as agreed is refused with its reason", () => {
       }),
       /lacks section role/,
     ));
+  it.each(["null", "7", "[]", '{"version": {"toString": 1}}'])("a header that is %s", (text) => {
+    const head = Buffer.alloc(12 + text.length);
+    head.write(`ckptviz\0`, "latin1");
+    head.writeUInt32LE(text.length, 8);
+    head.write(text, 12);
+    return says(gzipSync(head), /has version .+, this ckpt-viz reads version 1/);
+  });
+  it.each([null, "role", { name: { toString: 1 }, type: "int32" }, { name: "role" }])(
+    "a section that is listed as %j",
+    (listed) =>
+      says(
+        withHeader((header) => {
+          (header.sections as unknown[])[0] = listed;
+        }),
+        /has a header without/,
+      ),
+  );
+  it.each(["__proto__", "constructor", "int64"])("a section of type %s", (type) =>
+    says(
+      withHeader((header) => {
+        (header.sections as { type: string }[])[0]!.type = type;
+      }),
+      /has section role of a type that is not known/,
+    ),
+  );
+  it("a section without a length", () =>
+    says(
+      withHeader((header) => {
+        (header.sections as { length: unknown }[])[0]!.length = { toString: 1 };
+      }),
+      /has section role with length \{"toString":1\}/,
+    ));
   it("an endless section", () =>
     says(
       withHeader((header) => {

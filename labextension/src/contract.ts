@@ -82,6 +82,18 @@ export interface OverlayPayload {
 
 export type Column = Uint8Array | Int32Array | Float64Array;
 
+interface ColumnType {
+  readonly BYTES_PER_ELEMENT: number;
+  new (buffer: ArrayBuffer, offset: number, length: number): Column;
+}
+
+// Typed arrays have the machine's byte order; every machine with a browser is little-endian.
+const COLUMN_TYPES: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
+  ["uint8", Uint8Array],
+  ["int32", Int32Array],
+  ["float64", Float64Array],
+]);
+
 /** What each column holds, and how many of them: one per node, edge, attribute, slot, ... */
 const COLUMNS = {
   role: ["role", "node"],
@@ -295,16 +307,18 @@ function readHeader(bytes: Uint8Array): { header: Header; start: number } {
   } catch (error) {
     fail(`has a header that is no JSON: ${String(error)}`);
   }
-  require(header.version ===
-    VERSION, `has version ${String(header.version)}, this ckpt-viz reads version ${VERSION}; install the same version in the kernel and in JupyterLab`);
+  // Not each JSON value has a member, or can become a text by itself.
+  require(header?.version ===
+    VERSION, `has version ${JSON.stringify(header?.version)}, this ckpt-viz reads version ${VERSION}; install the same version in the kernel and in JupyterLab`);
   require(typeof header.title === "string" &&
     (header.origin === "live" || header.origin === "saved") &&
     isStrings(header.notes) &&
     Array.isArray(header.roles) &&
     header.roles.every((role) => ROLES.includes(role)) &&
     isStrings(header.slot_rules) &&
-    Array.isArray(
-      header.sections,
+    Array.isArray(header.sections) &&
+    header.sections.every(
+      (one) => typeof one?.name === "string" && typeof one.type === "string",
     ), "has a header without title, origin, notes, roles, slot rules or sections");
   return { header, start: padded(end) };
 }
@@ -317,32 +331,16 @@ function cutSections(bytes: Uint8Array, header: Header, start: number): Sections
   const sections = new Map<string, Column>();
   let offset = start;
   for (const { name, type, length } of header.sections) {
-    const size = elementSize(type);
-    require(size !== undefined, `has section ${name} of a type that is not known, ${type}`);
+    const Type = COLUMN_TYPES.get(type);
+    require(Type !== undefined, `has section ${name} of a type that is not known, ${type}`);
     require(Number.isSafeInteger(length) &&
-      length >= 0, `has section ${name} with length ${length}`);
-    const end = offset + length * size;
+      length >= 0, `has section ${name} with length ${JSON.stringify(length)}`);
+    const end = offset + length * Type.BYTES_PER_ELEMENT;
     require(end <= bytes.length, `has ${bytes.length} bytes, but section ${name} ends at ${end}`);
-    sections.set(name, column(type, bytes.buffer as ArrayBuffer, offset, length));
+    sections.set(name, new Type(bytes.buffer as ArrayBuffer, offset, length));
     offset = padded(end);
   }
   return sections;
-}
-
-// Typed arrays have the machine's byte order; every machine with a browser is little-endian.
-function column(type: string, buffer: ArrayBuffer, offset: number, length: number): Column {
-  switch (type) {
-    case "uint8":
-      return new Uint8Array(buffer, offset, length);
-    case "int32":
-      return new Int32Array(buffer, offset, length);
-    default:
-      return new Float64Array(buffer, offset, length);
-  }
-}
-
-function elementSize(type: string): number | undefined {
-  return ({ uint8: 1, int32: 4, float64: 8 } as Readonly<Record<string, number>>)[type];
 }
 
 function section(sections: Sections, name: string): Column {

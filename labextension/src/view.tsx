@@ -32,7 +32,7 @@ import {
   type State,
 } from "./state";
 import * as WORDS from "./strings";
-import { whyWords } from "./text";
+import { sentenceText, whyWords } from "./text";
 import { type Engine, type LoadGraphviz, makeEngine } from "./textbook/engine";
 import { chunkCount, chunkLabel, matchWords, sentence } from "./words";
 
@@ -164,7 +164,7 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
         }
       } catch (error) {
         if (number === payloads) {
-          problem = whyWords(error);
+          problem = sentenceText(whyWords(error));
           draw();
         }
       } finally {

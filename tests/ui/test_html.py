@@ -1,12 +1,17 @@
 """The explorer in a file, opened in a real Chromium without a network."""
 
+import base64
+import gzip
+import random
+import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from ckpt_viz.render import payload
 from ckpt_viz.render.html import to_html
 from ckpt_viz.render.writing import write_text
 from tests import frontend
@@ -110,4 +115,55 @@ def test_file_without_scripts_is_the_static_outline(browser: Browser, tmp_path: 
     assert box is not None
     assert box["y"] == 0
     assert "rgb" in picture.locator(".back").evaluate("e => getComputedStyle(e).fill")
+    context.close()
+
+
+_MUTANTS = 24
+
+
+def _mutants(count: int) -> Iterator[bytes]:
+    """Yield damaged payloads; labextension/src/fuzz.test.ts has thousands, and more kinds."""
+    chance = random.Random(5)
+    whole = gzip.decompress(payload.encode(keras3_adam()))
+    after_header = 12 + int.from_bytes(whole[8:12], "little")
+    for header in (b"null", b"7", b"[]", b'{"version": 1, "sections": [null]}'):
+        yield gzip.compress(whole[:8] + struct.pack("<I", len(header)) + header)
+    yield b""
+    yield gzip.compress(whole)[:-20]
+    yield gzip.compress(whole.replace(b'"role"', b'"__proto__"', 1))
+    yield gzip.compress(whole.replace(b'"int32"', b'"__proto__"'))
+    for _ in range(count - 8):
+        damaged = bytearray(whole)
+        for _ in range(chance.randint(1, 3)):
+            damaged[chance.randrange(after_header, len(whole))] = chance.choice((0, 1, 7, 127, 255))
+        yield gzip.compress(damaged[: chance.choice((len(whole), chance.randrange(len(whole))))])
+
+
+def test_damaged_payloads_show_a_graph_or_a_sentence_and_nothing_else_happens(
+    browser: Browser, tmp_path: Path
+) -> None:
+    context = browser.new_context(offline=True)
+    html = to_html(keras3_adam())
+    encoded = base64.b64encode(payload.encode(keras3_adam())).decode()
+    assert encoded in html
+    frames = []
+    for number, damaged in enumerate(_mutants(_MUTANTS)):
+        page = html.replace(encoded, base64.b64encode(damaged).decode())
+        write_text(tmp_path / f"{number}.html", page)
+        frames.append(f"<iframe src={number}.html width=1000 height=500></iframe>")
+    opened = _Opened(context, tmp_path / "all.html", "".join(frames))
+    said = []
+    for frame in opened.page.frames[1:]:
+        shown = frame.locator(".ckpt-viz").locator("[role=treegrid], [role=alert]").first
+        expect(shown).to_be_visible()
+        if shown.get_attribute("role") == "alert":
+            said.append(shown.inner_text())
+        else:
+            frame.get_by_role("row").nth(1).click()
+            expect(frame.get_by_role("row").nth(1)).to_have_attribute("aria-selected", "true")
+    assert 8 <= len(said) < _MUTANTS
+    assert all(one.startswith("The graph cannot be shown: the payload ") for one in said)
+    assert opened.said == []
+    addresses = {opened.address, *(frame.url for frame in opened.page.frames)}
+    assert set(opened.requests) == addresses
     context.close()

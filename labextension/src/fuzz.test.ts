@@ -1,0 +1,293 @@
+/** Whatever a payload holds, it is refused with a reason or can be looked at from all sides. */
+
+import { gunzipSync, gzipSync } from "node:zlib";
+import { expect, it } from "vitest";
+import { decode, NODE_STATES, PayloadError } from "./contract";
+import { type Graph, makeGraph } from "./graph";
+import { FIXTURES, payload } from "./graphs.test-data";
+import { linksOf } from "./layout/links";
+import { bytesBelow } from "./layout/totals";
+import { problemSentence } from "./signs";
+import { type Action, initialState, reduce } from "./state";
+import { toDot } from "./textbook/dot";
+import { isTooMany, partInSight, sizesOf } from "./textbook/part";
+import {
+  boxText,
+  bytesWords,
+  dtypeCell,
+  edgeText,
+  problemWords,
+  sentence,
+  shapeCell,
+  shapeWords,
+  sharedWords,
+  typeWords,
+  valueWords,
+} from "./words";
+
+const MUTANTS = Number(process.env.CKPT_VIZ_MUTANTS ?? 400);
+const WIDTHS = { box: () => 80, label: () => 40 };
+/** Of one mutant; the fixtures have some twenty nodes. */
+const MAX_MS = 2_000;
+
+type Json = Record<string, unknown>;
+interface Section {
+  name: string;
+  type: string;
+  data: Buffer;
+  /** What the header says, where it lies. */
+  length?: unknown;
+}
+interface Parts {
+  header: Json;
+  sections: Section[];
+}
+
+/** The same numbers for the same seed (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let a = seed;
+  return () => {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const SIZES: Readonly<Record<string, number>> = { uint8: 1, int32: 4, float64: 8 };
+const padded = (size: number) => Math.ceil(size / 8) * 8;
+
+function parted(name: string): Parts {
+  const bytes = gunzipSync(payload(name));
+  const end = 12 + bytes.readUInt32LE(8);
+  const { sections: listed, ...header } = JSON.parse(bytes.toString("utf8", 12, end)) as Json & {
+    readonly sections: readonly { name: string; type: string; length: number }[];
+  };
+  let offset = padded(end);
+  const sections = listed.map(({ name: of, type, length }) => {
+    const size = length * (SIZES[type] ?? 1);
+    const data = Buffer.from(bytes.subarray(offset, offset + size));
+    offset += padded(size);
+    return { name: of, type, data };
+  });
+  return { header, sections };
+}
+
+/** As it is sent; `said` is what its header becomes. */
+function joined({ header, sections }: Parts, said = (whole: Json): unknown => whole): Buffer {
+  const listed = sections.map(({ name, type, data, length }) => ({
+    name,
+    type,
+    length: length ?? data.length / (SIZES[type] ?? 1),
+  }));
+  const text = Buffer.from(JSON.stringify(said({ ...header, sections: listed })));
+  const head = Buffer.alloc(padded(12 + text.length));
+  head.write("ckptviz\0", "latin1");
+  head.writeUInt32LE(text.length, 8);
+  text.copy(head, 12);
+  const columns = sections.map(({ data }) => {
+    const column = Buffer.alloc(padded(data.length));
+    data.copy(column);
+    return column;
+  });
+  return Buffer.concat([head, ...columns]);
+}
+
+/** Numbers and names that programs stumble over. */
+const INTEGERS = [0, 1, -1, -2, 2, 7, 127, 255, 65_536, 2 ** 30, 2 ** 31 - 1, -(2 ** 31)];
+const NUMBERS = [...INTEGERS, Number.NaN, Number.POSITIVE_INFINITY, -1e308, 1e308, 0.5, 2 ** 53];
+const NAMES = ["__proto__", "constructor", "toString", "length", "", "\0", "a".repeat(100_000)];
+const VALUES = [null, true, -1, 0.5, 1e308, ...NAMES, [], {}, [null], [[]], { a: 1 }];
+
+type Mutate = (random: () => number) => Buffer;
+
+/** A damaged payload: one that has been thought of, or blind damage to bytes. */
+function mutations(name: string): readonly Mutate[] {
+  const picked = <T>(random: () => number, items: readonly T[]): T =>
+    items[Math.floor(random() * items.length)] as T;
+  const column = (random: () => number, type: string, parts: Parts): Buffer => {
+    const filled = parts.sections.filter((one) => one.type === type && one.data.length > 0);
+    return filled.length === 0 ? Buffer.alloc(8) : picked(random, filled).data;
+  };
+  const changed =
+    (change: (parts: Parts, random: () => number) => void): Mutate =>
+    (random) => {
+      const parts = parted(name);
+      const times = 1 + Math.floor(random() * 3);
+      for (let time = 0; time < times; time++) {
+        change(parts, random);
+      }
+      return joined(parts);
+    };
+  const set = (parts: Parts, of: string, values: readonly number[]) => {
+    const found = parts.sections.find((one) => one.name === of);
+    if (found !== undefined) {
+      found.data = Buffer.from(Int32Array.from(values).buffer);
+      found.type = "int32";
+    }
+  };
+  const read = (parts: Parts, of: string): number[] => {
+    const data = parts.sections.find((one) => one.name === of)?.data ?? Buffer.alloc(0);
+    return Array.from({ length: data.length / 4 }, (_, place) => data.readInt32LE(place * 4));
+  };
+  return [
+    (random) => {
+      const bytes = gunzipSync(payload(name));
+      for (let left = 1 + random() * 4; left > 0; left--) {
+        bytes[Math.floor(random() * bytes.length)] = Math.floor(random() * 256);
+      }
+      return bytes;
+    },
+    (random) => {
+      const bytes = gunzipSync(payload(name));
+      return bytes.subarray(0, Math.floor(random() * bytes.length));
+    },
+    (random) => joined(parted(name), () => picked(random, VALUES)),
+    (random) => joined(parted(name), (header) => ({ ...header, sections: picked(random, VALUES) })),
+    changed(({ header }, random) => {
+      header[picked(random, Object.keys(header))] = picked(random, VALUES);
+    }),
+    changed(({ header }, random) => {
+      const overlay = header.overlay;
+      if (typeof overlay === "object" && overlay !== null && !Array.isArray(overlay)) {
+        (overlay as Json)[picked(random, Object.keys(overlay))] = picked(random, [
+          ...VALUES,
+          [{ name: "__proto__", passes: false }],
+          NODE_STATES,
+        ]);
+      }
+    }),
+    changed(({ sections }, random) => {
+      picked(random, sections).name = picked(random, NAMES.slice(0, 6));
+    }),
+    changed(({ sections }, random) => {
+      picked(random, sections).type = picked(random, [...NAMES.slice(0, 6), ...Object.keys(SIZES)]);
+    }),
+    changed(({ sections }, random) => {
+      picked(random, sections).length = picked(random, [...NUMBERS, "3", null, [3]]);
+    }),
+    changed(({ sections }, random) => {
+      const one = picked(random, sections);
+      one.data = one.data.subarray(0, Math.floor((random() * one.data.length) / 8) * 8);
+    }),
+    changed((parts, random) => {
+      const data = column(random, "int32", parts);
+      const place = Math.floor((random() * data.length) / 4) * 4;
+      data.writeInt32LE(picked(random, [...INTEGERS, Math.floor(random() * 20)]), place);
+    }),
+    changed((parts, random) => {
+      const data = column(random, "float64", parts);
+      data.writeDoubleLE(picked(random, NUMBERS), Math.floor((random() * data.length) / 8) * 8);
+    }),
+    changed((parts, random) => {
+      const data = column(random, "uint8", parts);
+      data[Math.floor(random() * data.length)] = Math.floor(random() * 256);
+    }),
+    // What is allowed to lead anywhere leads in circles.
+    changed((parts, random) => {
+      const of = picked(random, ["first_parent", "child_node", "overlay_other_place"]);
+      const size = read(parts, "tree_order").length;
+      set(
+        parts,
+        of,
+        read(parts, of).map((id) => (id < 0 ? id : Math.floor(random() * size))),
+      );
+    }),
+    changed((parts, random) => {
+      const of = picked(random, ["tree_parent", "tree_order"]);
+      const size = read(parts, "tree_order").length;
+      set(
+        parts,
+        of,
+        read(parts, of).map(() => Math.floor(random() * (size + 1)) - 1),
+      );
+    }),
+    changed((parts, random) => {
+      const sizes = read(parts, "string_length");
+      const place = Math.floor(random() * sizes.length);
+      sizes[place] = picked(random, INTEGERS);
+      set(parts, "string_length", sizes);
+    }),
+  ];
+}
+
+/** Asks for all that the views ask for. */
+function lookAt(graph: Graph): void {
+  const ids = Array.from({ length: graph.size }, (_, id) => id);
+  for (const id of ids) {
+    graph.name(id);
+    sentence(graph, id);
+    boxText(graph, id);
+    edgeText(graph, id);
+    typeWords(graph, id);
+    shapeCell(graph, id);
+    dtypeCell(graph, id);
+    valueWords(graph, id);
+    problemWords(graph, id);
+    sharedWords(graph, id);
+    bytesWords(bytesBelow(graph, id));
+    graph.attributes(id).map(shapeWords);
+    graph.notSaved(id);
+    linksOf(graph, id);
+    graph.overlay?.below(id);
+    graph.overlay?.problemsOf(id);
+  }
+  for (let problem = 0; problem < (graph.overlay?.problemCount ?? 0); problem++) {
+    if (graph.overlay !== null) {
+      problemSentence(graph.overlay, problem);
+    }
+  }
+  const actions: readonly Action[] = [
+    { type: "resize", width: 800, height: 600 },
+    { type: "showBookkeeping", shows: true },
+    { type: "setExpanded", expanded: ids },
+    ...ids.map((id): Action => ({ type: "select", id })),
+    { type: "toggleSlots" },
+    { type: "stepAlias" },
+    { type: "stepProblem", by: 1 },
+    { type: "showOnlyProblems", only: true },
+    { type: "search", query: "is:shared or size>1 or near:(root)~2 or dtype:float32" },
+    { type: "setMode", mode: "filter" },
+    { type: "stepMatch", by: 1 },
+    { type: "focusSelected" },
+    { type: "fit" },
+    { type: "load", graph },
+  ];
+  let state = initialState(graph, () => WIDTHS);
+  for (const action of actions) {
+    state = reduce(state, action);
+    const part = partInSight(state);
+    if (!isTooMany(part)) {
+      toDot(sizesOf(part, 24, { box: WIDTHS.box, name: () => 40 }));
+    }
+  }
+}
+
+it("ends every mutant in a graph that can be looked at, or in one clear error", async () => {
+  const random = randomFrom(1);
+  const kinds = FIXTURES.flatMap(mutations);
+  const seen = { graphs: 0, errors: 0, slowest: 0 };
+  for (let number = 0; number < MUTANTS; number++) {
+    const kind = number < kinds.length ? number : Math.floor(random() * kinds.length);
+    const bytes = kinds[kind]?.(random) ?? Buffer.alloc(0);
+    const start = performance.now();
+    try {
+      const graph = makeGraph(await decode(gzipSync(bytes, { level: 1 })));
+      seen.graphs += 1;
+      lookAt(graph);
+    } catch (error) {
+      if (!(error instanceof PayloadError)) {
+        throw new Error(`mutant ${number}, kind ${kind}: ${String(error)}`, { cause: error });
+      }
+      expect(error.message).toMatch(/^The graph cannot be shown: the payload .{3,}\.$/s);
+      seen.errors += 1;
+    }
+    seen.slowest = Math.max(seen.slowest, performance.now() - start);
+  }
+  expect(seen.graphs).toBeGreaterThan(MUTANTS / 20);
+  expect(seen.errors).toBeGreaterThan(MUTANTS / 20);
+  expect(seen.slowest).toBeLessThan(MAX_MS);
+  if (MUTANTS > 1000) {
+    console.log(seen);
+  }
+}, 600_000);
