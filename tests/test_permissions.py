@@ -52,6 +52,7 @@ def place() -> Iterator[Path]:
         cv.graph(place).beginning("a", 1)  # what is imported later may not be readable then
         CliRunner().invoke(main, ["show", name, "--svg", str(place / "a.svg")])
         yield place
+        os.chown(place, os.getuid(), os.getgid())
         os.chmod(place, 0o755)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from ckpt_viz.server.handlers import API, handlers_below
 from ckpt_viz.server.options import CkptViz
 from ckpt_viz.server.service import Service
 from tests.server.conftest import BASE_URL, Ask
+from tests.tables import floats, write_bundle
 
 ENDPOINTS = handlers_below("/", Service(CkptViz(), "1"))
 NAMES = [url.rpartition("/")[2] for url, *_ in ENDPOINTS]
@@ -101,3 +104,23 @@ async def test_polling_does_not_count_as_work(send: Ask, jp_serverapp: Any, root
     assert settings.get("api_last_activity") == before
     await send("version")
     assert settings["api_last_activity"] != before
+
+
+@pytest.mark.parametrize(
+    ("denied", "mode", "asked"),
+    [("run", 0, "run"), ("run", 0, "run/ckpt-1"), ("run/ckpt-1.index", 0, "run")],
+)
+async def test_what_the_server_may_not_read_is_denied_and_neither_hidden_nor_a_failure(
+    denied: str, mode: int, asked: str, root: Path, ask: Ask
+) -> None:
+    (root / "run").mkdir()
+    write_bundle(root / "run/ckpt-1", {"a": floats(1.0)})
+    os.chmod(root / denied, mode)
+    try:
+        if os.access(root / denied, os.R_OK):
+            pytest.skip("this user may read everything")
+        told = await ask("graph", path=asked)
+    finally:
+        os.chmod(root / denied, 0o755)
+    assert (told.status, told.json["reason"]) == (403, "denied")
+    assert told.json["message"].startswith(f"{denied}: cannot be ")

@@ -11,15 +11,8 @@ import pytest
 from jupyter_core.utils import ensure_async
 
 from ckpt_viz.server import slim_notebooks
-from tests.server.test_slim_notebooks import (
-    OTHERS,
-    PAYLOAD,
-    SLIDER,
-    STATE,
-    explorer,
-    notebook,
-    shown,
-)
+from tests.server.test_slim_notebooks import OTHERS, PAYLOAD, SLIDER, explorer, notebook, shown
+from tests.test_outputs import STATE
 
 
 @pytest.mark.parametrize(
@@ -77,9 +70,8 @@ async def test_saves_of_one_notebook_at_a_time_neither_mix_nor_lose_cells(
         assert content == json.loads(json.dumps(slim_notebooks.slimmed(sent)))
         assert len(content["cells"]) == len(sent["cells"])
         assert set(content["metadata"]["widgets"][STATE]["state"]) == set(SLIDER)
-    assert {content["cells"][0]["source"] for content in written} == {
-        f"writer {n}" for n in range(8)
-    }
+    sources = {content["cells"][0]["source"] for content in written}
+    assert sources == {f"writer {number}" for number in range(8)}
 
 
 def test_threads_that_slim_one_notebook_leave_it_as_it_is() -> None:
