@@ -198,11 +198,12 @@ def test_the_server_refuses_with_a_reason_and_names_no_place_above_its_root(
     read_page(whole, 1 << 20)
     etag_of(whole, "1", 1 << 20)
     looked_at = () if denied == _INDEX else (lambda: etag_of(where, "1", 1 << 20),)
-    for read in (lambda: read_page(where, 1 << 20), *looked_at):
-        with _denied(place, denied, mode), pytest.raises(CkptVizError) as raised:
-            read()
-        refusal = refusal_of(raised.value)
-        assert refusal is not None
-        assert STATUS[refusal.reason] == status
-        assert "permission denied; ask its owner" in refusal.message
-        assert str(place) not in refusal.message
+    with _denied(place, denied, mode):
+        for read in (lambda: read_page(where, 1 << 20), *looked_at):
+            with pytest.raises(CkptVizError) as raised:
+                read()
+            refusal = refusal_of(raised.value)
+            assert refusal is not None
+            assert STATUS[refusal.reason] == status
+            assert "permission denied; ask its owner" in refusal.message
+            assert str(place) not in refusal.message
