@@ -129,7 +129,7 @@ def test_a_copied_directory_is_read_whoever_may_enter_the_one_that_it_names(plac
             graph = cv.graph(copied)
     assert graph.title == f"{copied}/ckpt-2"
     assert graph.provenance is not None
-    assert [one.exists for one in graph.provenance.kept] == [False, True]
+    assert [one.exists for one in graph.provenance.kept if one.is_named] == [False, True]
 
 
 @pytest.mark.parametrize("option", ["--svg", "--dot", "--html"])
@@ -190,7 +190,7 @@ def test_the_server_refuses_with_a_reason_and_names_no_place_above_its_root(
     denied: str, mode: int, asked: str, status: int, place: Path
 ) -> None:
     from ckpt_viz.server.graphs import etag_of, read_page
-    from ckpt_viz.server.paths import Asked
+    from ckpt_viz.server.messages import Asked
     from ckpt_viz.server.refusals import STATUS, refusal_of
 
     where = Asked(str(place), False, asked, None)
