@@ -236,11 +236,12 @@ class Case:
         """Return the saved node that was bound to the wrong object, where a value is astray.
 
         The node itself, or the one that stands in its place. None if the value merely finds no
-        object.
+        object, or has one in common with a value that is in its place.
         """
         if self.bound.get(node) is not None and self.bound[node] not in self.counterparts[node]:
             return node
-        return self.source_of.get(self.counterparts[node][0])
+        other = self.source_of.get(self.counterparts[node][0])
+        return other if other is not None and other not in self.in_place[0] else None
 
     def misleading_optimizer(self, node: int) -> int | None:
         """Return the saved optimizer by whose list a value is led astray; None if by none."""
