@@ -25,12 +25,15 @@ def uncollected(work: Callable[[], T]) -> T:
     if before[0] in (0, _PAUSED):  # off already, or another thread pauses it
         return work()
     try:
-        gc.set_threshold(_PAUSED, *before[1:])
-        return work()
-    finally:
         try:
-            if gc.get_threshold()[0] == _PAUSED:
-                gc.set_threshold(*before)
-        except BaseException:  # an interrupt at this very moment
-            gc.set_threshold(*before)
-            raise
+            gc.set_threshold(_PAUSED, *before[1:])
+            return work()
+        finally:
+            _resume(before)
+    finally:
+        _resume(before)  # an interrupt may have come in the middle of the first time
+
+
+def _resume(thresholds: tuple[int, int, int]) -> None:
+    if gc.get_threshold()[0] == _PAUSED:
+        gc.set_threshold(*thresholds)
