@@ -26,7 +26,7 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
             "nothing"
         )
         yield Finding(
-            Severity.ERROR if raised is not None else Severity.FAIL,
+            _severity(run),
             Kind.WRONG_PATH,
             None,
             None,
@@ -74,7 +74,7 @@ def no_checkpoint(run: DryRun) -> Iterator[Finding]:
         raised = run.verdicts.restore
         does = f"raises {raised.type}" if raised is not None else "returns, and restores nothing"
         yield Finding(
-            Severity.FAIL if raised is None else Severity.ERROR,
+            _severity(run),
             Kind.WRONG_PATH,
             None,
             None,
@@ -82,6 +82,15 @@ def no_checkpoint(run: DryRun) -> Iterator[Finding]:
             "Look at what tf.train.latest_checkpoint() was given: it returns None for a directory "
             "without a `checkpoint` file, or of which that file names what is gone.",
         )
+
+
+def _severity(run: DryRun) -> Severity:
+    verdicts = run.verdicts
+    if verdicts.restore is not None:
+        return Severity.ERROR
+    fails = any((verdicts.consumed, verdicts.existing, verdicts.nontrivial))
+    # A program without values passes every assert, though nothing was read.
+    return Severity.FAIL if fails else Severity.WARNING
 
 
 def _gives(outcome: DryRun) -> str:
