@@ -25,6 +25,7 @@ from ckpt_viz.errors import (
 from ckpt_viz.formats.bundle import MAX_INDEX_BYTES, Bundle, Entry, open_bundle
 from ckpt_viz.formats.slices import Slice
 from ckpt_viz.formats.sstable import read_table
+from ckpt_viz.words import printable
 from tests.tables import (
     FLOAT32,
     INT32,
@@ -131,7 +132,8 @@ def test_missing_checkpoint_names_prefix_and_expected_file(tmp_path: Path) -> No
     for prefix in (missing, f"{missing}\0", f"{__file__}/ckpt-7"):
         with pytest.raises(CheckpointNotFoundError) as caught:
             open_bundle(prefix)
-        assert str(caught.value) == f"{prefix}: no such checkpoint; expected a file {prefix}.index"
+        name = printable(prefix)
+        assert str(caught.value) == f"{name}: no such checkpoint; expected a file {name}.index"
 
 
 def test_directory_or_pipe_in_place_of_the_index_is_refused(tmp_path: Path) -> None:
