@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -257,6 +257,11 @@ class Made:
     variables: dict[Key, Any]
     looks: dict[str, tuple[object, ...]]
     order: list[str] = field(default_factory=list)
+    holders: dict[str, str] = field(default_factory=dict)
+
+    def held(self, holder: str, roles: set[str]) -> int:
+        """Return how many of these roles the model of a role holds itself."""
+        return sum(self.holders.get(role) == holder for role in roles)
 
 
 class _Maker:
@@ -266,6 +271,7 @@ class _Maker:
         self.keras, self.program = keras, program
         self.layers: dict[str, Any] = {}
         self.specs: dict[str, Layer] = {}
+        self.holders: dict[str, str] = {}
 
     def make(self) -> Made:
         import tensorflow as tf
@@ -289,19 +295,26 @@ class _Maker:
         if optimizer is not None:
             variables |= self._slots(optimizer, variables)
         looks = {role: self._look(role) for role in self.layers}
-        return Made(tf.train.Checkpoint(**children), variables, looks, list(self.layers))
+        checkpoint = tf.train.Checkpoint(**children)
+        return Made(checkpoint, variables, looks, list(self.layers), self.holders)
+
+    @property
+    def _is_flat(self) -> bool:
+        """Whether only the optimizer's list leads to the layers: Keras 3 tracks no other."""
+        return self.program.form == "subclassed_with_a_list" and self.keras.__name__ == "keras"
 
     def _look(self, role: str) -> tuple[object, ...]:
         spec, layer = self.specs[role], self.layers[role]
         shapes = [tuple(v.shape) for v in layer.weights]
         return spec.kind, tuple(shapes), spec.name
 
-    def _layer(self, spec: Layer) -> Any:
+    def _layer(self, spec: Layer, holder: str = "") -> Any:
         layers = self.keras.layers
         how = {"name": spec.name} if spec.name else {}
         if spec.kind == "nested":
-            made = self.keras.Sequential([self._layer(one) for one in spec.inner], **how)
+            made = self.keras.Sequential([self._layer(one, spec.role) for one in spec.inner], **how)
         else:
+            self.holders[spec.role] = "" if self._is_flat else holder
             made = {
                 "dense": lambda: layers.Dense(spec.units, **how),
                 "norm": lambda: layers.LayerNormalization(**how),
@@ -568,31 +581,44 @@ def _judge(
     # A saved graph has the nodes of the live one that it was written from, by the same ids.
     both = objects.keys() & nodes.keys()
     told: set[Key] = set()
-    unknowable = _unknowable(was, now, check)
+    unknowable = _unknowable(_within(was, nodes), _within(now, objects), check)
+    maybe: set[Key] = set()
+    for finding in check.findings:
+        if finding.kind is Kind.UNKNOWABLE:
+            named = {k for k in both if objects[k] in finding.objects or nodes[k] in finding.nodes}
+            maybe |= {key for key in named if key[0] in unknowable}
+            if named and not any(key[0] in unknowable for key in named):
+                outcome.false.append(finding)
     for finding in crossing:
         named = {k for k in both if objects[k] in finding.objects or nodes[k] in finding.nodes}
         told |= named
         # A slot that is right beside a variable that is wrong is astray, too.
         is_new = any(objects[key] in finding.objects for key in filled)
-        if named and all(key[0] in unknowable for key in named):
-            continue
         if not is_new and not any(key in astray or key[:2] in astray for key in named):
             outcome.false.append(finding)
     for key in outcome.wrong:
-        if not {key, key[:2]} & told and key[0] not in unknowable:
+        is_told = {key, key[:2]} & (told | maybe)
+        if not is_told and unknowable.get(key[0], True):
             outcome.untold.append(key)
     for key in outcome.lost - told:
         if not any(objects[key] in f.objects or nodes[key] in f.nodes for f in alarms):
             outcome.untold.append(key)
 
 
-def _unknowable(was: Made, now: Made, check: RestoreCheck) -> set[str]:
-    """Return the roles that a program itself does not tell apart.
+def _within(made: Made, nodes: Mapping[Key, int]) -> Made:
+    """Return what a program made, without the roles that its graph does not lead to."""
+    roles = {key[0] for key in nodes}
+    return replace(made, order=[role for role in made.order if role in roles])
+
+
+def _unknowable(was: Made, now: Made, check: RestoreCheck) -> dict[str, bool]:
+    """Return the roles that a program itself does not tell apart, and whether that can be told.
 
     Layers that look alike and that Keras names: which is which, no restore can know once some of
-    them are gone, new or in another order.
+    them are gone, new or in another order. Where a model has as many of them as before, not even
+    that something has changed.
     """
-    found: set[str] = set()
+    found: dict[str, bool] = {}
     texts = [_full_names(graph) for graph in (check.saved, check.live) if graph is not None]
 
     def known(look: tuple[object, ...]) -> tuple[object, ...]:
@@ -615,7 +641,17 @@ def _unknowable(was: Made, now: Made, check: RestoreCheck) -> set[str]:
                 [r for r in made.order if anonymous(made.looks[r]) == look] for made in (was, now)
             ]
             if roles[0] != roles[1]:
-                found.update(*roles)
+                every_role = {*roles[0], *roles[1]}
+                holders = {made.holders.get(role, "") for role in every_role for made in (was, now)}
+                others = {
+                    holder
+                    for holder in holders
+                    if was.held(holder, {*roles[0]}) != now.held(holder, {*roles[1]})
+                }
+                found |= {
+                    role: bool({was.holders.get(role), now.holders.get(role)} & others)
+                    for role in every_role
+                }
     return found
 
 

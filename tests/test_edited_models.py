@@ -104,7 +104,7 @@ def test_an_optimizer_of_other_variables_is_built_as_it_was_saved(now: str, tmp_
 def items(text: str) -> list[Item]:
     """Return items by letters: a small one looks like itself, a capital one is named, too."""
     return [
-        Item(i, (letter.lower(),), (letter,) if letter.isupper() else (), letter.isupper())
+        Item(i, i, (letter.lower(),), (letter,) if letter.isupper() else (), letter.isupper())
         for i, letter in enumerate(text)
         if letter != "-"
     ]
@@ -122,15 +122,19 @@ def items(text: str) -> list[Item]:
         ("ABC", "AC", [(0, 0), (2, 1)]),
         ("AbbC", "AbCb", [(0, 0), (1, 1), (3, 2)]),
         ("aB", "-aC", [(0, 1)]),
+        ("aaa", "aAaa", [(0, 0), (1, 2), (2, 3)]),  # one of another name is new
         ("a", "-b", [(0, 1)]),
     ],
 )
 def test_items_that_belong_together(
     was: str, now: str, pairs_of_indices: list[tuple[int, int]]
 ) -> None:
-    assert sorted(aligned(items(was), items(now), {})) == pairs_of_indices
+    assert (
+        sorted(aligned(items(was), items(now), {}, {i: i for i in range(len(was))}))
+        == pairs_of_indices
+    )
 
 
 def test_long_sequences_are_aligned_in_linear_time() -> None:
     was, now = items("ab" * 5_000), items("-" + "ab" * 2_500 + "c" + "ab" * 2_500)
-    assert len(dict(aligned(was, now, {}))) >= 5_000
+    assert len(dict(aligned(was, now, {}, {}))) >= 5_000

@@ -56,6 +56,7 @@ LAYERS = (
     {"restore_check.case", "restore_check.failures", "restore_check.rehearsal"},
     {"restore_check.exports", "restore_check.outlook", "restore_check.twins"},
     {
+        "restore_check.rules.ambiguous",
         "restore_check.rules.by_name",
         "restore_check.rules.leftovers",
         "restore_check.rules.paths",

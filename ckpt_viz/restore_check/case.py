@@ -191,7 +191,7 @@ class Case:
     @cached_property
     def counterparts(self) -> Claims:
         """For each saved node the live objects that it belongs to, as far as that is known."""
-        return counterparts(self.saved, self.live)
+        return counterparts(self.saved, self.live, self.bound)
 
     @cached_property
     def source_of(self) -> Mapping[int, int]:
@@ -255,6 +255,14 @@ class Case:
             return None
         holders = (parent for parent, _ in self.saved.edges_to[step.parent])
         return next((one for one in holders if is_optimizer(self.saved.nodes[one])), None)
+
+    def is_led_by_optimizer(self, node: int) -> bool:
+        """Return whether the saved node stands below an optimizer, for nothing else leads to it."""
+        while node != ROOT:
+            node = max(self.saved.tree.parents[node], ROOT)
+            if is_optimizer(self.saved.nodes[node]):
+                return True
+        return False
 
     @cached_property
     def names(self) -> Names:

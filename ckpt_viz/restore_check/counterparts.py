@@ -25,7 +25,14 @@ INDEX = re.compile(r"(layer-|layer_with_weights-|)(\d{1,9})")
 _MOST_VISITS = 64  # of each node: sequences in sequences, a hundred thousand deep
 _MOST_CLAIMS = 8  # more objects for one are no counterparts
 _MOST_COMPARED = 40_000  # pairs of items between two that are known
-
+_GIVEN = {
+    "variable",
+    *("dense", "einsum_dense", "embedding", "multi_head_attention", "p_re_lu"),
+    *("conv1d", "conv2d", "conv3d", "conv1d_transpose", "conv2d_transpose", "conv3d_transpose"),
+    *("depthwise_conv1d", "depthwise_conv2d", "separable_conv1d", "separable_conv2d"),
+    *("batch_normalization", "layer_normalization", "group_normalization", "rms_normalization"),
+    *("lstm", "gru", "simple_rnn", "bidirectional", "sequential", "functional", "model"),
+}
 
 Claims = Mapping[int, Sequence[int]]
 
@@ -45,9 +52,12 @@ class Names:
 
     @classmethod
     def of(cls, live: Graph) -> Names:
-        """Return those that Keras gives to objects of the classes in a program."""
+        """Return those that Keras gives to objects of the classes in a program.
+
+        And to its layers with weights, which Keras 3 does not track in a list.
+        """
         types = {node.type_name for node in live.nodes if node.type_name}
-        return cls(frozenset({"variable", *map(_snake_case, types)}))
+        return cls(frozenset({*_GIVEN, *map(_snake_case, types)}))
 
     def plain(self, full_name: str) -> str:
         """Return a full name without the numbers that Keras makes it unique by."""
@@ -86,24 +96,24 @@ def _snake_case(name: str) -> str:
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
 
 
-def counterparts(saved: Graph, live: Graph) -> Claims:
+def counterparts(saved: Graph, live: Graph, bound: Mapping[int, int]) -> Claims:
     """Return, by saved node, the live objects that it belongs to, as far as that is known.
 
-    Several where what was shared is no longer.
+    Several where what was shared is no longer. `bound` is where a restore puts each node: that
+    stands where nothing speaks against it.
     """
-    return _Walk(saved, live).claims()
+    return _Walk(saved, live, bound).claims()
 
 
 class _Walk:
     """A walk through both graphs at once, from the roots on; through optimizers last."""
 
-    def __init__(self, saved: Graph, live: Graph) -> None:
-        self._saved, self._live = saved, live
+    def __init__(self, saved: Graph, live: Graph, bound: Mapping[int, int]) -> None:
+        self._saved, self._live, self._bound = saved, live, bound
         self._claims: dict[int, list[int]] = {}
         self._taken: set[int] | None = None  # by what the model leads to, once that is known
         self._queue: deque[tuple[int, int]] = deque()
-        visits = _MOST_VISITS * (len(saved.nodes) + len(live.nodes))
-        self._reader = _Reader(Names.of(live), visits)
+        self._reader = Reader.of(saved, live)
 
     def claims(self) -> Claims:
         self._claim(ROOT, ROOT)
@@ -168,7 +178,7 @@ class _Walk:
             for i, node in enumerate(saved)
             if (objects := self._claims.get(node)) and objects[0] in places
         }
-        for i, j in aligned(_valued(ours), _valued(theirs), known):
+        for i, j in aligned(_valued(ours), _valued(theirs), known, self._bound):
             yield saved[i], live[j]
 
     def _claim_slots(self) -> None:
@@ -210,30 +220,53 @@ class Item(NamedTuple):
     """An item of a sequence: what values it holds, and the names of their variables.
 
     A layer without values has no look. `is_named` says that not Keras has chosen the names.
+    `first` is the node of its first value.
     """
 
     place: int
+    first: int
     look: tuple[object, ...]
     names: tuple[str, ...]
     is_named: bool
 
 
-class _Reader:
+def names_of_states(graph: Graph, names: Names) -> Mapping[int, Sequence[str]]:
+    """Return, by variable, the names of its slot variables.
+
+    Keras 3 names them after the variable's path, which the variable's own name may lack.
+    """
+    found: dict[int, list[str]] = {}
+    for node in graph.nodes:
+        if node.slot is not None and node.slot.rule is SlotRule.LIST_INDEX:
+            name = names.plain_state(node.attributes[0].full_name)
+            found.setdefault(node.slot.variable, []).append(name)
+    return found
+
+
+class Reader:
     """Reads the items of sequences, as long as that takes no more visits than allowed."""
 
     def __init__(self, names: Names, visits: int) -> None:
         self._names, self._visits = names, visits
-        self._known_states: dict[int, dict[int, list[str]]] = {}
+        self._known_states: dict[int, Mapping[int, Sequence[str]]] = {}
+
+    @classmethod
+    def of(cls, saved: Graph, live: Graph) -> Reader:
+        """Return one that stays linear in the size of both graphs."""
+        visits = _MOST_VISITS * (len(saved.nodes) + len(live.nodes))
+        return cls(Names.of(live), visits)
 
     def items(self, graph: Graph, nodes: Sequence[int]) -> list[Item] | None:
         """Return the items of a sequence; None if there is too much below them."""
         looks: list[tuple[object, ...]] = []
+        firsts: list[int] = []
         names: list[list[str]] = []
         states: list[list[str]] = []
         by_variable = self._states(graph)
         for node in nodes:
             below = list(self._values(graph, node))
             looks.append(tuple(look for look, _, _ in below))
+            firsts.append(next((node_id for _, _, node_id in below), node))
             names.append([name for _, name, _ in below if name])
             states.append(
                 [name for _, _, node_id in below for name in by_variable.get(node_id, ())]
@@ -244,43 +277,48 @@ class _Reader:
         return [
             Item(
                 place,
+                first,
                 look,
-                (*[self._names.plain(name[scope:]) for name in of_item], *of_slots),
+                (*self._plain(name[scope:] for name in of_item), *of_slots),
                 any(self._names.is_chosen(name[scope:]) for name in of_item),
             )
-            for place, (look, of_item, of_slots) in enumerate(
-                zip(looks, names, states, strict=True)
+            for place, (first, look, of_item, of_slots) in enumerate(
+                zip(firsts, looks, names, states, strict=True)
             )
         ]
 
-    def _states(self, graph: Graph) -> Mapping[int, Sequence[str]]:
-        """Return, by variable, the names of its slot variables.
+    def _plain(self, names: Iterable[str]) -> Iterator[str]:
+        """Yield names without numbers; of what is deep in scopes also the layer and variable.
 
-        Keras 3 names them after the variable's path, which the variable's own name may lack.
+        A model that is called by another one has its scope on one side, maybe, and not on both.
         """
+        for name in names:
+            yield self._names.plain(name)
+            own = "/".join(name.split("/")[-2:])
+            if own != name and self._names.is_chosen(own):
+                yield self._names.plain(own)
+
+    def _states(self, graph: Graph) -> Mapping[int, Sequence[str]]:
         known = self._known_states.get(id(graph))
         if known is None:
-            known = self._known_states[id(graph)] = {}
-            for node in graph.nodes:
-                if node.slot is not None and node.slot.rule is SlotRule.LIST_INDEX:
-                    name = self._names.plain_state(node.attributes[0].full_name)
-                    known.setdefault(node.slot.variable, []).append(name)
+            known = self._known_states[id(graph)] = names_of_states(graph, self._names)
         return known
 
     def _values(self, graph: Graph, top: int) -> Iterator[tuple[object, str, int]]:
         """Yield what each value below a node looks like, its variable's full name, and its id."""
-        stack = [top]
+        stack = [(top, 0)]
         while stack and self._visits >= 0:
             self._visits -= 1
-            node_id = stack.pop()
+            node_id, depth = stack.pop()
             node = graph.nodes[node_id]
             if node.attributes or node.registered_saver:
                 label = graph.tree.labels[node_id]
                 label = "" if node_id == top or INDEX.fullmatch(label) else label
                 name = node.attributes[0].full_name if len(node.attributes) == 1 else ""
-                yield (label, values_of(node)), name, node_id
+                yield (depth, label, values_of(node)), name, node_id
             if node.role is not Role.VARIABLE:  # its slot variables stand below it
-                stack.extend(reversed(graph.tree.children[node_id]))
+                below = reversed(graph.tree.children[node_id])
+                stack.extend([(child, depth + 1) for child in below])
 
 
 def _common_scope(names: Sequence[str]) -> int:
@@ -310,12 +348,15 @@ def _look_alike(saved: Sequence[Item], live: Sequence[Item]) -> bool:
 
 
 def aligned(
-    saved: Sequence[Item], live: Sequence[Item], known: Mapping[int, int]
+    saved: Sequence[Item],
+    live: Sequence[Item],
+    known: Mapping[int, int],
+    bound: Mapping[int, int],
 ) -> Iterator[tuple[int, int]]:
     """Yield the indices of items that belong together, where both sequences differ.
 
     Names decide, in whatever order. What they leave is aligned between two that are known, in
-    order, by what it holds.
+    order, by what it holds; of equal solutions the one stands that a restore takes.
     """
     pairs = _by_name(saved, live, known)
     yield from pairs.items()
@@ -325,11 +366,51 @@ def aligned(
         if [item.look for item in ours] == [item.look for item in theirs] and len(ours) > 1:
             found = list(zip(ours, theirs, strict=True))
         else:
-            found = _in_order(ours, theirs)
+            found = _in_order(ours, theirs, bound)
             if not found and len(ours) == len(theirs) == 1 and _are_unnamed(ours[0], theirs[0]):
                 found = [(ours[0], theirs[0])]  # such as a model that was changed inside
         for left, right in found:
             yield left.place, right.place
+
+
+def undecided(saved: Sequence[Item], live: Sequence[Item]) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the indices of items that look alike, are not as many, and have no names that tell.
+
+    Which of them belong together, nothing says.
+    """
+    pairs = _by_name(saved, live, {})
+    taken = set(pairs.values())
+    of_live = _by_look(item for item in live if item.place not in taken)
+    of_saved = _by_look(item for item in saved if item.place not in pairs)
+    for look, ours in of_saved.items():
+        theirs = of_live.get(look, [])
+        unnamed = [[item for item in items if not item.is_named] for items in (ours, theirs)]
+        groups = [(ours, theirs)]
+        if all(unnamed):  # what has a name is new or gone then
+            named = [[item for item in items if item.is_named] for items in (ours, theirs)]
+            groups = [(unnamed[0], unnamed[1]), (named[0], named[1])]
+        for left, right in groups:
+            both = _that_may_be_one(left, right), _that_may_be_one(right, left)
+            if all(both) and len(both[0]) != len(both[1]):
+                yield both
+
+
+def _by_look(items: Iterable[Item]) -> dict[tuple[object, ...], list[Item]]:
+    found: dict[tuple[object, ...], list[Item]] = {}
+    for item in _valued(items):
+        found.setdefault(item.look, []).append(item)
+    return found
+
+
+def _that_may_be_one(items: Sequence[Item], others: Sequence[Item]) -> list[int]:
+    """Return the indices of the items that may be one of the others, which all look alike."""
+    names = {other.names for other in others}
+    any_unnamed = any(not other.is_named for other in others)
+    return [
+        item.place
+        for item in items
+        if any_unnamed or (others and not item.is_named) or item.names in names
+    ]
 
 
 def _by_name(
@@ -368,10 +449,15 @@ def _segments(items: Sequence[Item], known: Mapping[int, int]) -> dict[int, list
     return found
 
 
-def _in_order(saved: Sequence[Item], live: Sequence[Item]) -> list[tuple[Item, Item]]:
-    """Return as many items in order as look alike; of equal solutions the one of equal indices."""
+def _in_order(
+    saved: Sequence[Item], live: Sequence[Item], bound: Mapping[int, int]
+) -> list[tuple[Item, Item]]:
+    """Return as many items in order as look alike.
+
+    Of equal solutions the one in which most names agree, and then most are bound to one another.
+    """
     head = 0
-    while head < min(len(saved), len(live)) and _are_one(saved[head], live[head]):
+    while head < min(len(saved), len(live)) and _are_one(saved[head], live[head], bound):
         head += 1
     found = list(zip(saved[:head], live[:head], strict=True))
     saved, live = saved[head:], live[head:]
@@ -380,23 +466,27 @@ def _in_order(saved: Sequence[Item], live: Sequence[Item]) -> list[tuple[Item, I
         while tail < min(len(saved), len(live)) and _may_be_one(saved[-tail - 1], live[-tail - 1]):
             tail += 1
         return found + list(zip(saved[len(saved) - tail :], live[len(live) - tail :], strict=True))
-    return found + _longest(saved, live)
+    return found + _longest(saved, live, bound)
 
 
-def _longest(saved: Sequence[Item], live: Sequence[Item]) -> list[tuple[Item, Item]]:
-    best = [[(0, 0)] * (len(live) + 1) for _ in range(len(saved) + 1)]
+def _longest(
+    saved: Sequence[Item], live: Sequence[Item], bound: Mapping[int, int]
+) -> list[tuple[Item, Item]]:
+    best = [[(0, 0, 0)] * (len(live) + 1) for _ in range(len(saved) + 1)]
+
+    def with_both(i: int, j: int) -> tuple[int, int, int]:
+        length, named, same = best[i + 1][j + 1]
+        ours, theirs = saved[i], live[j]
+        return length + 1, named + _agree(ours, theirs), same + _meet(ours, theirs, bound)
+
     for i in reversed(range(len(saved))):
         for j in reversed(range(len(live))):
             best[i][j] = max(best[i + 1][j], best[i][j + 1])
             if _may_be_one(saved[i], live[j]):
-                length, same = best[i + 1][j + 1]
-                with_it = (length + 1, same + (saved[i].place == live[j].place))
-                best[i][j] = max(best[i][j], with_it)
+                best[i][j] = max(best[i][j], with_both(i, j))
     found, i, j = [], 0, 0
     while i < len(saved) and j < len(live):
-        length, same = best[i + 1][j + 1]
-        with_it = (length + 1, same + (saved[i].place == live[j].place))
-        if best[i][j] == with_it and _may_be_one(saved[i], live[j]):
+        if best[i][j] == with_both(i, j) and _may_be_one(saved[i], live[j]):
             found.append((saved[i], live[j]))
             i, j = i + 1, j + 1
         elif best[i][j] == best[i + 1][j]:
@@ -406,8 +496,17 @@ def _longest(saved: Sequence[Item], live: Sequence[Item]) -> list[tuple[Item, It
     return found
 
 
-def _are_one(saved: Item, live: Item) -> bool:
-    return saved.place == live.place and _may_be_one(saved, live)
+def _are_one(saved: Item, live: Item, bound: Mapping[int, int]) -> bool:
+    return saved.look == live.look and _meet(saved, live, bound) and _agree(saved, live)
+
+
+def _meet(saved: Item, live: Item, bound: Mapping[int, int]) -> bool:
+    """Return whether a restore puts the value of the one into the other."""
+    return bound.get(saved.first) == live.first
+
+
+def _agree(saved: Item, live: Item) -> bool:
+    return saved.names == live.names or not set(saved.names).isdisjoint(live.names)
 
 
 def _are_unnamed(saved: Item, live: Item) -> bool:

@@ -13,6 +13,7 @@ from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
 from ckpt_viz.restore_check.rehearsal import about, rehearse
 from ckpt_viz.restore_check.rules import (
+    ambiguous,
     by_name,
     leftovers,
     paths,
@@ -54,6 +55,7 @@ _RULES: tuple[Rule, ...] = (
     leftovers.unused_attributes,
     values.overwritten,
     values.unknowable,
+    ambiguous.cannot_be_told_apart,
 )
 _ORDER = {kind: place for place, kind in enumerate(Kind)}
 _MAX_REHEARSALS = 3

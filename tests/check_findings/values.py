@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ckpt_viz.restore_check.finding import Kind
 from tests.check_findings.objects import in_a_graph, mutable_table, saved_with
 from tests.check_findings.table import ERROR, FAIL, INFO, WARNING, Pair, Rows
@@ -68,6 +70,37 @@ def layer_of_another_shape_frozen_since(at: Path) -> Pair:
 def layer_frozen_when_it_was_saved(at: Path) -> Pair:
     path = save_any(at, frozen(True))
     return Pair(path, lambda: frozen(False))
+
+
+def in_an_untracked_list(*names: str | None, frozen: int | None = None) -> Any:
+    """Return a model whose layers only the optimizer leads to: Keras 3 hides them in a list."""
+    base: Any = keras_3().Model
+
+    class Net(base):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.blocks = [keras_3().layers.Dense(3, name=name) for name in names]
+
+        def call(self, x: Any) -> Any:
+            for layer in self.blocks:
+                x = layer(x)
+            return x
+
+    model = Net()
+    model(np.ones((1, 3), "float32"))
+    if frozen is not None:
+        model.blocks[frozen].trainable = False
+    return ckpt(model=model, optimizer=keras_3_adam(*model.trainable_variables))
+
+
+@shows(Kind.CROSS_WIRED, FAIL, None, None, "other variables than by their names and order")
+def layer_that_only_the_optimizer_leads_to_frozen_since(at: Path) -> Pair:
+    path = save_any(at, differently(in_an_untracked_list("fc_a", "fc_b", "fc_c")))
+    return Pair(
+        path,
+        lambda: in_an_untracked_list("fc_a", "fc_b", "fc_c", frozen=1),
+        mended=lambda: Pair(path, lambda: in_an_untracked_list("fc_a", "fc_b", "fc_c")),
+    )
 
 
 def gan(exchanged: bool) -> Any:
@@ -183,6 +216,49 @@ def branches_of_chosen_names_with_numbers_in_another_order(at: Path) -> Pair:
         lambda: branches("block_2", "block_1"),
         mended=lambda: Pair(path, lambda: branches("block_1", "block_2")),
     )
+
+
+def with_a_model_inside(*names: str, called: str = "net") -> Any:
+    """Return a model whose variables have no layer in their own names, only in their slots'."""
+    base, layers = keras_3().Model, keras_3().layers
+
+    class Net(base):  # type: ignore[misc, valid-type]
+        def __init__(self, **how: Any) -> None:
+            super().__init__(**how)
+            self.inner = keras_3().Sequential([layers.Dense(3, name=name) for name in names])
+
+        def call(self, x: Any) -> Any:
+            return self.inner(x)
+
+    model = Net(name=called)
+    model(np.ones((1, 3), "float32"))
+    return ckpt(model=model, optimizer=keras_3_adam(*model.trainable_variables))
+
+
+@shows(Kind.SWAPPED, WARNING, None, None, "fc_a_kernel' goes into", "and in turn")
+def layers_in_another_order_whose_slots_alone_have_names(at: Path) -> Pair:
+    path = save_any(at, differently(with_a_model_inside("fc_a", "fc_b")))
+    return Pair(
+        path,
+        lambda: with_a_model_inside("fc_b", "fc_a"),
+        mended=lambda: Pair(path, lambda: with_a_model_inside("fc_a", "fc_b")),
+    )
+
+
+@shows(Kind.SWAPPED, WARNING, None, None, "fc_a_kernel' goes into", "and in turn")
+def layers_in_another_order_in_a_model_of_another_name(at: Path) -> Pair:
+    path = save_any(at, differently(with_a_model_inside("fc_a", "fc_b")))
+    return Pair(
+        path,
+        lambda: with_a_model_inside("fc_b", "fc_a", called="other"),
+        mended=lambda: Pair(path, lambda: with_a_model_inside("fc_a", "fc_b", called="other")),
+    )
+
+
+@silent(Kind.SWAPPED)
+def layers_in_their_order_whose_slots_alone_have_names(at: Path) -> Pair:
+    path = save_any(at, differently(with_a_model_inside("fc_a", "fc_b")))
+    return Pair(path, lambda: with_a_model_inside("fc_a", "fc_b"))
 
 
 @silent(Kind.SWAPPED)
@@ -476,6 +552,44 @@ def object_raises_when_it_is_asked(at: Path) -> Pair:
 @shows(Kind.UNKNOWABLE, INFO, None, None, "A graph is being built", "run_restore_ops()")
 def graph_is_being_built(at: Path) -> Pair:
     return in_a_graph(saved(at, v=var([1.0])), [5.0])
+
+
+@shows(
+    Kind.UNKNOWABLE, INFO, None, None, "3 items that look alike here, the program 2", "12 values"
+)
+def layers_without_names_of_which_only_the_optimizer_tells(at: Path) -> Pair:
+    path = save_any(at, differently(in_an_untracked_list(None, None, None)))
+    return Pair(
+        path,
+        lambda: in_an_untracked_list(None, None, None, frozen=1),
+        mended=lambda: Pair(path, lambda: in_an_untracked_list(None, None, None)),
+    )
+
+
+@shows(Kind.UNKNOWABLE, INFO, "(root).l.0.v", "(root).l.0.v", "2 items that look alike here")
+def item_of_a_list_that_may_have_been_put_anywhere(at: Path) -> Pair:
+    def make(items: int) -> Any:
+        return ckpt(l=[module(v=var([1.0])) for _ in range(items)])
+
+    path = save_any(at, differently(make(2)))
+    return Pair(path, lambda: make(3), mended=lambda: Pair(path, lambda: make(2)))
+
+
+@silent(Kind.UNKNOWABLE)
+def item_of_another_look_appended(at: Path) -> Pair:
+    path = save_any(at, differently(ckpt(l=[module(v=var([1.0])), module(v=var([1.0]))])))
+    return Pair(
+        path,
+        lambda: ckpt(
+            l=[module(v=var([1.0])), module(v=var([1.0])), module(v=var([1.0, 2.0]))],
+        ),
+    )
+
+
+@silent(Kind.UNKNOWABLE)
+def layers_appended_that_names_tell_apart(at: Path) -> Pair:
+    path = save_any(at, differently(branches("left", "right")))
+    return Pair(path, lambda: branches("left", "right", "middle"))
 
 
 @silent(Kind.UNKNOWABLE)

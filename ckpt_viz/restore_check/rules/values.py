@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ckpt_viz.live import facts
 from ckpt_viz.matching.engine import fits
 from ckpt_viz.matching.trace import Action, Step
+from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Node, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case, has_value, is_optimizer
+from ckpt_viz.restore_check.counterparts import names_of_states
 from ckpt_viz.restore_check.failures import IMPORT_SAVER
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
 from ckpt_viz.words import count
 
+_AFTER_A_WORD = re.compile(r"[/_]")
 _HYPERPARAMETERS = ("learning_rate", "decay", "beta_1", "beta_2", "momentum", "rho")
 
 
@@ -196,7 +200,8 @@ def _cross_wired(case: Case, told: Told) -> Iterator[Finding]:
 def _wired_by(case: Case, optimizer: int, nodes: Sequence[int]) -> Finding:
     node, wrong = nodes[0], case.led_astray(nodes[0])
     assert wrong is not None
-    moved = {case.led_astray(one) for one in nodes if case.saved.nodes[one].slot is None}
+    moved = sorted({other for one in nodes if (other := case.led_astray(one)) is not None})
+    variables = [one for one in moved if case.saved.nodes[one].slot is None]
     objects = [case.bound[wrong], *[case.counterparts[one][0] for one in nodes]]
     objects += [case.bound[one] for one in nodes if one in case.bound]
     state = case.saved_state(optimizer) & case.unresolved
@@ -206,21 +211,29 @@ def _wired_by(case: Case, optimizer: int, nodes: Sequence[int]) -> Finding:
         case.severity(state, (*objects, *live_state)),
         Kind.CROSS_WIRED,
         f"By their index in the lists of {case.saved.name(optimizer)}, "
-        f"{count(len(moved), 'saved value')} belong to other variables than by their path in the "
-        f"model: that of {case.saved_place(wrong)} goes into {case.live_place(case.bound[wrong])}, "
+        f"{count(len(variables), 'saved value')} belong to other variables than by their "
+        f"{'path in the model' if _has_a_model(case, nodes) else 'names and order'}: that of "
+        f"{case.saved_place(wrong)} goes into {case.live_place(case.bound[wrong])}, "
         f"{_and_not(case, node, wrong)}.",
         "Build the optimizer with the same trainable variables in the same order as when it was "
         f"saved{_or_restore_the_model_alone(case, nodes)}.",
-        nodes=dict.fromkeys((*filter(case.keeps_its_object, nodes), *sorted(state))),
+        nodes=dict.fromkeys((*filter(case.keeps_its_object, nodes), *moved, *sorted(state))),
         objects=dict.fromkeys((*objects, *sorted(live_state))),
     )
 
 
 def _or_restore_the_model_alone(case: Case, nodes: Iterable[int]) -> str:
     """Return that advice where the model leads to all of these on its own."""
-    if any(node in case.at_other_paths for node in nodes):
+    if not _has_a_model(case, nodes) or any(node in case.at_other_paths for node in nodes):
         return ""
     return ", or restore the model alone, by a tf.train.Checkpoint without the optimizer"
+
+
+def _has_a_model(case: Case, nodes: Iterable[int]) -> bool:
+    """Return whether something else than an optimizer leads to all of these variables."""
+    return not any(
+        case.is_led_by_optimizer(node) for node in nodes if case.saved.nodes[node].slot is None
+    )
 
 
 def _and_not(case: Case, node: int, wrong: int) -> str:
@@ -321,20 +334,22 @@ def _misplaced(case: Case, told: set[int]) -> Iterator[Finding]:
 
 def _names_by_names(case: Case, told: Told) -> dict[str, tuple[int, int, str]]:
     """Return, by saved full name: node, object and the object's full name, where they differ."""
-    pairs = []
-    nodes, bound = case.saved.nodes, case.bound
-    for node in case.restored - told.nodes:
-        saved, obj = nodes[node], bound[node]
-        live = case.live_node(obj)
-        if live is None or live.slot is not None or saved.slot is not None:
-            continue
-        pairs.append((_full_name(saved), _full_name(live), node, obj))
-    if all(saved == live for saved, live, _, _ in pairs):
-        return {}  # as mostly
+    bound = [
+        (node, case.bound[node])
+        for node in case.restored - told.nodes
+        if case.saved.nodes[node].slot is None
+        and (live := case.live_node(case.bound[node])) is not None
+        and live.slot is None
+    ]
+    saved_names = _names(case, case.saved, [node for node, _ in bound])
+    live_names = _names(case, case.live, [obj for _, obj in bound])
+    scopes = _scope(case.saved, saved_names), _scope(case.live, live_names)
+    if all(scopes) and scopes[0] != scopes[1]:  # such as a model that has another name now
+        saved_names, live_names = map(_without, (saved_names, live_names), scopes)
     pairs = [
-        (case.names.plain(saved), case.names.plain(live), node, obj)
-        for saved, live, node, obj in pairs
-        if saved and live
+        (saved_names[node], live_names[obj], node, obj)
+        for node, obj in bound
+        if saved_names[node] and live_names[obj]
     ]
     saved_count = Counter(saved for saved, *_ in pairs)
     live_count = Counter(live for _, live, *_ in pairs)
@@ -343,6 +358,37 @@ def _names_by_names(case: Case, told: Told) -> dict[str, tuple[int, int, str]]:
         for saved, live, node, obj in sorted(pairs)
         if saved != live and saved_count[saved] == 1 and live_count[live] == 1
     }
+
+
+def _names(case: Case, graph: Graph, nodes: Sequence[int]) -> dict[int, str]:
+    """Return the names of variables: of several with one full name those that their slots have."""
+    found = {node: case.names.plain(_full_name(graph.nodes[node])) for node in nodes}
+    times = Counter(found.values())
+    states = names_of_states(graph, case.names) if len(times) < len(found) else {}
+    for node, name in found.items():
+        own = name.rpartition("/")[2]
+        if times[name] > 1 and own and states.get(node):
+            path, _, _ = states[node][0].rpartition(own)
+            found[node] = f"{path}{own}" if path else name
+    return found
+
+
+def _without(names: Mapping[int, str], scope: str) -> dict[int, str]:
+    return {
+        node: name[len(scope) + 1 :] if _AFTER_A_WORD.split(name)[0] == scope else name
+        for node, name in names.items()
+    }
+
+
+def _scope(graph: Graph, names: Mapping[int, str]) -> str:
+    """Return the first word of the names of all variables that have slots, if it is one."""
+    trained = {node.slot.variable for node in graph.nodes if node.slot is not None}
+    words = {
+        _AFTER_A_WORD.split(name)[0] if _AFTER_A_WORD.search(name) else ""
+        for node, name in names.items()
+        if node in trained
+    }
+    return words.pop() if len(words) == 1 else ""
 
 
 def _full_name(node: Node) -> str:

@@ -1,0 +1,84 @@
+"""Values of which nothing says whether they go where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.restore_check.case import Case, is_optimizer, subtree
+from ckpt_viz.restore_check.counterparts import Reader, sequences, undecided
+from ckpt_viz.restore_check.finding import Finding, Kind, Told
+from ckpt_viz.words import count
+
+_TRAINED = "_trainable_variables"
+
+
+def cannot_be_told_apart(case: Case, told: Told) -> Iterator[Finding]:
+    """Find items of sequences that look alike, of which there are more on one side.
+
+    Nothing tells which of them is new or gone. Each takes the value of its index, and no value may
+    be wrong, or all of them.
+    """
+    is_complete = not (case.unresolved or case.unmatched)
+    if is_complete or case.is_all_in_place or case.run.verdicts.restore is not None:
+        return
+    reader = Reader.of(case.saved, case.live)
+    for node, objects in case.counterparts.items():
+        saved, live = case.saved.nodes[node], case.live.nodes[objects[0]]
+        if not saved.children or node in told.nodes or _repeats_others(case, node):
+            continue
+        of_saved = sequences(saved.children)
+        of_live = sequences(live.children) if of_saved else {}
+        for prefix, nodes in of_saved.items():
+            ours = _own(case.saved, node, nodes)
+            theirs = _own(case.live, objects[0], of_live.get(prefix, []))
+            found = _undecided(case, told, reader, ours, theirs) if len(ours + theirs) > 2 else None
+            if found is not None:
+                yield found
+                break
+
+
+def _own(graph: Graph, holder: int, items: Sequence[int]) -> list[int]:
+    """Return the items that nothing else leads to by a more natural path, such as an attribute."""
+    return [item for item in items if graph.tree.parents[item] == holder]
+
+
+def _repeats_others(case: Case, node: int) -> bool:
+    """Return whether this is one of the lists of state that an optimizer has."""
+    holder, label = case.saved.first_edges.get(node, (ROOT, ""))
+    return is_optimizer(case.saved.nodes[holder]) and label != _TRAINED
+
+
+def _undecided(
+    case: Case, told: Told, reader: Reader, saved: Sequence[int], live: Sequence[int]
+) -> Finding | None:
+    ours, theirs = reader.items(case.saved, saved), reader.items(case.live, live)
+    if ours is None or theirs is None:
+        return None
+    groups = [
+        ([saved[i] for i in indices], [live[j] for j in others])
+        for indices, others in undecided(ours, theirs)
+    ]
+    nodes = [
+        node
+        for items, _ in groups
+        for item in items
+        for node in subtree(case.saved, item)
+        if node in case.restored and node not in told.nodes
+    ]
+    if not nodes:
+        return None
+    items, others = groups[0]
+    return case.finding(
+        Severity.INFO,
+        Kind.UNKNOWABLE,
+        f"The checkpoint has {count(len(items), 'item')} that look alike here, the program "
+        f"{len(others)}: no chosen name tells which belong together, so "
+        f"{count(len(nodes), 'value')} may go into other items than their own.",
+        "Restore into the same items in the same order as they were saved, change them afterwards, "
+        "and give each a name of its own.",
+        nodes=nodes,
+        objects=[case.bound[node] for node in nodes],
+    )
