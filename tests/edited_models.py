@@ -5,6 +5,13 @@ edit models, and restored. Every layer has a role, which stays with it whatever 
 place, and every variable a value of its own. So it is known after a real restore which variable
 has another one's value, and whether the findings of the check say so.
 
+Layers that look alike and have no names but those of Keras are the limit. If a model has as many of
+them as before, its edited form is the same program, and no finding can say that they changed
+places. If it has more or fewer, nothing says which: a finding must say that values may have
+changed places. The same holds for names that no variable of the file has: Keras 3 leaves them out
+in models of one's own without an optimizer. Everything else has to be told for certain, and no
+alarm is excused.
+
 Prints every finding without cause, every wrong value without a finding, and every severity that
 no assert bears out, each with the `--only` that repeats it.
 """
