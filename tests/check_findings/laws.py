@@ -246,11 +246,7 @@ def _full_name(graph: Any, node: int) -> str:
 
 @law(Kind.SWAPPED)
 def variables_hold_each_others_values(finding: Finding, real: Real) -> None:
-    full_names = {
-        node.attributes[0].full_name: n
-        for n, node in enumerate(real.saved.nodes)
-        if node.attributes
-    }
+    full_names = {_own_name(real.saved, n): n for n in range(len(real.saved.nodes))}
     others = 0
     for node, obj in zip(finding.nodes, finding.objects, strict=True):
         assert real.holds(obj, node)
@@ -258,11 +254,21 @@ def variables_hold_each_others_values(finding: Finding, real: Real) -> None:
         if saved.slot is not None and live.slot is not None:
             others += saved.slot.name != live.slot.name
             continue
-        live_name = live.attributes[0].full_name
-        assert saved.attributes[0].full_name != live_name
+        live_name = _own_name(real.check.live, obj)
+        assert _own_name(real.saved, node) != live_name
         if live_name in full_names:
             others += not real.holds(obj, full_names[live_name])
     assert others
+
+
+def _own_name(graph: Any, node: int) -> str:
+    """Return a variable's name: of its slots, without the model and numbers, or its full name."""
+    slots = (n for n in graph.nodes if n.slot is not None and n.slot.variable == node)
+    name = next((n.attributes[0].full_name for n in slots if n.attributes), "")
+    if "_" in name.rpartition("/")[2] and name.count("/") == 1:
+        return re.sub(r"_\d+(?=_|$)", "", name.rpartition("/")[2].partition("_")[2])
+    attributes = graph.nodes[node].attributes
+    return str(attributes[0].full_name) if attributes else ""
 
 
 @law(Kind.UNTIED)
