@@ -139,7 +139,7 @@ def index_is_a_loop_of_links(directory: Path) -> str:
     return str(directory / "ckpt")
 
 
-@attack(r"CheckpointNotFoundError: .*a\x00b: no such checkpoint")
+@attack(r"CheckpointNotFoundError: .*a\\x00b: no such checkpoint")
 def path_has_a_nul(directory: Path) -> str:
     return str(directory / "a\0b")
 
