@@ -10,8 +10,9 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
@@ -220,11 +221,12 @@ def _of_state(given: str, directory: str, state: State) -> Location:
     listed = state.listed
     if state.latest not in {one.prefix for one in listed}:
         listed = (*listed, Listed(state.latest, None))
+    is_there = _presence(directory)
     named = tuple(
         Kept(
             one.prefix,
             one.saved_at,
-            _is_there(one.prefix),
+            is_there(one.prefix),
             is_latest=one.prefix == state.latest,
         )
         for one in listed
@@ -295,6 +297,24 @@ def _by_number(name: str) -> tuple[str, int, str]:
     """Return what sorts names, those of a series by their number."""
     numbered = _NUMBERED.fullmatch(name)
     return (name, -1, name) if numbered is None else (numbered[1], int(numbered[2][-18:]), name)
+
+
+def _presence(directory: str) -> Callable[[str], bool]:
+    """Return what tells whether a checkpoint is there; it lists the directory once.
+
+    A `checkpoint` file may name a hundred thousand.
+    """
+    try:
+        names = set(list_files(directory))
+    except (CkptVizError, OSError):  # what may not be listed can be looked at all the same
+        return cache(_is_there)
+
+    @cache
+    def is_there(prefix: str) -> bool:
+        place, name = split(prefix)
+        return (name + INDEX in names or name in names) if place == directory else _is_there(prefix)
+
+    return is_there
 
 
 def _is_there(prefix: str) -> bool:
