@@ -575,6 +575,15 @@ def item_of_a_list_that_may_have_been_put_anywhere(at: Path) -> Pair:
     return Pair(path, lambda: make(3), mended=lambda: Pair(path, lambda: make(2)))
 
 
+@shows(Kind.UNKNOWABLE, INFO, "(root).l.3.v", None, "3 items that look alike here, the program 4")
+def items_after_the_one_that_a_shifted_index_tells_of(at: Path) -> Pair:
+    def make(letters: str) -> Any:
+        return ckpt(l=[module(v=var([1.0])) if one == "v" else module() for one in letters])
+
+    path = save_any(at, differently(make("--vvv")))
+    return Pair(path, lambda: make("-v-vvv"), mended=lambda: Pair(path, lambda: make("--vvv")))
+
+
 @silent(Kind.UNKNOWABLE)
 def item_of_another_look_appended(at: Path) -> Pair:
     path = save_any(at, differently(ckpt(l=[module(v=var([1.0])), module(v=var([1.0]))])))

@@ -19,7 +19,8 @@ def cannot_be_told_apart(case: Case, told: Told) -> Iterator[Finding]:
     """Find items of sequences that look alike, of which there are more on one side.
 
     Nothing tells which of them is new or gone. Each takes the value of its index, and no value may
-    be wrong, or all of them.
+    be wrong, or all of them. Those that an earlier finding names are left out, not the others of
+    their sequence.
     """
     is_complete = not (case.unresolved or case.unmatched)
     if is_complete or case.is_all_in_place or case.run.verdicts.restore is not None:
@@ -27,7 +28,7 @@ def cannot_be_told_apart(case: Case, told: Told) -> Iterator[Finding]:
     reader = Reader.of(case.saved, case.live)
     for node, objects in case.counterparts.items():
         saved, live = case.saved.nodes[node], case.live.nodes[objects[0]]
-        if not saved.children or node in told.nodes or _repeats_others(case, node):
+        if not saved.children or _repeats_others(case, node):
             continue
         of_saved = sequences(saved.children)
         of_live = sequences(live.children) if of_saved else {}
@@ -70,6 +71,7 @@ def _undecided(
     ]
     if not nodes:
         return None
+    nodes.sort(key=lambda node: case.saved.nodes[node].slot is not None)  # a variable names them
     items, others = groups[0]
     return case.finding(
         Severity.INFO,
