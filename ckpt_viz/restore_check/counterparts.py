@@ -76,6 +76,40 @@ class Names:
                 del parts[end]
         return "_".join(parts)
 
+    def within(self, full_name: str, state: str) -> str:
+        """Return what a plain slot's name has after the scope in its variable's full name.
+
+        Keras 3 may name a variable by the model that is called and not by its layer. Empty if the
+        full name has all of the path.
+
+        >>> names = Names(frozenset({"dense"}))
+        >>> names.within("net/kernel", "net_fc_1_kernel_momentum")
+        'fc_1_kernel_momentum'
+        >>> names.within("fc_1/kernel", "fc_1_kernel_momentum")
+        ''
+        """
+        path, _, own = self.plain(full_name).rpartition("/")
+        scope = path.replace("/", "_") + "_" if path else ""
+        inner = state.removeprefix(scope)
+        is_longer = state.startswith(scope) and f"_{own}_" in inner
+        return inner if is_longer and not inner.startswith(f"{own}_") else ""
+
+    def is_chosen_within(self, inner: str, own: str) -> bool:
+        """Return whether a person has chosen any of what a slot's name has before the variable's.
+
+        >>> names = Names(frozenset({"dense", "batch_normalization"}))
+        >>> names.is_chosen_within("dense_batch_normalization_gamma_momentum", "gamma")
+        False
+        >>> names.is_chosen_within("dense_fc_1_gamma_momentum", "gamma")
+        True
+        """
+        words = inner.rpartition(f"_{own}_")[0].split("_")
+        starts = {0}
+        for end in range(1, len(words) + 1):
+            if any("_".join(words[start:end]) in self.given for start in starts):
+                starts.add(end)
+        return len(words) not in starts
+
     def is_chosen(self, full_name: str) -> bool:
         """Return whether a person has chosen the name of the variable or its layer."""
         parts = full_name.split("/")
@@ -258,34 +292,43 @@ class Reader:
 
     def items(self, graph: Graph, nodes: Sequence[int]) -> list[Item] | None:
         """Return the items of a sequence; None if there is too much below them."""
-        looks: list[tuple[object, ...]] = []
-        firsts: list[int] = []
-        names: list[list[str]] = []
-        states: list[list[str]] = []
         by_variable = self._states(graph)
-        for node in nodes:
-            below = list(self._values(graph, node))
-            looks.append(tuple(look for look, _, _ in below))
-            firsts.append(next((node_id for _, _, node_id in below), node))
-            names.append([name for _, name, _ in below if name])
-            states.append(
-                [name for _, _, node_id in below for name in by_variable.get(node_id, ())]
-            )
+        below = [list(self._values(graph, node)) for node in nodes]
         if self._visits < 0:
             return None
-        scope = _common_scope([name for of_item in names for name in of_item])
-        return [
-            Item(
-                place,
-                first,
-                look,
-                (*self._plain(name[scope:] for name in of_item), *of_slots),
-                any(self._names.is_chosen(name[scope:]) for name in of_item),
+        scope = _common_scope([name for values in below for _, name, _ in values if name])
+        items: list[Item] = []
+        for place, (node, values) in enumerate(zip(nodes, below, strict=True)):
+            named = [(name, by_variable.get(one, ())) for _, name, one in values]
+            items.append(
+                Item(
+                    place,
+                    next((one for _, _, one in values), node),
+                    tuple(look for look, _, _ in values),
+                    (
+                        *self._plain(name[scope:] for name, _ in named if name),
+                        *self._of_states(named),
+                    ),
+                    any(self._is_chosen(name, scope, states) for name, states in named if name),
+                )
             )
-            for place, (first, look, of_item, of_slots) in enumerate(
-                zip(firsts, looks, names, states, strict=True)
-            )
-        ]
+        return items
+
+    def _of_states(self, named: Iterable[tuple[str, Sequence[str]]]) -> Iterator[str]:
+        """Yield the names of slots, also without the scope of a model that has another name now."""
+        for name, states in named:
+            for state in states:
+                yield state
+                inner = self._names.within(name, state) if name else ""
+                if inner:
+                    yield inner
+
+    def _is_chosen(self, name: str, scope: int, states: Sequence[str]) -> bool:
+        """Return whether a person has chosen a name: that of a slot, if it tells more."""
+        inner = self._names.within(name, states[0]) if states else ""
+        if inner:
+            return self._names.is_chosen_within(inner, name.rpartition("/")[2])
+        return self._names.is_chosen(name[scope:])
 
     def _plain(self, names: Iterable[str]) -> Iterator[str]:
         """Yield names without numbers; of what is deep in scopes also the layer and variable.

@@ -72,13 +72,15 @@ def layer_frozen_when_it_was_saved(at: Path) -> Pair:
     return Pair(path, lambda: frozen(False))
 
 
-def in_an_untracked_list(*names: str | None, frozen: int | None = None) -> Any:
+def in_an_untracked_list(
+    *names: str | None, frozen: int | None = None, called: str | None = None
+) -> Any:
     """Return a model whose layers only the optimizer leads to: Keras 3 hides them in a list."""
     base: Any = keras_3().Model
 
     class Net(base):  # type: ignore[misc]
         def __init__(self) -> None:
-            super().__init__()
+            super().__init__(name=called)
             self.blocks = [keras_3().layers.Dense(3, name=name) for name in names]
 
         def call(self, x: Any) -> Any:
@@ -582,6 +584,18 @@ def items_after_the_one_that_a_shifted_index_tells_of(at: Path) -> Pair:
 
     path = save_any(at, differently(make("--vvv")))
     return Pair(path, lambda: make("-v-vvv"), mended=lambda: Pair(path, lambda: make("--vvv")))
+
+
+@silent(Kind.UNKNOWABLE)
+def layer_added_of_which_the_slots_alone_have_the_name(at: Path) -> Pair:
+    path = save_any(at, differently(in_an_untracked_list(None, None, called="net")))
+    return Pair(path, lambda: in_an_untracked_list(None, None, "fc_new", called="net"))
+
+
+@silent(Kind.UNKNOWABLE)
+def layer_added_in_a_model_of_another_name(at: Path) -> Pair:
+    path = save_any(at, differently(in_an_untracked_list("fc_a", "fc_b", called="net")))
+    return Pair(path, lambda: in_an_untracked_list("fc_a", "fc_b", "fc_new", called="other"))
 
 
 @silent(Kind.UNKNOWABLE)
