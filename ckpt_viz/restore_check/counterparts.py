@@ -410,10 +410,27 @@ def aligned(
             found = list(zip(ours, theirs, strict=True))
         else:
             found = _in_order(ours, theirs, bound)
-            if not found and len(ours) == len(theirs) == 1 and _are_unnamed(ours[0], theirs[0]):
-                found = [(ours[0], theirs[0])]  # such as a model that was changed inside
+            found += _changed_inside(ours, theirs, found)
         for left, right in found:
             yield left.place, right.place
+
+
+def _changed_inside(
+    saved: Sequence[Item], live: Sequence[Item], pairs: Iterable[tuple[Item, Item]]
+) -> list[tuple[Item, Item]]:
+    """Return items that stand alone between the same two others, such as a model with a new layer.
+
+    They do not look alike, but no name says that they are two.
+    """
+    known = {left.place: right.place for left, right in pairs}
+    ours = _segments(saved, {place: place for place in known})
+    theirs = _segments(live, {right: left for left, right in known.items()})
+    return [
+        (left[0], right[0])
+        for anchor, left in ours.items()
+        if len(left) == len(right := theirs.get(anchor, [])) == 1
+        and _are_unnamed(left[0], right[0])
+    ]
 
 
 def undecided(saved: Sequence[Item], live: Sequence[Item]) -> Iterator[tuple[list[int], list[int]]]:
