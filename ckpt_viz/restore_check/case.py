@@ -18,7 +18,7 @@ from ckpt_viz.object_graph.names import readable, readable_place
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Child, Node, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.subtrees import EMPTY, signatures, values_of
-from ckpt_viz.restore_check.counterparts import Claims, Names, counterparts
+from ckpt_viz.restore_check.counterparts import Claims, Names, Reader, counterparts
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding, Kind
 
@@ -191,7 +191,12 @@ class Case:
     @cached_property
     def counterparts(self) -> Claims:
         """For each saved node the live objects that it belongs to, as far as that is known."""
-        return counterparts(self.saved, self.live, self.bound)
+        return counterparts(self.saved, self.live, self.bound, self.reader)
+
+    @cached_property
+    def reader(self) -> Reader:
+        """What reads the items of sequences, each once."""
+        return Reader.of(self.saved, self.live)
 
     @cached_property
     def source_of(self) -> Mapping[int, int]:

@@ -25,6 +25,8 @@ INDEX = re.compile(r"(layer-|layer_with_weights-|)(\d{1,9})")
 _MOST_VISITS = 64  # of each node: sequences in sequences, a hundred thousand deep
 _MOST_CLAIMS = 8  # more objects for one are no counterparts
 _MOST_COMPARED = 40_000  # pairs of items between two that are known
+_A_NAME = 1 << 20  # more than as many items as are compared
+_A_PAIR = _A_NAME << 20
 _GIVEN = {
     "variable",
     *("dense", "einsum_dense", "embedding", "multi_head_attention", "p_re_lu"),
@@ -130,24 +132,24 @@ def _snake_case(name: str) -> str:
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
 
 
-def counterparts(saved: Graph, live: Graph, bound: Mapping[int, int]) -> Claims:
+def counterparts(saved: Graph, live: Graph, bound: Mapping[int, int], reader: Reader) -> Claims:
     """Return, by saved node, the live objects that it belongs to, as far as that is known.
 
     Several where what was shared is no longer. `bound` is where a restore puts each node: that
     stands where nothing speaks against it.
     """
-    return _Walk(saved, live, bound).claims()
+    return _Walk(saved, live, bound, reader).claims()
 
 
 class _Walk:
     """A walk through both graphs at once, from the roots on; through optimizers last."""
 
-    def __init__(self, saved: Graph, live: Graph, bound: Mapping[int, int]) -> None:
+    def __init__(self, saved: Graph, live: Graph, bound: Mapping[int, int], reader: Reader) -> None:
         self._saved, self._live, self._bound = saved, live, bound
         self._claims: dict[int, list[int]] = {}
         self._taken: set[int] | None = None  # by what the model leads to, once that is known
         self._queue: deque[tuple[int, int]] = deque()
-        self._reader = Reader.of(saved, live)
+        self._reader = reader
 
     def claims(self) -> Claims:
         self._claim(ROOT, ROOT)
@@ -283,6 +285,7 @@ class Reader:
     def __init__(self, names: Names, visits: int) -> None:
         self._names, self._visits = names, visits
         self._known_states: dict[int, Mapping[int, Sequence[str]]] = {}
+        self._known: dict[tuple[int, tuple[int, ...]], list[Item] | None] = {}
 
     @classmethod
     def of(cls, saved: Graph, live: Graph) -> Reader:
@@ -292,6 +295,12 @@ class Reader:
 
     def items(self, graph: Graph, nodes: Sequence[int]) -> list[Item] | None:
         """Return the items of a sequence; None if there is too much below them."""
+        key = id(graph), tuple(nodes)
+        if key not in self._known:
+            self._known[key] = self._items(graph, nodes)
+        return self._known[key]
+
+    def _items(self, graph: Graph, nodes: Sequence[int]) -> list[Item] | None:
         by_variable = self._states(graph)
         below = [list(self._values(graph, node)) for node in nodes]
         if self._visits < 0:
@@ -532,21 +541,18 @@ def _in_order(
 def _longest(
     saved: Sequence[Item], live: Sequence[Item], bound: Mapping[int, int]
 ) -> list[tuple[Item, Item]]:
-    best = [[(0, 0, 0)] * (len(live) + 1) for _ in range(len(saved) + 1)]
-
-    def with_both(i: int, j: int) -> tuple[int, int, int]:
-        length, named, same = best[i + 1][j + 1]
-        ours, theirs = saved[i], live[j]
-        return length + 1, named + _agree(ours, theirs), same + _meet(ours, theirs, bound)
-
+    gains = _gains(saved, live, bound)
+    best = [[0] * (len(live) + 1) for _ in range(len(saved) + 1)]
     for i in reversed(range(len(saved))):
+        row, below, of_row = best[i], best[i + 1], gains[i]
         for j in reversed(range(len(live))):
-            best[i][j] = max(best[i + 1][j], best[i][j + 1])
-            if _may_be_one(saved[i], live[j]):
-                best[i][j] = max(best[i][j], with_both(i, j))
+            score = below[j] if below[j] > row[j + 1] else row[j + 1]
+            both = of_row[j] + below[j + 1] if of_row[j] else 0
+            row[j] = both if both > score else score
     found, i, j = [], 0, 0
     while i < len(saved) and j < len(live):
-        if best[i][j] == with_both(i, j) and _may_be_one(saved[i], live[j]):
+        gain = gains[i][j]
+        if gain and best[i][j] == gain + best[i + 1][j + 1]:
             found.append((saved[i], live[j]))
             i, j = i + 1, j + 1
         elif best[i][j] == best[i + 1][j]:
@@ -554,6 +560,46 @@ def _longest(
         else:
             j += 1
     return found
+
+
+def _gains(
+    saved: Sequence[Item], live: Sequence[Item], bound: Mapping[int, int]
+) -> list[list[int]]:
+    """Return what each pair of items is worth: 0 if they are not one.
+
+    One more pair counts more than all names that agree, and these more than all that are bound.
+    Items of equal looks and names are compared once.
+    """
+    kinds = [_kinds(items) for items in (saved, live)]
+    worth = [
+        [_worth(ours, theirs) for theirs, _ in kinds[1].values()] for ours, _ in kinds[0].values()
+    ]
+    gains = [[0] * len(live) for _ in saved]
+    places: dict[int, list[int]] = {}
+    for j, item in enumerate(live):
+        places.setdefault(item.first, []).append(j)
+    for row, (_, of_saved) in zip(worth, kinds[0].values(), strict=True):
+        of_live = [0] * len(live)
+        for value, (_, indices) in zip(row, kinds[1].values(), strict=True):
+            for j in indices:
+                of_live[j] = value
+        for i in of_saved:
+            gains[i] = of_live.copy()
+            for met in places.get(bound.get(saved[i].first, -1), ()):
+                gains[i][met] += of_live[met] > 0
+    return gains
+
+
+def _kinds(items: Sequence[Item]) -> dict[object, tuple[Item, list[int]]]:
+    """Return the items that look alike and have the same names: the first, and the index of all."""
+    found: dict[object, tuple[Item, list[int]]] = {}
+    for i, item in enumerate(items):
+        found.setdefault((item.look, item.names, item.is_named), (item, []))[1].append(i)
+    return found
+
+
+def _worth(saved: Item, live: Item) -> int:
+    return _A_PAIR + _A_NAME * _agree(saved, live) if _may_be_one(saved, live) else 0
 
 
 def _are_one(saved: Item, live: Item, bound: Mapping[int, int]) -> bool:

@@ -8,7 +8,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case, is_optimizer, subtree
-from ckpt_viz.restore_check.counterparts import Reader, sequences, undecided
+from ckpt_viz.restore_check.counterparts import sequences, undecided
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
 from ckpt_viz.words import count
 
@@ -25,7 +25,6 @@ def cannot_be_told_apart(case: Case, told: Told) -> Iterator[Finding]:
     is_complete = not (case.unresolved or case.unmatched)
     if is_complete or case.is_all_in_place or case.run.verdicts.restore is not None:
         return
-    reader = Reader.of(case.saved, case.live)
     for node, objects in case.counterparts.items():
         saved, live = case.saved.nodes[node], case.live.nodes[objects[0]]
         if not saved.children or _repeats_others(case, node):
@@ -35,7 +34,7 @@ def cannot_be_told_apart(case: Case, told: Told) -> Iterator[Finding]:
         for prefix, nodes in of_saved.items():
             ours = _own(case.saved, node, nodes)
             theirs = _own(case.live, objects[0], of_live.get(prefix, []))
-            found = _undecided(case, told, reader, ours, theirs) if len(ours + theirs) > 2 else None
+            found = _undecided(case, told, ours, theirs) if len(ours + theirs) > 2 else None
             if found is not None:
                 yield found
                 break
@@ -52,10 +51,8 @@ def _repeats_others(case: Case, node: int) -> bool:
     return is_optimizer(case.saved.nodes[holder]) and label != _TRAINED
 
 
-def _undecided(
-    case: Case, told: Told, reader: Reader, saved: Sequence[int], live: Sequence[int]
-) -> Finding | None:
-    ours, theirs = reader.items(case.saved, saved), reader.items(case.live, live)
+def _undecided(case: Case, told: Told, saved: Sequence[int], live: Sequence[int]) -> Finding | None:
+    ours, theirs = case.reader.items(case.saved, saved), case.reader.items(case.live, live)
     if ours is None or theirs is None:
         return None
     groups = [
