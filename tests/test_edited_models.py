@@ -124,6 +124,8 @@ def items(text: str) -> list[Item]:
         ("aB", "-aC", [(0, 1)]),
         ("aaa", "aAaa", [(0, 0), (1, 2), (2, 3)]),  # one of another name is new
         ("a", "-b", [(0, 1)]),
+        ("-a", "A-", []),  # a new name at a new index is no evidence of a renaming
+        ("a", "A", [(0, 0)]),
         ("abc", "-adc", [(0, 1), (1, 2), (2, 3)]),  # the one between was changed inside
     ],
 )

@@ -438,6 +438,7 @@ def _changed_inside(
         (left[0], right[0])
         for anchor, left in ours.items()
         if len(left) == len(right := theirs.get(anchor, [])) == 1
+        and left[0].look != right[0].look
         and _are_unnamed(left[0], right[0])
     ]
 
@@ -586,7 +587,8 @@ def _gains(
         for i in of_saved:
             gains[i] = of_live.copy()
             for met in places.get(bound.get(saved[i].first, -1), ()):
-                gains[i][met] += of_live[met] > 0
+                if _may_be_one(saved[i], live[met]):
+                    gains[i][met] = _A_PAIR + _A_NAME * _agree(saved[i], live[met]) + 1
     return gains
 
 
@@ -599,7 +601,13 @@ def _kinds(items: Sequence[Item]) -> dict[object, tuple[Item, list[int]]]:
 
 
 def _worth(saved: Item, live: Item) -> int:
-    return _A_PAIR + _A_NAME * _agree(saved, live) if _may_be_one(saved, live) else 0
+    """Return what a pair is worth that no restore puts together.
+
+    A name that is new at an index that is new, too, is no evidence of a renaming.
+    """
+    agree = _agree(saved, live)
+    is_renamed = saved.is_named != live.is_named and not agree
+    return _A_PAIR + _A_NAME * agree if _may_be_one(saved, live) and not is_renamed else 0
 
 
 def _are_one(saved: Item, live: Item, bound: Mapping[int, int]) -> bool:
