@@ -165,14 +165,23 @@ def hanging_up(jp_http_port: int, jp_auth_header: dict[str, str], send: Ask) -> 
 
 @pytest.mark.parametrize("options", [{"max_reads": 1}])
 async def test_read_that_nobody_waits_for_does_not_begin(
-    slow: Slow, ask: Ask, hanging_up: Any
+    slow: Slow, ask: Ask, hanging_up: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    noticed: list[str] = []
+    give_up = Workers._give_up
+
+    def noted(workers: Workers, task: Any) -> None:
+        noticed.append(task.job.asked.path)
+        give_up(workers, task)
+
+    monkeypatch.setattr(Workers, "_give_up", noted)
     slow.are_long()
     reading = asyncio.ensure_future(ask("graph", path="adam"))
     await _until(lambda: slow.began)
     connection = await hanging_up("state")
     await _until(lambda: "state" in slow.paths("large"))
     connection.close()
+    await _until(lambda: noticed == ["state"])
     last = asyncio.ensure_future(ask("graph", path="values/ckpt"))
     await _until(lambda: "values/ckpt" in slow.paths("large"))
     slow.let_go()
