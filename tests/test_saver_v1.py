@@ -22,6 +22,7 @@ from ckpt_viz.errors import (
 from ckpt_viz.formats.files import open_file
 from ckpt_viz.formats.saver_v1 import SaverV1, open_saver_v1
 from ckpt_viz.formats.slices import Slice
+from ckpt_viz.words import printable
 from tests.tables import (
     FLOAT32,
     INT32,
@@ -62,7 +63,7 @@ def error_of(path: str, key: str | None = None) -> str:
         checkpoint = open_saver_v1(path)
         if key is not None:
             checkpoint.read(key)
-    return str(caught.value).removeprefix(path)
+    return str(caught.value).removeprefix(printable(path))
 
 
 # --- one file
@@ -196,8 +197,9 @@ def test_missing_checkpoint_is_told(tmp_path: Path, name: str) -> None:
     path = f"{tmp_path}/{name}"
     with pytest.raises(CheckpointNotFoundError):
         open_saver_v1(path)
+    shown = printable(path)
     assert error_of(path) == (
-        f": no such checkpoint; expected a file, or shards {path}-00000-of-00001 and so on"
+        f": no such checkpoint; expected a file, or shards {shown}-00000-of-00001 and so on"
     )
 
 
