@@ -67,7 +67,7 @@ class Confinement:
     def at(self, path: str) -> Iterator[Place]:
         """Yield the place that a path leads to; raises as `place_of`, and OSError.
 
-        Its directory is opened from the root, part by part, none of which may be a link by now.
+        Its directory is opened from the root, part by part. No part may be a link by now.
         """
         place = self.place_of(path)
         if not _HAS_DESCRIPTORS:

@@ -40,7 +40,7 @@ class DryRun:
     make, and what only it comes upon. `reading` is the path, None for `restore(None)`;
     `tensors` are those of a name-based checkpoint. Where the path is not that of a checkpoint,
     `instead` is the prefix that seems to be meant, with its dry run, and `unread` what to do
-    where there is none. `has_happened` says that a real restore is told of.
+    where there is none. `has_happened` says that the restore was a real one.
     """
 
     live: Graph

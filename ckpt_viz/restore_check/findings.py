@@ -66,7 +66,7 @@ _SEVERITIES = {severity: place for place, severity in enumerate(Severity)}
 def find_all(run: DryRun) -> tuple[Finding, ...]:
     """Return the findings, causes before symptoms and the worst first.
 
-    A remedy with code is run dry before it is told.
+    A remedy with code is run dry before it is shown.
     """
     found = _found(run)
     trials = [finding for finding in found if finding.trial is not None][:_MAX_REHEARSALS]

@@ -82,7 +82,7 @@ class Frame(NamedTuple):
 
 
 def write_frame(stream: BinaryIO, frame: Frame) -> None:
-    """Write a frame; OSError where nobody reads."""
+    """Write a frame; OSError where the reader has gone."""
     header = json.dumps(frame.header).encode()
     stream.write(_SIZES.pack(len(header), len(frame.body)) + header)
     stream.write(frame.body)

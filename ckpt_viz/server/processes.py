@@ -39,7 +39,7 @@ class Process:
         self.idle_since = 0.0
         self._frames: SimpleQueue[_Waiting | None] = SimpleQueue()
         self._lock = Lock()
-        self._is_over = False  # nobody takes frames any more
+        self._is_over = False  # no frame is sent any more
         windows: Any = subprocess
         self._process = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, module, *sys.path],

@@ -1,6 +1,6 @@
 """A process that reads for the server: takes one job after the other until its input ends.
 
-The server ends it where a job takes too long, or where nobody waits for the answer any more.
+The server ends it where a job takes too long, or where all who asked have hung up.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ def deferred(case: Case, told: Told) -> Iterator[Finding]:
         left = [node for node in below if node in case.unresolved]
         if left:
             told_of[obj] = below, left
-    # What waits for several objects is told of the first; the doubts are those of all.
+    # The finding is about the first of several objects; the doubts are those of all.
     hidden = [look for obj, look in looks.items() if obj not in told_of and obj not in told.objects]
     others = [why for look in hidden for why in (*look.doubts, *(m.why for m in look.misfits))]
     for obj, (below, left) in told_of.items():

@@ -24,7 +24,7 @@ from ckpt_viz.words import count, listed
 _MAX_NEAR = 40  # nodes near a root that may be its counterpart
 _MAX_LOOKED_AT = 40  # pairs of them
 _MAX_TRIED = 5  # groups of pairs
-_MAX_TWINS = 32  # that are told apart: of more, names tell nothing
+_MAX_TWINS = 32  # names cannot tell more of them apart
 _MAX_NAMED = 3  # pairs in a sentence
 _FEWEST_SURE = 2  # values below two that are equal for them to belong together by that alone
 _MAX_DEPTH = 2
