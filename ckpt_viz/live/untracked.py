@@ -44,7 +44,7 @@ def find_not_saved(
 
     Looks at the objects' own attributes, at containers in them and one object deep into
     what TensorFlow cannot track; runs no property. `objects` are those of the graph, by
-    node id; `shadows` ask others for their children. A value is told of once, by the first
+    node id; `shadows` ask others for their children. A value is reported once, by the first
     attribute that holds it.
     """
     known = ids_of(objects)

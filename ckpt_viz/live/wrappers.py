@@ -59,7 +59,7 @@ def shadow_of(obj: Any) -> Any:
             setattr(shadow, name, getattr(obj, name, None))  # one made broken has no copy
     else:
         return None
-    # It is told of changes, and tells those that hold it.
+    # It receives each change and passes it on to the holders.
     shadow._self_attribute_sentinel = private(_MODULE, "layer_utils").AttributeSentinel(True)
     return shadow
 

@@ -47,8 +47,8 @@ class Bindings:
     """What a restore, real or dry, has come to.
 
     `stale` are bound nodes whose object was never visited, which only a real restore can leave;
-    `slots_left` variables' nodes with slots that nobody asked for. `forgotten` are objects that
-    were bound, and of which TensorFlow keeps no hold.
+    `slots_left` variables' nodes with slots that no optimizer asked for. `forgotten` are bound
+    objects that TensorFlow does not hold.
     """
 
     bound: Mapping[int, int]

@@ -15,7 +15,7 @@ from ckpt_viz.server.refusals import Reason, Refusal
 
 _QUICK = 2  # processes beside those that read large graphs
 _QUICK_SECONDS = 5.0  # after which a job is a long one
-_GRACE = 1.0  # seconds that a job has to end by itself when nobody waits for it any more
+_GRACE = 1.0  # seconds that a job has to end after its last client has hung up
 
 
 class Kept(NamedTuple):
@@ -144,7 +144,7 @@ class Workers:
             raise _busy(f"{needs} bytes of other checkpoints are being read")
 
     def _give_up(self, task: _Task) -> None:
-        """Drop a job that nobody waits for; one that runs has a moment to end."""
+        """Drop a job whose clients have all hung up; one that runs has a moment to end."""
         if task.process is None:
             self._forget(task)
             task.future.cancel()

@@ -35,7 +35,7 @@ def value_lost(case: Case, told: Told) -> Iterator[Finding]:
         if kept is None or _same_bytes(case, kept, step.node):
             continue
         if _is_gone(case, step.node) and not _is_gone(case, kept):
-            continue  # it met another one's object by an index
+            continue  # an index led it to the object of another value
         is_kept = has_value(case.saved.nodes[kept])
         yield case.finding(
             Severity.WARNING,
@@ -182,7 +182,7 @@ def _untied(case: Case, node: int, first: int, other: int) -> Finding:
 
 
 def _cross_wired(case: Case, told: Told) -> Iterator[Finding]:
-    """Find variables and their state that an optimizer's list leads to another one's value."""
+    """Find variables that get the value of another variable through a list of an optimizer."""
     by_optimizer: dict[int, list[int]] = {}
     for node in sorted(case.counterparts):
         if node in told.nodes or not case.is_astray(node):
@@ -302,7 +302,7 @@ def _swapped_chain(case: Case, members: list[tuple[int, int, str]], name: str) -
 
 
 def _misplaced(case: Case, told: set[int]) -> Iterator[Finding]:
-    """Find variables that get another one's value, as all their places tell together."""
+    """Find variables that get the value of another variable, judged by all their places."""
     if case.is_all_in_place:
         return
     astray: dict[int, int] = {}
@@ -424,7 +424,7 @@ def _swapped_slots(case: Case, told: Told) -> Iterator[Finding]:
 
 
 def _misled_slots(case: Case, told: Told) -> set[int]:
-    """Return the slot variables whose values go into another one's state."""
+    """Return the slot variables whose values go into the state of another variable."""
     if case.is_all_in_place:
         return set()
     astray = [
