@@ -152,7 +152,7 @@ class Walk:
         if not tf_private.is_sharded(variable):
             return optimizer.get_slot(variable, slot_name)
         slots = [optimizer.get_slot(shard, slot_name) for shard in variable.variables]
-        with tf_private.staying_shards_of_theirs(slots):
+        with tf_private.staying_shards_of_theirs([slot for slot in slots if slot is not None]):
             return optimizer.get_slot(variable, slot_name)
 
     def _declared_slots(self, optimizer_id: int, non_slots: int) -> None:

@@ -264,12 +264,13 @@ def _others(directory: str, named: Iterable[str]) -> list[str]:
     None where it cannot be listed: what its `checkpoint` file names can be opened all the same.
     """
     try:
-        names = _prefix_names(directory)
+        names = set(_prefix_names(directory))
     except (CkptVizError, OSError):
         return []
-    here = _place(directory)
-    known = {split(prefix)[1] for prefix in named if _place(split(prefix)[0]) == here}
-    return sorted((name for name in names if name not in known), key=_by_number)
+    here, place = _place(directory), cache(_place)  # a state file may name a hundred thousand
+    parts = (split(prefix) for prefix in named)
+    known = {name for lies_in, name in parts if name in names and place(lies_in) == here}
+    return sorted(names - known, key=_by_number)
 
 
 def _beside(prefixes: Sequence[str], others: int, file: str) -> str:

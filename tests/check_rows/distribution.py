@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import Any, cast
 
 from tests import live_objects
-from tests.check_rows.objects import central, devices, dtensor, mirrored, on_read, sharded
+from tests.check_rows.objects import (
+    applied,
+    central,
+    devices,
+    dtensor,
+    mirrored,
+    on_read,
+    sharded,
+    v1_momentum,
+)
 from tests.check_rows.saving import value_key
 from tests.check_rows.table import Pair, Topic
 from tests.programs import ckpt, keras_2, legacy_adam, saved, var
@@ -148,6 +157,16 @@ def scalar_saved_and_sharded_live(at: Path) -> Pair:
 @row("existing")
 def sharded_that_was_not_saved(at: Path) -> Pair:
     return Pair(saved(at, w=var()), lambda: ckpt(v=sharded(2, 3), w=var()))
+
+
+@row()
+def sharded_beside_an_optimizer_of_tensorflow_1_with_slots_of_another(at: Path) -> Pair:
+    def training() -> Any:
+        plain = var()
+        optimizer = applied(v1_momentum(), plain)
+        return ckpt(v=sharded(2, 3), w=plain, optimizer=optimizer)
+
+    return Pair(training().save(str(at / "ckpt")), training)
 
 
 def _sharded_training(value: float) -> Any:
