@@ -189,15 +189,15 @@ def test_a_check_says_what_tensorflow_does(denied: str, mode: int, place: Path) 
 def test_the_server_refuses_with_a_reason_and_names_no_place_above_its_root(
     denied: str, mode: int, asked: str, status: int, place: Path
 ) -> None:
-    from ckpt_viz.server.graphs import etag_of, read_page
+    from ckpt_viz.server.graphs import look_at, read_page
     from ckpt_viz.server.messages import Asked
     from ckpt_viz.server.refusals import STATUS, refusal_of
 
     where = Asked(str(place), False, asked, None)
     whole = Asked(str(place), False, "ckpt-1", None)
     read_page(whole, 1 << 20)
-    etag_of(whole, "1", 1 << 20)
-    looked_at = () if denied == _INDEX else (lambda: etag_of(where, "1", 1 << 20),)
+    look_at(whole, "1", 1 << 20)
+    looked_at = () if denied == _INDEX else (lambda: look_at(where, "1", 1 << 20),)
     with _denied(place, denied, mode):
         for read in (lambda: read_page(where, 1 << 20), *looked_at):
             with pytest.raises(CkptVizError) as raised:

@@ -41,7 +41,7 @@ from ckpt_viz.formats.sstable import ends_like_a_table
 from ckpt_viz.object_graph.graph import Format, Kept, Provenance
 from ckpt_viz.render.payload import VERSION
 from ckpt_viz.saved.locate import INDEX, META, Location, locate
-from ckpt_viz.server.messages import Asked
+from ckpt_viz.server.messages import Asked, Look
 from ckpt_viz.server.refusals import Reason, Refusal
 from ckpt_viz.showing import Shown, show_of
 
@@ -81,19 +81,24 @@ class Page:
         return self.bytes_read + _NODE_BYTES * self.node_count
 
 
-def etag_of(asked: Asked, version: str, most_bytes: int) -> str:
-    """Return a value that changes when the graph of the files does; reads next to nothing.
+def look_at(asked: Asked, version: str, most_bytes: int) -> Look:
+    """Return what the files of a graph look like; reads next to nothing.
 
     Raises CkptVizError as `locate` does.
     """
     seen: list[object] = [version, VERSION]
+    index_bytes = 0
     with _confined(asked, most_bytes):
         for path in (asked.path, asked.against):
             if path is not None:
                 with _judged(path):
                     location = locate(path)
-                seen += [location, *((one, file_stamp(one)) for one in _files_of(location))]
-    return f'"{hashlib.sha256(repr(seen).encode()).hexdigest()[:32]}"'
+                stamps = {one: file_stamp(one) for one in _files_of(location)}
+                seen += [location, *stamps.items()]
+                index = stamps[location.prefix + INDEX]
+                index_bytes += index[0] if index else 0
+    etag = f'"{hashlib.sha256(repr(seen).encode()).hexdigest()[:32]}"'
+    return Look(etag, index_bytes)
 
 
 def _files_of(location: Location) -> list[str]:

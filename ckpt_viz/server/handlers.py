@@ -150,9 +150,9 @@ class GraphHandler(_Handler):
     async def get(self) -> None:
         """Answer `GET graph`."""
         asked = await self._asked()
-        etag = await self._unless_gone(self._service.etag(asked))
-        if not self._is_known(etag):
-            told = self._service.graph(asked, etag, packs=self._packs)
+        look = await self._unless_gone(self._service.look(asked))
+        if not self._is_known(look.etag):
+            told = self._service.graph(asked, look, packs=self._packs)
             await self._send(await self._unless_gone(told))
 
     @authenticated
@@ -162,7 +162,8 @@ class GraphHandler(_Handler):
         # A page that polls is no sign of somebody who works.
         self._track_activity = False
         asked = await self._asked()
-        if not self._is_known(await self._unless_gone(self._service.etag(asked))):
+        look = await self._unless_gone(self._service.look(asked))
+        if not self._is_known(look.etag):
             self.finish()
 
     def _is_known(self, etag: str) -> bool:
@@ -189,15 +190,15 @@ class AnswerHandler(_Handler):
         told = parsed(question, "question")
         traits = None if state is None else parsed(state, "state")
         asked = await self._asked()
-        etag = await self._unless_gone(self._service.etag(asked))
+        look = await self._unless_gone(self._service.look(asked))
         expected = self._parameter("etag")
-        if expected is not None and expected.strip('"') != etag.strip('"'):
+        if expected is not None and expected.strip('"') != look.etag.strip('"'):
             raise Refusal(
                 Reason.CHANGED,
                 f"{asked.path}: the files have changed since the graph was read; load it again",
             )
         self.set_header("Cache-Control", "no-store")
-        answer = self._service.answer(asked, etag, told, traits, packs=self._packs)
+        answer = self._service.answer(asked, look, told, traits, packs=self._packs)
         await self._send(await self._unless_gone(answer))
 
 

@@ -10,13 +10,11 @@ from typing import Any
 from ckpt_viz.errors import ReadLimitError
 from ckpt_viz.render.payload import VERSION
 from ckpt_viz.server import graphs
-from ckpt_viz.server.messages import Asked, Job, Limits
+from ckpt_viz.server.messages import QUICK_BYTES, Asked, Job, Limits, Look
 from ckpt_viz.server.refusals import refusal_of
 
 Answer = tuple[dict[str, Any], bytes]
 
-QUICK_BYTES = 1 << 20
-"""What a quick job may read: some 9,000 nodes, read in half a second."""
 _QUICK_NODES = 10_000  # of which a file is written in a quick job
 _LARGE = 64 << 10  # bytes, which Tornado would compress while everybody waits
 
@@ -53,8 +51,9 @@ class Jobs:
             return {}, json.dumps({"version": job.version, "format": VERSION}).encode()
         assert job.asked is not None
         most_read = min(limits.most_read, QUICK_BYTES) if is_quick else limits.most_read
-        if job.ask == "etag":
-            return {}, self._etag(job.asked, job.version, most_read).encode()
+        if job.ask == "look":
+            look = self._look(job.asked, job.version, most_read)
+            return {"index_bytes": look.index_bytes}, look.etag.encode()
         page = self._page(job, most_read)
         if job.ask == "graph":
             body = graphs.graph_json(page, job.etag, job.version, limits.most_answer)
@@ -71,8 +70,8 @@ class Jobs:
             told["is_packed"], body = True, gzip.compress(body, compresslevel=1, mtime=0)
         return told, body
 
-    def _etag(self, asked: Asked, version: str, most_read: int) -> str:
-        return graphs.etag_of(asked, version, most_read)
+    def _look(self, asked: Asked, version: str, most_read: int) -> Look:
+        return graphs.look_at(asked, version, most_read)
 
     def _page(self, job: Job, most_read: int) -> graphs.Page:
         assert job.asked is not None

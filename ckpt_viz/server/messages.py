@@ -12,6 +12,18 @@ from dataclasses import asdict, dataclass
 from typing import Any, BinaryIO, NamedTuple
 
 _SIZES = struct.Struct(">IQ")  # of the JSON and of the bytes after it
+QUICK_BYTES = 1 << 20
+"""What a quick job may read: some 9,000 nodes, read in half a second."""
+
+
+class Look(NamedTuple):
+    """What a look at files tells: a value that changes with them, and the bytes of their indexes.
+
+    Reading the graph takes at least these bytes.
+    """
+
+    etag: str
+    index_bytes: int
 
 
 @dataclass(frozen=True)
@@ -33,12 +45,13 @@ class Asked:
 
 @dataclass(frozen=True)
 class Job:
-    """Something to do: "about", "etag", "graph" or "answer"."""
+    """Something to do: "about", "look", "graph" or "answer"."""
 
     ask: str
     version: str
     asked: Asked | None = None
     etag: str = ""
+    index_bytes: int = 0
     question: Mapping[str, Any] | None = None
     state: Mapping[str, Any] | None = None
     packs: bool = False

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from ckpt_viz.server import processes
-from ckpt_viz.server.messages import Asked, Frame, Job, Limits
+from ckpt_viz.server.messages import Asked, Frame, Job, Limits, Look
 from ckpt_viz.server.options import CkptViz
 from ckpt_viz.server.refusals import Reason, Refusal
 from ckpt_viz.server.workers import Bounds, Pages, Workers
@@ -43,27 +43,27 @@ class Service:
         """Return the versions of the package and of the payload, as JSON."""
         return _body(await self._workers.run(Job("about", self.version)))
 
-    async def etag(self, asked: Asked) -> str:
-        """Return the ETag of a graph, having read next to nothing."""
-        answer = await self._workers.run(Job("etag", self.version, asked))
-        return answer.body.decode()
+    async def look(self, asked: Asked) -> Look:
+        """Return the ETag of a graph and the size of its indexes, having read next to nothing."""
+        answer = await self._workers.run(Job("look", self.version, asked))
+        return Look(answer.body.decode(), answer.header["index_bytes"])
 
-    async def graph(self, asked: Asked, etag: str, *, packs: bool) -> Body:
+    async def graph(self, asked: Asked, look: Look, *, packs: bool) -> Body:
         """Return a graph as JSON, which is compressed if it is large and that is wanted."""
-        job = Job("graph", self.version, asked, etag, packs=packs)
+        job = Job("graph", self.version, asked, *look, packs=packs)
         return _body(await self._workers.run(job))
 
     async def answer(
         self,
         asked: Asked,
-        etag: str,
+        look: Look,
         question: Mapping[str, Any],
         state: Mapping[str, Any] | None,
         *,
         packs: bool,
     ) -> Body:
         """Return the answer to a question about a graph as JSON, compressed likewise."""
-        job = Job("answer", self.version, asked, etag, question, state, packs)
+        job = Job("answer", self.version, asked, *look, question, state, packs)
         return _body(await self._workers.run(job))
 
     def sending(self, body: Body) -> AbstractContextManager[None]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
-from ckpt_viz.server.messages import Asked, Frame, Job, Limits
+from ckpt_viz.server.messages import QUICK_BYTES, Asked, Frame, Job, Limits
 from ckpt_viz.server.processes import Process, Processes
 from ckpt_viz.server.refusals import Reason, Refusal
 
@@ -83,8 +83,9 @@ class _Task:
 class Workers:
     """The jobs of a server. Its coroutines run in the server's event loop.
 
-    Each job begins as a quick one, which may read little. One that needs more, or takes longer,
-    begins again as a long one, of which fewer run at the same time. Who asks for a job that is
+    A job begins as a quick one, which may read little, unless its files are known to be large. One
+    that needs more, or takes longer, begins again as a long one, of which fewer run at the same
+    time. Who asks for a job that is
     there already waits for that one.
     """
 
@@ -105,8 +106,11 @@ class Workers:
         """
         task = self._tasks.get(job.key)
         if task is None:
-            self._check_room()
             task = _Task(job, asyncio.get_running_loop().create_future())
+            if job.index_bytes > QUICK_BYTES and job.page not in self._pages.names():
+                self._lengthen(task, needs=job.index_bytes)
+            else:
+                self._check_room()
             self._tasks[job.key] = task
             self._start()
         task.waiting += 1

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ckpt_viz.errors import ReadLimitError
 from ckpt_viz.server import graphs, jobs
-from ckpt_viz.server.messages import Asked
+from ckpt_viz.server.messages import QUICK_BYTES, Asked, Look
 
 _SECONDS = 30.0
 
@@ -22,16 +22,16 @@ class Jobs(jobs.Jobs):
         super().__init__()
         self._directory = Path(os.environ["SLOW_JOBS"])
 
-    def _etag(self, asked: Asked, version: str, most_read: int) -> str:
+    def _look(self, asked: Asked, version: str, most_read: int) -> Look:
         if asked.path == "fails":
             raise ZeroDivisionError("secret")
-        return super()._etag(asked, version, most_read)
+        return super()._look(asked, version, most_read)
 
     def _read(self, asked: Asked, most_read: int) -> graphs.Page:
         are_long = (self._directory / "long").exists()
         if are_long and asked.path == "small":
             return super()._read(asked, most_read)
-        if are_long and most_read <= jobs.QUICK_BYTES:
+        if are_long and most_read <= QUICK_BYTES:
             self._log("large", asked.path)
             raise ReadLimitError(asked.path, limit=most_read, needs=1000)
         self._log("began", asked.path)

@@ -20,7 +20,7 @@ from tornado.testing import bind_unused_port
 
 from benchmarks.bytes_read import write_sparse
 from benchmarks.server_load import processes_of
-from ckpt_viz.server.graphs import etag_of, read_page
+from ckpt_viz.server.graphs import look_at, read_page
 from ckpt_viz.server.messages import Asked
 from tests.hostile.seeds import seeds
 from tests.hostile.use import copy_of
@@ -172,7 +172,7 @@ def test_server_reads_the_index_and_the_graph_of_a_huge_checkpoint(tmp_path: Pat
     asked = Asked(str(tmp_path), False, "ckpt", None)
     read_page(asked, 1 << 30)  # what the first one imports is not of the checkpoint
     before, own = _read_by_now(), -_read_by_now() + _read_by_now()
-    etag_of(asked, "1", 1 << 30)
+    look_at(asked, "1", 1 << 30)
     page = read_page(asked, 1 << 30)
     assert _read_by_now() - before - 3 * own <= index_bytes + graph_bytes + (64 << 10)
     assert len(page.shown.graph.nodes) == 501

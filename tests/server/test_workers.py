@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.server_load import write_layers
 from ckpt_viz.server.graphs import read_page
-from ckpt_viz.server.messages import Asked, Job, Limits
+from ckpt_viz.server.messages import QUICK_BYTES, Asked, Job, Limits
 from ckpt_viz.server.processes import Processes
 from ckpt_viz.server.refusals import Refusal
 from ckpt_viz.server.workers import Bounds, Kept, Pages, Workers
@@ -85,6 +85,27 @@ async def test_reads_that_wait_are_bounded_in_bytes(slow: Slow, ask: Ask) -> Non
     assert "1000 bytes of other checkpoints" in refused.json["message"]
     slow.let_go()
     assert (await reading).status == 200
+
+
+@pytest.mark.parametrize("options", [{"max_reads": 1, "max_waiting": 1}])
+async def test_file_that_looks_large_is_read_or_refused_without_a_quick_attempt(
+    slow: Slow, ask: Ask, root: Path
+) -> None:
+    slow.are_long()  # these jobs tell of each quick attempt
+    for name in ("large", "larger"):
+        write_layers(str(root / name), 30_000)
+        assert (root / f"{name}.index").stat().st_size > QUICK_BYTES
+    reading = asyncio.ensure_future(ask("graph", path="large"))
+    await _until(lambda: slow.began)
+    refused = await ask("graph", path="larger")
+    assert (refused.status, refused.json["reason"]) == (503, "busy")
+    assert (await ask("graph", path="small")).status == 200
+    slow.let_go()
+    assert (await reading).status == 200
+    assert slow.paths("large") == []
+    told = await ask("answer", path="large", question={"ask": "values", "node": 2})
+    assert told.status == 200
+    assert slow.began == ["large"]  # what is kept is asked at once
 
 
 async def test_answers_that_are_not_sent_yet_are_bounded_in_bytes() -> None:
