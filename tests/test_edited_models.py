@@ -98,6 +98,32 @@ def test_an_optimizer_of_other_variables_is_built_as_it_was_saved(now: str, tmp_
     assert _same(weights(before), weights(layers))
 
 
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.parametrize("keras", [keras_3, keras_2])
+def test_a_renamed_layer_is_no_finding_though_one_for_another_looks_the_same(
+    keras: Any, tmp_path: Path
+) -> None:
+    """What the person meant decides, and neither the file nor the program has it.
+
+    Who renames the second layer of three, and who inserts `fc_new` and removes the last layer,
+    end with one program: Keras numbers the layers without a name in the order in which they are
+    made. Every value is right for the one, two are wrong for the other.
+    """
+
+    def model(*names: str | None) -> Any:
+        keras().backend.clear_session()
+        layers = [keras().layers.Dense(3, name=name) for name in names]
+        return keras().Sequential([keras().Input((3,)), *layers])
+
+    path = save_any(tmp_path, differently(ckpt(model=model(None, None, None))))
+    renamed, edited = model(None, "fc_new", None), model(None, None, None)
+    inserted = model(edited.layers[0].name, "fc_new", edited.layers[1].name)
+    assert [one.name for one in renamed.layers] == [one.name for one in inserted.layers]
+    assert cv.check(ckpt(model=renamed), path).findings == ()
+    assert cv.check(ckpt(model=inserted), path).findings == ()
+
+
 # --- sequences
 
 
