@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 from ckpt_viz.formats.protos import TrackableObjectGraph
-from tests import tables
+from tests.support import tables
 
 GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 # Opened twice: what the first run imports is not of the checkpoint.

@@ -27,8 +27,8 @@ from playwright.sync_api import Page, sync_playwright
 
 import ckpt_viz as cv
 from ckpt_viz.render import payload
-from tests import graphs
-from tests.frontend import LABEXTENSION
+from tests.support import graphs
+from tests.support.frontend import LABEXTENSION
 from tests.ui import processes
 
 _WORKER = LABEXTENSION.parent / "ckpt_viz" / "static" / "graphviz.js"

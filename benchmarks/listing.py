@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ckpt_viz.listing import MAX_OBJECTS
-from tests.kernels import LISTING, listing_expression, running_kernel
+from ckpt_viz.jupyter.live_objects import MAX_OBJECTS
+from tests.support.kernels import LISTING, listing_expression, running_kernel
 
 OBJECTS = 100
 NAMES = (100, 10_000, 100_000)

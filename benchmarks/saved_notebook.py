@@ -24,7 +24,7 @@ from ckpt_viz.server.slim_notebooks import slimmed
 GRAPHS = {
     "quickstart, 19 nodes": """
 import ckpt_viz as cv
-from tests.live_objects import guide_loop
+from tests.support.live_objects import guide_loop
 graph = guide_loop()
 """,
     "3,301 nodes": """

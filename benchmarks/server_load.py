@@ -30,7 +30,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError
 from tornado.testing import bind_unused_port
 
 from ckpt_viz.formats.protos import TrackableObjectGraph
-from tests import tables
+from tests.support import tables
 
 TOKEN = "secret"
 _GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"

@@ -37,11 +37,11 @@ from ckpt_viz.object_graph.nodes import (
 )
 
 if TYPE_CHECKING:
-    from ckpt_viz.explorer import Explorer, show
-    from ckpt_viz.graph_diff.result import GraphDiff
+    from ckpt_viz.graph_diff.diff_result import GraphDiff
+    from ckpt_viz.jupyter.widget import Explorer, show
     from ckpt_viz.object_graph.overlay import Severity, State
+    from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.restore_check.finding import Finding, Kind
-    from ckpt_viz.restore_check.result import RestoreCheck
 
 __all__ = [
     "Attribute",
@@ -81,14 +81,14 @@ __all__ = [
 
 # What takes long to import, or brings Jupyter: only when it is asked for.
 _LATER = {
-    "Explorer": "explorer",
+    "Explorer": "jupyter.widget",
     "Finding": "restore_check.finding",
-    "GraphDiff": "graph_diff.result",
+    "GraphDiff": "graph_diff.diff_result",
     "Kind": "restore_check.finding",
-    "RestoreCheck": "restore_check.result",
+    "RestoreCheck": "restore_check.check_result",
     "Severity": "object_graph.overlay",
     "State": "object_graph.overlay",
-    "show": "explorer",
+    "show": "jupyter.widget",
 }
 
 

@@ -14,8 +14,8 @@ from ckpt_viz.render.signs import shown_on_stdout
 if TYPE_CHECKING:
     import graphviz
 
-    from ckpt_viz.graph_diff.result import GraphDiff
-    from ckpt_viz.restore_check.result import RestoreCheck
+    from ckpt_viz.graph_diff.diff_result import GraphDiff
+    from ckpt_viz.restore_check.check_result import RestoreCheck
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> Obje
     if isinstance(source, ObjectGraph):
         return source
     if isinstance(source, (str, os.PathLike)):
-        from ckpt_viz.saved.source import read_saved
+        from ckpt_viz.saved.saved_source import read_saved
 
         found = read_saved(source, meta)
     else:
-        from ckpt_viz.live.source import read_live
+        from ckpt_viz.live.live_source import read_live
 
         found = read_live(source)
     return object_graph(found)
@@ -116,7 +116,7 @@ def check(
         SourceError: The live object cannot be restored into, or the arguments do not fit.
         FormatError: TensorFlow opens the checkpoint, and ckpt_viz cannot read it.
     """
-    from ckpt_viz.restore_check.result import RestoreCheck
+    from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.restore_check.run import run_check
 
     return RestoreCheck(*run_check(live, saved, method, options, graph=graph))
@@ -141,7 +141,7 @@ def diff(a: object, b: object, *, values: bool = False) -> GraphDiff:
     Raises:
         CkptVizError: As `graph` does, for either source.
     """
-    from ckpt_viz.graph_diff.result import diff_of
+    from ckpt_viz.graph_diff.diff_result import diff_of
 
     return diff_of(graph(a), graph(b), values=values)
 

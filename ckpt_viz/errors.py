@@ -6,7 +6,7 @@ what was expected, and, where there is one, the next step.
 
 from __future__ import annotations
 
-from ckpt_viz.words import printable_lines
+from ckpt_viz.text import printable_lines
 
 
 class CkptVizError(Exception):

@@ -8,6 +8,6 @@ import pytest
 @pytest.fixture(scope="session")
 def quiet_tensorflow() -> None:
     """Keep TensorFlow from warning of every value that a restore leaves behind."""
-    from tests.oracle import silence_tensorflow
+    from tests.support.oracle import silence_tensorflow
 
     silence_tensorflow()

@@ -10,8 +10,8 @@ import pytest
 import tensorflow as tf
 
 import ckpt_viz as cv
-from ckpt_viz.answers import MAX_ELEMENTS
-from ckpt_viz.explorer import Explorer
+from ckpt_viz.jupyter.answers import MAX_ELEMENTS
+from ckpt_viz.jupyter.widget import Explorer
 
 
 class Net(tf.Module):  # type: ignore[misc]

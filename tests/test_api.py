@@ -2,7 +2,7 @@ import subprocess
 import sys
 
 import ckpt_viz as cv
-from tests.graphs import keras3_adam
+from tests.support.graphs import keras3_adam
 
 
 def test_import_brings_neither_tensorflow_nor_jupyter() -> None:

@@ -12,8 +12,8 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.live.building import WITHOUT_WEIGHTS, Plan, optimizer_plan_of, plan_of
 from ckpt_viz.restore_check.finding import Kind
-from tests import optimizers
-from tests.programs import ckpt, keras_2, keras_3, stepped, var
+from tests.support import optimizers
+from tests.support.programs import ckpt, keras_2, keras_3, stepped, var
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 

@@ -25,8 +25,8 @@ from ckpt_viz.errors import (
 from ckpt_viz.formats.bundle import MAX_INDEX_BYTES, Bundle, Entry, open_bundle
 from ckpt_viz.formats.slices import Slice
 from ckpt_viz.formats.sstable import read_table
-from ckpt_viz.words import printable
-from tests.tables import (
+from ckpt_viz.text import printable
+from tests.support.tables import (
     FLOAT32,
     INT32,
     INT64,

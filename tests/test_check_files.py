@@ -15,9 +15,9 @@ import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, RestoreCheck
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.roles import assign_roles
-from tests.graphs import graph, keras3_adam, without_optimizer
-from tests.saved_graphs import write_graph
-from tests.tables import floats, write_bundle
+from tests.support.graphs import graph, keras3_adam, without_optimizer
+from tests.support.saved_graphs import write_graph
+from tests.support.tables import floats, write_bundle
 from tests.test_live_random import any_checkpoint
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.finding import Finding, Kind
-from ckpt_viz.restore_check.result import RestoreCheck
 from tests.check_findings import (
     by_name,
     leftovers,

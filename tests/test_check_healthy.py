@@ -11,8 +11,8 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.finding import Kind
-from tests import live_objects
-from tests.programs import ckpt, differently, keras_2, keras_3, save_any
+from tests.support import live_objects
+from tests.support.programs import ckpt, differently, keras_2, keras_3, save_any
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from tests.oracle import compare
+from tests.support.oracle import compare
 
 pytestmark = pytest.mark.tf
 

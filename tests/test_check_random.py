@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from tests.pairs import FAMILIES, as_text, cases, make_case, run
-from tests.recipes import Case, Family
+from tests.support.pairs import FAMILIES, as_text, cases, make_case, run
+from tests.support.recipes import Case, Family
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
@@ -28,7 +28,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _many(family: str) -> Callable[[Any], Any]:
-    """Run a test on cases of a family, as they come: `tests.check_pairs` shrinks one that fails."""
+    """Run a test on random cases of a family; `tests.support.check_pairs` shrinks a failure."""
     configured = settings(
         max_examples=max(1, round(CASES[family] * SCALE)),
         phases=[Phase.generate],
@@ -45,7 +45,7 @@ def _assert_agreement(case: Case, directory: Path) -> None:
     for goal, _, outcome in run(case, directory):
         if isinstance(outcome, Exception):
             text = shlex.quote(as_text(case._replace(goals=(goal,))))
-            command = f"python -m tests.check_pairs --case {text}"
+            command = f"python -m tests.support.check_pairs --case {text}"
             raise AssertionError(f"{outcome}\nto shrink it: {command}") from outcome
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from tests.oracle import raised_by
-from tests.programs import keras_3
+from tests.support.oracle import raised_by
+from tests.support.programs import keras_3
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 

@@ -9,9 +9,9 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.errors import SourceError
-from tests.laws import state_of
-from tests.oracle import raised_by
-from tests.programs import ckpt, var
+from tests.support.laws import state_of
+from tests.support.oracle import raised_by
+from tests.support.programs import ckpt, var
 
 pytestmark = pytest.mark.tf
 

@@ -1,7 +1,8 @@
 """Hand-written pairs of a checkpoint and a program, each restored dry and for real.
 
 Every row of `tests/check_rows` is one thing that TensorFlow does in a restore. Its name says what
-is special about the pair, its decorator what the restore says; `tests.oracle` compares the rest.
+is special about the pair, its decorator what the restore says; `tests.support.oracle` compares
+the rest.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ from tests.check_rows.objects import (
 )
 from tests.check_rows.saving import saved_by_another_saver, saved_training
 from tests.check_rows.table import Pair, Row, check_row
-from tests.laws import state_of
-from tests.oracle import compare, outcome_of_check, outcome_of_restore, raised_by
-from tests.programs import ckpt, keras_2, keras_3, module, saved, v1_adam, var
+from tests.support.laws import state_of
+from tests.support.oracle import compare, outcome_of_check, outcome_of_restore, raised_by
+from tests.support.programs import ckpt, keras_2, keras_3, module, saved, v1_adam, var
 
 pytestmark = [
     pytest.mark.tf,
@@ -434,7 +435,7 @@ import tensorflow as tf
 cpu = tf.config.LogicalDeviceConfiguration()
 tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], [cpu] * 2)
 from tests.check_rows import distribution, objects, table
-from tests.oracle import silence_tensorflow
+from tests.support.oracle import silence_tensorflow
 silence_tensorflow()
 assert len(objects.devices()) == 2
 for number, row in enumerate(distribution.row.rows):

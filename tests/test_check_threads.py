@@ -16,7 +16,7 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.finding import Kind
-from tests.programs import (
+from tests.support.programs import (
     called,
     ckpt,
     differently,

@@ -1,4 +1,4 @@
-"""Remedies for programs with parts of equal structure: `tests/twins.py` makes up the programs."""
+"""Remedies for programs with parts of equal structure, as `tests/support/twins.py` makes them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import ckpt_viz as cv
 from ckpt_viz.restore_check.finding import Kind
 from tests.check_findings import leftovers, structure
 from tests.check_findings.table import Maker
-from tests.oracle import compare
-from tests.twins import Remedy, plans, told, tried
+from tests.support.oracle import compare
+from tests.support.twins import Remedy, plans, told, tried
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 

@@ -12,9 +12,9 @@ from click.testing import CliRunner, Result
 import ckpt_viz as cv
 from ckpt_viz.cli import main
 from ckpt_viz.render.signs import ASCII
-from tests import live_objects
-from tests.graphs import graph, keras3_adam, without_optimizer
-from tests.saved_graphs import write_graph
+from tests.support import live_objects
+from tests.support.graphs import graph, keras3_adam, without_optimizer
+from tests.support.saved_graphs import write_graph
 
 
 @pytest.mark.tf

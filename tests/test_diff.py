@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, Role, SlotVariable
-from ckpt_viz.graph_diff.result import Change
+from ckpt_viz.graph_diff.diff_result import Change
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.object_graph.roles import assign_roles
-from tests import optimizers
-from tests.graphs import graph, keras3_adam, named, without_optimizer
-from tests.saved_graphs import write_graph
-from tests.tables import Extents, Tensor, floats, write_bundle, write_sliced
+from tests.support import optimizers
+from tests.support.graphs import graph, keras3_adam, named, without_optimizer
+from tests.support.saved_graphs import write_graph
+from tests.support.tables import Extents, Tensor, floats, write_bundle, write_sliced
 from tests.test_files import CountingFileSystem
 from tests.test_tree import any_nodes
 
@@ -450,7 +450,7 @@ def test_hostile_names_neither_break_lines_nor_move_the_cursor() -> None:
 
 @pytest.mark.tf
 def test_live_objects_do_not_differ_from_their_file(tmp_path: Path) -> None:
-    from tests import live_objects
+    from tests.support import live_objects
 
     checkpoint = live_objects.containers()
     prefix = checkpoint.write(str(tmp_path / "ckpt"))

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ckpt_viz import ObjectGraph
-from tests.graphs import graph, keras3_adam, named
+from tests.support.graphs import graph, keras3_adam, named
 
 
 def test_looks_are_those_of_tensorflows_guide() -> None:

@@ -1,7 +1,7 @@
 """Models that were edited since they were saved: told if a value goes wrong, and only then.
 
-`python -m tests.edited_models` tries any number of them; here stand a few, and what the advice
-that they get comes to.
+`python -m tests.support.edited_models` tries any number of them; here are a few, and what their
+advice leads to.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.restore_check.counterparts import Item, aligned
 from ckpt_viz.restore_check.finding import Kind
-from tests.edited_models import FAMILIES, Family, pairs, told
-from tests.programs import ckpt, differently, keras_2, keras_3, keras_3_adam, save_any
+from tests.support.edited_models import FAMILIES, Family, pairs, told
+from tests.support.programs import ckpt, differently, keras_2, keras_3, keras_3_adam, save_any
 
 PAIRS = max(1, round(16 * int(os.environ.get("CKPT_VIZ_EXAMPLES", "150")) / 150))
 

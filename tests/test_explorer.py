@@ -13,10 +13,10 @@ import pytest
 import traitlets
 
 import ckpt_viz as cv
-from ckpt_viz.outputs import MIME_TYPE
+from ckpt_viz.jupyter.snapshots import MIME_TYPE
 from ckpt_viz.render import payload
-from tests import live_objects
-from tests.graphs import keras3_adam
+from tests.support import live_objects
+from tests.support.graphs import keras3_adam
 
 
 def test_selection_is_a_node_of_the_graph() -> None:
@@ -114,6 +114,6 @@ def test_graphviz_is_sent_only_when_it_is_asked_for(monkeypatch: pytest.MonkeyPa
     said, (script,) = explorer._answer({"ask": "graphviz"})
     assert said == {}
     assert b"hpcc-js" in script
-    monkeypatch.setattr("ckpt_viz.explorer._STATIC", Path("nowhere"))
+    monkeypatch.setattr("ckpt_viz.jupyter.widget._STATIC", Path("nowhere"))
     problem = "nowhere/graphviz.js: Graphviz is not built; pip install builds it"
     assert explorer._answer({"ask": "graphviz"}) == ({"error": problem}, [])

@@ -14,7 +14,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
 from ckpt_viz.formats import files
 from ckpt_viz.formats.bundle import open_bundle
-from tests.tables import floats, string, write_bundle
+from tests.support.tables import floats, string, write_bundle
 
 DATA = bytes(range(100))
 

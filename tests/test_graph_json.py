@@ -25,9 +25,9 @@ from ckpt_viz import (
     SlotRule,
     SlotVariable,
 )
-from tests.graphs import graph, keras3_adam, named
-from tests.payload_fixtures import graphs
-from tests.saved_graphs import write_graph
+from tests.support.graphs import graph, keras3_adam, named
+from tests.support.payload_fixtures import graphs
+from tests.support.saved_graphs import write_graph
 
 DOCS = Path(__file__).parents[1] / "docs" / "graph_json.md"
 

@@ -17,17 +17,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
-from ckpt_viz import kernel_tabs
 from ckpt_viz.formats.protos import CheckpointState, parse_text
-from tests import live_objects
-from tests.graphs import graph
+from ckpt_viz.jupyter import live_tabs
 from tests.hostile.limits import MEGABYTES, Worker
 from tests.hostile.makers import ATTACKS, MANY, NASTY
 from tests.hostile.mutate import change_object_graph
 from tests.hostile.seeds import DIRECTORY, seeds
 from tests.hostile.use import copy_of
-from tests.oracle import raised_by
-from tests.saved_graphs import write_graph
+from tests.support import live_objects
+from tests.support.graphs import graph
+from tests.support.oracle import raised_by
+from tests.support.saved_graphs import write_graph
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="limits processes by means of Linux"
@@ -98,10 +98,10 @@ def test_no_name_breaks_what_leaves_the_kernel(
         questions += [{"ask": "file", "format": kind} for kind in ("svg", "dot", "json", "html")]
         for question in questions:
             _utf8(explorer._answer(question)[0])
-    monkeypatch.setattr(kernel_tabs, "_tabs", {})
+    monkeypatch.setattr(live_tabs, "_tabs", {})
     for source in (titled, f"{tmp_path}/{name}", DIRECTORY / name):
-        _utf8(kernel_tabs.opened(source, None)._repr_mimebundle_())
-        _utf8(kernel_tabs.opened(titled, source)._repr_mimebundle_())
+        _utf8(live_tabs.opened(source, None)._repr_mimebundle_())
+        _utf8(live_tabs.opened(titled, source)._repr_mimebundle_())
     for opened in (titled, cv.graph(DIRECTORY / "adam" / "ckpt-1")):
         for wrong in (name, f"(root).{name}", f"{DIRECTORY}/{name}"):
             for call in (opened.read, cv.graph):

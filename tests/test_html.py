@@ -10,9 +10,9 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.render import html, payload, svg
 from ckpt_viz.render.html import to_html
-from tests.graphs import keras3_adam, named
 from tests.hostile.makers import NASTY
-from tests.payload_fixtures import overlays
+from tests.support.graphs import keras3_adam, named
+from tests.support.payload_fixtures import overlays
 
 _BUILT = Path(cv.__file__).parent / "static" / "widget.js"
 needs_bundle = pytest.mark.skipif(not _BUILT.exists(), reason="needs the front end: pip install")

@@ -13,8 +13,8 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz import Child, NotSaved, Role, SourceError
-from tests import live_objects
-from tests.laws import assert_same_graph, state_of
+from tests.support import live_objects
+from tests.support.laws import assert_same_graph, state_of
 
 pytestmark = pytest.mark.tf
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
-from tests.laws import assert_same_graph, state_of
+from tests.support.laws import assert_same_graph, state_of
 
 pytestmark = pytest.mark.tf
 

@@ -21,8 +21,8 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.live.shadows import steadily
-from tests.laws import state_of
-from tests.programs import ckpt, keras_2, keras_3, module, var
+from tests.support.laws import state_of
+from tests.support.programs import ckpt, keras_2, keras_3, module, var
 
 pytestmark = pytest.mark.tf
 

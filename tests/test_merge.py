@@ -6,7 +6,7 @@ import ckpt_viz as cv
 from ckpt_viz import Child, Node, ObjectGraph, Origin, Role, SlotRule
 from ckpt_viz.object_graph.merge import Merged, merge
 from ckpt_viz.object_graph.nodes import ROOT
-from tests.graphs import graph, keras3_adam
+from tests.support.graphs import graph, keras3_adam
 from tests.test_tree import any_nodes
 
 

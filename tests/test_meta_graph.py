@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, FormatError, UnsupportedError
 from ckpt_viz.formats import meta_graph
 from ckpt_viz.formats.meta_graph import MetaVariable, SaveSlice, open_meta_graph
-from tests.tables import field, varint
+from tests.support.tables import field, varint
 
 
 def variable(name: str, *, trainable: bool = False, part: bytes = b"") -> bytes:

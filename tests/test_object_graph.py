@@ -1,4 +1,4 @@
-from tests.graphs import graph
+from tests.support.graphs import graph
 
 # root ─┬─ a ─┐
 #       └─ b ─┴─> v     one variable under two local names

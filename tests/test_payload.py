@@ -6,8 +6,8 @@ from typing import Any
 
 from ckpt_viz.object_graph.overlay import Comparison, Overlay, Severity, State
 from ckpt_viz.render import payload
-from tests import payload_fixtures
-from tests.graphs import graph
+from tests.support import payload_fixtures
+from tests.support.graphs import graph
 
 
 def test_committed_fixtures_are_what_this_code_writes() -> None:
@@ -16,7 +16,7 @@ def test_committed_fixtures_are_what_this_code_writes() -> None:
         for path, data in payload_fixtures.files()
         if payload_fixtures.content(path, path.read_bytes()) != payload_fixtures.content(path, data)
     ]
-    assert stale == [], "run `python -m tests.payload_fixtures`, then the TypeScript tests"
+    assert stale == [], "run `python -m tests.support.payload_fixtures`, then the TypeScript tests"
 
 
 def test_same_graph_gives_the_same_bytes() -> None:

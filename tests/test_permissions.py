@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import ckpt_viz as cv
 from ckpt_viz.cli import main
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, DeniedError
-from tests.tables import floats, write_bundle
+from tests.support.tables import floats, write_bundle
 
 _NOBODY = 65534
 _INDEX = "ckpt-2.index"

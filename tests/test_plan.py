@@ -19,7 +19,7 @@ from ckpt_viz.object_graph.overlay import (
 )
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
-from tests.graphs import graph, keras3_adam, named
+from tests.support.graphs import graph, keras3_adam, named
 
 # root ─┬─ model ─┬─ dense ─┬─ kernel
 #       │         │         └─ bias

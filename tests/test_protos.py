@@ -24,7 +24,7 @@ from ckpt_viz.formats.protos import (
     VariableDef,
     parse,
 )
-from tests.tables import field
+from tests.support.tables import field
 
 MESSAGES = [
     BundleHeaderProto,

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 from ckpt_viz import Node, Role, Slot, SlotRule
 from ckpt_viz.object_graph.roles import assign_roles
-from tests.graphs import graph, keras3_adam, nodes
+from tests.support.graphs import graph, keras3_adam, nodes
 
 
 def test_keras_3_slots_are_found_by_their_place_in_the_optimizers_lists() -> None:

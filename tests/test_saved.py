@@ -13,7 +13,7 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz import FormatError, NoSuchTensorError, Role, SourceError
-from tests import live_objects
+from tests.support import live_objects
 
 pytestmark = pytest.mark.tf
 

@@ -22,8 +22,8 @@ from ckpt_viz.errors import (
 from ckpt_viz.formats.files import open_file
 from ckpt_viz.formats.saver_v1 import SaverV1, open_saver_v1
 from ckpt_viz.formats.slices import Slice
-from ckpt_viz.words import printable
-from tests.tables import (
+from ckpt_viz.text import printable
+from tests.support.tables import (
     FLOAT32,
     INT32,
     STRING,

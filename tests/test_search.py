@@ -15,8 +15,8 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.search.evaluate import find
 from ckpt_viz.search.syntax import Mistake
-from tests import payload_fixtures
-from tests.graphs import graph, keras3_adam
+from tests.support import payload_fixtures
+from tests.support.graphs import graph, keras3_adam
 
 # Also read by labextension/src/search.test.ts.
 TABLE = json.loads((Path(__file__).parent / "data" / "search.json").read_text("utf-8"))

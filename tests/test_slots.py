@@ -1,7 +1,7 @@
 """Every slot is that of the variable that Python says; the truth knows no names.
 
-Each variable is saved with a number of its own (`tests/optimizers.py`), so the file's values
-say which node is which.
+Each variable is saved with a number of its own (`tests/support/optimizers.py`), so the file's
+values say which node is which.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, Role, SlotRule
 from ckpt_viz.object_graph.slots import find_slots
-from tests import optimizers
-from tests.optimizers import Marked, mark
+from tests.support import optimizers
+from tests.support.optimizers import Marked, mark
 
 OLD_VERSIONS = Path(__file__).parent / "data" / "old_versions"
 

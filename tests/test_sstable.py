@@ -13,7 +13,17 @@ from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
 from ckpt_viz.formats import sstable
 from ckpt_viz.formats.files import BytesFile
 from ckpt_viz.formats.sstable import Table, read_table
-from tests.tables import MAGIC, block, entry, footer, handle, stored, table, table_of_blocks, varint
+from tests.support.tables import (
+    MAGIC,
+    block,
+    entry,
+    footer,
+    handle,
+    stored,
+    table,
+    table_of_blocks,
+    varint,
+)
 
 ROWS = [(f"model/layer-{i:02}/kernel".encode(), b"value %d" % i) for i in range(40)]
 TABLE = table(ROWS, rows_per_block=16)

@@ -13,9 +13,9 @@ import ckpt_viz as cv
 from benchmarks.saved_notebook import large
 from ckpt_viz.render.static_html import MAX_SIZE, to_static_html
 from ckpt_viz.render.svg import to_svg
-from tests.graphs import keras3_adam, named
 from tests.hostile.makers import NASTY
-from tests.payload_fixtures import overlays
+from tests.support.graphs import keras3_adam, named
+from tests.support.payload_fixtures import overlays
 
 _ALLOWED = {"div", "img", "details", "summary", "ul", "li", "code", "b"}
 _VOID = {"img"}

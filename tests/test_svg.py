@@ -10,10 +10,10 @@ from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, Role
 from ckpt_viz.object_graph.overlay import Overlay, State
 from ckpt_viz.render.outline import MAX_ROWS, outline
 from ckpt_viz.render.svg import to_svg
-from tests.graphs import graph, keras3_adam, named, without_optimizer
 from tests.hostile.makers import NASTY
-from tests.payload_fixtures import graphs, overlays
-from tests.saved_graphs import write_graph
+from tests.support.graphs import graph, keras3_adam, named, without_optimizer
+from tests.support.payload_fixtures import graphs, overlays
+from tests.support.saved_graphs import write_graph
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _ELEMENTS = {"svg", "title", "desc", "style", "rect", "path", "g", "text"}

@@ -1,6 +1,6 @@
 import unicodedata
 
-from tests.graphs import graph, keras3_adam, named
+from tests.support.graphs import graph, keras3_adam, named
 
 
 def test_tree_shows_every_edge_once_and_points_where_a_node_stands() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import frontend
+from tests.support import frontend
 
 ROOT = Path(__file__).parents[1]
 

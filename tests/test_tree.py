@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from ckpt_viz import Child, Node, Role, SlotVariable
 from ckpt_viz.object_graph.roles import assign_roles
 from ckpt_viz.object_graph.tree import NOWHERE, spanning_tree
-from tests.graphs import graph, keras3_adam
+from tests.support.graphs import graph, keras3_adam
 
 NAMES = st.sampled_from(["a", "_b", "keras_api", "_variables", "_trainable_variables", "0", "1"])
 

@@ -13,7 +13,7 @@ from zipfile import ZipFile
 import pytest
 
 import ckpt_viz as cv
-from tests import live_objects
+from tests.support import live_objects
 
 ROOT = Path(__file__).parents[1]
 

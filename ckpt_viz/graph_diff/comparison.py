@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.graph_diff.moved import moved
-from ckpt_viz.graph_diff.nodes import Difference, difference
+from ckpt_viz.graph_diff.node_difference import Difference, difference
 from ckpt_viz.graph_diff.pairing import pair
-from ckpt_viz.graph_diff.values import by_checksums, by_reading
+from ckpt_viz.graph_diff.value_comparison import by_checksums, by_reading
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import State
 

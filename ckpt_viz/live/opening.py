@@ -12,7 +12,7 @@ from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.matching.saved_graph import not_found
 from ckpt_viz.matching.trace import Cause, Failure
 from ckpt_viz.object_graph.nodes import Stored
-from ckpt_viz.saved.source import read_saved
+from ckpt_viz.saved.saved_source import read_saved
 
 
 @dataclass(frozen=True)

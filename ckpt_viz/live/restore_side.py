@@ -19,7 +19,7 @@ from ckpt_viz.live.iterators import Reading, is_iterator, refused_state
 from ckpt_viz.live.tables import table_of
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.matching.engine import fits
-from ckpt_viz.matching.name_based import Named, NamedRead
+from ckpt_viz.matching.name_based_restore import Named, NamedRead
 from ckpt_viz.matching.trace import (
     NOTHING,
     Cause,

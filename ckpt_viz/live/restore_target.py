@@ -8,8 +8,8 @@ from typing import Any
 from ckpt_viz.errors import SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
+from ckpt_viz.live.live_source import graph_of_walk, view_of
 from ckpt_viz.live.restore_side import TensorFlowSide
-from ckpt_viz.live.source import graph_of_walk, view_of
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.matching.trace import Cause, Failure
 from ckpt_viz.object_graph.graph import Graph

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ckpt_viz.errors import NoSuchTensorError, SourceError
 from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.live.restore_target import Target
-from ckpt_viz.matching.name_based import NameTrace
+from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Step, Trace
 from ckpt_viz.object_graph.graph import Format, Graph, Origin, Provenance
 from ckpt_viz.object_graph.nodes import Attribute, Node, Stored

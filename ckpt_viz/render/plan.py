@@ -13,7 +13,7 @@ from ckpt_viz.object_graph.names import readable_name, readable_place
 from ckpt_viz.object_graph.overlay import Comparison, Overlay, Problem, Severity, State
 from ckpt_viz.render.signs import SEVERITIES, SIDES, STATES
 from ckpt_viz.render.text import MAX_LINES, printable, shortened
-from ckpt_viz.words import count
+from ckpt_viz.text import count
 
 _MAX_SECTIONS = 10  # lines of what matches
 _RED, _GREEN, _YELLOW, _CYAN, _FAINT = "31", "32", "33", "36", "2"  # ECMA-48, SGR

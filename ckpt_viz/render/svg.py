@@ -20,7 +20,7 @@ from ckpt_viz.render import text
 from ckpt_viz.render.outline import MAX_ROWS, Row, outline
 from ckpt_viz.render.signs import QUIET, SIDES, STATES
 from ckpt_viz.render.text import describe_value, printable, shortened
-from ckpt_viz.words import count
+from ckpt_viz.text import count
 
 _ROW = 20  # pixels
 _CHARACTER = 7.25  # pixels of one at 12 in most fixed-width fonts

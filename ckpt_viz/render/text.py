@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from ckpt_viz.object_graph.graph import Format, Graph, Kept, Origin
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.tree import Tree
-from ckpt_viz.words import printable as printable
-from ckpt_viz.words import shape_words
+from ckpt_viz.text import printable as printable
+from ckpt_viz.text import shape_words
 
 MAX_LINES = 300
 _MAX_SHOWN = 1000  # characters of a name, or of the values of a node

@@ -13,7 +13,7 @@ from ckpt_viz.live.opening import Opened, open_as_restore
 from ckpt_viz.live.restore_target import RESTORE, Target, restoring_into, where_it_goes
 from ckpt_viz.live.status import read_status, skips_slots_of
 from ckpt_viz.matching.engine import Rules, match
-from ckpt_viz.matching.name_based import NameTrace, match_names
+from ckpt_viz.matching.name_based_restore import NameTrace, match_names
 from ckpt_viz.matching.saved_graph import SavedGraph
 from ckpt_viz.matching.trace import Action, Step, Trace
 from ckpt_viz.object_graph.graph import Graph
@@ -29,7 +29,7 @@ from ckpt_viz.restore_check.verdicts import (
     without_checkpoint,
 )
 from ckpt_viz.saved.locate import locate
-from ckpt_viz.saved.source import read_saved
+from ckpt_viz.saved.saved_source import read_saved
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import builtins
 import sys
 
 from ckpt_viz.restore_check.verdicts import Raised
-from ckpt_viz.words import printable_lines
+from ckpt_viz.text import printable_lines
 
 
 def exception_of(raised: Raised) -> Exception:

@@ -9,7 +9,7 @@ from ckpt_viz.object_graph.nodes import Node, Role
 from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_check.case import Case, without_number
 from ckpt_viz.restore_check.skeleton import Skeleton, Trial, Variables, expression_of
-from ckpt_viz.words import listed
+from ckpt_viz.text import listed
 
 # Live nodes, None for a variable that the graph does not have: a seed's.
 _Objects = tuple[int | None, ...]

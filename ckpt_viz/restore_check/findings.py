@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from ckpt_viz.matching.name_based import NameTrace
+from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
@@ -21,7 +21,7 @@ from ckpt_viz.restore_check.rules import (
     roots,
     structure,
     tracking,
-    values,
+    wrong_values,
 )
 
 Rule = Callable[[Case, Told], Iterator[Finding]]
@@ -40,21 +40,21 @@ _RULES: tuple[Rule, ...] = (
     leftovers.not_built,
     leftovers.optimizer_missing,
     leftovers.save_counter,
-    values.inconsistent,
-    values.swapped,
-    values.value_lost,
-    values.never_restored,
-    values.tensor_ignored,
-    values.saver_unknown,
-    values.reshaped,
+    wrong_values.inconsistent,
+    wrong_values.swapped,
+    wrong_values.value_lost,
+    wrong_values.never_restored,
+    wrong_values.tensor_ignored,
+    wrong_values.saver_unknown,
+    wrong_values.reshaped,
     tracking.not_tracked,
     raising.partial_overwrite,
     leftovers.deferred,
     leftovers.unresolved,
     leftovers.unmatched,
     leftovers.unused_attributes,
-    values.overwritten,
-    values.unknowable,
+    wrong_values.overwritten,
+    wrong_values.unknowable,
     ambiguous.cannot_be_told_apart,
 )
 _ORDER = {kind: place for place, kind in enumerate(Kind)}

@@ -15,7 +15,7 @@ from ckpt_viz.formats import files
 from ckpt_viz.live.restore_target import READ, RESTORE
 from ckpt_viz.matching.engine import Rules, match
 from ckpt_viz.matching.graph_side import GraphSide
-from ckpt_viz.matching.name_based import Named, NamedRead, match_names
+from ckpt_viz.matching.name_based_restore import Named, NamedRead, match_names
 from ckpt_viz.matching.saved_graph import SavedGraph, not_found
 from ckpt_viz.matching.trace import Failure
 from ckpt_viz.object_graph.graph import Format, Graph

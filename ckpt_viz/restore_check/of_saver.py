@@ -17,6 +17,7 @@ from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.files import is_file
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
+from ckpt_viz.live.live_source import read_live
 from ckpt_viz.live.opening import open_as_restore
 from ckpt_viz.live.saver import (
     Assignment,
@@ -26,9 +27,8 @@ from ckpt_viz.live.saver import (
     number_of_nameless,
     taken_variables,
 )
-from ckpt_viz.live.source import read_live
 from ckpt_viz.matching.engine import fits, wrong_dtype, wrong_slice
-from ckpt_viz.matching.name_based import NameTrace
+from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.saved_graph import unreadable
 from ckpt_viz.matching.trace import Action, Cause, Failure, Read, Step
 from ckpt_viz.object_graph.graph import Graph
@@ -36,7 +36,7 @@ from ckpt_viz.object_graph.nodes import Attribute, Stored
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.verdicts import Raised, Verdicts
 from ckpt_viz.saved.locate import INDEX, locate
-from ckpt_viz.saved.source import read_saved
+from ckpt_viz.saved.saved_source import read_saved
 
 RESTORE = "restore"
 _ALTERED = (

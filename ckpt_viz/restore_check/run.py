@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from ckpt_viz.collecting import uncollected
 from ckpt_viz.errors import CheckpointNotFoundError, SourceError
+from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.shadows import steadily
 from ckpt_viz.object_graph.graph import Graph, Origin
@@ -36,7 +36,7 @@ def run_check(
         run = _run(live, saved, method, options, graph)
         return run, find_all(run)
 
-    return uncollected(lambda: steadily(checked))
+    return gc_paused(lambda: steadily(checked))
 
 
 def _run(

@@ -16,7 +16,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ckpt_viz.answers import answer
 from ckpt_viz.api import ObjectGraph, graph
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
@@ -38,12 +37,13 @@ from ckpt_viz.formats.files import (
 )
 from ckpt_viz.formats.saved_model import KERAS_METADATA, SAVED_MODEL
 from ckpt_viz.formats.sstable import ends_like_a_table
+from ckpt_viz.jupyter.answers import answer
+from ckpt_viz.jupyter.shown import Shown, show_of
 from ckpt_viz.object_graph.graph import Format, Kept, Provenance
 from ckpt_viz.render.payload import VERSION
 from ckpt_viz.saved.locate import INDEX, META, Location, locate
 from ckpt_viz.server.messages import Asked, Look
 from ckpt_viz.server.refusals import Reason, Refusal
-from ckpt_viz.showing import Shown, show_of
 
 _MAX_SHARDS = 1_000  # that are looked at for changes
 _MAX_JSON_NODES = 20_000

@@ -11,13 +11,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from ckpt_viz.outputs import MIME_TYPE, WIDGET_VIEW
+from ckpt_viz.jupyter.snapshots import MIME_TYPE, WIDGET_VIEW
 
 _Json = dict[str, Any]
 
 _STATE = "application/vnd.jupyter.widget-state+json"
 _FALLBACKS = ("text/html", "text/plain")
-_EXPLORER = "ckpt_viz.explorer.Explorer"  # as anywidget names the class in the state
+# As anywidget names the class in the state, now and in notebooks of version 0.1.
+_EXPLORERS = ("ckpt_viz.jupyter.widget.Explorer", "ckpt_viz.explorer.Explorer")
 
 _OWN = ("layout", "_shared_code", "_shared_payload")  # what an explorer has for itself
 # Widgets name each other by a text that is this and the id, whatever that is, and nothing else.
@@ -78,7 +79,7 @@ def _explorers(models: _Json) -> set[str]:
 
 
 def _is_explorer(state: object) -> bool:
-    return _text(state, "_anywidget_id") == _EXPLORER
+    return _text(state, "_anywidget_id") in _EXPLORERS
 
 
 def _needs_no_view(bundle: _Json, held: Collection[str]) -> bool:

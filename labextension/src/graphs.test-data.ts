@@ -1,4 +1,4 @@
-/** The payloads that Python wrote (tests/payload_fixtures.py), and graphs of any shape. */
+/** The payloads that Python wrote (tests/support/payload_fixtures.py), and graphs of any shape. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { decode, NODE_STATES, type NodeState, SEVERITIES } from "./contract";

@@ -33,7 +33,7 @@ export interface Kernel {
   file(format: Format): Promise<WrittenFile>;
 }
 
-/** Puts a question, as ckpt_viz/answers.py knows them; gives data and buffers. */
+/** Puts a question, as ckpt_viz/jupyter/answers.py knows them; gives data and buffers. */
 export type Ask = (question: object) => Promise<readonly [Answer, readonly DataView[]]>;
 
 /** What the kernel answers; of each question a part. */

@@ -2,7 +2,7 @@
 
 import type { AnyModel } from "@anywidget/types";
 
-// ckpt_viz/shared_models.py has the same.
+// ckpt_viz/jupyter/shared_models.py has the same.
 const QUESTION = "ckpt-viz:question";
 const ANSWER = "ckpt-viz:answer";
 

@@ -9,7 +9,7 @@ from ckpt_viz.restore_check.finding import Kind
 from tests.check_findings.objects import in_a_graph, replaced_block
 from tests.check_findings.savers import eager_saver
 from tests.check_findings.table import ERROR, FAIL, INFO, Pair, Rows
-from tests.programs import ckpt, module, tensors, var
+from tests.support.programs import ckpt, module, tensors, var
 
 rows = Rows()
 shows, silent = rows.shows, rows.silent

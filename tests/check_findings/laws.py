@@ -14,8 +14,8 @@ from ckpt_viz.restore_check.case import Case, subtree
 from ckpt_viz.restore_check.finding import Finding, Kind
 from tests.check_findings.real import Real, restored, value_of
 from tests.check_findings.table import ERROR, FAIL, WARNING
-from tests.oracle import raised_by
-from tests.programs import ckpt
+from tests.support.oracle import raised_by
+from tests.support.programs import ckpt
 
 Law = Callable[[Finding, Real], None]
 LAWS: dict[Kind, Law] = {}

@@ -16,7 +16,7 @@ from ckpt_viz.restore_check.finding import Kind
 from tests.check_findings.objects import replaced_block, saved_with, two_blocks
 from tests.check_findings.table import DEFERRED, ERROR, FAIL, Maker, Pair, Rows
 from tests.check_rows.objects import counted
-from tests.programs import (
+from tests.support.programs import (
     called,
     ckpt,
     keras_2,

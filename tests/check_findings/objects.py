@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.check_findings.table import Pair
-from tests.programs import ckpt, made_within, module, save_any, var, with_adam
+from tests.support.programs import ckpt, made_within, module, save_any, var, with_adam
 
 
 def mutable_table(entries: int = 0, key: str = "int64") -> Any:

@@ -9,7 +9,7 @@ from ckpt_viz.restore_check.finding import Kind
 from tests.check_findings.savers import eager_saver
 from tests.check_findings.table import ERROR, FAIL, Pair, Rows
 from tests.check_rows.objects import serializing
-from tests.programs import ckpt, module, rewritten, saved, saved_model, tensors, var
+from tests.support.programs import ckpt, module, rewritten, saved, saved_model, tensors, var
 
 rows = Rows()
 shows, silent = rows.shows, rows.silent

@@ -22,7 +22,7 @@ from tests.check_findings.objects import (
 )
 from tests.check_findings.table import DEFERRED, ERROR, FAIL, WARNING, Pair, Rows
 from tests.check_rows.objects import unlistable
-from tests.programs import (
+from tests.support.programs import (
     ckpt,
     keras_3,
     keras_3_adam,

@@ -10,10 +10,10 @@ import numpy as np
 
 import ckpt_viz as cv
 from ckpt_viz.matching.trace import Trace
-from ckpt_viz.restore_check.result import RestoreCheck
+from ckpt_viz.restore_check.check_result import RestoreCheck
 from tests.check_findings.table import Pair
-from tests.oracle import raised_by
-from tests.programs import checkpoint_of
+from tests.support.oracle import raised_by
+from tests.support.programs import checkpoint_of
 
 
 @dataclass

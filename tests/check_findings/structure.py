@@ -11,7 +11,7 @@ from typing import Any
 
 from ckpt_viz.restore_check.finding import Kind
 from tests.check_findings.table import FAIL, Pair, Rows
-from tests.programs import (
+from tests.support.programs import (
     called,
     ckpt,
     differently,

@@ -13,7 +13,7 @@ from ckpt_viz.restore_check.finding import Kind
 from tests.check_findings.objects import replaced_block, two_blocks
 from tests.check_findings.table import WARNING, Maker, Pair, Rows
 from tests.check_rows.objects import mirrored, serializing, sharded, state_of_python
-from tests.programs import (
+from tests.support.programs import (
     ckpt,
     differently,
     keras_2,

@@ -17,7 +17,7 @@ from tests.check_findings.objects import in_a_graph, mutable_table, saved_with
 from tests.check_findings.table import ERROR, FAIL, INFO, WARNING, Pair, Rows
 from tests.check_rows.objects import registered, serializing, state_of_python, unlistable
 from tests.check_rows.saving import saved_by_unknown_saver
-from tests.programs import (
+from tests.support.programs import (
     ckpt,
     differently,
     keras_2,

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.check_rows.objects import NotTracked, answering_with_errors, counted, special, unlistable
 from tests.check_rows.table import ALL, Pair, Topic
-from tests.programs import ckpt, module, rewritten, saved, var, with_children, written
+from tests.support.programs import ckpt, module, rewritten, saved, var, with_children, written
 
 row = Topic()
 

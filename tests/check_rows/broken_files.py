@@ -9,7 +9,7 @@ from typing import Any
 from tests.check_rows.objects import named_v
 from tests.check_rows.saving import in_two_shards, tensors_of_version_1
 from tests.check_rows.table import Pair, Topic
-from tests.programs import ckpt, saved, tensors, var
+from tests.support.programs import ckpt, saved, tensors, var
 
 row = Topic()
 

@@ -27,7 +27,7 @@ from tests.check_rows.objects import (
 )
 from tests.check_rows.saving import tensors_of_version_1
 from tests.check_rows.table import ALL, Pair, Topic
-from tests.programs import ckpt, keras_2, keras_3, module, saved, tensors, var
+from tests.support.programs import ckpt, keras_2, keras_3, module, saved, tensors, var
 
 row = Topic()
 

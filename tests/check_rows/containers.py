@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests import live_objects
 from tests.check_rows.objects import holding_a_poisoned_list
 from tests.check_rows.table import ALL, Pair, Topic
-from tests.programs import ckpt, module, saved, var
+from tests.support import live_objects
+from tests.support.programs import ckpt, module, saved, var
 
 row = Topic()
 

@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, cast
 
-from tests import live_objects
 from tests.check_rows.objects import (
     applied,
     central,
@@ -19,7 +18,8 @@ from tests.check_rows.objects import (
 )
 from tests.check_rows.saving import value_key
 from tests.check_rows.table import Pair, Topic
-from tests.programs import ckpt, keras_2, legacy_adam, saved, var
+from tests.support import live_objects
+from tests.support.programs import ckpt, keras_2, legacy_adam, saved, var
 
 row = Topic()
 

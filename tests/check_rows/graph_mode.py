@@ -21,7 +21,17 @@ from tests.check_rows.saving import (
     value_key,
 )
 from tests.check_rows.table import ALL, Pair, Topic
-from tests.programs import ckpt, keras_2, module, rewritten, saved, tensors, v1_adam, var, written
+from tests.support.programs import (
+    ckpt,
+    keras_2,
+    module,
+    rewritten,
+    saved,
+    tensors,
+    v1_adam,
+    var,
+    written,
+)
 
 row = Topic()
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests import live_objects, optimizers
 from tests.check_rows.objects import applied, mutable_table, sequential
 from tests.check_rows.table import ALL, Pair, Topic
-from tests.programs import ckpt, keras_2, keras_3, module, rewritten, save_any, saved, var
+from tests.support import live_objects, optimizers
+from tests.support.programs import ckpt, keras_2, keras_3, module, rewritten, save_any, saved, var
 
 row = Topic()
 

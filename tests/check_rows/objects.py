@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tests.programs import ckpt, keras_2, module, var, with_children
+from tests.support.programs import ckpt, keras_2, module, var, with_children
 
 
 def v1_ckpt(**children: Any) -> Any:

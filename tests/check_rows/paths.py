@@ -11,7 +11,7 @@ import ckpt_viz as cv
 from tests.check_rows.contexts import asynchronous
 from tests.check_rows.objects import counted, v1_ckpt
 from tests.check_rows.table import ALL, Pair, Topic
-from tests.programs import ckpt, module, saved, saved_model, var, with_children, written
+from tests.support.programs import ckpt, module, saved, saved_model, var, with_children, written
 
 row = Topic()
 

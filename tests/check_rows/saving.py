@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.check_rows.objects import registered, training
-from tests.programs import rewritten, save_by_name, saved, var
+from tests.support.programs import rewritten, save_by_name, saved, var
 
 
 def value_key(path: str) -> str:

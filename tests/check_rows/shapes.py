@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.check_rows.saving import value_key
 from tests.check_rows.table import Pair, Topic
-from tests.programs import ckpt, keras_2, keras_3, saved, var
+from tests.support.programs import ckpt, keras_2, keras_3, saved, var
 
 row = Topic()
 

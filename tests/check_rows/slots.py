@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from tests import optimizers
 from tests.check_rows.contexts import creator_scope, skipping_slots
 from tests.check_rows.objects import (
     applied,
@@ -22,7 +21,8 @@ from tests.check_rows.objects import (
 )
 from tests.check_rows.saving import saved_training
 from tests.check_rows.table import ALL, Pair, Topic
-from tests.programs import (
+from tests.support import optimizers
+from tests.support.programs import (
     ckpt,
     keras_2,
     keras_2_adam,

@@ -9,7 +9,7 @@ from tests.check_rows.contexts import creator_scope
 from tests.check_rows.objects import named_v, special, training, v1_momentum
 from tests.check_rows.saving import saved_training
 from tests.check_rows.table import Pair, Topic
-from tests.programs import ckpt, module, saved, saved_model, tensors, var, written
+from tests.support.programs import ckpt, module, saved, saved_model, tensors, var, written
 
 row = Topic()
 

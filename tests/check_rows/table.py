@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.oracle import compare
+from tests.support.oracle import compare
 
 
 class Pair(NamedTuple):

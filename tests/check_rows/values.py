@@ -22,7 +22,7 @@ from tests.check_rows.objects import (
 )
 from tests.check_rows.saving import drop, saved_by_unknown_saver, value_key
 from tests.check_rows.table import Pair, Topic
-from tests.programs import ckpt, module, rewritten, saved, var, with_children, written
+from tests.support.programs import ckpt, module, rewritten, saved, var, with_children, written
 
 row = Topic()
 

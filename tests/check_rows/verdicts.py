@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.check_rows.table import ALL, Pair, Topic
-from tests.programs import ckpt, module, saved, var, written
+from tests.support.programs import ckpt, module, saved, var, written
 
 row = Topic()
 

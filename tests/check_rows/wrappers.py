@@ -9,7 +9,7 @@ from typing import Any
 from tests.check_rows.contexts import graph
 from tests.check_rows.objects import mirrored, sharded, special
 from tests.check_rows.table import Pair, Topic
-from tests.programs import ckpt, keras_2, keras_3, saved, tensors, var
+from tests.support.programs import ckpt, keras_2, keras_3, saved, tensors, var
 
 row = Topic()
 

@@ -20,9 +20,9 @@ def main() -> None:
         import ckpt_viz as cv  # here first: nothing imported before is instrumented
         import ckpt_viz.api
         import ckpt_viz.formats.tensors
-        import ckpt_viz.saved.source
-    from tests import tables
+        import ckpt_viz.saved.saved_source
     from tests.hostile.seeds import seeds
+    from tests.support import tables
 
     directory = Path(tempfile.mkdtemp())
     corpus = directory / "corpus"

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import cramjam
 
-from tests import tables
 from tests.hostile.limits import SECONDS
 from tests.hostile.seeds import seeds
 from tests.hostile.use import copy_of
-from tests.tables import (
+from tests.support import tables
+from tests.support.tables import (
     FLOAT32,
     STRING,
     Tensor,

@@ -12,9 +12,9 @@ from typing import Any
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats import protos
 from ckpt_viz.formats.sstable import read_table
-from tests import tables
 from tests.hostile.makers import GRAPH, NASTY
 from tests.hostile.seeds import HEALTHY, Seed, seeds
+from tests.support import tables
 
 Files = dict[str, bytes]
 Mutation = Callable[[random.Random, Files], None]

@@ -53,7 +53,7 @@ def _seed(directory: Path, opened: str) -> Seed:
 
 
 def _write_all(directory: Path) -> None:
-    from tests import live_objects
+    from tests.support import live_objects
 
     for name in _PATHS:
         shutil.rmtree(directory / name, ignore_errors=True)

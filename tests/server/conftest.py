@@ -19,7 +19,7 @@ from tornado.httpclient import HTTPClientError, HTTPResponse
 from ckpt_viz.server import processes
 from ckpt_viz.server.processes import Processes
 from tests.hostile.seeds import DIRECTORY
-from tests.tables import floats, write_bundle
+from tests.support.tables import floats, write_bundle
 
 BASE_URL = "/user/me/"
 

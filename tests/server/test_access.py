@@ -15,7 +15,7 @@ from ckpt_viz.server.handlers import API, handlers_below
 from ckpt_viz.server.options import CkptViz
 from ckpt_viz.server.service import Service
 from tests.server.conftest import BASE_URL, Ask
-from tests.tables import floats, write_bundle
+from tests.support.tables import floats, write_bundle
 
 ENDPOINTS = handlers_below("/", Service(CkptViz(), "1"))
 NAMES = [url.rpartition("/")[2] for url, *_ in ENDPOINTS]

@@ -13,13 +13,13 @@ from tornado.web import GZipContentEncoding
 
 import ckpt_viz as cv
 from benchmarks.server_load import write_layers
-from ckpt_viz.answers import answer
+from ckpt_viz.jupyter.answers import answer
+from ckpt_viz.jupyter.shown import show_of
 from ckpt_viz.render.payload import VERSION
 from ckpt_viz.server.extension import __version__
-from ckpt_viz.showing import show_of
 from tests.hostile.seeds import DIRECTORY, seeds
 from tests.server.conftest import Ask, Slow
-from tests.tables import floats, write_bundle
+from tests.support.tables import floats, write_bundle
 
 _ROW = {"node": 1, "ask": "values"}
 

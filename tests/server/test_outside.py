@@ -13,7 +13,7 @@ import pytest
 
 from tests.hostile.seeds import DIRECTORY
 from tests.server.conftest import Ask, Told
-from tests.tables import floats, write_bundle
+from tests.support.tables import floats, write_bundle
 
 SECRET = "a_name_that_nobody_may_see"
 

@@ -125,7 +125,7 @@ def test_server_loads_little_at_its_start_and_later(server: Server) -> None:
     assert "ckpt_viz.server.extension" in at_start, server.log.read_text()
     own = {"ckpt_viz.api", "ckpt_viz.formats"}  # `import ckpt_viz` has them, and they are light
     assert [name for name in _HEAVY if name in at_start and name not in own] == []
-    assert "ckpt_viz.showing" not in at_start
+    assert "ckpt_viz.jupyter.shown" not in at_start
     api = "ckpt-viz/api/v1"
     server.get(f"{api}/version")
     assert server.get(f"{api}/graph", path="ckpt-1")["title"] == "ckpt-1"
@@ -141,7 +141,7 @@ def test_server_loads_little_at_its_start_and_later(server: Server) -> None:
     # What reads are other processes.
     print("XX", sorted(set(after) - set(at_start)))
     assert [name for name in _HEAVY if name in after and name not in own] == []
-    assert "ckpt_viz.showing" not in after
+    assert "ckpt_viz.jupyter.shown" not in after
     log = server.log.read_text()
     assert "Traceback" not in log, log
 

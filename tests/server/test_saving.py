@@ -12,7 +12,7 @@ from jupyter_core.utils import ensure_async
 
 from ckpt_viz.server import slim_notebooks
 from tests.server.test_slim_notebooks import OTHERS, PAYLOAD, SLIDER, explorer, notebook, shown
-from tests.test_outputs import STATE
+from tests.test_snapshots import STATE
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ckpt_viz.outputs import MIME_TYPE
+from ckpt_viz.jupyter.snapshots import MIME_TYPE
 from ckpt_viz.server.slim_notebooks import slim_notebook, slimmed
-from tests.test_outputs import SETUP, STATE, VIEW, executed, needs_bundle
+from tests.test_snapshots import SETUP, STATE, VIEW, executed, needs_bundle
 
 Json = dict[str, Any]
 
@@ -33,6 +33,9 @@ def shown(model_id: str, snapshot: Json, *, fallback: str = "text/html") -> Json
     return {**view(model_id), MIME_TYPE: ours, fallback: "a picture"}
 
 
+_EXPLORERS = ("ckpt_viz.jupyter.widget.Explorer", "ckpt_viz.explorer.Explorer")
+
+
 def widget(**state: object) -> Json:
     return {"model_name": "Any", "model_module": "any", "state": state}
 
@@ -42,7 +45,9 @@ def explorer(name: str) -> Json:
     shared: Json = {"_shared_code": "IPY_MODEL_code", "_shared_payload": "IPY_MODEL_payload"}
     return {
         name: widget(
-            _anywidget_id="ckpt_viz.explorer.Explorer", layout=f"IPY_MODEL_{name}-layout", **shared
+            _anywidget_id="ckpt_viz.jupyter.widget.Explorer",
+            layout=f"IPY_MODEL_{name}-layout",
+            **shared,
         ),
         f"{name}-layout": widget(_model_name="LayoutModel"),
         "code": widget(parts={"esm": "let code;"}),
@@ -306,7 +311,7 @@ def notebooks(draw: st.DrawFn) -> Made:
     state: Json = {}
     for one, layout in ((e1, layout1), (e2, layout2)):
         state[one] = widget(
-            _anywidget_id="ckpt_viz.explorer.Explorer",
+            _anywidget_id=draw(st.sampled_from(_EXPLORERS)),
             layout=f"IPY_MODEL_{layout}",
             _shared_code=f"IPY_MODEL_{code}",
             _shared_payload=f"IPY_MODEL_{payload}",

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
-from tests import frontend
+from tests.support import frontend
 from tests.ui import processes
 from tests.ui.jupyter import JupyterLab
 

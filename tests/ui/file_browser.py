@@ -9,9 +9,9 @@ from pathlib import Path
 from playwright.sync_api import Locator, Request, expect
 
 from ckpt_viz import ObjectGraph
-from tests.graphs import graph
 from tests.hostile.seeds import DIRECTORY
-from tests.saved_graphs import write_graph
+from tests.support.graphs import graph
+from tests.support.saved_graphs import write_graph
 from tests.ui.jupyter import JupyterLab
 
 # The files are looked at every five seconds.

@@ -13,9 +13,9 @@ from playwright.sync_api import Browser, Page, expect
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
-from tests import frontend
-from tests.graphs import keras3_adam
-from tests.payload_fixtures import overlays
+from tests.support import frontend
+from tests.support.graphs import keras3_adam
+from tests.support.payload_fixtures import overlays
 from tests.ui.pages import ANSWERING, html_pages
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"

@@ -16,9 +16,9 @@ from ckpt_viz import ObjectGraph, Role
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
-from tests import frontend
-from tests.graphs import graph, keras3_adam
-from tests.payload_fixtures import overlays
+from tests.support import frontend
+from tests.support.graphs import graph, keras3_adam
+from tests.support.payload_fixtures import overlays
 from tests.ui.jupyter import JupyterLab, code_cell
 from tests.ui.pages import html_pages
 from tests.ui.test_access import COLOURS, GRAPHIC, VS_CODE, weak_contrasts

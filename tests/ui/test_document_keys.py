@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests import frontend
+from tests.support import frontend
 from tests.ui.file_browser import CHANGED_MS, Files, is_ours
 from tests.ui.jupyter import JupyterLab
 from tests.ui.test_access import COLOURS, weak_contrasts

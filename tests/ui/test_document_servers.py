@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Route, expect
 
 from ckpt_viz.render.payload import VERSION
-from tests import frontend
+from tests.support import frontend
 from tests.ui import processes
 from tests.ui.file_browser import Files, is_ours, show_values
 from tests.ui.jupyter import JupyterLab

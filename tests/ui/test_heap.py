@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, CDPSession, Playwright, expect
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Child, Node
 from ckpt_viz.render.html import to_html
-from tests import frontend
+from tests.support import frontend
 from tests.ui import processes
 from tests.ui.file_browser import Files
 from tests.ui.jupyter import JupyterLab, code_cell

@@ -14,9 +14,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from ckpt_viz.render import payload
 from ckpt_viz.render.html import to_html
 from ckpt_viz.render.writing import write_text
-from tests import frontend
-from tests.graphs import keras3_adam, named
-from tests.payload_fixtures import HOSTILE, overlays
+from tests.support import frontend
+from tests.support.graphs import keras3_adam, named
+from tests.support.payload_fixtures import HOSTILE, overlays
 
 
 @pytest.fixture(scope="module", autouse=True)

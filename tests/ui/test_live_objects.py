@@ -16,8 +16,8 @@ import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
 from playwright.sync_api import BrowserContext, Locator, expect
 
-from tests import frontend
-from tests.kernels import Kernel
+from tests.support import frontend
+from tests.support.kernels import Kernel
 from tests.ui.file_browser import state_of
 from tests.ui.jupyter import JupyterLab
 from tests.ui.live_panel import PROGRAM, RENAME, SAVE, TRAIN, Live, complaints
@@ -570,15 +570,15 @@ def test_a_kernel_without_ckpt_viz_lists_and_says_what_it_lacks(
 
 
 OTHER_VERSION = """
-from ckpt_viz import kernel_tabs
-kernel_tabs._version = lambda: "9.9.9"
+from ckpt_viz.jupyter import live_tabs
+live_tabs._version = lambda: "9.9.9"
 """
 OTHER_FORMAT = """
 from ckpt_viz.render import payload
-kernel_tabs.payload = type("payload", (), {"VERSION": 99})
+live_tabs.payload = type("payload", (), {"VERSION": 99})
 """
 AS_BEFORE = """
-import importlib; importlib.reload(kernel_tabs)
+import importlib; importlib.reload(live_tabs)
 """
 
 
@@ -601,13 +601,13 @@ def test_versions_that_differ_are_named(live: Live) -> None:
 
 
 BLIND = """
-from ckpt_viz import kernel_tabs
-kernel_tabs._is_seen = lambda path: False
+from ckpt_viz.jupyter import live_tabs
+live_tabs._is_seen = lambda path: False
 """
 
 
 def test_a_kernel_that_does_not_see_the_file_says_so(live: Live) -> None:
-    live.start(SAVE, BLIND, "import importlib; importlib.reload(kernel_tabs)", ran=3)
+    live.start(SAVE, BLIND, "import importlib; importlib.reload(live_tabs)", ran=3)
     live.show_panel()
     live.press("ckpt", "Check…")
     live.pick("saved", "ckpt.index")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Locator, expect
 
-from tests import frontend
+from tests.support import frontend
 from tests.ui import processes
 from tests.ui.jupyter import Notebook7, code_cell
 from tests.ui.test_access import weak_contrasts

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from ckpt_viz.render import payload
-from tests.graphs import keras3_adam
+from tests.support.graphs import keras3_adam
 from tests.ui.jupyter import Cell, JupyterLab, code_cell
 
 MIME_TYPE = "application/vnd.ckpt-viz.graph.v1+json"

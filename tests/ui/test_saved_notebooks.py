@@ -13,13 +13,13 @@ from nbclient import NotebookClient
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from ckpt_viz.render.static_html import to_static_html
-from tests.payload_fixtures import overlays
+from tests.support.payload_fixtures import overlays
 from tests.ui import processes
 from tests.ui.jupyter import Cell, JupyterLab, code_cell
 from tests.ui.test_renderer import MIME_TYPE, SHOW, expect_live, expect_snapshot
 
 CHECK = """
-from tests.graphs import keras3_adam, without_optimizer
+from tests.support.graphs import keras3_adam, without_optimizer
 cv.show(keras3_adam(), against=without_optimizer())
 """
 AGAIN = "cv.show(explorer.graph)"

@@ -14,9 +14,9 @@ from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
-from tests import frontend
-from tests.graphs import keras3_adam
-from tests.payload_fixtures import overlays
+from tests.support import frontend
+from tests.support.graphs import keras3_adam
+from tests.support.payload_fixtures import overlays
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 

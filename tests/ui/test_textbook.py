@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 from ckpt_viz.render import payload
 from ckpt_viz.render.html import to_html
 from ckpt_viz.render.writing import write_text
-from tests.graphs import keras3_adam
+from tests.support.graphs import keras3_adam
 from tests.ui.jupyter import JupyterLab, code_cell
 from tests.ui.pages import ANSWERING
 from tests.ui.test_explorer import TRAIN, row
@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[2]
 
 SHOW = f"""
 import sys; sys.path.insert(0, {str(ROOT)!r})
-import ckpt_viz as cv, ckpt_viz.explorer
-from tests.graphs import graph, keras3_adam
+import ckpt_viz as cv, ckpt_viz.jupyter.widget
+from tests.support.graphs import graph, keras3_adam
 asked = []
 def shown(source):
     explorer = cv.show(source)
@@ -39,7 +39,7 @@ WIDE = 'explorer = shown(graph({0: {f"n{i}": i for i in range(1, 90)}} | {\n' + 
 HANG = """
 from pathlib import Path
 Path("graphviz.js").write_text("onmessage = () => { for (;;); }; postMessage({ type: 'ready' });")
-ckpt_viz.explorer._STATIC = Path(".")
+ckpt_viz.jupyter.widget._STATIC = Path(".")
 """
 
 
@@ -212,7 +212,7 @@ def test_it_is_given_up_after_ten_seconds(lab: JupyterLab) -> None:
 
 
 def test_a_package_without_it_says_so(lab: JupyterLab) -> None:
-    nowhere = 'ckpt_viz.explorer._STATIC = ckpt_viz.explorer.Path("nowhere")\n'
+    nowhere = 'ckpt_viz.jupyter.widget._STATIC = ckpt_viz.jupyter.widget.Path("nowhere")\n'
     explorer = opened(lab, "missing", SHOW + nowhere + ADAM)
     button(explorer).click()
     expect(explorer.get_by_text("nowhere/graphviz.js: Graphviz is not built")).to_be_visible()

@@ -10,7 +10,7 @@ from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case, is_optimizer, subtree
 from ckpt_viz.restore_check.counterparts import sequences, undecided
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
-from ckpt_viz.words import count
+from ckpt_viz.text import count
 
 _TRAINED = "_trainable_variables"
 

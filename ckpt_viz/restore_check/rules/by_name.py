@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from ckpt_viz.matching.engine import fits
-from ckpt_viz.matching.name_based import NameTrace
+from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Cause
 from ckpt_viz.object_graph.name_evidence import paired_by_name
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER
@@ -15,7 +15,7 @@ from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.failures import kind_of, remedy_for, why
 from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.of_saver import SaverRun
-from ckpt_viz.words import count, listed
+from ckpt_viz.text import count, listed
 
 _MAX_NAMED = 5
 _MAX_COMPARED = 20  # names with the same last part

@@ -17,7 +17,7 @@ from ckpt_viz.restore_check.exports import remedy_for_export
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
 from ckpt_viz.restore_check.outlook import outlook
 from ckpt_viz.restore_check.twins import belonging, left_alike
-from ckpt_viz.words import count, listed
+from ckpt_viz.text import count, listed
 
 # Where Keras keeps what no restore needs: TensorFlow 1.13 to 2.0 saved a layer's configuration.
 _CONFIGURATION = "OBJECT_CONFIG_JSON"

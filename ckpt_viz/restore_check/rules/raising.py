@@ -17,7 +17,7 @@ from ckpt_viz.restore_check.failures import (
     why_poisoned,
 )
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
-from ckpt_viz.words import count
+from ckpt_viz.text import count
 
 
 def failures(case: Case, told: Told) -> Iterator[Finding]:

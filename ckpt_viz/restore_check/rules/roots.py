@@ -19,7 +19,7 @@ from ckpt_viz.restore_check.case import Case, child_names, is_optimizer, subtree
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
 from ckpt_viz.restore_check.skeleton import Trial, skeleton_of, to_code
 from ckpt_viz.restore_check.twins import belonging
-from ckpt_viz.words import count, listed
+from ckpt_viz.text import count, listed
 
 _MAX_NEAR = 40  # nodes near a root that may be its counterpart
 _MAX_LOOKED_AT = 40  # pairs of them

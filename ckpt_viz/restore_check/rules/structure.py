@@ -16,7 +16,7 @@ from ckpt_viz.restore_check.counterparts import INDEX as _INDEX
 from ckpt_viz.restore_check.counterparts import sequences
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
 from ckpt_viz.restore_check.twins import belonging, left_alike
-from ckpt_viz.words import count
+from ckpt_viz.text import count
 
 # --- sequences
 

@@ -12,7 +12,7 @@ from ckpt_viz.object_graph.nodes import Node, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
-from ckpt_viz.words import count
+from ckpt_viz.text import count
 
 _MAX_NAMED = 3
 

@@ -2,7 +2,7 @@
 
 import type { Kernel, KernelMessage } from "@jupyterlab/services";
 
-/** In what the answer stands; ckpt_viz/listing.py and kernel_tabs.py give it. */
+/** In what the answer stands; ckpt_viz/jupyter/live_objects.py and live_tabs.py give it. */
 const REPLY = "application/vnd.ckpt-viz.reply+json";
 /** A cell that fails takes along what waits behind it: that is asked again, but not for ever. */
 const TRIES = 5;

@@ -1,7 +1,7 @@
 import { VERSION } from "../../contract";
 import { bytesOf } from "../../shared";
 
-/** What ckpt-viz leaves in a notebook's output; ckpt_viz/outputs.py writes it. */
+/** What ckpt-viz leaves in a notebook's output; ckpt_viz/jupyter/snapshots.py writes it. */
 export const MIME_TYPE = "application/vnd.ckpt-viz.graph.v1+json";
 
 export interface Bundle {

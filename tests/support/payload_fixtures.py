@@ -1,7 +1,7 @@
 """The payload fixtures that Python writes and TypeScript reads (labextension/src/graph.test.ts).
 
-`python -m tests.payload_fixtures` writes them anew; tests/test_payload.py fails while what is
-committed is not what this code would write.
+`python -m tests.support.payload_fixtures` writes them again; tests/test_payload.py fails if
+this code would write anything else.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
 from ckpt_viz.object_graph.tree import spanning_tree
 from ckpt_viz.render import payload
 from ckpt_viz.render.text import notes
-from tests.graphs import graph, keras3_adam, named
+from tests.support.graphs import graph, keras3_adam, named
 
-DIRECTORY = Path(__file__).parent / "data" / "payloads"
+DIRECTORY = Path(__file__).parents[1] / "data" / "payloads"
 HOSTILE = "<script>alert(1)</script>\n\"'&\x00\u202e\ud800"
 
 

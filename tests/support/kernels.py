@@ -14,10 +14,10 @@ from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 
 import ckpt_viz
-from ckpt_viz.listing import MIME_TYPE
+from ckpt_viz.jupyter.live_objects import MIME_TYPE
 
 ROOT = Path(ckpt_viz.__file__).parents[1]
-LISTING = Path(ckpt_viz.__file__).with_name("listing.py").read_text()
+LISTING = Path(ckpt_viz.__file__).parent.joinpath("jupyter", "live_objects.py").read_text()
 _SECONDS = 120
 
 # What a person sees of a kernel, or what their program may: nothing of it may change.

@@ -12,7 +12,7 @@ T = TypeVar("T")
 _PAUSED = 1_000_000_007
 
 
-def uncollected(work: Callable[[], T]) -> T:
+def gc_paused(work: Callable[[], T]) -> T:
     """Return what `work` returns; meanwhile Python does not look for garbage.
 
     A graph is many objects, and none of them is garbage: to look through them again and again

@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from ckpt_viz import kernel_tabs
-from ckpt_viz.kernel_tabs import MAX_TABS
-from ckpt_viz.listing import Reply
+from ckpt_viz.jupyter import live_tabs
+from ckpt_viz.jupyter.live_objects import Reply
+from ckpt_viz.jupyter.live_tabs import MAX_TABS
 from ckpt_viz.render import payload
-from tests.kernels import Kernel, running_kernel
+from tests.support.kernels import Kernel, running_kernel
 
 pytestmark = pytest.mark.tf
 
-TABS = "__import__('ckpt_viz.kernel_tabs', fromlist=['_'])"
+TABS = "__import__('ckpt_viz.jupyter.live_tabs', fromlist=['_'])"
 SESSION = """
 import tensorflow as tf
 
@@ -48,7 +48,7 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
 
 @pytest.fixture(autouse=True)
 def no_tabs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_tabs, "_tabs", {})
+    monkeypatch.setattr(live_tabs, "_tabs", {})
 
 
 def opens(kernel: Kernel, arguments: str) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def test_a_tab_is_opened(kernel: Kernel) -> None:
         "payload": encoded,
     }
     assert opens(kernel, "ckpt")["tab"] != data["tab"]
-    widgets = "{'ipywidgets', 'anywidget', 'ckpt_viz.explorer'}"
+    widgets = "{'ipywidgets', 'anywidget', 'ckpt_viz.jupyter.widget'}"
     assert kernel.value(f"{widgets} & set(__import__('sys').modules)") == set()
 
 
@@ -194,11 +194,11 @@ def test_the_tab_that_was_not_used_for_longest_is_dropped() -> None:
     import tensorflow as tf
 
     def opened(source: object) -> str:
-        tab: str = told(kernel_tabs.opened(source))["tab"]
+        tab: str = told(live_tabs.opened(source))["tab"]
         return tab
 
     def is_known(tab: str) -> bool:
-        return "gone" not in told(kernel_tabs.asked(tab, '{"ask": "accessor", "node": 0}'))
+        return "gone" not in told(live_tabs.asked(tab, '{"ask": "accessor", "node": 0}'))
 
     used, forgotten = tf.Module(), tf.Module()
     alive = weakref.ref(forgotten)
@@ -219,8 +219,8 @@ def test_a_closed_tab_holds_nothing() -> None:
 
     module = tf.Module()
     alive = weakref.ref(module)
-    tab = told(kernel_tabs.opened(module))["tab"]
-    kernel_tabs.closed(tab)
+    tab = told(live_tabs.opened(module))["tab"]
+    live_tabs.closed(tab)
     del module
     gc.collect()
     assert alive() is None
@@ -235,15 +235,15 @@ def test_every_error_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
         def show_of(*_: object) -> None:
             raise raised
 
-        monkeypatch.setattr(kernel_tabs, "show_of", show_of)
-        return told(kernel_tabs.opened(None))["error"]
+        monkeypatch.setattr(live_tabs, "show_of", show_of)
+        return told(live_tabs.opened(None))["error"]
 
-    assert "expected a checkpoint's path or a trackable" in told(kernel_tabs.opened(3))["error"]
+    assert "expected a checkpoint's path or a trackable" in told(live_tabs.opened(3))["error"]
     assert error_of(ValueError("as it is")) == "ValueError: as it is"
     assert error_of(Unspeakable()) == "Unspeakable"
     strange: Any
     for strange in (None, [], {}):
-        assert told(kernel_tabs.asked(strange, strange))["error"]
-        assert "version" in told(kernel_tabs.closed(strange))
-        assert told(kernel_tabs.renewed("x", None, strange))["gone"]
-    assert kernel_tabs._tabs == {}
+        assert told(live_tabs.asked(strange, strange))["error"]
+        assert "version" in told(live_tabs.closed(strange))
+        assert told(live_tabs.renewed("x", None, strange))["gone"]
+    assert live_tabs._tabs == {}

@@ -16,7 +16,7 @@ from ckpt_viz.restore_check.case import Case, has_value, is_optimizer
 from ckpt_viz.restore_check.counterparts import names_of_states
 from ckpt_viz.restore_check.failures import IMPORT_SAVER
 from ckpt_viz.restore_check.finding import Finding, Kind, Told
-from ckpt_viz.words import count
+from ckpt_viz.text import count
 
 _AFTER_A_WORD = re.compile(r"[/_]")
 _HYPERPARAMETERS = ("learning_rate", "decay", "beta_1", "beta_2", "momentum", "rho")

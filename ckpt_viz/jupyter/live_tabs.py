@@ -3,7 +3,7 @@
 The front end asks for the value of an expression, which neither the history nor the program's
 names tell of:
 
-    __import__('ckpt_viz.kernel_tabs', fromlist=['_']).opened(ckpt)
+    __import__('ckpt_viz.jupyter.live_tabs', fromlist=['_']).opened(ckpt)
 
 Each function returns a Reply, whatever happens; `error` says in a sentence why there is none.
 """
@@ -20,15 +20,15 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 from uuid import uuid4
 
-from ckpt_viz.answers import answer, words_of
 from ckpt_viz.errors import CheckpointNotFoundError
 from ckpt_viz.formats.files import is_directory, is_file, is_remote, list_directory, split
-from ckpt_viz.listing import Reply
+from ckpt_viz.jupyter.answers import answer, words_of
+from ckpt_viz.jupyter.live_objects import Reply
+from ckpt_viz.jupyter.shown import Shown, show_of
 from ckpt_viz.render import payload
-from ckpt_viz.restore_check.result import RestoreCheck
+from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.saved.locate import INDEX
-from ckpt_viz.showing import Shown, show_of
-from ckpt_viz.words import sendable
+from ckpt_viz.text import sendable
 
 MAX_TABS = 20
 

@@ -8,13 +8,13 @@ from functools import cached_property
 
 from ckpt_viz.api import ObjectGraph, compare, graph, object_graph
 from ckpt_viz.errors import SourceError
-from ckpt_viz.graph_diff.result import GraphDiff
+from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.object_graph.places import same_places
 from ckpt_viz.render import payload
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.text import render_tree
-from ckpt_viz.restore_check.result import RestoreCheck
+from ckpt_viz.restore_check.check_result import RestoreCheck
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ckpt_viz.graph_diff.values import Comparer
+from ckpt_viz.graph_diff.value_comparison import Comparer
 from ckpt_viz.object_graph.nodes import Attribute, Node, Role
 from ckpt_viz.object_graph.overlay import State
-from ckpt_viz.words import shape_words
+from ckpt_viz.text import shape_words
 
 _TOLD_BY_STRUCTURE = frozenset({Role.VARIABLE, Role.SLOT, Role.VALUE})
 

@@ -17,10 +17,10 @@ from nbclient import NotebookClient
 
 import ckpt_viz as cv
 from benchmarks.saved_notebook import GRAPHS, measure
-from ckpt_viz import notebook, outputs
-from ckpt_viz.outputs import MIME_TYPE
+from ckpt_viz.jupyter import kernel_run, snapshots
+from ckpt_viz.jupyter.snapshots import MIME_TYPE
 from ckpt_viz.render import payload
-from tests.graphs import keras3_adam, without_optimizer
+from tests.support.graphs import keras3_adam, without_optimizer
 
 _BUILT = Path(cv.__file__).parent / "static" / "widget.js"
 needs_bundle = pytest.mark.skipif(not _BUILT.exists(), reason="needs the front end: pip install")
@@ -69,8 +69,8 @@ def front(monkeypatch: pytest.MonkeyPatch) -> Front:
 
 
 def _use(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outputs, "kernel_shell", lambda: front.shell)
-    monkeypatch.setattr(outputs, "_holders", {})
+    monkeypatch.setattr(snapshots, "kernel_shell", lambda: front.shell)
+    monkeypatch.setattr(snapshots, "_holders", {})
 
 
 def shown(graph: cv.ObjectGraph) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def test_run_straight_through_the_first_holds_and_nothing_is_live(
 )
 def test_strange_requests_are_answered(front: Front, request_: Any) -> None:
     front._request = request_
-    run = notebook.current_run(front.shell)
+    run = kernel_run.current_run(front.shell)
     assert (run.cell, run.deleted, run.is_watched) == ("", (), True)
 
 
@@ -172,7 +172,7 @@ def test_a_giant_title_is_cut(front: Front) -> None:
 
 
 def test_a_plain_program_has_no_kernel() -> None:
-    assert notebook.kernel_shell() is None
+    assert kernel_run.kernel_shell() is None
     assert holds(keras3_adam())
     assert holds(keras3_adam())
 
@@ -187,7 +187,7 @@ def executed(*sources: str) -> Any:
 
 SETUP = """
 import ckpt_viz as cv
-from tests.graphs import keras3_adam, without_optimizer
+from tests.support.graphs import keras3_adam, without_optimizer
 graph = keras3_adam()
 """
 
@@ -314,7 +314,7 @@ def test_nbconvert_shows_the_picture(with_state: bool) -> None:
 
 def test_a_terminal_shows_plain_text() -> None:
     program = (
-        "from tests.graphs import keras3_adam; import ckpt_viz as cv; "
+        "from tests.support.graphs import keras3_adam; import ckpt_viz as cv; "
         "_ = get_ipython().run_cell('cv.show(keras3_adam())')"
     )
     done = subprocess.run(

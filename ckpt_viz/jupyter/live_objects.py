@@ -179,7 +179,7 @@ def _text(ask: Callable[[type], object], cls: type) -> str:
 
 
 def _printable(text: str) -> str:
-    """Return a text that no message is spoilt by: as ckpt_viz.words has it, which may be absent."""
+    """Return a text that no message is spoilt by: as ckpt_viz.text has it, which may be absent."""
     shown = (c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
     return "".join(shown)
 

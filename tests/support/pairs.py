@@ -1,7 +1,7 @@
 """Random pairs of a checkpoint and a target, and what a check has to say of each.
 
 A case is plain data: one recipe to save, and some that programs may have become since, each
-restored into. `python -m tests.check_pairs` runs any number of them.
+restored into. `python -m tests.support.check_pairs` runs any number of them.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
-from tests.keras_recipes import KERAS_3, TF_KERAS
-from tests.oracle import compare
-from tests.plain_recipes import PLAIN, saver_gone_afterwards, strategy
-from tests.programs import checkpoint_of
-from tests.recipes import Built, Case, Family, Goal, Instruction, Recipe
+from tests.support.keras_recipes import KERAS_3, TF_KERAS
+from tests.support.oracle import compare
+from tests.support.plain_recipes import PLAIN, saver_gone_afterwards, strategy
+from tests.support.programs import checkpoint_of
+from tests.support.recipes import Built, Case, Family, Goal, Instruction, Recipe
 
 FAMILIES = {family.name: family for family in (PLAIN, KERAS_3, TF_KERAS)}
 GOALS = 4  # targets of one checkpoint

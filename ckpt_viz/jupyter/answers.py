@@ -12,15 +12,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import CkptVizError, SourceError
-from ckpt_viz.graph_diff.result import GraphDiff
+from ckpt_viz.graph_diff.diff_result import GraphDiff
+from ckpt_viz.jupyter.shown import Shown
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.render.dot import to_dot
 from ckpt_viz.render.html import to_html
 from ckpt_viz.render.svg import to_svg
-from ckpt_viz.restore_check.result import RestoreCheck
-from ckpt_viz.showing import Shown
-from ckpt_viz.words import sendable
+from ckpt_viz.restore_check.check_result import RestoreCheck
+from ckpt_viz.text import sendable
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array

@@ -1,8 +1,9 @@
 """Random programs with twins, and what TensorFlow does with the remedies of their checks.
 
-Parts of equal structure are saved in one layout and stand in another: `python -m tests.twins
---programs N` tries any number. A remedy's code is executed by TensorFlow: it must not raise, and
-every value must be that of the part that was saved, not of its twin.
+Parts of equal structure are saved in one layout and live in another:
+`python -m tests.support.twins --programs N` tries any number. A remedy's code is executed by
+TensorFlow: it must not raise, and every value must be that of the part that was saved, not of its
+twin.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from typing import Any
 
 import ckpt_viz as cv
 from ckpt_viz.restore_check.finding import Finding, Kind
-from tests import oracle
 from tests.check_findings.real import value_of
-from tests.programs import (
+from tests.support import oracle
+from tests.support.programs import (
     ckpt,
     keras_2_adam,
     keras_2_sequential,

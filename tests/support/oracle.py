@@ -16,10 +16,10 @@ from unittest import mock
 
 import ckpt_viz as cv
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.finding import Finding
-from ckpt_viz.restore_check.result import RestoreCheck
-from tests.laws import State, state_of
-from tests.programs import checkpoint_of, is_checkpoint
+from tests.support.laws import State, state_of
+from tests.support.programs import checkpoint_of, is_checkpoint
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ckpt_viz import Attribute, Node, ObjectGraph
-from tests.tables import FLOAT32, INT32, INT64, Tensor, field, raw, shape, string, write_bundle
+from tests.support.tables import (
+    FLOAT32,
+    INT32,
+    INT64,
+    Tensor,
+    field,
+    raw,
+    shape,
+    string,
+    write_bundle,
+)
 
 _DTYPES = {"float32": (FLOAT32, 4), "int32": (INT32, 4), "int64": (INT64, 8)}
 _GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from ckpt_viz import listing
-from ckpt_viz.listing import MAX_OBJECTS, MIME_TYPE, listed
-from tests.kernels import LISTING, Kernel, listing_expression, running_kernel
+from ckpt_viz.jupyter import live_objects
+from ckpt_viz.jupyter.live_objects import MAX_OBJECTS, MIME_TYPE, listed
+from tests.support.kernels import LISTING, Kernel, listing_expression, running_kernel
 
 Listed = list[tuple[str, str, str]]
 
@@ -50,7 +50,7 @@ def new_kernel(tmp_path: Path) -> Iterator[Kernel]:
 def test_the_text_can_be_sent() -> None:
     assert LISTING.isascii()
     assert len(LISTING) < 10_000
-    compile(LISTING, "listing.py", "exec")
+    compile(LISTING, "live_objects.py", "exec")
 
 
 SESSIONS: dict[str, tuple[str, Listed]] = {
@@ -380,7 +380,7 @@ def test_looking_stops_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     module = tf.Module()
     namespace: dict[str, object] = {"old": module, **dict.fromkeys(map("n{}".format, range(9999)))}
     namespace["new"] = module
-    monkeypatch.setattr(listing, "_MAX_SECONDS", -1.0)
+    monkeypatch.setattr(live_objects, "_MAX_SECONDS", -1.0)
     data: dict[str, Any] = listed(namespace).data
     assert [name for name, _, _ in objects(data)] == ["new"]
     assert data["unread"] == 10_000

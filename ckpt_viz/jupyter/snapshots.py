@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ckpt_viz.notebook import Run, current_run, kernel_shell
+from ckpt_viz.jupyter.kernel_run import Run, current_run, kernel_shell
 from ckpt_viz.render import payload
 from ckpt_viz.render.text import printable
 

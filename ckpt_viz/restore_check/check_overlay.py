@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ckpt_viz.matching.engine import has_values
-from ckpt_viz.matching.name_based import NameTrace
+from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Cause, Failure, Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.merge import merge

@@ -8,7 +8,7 @@ import sysconfig
 from functools import cache
 from pathlib import Path
 
-LABEXTENSION = Path(__file__).parents[1] / "labextension"
+LABEXTENSION = Path(__file__).parents[2] / "labextension"
 
 
 def run_script(name: str) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""Restore models into edited ones: `python -m tests.edited_models --pairs N --seed S`.
+"""Restore models into edited ones: `python -m tests.support.edited_models --pairs N --seed S`.
 
 A program is a Keras model of some layers, mostly with an optimizer. It is saved, edited as people
 edit models, and restored. Every layer has a role, which stays with it whatever its name and its
@@ -32,9 +32,9 @@ from typing import Any
 
 import ckpt_viz as cv
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.finding import Finding, Kind
-from ckpt_viz.restore_check.result import RestoreCheck
-from tests import oracle
+from tests.support import oracle
 
 WIDTH = 4
 WEIGHTLESS = ("dropout", "activation", "flatten")

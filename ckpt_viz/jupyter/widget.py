@@ -8,26 +8,26 @@ from typing import Any
 
 import traitlets
 
-from ckpt_viz.answers import Answer, answer
 from ckpt_viz.api import ObjectGraph
 from ckpt_viz.errors import QueryError
-from ckpt_viz.graph_diff.result import GraphDiff
+from ckpt_viz.graph_diff.diff_result import GraphDiff
+from ckpt_viz.jupyter.answers import Answer, answer
+from ckpt_viz.jupyter.shared_models import SharingWidget
+from ckpt_viz.jupyter.shown import show_of
+from ckpt_viz.jupyter.snapshots import with_snapshot
 from ckpt_viz.object_graph.nodes import Node
-from ckpt_viz.outputs import with_snapshot
 from ckpt_viz.render import text
 from ckpt_viz.render.html import to_html
 from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.render.static_html import to_static_html
 from ckpt_viz.render.writing import write_text
-from ckpt_viz.restore_check.result import RestoreCheck
+from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.search.evaluate import find
 from ckpt_viz.search.syntax import Mistake
-from ckpt_viz.shared_models import SharingWidget
-from ckpt_viz.showing import show_of
-from ckpt_viz.words import sendable
+from ckpt_viz.text import sendable
 
 _MAX_SAID = 200  # characters of a query in a message
-_STATIC = Path(__file__).parent / "static"
+_STATIC = Path(__file__).parents[1] / "static"
 
 
 class Explorer(SharingWidget):

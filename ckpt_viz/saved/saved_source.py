@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ckpt_viz.collecting import uncollected
 from ckpt_viz.errors import CkptVizError, NoSuchTensorError, SourceError
 from ckpt_viz.formats.bundle import Bundle, open_bundle
 from ckpt_viz.formats.files import join
 from ckpt_viz.formats.meta_graph import MetaGraph, open_meta_graph, open_saved_models_meta_graph
 from ckpt_viz.formats.saved_model import SAVED_MODEL, read_saved_model
 from ckpt_viz.formats.saver_v1 import SaverV1, open_saver_v1
+from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.object_graph.graph import Format, Graph, Origin, Provenance
 from ckpt_viz.object_graph.keys import parse_checkpoint_key
 from ckpt_viz.object_graph.nodes import ROOT, Fingerprint, Node, Stored
@@ -34,7 +34,7 @@ def read_saved(path: str | os.PathLike[str], meta: str | os.PathLike[str] | None
     index and the object graph, and what a SavedModel or MetaGraph tells of the objects; no
     other tensor. Raises CheckpointNotFoundError, FormatError or UnsupportedError.
     """
-    return uncollected(lambda: _read(locate(os.fspath(path)), meta))
+    return gc_paused(lambda: _read(locate(os.fspath(path)), meta))
 
 
 def _read(location: Location, meta: str | os.PathLike[str] | None) -> Graph:

@@ -16,10 +16,10 @@ import anywidget
 import ipywidgets
 import traitlets
 
-from ckpt_viz.notebook import kernel_shell
-from ckpt_viz.outputs import digest_of
+from ckpt_viz.jupyter.kernel_run import kernel_shell
+from ckpt_viz.jupyter.snapshots import digest_of
 
-_LOADER = Path(__file__).parent / "static" / "loader.js"
+_LOADER = Path(__file__).parents[1] / "static" / "loader.js"
 # labextension/src/messages.ts has the same.
 _QUESTION = "ckpt-viz:question"
 _ANSWER = "ckpt-viz:answer"

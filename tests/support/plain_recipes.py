@@ -13,7 +13,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from tests.recipes import (
+from tests.support.recipes import (
     REFUSALS,
     Built,
     Family,

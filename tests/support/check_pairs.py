@@ -1,4 +1,4 @@
-"""Restore any number of random pairs, dry and for real: `python -m tests.check_pairs --pairs N`.
+"""Restore random pairs, dry and for real: `python -m tests.support.check_pairs --pairs N`.
 
 Prints what they came to and every disagreement, with the text that `--case` takes: that
 shrinks it and prints the recipes.
@@ -17,9 +17,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests import oracle
-from tests.pairs import FAMILIES, as_text, make_case, parse, run
-from tests.recipes import Case, Recipe, wrong_values
+from tests.support import oracle
+from tests.support.pairs import FAMILIES, as_text, make_case, parse, run
+from tests.support.recipes import Case, Recipe, wrong_values
 
 SHARES = {"plain": 0.86, "keras 3": 0.1, "tf_keras": 0.04}
 

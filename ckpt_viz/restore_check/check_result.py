@@ -15,11 +15,11 @@ from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.render.svg import to_svg
 from ckpt_viz.render.text import printable
+from ckpt_viz.restore_check.check_overlay import overlay_of, untested
 from ckpt_viz.restore_check.coverage import Part, coverage
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.exceptions import exception_of
 from ckpt_viz.restore_check.finding import Finding
-from ckpt_viz.restore_check.overlay import overlay_of, untested
 from ckpt_viz.restore_check.verdicts import Raised
 
 

@@ -22,7 +22,7 @@ from ckpt_viz.object_graph.overlay import (
     State,
     Verdict,
 )
-from ckpt_viz.words import count
+from ckpt_viz.text import count
 
 _PLAIN = Mark(State.PLAIN)
 _ONLY_A, _ONLY_B = Mark(State.ONLY_A), Mark(State.ONLY_B)

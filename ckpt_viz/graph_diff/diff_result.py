@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from ckpt_viz.collecting import uncollected
+from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared, compare
-from ckpt_viz.graph_diff.overlay import overlay_of
+from ckpt_viz.graph_diff.diff_overlay import overlay_of
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.overlay import Overlay, State
@@ -132,7 +132,7 @@ class GraphDiff:
     @cached_property
     def overlay(self) -> Overlay:
         """The difference laid over one graph, for text and explorer: b, and what only a has."""
-        return uncollected(lambda: overlay_of(self.a, self.b, self._compared))
+        return gc_paused(lambda: overlay_of(self.a, self.b, self._compared))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -170,4 +170,4 @@ def _named(graph: Graph, states: Sequence[State], state: State) -> tuple[str, ..
 
 def diff_of(a: Graph, b: Graph, *, values: bool = False) -> GraphDiff:
     """Return the difference of two graphs; `values` reads values that checksums do not tell of."""
-    return uncollected(lambda: GraphDiff(a, b, compare(a, b, values=values)))
+    return gc_paused(lambda: GraphDiff(a, b, compare(a, b, values=values)))

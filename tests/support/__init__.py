@@ -1,0 +1,1 @@
+"""What tests share: programs, tables of cases, oracles, laws, and makers of files."""
