@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from importlib import metadata
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -55,8 +57,53 @@ class _Commands(click.Group):
             return super().main(*arguments, **options)
 
 
+# What a bug report needs, by the name that people know and the one that Python imports.
+_PACKAGES = {
+    "ckpt-viz": "ckpt_viz",
+    "TensorFlow": "tensorflow",
+    "Keras": "keras",
+    "tf_keras": "tf_keras",
+    "NumPy": "numpy",
+    "protobuf": "protobuf",  # which Python imports as a part of google
+    "ipywidgets": "ipywidgets",
+    "anywidget": "anywidget",
+    "JupyterLab": "jupyterlab",
+    "Jupyter Server": "jupyter_server",
+}
+
+
+def _versions() -> str:
+    """Return a line for each version that a bug report needs; imports none of the packages."""
+    found = {name: _installed(module) for name, module in _PACKAGES.items()}
+    found |= {"Python": platform.python_version(), "platform": platform.platform()}
+    width = max(map(len, found))
+    return "\n".join(f"{name:{width}}  {version}" for name, version in found.items())
+
+
+def _installed(module: str) -> str:
+    """Return the version of the distribution that has a module: tensorflow-cpu has one, too."""
+    with suppress(metadata.PackageNotFoundError):
+        return metadata.version(module)
+    distributions = metadata.packages_distributions().get(module, ())
+    found = [f"{metadata.version(name)} ({name})" for name in sorted(set(distributions))]
+    return ", ".join(found) or "not installed"
+
+
+def _print_versions(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    if is_asked and not context.resilient_parsing:
+        _echo(_versions())
+        context.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="ckpt-viz")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_versions,
+    help="Print the versions that a bug report needs.",
+)
 def main() -> None:
     """See TensorFlow checkpoints as the object graphs they are."""
     if sys.stdout is None:

@@ -2,8 +2,12 @@ import ast
 import io
 import json
 import os
+import platform
 import subprocess
 import sys
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -52,6 +56,69 @@ def test_every_command_has_help() -> None:
         result = CliRunner().invoke(main, [*command, "--help"])
         assert result.exit_code == 0
         assert result.output.startswith("Usage:")
+
+
+# --- versions
+
+_IN_A_BUG_REPORT = {
+    "ckpt-viz": "ckpt-viz",
+    "TensorFlow": "tensorflow",
+    "Keras": "keras",
+    "tf_keras": "tf_keras",
+    "NumPy": "numpy",
+    "protobuf": "protobuf",
+    "ipywidgets": "ipywidgets",
+    "anywidget": "anywidget",
+    "JupyterLab": "jupyterlab",
+    "Jupyter Server": "jupyter_server",
+}
+
+
+def _printed_versions(*directories: Path) -> dict[str, str]:
+    """Run `ckpt-viz --version` in a process that sees these packages and those of ckpt_viz."""
+    source = (
+        "import sys; from ckpt_viz.cli import main; main(['--version'], standalone_mode=False); "
+        "print('imported ', {'tensorflow', 'keras', 'numpy', 'jupyterlab'} & set(sys.modules))"
+    )
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (*directories, *sys.path)))}
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", source], env=env, check=True, capture_output=True, text=True
+    )
+    halves = (line.split("  ", 1) for line in done.stdout.splitlines())
+    return {name: found.strip() for name, found in halves}
+
+
+def test_version_prints_what_a_bug_report_needs_and_imports_none_of_it() -> None:
+    printed = _printed_versions()
+    for name, distribution in _IN_A_BUG_REPORT.items():
+        with suppress(PackageNotFoundError):
+            assert printed.pop(name) == version(distribution)
+    assert printed == {
+        "Python": platform.python_version(),
+        "platform": platform.platform(),
+        "imported": "set()",
+    } | dict.fromkeys(printed.keys() & _IN_A_BUG_REPORT.keys(), "not installed")
+
+
+def test_version_finds_a_package_by_another_distribution_and_tells_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "tensorflow_cpu-2.99.dist-info"
+    other.mkdir()
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: tensorflow-cpu\nVersion: 2.99\n")
+    (other / "top_level.txt").write_text("tensorflow\n")
+    for package in ("click", "ckpt_viz"):
+        _linked(tmp_path, package)
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if "site-packages" not in one])
+    printed = _printed_versions(tmp_path)
+    assert printed["TensorFlow"] == "2.99 (tensorflow-cpu)"
+    assert printed["JupyterLab"] == printed["Keras"] == "not installed"
+
+
+def _linked(directory: Path, package: str) -> None:
+    found = find_spec(package)
+    assert found is not None and found.origin is not None
+    (directory / package).symlink_to(Path(found.origin).parent)
 
 
 # --- terminals and devices
