@@ -1,8 +1,8 @@
-"""From a path that a person types to the checkpoint that is meant.
+"""From a path that a person types to the checkpoint that it means.
 
-TensorFlow wants a prefix, which is no file's name: people pass the `.index` file, a shard, the
-directory, the prefix without its number. Each is answered with the checkpoint it leads to and
-a sentence that says so, or with the prefixes that may be meant.
+TensorFlow expects a prefix, which is the name of no file. People pass the `.index` file, a shard,
+the directory, or the prefix without its number. The answer is the checkpoint that a path leads to,
+with a sentence about how, or an error with the prefixes that a person may mean.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 from ckpt_viz.errors import (
@@ -25,7 +25,6 @@ from ckpt_viz.formats.checkpoint_state import STATE_FILE, Listed, State, read_ch
 from ckpt_viz.formats.files import (
     is_directory,
     is_file,
-    is_readable_file,
     is_remote,
     join,
     list_directory,
@@ -34,55 +33,28 @@ from ckpt_viz.formats.files import (
     open_file,
     split,
 )
-from ckpt_viz.formats.saved_model import (
-    KERAS_METADATA,
-    SAVED_MODEL,
-    SAVED_MODEL_TEXT,
-    VARIABLES,
-)
-from ckpt_viz.formats.sstable import GIT_LFS_POINTER, ends_like_a_table
+from ckpt_viz.formats.saved_model import SAVED_MODEL, SAVED_MODEL_TEXT, VARIABLES
 from ckpt_viz.object_graph.graph import Kept
+from ckpt_viz.saved.file_types import FileType, file_type_of
+from ckpt_viz.saved.location import INDEX as INDEX
+from ckpt_viz.saved.location import META, Location
+from ckpt_viz.saved.other_files import MOST_BYTES, file_instead
+from ckpt_viz.saved.readers import READERS
+from ckpt_viz.saved.v1_reader import in_shards, shards_of
+from ckpt_viz.saved.v2_reader import V2
 
-INDEX = ".index"
-META = ".meta"
-_SHARD = re.compile(r"(.*)\.data-[0-9]{5}-of-[0-9]{5}", re.DOTALL)
-_V1_SHARD = re.compile(r"(.*)-([0-9]{5}|\?{5})-of-([0-9]{5})", re.DOTALL)
 _NUMBERED = re.compile(r"(.*)-([0-9]+)", re.DOTALL)
 _MOST_LISTED = 3  # in a sentence
 _MOST_UNNAMED = 200  # beside those that the `checkpoint` file names
-# What begins like this is often taken for a checkpoint.
-_OTHERS = {
-    b"\x89HDF": "an HDF5 file, as Keras saves weights in: load it with model.load_weights",
-    b"PK\x03\x04": "a zip archive, as Keras saves models in: load it with keras.saving.load_model",
-    GIT_LFS_POINTER: "a Git LFS pointer, not the file it stands for: run `git lfs pull`",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Location:
-    """Where a checkpoint is.
-
-    `prefix` is that of a bundle, or the path of a V1 file; `saved_model` the SavedModel's
-    directory, `meta` a `.meta` file that belongs to it. `resolved` says in a sentence how the
-    path led here, "" where it is the prefix itself; `kept` are the directory's checkpoints.
-    """
-
-    given: str
-    prefix: str
-    is_v1: bool = False
-    saved_model: str | None = None
-    meta: str | None = None
-    resolved: str = ""
-    kept: tuple[Kept, ...] = ()
 
 
 def locate(path: str) -> Location:
     """Return where the checkpoint is that a path leads to.
 
-    The path may be a prefix, an `.index` or `.data-…` file, a `.meta` file, a V1 checkpoint, a
-    directory with a `checkpoint` file or with one checkpoint, that file itself, a SavedModel's
-    directory or file, and a prefix without its number. Raises CheckpointNotFoundError with the
-    prefixes that may be meant, UnsupportedError for what is known to be something else.
+    The path may be a prefix, with or without its number; a file of any type in `file_types.json`;
+    a V1 checkpoint; a directory with a `checkpoint` file or with one checkpoint; or a SavedModel's
+    directory. Raises CheckpointNotFoundError with the prefixes that a person may mean, and
+    UnsupportedError for a file that is known to be something else.
     """
     if not is_remote(path):
         path = os.path.expanduser(path)
@@ -106,70 +78,76 @@ def _at_prefix(
         parent = split(directory)[0] or "."
         if is_file(join(parent, SAVED_MODEL)):
             saved_model = parent
-    return Location(given, prefix, saved_model=saved_model, meta=meta, resolved=resolved, kept=kept)
+    return Location(given, prefix, V2, saved_model, meta, resolved, kept)
 
 
 def _of_file(path: str) -> Location:
-    directory, name = split(path)
-    if path.endswith(INDEX):
-        prefix = path[: -len(INDEX)]
-        return _at_prefix(path, prefix, f"{path} is the index of the checkpoint {prefix}")
-    shard = _SHARD.fullmatch(path)
-    if shard is not None:
-        if is_file(shard[1] + INDEX):
-            return _at_prefix(path, shard[1], f"{path} is a shard of the checkpoint {shard[1]}")
-        raise CheckpointNotFoundError(
-            f"{path}: a shard of a checkpoint whose index is missing; expected a file "
-            f"{shard[1]}{INDEX}"
-        )
-    if path.endswith(META):
-        return _of_meta(path)
-    if name in (SAVED_MODEL, SAVED_MODEL_TEXT, KERAS_METADATA):
-        found = _of_saved_model(directory or ".")
-        return _renamed(found, path, f"{path} is part of the SavedModel {directory or '.'}")
-    if name == STATE_FILE:
-        state = read_checkpoint_state(directory or ".")
-        if state is not None:
-            return _of_state(path, directory or ".", state)
-    return _of_v1_file(path)
+    file_type = file_type_of(path)
+    if file_type is None or file_type.id not in _LEADING_ELSEWHERE:
+        return _by_contents(path)
+    return _LEADING_ELSEWHERE[file_type.id](path, file_type)
 
 
-def _of_v1_file(path: str) -> Location:
-    with open_file(path) as file:
-        head = file.read(0, min(file.size, 32))
-        is_table = ends_like_a_table(file)
-    for magic, what in _OTHERS.items():
-        if head.startswith(magic):
-            raise UnsupportedError(f"{path}: {what}")
-    if not is_table:
-        raise CheckpointNotFoundError(
-            f"{path}: a file, but not a checkpoint; expected a prefix with {path}{INDEX} beside it"
-        )
-    shard = _V1_SHARD.fullmatch(path)
-    prefix = f"{shard[1]}-?????-of-{shard[3]}" if shard is not None else path
-    resolved = f"{path} is a shard of the checkpoint {prefix}" if shard is not None else ""
-    meta = (shard[1] if shard is not None else path) + META
-    return Location(
-        path, prefix, is_v1=True, meta=meta if is_file(meta) else None, resolved=resolved
+def _of_index(path: str, file_type: FileType) -> Location:
+    prefix = file_type.prefix_of(path)
+    return _at_prefix(path, prefix, f"{path} is the index of the checkpoint {prefix}")
+
+
+def _of_shard(path: str, file_type: FileType) -> Location:
+    prefix = file_type.prefix_of(path)
+    if is_file(prefix + INDEX):
+        return _at_prefix(path, prefix, f"{path} is a shard of the checkpoint {prefix}")
+    raise CheckpointNotFoundError(
+        f"{path}: a shard of a checkpoint whose index is missing; expected a file {prefix}{INDEX}"
     )
 
 
-def _of_meta(path: str) -> Location:
-    prefix = path[: -len(META)]
+def _of_meta(path: str, file_type: FileType) -> Location:
+    prefix = file_type.prefix_of(path)
     if is_file(prefix + INDEX):
         found = _at_prefix(path, prefix)
     elif is_file(prefix):
-        found = _of_v1_file(prefix)
+        found = _by_contents(prefix)
     else:
-        directory, name = split(prefix)
-        shards = [n for n in _names(directory) if (m := _V1_SHARD.fullmatch(n)) and m[1] == name]
+        directory = split(prefix)[0]
+        shards = shards_of(prefix, directory, _names(directory))
         if not shards:
             raise CheckpointNotFoundError(
                 f"{path}: a MetaGraph without its checkpoint; expected a file {prefix}{INDEX} "
                 "with the values"
             )
-        found = _of_v1_file(join(directory, shards[0]))
-    return _renamed(found, path, f"{path} is the MetaGraph of the checkpoint {found.prefix}")
+        found = _by_contents(shards[0])
+    resolved = f"{path} is the MetaGraph of the checkpoint {found.prefix}"
+    return replace(found, given=path, resolved=resolved)
+
+
+def _of_part_of_saved_model(path: str, _: FileType) -> Location:
+    directory = split(path)[0] or "."
+    found = _of_saved_model(directory)
+    return replace(found, given=path, resolved=f"{path} is part of the SavedModel {directory}")
+
+
+def _of_state_file(path: str, _: FileType) -> Location:
+    directory = split(path)[0] or "."
+    state = read_checkpoint_state(directory)
+    if state is None:
+        raise FileNotFoundError(path)  # it was there before
+    return _of_state(path, directory, state)
+
+
+def _by_contents(path: str) -> Location:
+    """Return the checkpoint that a file is by itself."""
+    for reader in READERS:
+        found = reader.in_file(path)
+        if found is not None:
+            return found
+    with open_file(path) as file:
+        instead = file_instead(file.read(0, min(file.size, MOST_BYTES)))
+    if instead is not None:
+        raise UnsupportedError(f"{path}: {instead}")
+    raise CheckpointNotFoundError(
+        f"{path}: a file, but not a checkpoint; expected a prefix with {path}{INDEX} beside it"
+    )
 
 
 def _of_saved_model(directory: str) -> Location:
@@ -181,6 +159,7 @@ def _of_saved_model(directory: str) -> Location:
     return Location(
         directory,
         prefix,
+        V2,
         saved_model=directory,
         resolved=f"{directory} is a SavedModel; its checkpoint is {prefix}",
     )
@@ -319,13 +298,13 @@ def _presence(directory: str) -> Callable[[str], bool]:
 
 
 def _is_there(prefix: str) -> bool:
-    return is_readable_file(prefix + INDEX) or is_readable_file(prefix)
+    return any(reader.is_at(prefix) for reader in READERS)
 
 
 def _checkpoint_at(given: str, prefix: str, resolved: str, kept: tuple[Kept, ...]) -> Location:
     if is_file(prefix + INDEX):
         return _at_prefix(given, prefix, resolved, kept)
-    return _renamed(_of_v1_file(prefix), given, resolved, kept)
+    return replace(_by_contents(prefix), given=given, resolved=resolved, kept=kept)
 
 
 def _of_nothing(path: str) -> Location:
@@ -340,12 +319,9 @@ def _of_nothing(path: str) -> Location:
             f"{path}: no such checkpoint; expected a file {path}{INDEX}, and what else there is "
             f"cannot be told: {error}"
         ) from error
-    shards = [n for n in names if (m := _V1_SHARD.fullmatch(n)) and m[1] == name]
-    v1 = _V1_SHARD.fullmatch(name)
-    if v1 is not None or shards:
-        stem = v1[1] if v1 is not None else name
-        meta = join(directory, stem + META)
-        return Location(path, path, is_v1=True, meta=meta if is_file(meta) else None)
+    shards = in_shards(path, directory, names)
+    if shards is not None:
+        return shards
     numbered = [
         prefix
         for prefix in _prefix_names(directory)
@@ -368,18 +344,6 @@ def _latest_of_one_series(names: Sequence[str]) -> str | None:
     if not series or not all(series) or len({match[1] for match in series if match}) > 1:
         return None
     return max(names, key=lambda name: int(name.rpartition("-")[2]))
-
-
-def _renamed(found: Location, given: str, resolved: str, kept: tuple[Kept, ...] = ()) -> Location:
-    return Location(
-        given,
-        found.prefix,
-        found.is_v1,
-        found.saved_model,
-        found.meta,
-        resolved,
-        kept or found.kept,
-    )
 
 
 def _hint(path: str, directory: str | None = None) -> str:
@@ -410,3 +374,14 @@ def _listed(prefixes: Sequence[str]) -> str:
     shown = " or ".join(prefixes[:_MOST_LISTED])
     more = len(prefixes) - _MOST_LISTED
     return shown if more <= 0 else f"{shown} ({more} more)"
+
+
+# The types of files that lead to a checkpoint elsewhere; any other file has to be one itself.
+_LEADING_ELSEWHERE: Mapping[str, Callable[[str, FileType], Location]] = {
+    "index": _of_index,
+    "shard": _of_shard,
+    "state": _of_state_file,
+    "meta": _of_meta,
+    "saved-model": _of_part_of_saved_model,
+    "saved-model-metadata": _of_part_of_saved_model,
+}

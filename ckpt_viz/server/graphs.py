@@ -30,10 +30,8 @@ from ckpt_viz.formats.files import (
     file_stamp,
     is_file,
     join,
-    list_directory,
     may_be_read,
     open_file,
-    split,
 )
 from ckpt_viz.formats.saved_model import KERAS_METADATA, SAVED_MODEL
 from ckpt_viz.formats.sstable import ends_like_a_table
@@ -41,21 +39,16 @@ from ckpt_viz.jupyter.answers import answer
 from ckpt_viz.jupyter.shown import Shown, show_of
 from ckpt_viz.object_graph.graph import Format, Kept, Provenance
 from ckpt_viz.render.payload import VERSION
-from ckpt_viz.saved.locate import INDEX, META, Location, locate
+from ckpt_viz.saved.file_types import file_type_of
+from ckpt_viz.saved.locate import locate
+from ckpt_viz.saved.location import INDEX, Location
+from ckpt_viz.saved.other_files import MOST_BYTES, index_instead
 from ckpt_viz.server.messages import Asked, Look
 from ckpt_viz.server.refusals import Reason, Refusal
 
 _MAX_SHARDS = 1_000  # that are looked at for changes
 _MAX_JSON_NODES = 20_000
 _NODE_BYTES = 1_200  # of memory, as seen of 60,000 nodes
-# What programs call an index as well, by its first bytes.
-_OTHER_INDEXES = {
-    b"DIRC": "the index of a Git repository",
-    b"Ix": "an index of FAISS, for searching vectors",
-    b"IH": "an index of FAISS, for searching vectors",
-    b"IB": "an index of FAISS, for searching vectors",
-    b"SQLite format 3": "an SQLite database",
-}
 
 
 @dataclass(frozen=True)
@@ -93,27 +86,22 @@ def look_at(asked: Asked, version: str, most_bytes: int) -> Look:
             if path is not None:
                 with _judged(path):
                     location = locate(path)
-                stamps = {one: file_stamp(one) for one in _files_of(location)}
-                seen += [location, *stamps.items()]
-                index = stamps[location.prefix + INDEX]
+                files = location.reader.files_of(location)
+                index = file_stamp(files.index) if files.index is not None else None
+                others = (*_files_around(location), *files.values[:_MAX_SHARDS])
+                seen += [location, index, *((one, file_stamp(one)) for one in others)]
                 index_bytes += index[0] if index else 0
     etag = f'"{hashlib.sha256(repr(seen).encode()).hexdigest()[:32]}"'
     return Look(etag, index_bytes)
 
 
-def _files_of(location: Location) -> list[str]:
-    """Return the files that tell the graph, and those that hold the values."""
-    prefix = location.prefix
-    directory, name = split(prefix)
-    files = [prefix + INDEX, prefix, join(location.given, STATE_FILE), location.given]
+def _files_around(location: Location) -> list[str]:
+    """Return the files that tell which checkpoint a path leads to, and more about its objects."""
+    files = [join(location.given, STATE_FILE), location.given]
     if location.meta is not None:
         files.append(location.meta)
     if location.saved_model is not None:
         files += [join(location.saved_model, one) for one in (SAVED_MODEL, KERAS_METADATA)]
-    begins = f"{name.partition('-?????-of-')[0]}-" if location.is_v1 else f"{name}.data-"
-    with suppress(CkptVizError, FileNotFoundError):  # then they are not looked at
-        names = [one for one in list_directory(directory or ".") if one.startswith(begins)]
-        files += [join(directory, one) for one in names[:_MAX_SHARDS]]
     return files
 
 
@@ -261,19 +249,26 @@ def _judged(path: str) -> Iterator[None]:
 def _why_no_checkpoint(path: str, error: CkptVizError) -> str | None:
     """Return why a path is none of a checkpoint; None where it may be one."""
     if not isinstance(error, FormatError):
-        is_other = is_file(path) and not path.endswith(META) and ".data-" not in path
-        return str(error) if is_other and split(path)[1] != STATE_FILE else None
+        file_type = file_type_of(path)
+        is_part = file_type is not None and file_type.is_part
+        return str(error) if is_file(path) and not is_part else None
     with suppress(CkptVizError, FileNotFoundError):
-        index = locate(path).prefix + INDEX
-        with open_file(index) as file:
-            head, is_table = file.read(0, min(file.size, 16)), ends_like_a_table(file)
-        if is_table:
-            return None
-        for magic, what in _OTHER_INDEXES.items():
-            if head.startswith(magic):
-                return f"{index}: {what}, not that of a TensorFlow checkpoint"
-        return f"{error}; it is not the index of a TensorFlow checkpoint, or was cut short"
+        location = locate(path)
+        index = location.reader.files_of(location).index
+        return None if index is None else _why_no_index(index, error)
     return None
+
+
+def _why_no_index(path: str, error: FormatError) -> str | None:
+    """Return why a file is no index of a checkpoint; None if it may be a damaged one."""
+    with open_file(path) as file:
+        head, is_table = file.read(0, min(file.size, MOST_BYTES)), ends_like_a_table(file)
+    if is_table:
+        return None
+    instead = index_instead(head)
+    if instead is not None:
+        return f"{path}: {instead}, not that of a TensorFlow checkpoint"
+    return f"{error}; it is not the index of a TensorFlow checkpoint, or was cut short"
 
 
 def _check_countable(page: Page, question: Mapping[str, Any]) -> None:

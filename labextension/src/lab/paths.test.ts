@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mayBeCheckpoint, PATTERNS, prefixOf } from "./paths";
+import { FILE_TYPES, mayBeCheckpoint, prefixOf } from "./paths";
 
 test.each([
   ["ckpt-3.index", "index"],
@@ -9,11 +9,12 @@ test.each([
   ["ckpt-3.data-00000-of-00001", "shard"],
   ["checkpoint", "state"],
   ["model.ckpt-5.meta", "meta"],
-  ["saved_model.pb", "savedModel"],
-  ["saved_model.pbtxt", "savedModel"],
+  ["saved_model.pb", "saved-model"],
+  ["saved_model.pbtxt", "saved-model"],
+  ["keras_metadata.pb", "saved-model-metadata"],
 ] as const)("%s is known by its name", (name, kind) => {
-  const matching = Object.entries(PATTERNS).filter(([, pattern]) => new RegExp(pattern).test(name));
-  expect(matching.map(([key]) => key)).toEqual([kind]);
+  const matching = FILE_TYPES.filter(({ pattern }) => new RegExp(pattern).test(name));
+  expect(matching.map(({ id }) => id)).toEqual([kind]);
   expect(mayBeCheckpoint(name)).toBe(true);
 });
 
@@ -25,7 +26,7 @@ test.each([
   "saved_model.pb.txt",
   "a.data-1",
 ])("%s is left to others", (name) => {
-  const patterns = Object.values(PATTERNS).map((pattern) => new RegExp(pattern));
+  const patterns = FILE_TYPES.map(({ pattern }) => new RegExp(pattern));
   expect(patterns.some((pattern) => pattern.test(name))).toBe(false);
 });
 

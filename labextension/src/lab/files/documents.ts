@@ -11,7 +11,7 @@ import {
 } from "@jupyterlab/docregistry";
 import type { Contents } from "@jupyterlab/services";
 import { checkpointIcon } from "../icons";
-import { PATTERNS } from "../paths";
+import { FILE_TYPES } from "../paths";
 import { ExplorerPanel } from "../tabs/panel";
 import type { Tabs } from "../tabs/tabs";
 
@@ -34,17 +34,21 @@ export function addDocuments(
   created: (document: CheckpointDocument, factory: string) => void,
 ): void {
   const { trans } = tabs;
-  const types = [
-    { name: "index", displayName: trans.__("TensorFlow checkpoint"), pattern: PATTERNS.index },
-    { name: "shard", displayName: trans.__("Shard of a checkpoint"), pattern: PATTERNS.shard },
-    { name: "state", displayName: trans.__("State of checkpoints"), pattern: PATTERNS.state },
-    { name: "meta", displayName: trans.__("TensorFlow MetaGraph"), pattern: PATTERNS.meta },
-    { name: "saved-model", displayName: trans.__("SavedModel"), pattern: PATTERNS.savedModel },
-  ].map((type) => ({ ...type, name: `tensorflow-checkpoint-${type.name}`, extensions: [] }));
-  const others = [
-    { name: "index", displayName: trans.__("Index"), extensions: [".index"] },
-    { name: "meta", displayName: trans.__("Meta"), extensions: [".meta"] },
-  ].map((type) => ({ ...type, name: `other-${type.name}` }));
+  const types = FILE_TYPES.map(({ id, label, pattern }) => ({
+    name: `tensorflow-checkpoint-${id}`,
+    displayName: trans.__(label),
+    pattern,
+    extensions: [],
+  }));
+  const others = FILE_TYPES.flatMap(({ id, shared }) =>
+    shared === undefined
+      ? []
+      : {
+          name: `other-${id}`,
+          displayName: trans.__(shared.label),
+          extensions: [shared.extension],
+        },
+  );
   for (const type of types) {
     docRegistry.addFileType({
       ...type,

@@ -1,0 +1,62 @@
+"""The files that lead to a checkpoint by their name alone: one table for Python and JupyterLab.
+
+`file_types.json` is that table; the JupyterLab extension is built with a copy of it, since it
+registers its file types without a server. For each type, `saved.locate` finds the checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from ckpt_viz.formats.files import split
+
+
+@dataclass(frozen=True, slots=True)
+class FileType:
+    """A type of file: those whose path ends in `suffix`, or whose name is `name` (patterns).
+
+    A suffix follows the checkpoint's prefix. `is_part` says that such a file is of no use
+    without others: if these are missing, it still is no file of another program.
+    """
+
+    id: str
+    suffix: str | None
+    name: str | None
+    is_part: bool
+
+    def fits(self, path: str) -> bool:
+        """Return whether a path is that of such a file, by its name."""
+        if self.suffix is None:
+            return re.fullmatch(self.name or "", split(path)[1]) is not None
+        return self._split_suffix(path) is not None
+
+    def prefix_of(self, path: str) -> str:
+        """Return a path without the type's suffix."""
+        found = self._split_suffix(path)
+        return path if found is None else found[1]
+
+    def _split_suffix(self, path: str) -> re.Match[str] | None:
+        return re.fullmatch(rf"(.*)(?:{self.suffix})", path, re.DOTALL) if self.suffix else None
+
+
+def _read() -> tuple[FileType, ...]:
+    table = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+    return tuple(
+        FileType(one["id"], one.get("suffix"), one.get("name"), one.get("part", False))
+        for one in table["types"]
+    )
+
+
+FILE_TYPES = _read()
+
+
+def file_type_of(path: str) -> FileType | None:
+    """Return the type of a file by its name, None if any file may be called so.
+
+    >>> [found and found.id for found in map(file_type_of, ("a.index", "a/checkpoint", "a"))]
+    ['index', 'state', None]
+    """
+    return next((one for one in FILE_TYPES if one.fits(path)), None)

@@ -1,0 +1,56 @@
+"""Where a checkpoint is, and what its format answers about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ckpt_viz.object_graph.graph import Graph, Kept
+
+INDEX = ".index"
+META = ".meta"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a checkpoint is, and the reader of its format.
+
+    `prefix` is what TensorFlow calls so, or the path of the one file. `saved_model` is the
+    SavedModel's directory, `meta` a `.meta` file that belongs to it. `resolved` is a sentence:
+    how the path led here, "" where it is the prefix itself. `kept` are the directory's checkpoints.
+    """
+
+    given: str
+    prefix: str
+    reader: Reader
+    saved_model: str | None = None
+    meta: str | None = None
+    resolved: str = ""
+    kept: tuple[Kept, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files of a checkpoint: the index, which is read whole, and those with the values."""
+
+    index: str | None
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One format of checkpoints; `saved.readers` lists all.
+
+    Attributes:
+        name: What TensorFlow calls the format.
+        is_at: Whether a file at a prefix may be such a checkpoint; opens none.
+        in_file: The checkpoint that a file is by itself, None if its bytes show another format.
+        files_of: The files of a checkpoint.
+        read: The graph. The path, if any, is that of a `.meta` file that lies elsewhere.
+    """
+
+    name: str
+    is_at: Callable[[str], bool] = field(repr=False)
+    in_file: Callable[[str], Location | None] = field(repr=False)
+    files_of: Callable[[Location], Files] = field(repr=False)
+    read: Callable[[Location, str | None], Graph] = field(repr=False)

@@ -1,0 +1,35 @@
+"""What people often take for a checkpoint, by the first bytes of the file."""
+
+from __future__ import annotations
+
+from ckpt_viz.formats.sstable import GIT_LFS_POINTER
+
+MOST_BYTES = 64
+"""How many bytes these functions look at."""
+
+_FILES = {
+    b"\x89HDF": "an HDF5 file, as Keras saves weights in: load it with model.load_weights",
+    b"PK\x03\x04": "a zip archive, as Keras saves models in: load it with keras.saving.load_model",
+    GIT_LFS_POINTER: "a Git LFS pointer, not the file it stands for: run `git lfs pull`",
+}
+_INDEXES = {
+    b"DIRC": "the index of a Git repository",
+    b"Ix": "an index of FAISS, for searching vectors",
+    b"IH": "an index of FAISS, for searching vectors",
+    b"IB": "an index of FAISS, for searching vectors",
+    b"SQLite format 3": "an SQLite database",
+}
+
+
+def file_instead(head: bytes) -> str | None:
+    """Return what a file is that begins like this; None if that is unknown."""
+    return _named(_FILES, head)
+
+
+def index_instead(head: bytes) -> str | None:
+    """Return whose index a file is that begins like this; None if that is unknown."""
+    return _named(_INDEXES, head)
+
+
+def _named(names: dict[bytes, str], head: bytes) -> str | None:
+    return next((name for magic, name in names.items() if head.startswith(magic)), None)

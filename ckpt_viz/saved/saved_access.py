@@ -1,0 +1,122 @@
+"""The graph of an open checkpoint, which stays at hand for values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ckpt_viz.errors import CkptVizError, NoSuchTensorError, SourceError
+from ckpt_viz.formats.bundle import Bundle
+from ckpt_viz.formats.files import join, list_directory, split
+from ckpt_viz.object_graph.graph import Format, Graph, Origin, Provenance
+from ckpt_viz.object_graph.keys import parse_checkpoint_key
+from ckpt_viz.object_graph.nodes import Fingerprint, Node, Stored
+from ckpt_viz.saved.location import Location
+
+if TYPE_CHECKING:
+    from ckpt_viz.formats.tensors import Array
+
+
+def graph_at(
+    location: Location,
+    stored: OpenCheckpoint,
+    nodes: tuple[Node, ...],
+    form: Format,
+    notes: Iterable[str] = (),
+) -> Graph:
+    """Return the graph of a checkpoint; `notes` are sentences beside how the path led to it."""
+    sentences = (location.resolved, *notes)
+    return Graph(
+        nodes,
+        title=location.saved_model or location.prefix,
+        origin=Origin.SAVED,
+        provenance=Provenance(
+            location.given,
+            location.prefix,
+            form,
+            "; ".join(filter(None, sentences)),
+            location.kept,
+        ),
+        _access=_SavedAccess(location, stored),
+    )
+
+
+def names_beginning(beginning: str) -> tuple[str, ...]:
+    """Return the paths in a directory that begin so; none if it cannot be listed."""
+    directory, name = split(beginning)
+    with suppress(CkptVizError, FileNotFoundError):
+        names = list_directory(directory or ".")
+        return tuple(join(directory, one) for one in names if one.startswith(name))
+    return ()
+
+
+class OpenCheckpoint(Protocol):
+    """An open checkpoint, of any format."""
+
+    @property
+    def entries(self) -> Mapping[str, Any]:
+        """What the index says of each tensor, by key."""
+
+    def read(self, key: str, /) -> Array:
+        """Return the value of a tensor."""
+
+    def why_unreadable(self, key: str, /) -> str | None:
+        """Return why a tensor cannot be read, None if it may be; reads nothing."""
+
+    def fingerprint(self, key: str, /) -> Fingerprint | None:
+        """Return layout and checksums of a tensor, None without any."""
+
+
+@dataclass(frozen=True)
+class _SavedAccess:
+    """The open checkpoint behind a graph."""
+
+    location: Location
+    stored_in: OpenCheckpoint
+
+    def object(self, node_id: int) -> object | None:
+        return None
+
+    def accessor(self, graph: Graph, node_id: int, source: str) -> str:
+        raise SourceError(
+            f"{self.location.prefix}: a saved checkpoint has no live objects to get hold of"
+        )
+
+    def value(self, checkpoint_key: str) -> Array:
+        entries = self.stored_in.entries
+        if checkpoint_key in entries:
+            return self.stored_in.read(checkpoint_key)
+        # An attribute may be stored as several tensors: `.../table-keys`, `.../table-values`.
+        is_attribute = parse_checkpoint_key(checkpoint_key) is not None
+        keys = [key for key in entries if is_attribute and key.startswith(checkpoint_key)]
+        if len(keys) == 1:
+            return self.stored_in.read(keys[0])
+        found = f"is stored as {' and '.join(keys[:3])}" if keys else "there is none"
+        raise NoSuchTensorError(
+            f"{self.location.prefix}: expected one tensor {checkpoint_key!r}, {found}"
+        )
+
+    def beginning(self, checkpoint_key: str, count: int) -> Array:
+        if isinstance(self.stored_in, Bundle):
+            found = self.stored_in.first_elements(checkpoint_key, count)
+            if found is not None:
+                return found
+        return self.value(checkpoint_key).reshape(-1)[:count]
+
+    def stored(self, checkpoint_key: str) -> Stored | None:
+        entry = self.stored_in.entries.get(checkpoint_key)
+        if entry is None:
+            return None
+        return Stored(entry.dtype, entry.shape, self.stored_in.why_unreadable(checkpoint_key))
+
+    def fingerprint(self, checkpoint_key: str) -> Fingerprint | None:
+        if checkpoint_key not in self.stored_in.entries:
+            return None
+        return self.stored_in.fingerprint(checkpoint_key)
+
+    def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
+        if isinstance(self.stored_in, Bundle):
+            return self.stored_in.matching(checkpoint_key)
+        return (checkpoint_key,)

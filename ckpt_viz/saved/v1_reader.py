@@ -1,0 +1,76 @@
+"""Checkpoints of the V1 format: one table in a file without suffix, or a table per shard."""
+
+from __future__ import annotations
+
+import re
+
+from ckpt_viz.formats.files import is_file, is_readable_file, join, open_file
+from ckpt_viz.formats.saver_v1 import SaverV1, open_saver_v1
+from ckpt_viz.formats.sstable import ends_like_a_table
+from ckpt_viz.object_graph.graph import Format, Graph
+from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.saved.location import META, Files, Location, Reader
+from ckpt_viz.saved.name_based import read_name_based
+from ckpt_viz.saved.saved_access import graph_at, names_beginning
+from ckpt_viz.saved.variable_facts import facts_of
+
+# A shard's path, or that of all shards as `Saver.save` returns it.
+_SHARD = re.compile(r"(.*)-([0-9]{5}|\?{5})-of-([0-9]{5})", re.DOTALL)
+
+
+def _in_file(path: str) -> Location | None:
+    with open_file(path) as file:
+        if not ends_like_a_table(file):
+            return None
+    shard = _SHARD.fullmatch(path)
+    if shard is None:
+        return Location(path, path, V1, meta=_meta_of(path))
+    prefix = f"{shard[1]}-?????-of-{shard[3]}"
+    resolved = f"{path} is a shard of the checkpoint {prefix}"
+    return Location(path, prefix, V1, meta=_meta_of(shard[1]), resolved=resolved)
+
+
+def in_shards(path: str, directory: str, names: list[str]) -> Location | None:
+    """Return the checkpoint of a path that names shards, but no file; None if it does not.
+
+    `names` are those in the path's directory.
+    """
+    shard = _SHARD.fullmatch(path)
+    if shard is None and not shards_of(path, directory, names):
+        return None
+    return Location(path, path, V1, meta=_meta_of(shard[1] if shard is not None else path))
+
+
+def shards_of(prefix: str, directory: str, names: list[str]) -> list[str]:
+    """Return the paths of the shards of a prefix, among the names in its directory."""
+    paths = (join(directory, name) for name in names)
+    return [path for path in paths if (shard := _SHARD.fullmatch(path)) and shard[1] == prefix]
+
+
+def _meta_of(prefix: str) -> str | None:
+    return prefix + META if is_file(prefix + META) else None
+
+
+def _files_of(location: Location) -> Files:
+    begins = f"{location.prefix.partition('-?????-of-')[0]}-"
+    return Files(None, (location.prefix, *names_beginning(begins)))
+
+
+def _read(location: Location, meta: str | None) -> Graph:
+    stored = open_saver_v1(location.prefix)
+    facts, notes = facts_of(location, meta)
+    nodes = read_name_based(stored, facts, place=location.prefix)
+    if stored.missing:
+        nodes = (nodes[ROOT]._replace(error=_missing(stored)), *nodes[1:])
+    return graph_at(location, stored, nodes, Format.NAME_BASED_V1, notes)
+
+
+def _missing(stored: SaverV1) -> str:
+    count = len(stored.missing)
+    return (
+        f"{count} shard{'s are' if count > 1 else ' is'} missing, {stored.missing[0]} first; the "
+        "variables in them are not shown"
+    )
+
+
+V1 = Reader("V1", is_readable_file, _in_file, _files_of, _read)

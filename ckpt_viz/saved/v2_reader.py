@@ -1,0 +1,57 @@
+"""Checkpoints of the V2 format: an index and data shards, alone or inside a SavedModel."""
+
+from __future__ import annotations
+
+from ckpt_viz.errors import CkptVizError
+from ckpt_viz.formats.bundle import open_bundle
+from ckpt_viz.formats.files import is_readable_file
+from ckpt_viz.formats.saved_model import read_saved_model
+from ckpt_viz.object_graph.graph import Format, Graph
+from ckpt_viz.object_graph.nodes import Node
+from ckpt_viz.object_graph.roles import assign_roles
+from ckpt_viz.saved.location import INDEX, Files, Location, Reader
+from ckpt_viz.saved.name_based import read_name_based
+from ckpt_viz.saved.object_based import OBJECT_GRAPH_KEY, read_object_based
+from ckpt_viz.saved.saved_access import graph_at, names_beginning
+from ckpt_viz.saved.typed import are_of_one_graph, with_types
+from ckpt_viz.saved.variable_facts import facts_of
+
+
+def _is_at(prefix: str) -> bool:
+    return is_readable_file(prefix + INDEX)
+
+
+def _files_of(location: Location) -> Files:
+    return Files(location.prefix + INDEX, names_beginning(f"{location.prefix}.data-"))
+
+
+def _read(location: Location, meta: str | None) -> Graph:
+    bundle = open_bundle(location.prefix)
+    if OBJECT_GRAPH_KEY not in bundle.entries:
+        facts, notes = facts_of(location, meta)
+        nodes = read_name_based(bundle, facts, place=location.prefix)
+        return graph_at(location, bundle, nodes, Format.NAME_BASED, notes)
+    nodes = read_object_based(bundle)
+    if location.saved_model is None:
+        return graph_at(location, bundle, assign_roles(nodes), Format.OBJECT_BASED)
+    nodes, notes = _typed(nodes, location.saved_model)
+    return graph_at(location, bundle, assign_roles(nodes), Format.SAVED_MODEL, notes)
+
+
+def _typed(nodes: tuple[Node, ...], directory: str) -> tuple[tuple[Node, ...], tuple[str, ...]]:
+    """Return the nodes with the SavedModel's types; as they are, with the reason, without any."""
+    try:
+        objects = read_saved_model(directory)
+    except CkptVizError as error:
+        return nodes, (f"without types: {error}",)
+    if not objects or not are_of_one_graph(nodes, objects):
+        why = "without types: saved_model.pb does not describe the objects of this graph"
+        return nodes, (why,)
+    return with_types(nodes, objects), ()
+
+
+def _in_file(_: str) -> None:
+    return None  # one takes an index and a shard, whose names tell
+
+
+V2 = Reader("V2", _is_at, _in_file, _files_of, _read)

@@ -1,0 +1,24 @@
+"""What a MetaGraph beside a name-based checkpoint says of its variables."""
+
+from __future__ import annotations
+
+from ckpt_viz.errors import CkptVizError
+from ckpt_viz.formats.files import join
+from ckpt_viz.formats.meta_graph import MetaGraph, open_meta_graph, open_saved_models_meta_graph
+from ckpt_viz.formats.saved_model import SAVED_MODEL
+from ckpt_viz.saved.location import Location
+
+
+def facts_of(location: Location, meta: str | None) -> tuple[MetaGraph | None, tuple[str, ...]]:
+    """Return the MetaGraph of a checkpoint, None without one, and a note if it is unreadable.
+
+    `meta` is its path, if a user gave one: then it has to be readable.
+    """
+    if meta is not None:
+        return open_meta_graph(meta), ()
+    try:
+        if location.saved_model is not None:
+            return open_saved_models_meta_graph(join(location.saved_model, SAVED_MODEL)), ()
+        return None if location.meta is None else open_meta_graph(location.meta), ()
+    except (CkptVizError, FileNotFoundError) as error:
+        return None, (f"without what the MetaGraph tells: {error}",)
