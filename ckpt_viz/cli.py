@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import sys
@@ -17,23 +16,19 @@ import click
 
 from ckpt_viz import api
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.program import as_program, running
 from ckpt_viz.render import text
+from ckpt_viz.render.exports import EXPORTS, Content
 from ckpt_viz.render.plan import render_plan
-from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.signs import shown_in
 from ckpt_viz.render.writing import write_text
 
 _DIFFERS = 1
 _BROKEN_PIPE = 128 + 13  # what a shell says of a program that SIGPIPE has ended
 _STDOUT = "-"
-_FILES = {
-    "svg": "Write the outline as a picture.",
-    "dot": "Write the graph for Graphviz.",
-    "html": "Write the explorer as one file that works offline.",
-}
+_JSON = EXPORTS["json"]  # which is printed, where all others go to files
+_FILES = {name: export for name, export in EXPORTS.items() if export is not _JSON}
 _VERDICTS = {
     "consumed": "assert_consumed",
     "existing": "assert_existing_objects_matched",
@@ -44,8 +39,9 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 def _file_options(command: _Command) -> _Command:
     """Give a command the options of what it writes beside what it prints."""
-    for name, words in reversed(_FILES.items()):
-        option = click.option(f"--{name}", metavar="FILE", help=f"{words} - prints it instead.")
+    for name, export in reversed(_FILES.items()):
+        help_text = f"{export.help} - prints it instead."
+        option = click.option(f"--{name}", metavar="FILE", help=help_text)
         command = option(command)
     return command
 
@@ -120,7 +116,7 @@ def main() -> None:
     help="Cut the tree after this many lines.",
 )
 @click.option("--meta", help="The .meta file of a name-based checkpoint, if it lies elsewhere.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/graph_json.md).")
+@click.option("--json", "as_json", is_flag=True, help=f"{_JSON.help} (docs/graph_json.md).")
 @_file_options
 def show(path: str, max_lines: int, meta: str | None, as_json: bool, **files: str | None) -> None:
     """Print the object graph of a saved checkpoint as a tree.
@@ -132,9 +128,9 @@ def show(path: str, max_lines: int, meta: str | None, as_json: bool, **files: st
     is_text_printed = _is_text_printed(as_json, files)
     with _telling_errors():
         graph = api.graph(path, meta=meta)
-        _write(files, graph)
+        _write(files, Content(graph))
         if as_json:
-            _echo(json.dumps(graph.to_json(), indent=2))
+            _echo(_JSON.text_of(Content(graph)))
         elif is_text_printed:
             _echo(text.render_tree(graph, max_lines))
 
@@ -142,7 +138,7 @@ def show(path: str, max_lines: int, meta: str | None, as_json: bool, **files: st
 def _output_options(command: _Command) -> _Command:
     """Give a command the options of how a comparison is printed, and written."""
     options = (
-        click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/plan_json.md)."),
+        click.option("--json", "as_json", is_flag=True, help=f"{_JSON.help} (docs/plan_json.md)."),
         click.option(
             "--max-lines",
             type=click.IntRange(min=1),
@@ -255,10 +251,11 @@ def _print(
 ) -> None:
     """Write the files that are asked for, and print the comparison."""
     is_text_printed = _is_text_printed(as_json, files)
+    content = Content(overlay.graph, overlay, notes)
     with _telling_errors():
-        _write(files, overlay.graph, overlay, notes)
+        _write(files, content)
     if as_json:
-        _echo(json.dumps(plan_json(overlay, notes=notes), indent=2))
+        _echo(_JSON.text_of(content))
     elif is_text_printed:
         is_colored = color == "always" or (color == "auto" and _wants_color())
         printed = render_plan(overlay, max_lines, notes=notes, color=is_colored)
@@ -266,45 +263,31 @@ def _print(
 
 
 def _is_text_printed(as_json: bool, files: Mapping[str, str | None]) -> bool:
-    """Return whether standard output is free for text; two things cannot go there."""
+    """Return whether standard output is free for text.
+
+    Ends the command if two things would go there, or if a format needs what is not installed.
+    """
     claims = [f"--{name} {_STDOUT}" for name, file in files.items() if file == _STDOUT]
     claims += ["--json"] if as_json else []
     if len(claims) > 1:
         raise _InputError(f"{' and '.join(claims)}: standard output takes one; name a file")
+    with _telling_errors():
+        for name in files:
+            if files[name] is not None:
+                _FILES[name].check_needs()
     return not claims
 
 
-def _write(
-    files: Mapping[str, str | None],
-    graph: Graph,
-    overlay: Overlay | None = None,
-    notes: Sequence[str] = (),
-) -> None:
-    """Write the graph, or the comparison laid over it, as each format that has a file."""
+def _write(files: Mapping[str, str | None], content: Content) -> None:
+    """Write a content in each format that has a file."""
     for name, file in files.items():
         if file is None:
             continue
-        written = _rendered(name, graph, overlay, notes)
+        written = _FILES[name].text_of(content)
         if file == _STDOUT:  # in UTF-8 like a file, whatever the terminal has
             _echo(written.encode())
         else:
             write_text(file, written)
-
-
-def _rendered(name: str, graph: Graph, overlay: Overlay | None, notes: Sequence[str]) -> str:
-    # Imported late: each brings libraries that the others do without.
-    if name == "svg":
-        from ckpt_viz.render.svg import to_svg
-
-        return to_svg(graph, overlay, notes=notes)
-    if name == "dot":
-        from ckpt_viz.render.dot import to_dot
-
-        source: str = to_dot(graph, overlay).source
-        return source
-    from ckpt_viz.render.html import to_html
-
-    return to_html(graph, overlay, notes=notes)
 
 
 def _wants_color() -> bool:

@@ -115,5 +115,5 @@ def test_graphviz_is_sent_only_when_it_is_asked_for(monkeypatch: pytest.MonkeyPa
     assert said == {}
     assert b"hpcc-js" in script
     monkeypatch.setattr("ckpt_viz.jupyter.widget._STATIC", Path("nowhere"))
-    problem = "nowhere/graphviz.js: Graphviz is not built; pip install builds it"
+    problem = "nowhere/graphviz.js: Graphviz is not built; run pip install to build it"
     assert explorer._answer({"ask": "graphviz"}) == ({"error": problem}, [])

@@ -91,7 +91,7 @@ def test_same_graph_gives_the_same_page() -> None:
 @pytest.mark.parametrize(
     ("module", "said"),
     [
-        (None, "widget.js: the explorer's front end is not built; pip install builds it"),
+        (None, "widget.js: the explorer's front end is not built; run pip install to build it"),
         ("alert(1)", "widget.js: expected a module that ends in its default export"),
     ],
 )

@@ -81,6 +81,7 @@ LAYERS = (
     {"render.graph_json", "render.outline", "render.plan", "render.plan_json"},
     {"render.dot", "render.payload", "render.svg"},
     {"render.html", "render.static_html"},
+    {"render.exports"},
     {"graph_diff.diff_result", "restore_check.check_result"},
     {"api", "jupyter.snapshots"},
     {"jupyter.shown"},

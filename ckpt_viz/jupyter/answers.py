@@ -6,7 +6,6 @@ answered is said in a sentence.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,9 +15,7 @@ from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.jupyter.shown import Shown
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import State
-from ckpt_viz.render.dot import to_dot
-from ckpt_viz.render.html import to_html
-from ckpt_viz.render.svg import to_svg
+from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.text import sendable
 
@@ -52,10 +49,10 @@ def _answered(shown: Shown, question: Any, state: Mapping[str, Any] | None) -> A
     except (KeyError, TypeError) as error:
         return {"error": f"found the question {question!r:.200}: {error}"}, []
     except Exception as error:  # a value's own code, a file that is gone, a disk that fails
-        return {"error": words_of(error)}, []
+        return {"error": error_sentence(error)}, []
 
 
-def words_of(error: Exception) -> str:
+def error_sentence(error: Exception) -> str:
     """Return what is said of an error: the sentence of one of ours, of others the class, too."""
     if isinstance(error, CkptVizError):
         return str(error)
@@ -137,7 +134,7 @@ def _told(
     try:
         elements, shape, dtype = read()
     except Exception as error:  # of one value; the others may be there
-        return {"of": of, "name": name, "error": words_of(error)}
+        return {"of": of, "name": name, "error": error_sentence(error)}
     return {
         "of": of,
         "name": name,
@@ -181,34 +178,11 @@ def _node_id(shown: Shown, question: Mapping[str, Any]) -> int:
 
 
 def _file(shown: Shown, question: Mapping[str, Any], state: Mapping[str, Any] | None) -> Answer:
-    name, media_type, write = _FILES[question["format"]]
-    return {"name": name, "type": media_type}, [write(shown, state).encode()]
+    export = EXPORTS[question["format"]]
+    text = export.text_of(shown.content(state))
+    return {"name": export.file_name, "type": export.mime}, [text.encode()]
 
 
-def _svg(shown: Shown, _: Mapping[str, Any] | None) -> str:
-    return to_svg(shown.graph, shown.overlay)
-
-
-def _dot(shown: Shown, _: Mapping[str, Any] | None) -> str:
-    source: str = to_dot(shown.graph, shown.overlay).source
-    return source
-
-
-def _json(shown: Shown, _: Mapping[str, Any] | None) -> str:
-    data = shown.graph if shown.comparison is None else shown.comparison
-    return json.dumps(data.to_json(), indent=2)
-
-
-def _html(shown: Shown, state: Mapping[str, Any] | None) -> str:
-    return to_html(shown.graph, shown.overlay, state=state)
-
-
-_FILES: Mapping[str, tuple[str, str, Callable[[Shown, Mapping[str, Any] | None], str]]] = {
-    "svg": ("checkpoint.svg", "image/svg+xml", _svg),
-    "dot": ("checkpoint.dot", "text/vnd.graphviz", _dot),
-    "json": ("checkpoint.json", "application/json", _json),
-    "html": ("checkpoint.html", "text/html", _html),
-}
 _ANSWERS: Mapping[str, Callable[[Shown, Mapping[str, Any]], Answer]] = {
     "values": _values,
     "accessor": _accessor,

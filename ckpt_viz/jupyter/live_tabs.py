@@ -22,7 +22,7 @@ from uuid import uuid4
 
 from ckpt_viz.errors import CheckpointNotFoundError
 from ckpt_viz.formats.files import is_directory, is_file, is_remote, list_directory, split
-from ckpt_viz.jupyter.answers import answer, words_of
+from ckpt_viz.jupyter.answers import answer, error_sentence
 from ckpt_viz.jupyter.live_objects import Reply
 from ckpt_viz.jupyter.shown import Shown, show_of
 from ckpt_viz.render import payload
@@ -75,7 +75,7 @@ def _reply(tell: Callable[[], dict[str, Any]]) -> Reply:
     except _GoneError:
         told = {"error": "the kernel does not know this tab any more: open it again", "gone": True}
     except Exception as error:  # the objects' own code, a file that is gone
-        told = {"error": words_of(error)}
+        told = {"error": error_sentence(error)}
     return Reply(sendable({"version": _version(), **told}))
 
 

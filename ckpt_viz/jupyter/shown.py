@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from ckpt_viz.api import ObjectGraph, compare, graph, object_graph
 from ckpt_viz.errors import SourceError
@@ -12,6 +13,7 @@ from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.object_graph.places import same_places
 from ckpt_viz.render import payload
+from ckpt_viz.render.exports import Content
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.text import render_tree
 from ckpt_viz.restore_check.check_result import RestoreCheck
@@ -34,13 +36,20 @@ class Shown:
         """The payload (docs/payload.md)."""
         return payload.encode(self.graph, self.overlay)
 
+    def content(self, state: Mapping[str, Any] | None = None) -> Content:
+        """Return what a file of it holds; `state` are the explorer's traits."""
+        return Content(self.graph, self.overlay, self._notes, state)
+
     @property
     def words(self) -> str:
         """The same in words, as `print` has it, with every sign."""
         if self.overlay is None:
             return render_tree(self.graph)
-        notes = self.comparison.notes if isinstance(self.comparison, GraphDiff) else ()
-        return render_plan(self.overlay, notes=notes)
+        return render_plan(self.overlay, notes=self._notes)
+
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        return self.comparison.notes if isinstance(self.comparison, GraphDiff) else ()
 
     def again(self) -> Shown:
         """Return the same as it is now: what is alive is walked again, a path read again.

@@ -177,7 +177,7 @@ def _graphviz() -> Answer:
     try:
         return {}, [path.read_bytes()]
     except OSError:
-        return {"error": f"{path}: Graphviz is not built; pip install builds it"}, []
+        return {"error": f"{path}: Graphviz is not built; run pip install to build it"}, []
 
 
 def show(source: object, against: object = None) -> Explorer:

@@ -101,6 +101,12 @@ def to_html(
     )
 
 
+def check_built() -> None:
+    """Raise UnsupportedError if the front end is not there."""
+    for name in ("widget.js", "widget.css"):
+        _built(name)
+
+
 def _bundle() -> str:
     """Return the widget's module as a script of its own, what it exports in `explorer`."""
     module = _built("widget.js")
@@ -128,7 +134,7 @@ def _built(name: str) -> str:
         return (_STATIC / name).read_text("utf-8").replace("\r\n", "\n")
     except FileNotFoundError as error:
         raise UnsupportedError(
-            f"{_STATIC / name}: the explorer's front end is not built; pip install builds it"
+            f"{_STATIC / name}: the explorer's front end is not built; run pip install to build it"
         ) from error
 
 

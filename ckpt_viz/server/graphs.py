@@ -38,6 +38,7 @@ from ckpt_viz.formats.sstable import ends_like_a_table
 from ckpt_viz.jupyter.answers import answer
 from ckpt_viz.jupyter.shown import Shown, show_of
 from ckpt_viz.object_graph.graph import Format, Kept, Provenance
+from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.render.payload import VERSION
 from ckpt_viz.saved.file_types import file_type_of
 from ckpt_viz.saved.locate import locate
@@ -47,7 +48,7 @@ from ckpt_viz.server.messages import Asked, Look
 from ckpt_viz.server.refusals import Reason, Refusal
 
 _MAX_SHARDS = 1_000  # that are looked at for changes
-_MAX_JSON_NODES = 20_000
+_MAX_NAMED_NODES = 20_000
 _NODE_BYTES = 1_200  # of memory, as seen of 60,000 nodes
 
 
@@ -273,11 +274,12 @@ def _why_no_index(path: str, error: FormatError) -> str | None:
 
 def _check_countable(page: Page, question: Mapping[str, Any]) -> None:
     count = len(page.shown.graph.nodes)
-    is_file_of_nodes = question.get("ask") == "file" and question.get("format") in ("json", "dot")
-    if is_file_of_nodes and count > _MAX_JSON_NODES:
+    form = question.get("format") if question.get("ask") == "file" else None
+    export = EXPORTS.get(form) if isinstance(form, str) else None
+    if export is not None and export.names_each_node and count > _MAX_NAMED_NODES:
         raise Refusal(
             Reason.TOO_LARGE,
-            f"{page.title}: has {count} nodes, expected at most {_MAX_JSON_NODES} in a file that "
+            f"{page.title}: has {count} nodes, expected at most {_MAX_NAMED_NODES} in a file that "
             "names each; write it in a kernel: cv.graph(path)",
         )
 

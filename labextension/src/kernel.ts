@@ -1,5 +1,7 @@
 /** What can be asked of a kernel while there is one. It answers or throws one sentence. */
 
+import table from "../../ckpt_viz/render/exports.json";
+
 export interface Value {
   /** The side of a comparison that has it: program, checkpoint, a, b; "" without one. */
   readonly of: string;
@@ -23,14 +25,19 @@ export interface WrittenFile {
   readonly data: DataView;
 }
 
-export const FORMATS = ["svg", "dot", "json", "html"] as const;
-export type Format = (typeof FORMATS)[number];
+/** A format that the kernel writes. */
+export interface Export {
+  readonly format: string;
+  readonly label: string;
+}
+
+export const EXPORTS: readonly Export[] = table;
 
 export interface Kernel {
   values(node: number): Promise<readonly (Value | NoValue)[]>;
   /** A Python expression for the live object of a node. */
   accessor(node: number): Promise<string>;
-  file(format: Format): Promise<WrittenFile>;
+  file(format: string): Promise<WrittenFile>;
 }
 
 /** Puts a question, as ckpt_viz/jupyter/answers.py knows them; gives data and buffers. */

@@ -82,14 +82,8 @@ export const moreElements = "more";
 export const accessor = "Python expression";
 export const exportWord = "Export";
 export const exportHint = "Hand the graph over as a file";
-export const exports = {
-  drawingSvg: "Drawing, SVG",
-  drawingPng: "Drawing, PNG",
-  svg: "Outline, SVG",
-  dot: "Graph, DOT (Graphviz)",
-  json: "Graph, JSON",
-  html: "Explorer, one HTML file",
-} as const;
+/** What the page draws; ckpt_viz/render/exports.json has what the kernel writes. */
+export const drawings = { svg: "Drawing, SVG", png: "Drawing, PNG" } as const;
 export const noPng =
   "The browser cannot draw a picture of this size; fold something, or take the SVG.";
 export const noAnswer =

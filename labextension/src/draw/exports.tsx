@@ -1,7 +1,7 @@
-/** The menu that hands the graph over: the drawing as one sees it, and what the kernel writes. */
+/** The menu that saves the graph as a file: the drawing as it looks, and what the kernel writes. */
 
 import { useRef, useState } from "preact/hooks";
-import { FORMATS, type Kernel } from "../kernel";
+import { EXPORTS, type Kernel, type WrittenFile } from "../kernel";
 import * as WORDS from "../strings";
 import { whyWords } from "../text";
 
@@ -28,9 +28,7 @@ export function Exports({ picture, kernel }: ExportsProps) {
       (error: unknown) => setProblem(whyWords(error)),
     );
   };
-  const svg = async () =>
-    save("checkpoint-drawing.svg", new Blob([picture()], { type: "image/svg+xml" }));
-  const png = async () => save("checkpoint-drawing.png", await rasterized(picture()));
+  const offered = [...drawn(picture), ...(kernel === null ? [] : written(kernel))];
   return (
     <details
       ref={menu}
@@ -51,27 +49,11 @@ export function Exports({ picture, kernel }: ExportsProps) {
     >
       <summary title={WORDS.exportHint}>{WORDS.exportWord}</summary>
       <div class="ckv-menu-items">
-        <button type="button" onClick={doing(svg)}>
-          {WORDS.exports.drawingSvg}
-        </button>
-        <button type="button" onClick={doing(png)}>
-          {WORDS.exports.drawingPng}
-        </button>
-        {kernel === null
-          ? null
-          : FORMATS.map((format) => (
-              <button
-                key={format}
-                type="button"
-                onClick={doing(async () => {
-                  const { name, type, data } = await kernel.file(format);
-                  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-                  save(name, new Blob([bytes.slice()], { type }));
-                })}
-              >
-                {WORDS.exports[format]}
-              </button>
-            ))}
+        {offered.map(({ label, write }) => (
+          <button key={label} type="button" onClick={doing(write)}>
+            {label}
+          </button>
+        ))}
         {problem === null ? null : (
           <p class="ckv-error" role="alert">
             {problem}
@@ -80,6 +62,41 @@ export function Exports({ picture, kernel }: ExportsProps) {
       </div>
     </details>
   );
+}
+
+/** What the page writes itself. */
+const DRAWINGS = [
+  { suffix: "svg", label: WORDS.drawings.svg, draw: svgBlob },
+  { suffix: "png", label: WORDS.drawings.png, draw: rasterized },
+] as const;
+
+/** A file that the menu offers. */
+interface Offer {
+  readonly label: string;
+  write(): Promise<void>;
+}
+
+function drawn(picture: () => string): readonly Offer[] {
+  return DRAWINGS.map(({ suffix, label, draw }) => ({
+    label,
+    write: async () => save(`checkpoint-drawing.${suffix}`, await draw(picture())),
+  }));
+}
+
+function written(kernel: Kernel): readonly Offer[] {
+  return EXPORTS.map(({ format, label }) => ({
+    label,
+    write: async () => saveWritten(await kernel.file(format)),
+  }));
+}
+
+async function svgBlob(svg: string): Promise<Blob> {
+  return new Blob([svg], { type: "image/svg+xml" });
+}
+
+function saveWritten({ name, type, data }: WrittenFile): void {
+  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  save(name, new Blob([bytes.slice()], { type }));
 }
 
 function save(name: string, blob: Blob): void {
@@ -92,7 +109,7 @@ function save(name: string, blob: Blob): void {
 
 /** Draws an SVG as PNG, as large as it is or as a browser can. */
 async function rasterized(svg: string): Promise<Blob> {
-  const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  const address = URL.createObjectURL(await svgBlob(svg));
   try {
     const image = new Image();
     image.src = address;

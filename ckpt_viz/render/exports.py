@@ -1,0 +1,110 @@
+"""The formats that a graph or a comparison is handed over in: one table for all who offer them.
+
+`exports.json` describes each format; the command line, the kernel, Jupyter's server and the
+explorer's Export menu read it. A new format is an entry there, and a function in `_WRITERS`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.overlay import Overlay
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is handed over: a graph, and a comparison if one is laid over it.
+
+    `notes` are sentences about the sources, `state` the traits that an explorer starts with.
+    """
+
+    graph: Graph
+    overlay: Overlay | None = None
+    notes: Iterable[str] = ()
+    state: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A format: its name, which is the suffix too, and its MIME type.
+
+    `label` names it in the menu, `help` says what its option on the command line does.
+    `names_each_node` says that a text grows with every node; `needs` is a key of `_NEEDS`.
+    """
+
+    format: str
+    mime: str
+    label: str
+    help: str
+    names_each_node: bool = False
+    needs: str | None = None
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file, unless somebody chooses another."""
+        return f"checkpoint.{self.format}"
+
+    def check_needs(self) -> None:
+        """Raise UnsupportedError if this installation lacks what the format needs."""
+        if self.needs is not None:
+            _NEEDS[self.needs]()
+
+    def text_of(self, content: Content) -> str:
+        """Return the content in this format; raises UnsupportedError as `check_needs` does."""
+        return _WRITERS[self.format](content)
+
+
+# The imports are late: each format brings libraries that the others do without.
+
+
+def _svg(content: Content) -> str:
+    from ckpt_viz.render.svg import to_svg
+
+    return to_svg(content.graph, content.overlay, notes=content.notes)
+
+
+def _dot(content: Content) -> str:
+    from ckpt_viz.render.dot import to_dot
+
+    source: str = to_dot(content.graph, content.overlay).source
+    return source
+
+
+def _json(content: Content) -> str:
+    from ckpt_viz.render.graph_json import graph_json
+    from ckpt_viz.render.plan_json import plan_json
+
+    if content.overlay is None:
+        return json.dumps(graph_json(content.graph), indent=2)
+    return json.dumps(plan_json(content.overlay, notes=content.notes), indent=2)
+
+
+def _html(content: Content) -> str:
+    from ckpt_viz.render.html import to_html
+
+    return to_html(content.graph, content.overlay, notes=content.notes, state=content.state)
+
+
+_WRITERS: Mapping[str, Callable[[Content], str]] = {
+    "svg": _svg,
+    "dot": _dot,
+    "json": _json,
+    "html": _html,
+}
+
+
+def _check_front_end() -> None:
+    from ckpt_viz.render.html import check_built
+
+    check_built()
+
+
+_NEEDS: Mapping[str, Callable[[], None]] = {"front end": _check_front_end}
+
+_TABLE = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+EXPORTS: Mapping[str, Export] = {one["format"]: Export(**one) for one in _TABLE}
