@@ -1,9 +1,9 @@
 """Bytes read from disk to show a checkpoint of several gigabytes.
 
-Writes a sparse checkpoint: an index, an object graph, and shards that are holes but for the
-graph, so that it takes no space. Opens it in a process of its own, which asks the kernel how
-many bytes it has read (`rchar` in /proc/self/io, so Linux only): everything that any read
-call returned, from the disk or its cache.
+Writes a sparse checkpoint, which takes no space: an index, an object graph, and shards that are
+holes except for the graph. Opens it in a process of its own. That process asks the kernel how many
+bytes all its read calls returned, from the disk or its cache. The kernel has this figure as `rchar`
+in /proc/self/io, so this runs on Linux only.
 
     python -m benchmarks.bytes_read [--gigabytes 8] [--tensors 2000]
 """
@@ -21,7 +21,7 @@ from ckpt_viz.formats.protos import TrackableObjectGraph
 from tests.support import tables
 
 GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
-# Opened twice: what the first run imports is not of the checkpoint.
+# Opens twice: the first run also reads the modules that it imports.
 OPEN = """
 import sys, ckpt_viz as cv
 def read():

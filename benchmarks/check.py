@@ -1,8 +1,9 @@
 """Time of the restore check, against the real restore and against `tf.train.CheckpointView`.
 
-One process for each size, warm, in turn: `cv.check(target, prefix)` with all its findings,
-`restore` and `assert_consumed` of as fresh a target, `CheckpointView.match`, and, up to
-`--diff-up-to` nodes, `CheckpointView.diff`, which is quadratic. Prints medians and ratios.
+One warm process for each size runs these in turn: `cv.check(target, prefix)` with all its findings;
+`restore` and `assert_consumed` of an equally fresh target; `CheckpointView.match`. Up to
+`--diff-up-to` nodes it also runs `CheckpointView.diff`, which is quadratic. Prints medians and
+ratios.
 
     python benchmarks/check.py [--nodes 1000 5000 20000] [--runs 3] [--diff-up-to 5000]
 """
@@ -22,7 +23,7 @@ from typing import Any
 
 
 def target(nodes: int) -> Any:
-    """Return a checkpoint of some so many nodes: layers of a kernel and a bias each."""
+    """Return a checkpoint of about this many nodes: layers of a kernel and a bias each."""
     import tensorflow as tf
 
     root = tf.Module()

@@ -1,9 +1,9 @@
 """Time of the explorer in a browser: first paint, opening, searching, moving.
 
-Each graph becomes a file, as `Explorer.save_html` writes it, which a new Chromium opens for each
-run. Prints medians in milliseconds: from the payload to the first paint; from a key to the paint
-after it, where a node opens and closes; from what is typed in the search box to the matches; and
-between two frames while the drawing is dragged.
+Each graph becomes a file, as `Explorer.save_html` writes it. A new Chromium opens it for each run.
+Prints medians in milliseconds: from the payload to the first paint; from a key that opens or closes
+a node to the next paint; from typing in the search box to the matches; and between two frames of
+dragging the drawing.
 
     python -m benchmarks.explorer [--nodes 500 5000 50000] [--check 500] [--b7] [--runs 5]
 """
@@ -31,7 +31,7 @@ Figures = dict[str, list[float]]
 
 _SETTLING = 2000  # ms that a Chromium needs for itself when it starts
 _QUERIES = ["ke", "layer_4", "bia", "layer_12"]  # each finds another number of nodes
-# A message that is posted in an animation frame comes after that frame is painted.
+# A message that an animation frame posts arrives after the browser has painted that frame.
 _PAINTED = """
 const painted = () => new Promise((resolve) => requestAnimationFrame(() => {
   const { port1, port2 } = new MessageChannel();
@@ -50,7 +50,7 @@ _PRESS = f"""async (keys) => {{
   }}
   return figures;
 }}"""
-# What is typed is searched for after a pause, which is part of the figure.
+# The search starts after a pause in typing; the figure includes the pause.
 _TYPE = f"""async (queries) => {{
   {_PAINTED}
   const box = document.querySelector(".ckv-search input");
@@ -85,14 +85,14 @@ _FIRST_PAINT = """() => performance
 
 
 def plain(nodes: int) -> Graph:
-    """Return the graph of a checkpoint of some so many nodes."""
+    """Return the graph of a checkpoint of about this many nodes."""
     import ckpt_viz as cv
 
     return cv.graph(target(nodes))
 
 
 def checked(nodes: int) -> Overlay:
-    """Return a check with problems: some layers are renamed, some have another shape."""
+    """Return a check with problems: some layers are renamed, some have a different shape."""
     import tensorflow as tf
 
     import ckpt_viz as cv
@@ -143,7 +143,7 @@ def opened(path: Path) -> Iterator[Page]:
 
 
 def measure(path: Path) -> Figures:
-    """Return what one new browser takes, in milliseconds."""
+    """Return the times of one new browser, in milliseconds."""
     with opened(path) as page:
         figures = {"first paint": page.evaluate(_FIRST_PAINT)}
         page.get_by_role("treegrid").focus()

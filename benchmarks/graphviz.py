@@ -1,9 +1,9 @@
 """Time of a layout: Graphviz as a program, Graphviz in the browser, the explorer's own tree.
 
-Each size is one graph as Keras makes it, layers with Adam's two slots for each variable, laid out
-in turn by `dot`, by `@hpcc-js/wasm-graphviz` in a worker that is started for it, and by the tidy
-tree with all nodes open. The first two have the same DOT, that of the textbook view. Prints medians
-in milliseconds; a layout is stopped after `--seconds`, and then not tried at larger sizes.
+Each size is one graph as Keras makes it: layers with Adam's two slots for each variable. `dot`,
+`@hpcc-js/wasm-graphviz` in a new worker, and the tidy tree with all nodes open lay it out in turn.
+The first two get the DOT of the textbook view. Prints medians in milliseconds. A layout that takes
+longer than `--seconds` stops, and does not run at larger sizes.
 
     python -m benchmarks.graphviz [--nodes 50 300 1000 2000 5000] [--runs 3] [--seconds 60]
 """
@@ -77,12 +77,12 @@ window.graphviz = async ([script, seconds]) => {
 };
 """
 
-# None of a layout that was stopped, words of one that failed.
+# None if the layout was stopped, a text if it failed.
 Times = list[float | str | None]
 
 
 def keras_like(nodes: int) -> cv.ObjectGraph:
-    """Return a graph of some so many nodes: layers of two variables, with Adam's slots."""
+    """Return a graph of about this many nodes: layers of two variables, with Adam's slots."""
     optimizer, model, variables, trainable, iterations, momentums, velocities = range(1, 8)
     edges: dict[int, dict[str, int]] = {
         0: {"optimizer": optimizer, "model": model},
@@ -133,7 +133,7 @@ def program(dot: str, seconds: float) -> float | None:
 
 @contextmanager
 def opened() -> Iterator[Page]:
-    """Open an empty page that has what is measured."""
+    """Open an empty page with the code to measure."""
     executable = processes.find_chromium()
     if executable is None:
         raise SystemExit("no Chromium: apt-get install chromium")
@@ -162,7 +162,7 @@ def opened() -> Iterator[Page]:
 
 
 def cell(times: Times, seconds: float) -> str:
-    """Return times as the table has them."""
+    """Return times in the format of the table."""
     numbers = [time for time in times if isinstance(time, int | float)]
     if not times:
         return "not tried"

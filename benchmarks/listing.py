@@ -1,7 +1,7 @@
-"""Time of what JupyterLab's panel asks a kernel: which objects there are to show.
+"""Time of the list of live objects, which JupyterLab's panel asks a kernel for.
 
-In a kernel with TensorFlow and Keras: 100 objects among 100, 10,000 and 100,000 names, and the time
-of an empty request beside it. Medians in ms of `listed` itself and of the request and its reply.
+The kernel has TensorFlow and Keras, and 100 objects among 100, 10,000 and 100,000 names. Prints
+medians in ms of `listed` itself, of the request with its reply, and of an empty request.
 
     python -m benchmarks.listing [--runs 20]
 """
@@ -30,7 +30,7 @@ globals().update({{f"name_{{i}}": [i] for i in range({others})}})
 
 
 def _timed(runs: int) -> str:
-    """Return an expression for the seconds that listing takes in the kernel, each time."""
+    """Return an expression for the seconds of each listing in the kernel."""
     return (
         f"(lambda ns: (__import__('builtins').exec({LISTING!r}, ns), "
         "[-ns['time'].perf_counter() + (ns['listed'](globals()), ns['time'].perf_counter())[1] "

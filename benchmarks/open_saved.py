@@ -1,6 +1,6 @@
 """Time and memory to open a saved checkpoint of 20,000 nodes, against TensorFlow.
 
-Whole processes in turn, as a user meets them: `cv.graph(prefix)` against `import tensorflow`,
+Runs whole processes in turn, as a user does: `cv.graph(prefix)` against `import tensorflow`,
 `tf.train.load_checkpoint` and parsing the object graph. Prints both and the ratio pair by pair.
 
     python benchmarks/open_saved.py [--nodes 20000] [--runs 5]

@@ -1,9 +1,9 @@
-"""What Jupyter's server does while forty large graphs are asked for at once.
+"""What Jupyter's server does while clients ask for forty large graphs at once.
 
-Forty checkpoints of 60,000 nodes, each asked for in a connection of its own. Meanwhile a program of
-its own asks for `/api`, and for a graph of five nodes, and adds up the memory of the server and of
-the processes that it has started (Linux only). Then the forty are asked for again, by clients that
-hang up after two seconds. Prints what was answered, how soon, and the peak of the memory.
+Forty connections ask for a checkpoint of 60,000 nodes each. Meanwhile a separate program asks for
+`/api` and for a graph of five nodes. It adds up the memory of the server and of the processes that
+the server has started (Linux only). Then forty clients ask again, and hang up after two seconds.
+Prints the answers, their times, and the peak of the memory.
 
     python -m benchmarks.server_load [--requests 40] [--nodes 60000] [--seconds 60]
 """
@@ -38,7 +38,7 @@ _PAUSE = 0.05  # seconds between two questions of the program beside
 
 
 def write_layers(prefix: str, count: int) -> None:
-    """Write a checkpoint of so many nodes: layers of a kernel and a bias."""
+    """Write a checkpoint of this many nodes: layers of a kernel and a bias."""
     graph: Any = TrackableObjectGraph()
     root = graph.nodes.add()
     tensors: dict[str, tables.Tensor] = {}
@@ -123,7 +123,7 @@ def _graph(url: str, path: str) -> str:
 
 
 def probe(url: str, pid: int) -> None:
-    """Ask until the input ends; print as JSON what was seen."""
+    """Ask until the input ends; print the measurements as JSON."""
     print(json.dumps(asyncio.run(_probed(url, pid))))
 
 
@@ -188,7 +188,7 @@ async def _load(url: str, requests: int, seconds: float) -> list[tuple[int, floa
 
 
 async def _hang_up(url: str, requests: int) -> None:
-    """Ask as a browser would whose tab is closed after two seconds."""
+    """Ask as a browser does whose tab closes after two seconds."""
     writers = []
     for number in range(requests):
         _, writer = await asyncio.open_connection(*url.removeprefix("http://").split(":"))

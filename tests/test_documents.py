@@ -17,14 +17,8 @@ CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 LONGEST_SENTENCE = 25  # words
 DOCUMENTS = sorted(
     path.relative_to(ROOT).as_posix()
-    for pattern in (
-        "*.md",
-        "docs/**/*.md",
-        "benchmarks/*.md",
-        ".github/**/*.md",
-        "notebooks/*.ipynb",
-    )
-    for path in ROOT.glob(pattern)
+    for place in ("*.md", "*/*.md", "docs/*/*.md", "notebooks/*.ipynb")
+    for path in ROOT.glob(place)
 )
 
 
