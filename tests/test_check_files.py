@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, RestoreCheck
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.roles import assign_roles
+from tests.support.amounts import amount
 from tests.support.graphs import graph, keras3_adam, without_optimizer
 from tests.support.saved_graphs import write_graph
 from tests.support.tables import floats, write_bundle
@@ -137,7 +137,7 @@ def _wrong_path(check: RestoreCheck) -> list[str]:
 
 @pytest.mark.tf
 @settings(
-    max_examples=int(os.environ.get("CKPT_VIZ_EXAMPLES", "50")),
+    max_examples=amount(10, 50),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -12,14 +11,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from tests.support.amounts import amount
 from tests.support.pairs import FAMILIES, as_text, cases, make_case, run
 from tests.support.recipes import Case, Family
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
-# Of the usual number of examples; each case is four pairs, but for sources that cannot be saved.
-CASES = {"plain": 1150, "keras 3": 130, "tf_keras": 55}
-SCALE = int(os.environ.get("CKPT_VIZ_EXAMPLES", "150")) / 150
+# Each case is four pairs, but for sources that cannot be saved.
+CASES = {"plain": amount(115, 1150), "keras 3": amount(13, 130), "tf_keras": amount(6, 55)}
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +29,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _many(family: str) -> Callable[[Any], Any]:
     """Run a test on random cases of a family; `tests.support.check_pairs` shrinks a failure."""
     configured = settings(
-        max_examples=max(1, round(CASES[family] * SCALE)),
+        max_examples=CASES[family],
         phases=[Phase.generate],
         database=None,
         deadline=None,

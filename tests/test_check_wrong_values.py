@@ -7,7 +7,6 @@ it is known which value is where.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,10 +17,11 @@ from hypothesis import strategies as st
 
 import ckpt_viz as cv
 from ckpt_viz import Severity
+from tests.support.amounts import amount
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
-EXAMPLES = 4 * int(os.environ.get("CKPT_VIZ_EXAMPLES", "150"))
+EXAMPLES = amount(60, 600)
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
 
 

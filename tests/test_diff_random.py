@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 
@@ -11,12 +10,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
+from tests.support.amounts import amount
 from tests.test_live_random import any_checkpoint
 
 pytestmark = pytest.mark.tf
 
 _random = settings(
-    max_examples=int(os.environ.get("CKPT_VIZ_EXAMPLES", "50")),
+    max_examples=amount(10, 50),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

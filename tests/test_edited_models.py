@@ -6,7 +6,6 @@ advice leads to.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,22 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.restore_check.counterparts import Item, aligned
 from ckpt_viz.restore_check.finding import Kind
+from tests.support.amounts import amount
 from tests.support.edited_models import FAMILIES, Family, pairs, told
 from tests.support.programs import ckpt, differently, keras_2, keras_3, keras_3_adam, save_any
 
-PAIRS = max(1, round(16 * int(os.environ.get("CKPT_VIZ_EXAMPLES", "150")) / 150))
+PAIRS = amount(2, 16)
 
 
 @pytest.mark.tf
 @pytest.mark.usefixtures("quiet_tensorflow")
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
-def test_findings_and_wrong_values_agree(family: Family) -> None:
+def test_findings_and_wrong_values_agree(family: Family, seed: int) -> None:
     keras_3()
     keras_2()
-    for number, outcome in pairs(family, 0, PAIRS):
-        assert outcome.is_right, f"--family {family.name!r} --only {number}\n{told(outcome)}"
+    for number, outcome in pairs(family, seed, PAIRS):
+        again = f"--family {family.name!r} --seed {seed} --only {number}"
+        assert outcome.is_right, f"python -m tests.support.edited_models {again}\n{told(outcome)}"
 
 
 # --- the advice

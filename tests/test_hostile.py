@@ -20,7 +20,7 @@ import ckpt_viz as cv
 from ckpt_viz.formats.protos import CheckpointState, parse_text
 from ckpt_viz.jupyter import live_tabs
 from tests.hostile.limits import MEGABYTES, Worker
-from tests.hostile.makers import ATTACKS, MANY, NASTY
+from tests.hostile.makers import ATTACKS, LARGE, NASTY, SHAPES, of_shape
 from tests.hostile.mutate import change_object_graph
 from tests.hostile.seeds import DIRECTORY, seeds
 from tests.hostile.use import copy_of
@@ -50,7 +50,7 @@ def test_attack_is_answered_within_the_limits(name: str, worker: Worker, tmp_pat
 
 
 def test_limits_and_demands_are_real(worker: Worker, tmp_path: Path) -> None:
-    path, sandbox = ATTACKS["chain"].make(tmp_path), str(tmp_path)
+    path, sandbox = of_shape("chain", LARGE, tmp_path), str(tmp_path)
     assert worker.open(path, sandbox, 0.05).finding == "took too long at: 'graph'"
     assert worker.open(path, sandbox, 20).megabytes > 50
     nowhere = worker.open(f"{sandbox}/no/such", f"{sandbox}/other").finding
@@ -58,12 +58,12 @@ def test_limits_and_demands_are_real(worker: Worker, tmp_path: Path) -> None:
     assert nowhere.startswith("names no file: ")
 
 
-@pytest.mark.parametrize("name", ["chain", "star", "cycle"])
+@pytest.mark.parametrize("name", SHAPES)
 def test_graph_of_a_hundred_thousand_nodes_opens_whole(name: str, tmp_path: Path) -> None:
-    graph = cv.graph(ATTACKS[name].make(tmp_path))
-    assert len(graph.nodes) == MANY
-    assert sorted(graph.tree.preorder()) == list(range(MANY))
-    last = MANY - 1
+    graph = cv.graph(of_shape(name, LARGE, tmp_path))
+    assert len(graph.nodes) == LARGE
+    assert sorted(graph.tree.preorder()) == list(range(LARGE))
+    last = LARGE - 1
     assert graph.path(last) == ((str(last),) if name == "star" else ("next",) * last)
 
 

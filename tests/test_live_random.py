@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections import OrderedDict, defaultdict, namedtuple
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
+from tests.support.amounts import amount
 from tests.support.laws import assert_same_graph, state_of
 
 pytestmark = pytest.mark.tf
@@ -169,7 +169,7 @@ MAKERS = [
 
 
 @settings(
-    max_examples=int(os.environ.get("CKPT_VIZ_EXAMPLES", "150")),
+    max_examples=amount(20, 150),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

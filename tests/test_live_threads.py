@@ -20,13 +20,15 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz import gc_pause
 from ckpt_viz.live.shadows import steadily
+from tests.support.amounts import amount
 from tests.support.laws import state_of
 from tests.support.programs import ckpt, keras_2, keras_3, module, var
 
 pytestmark = pytest.mark.tf
 
-WALKS = int(os.environ.get("CKPT_VIZ_WALKS", "150"))
+WALKS = amount(30, 150)
 
 
 class Program(NamedTuple):
@@ -352,7 +354,9 @@ def test_an_interrupted_look_leaves_no_trace(look: str, tmp_path: Path) -> None:
     with _interrupted_at(-1) as lines:
         LOOKS[look](program.checkpoint, path)
     # Some lines everywhere, and each where the garbage collector is paused.
-    pauses = [line for line, file in enumerate(lines, 1) if file == "collecting.py"]
+    pauses = [
+        line for line, file in enumerate(lines, 1) if file == os.path.basename(gc_pause.__file__)
+    ]
     assert bool(pauses) == (look == "check")
     for event in [*range(1, len(lines) + 1, len(lines) // 40), *pauses]:
         with pytest.raises(KeyboardInterrupt), _interrupted_at(event):

@@ -14,6 +14,7 @@ import pytest
 
 import ckpt_viz as cv
 from tests.support import live_objects
+from tests.support.once import make_once
 
 ROOT = Path(__file__).parents[1]
 
@@ -21,19 +22,23 @@ ROOT = Path(__file__).parents[1]
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built as `pip install` does from the unpacked source distribution."""
-    dist = tmp_path_factory.mktemp("dist")
-    _run(sys.executable, "-m", "build", "--outdir", dist, ROOT)
-    (path,) = dist.glob("*.whl")
+
+    def build(dist: Path) -> None:
+        _run(sys.executable, "-m", "build", "--outdir", dist, ROOT)
+
+    (path,) = make_once("wheel", build, tmp_path_factory).glob("*.whl")
     return path
 
 
 @pytest.fixture(scope="session")
 def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment that holds the wheel and what it requires, and nothing else."""
-    environment = tmp_path_factory.mktemp("alone")
-    venv.create(environment, with_pip=True, symlinks=os.name != "nt")
-    _run(_script(environment, "python"), "-m", "pip", "install", "--quiet", wheel)
-    return environment
+
+    def install(environment: Path) -> None:
+        venv.create(environment, with_pip=True, symlinks=os.name != "nt")
+        _run(_script(environment, "python"), "-m", "pip", "install", "--quiet", wheel)
+
+    return make_once("environment-of-the-wheel", install, tmp_path_factory)
 
 
 def test_wheel_holds_the_package_and_both_front_ends_only(wheel: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from tests.hostile.limits import SECONDS
 from tests.hostile.seeds import seeds
 from tests.hostile.use import copy_of
 from tests.support import tables
+from tests.support.amounts import amount
 from tests.support.tables import (
     FLOAT32,
     STRING,
@@ -33,8 +35,10 @@ from tests.support.tables import (
     varint,
 )
 
-MANY = 100_000
-_SECONDS_FOR_MANY = 10.0  # a graph of so many nodes takes a second where nothing else runs
+LARGE = 100_000
+MANY = amount(LARGE // 10, LARGE)
+# A graph of 100,000 nodes takes a second where nothing else runs.
+_SECONDS_FOR_MANY = max(SECONDS, MANY / 10_000)
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE = "VARIABLE_VALUE"
 NASTY = (
@@ -401,22 +405,39 @@ def _of_nodes(said: str, name: str, nodes: Callable[[], Iterable[bytes]]) -> Non
 _ALL = rf"graph of {MANY} nodes"
 
 
-def chain(*extra: tuple[int, str], name: str = "next") -> Iterable[bytes]:
+def chain(*extra: tuple[int, str], name: str = "next", count: int = MANY) -> Iterable[bytes]:
     """Nodes that each lead to the next, and by further edges to the same few."""
-    for n in range(MANY - 1):
+    for n in range(count - 1):
         yield _node([(n + 1, name), *extra])
     yield _node()
 
 
-_of_nodes(_ALL, "chain", chain)
+def _cycle(count: int) -> Iterable[bytes]:
+    return [_node([((n + 1) % count, "next")]) for n in range(count)]
+
+
+def _star(count: int) -> Iterable[bytes]:
+    return [_node([(n, str(n)) for n in range(1, count)]), *[_node()] * (count - 1)]
+
+
+SHAPES: Mapping[str, Callable[[int], Iterable[bytes]]] = {
+    "chain": lambda count: chain(count=count),
+    "cycle": _cycle,
+    "star": _star,
+}
+for _name, _shape in SHAPES.items():
+    _of_nodes(_ALL, _name, partial(_shape, MANY))
+
+
+def of_shape(name: str, count: int, directory: Path) -> str:
+    """Write a graph of one of the shapes with so many nodes."""
+    return _graph(directory, SHAPES[name](count))
+
+
 _of_nodes(_ALL, "chain_with_an_edge_to_the_root_from_everywhere", lambda: chain((0, "root")))
 _of_nodes(_ALL, "chain_with_an_edge_to_the_end_from_everywhere", lambda: chain((MANY - 1, "z")))
 _of_nodes(_ALL, "chain_of_bookkeeping", lambda: chain(name="_tracked"))
 _of_nodes(_ALL, "chain_of_optimizers", lambda: chain(name="_variables"))
-_of_nodes(_ALL, "cycle", lambda: [_node([((n + 1) % MANY, "next")]) for n in range(MANY)])
-_of_nodes(
-    _ALL, "star", lambda: [_node([(n, str(n)) for n in range(1, MANY)]), *[_node()] * (MANY - 1)]
-)
 _of_nodes(
     _ALL,
     "star_of_one_name",

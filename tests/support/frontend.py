@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sysconfig
+import tempfile
 from functools import cache
 from pathlib import Path
+
+from filelock import FileLock
 
 LABEXTENSION = Path(__file__).parents[2] / "labextension"
 
@@ -21,9 +25,11 @@ def run_script(name: str) -> subprocess.CompletedProcess[str]:
 def _install() -> None:
     lock = LABEXTENSION / "package-lock.json"
     installed = LABEXTENSION / "node_modules" / ".package-lock.json"
-    if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
-        done = _npm("ci")
-        assert done.returncode == 0, done.stdout
+    place = hashlib.sha256(os.fsencode(LABEXTENSION)).hexdigest()[:16]
+    with FileLock(Path(tempfile.gettempdir(), f"ckpt-viz-npm-{place}.lock")):
+        if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
+            done = _npm("ci")
+            assert done.returncode == 0, done.stdout
 
 
 def _npm(*arguments: str) -> subprocess.CompletedProcess[str]:

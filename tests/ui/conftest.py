@@ -69,10 +69,8 @@ def browser(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Server]:
+def server(front_end: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Server]:
     """A JupyterLab with the front end of today's sources."""
-    done = frontend.run_script("build")
-    assert done.returncode == 0, done.stdout
     labextensions = tmp_path_factory.mktemp("labextensions")
     (labextensions / "ckpt-viz").symlink_to(_BUILT, target_is_directory=True)
     with processes.jupyterlab(tmp_path_factory.mktemp("jupyterlab"), labextensions) as running:

@@ -21,12 +21,7 @@ from tests.ui.pages import ANSWERING, html_pages
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 _STATIC = frontend.LABEXTENSION.parent / "ckpt_viz" / "static"
 
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    for script in ("build:widget", "build:graphviz"):
-        done = frontend.run_script(script)
-        assert done.returncode == 0, done.stdout
+pytestmark = pytest.mark.usefixtures("front_end")
 
 
 @pytest.fixture(scope="module")

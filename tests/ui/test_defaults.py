@@ -16,7 +16,6 @@ from ckpt_viz import ObjectGraph, Role
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
-from tests.support import frontend
 from tests.support.graphs import graph, keras3_adam
 from tests.support.payload_fixtures import overlays
 from tests.ui.jupyter import JupyterLab, code_cell
@@ -25,12 +24,7 @@ from tests.ui.test_access import COLOURS, GRAPHIC, VS_CODE, weak_contrasts
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    done = frontend.run_script("build:widget")
-    assert done.returncode == 0, done.stdout
-
+pytestmark = pytest.mark.usefixtures("front_end")
 
 Open = Callable[..., Page]
 

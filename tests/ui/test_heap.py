@@ -17,7 +17,6 @@ from playwright.sync_api import Browser, CDPSession, Playwright, expect
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Child, Node
 from ckpt_viz.render.html import to_html
-from tests.support import frontend
 from tests.ui import processes
 from tests.ui.file_browser import Files
 from tests.ui.jupyter import JupyterLab, code_cell
@@ -55,11 +54,7 @@ _MOUNTS = """async (count) => {
   }
 }"""
 
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    done = frontend.run_script("build:widget")
-    assert done.returncode == 0, done.stdout
+pytestmark = pytest.mark.usefixtures("front_end")
 
 
 @pytest.fixture(scope="module")

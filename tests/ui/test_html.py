@@ -14,15 +14,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from ckpt_viz.render import payload
 from ckpt_viz.render.html import to_html
 from ckpt_viz.render.writing import write_text
-from tests.support import frontend
 from tests.support.graphs import keras3_adam, named
 from tests.support.payload_fixtures import HOSTILE, overlays
 
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    done = frontend.run_script("build:widget")
-    assert done.returncode == 0, done.stdout
+pytestmark = pytest.mark.usefixtures("front_end")
 
 
 @pytest.fixture(params=["light", "dark"])

@@ -19,9 +19,9 @@ pytest.importorskip("notebook")
 
 
 @pytest.fixture(scope="module")
-def notebook_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Server]:
-    done = frontend.run_script("build")
-    assert done.returncode == 0, done.stdout
+def notebook_server(
+    front_end: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[processes.Server]:
     built = frontend.LABEXTENSION.parent / "ckpt_viz" / "labextension"
     labextensions = tmp_path_factory.mktemp("labextensions")
     (labextensions / "ckpt-viz").symlink_to(built, target_is_directory=True)

@@ -14,17 +14,12 @@ from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
-from tests.support import frontend
 from tests.support.graphs import keras3_adam
 from tests.support.payload_fixtures import overlays
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    done = frontend.run_script("build:widget")
-    assert done.returncode == 0, done.stdout
+pytestmark = pytest.mark.usefixtures("front_end")
 
 
 @pytest.fixture
