@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.api import ObjectGraph, check, diff, graph
+from ckpt_viz.api import check, diff, graph
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
     CkptVizError,
@@ -35,6 +35,7 @@ from ckpt_viz.object_graph.nodes import (
     SlotRule,
     SlotVariable,
 )
+from ckpt_viz.render.pictured import ObjectGraph
 
 if TYPE_CHECKING:
     from ckpt_viz.graph_diff.diff_result import GraphDiff

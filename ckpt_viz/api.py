@@ -1,54 +1,18 @@
-"""The public object graph: what `graph(source)` returns, with its pictures."""
+"""The public functions: `graph`, `check` and `diff`."""
 
 from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.render import text
-from ckpt_viz.render.signs import shown_on_stdout
+from ckpt_viz.live.any_source import graph_of
+from ckpt_viz.object_graph.graph import Origin
+from ckpt_viz.render.pictured import ObjectGraph
 
 if TYPE_CHECKING:
-    import graphviz
-
     from ckpt_viz.graph_diff.diff_result import GraphDiff
     from ckpt_viz.restore_check.check_result import RestoreCheck
-
-
-@dataclass(frozen=True)
-class ObjectGraph(Graph):
-    """An object graph, of live objects or of a saved checkpoint.
-
-    `nodes` by node id, node 0 the root: those of a saved graph are the file's, those of a
-    live graph the ones that `Checkpoint.write` would give now. `print(graph)` draws a tree.
-    """
-
-    def to_dot(self) -> graphviz.Digraph:
-        """Return the graph in the look of TensorFlow's guide, as a `graphviz.Digraph`."""
-        from ckpt_viz.render.dot import to_dot
-
-        return to_dot(self)
-
-    def to_svg(self) -> str:
-        """Return the outline as a static SVG, in at most 300 rows."""
-        from ckpt_viz.render.svg import to_svg
-
-        return to_svg(self)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the graph as data for `json.dumps`: see docs/graph_json.md."""
-        from ckpt_viz.render.graph_json import graph_json
-
-        return graph_json(self)
-
-    def __str__(self) -> str:
-        return shown_on_stdout(text.render_tree(self))
-
-    def __repr__(self) -> str:
-        return shown_on_stdout(f"<ObjectGraph of {text.summary(self)}>")
 
 
 def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> ObjectGraph:
@@ -59,8 +23,8 @@ def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> Obje
             `tf.Module`, Keras layer, model or optimizer), a `tf.train.CheckpointManager`, the
             status that `restore` returned, a `tf.compat.v1.train.Saver`. Saved, as str or
             path, local or remote: a checkpoint's prefix, any of its files, a directory of
-            checkpoints (its latest) or a SavedModel's. An ObjectGraph is returned as it is.
-        meta: The `.meta` file of a name-based checkpoint, where it does not lie beside it.
+            checkpoints (its latest) or a SavedModel's. `graph` returns an ObjectGraph as it is.
+        meta: The `.meta` file of a name-based checkpoint, if it does not lie beside it.
 
     Raises:
         CheckpointNotFoundError: The path leads to no checkpoint.
@@ -68,24 +32,7 @@ def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> Obje
         UnsupportedError: A kind of file that is not read, or an extra that is not installed.
         SourceError: The object is neither a path nor trackable.
     """
-    if isinstance(source, ObjectGraph):
-        return source
-    if isinstance(source, (str, os.PathLike)):
-        from ckpt_viz.saved.saved_source import read_saved
-
-        found = read_saved(source, meta)
-    else:
-        from ckpt_viz.live.live_source import read_live
-
-        found = read_live(source)
-    return object_graph(found)
-
-
-def object_graph(found: Graph) -> ObjectGraph:
-    """Return a graph with its pictures."""
-    if isinstance(found, ObjectGraph):
-        return found
-    return ObjectGraph(found.nodes, found.title, found.origin, found.provenance, found._access)
+    return graph_of(source, meta)
 
 
 def check(
@@ -119,7 +66,7 @@ def check(
     from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.restore_check.run import run_check
 
-    return RestoreCheck(*run_check(live, saved, method, options, graph=graph))
+    return RestoreCheck(*run_check(live, saved, method, options))
 
 
 def diff(a: object, b: object, *, values: bool = False) -> GraphDiff:

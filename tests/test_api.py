@@ -1,7 +1,11 @@
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.object_graph.merge import merge
 from tests.support.graphs import keras3_adam
 
 
@@ -35,3 +39,25 @@ def test_all_is_complete() -> None:
 def test_graph_of_a_graph_is_itself() -> None:
     adam = keras3_adam()
     assert cv.graph(adam) is adam
+
+
+@pytest.mark.tf
+def test_every_graph_that_a_user_gets_can_draw_itself(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    live = tf.train.Checkpoint(v=tf.Variable(1.0))
+    path = live.write(str(tmp_path / "ckpt"))
+    checks = cv.check(live, path), cv.check(path, path)
+    diff, explorer = cv.diff(live, path), cv.show(live, against=path)
+    graphs = [graph for check in checks for graph in (check.live, check.saved)]
+    for graph in (*graphs, diff.a, diff.b, explorer.graph):
+        assert isinstance(graph, cv.ObjectGraph)
+        assert "v" in graph.to_svg() and graph.to_json()["nodes"] and "[variable]" in str(graph)
+
+
+def test_merged_graph_keeps_what_its_base_is() -> None:
+    adam = keras3_adam()
+    merged = merge(adam, adam, {}).graph
+    assert isinstance(merged, cv.ObjectGraph)
+    assert (merged.origin, merged.provenance) == (adam.origin, adam.provenance)
+    assert len(merged.nodes) == 2 * len(adam.nodes)

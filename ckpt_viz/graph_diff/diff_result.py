@@ -13,6 +13,7 @@ from ckpt_viz.graph_diff.diff_overlay import overlay_of
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.overlay import Overlay, State
+from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.signs import shown_on_stdout
@@ -39,8 +40,8 @@ class GraphDiff:
     more than 100 steps lead to a node, the end of its name. `print(diff)` lists what differs.
     """
 
-    a: Graph
-    b: Graph
+    a: ObjectGraph
+    b: ObjectGraph
     _compared: Compared = field(repr=False, compare=False)
 
     @property
@@ -168,6 +169,6 @@ def _named(graph: Graph, states: Sequence[State], state: State) -> tuple[str, ..
     return tuple(readable_name(graph, i) for i, found in enumerate(states) if found is state)
 
 
-def diff_of(a: Graph, b: Graph, *, values: bool = False) -> GraphDiff:
+def diff_of(a: ObjectGraph, b: ObjectGraph, *, values: bool = False) -> GraphDiff:
     """Return the difference of two graphs; `values` reads values that checksums do not tell of."""
     return gc_paused(lambda: GraphDiff(a, b, compare(a, b, values=values)))

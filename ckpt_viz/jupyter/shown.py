@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ckpt_viz.api import ObjectGraph, compare, graph, object_graph
+from ckpt_viz.api import compare, graph
 from ckpt_viz.errors import SourceError
 from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.object_graph.places import same_places
 from ckpt_viz.render import payload
 from ckpt_viz.render.exports import Content
+from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.text import render_tree
 from ckpt_viz.restore_check.check_result import RestoreCheck
@@ -89,7 +90,7 @@ def show_of(
     if comparison is None:
         return Shown(given, graph(source), None, None)
     overlay = comparison.overlay
-    return Shown(given, object_graph(overlay.graph), overlay, comparison)
+    return Shown(given, ObjectGraph.of(overlay.graph), overlay, comparison)
 
 
 def _comparison(source: object, against: object) -> RestoreCheck | GraphDiff | None:

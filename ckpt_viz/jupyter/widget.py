@@ -8,7 +8,6 @@ from typing import Any
 
 import traitlets
 
-from ckpt_viz.api import ObjectGraph
 from ckpt_viz.errors import QueryError
 from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.jupyter.answers import Answer, answer
@@ -18,6 +17,7 @@ from ckpt_viz.jupyter.snapshots import with_snapshot
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.render import text
 from ckpt_viz.render.html import to_html
+from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.render.static_html import to_static_html
 from ckpt_viz.render.writing import write_text

@@ -59,15 +59,13 @@ def merge(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Merged:
         for node_id, node in enumerate(base.nodes)
     ]
     nodes += [added.ghost(ghost) for ghost in ghosts]
-    access = base._access and _BaseAccess(base._access, size)
-    graph = Graph(
-        tuple(nodes),
-        f"{other.title} → {base.title}",
-        base.origin,
-        base.provenance,
-        access,
+    merged = replace(
+        base,
+        nodes=tuple(nodes),
+        title=f"{other.title} → {base.title}",
+        _access=base._access and _BaseAccess(base._access, size),
     )
-    return Merged(graph, of_other)
+    return Merged(merged, of_other)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from ckpt_viz.matching.trace import Step
-from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.signs import shown_on_stdout
@@ -42,15 +42,15 @@ class RestoreCheck:
     _run: DryRun = field(repr=False)
     findings: tuple[Finding, ...]
 
-    @property
-    def live(self) -> Graph:
+    @cached_property
+    def live(self) -> ObjectGraph:
         """The graph of the live side, before the restore."""
-        return self._run.live
+        return ObjectGraph.of(self._run.live)
 
-    @property
-    def saved(self) -> Graph | None:
-        """The graph of the checkpoint; None where there is none to read."""
-        return self._run.saved
+    @cached_property
+    def saved(self) -> ObjectGraph | None:
+        """The graph of the checkpoint; None if there is none to read."""
+        return None if self._run.saved is None else ObjectGraph.of(self._run.saved)
 
     @property
     def method(self) -> str:

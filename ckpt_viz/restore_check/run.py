@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from ckpt_viz.errors import CheckpointNotFoundError, SourceError
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.any_source import graph_of
 from ckpt_viz.live.shadows import steadily
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.restore_check.dry_run import DryRun, dry_run, of_status
@@ -24,16 +24,14 @@ def run_check(
     saved: object,
     method: str | None,
     options: Any,
-    *,
-    graph: Callable[[object], Graph],
 ) -> tuple[DryRun, tuple[Finding, ...]]:
     """Return the dry run of what the arguments of `check` stand for, and what it finds.
 
-    `graph` makes a graph of a path. Raises SourceError where they do not fit together.
+    Raises SourceError if they do not fit together.
     """
 
     def checked() -> tuple[DryRun, tuple[Finding, ...]]:
-        run = _run(live, saved, method, options, graph)
+        run = _run(live, saved, method, options)
         return run, find_all(run)
 
     return gc_paused(lambda: steadily(checked))
@@ -44,12 +42,11 @@ def _run(
     saved: object,
     method: str | None,
     options: Any,
-    graph: Callable[[object], Graph],
 ) -> DryRun:
     if isinstance(live, Graph) and live.origin is Origin.LIVE:
         live = live.source
     if isinstance(live, (Graph, str, os.PathLike)):
-        return _of_files(graph(live), saved, method, options, graph)
+        return _of_files(graph_of(live), saved, method, options)
     if "tensorflow" in sys.modules:
         if tf_private.is_checkpoint_manager(saved):
             saved = saved.latest_checkpoint  # type: ignore[attr-defined]
@@ -72,13 +69,12 @@ def _of_files(
     saved: object,
     method: str | None,
     options: Any,
-    graph: Callable[[object], Graph],
 ) -> DryRun:
     if saved is None:
         raise SourceError("found one checkpoint, expected a second one to restore into it")
     given = os.fspath(saved) if isinstance(saved, (str, os.PathLike)) else None
     try:
-        found = graph(saved)
+        found = graph_of(saved)
     except CheckpointNotFoundError as error:
         return of_missing(live, str(given), str(error), method=method)
     skips_slots = bool(getattr(options, "experimental_skip_slot_variables", False))

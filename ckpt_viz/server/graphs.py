@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ckpt_viz.api import ObjectGraph, graph
+from ckpt_viz.api import graph
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
     CkptVizError,
@@ -40,6 +40,7 @@ from ckpt_viz.jupyter.shown import Shown, show_of
 from ckpt_viz.object_graph.graph import Format, Kept, Provenance
 from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.render.payload import VERSION
+from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.saved.file_types import file_type_of
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.location import INDEX, Location

@@ -1,0 +1,53 @@
+"""The public object graph: a graph that can draw itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.render import text
+from ckpt_viz.render.signs import shown_on_stdout
+
+if TYPE_CHECKING:
+    import graphviz
+
+
+@dataclass(frozen=True)
+class ObjectGraph(Graph):
+    """An object graph, of live objects or of a saved checkpoint.
+
+    `nodes` are the nodes by node id; node 0 is the root. A saved graph has the nodes of its file,
+    a live graph those that `Checkpoint.write` would save now. `print(graph)` draws a tree.
+    """
+
+    @classmethod
+    def of(cls, graph: Graph) -> ObjectGraph:
+        """Return a graph as one that can draw itself."""
+        if isinstance(graph, cls):
+            return graph
+        return cls(**{field.name: getattr(graph, field.name) for field in fields(graph)})
+
+    def to_dot(self) -> graphviz.Digraph:
+        """Return the graph in the look of TensorFlow's guide, as a `graphviz.Digraph`."""
+        from ckpt_viz.render.dot import to_dot
+
+        return to_dot(self)
+
+    def to_svg(self) -> str:
+        """Return the outline as a static SVG, in at most 300 rows."""
+        from ckpt_viz.render.svg import to_svg
+
+        return to_svg(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the graph as data for `json.dumps`: see docs/graph_json.md."""
+        from ckpt_viz.render.graph_json import graph_json
+
+        return graph_json(self)
+
+    def __str__(self) -> str:
+        return shown_on_stdout(text.render_tree(self))
+
+    def __repr__(self) -> str:
+        return shown_on_stdout(f"<ObjectGraph of {text.summary(self)}>")
