@@ -76,7 +76,7 @@ LAYERS = (
     {"graph_diff.node_difference"},
     {"graph_diff.comparison"},
     {"graph_diff.diff_overlay"},
-    {"render.signs", "render.text", "render.writing"},
+    {"render.palette", "render.signs", "render.text", "render.writing"},
     {"render.graph_json", "render.outline", "render.plan", "render.plan_json"},
     {"render.dot", "render.payload", "render.svg"},
     {"render.html", "render.static_html"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import subprocess
@@ -62,11 +63,18 @@ def test_wheel_holds_the_package_and_both_front_ends_only(wheel: Path) -> None:
         for name in names
         if not re.match(
             r"ckpt_viz/((\w+/)*\w+\.py|py\.typed|server/jupyter_server_config\.json"
+            r"|render/(palette|signs)\.json"
             r"|static/(graphviz|loader|widget)\.(js|css))$|ckpt_viz-",
             name,
         )
     ]
     assert elsewhere == []
+
+
+def test_the_widget_keeps_its_budget(wheel: Path) -> None:
+    module = ZipFile(wheel).read("ckpt_viz/static/widget.js")
+    assert len(module) <= 200_000
+    assert len(gzip.compress(module)) <= 70_000
 
 
 def test_wheel_alone_has_both_front_ends(alone: Path) -> None:

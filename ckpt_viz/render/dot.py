@@ -13,16 +13,17 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.render.palette import DOT, LIGHT
 from ckpt_viz.render.signs import QUIET, STATES
 from ckpt_viz.render.text import describe_value, shortened
 
-_BLACK = {"color": "black", "shape": "box", "style": "rounded"}
+_BLACK = {"color": DOT["object"], "shape": "box", "style": "rounded"}
 _LOOKS = {
-    Role.VARIABLE: {"color": "#1a56db", "shape": "ellipse"},
-    Role.OPTIMIZER: {"color": "#9b1c1c", "shape": "hexagon", "penwidth": "2"},
-    Role.SLOT: {"color": "#d97706", "shape": "box", "style": "dashed"},
+    Role.VARIABLE: {"color": LIGHT["variable"], "shape": "ellipse"},
+    Role.OPTIMIZER: {"color": LIGHT["optimizer"], "shape": "hexagon", "penwidth": "2"},
+    Role.SLOT: {"color": LIGHT["slot"], "shape": "box", "style": "dashed"},
 }
-_SLOT_EDGE = {"color": "#d97706", "style": "dashed"}
+_SLOT_EDGE = {"color": LIGHT["slot"], "style": "dashed"}
 
 
 def to_dot(graph: Graph, overlay: Overlay | None = None) -> graphviz.Digraph:
@@ -35,7 +36,7 @@ def to_dot(graph: Graph, overlay: Overlay | None = None) -> graphviz.Digraph:
     dot = graphviz.Digraph("object_graph")
     dot.attr("graph", tooltip=_escaped(graph.title))
     dot.attr("node", fontname="Helvetica", fontsize="11")
-    dot.attr("edge", fontname="Helvetica", fontsize="9", color="#555555")
+    dot.attr("edge", fontname="Helvetica", fontsize="9", color=DOT["edge"])
     for node_id, node in enumerate(graph.nodes):
         look = _LOOKS.get(node.role, _BLACK)
         label = _label(node_id, node)

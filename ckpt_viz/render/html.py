@@ -20,17 +20,20 @@ from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render import payload, svg
+from ckpt_viz.render.palette import DARK, LIGHT
 from ckpt_viz.render.text import shortened
 
 _STATIC = Path(__file__).parents[1] / "static"
 # How esbuild ends a module: what anywidget imports. A script in a page exports nothing.
 _EXPORT = re.compile(r"export\s*\{\s*([\w$]+) as default\s*\};?\s*$")
 
-_PAGE_STYLE = """
-:root { color-scheme: light dark; }
-html, body { height: 100%; margin: 0; background: light-dark(#fff, #111); }
-#explorer > .ckpt-viz { height: 100vh; border: 0; }
-noscript { display: block; overflow: auto; }
+_PAGE_STYLE = f"""
+:root {{ color-scheme: light dark; }}
+html, body {{
+  height: 100%; margin: 0; background: light-dark({LIGHT["back"]}, {DARK["back"]});
+}}
+#explorer > .ckpt-viz {{ height: 100vh; border: 0; }}
+noscript {{ display: block; overflow: auto; }}
 """
 
 # The traits of a new Explorer.

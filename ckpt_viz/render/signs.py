@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from ckpt_viz.object_graph.overlay import Comparison, Severity, State
 
@@ -16,51 +18,34 @@ class Sign(NamedTuple):
     word: str
 
 
-# As in labextension/src/signs.ts.
-STATES: Mapping[State, Sign] = {
-    State.PLAIN: Sign(" ", "without value"),
-    State.MATCHED: Sign("✓", "matched"),
-    State.LIVE_ONLY: Sign("+", "not in checkpoint"),
-    State.SAVED_ONLY: Sign("\N{MINUS SIGN}", "not used by program"),
-    State.DEFERRED: Sign("…", "waiting for variable"),
-    State.SHAPE: Sign("≠", "shape differs"),
-    State.DTYPE: Sign("≠", "dtype differs"),
-    State.FAILED: Sign("✗", "fails"),
-    State.WARNED: Sign("!", "restored, but…"),
-    State.ONLY_A: Sign("\N{MINUS SIGN}", "only in a"),
-    State.ONLY_B: Sign("+", "only in b"),
-    State.ROLE: Sign("≠", "role differs"),
-    State.VALUE: Sign("Δ", "value differs"),
-    State.MOVED: Sign("↷", "moved"),
-}
+# signs.json has them for Python and TypeScript.
+_SIGNS: dict[str, Any] = json.loads(Path(__file__).with_name("signs.json").read_text("utf-8"))
+
+
+def _sign(entry: Mapping[str, str]) -> Sign:
+    return Sign(entry["glyph"] or " ", entry["word"])  # a column of glyphs stays straight
+
+
+STATES: Mapping[State, Sign] = {state: _sign(_SIGNS["states"][state.value]) for state in State}
 SEVERITIES: Mapping[Severity, Sign] = {
-    Severity.ERROR: Sign("✗", "error"),
-    Severity.FAIL: Sign("✗", "fails"),
-    Severity.DEFERRED: Sign("…", "deferred"),
-    Severity.WARNING: Sign("!", "warning"),
-    Severity.INFO: Sign("i", "note"),
+    severity: _sign(_SIGNS["severities"][severity.value]) for severity in Severity
 }
 # Where the partner of a node is: of one of the live side, of one of the saved side.
-SIDES = {Comparison.CHECK: ("saved as", "in the program"), Comparison.DIFF: ("in a", "in b")}
+SIDES: Mapping[Comparison, tuple[str, str]] = {
+    comparison: (sides["saved"], sides["live"])
+    for comparison in Comparison
+    for sides in [_SIGNS["sides"][comparison.value]]
+}
 QUIET = frozenset({State.PLAIN, State.MATCHED})  # nothing calls for a look
 
 # What stands for a sign where a stream's encoding lacks it: terminals in latin-1 or cp1252,
 # Windows' default.
-ASCII: Mapping[str, str] = {
-    "✓": "=",
-    "✗": "x",
-    "≠": "!=",
-    "\N{MINUS SIGN}": "-",
-    "Δ": "~",
-    "↷": ">",
-    "→": "->",
-    "…": "...",
-    "×": "x",
-    "├": "|",
-    "│": "|",
-    "└": "`",
-    "─": "-",
-}
+ASCII: Mapping[str, str] = _SIGNS["ascii"]
+
+
+def verdict_sign(comparison: Comparison, passes: bool) -> Sign:
+    """Return the sign of a verdict; two graphs that differ are no failure."""
+    return _sign(_SIGNS["verdicts"][comparison.value]["yes" if passes else "no"])
 
 
 def shown_in(encoding: str | None, words: str) -> str:

@@ -18,7 +18,8 @@ from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.overlay import Comparison, Overlay, State
 from ckpt_viz.render import text
 from ckpt_viz.render.outline import MAX_ROWS, Row, outline
-from ckpt_viz.render.signs import QUIET, SIDES, STATES
+from ckpt_viz.render.palette import DARK, LIGHT
+from ckpt_viz.render.signs import QUIET, SIDES, STATES, verdict_sign
 from ckpt_viz.render.text import describe_value, printable, shortened
 from ckpt_viz.text import count
 
@@ -33,30 +34,6 @@ _MAX_SLOTS = 6
 _MAX_NOTES = 3
 _MAX_LINES = 4  # of a sentence above
 
-# The colours of the explorer. Printed they are the light ones.
-_LIGHT = {
-    "back": "#ffffff",
-    "fore": "#1f1f1f",
-    "faint": "#5a5a5a",
-    "line": "#c4c4c4",
-    "object": "#1f1f1f",
-    "variable": "#1a56db",
-    "optimizer": "#9b1c1c",
-    "slot": "#d97706",
-    "mark": "#6b21a8",
-}
-_DARK = {
-    "back": "#111111",
-    "fore": "#f2f2f2",
-    "faint": "#b0b0b0",
-    "line": "#4a4a4a",
-    "object": "#f2f2f2",
-    "variable": "#8ab4f8",
-    "optimizer": "#ff6b61",
-    "slot": "#ffc46b",
-    "mark": "#d8b4fe",
-}
-
 
 def _colors(colors: Mapping[str, str]) -> str:
     root = "svg.ckv-static"
@@ -64,7 +41,7 @@ def _colors(colors: Mapping[str, str]) -> str:
         f"{root} .back{{fill:{colors['back']}}}",
         f"{root} text{{fill:{colors['fore']}}}",
         f"{root} .faint{{fill:{colors['faint']}}}",
-        f"{root} .tree{{stroke:{colors['line']}}}",
+        f"{root} .tree{{stroke:{colors['branch']}}}",
         f"{root} .mark{{fill:{colors['mark']}}}",
         *(
             f"{root} .{kind}{{stroke:{colors[kind]};fill:{colors[kind]}}}"
@@ -75,6 +52,7 @@ def _colors(colors: Mapping[str, str]) -> str:
 
 
 # A constant: a page that shows the picture can allow just this style, by its hash.
+# Printed, the colours are the light ones.
 STYLE = (
     "svg.ckv-static text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,"
     "'DejaVu Sans Mono','Liberation Mono',monospace;white-space:pre;unicode-bidi:isolate}"
@@ -84,7 +62,7 @@ STYLE = (
     "svg.ckv-static .icon{fill-opacity:.18;stroke-width:1.5}"
     "svg.ckv-static .optimizer{stroke-width:2}"
     "svg.ckv-static .dashed{stroke-dasharray:2.5 1.8}"
-    f"{_colors(_LIGHT)}@media screen and (prefers-color-scheme:dark){{{_colors(_DARK)}}}"
+    f"{_colors(LIGHT)}@media screen and (prefers-color-scheme:dark){{{_colors(DARK)}}}"
 )
 
 _SHAPES = {
@@ -323,8 +301,9 @@ def sentences(
     if overlay is None:
         yield "faint", _nodes_words(graph)
     else:
-        headline = f"{_verdict_glyph(overlay, overlay.passes)} {shortened(overlay.headline)}"
-        yield "strong" if overlay.passes else "mark strong", headline
+        glyph = verdict_sign(overlay.comparison, overlay.passes).glyph
+        look = "strong" if overlay.passes else "mark strong"
+        yield look, f"{glyph} {shortened(overlay.headline)}"
         if overlay.comparison is Comparison.CHECK:
             yield "faint", _verdicts(overlay)
     left_open = () if overlay is None else overlay.notes
@@ -334,13 +313,9 @@ def sentences(
 
 def _verdicts(overlay: Overlay) -> str:
     return "   ".join(
-        f"{_verdict_glyph(overlay, one.passes)} {shortened(one.name)}" for one in overlay.verdicts
+        f"{verdict_sign(overlay.comparison, one.passes).glyph} {shortened(one.name)}"
+        for one in overlay.verdicts
     )
-
-
-def _verdict_glyph(overlay: Overlay, passes: bool) -> str:
-    failing = "✗" if overlay.comparison is Comparison.CHECK else "≠"
-    return "✓" if passes else failing
 
 
 def _description(graph: Graph, overlay: Overlay | None, rows: Sequence[Row]) -> str:

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { defaultsOf, readDefaults, setDefaults } from "./defaults";
+import { generatedStyle } from "./style";
 
 const BUILT_IN = { depth: 0, bookkeeping: false, matched: true };
 
@@ -35,8 +35,7 @@ it("classic colours are an attribute that the style sheet knows, there or gone",
   const page: DOMStringMap = {};
   setDefaults(page, defaultsOf({}), true);
   expect(page).toHaveProperty("ckptVizClassic");
-  const style = readFileSync(new URL("../style/explorer.css", import.meta.url), "utf8");
-  expect(style).toContain("[data-ckpt-viz-classic] .ckpt-viz {");
+  expect(generatedStyle()).toContain("[data-ckpt-viz-classic] .ckpt-viz {");
   setDefaults(page, defaultsOf({}), false);
   expect(page).not.toHaveProperty("ckptVizClassic");
 });

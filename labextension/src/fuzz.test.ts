@@ -6,14 +6,12 @@ import { decode, NODE_STATES, PayloadError } from "./contract";
 import { type Graph, makeGraph } from "./graph";
 import { FIXTURES, payload } from "./graphs.test-data";
 import { linksOf } from "./layout/links";
-import { bytesBelow } from "./layout/totals";
 import { problemSentence } from "./signs";
 import { type Action, initialState, reduce } from "./state";
 import { toDot } from "./textbook/dot";
 import { isTooMany, partInSight, sizesOf } from "./textbook/part";
 import {
   boxText,
-  bytesWords,
   dtypeCell,
   edgeText,
   problemWords,
@@ -21,6 +19,8 @@ import {
   shapeCell,
   shapeWords,
   sharedWords,
+  sizeCell,
+  sizeSentence,
   typeWords,
   valueWords,
 } from "./words";
@@ -101,16 +101,32 @@ const VALUES = [null, true, -1, 0.5, 1e308, ...NAMES, [], {}, [null], [[]], { a:
 
 type Mutate = (random: () => number) => Buffer;
 
-/** A damaged payload: one that has been thought of, or blind damage to bytes. */
-function mutations(name: string): readonly Mutate[] {
-  const picked = <T>(random: () => number, items: readonly T[]): T =>
-    items[Math.floor(random() * items.length)] as T;
-  const column = (random: () => number, type: string, parts: Parts): Buffer => {
-    const filled = parts.sections.filter((one) => one.type === type && one.data.length > 0);
-    return filled.length === 0 ? Buffer.alloc(8) : picked(random, filled).data;
-  };
-  const changed =
-    (change: (parts: Parts, random: () => number) => void): Mutate =>
+function picked<T>(random: () => number, items: readonly T[]): T {
+  return items[Math.floor(random() * items.length)] as T;
+}
+
+/** The data of a column of the type, by chance. */
+function column(random: () => number, type: string, parts: Parts): Buffer {
+  const filled = parts.sections.filter((one) => one.type === type && one.data.length > 0);
+  return filled.length === 0 ? Buffer.alloc(8) : picked(random, filled).data;
+}
+
+function set(parts: Parts, of: string, values: readonly number[]): void {
+  const found = parts.sections.find((one) => one.name === of);
+  if (found !== undefined) {
+    found.data = Buffer.from(Int32Array.from(values).buffer);
+    found.type = "int32";
+  }
+}
+
+function read(parts: Parts, of: string): number[] {
+  const data = parts.sections.find((one) => one.name === of)?.data ?? Buffer.alloc(0);
+  return Array.from({ length: data.length / 4 }, (_, place) => data.readInt32LE(place * 4));
+}
+
+/** Makes damaged payloads by changing parts of a good one. */
+function changing(name: string) {
+  return (change: (parts: Parts, random: () => number) => void): Mutate =>
     (random) => {
       const parts = parted(name);
       const times = 1 + Math.floor(random() * 3);
@@ -119,17 +135,11 @@ function mutations(name: string): readonly Mutate[] {
       }
       return joined(parts);
     };
-  const set = (parts: Parts, of: string, values: readonly number[]) => {
-    const found = parts.sections.find((one) => one.name === of);
-    if (found !== undefined) {
-      found.data = Buffer.from(Int32Array.from(values).buffer);
-      found.type = "int32";
-    }
-  };
-  const read = (parts: Parts, of: string): number[] => {
-    const data = parts.sections.find((one) => one.name === of)?.data ?? Buffer.alloc(0);
-    return Array.from({ length: data.length / 4 }, (_, place) => data.readInt32LE(place * 4));
-  };
+}
+
+/** A damaged payload: one that has been thought of, or blind damage to bytes. */
+function mutations(name: string): readonly Mutate[] {
+  const changed = changing(name);
   return [
     (random) => {
       const bytes = gunzipSync(payload(name));
@@ -187,20 +197,14 @@ function mutations(name: string): readonly Mutate[] {
     changed((parts, random) => {
       const of = picked(random, ["first_parent", "child_node", "overlay_other_place"]);
       const size = read(parts, "tree_order").length;
-      set(
-        parts,
-        of,
-        read(parts, of).map((id) => (id < 0 ? id : Math.floor(random() * size))),
-      );
+      const circled = read(parts, of).map((id) => (id < 0 ? id : Math.floor(random() * size)));
+      set(parts, of, circled);
     }),
     changed((parts, random) => {
       const of = picked(random, ["tree_parent", "tree_order"]);
       const size = read(parts, "tree_order").length;
-      set(
-        parts,
-        of,
-        read(parts, of).map(() => Math.floor(random() * (size + 1)) - 1),
-      );
+      const anywhere = read(parts, of).map(() => Math.floor(random() * (size + 1)) - 1);
+      set(parts, of, anywhere);
     }),
     changed((parts, random) => {
       const sizes = read(parts, "string_length");
@@ -225,7 +229,8 @@ function lookAt(graph: Graph): void {
     valueWords(graph, id);
     problemWords(graph, id);
     sharedWords(graph, id);
-    bytesWords(bytesBelow(graph, id));
+    sizeCell(graph, id);
+    sizeSentence(graph, id);
     graph.attributes(id).map(shapeWords);
     graph.notSaved(id);
     linksOf(graph, id);

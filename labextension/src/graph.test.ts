@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { makeGraph } from "./graph";
 import { expected, FIXTURES, loadGraph } from "./graphs.test-data";
+import { sizeOf } from "./layout/totals";
 import type { Overlay } from "./overlay";
 
 const said = (overlay: Overlay, size: number) => ({
@@ -35,6 +36,7 @@ describe.each(FIXTURES)("the fixture %s that Python wrote", (name) => {
       children: graph.children(id),
       edgesTo: graph.edgesTo(id),
       attributes: graph.attributes(id),
+      size: sizeOf(graph, id),
       slot: graph.slot(id),
     }));
     const { title, origin, notes, overlay } = graph;

@@ -3,6 +3,7 @@
 import { starts } from "./columns";
 import { ABSENT, type ColumnName, type Origin, type Payload, type Role } from "./contract";
 import { makeOverlay, type Overlay } from "./overlay";
+import * as WORDS from "./strings";
 
 export const ROOT = 0;
 
@@ -71,11 +72,14 @@ export interface Graph {
   name(id: number): string;
 }
 
+/** What a column has of a node, an edge or an attribute. */
+type NumberAt = (column: ColumnName, index: number) => number;
+type TextAt = (column: ColumnName, index: number) => string | null;
+
 export function makeGraph(payload: Payload): Graph {
   const { columns, nodeCount: size, roles, strings } = payload;
-  const at = (column: ColumnName, index: number): number => columns[column][index] ?? ABSENT;
-  const text = (column: ColumnName, index: number): string | null =>
-    strings[at(column, index)] ?? null;
+  const at: NumberAt = (column, index) => columns[column][index] ?? ABSENT;
+  const text: TextAt = (column, index) => strings[at(column, index)] ?? null;
 
   const childStart = starts(columns.child_count);
   const attributeStart = starts(columns.attribute_count);
@@ -88,20 +92,7 @@ export function makeGraph(payload: Payload): Graph {
     const first = offsets[id] ?? 0;
     return Array.from({ length: (offsets[id + 1] ?? first) - first }, (_, i) => first + i);
   };
-  const dotted = (id: number): string => {
-    const names: string[] = [];
-    let node = id;
-    // A first path longer than there are nodes would be a circle: hostile, and cut short.
-    while (node !== ROOT && names.length <= size) {
-      const parent = at("first_parent", node);
-      if (parent === ABSENT) {
-        return `(unreachable node ${id})`;
-      }
-      names.push(text("first_label", node) ?? "");
-      node = parent;
-    }
-    return ["(root)", ...names.reverse()].join(".");
-  };
+  const dotted = (id: number) => dottedName(id, size, at, text);
 
   return {
     title: payload.title,
@@ -143,17 +134,7 @@ export function makeGraph(payload: Payload): Graph {
         ? null
         : { localName: text("first_label", id) ?? "", node: parent };
     },
-    attributes: (id) =>
-      range(attributeStart, id).map((index) => ({
-        name: text("attribute_name", index) ?? "",
-        fullName: text("attribute_full_name", index) ?? "",
-        checkpointKey: text("attribute_key", index) ?? "",
-        dtype: text("attribute_dtype", index),
-        shape: parseShape(text("attribute_shape", index)),
-        nbytes: at("attribute_nbytes", index) < 0 ? null : at("attribute_nbytes", index),
-        slices: at("attribute_slices", index),
-        error: text("attribute_error", index),
-      })),
+    attributes: (id) => range(attributeStart, id).map((index) => attributeAt(index, at, text)),
     slot: (id) => slots.get(id) ?? null,
     name: (id) => {
       const slot = slots.get(id);
@@ -161,6 +142,35 @@ export function makeGraph(payload: Payload): Graph {
         ? `${dotted(slot.optimizer)}'s state '${slot.name}' for ${dotted(slot.variable)}`
         : dotted(id);
     },
+  };
+}
+
+/** A node by its first path, as TensorFlow's warnings have it: (root).layer.kernel. */
+function dottedName(id: number, size: number, at: NumberAt, text: TextAt): string {
+  const names: string[] = [];
+  let node = id;
+  // A first path longer than there are nodes would be a circle: hostile, and cut short.
+  while (node !== ROOT && names.length <= size) {
+    const parent = at("first_parent", node);
+    if (parent === ABSENT) {
+      return WORDS.unreachable(id);
+    }
+    names.push(text("first_label", node) ?? "");
+    node = parent;
+  }
+  return [WORDS.root, ...names.reverse()].join(".");
+}
+
+function attributeAt(index: number, at: NumberAt, text: TextAt): Attribute {
+  return {
+    name: text("attribute_name", index) ?? "",
+    fullName: text("attribute_full_name", index) ?? "",
+    checkpointKey: text("attribute_key", index) ?? "",
+    dtype: text("attribute_dtype", index),
+    shape: parseShape(text("attribute_shape", index)),
+    nbytes: at("attribute_nbytes", index) < 0 ? null : at("attribute_nbytes", index),
+    slices: at("attribute_slices", index),
+    error: text("attribute_error", index),
   };
 }
 
@@ -193,10 +203,7 @@ function treeChildren({ columns, nodeCount }: Payload): { ids: Int32Array; start
   return { ids, starts: offsets };
 }
 
-function slotsByNode(
-  { columns, slotRules }: Payload,
-  text: (column: ColumnName, index: number) => string | null,
-): ReadonlyMap<number, Slot> {
+function slotsByNode({ columns, slotRules }: Payload, text: TextAt): ReadonlyMap<number, Slot> {
   const slots = new Map<number, Slot>();
   columns.slot_node.forEach((node: number, index: number) => {
     const optimizer = columns.slot_optimizer[index] ?? ABSENT;

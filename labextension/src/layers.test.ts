@@ -12,10 +12,10 @@ const LAYERS: readonly (readonly string[])[] = [
   ["words"],
   ["textbook"],
   ["state"],
-  ["keyboard"],
+  ["commands"],
   ["draw"],
-  ["view"],
-  ["widget", "loader", "lab"],
+  ["view", "style"],
+  ["widget", "loader", "lab", "print-style"],
 ];
 
 const SOURCES = new URL("./", import.meta.url);
@@ -30,7 +30,9 @@ const modules = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
     const imported = [...code.matchAll(/from "([^"]*)"/g)].map(([, name = ""]) => name);
     const rooms = imported
       .filter((name) => name.startsWith("."))
-      .map((name) => roomOf(new URL(name, url).href.slice(SOURCES.href.length)));
+      .map((name) => new URL(name, url).href)
+      .filter((href) => href.startsWith(SOURCES.href)) // the tables of both languages are data
+      .map((href) => roomOf(href.slice(SOURCES.href.length)));
     return { file, room: roomOf(file), imported, rooms };
   });
 

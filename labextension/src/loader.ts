@@ -6,6 +6,7 @@
 
 import type { RenderProps } from "@anywidget/types";
 import { type Parts, type Sharing, sharedParts } from "./shared";
+import { notInNotebook } from "./strings";
 
 type Module = { readonly default: { render(props: RenderProps<Sharing>): () => void } };
 
@@ -25,8 +26,7 @@ async function render(props: RenderProps<Sharing>): Promise<() => void> {
     return signal?.aborted ? () => {} : module.default.render(props);
   } catch (error) {
     console.error(error);
-    el.textContent =
-      "This explorer is not whole in the notebook, and no kernel has it; run the cell again.";
+    el.textContent = notInNotebook;
     return () => {};
   }
 }

@@ -78,53 +78,33 @@ export function isQuiet(state: NodeState): boolean {
   return QUIET.has(state);
 }
 
-export function makeOverlay({
-  overlay,
-  columns: { tree_order: order, tree_parent: parents },
-  nodeCount: size,
-  strings,
-}: Pick<Payload, "nodeCount" | "strings" | "overlay"> & {
+type Compared = Pick<Payload, "nodeCount" | "strings" | "overlay"> & {
   readonly columns: Pick<Payload["columns"], "tree_order" | "tree_parent">;
-}): Overlay | null {
+};
+
+export function makeOverlay(payload: Compared): Overlay | null {
+  const { overlay, columns: tree, nodeCount: size, strings } = payload;
   if (overlay === null) {
     return null;
   }
   const { baseSize, columns, comparison, states } = overlay;
+  const { tree_order: order, tree_parent: parents } = tree;
   const at = (name: OverlayColumnName, index: number): number => columns[name][index] ?? ABSENT;
   const text = (name: OverlayColumnName, index: number): string | null =>
     strings[at(name, index)] ?? null;
   const state = (id: number): NodeState => states[at("overlay_state", id)] ?? "plain";
-  const severity = (index: number): Severity =>
-    overlay.severities[at("problem_severity", index)] ?? "info";
-  // What differs is what one looks for in a diff, however harmless.
-  const isPressing = (index: number): boolean =>
-    comparison === "diff" || severity(index) !== "info";
-
-  const problemCount = columns.problem_severity.length;
-  const nodeStart = starts(columns.problem_node_count);
-  const nodesOf = (index: number): readonly number[] =>
-    Array.from(columns.problem_node.subarray(nodeStart[index], nodeStart[index + 1]));
-  const naming = problemsByNode(columns.problem_node, nodeStart, size);
-
-  const isNamed = new Uint8Array(size);
-  for (let index = 0; index < problemCount; index++) {
-    if (isPressing(index)) {
-      for (const id of nodesOf(index)) {
-        isNamed[id] = 1;
-      }
-    }
-  }
+  const problems = problemsOf(overlay, strings, size);
+  const { isNamed } = problems;
   const places = Uint8Array.from({ length: size }, (_, id) => NODE_STATES.indexOf(state(id)));
   const below = countsBelow(order, parents, places);
   const isMarked = markedSubtrees(order, parents, (id) => isNamed[id] === 1 || !isQuiet(state(id)));
-
   return {
     comparison,
     headline: overlay.headline,
     baseSize,
     verdicts: overlay.verdicts,
     passes: overlay.verdicts.every((verdict) => verdict.passes),
-    problemCount,
+    problemCount: problems.count,
     severities: tally(SEVERITIES, columns.problem_severity, overlay.severities).map(
       ([value, count]) => ({ severity: value, count }),
     ),
@@ -140,24 +120,9 @@ export function makeOverlay({
       return place === ABSENT ? null : place;
     },
     isOther: (id) => id >= baseSize,
-    problem: (index) => ({
-      severity: severity(index),
-      kind: text("problem_kind", index) ?? "",
-      nodes: nodesOf(index),
-      saved: text("problem_saved", index),
-      live: text("problem_live", index),
-      why: text("problem_why", index) ?? "",
-      remedy: text("problem_remedy", index),
-    }),
-    problemsOf: (id) =>
-      Array.from(naming.problems.subarray(naming.starts[id], naming.starts[id + 1])),
-    *pressing() {
-      for (let index = 0; index < problemCount; index++) {
-        if (isPressing(index)) {
-          yield* nodesOf(index);
-        }
-      }
-    },
+    problem: problems.problem,
+    problemsOf: problems.naming,
+    pressing: problems.pressing,
     below: (id) =>
       NODE_STATES.map((of, place) => ({
         state: of,
@@ -175,6 +140,53 @@ export function makeOverlay({
         isLeftOut,
       );
     },
+  };
+}
+
+/** The problems of a comparison, by their place and by the nodes that they name. */
+function problemsOf(
+  { columns, comparison, severities }: NonNullable<Payload["overlay"]>,
+  strings: Payload["strings"],
+  size: number,
+) {
+  const text = (name: OverlayColumnName, index: number): string | null =>
+    strings[columns[name][index] ?? ABSENT] ?? null;
+  const count = columns.problem_severity.length;
+  const nodeStart = starts(columns.problem_node_count);
+  const nodesOf = (index: number): readonly number[] =>
+    Array.from(columns.problem_node.subarray(nodeStart[index], nodeStart[index + 1]));
+  const severity = (index: number): Severity =>
+    severities[columns.problem_severity[index] ?? ABSENT] ?? "info";
+  const byNode = problemsByNode(columns.problem_node, nodeStart, size);
+
+  function* pressing(): Generator<number, void> {
+    for (let index = 0; index < count; index++) {
+      // What differs is what one looks for in a diff, however harmless.
+      if (comparison === "diff" || severity(index) !== "info") {
+        yield* nodesOf(index);
+      }
+    }
+  }
+  const isNamed = new Uint8Array(size);
+  for (const id of pressing()) {
+    isNamed[id] = 1;
+  }
+  return {
+    count,
+    problem: (index: number): Problem => ({
+      severity: severity(index),
+      kind: text("problem_kind", index) ?? "",
+      nodes: nodesOf(index),
+      saved: text("problem_saved", index),
+      live: text("problem_live", index),
+      why: text("problem_why", index) ?? "",
+      remedy: text("problem_remedy", index),
+    }),
+    naming: (id: number): readonly number[] =>
+      Array.from(byNode.problems.subarray(byNode.starts[id], byNode.starts[id + 1])),
+    pressing,
+    /** Whether a problem that calls for a look names the node. */
+    isNamed,
   };
 }
 

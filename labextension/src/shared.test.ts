@@ -47,7 +47,7 @@ test("where models do not find each other the kernel is asked", async () => {
 
 test("a kernel that does not have it says so", async () => {
   const asked = sharedParts(widget(false, null), "_shared_code");
-  await expect(asked).rejects.toThrow("the kernel has no _shared_code");
+  await expect(asked).rejects.toThrow("The kernel has no _shared_code.");
 });
 
 test("where there is no kernel either it is an error after a while", async () => {

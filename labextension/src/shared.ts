@@ -2,6 +2,7 @@
 
 import type { AnyModel } from "@anywidget/types";
 import { askKernel } from "./messages";
+import * as WORDS from "./strings";
 
 /** The traits that name a shared model; null or missing where a widget holds its own. */
 export interface Sharing {
@@ -35,7 +36,7 @@ export async function sharedParts(
     const patience = AbortSignal.timeout(PATIENCE);
     const [parts] = await askKernel<Parts | null>(model, { ask: "parts", name }, patience);
     if (parts === null) {
-      throw new Error(`the kernel has no ${name}`);
+      throw new Error(WORDS.notInKernel(name));
     }
     return parts;
   }

@@ -1,7 +1,9 @@
-/** A comparison in signs and words; no state has a colour alone. */
+/** A comparison in signs and words: signs.json has them for TypeScript and Python. */
 
+import TABLE from "../../ckpt_viz/render/signs.json";
 import type { Comparison, NodeState, Severity } from "./contract";
 import { isQuiet, type Overlay, type Problem } from "./overlay";
+import * as WORDS from "./strings";
 import { clipStart, countWords, formatCount, sentenceText } from "./text";
 
 /** A sign, and the word that it stands for; hollow for what is not decided yet. */
@@ -11,47 +13,19 @@ export interface Sign {
   readonly look: "quiet" | "loud" | "hollow";
 }
 
-const STATE_SIGNS: Readonly<Record<NodeState, Sign>> = {
-  plain: { glyph: "", word: "without value", look: "quiet" },
-  matched: { glyph: "✓", word: "matched", look: "quiet" },
-  "live only": { glyph: "+", word: "not in checkpoint", look: "loud" },
-  "saved only": { glyph: "−", word: "not used by program", look: "loud" },
-  deferred: { glyph: "…", word: "waiting for variable", look: "hollow" },
-  shape: { glyph: "≠", word: "shape differs", look: "loud" },
-  dtype: { glyph: "≠", word: "dtype differs", look: "loud" },
-  failed: { glyph: "✗", word: "fails", look: "loud" },
-  warned: { glyph: "!", word: "restored, but…", look: "loud" },
-  "only in a": { glyph: "−", word: "only in a", look: "loud" },
-  "only in b": { glyph: "+", word: "only in b", look: "loud" },
-  role: { glyph: "≠", word: "role differs", look: "loud" },
-  value: { glyph: "Δ", word: "value differs", look: "loud" },
-  moved: { glyph: "↷", word: "moved", look: "loud" },
-};
+const STATE_SIGNS = TABLE.states as Readonly<Record<NodeState, Sign>>;
 
-const SEVERITY_SIGNS: Readonly<Record<Severity, Sign & { readonly many: string }>> = {
-  error: { glyph: "✗", word: "error", look: "loud", many: "errors" },
-  fail: { glyph: "✗", word: "fails", look: "loud", many: "fail" },
-  deferred: { glyph: "…", word: "deferred", look: "hollow", many: "deferred" },
-  warning: { glyph: "!", word: "warning", look: "loud", many: "warnings" },
-  info: { glyph: "i", word: "note", look: "quiet", many: "notes" },
-};
+const SEVERITY_SIGNS = TABLE.severities as Readonly<
+  Record<Severity, Sign & { readonly many: string }>
+>;
 
 /** Two graphs that differ are no failure. */
-const VERDICT_SIGNS: Readonly<Record<Comparison, { readonly yes: Sign; readonly no: Sign }>> = {
-  check: {
-    yes: { glyph: "✓", word: "passes", look: "quiet" },
-    no: { glyph: "✗", word: "fails", look: "loud" },
-  },
-  diff: {
-    yes: { glyph: "✓", word: "yes", look: "quiet" },
-    no: { glyph: "≠", word: "no", look: "loud" },
-  },
-};
+const VERDICT_SIGNS = TABLE.verdicts as Readonly<
+  Record<Comparison, { readonly yes: Sign; readonly no: Sign }>
+>;
 
-const SIDES: Readonly<Record<Comparison, { readonly saved: string; readonly live: string }>> = {
-  check: { saved: "saved as", live: "in the program" },
-  diff: { saved: "in a", live: "in b" },
-};
+const SIDES: Readonly<Record<Comparison, { readonly saved: string; readonly live: string }>> =
+  TABLE.sides;
 
 export function stateSign(state: NodeState): Sign {
   return STATE_SIGNS[state];
@@ -102,7 +76,7 @@ export function comparedWords(overlay: Overlay, id: number): readonly string[] {
   const detail = sentenceText(overlay.detail(id) ?? "");
   return said(
     state === "plain" ? "" : STATE_SIGNS[state].word,
-    detail.replaceAll("×", " by ").replaceAll("≠", "but"),
+    detail.replaceAll("×", " by ").replaceAll(STATE_SIGNS.shape.glyph, "but"),
     partnerWords(overlay, id),
   );
 }
@@ -130,15 +104,15 @@ export function namesWords(
 
 export function problemsWord(overlay: Overlay, count: number): string {
   return overlay.comparison === "diff"
-    ? countWords(count, "difference", "differences")
-    : countWords(count, "problem", "problems");
+    ? countWords(count, ...WORDS.counts.differences)
+    : countWords(count, ...WORDS.counts.problems);
 }
 
 /** Where one stands among the problems: 3 of 12. */
 export function positionWords(overlay: Overlay, problem: number | null): string {
   return problem === null
     ? problemsWord(overlay, overlay.problemCount)
-    : `${formatCount(problem + 1)} of ${formatCount(overlay.problemCount)}`;
+    : WORDS.place(formatCount(problem + 1), formatCount(overlay.problemCount));
 }
 
 /** What a problem is, in a few words: error, unused attribute. */

@@ -1,4 +1,4 @@
-/** What a person reads comes from strings.ts, words.ts and signs.ts; elsewhere there are no words. */
+/** What people read comes from strings.ts and signs.json; elsewhere there are no words. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { parseSync } from "vite";
@@ -11,7 +11,8 @@ const SAID = new Set(["alt", "aria-label", "aria-description", "placeholder", "t
 const WORD = /\p{L}{2}/u;
 const WORDS = /\p{L}{2,}:? \p{L}/u;
 /** Lists of classes, selectors, media types and what SVG and CSS say in several words. */
-const CODE = /ckv-|^ckpt-viz: |\[role=|\.ckpt-viz|^translate\(|image\/|^\s*px$/;
+const CODE =
+  /ckv-|^ckpt-viz(: | modules$)|^change:|\[role=|\.ckpt-viz|^translate\(|image\/|^\s*px$/;
 
 const isTree = (value: unknown): value is Tree =>
   typeof value === "object" && value !== null && "type" in value;
@@ -65,9 +66,22 @@ function strangers(name: string, code: string): readonly string[] {
   return [...new Set(found.map((text) => `${name}: ${text.trim()}`))];
 }
 
-const drawn = readdirSync(new URL("draw/", SOURCES)).map((file) => `draw/${file}`);
-const files = [...drawn, "view.tsx"].filter(
-  (name) => /\.tsx?$/.test(name) && !/\.test\./.test(name),
+/** JupyterLab's part translates its own words; the grammar of queries names what it expects. */
+const ROOMS = /^(lab|search)\//;
+/** The table itself; what is wrong with bytes, told where they are read; CSS and DOT. */
+const MODULES = new Set([
+  "contract.ts",
+  "strings.ts",
+  "style.ts",
+  "textbook/dot.ts",
+  "textbook/places.ts",
+]);
+const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" }).filter(
+  (name) =>
+    /\.tsx?$/.test(name) &&
+    !/\.test(-data)?\./.test(name) &&
+    !ROOMS.test(name) &&
+    !MODULES.has(name),
 );
 
 it.each(files)("%s has its words from the table", (name) => {

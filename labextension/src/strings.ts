@@ -1,4 +1,4 @@
-/** What the view says, word by word: every text that stands by itself. */
+/** Every text that people read in the view. words.ts and signs.ts fill the gaps of sentences. */
 
 export const outline = "Outline of the object graph";
 export const drawing =
@@ -12,6 +12,10 @@ export const columns = {
   size: "size",
   state: "state",
 } as const;
+export const sizeHint =
+  "Size: a node's own values and, of an object, all values below it with their slot variables";
+export const inAll = "in all";
+export const withSlots = "with its slot variables";
 export const fit = "Fit the graph into view (0)";
 export const zoomIn = "Zoom in (+)";
 export const zoomOut = "Zoom out (−)";
@@ -28,12 +32,12 @@ export const children = "Children";
 export const slots = "Slot variables";
 export const loading = "Reading the graph…";
 export const legend = "Roles";
-export const bookkeeping = "Show what Keras tracks for itself, without a value below it";
+export const bookkeeping = "Show objects that Keras tracks for itself and that hold no value";
 export const problem = "problem";
 export const valueMissing = "value missing";
 export const notSaved = "Not saved";
 export const notSavedHint =
-  "TensorFlow does not follow these attributes; a checkpoint will lack what they hold.";
+  "TensorFlow does not track these attributes: a checkpoint will not contain their values.";
 export const trainable = "trainable";
 export const notTrainable = "not trainable";
 export const collections = "in collections";
@@ -44,7 +48,7 @@ export const listAll = "List all";
 export const states = "Show nodes by state";
 export const onlyProblems = "problems only";
 export const onlyDifferences = "differences only";
-export const onlyHint = "Show these nodes, and what holds them";
+export const onlyHint = "Show only these nodes and the nodes above them";
 export const alsoAbout = "Also about";
 export const below = "Below";
 export const search = "Search (/)";
@@ -53,14 +57,13 @@ export const searchHint =
 export const nextMatch = "Next match (n, in the box Enter)";
 export const previousMatch = "Previous match (N, in the box Shift+Enter)";
 export const filter = "filter";
-export const filterHint = "Show what is found, and what holds it, alone";
+export const filterHint = "Show only the matches and the nodes above them";
 export const noMatch = "nothing found";
-export const otherPlace = "Go to the other place";
+export const otherPlace = "Go to its other place";
 export const chunk = "part of a long list";
-export const sharedHint = "Led to under more than one name; a goes through its parents";
-export const overview = "Where the drawing stands in the whole; up and down move it";
-export const focus = "Show this node and what is below it alone (f)";
-export const neighbours = "Show what is one edge away, either way";
+export const overview = "Position in the whole drawing; up and down move it";
+export const focus = "Show only this node and what is below it (f)";
+export const neighbours = "Show the nodes one edge away, in either direction";
 export const unfocus = "Show the whole graph";
 export const above = "Above";
 export const resizeOutline = "Width of the outline";
@@ -81,31 +84,30 @@ export const showAgain = "Read again";
 export const moreElements = "more";
 export const accessor = "Python expression";
 export const exportWord = "Export";
-export const exportHint = "Hand the graph over as a file";
+export const exportHint = "Save the graph as a file";
 /** What the page draws; ckpt_viz/render/exports.json has what the kernel writes. */
 export const drawings = { svg: "Drawing, SVG", png: "Drawing, PNG" } as const;
 export const noPng =
-  "The browser cannot draw a picture of this size; fold something, or take the SVG.";
-export const noAnswer =
-  "The kernel does not answer: it is busy, or gone. What is shown stays as it was.";
+  "The browser cannot draw a picture of this size. Close some nodes, or save it as SVG.";
+export const noAnswer = "The kernel does not answer: it is busy or gone. The view has not changed.";
 export const focusShort = "Focus";
 export const neighboursShort = "Neighbours";
 export const panes = "Parts of the explorer";
 export const tabs = { outline: "Outline", drawing: "Graph", details: "Details" } as const;
 export const textbook = "Textbook view";
 export const textbookHint =
-  "Draw what is visible with Graphviz and with every edge, as TensorFlow's guide does";
+  "Draw the visible nodes and all their edges with Graphviz, as TensorFlow's guide does";
 export const textbookDrawing =
-  "Graphviz's drawing of what is visible; arrow keys move the selection, plus and minus zoom";
+  "Graphviz's drawing of the visible nodes; arrow keys move the selection, plus and minus zoom";
 export const loadingGraphviz = "Loading Graphviz…";
 export const drawingGraphviz = "Drawing with Graphviz…";
 export const cancel = "Cancel";
-export const cancelled = "Cancelled: nothing new is drawn.";
+export const cancelled = "Cancelled: the drawing has not changed.";
 export const drawAgain = "Draw again";
 export const loadedTooLate =
   "Graphviz did not arrive within 30 s: the kernel is busy or gone. Draw again once it is idle.";
 export const drawnTooLate =
-  "Graphviz did not finish within 10 s: fold some nodes away, or search with filter.";
+  "Graphviz did not finish within 10 s. Close some nodes, or search with the filter on.";
 export const root = "(root)";
 export const node = "node";
 export const saver = "registered saver";
@@ -116,31 +118,95 @@ export const ofVariable = "of";
 export const forOptimizer = "for optimizer";
 export const declared = "declared by the checkpoint";
 export const inferred = "inferred by";
-export const before = "before these";
+export const before = "earlier";
 export const terms = { path: "path", key: "key", fullName: "full name" } as const;
 export const counts = {
   nodes: ["node", "nodes"],
   below: ["node below", "nodes below"],
   objects: ["object", "objects"],
   slices: ["slice", "slices"],
+  children: ["child", "children"],
+  values: ["value", "values"],
+  matches: ["match", "matches"],
+  problems: ["problem", "problems"],
+  differences: ["difference", "differences"],
+  nodesAre: ["node is", "nodes are"],
+  edgesAre: ["edge is", "edges are"],
+  edges: ["edge", "edges"],
 } as const;
 export const noDrawing = "The drawing is not on the page.";
 export const help = "Keys (?)";
 export const close = "Close";
+/** What keys do. */
 export const keys = {
-  "↑ ↓ Home End PgUp PgDn": "move",
-  "→ ←": "open, enter; close, leave",
-  "Space *": "open or close; open all beside it",
-  Enter: "details",
-  "/": "search",
-  "n N": "next, previous match",
-  "] [": "next, previous problem",
-  f: "show what is below alone",
-  s: "slot variables",
-  a: "through the parents of a shared node",
-  "c k": "copy name, checkpoint key",
-  "0 + −": "fit, zoom; also Ctrl and wheel",
-  Esc: "back to the notebook",
+  move: "move",
+  enter: "open, enter; close, leave",
+  open: "open or close; open all beside it",
+  details: "details",
+  search: "search",
+  matches: "next, previous match",
+  problems: "next, previous problem",
+  focus: "show only this node and what is below it",
+  slots: "slot variables",
+  alias: "next parent of a shared node",
+  copy: "copy name, checkpoint key",
+  zoom: "fit, zoom; also Ctrl and wheel",
+  help: "these keys",
+  leave: "back to the notebook",
+} as const;
+/** What is written on keys, where it is not what they are called in a page. */
+export const keyNames = {
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  ArrowRight: "→",
+  ArrowLeft: "←",
+  PageUp: "PgUp",
+  PageDown: "PgDn",
+  " ": "Space",
+  "-": "−",
+  Escape: "Esc",
+} as const;
+/** Names in JupyterLab's command palette, by the end of the command's id. */
+export const commands = {
+  search: "Search the Graph",
+  "next-match": "Go to Next Match",
+  "previous-match": "Go to Previous Match",
+  "next-problem": "Go to Next Problem",
+  "previous-problem": "Go to Previous Problem",
+  focus: "Show Only the Selected Node and Below",
+  slots: "Show or Hide Slot Variables",
+  "next-parent": "Go to Next Parent of a Shared Node",
+  "copy-name": "Copy the Node's Name",
+  "copy-key": "Copy the Checkpoint Key",
+  fit: "Fit the Graph into View",
+  "zoom-in": "Zoom In",
+  "zoom-out": "Zoom Out",
+  keys: "Show Keys",
 } as const;
 export const workersForbidden =
-  "This page forbids workers from Blobs (its Content-Security-Policy), which Graphviz needs.";
+  "Graphviz needs workers from Blobs, which this page's Content-Security-Policy forbids.";
+
+// What a node is called that has no name of its own.
+export const rootWord = "root";
+export const optimizerWord = "optimizer";
+export const valueWord = "value";
+export const objectWord = "object";
+export const scalar = "scalar";
+export const unreachable = (id: number) => `(unreachable node ${id})`;
+
+// Sentences with gaps; a count comes in words.
+export const place = (count: string, of: string) => `${count} of ${of}`;
+export const more = (count: string) => `… and ${count} more`;
+export const mistake = (character: string, expected: string) =>
+  `At character ${character}: expected ${expected}`;
+export const graphvizBroken = (why: string) => `Graphviz does not run in this page: ${why}`;
+export const graphvizFailed = (why: string) =>
+  `Graphviz failed (${why}). Close some nodes, or search with the filter on.`;
+export const tooMany = (found: string, most: string) =>
+  `${found} visible; this drawing shows at most ${most}. Close some nodes, or search with the filter on.`;
+
+// What is not there.
+export const notInNotebook =
+  "The notebook lacks this explorer's data, and no kernel has it. Run the cell again.";
+export const notInKernel = (name: string) => `The kernel has no ${name}.`;
+export const nothingSent = "The kernel sent nothing.";

@@ -2,6 +2,7 @@
 
 import { render } from "preact";
 import { useMemo } from "preact/hooks";
+import type { Deed } from "./commands";
 import { decode } from "./contract";
 import { readDefaults } from "./defaults";
 import { Breadcrumbs } from "./draw/breadcrumbs";
@@ -12,6 +13,7 @@ import { Legend } from "./draw/legend";
 import { makeTypesetter, type Typesetter, textMeasure } from "./draw/measure";
 import { Minimap } from "./draw/minimap";
 import { Outline } from "./draw/outline";
+import { answerKeys, makeRun, type Run } from "./draw/page";
 import { HeightHandle, Panes } from "./draw/panes";
 import type { Dispatch } from "./draw/props";
 import { QueryMistake } from "./draw/search";
@@ -20,7 +22,6 @@ import { Toolbar } from "./draw/toolbar";
 import { VerdictLine } from "./draw/verdict";
 import { type Graph, makeGraph } from "./graph";
 import { type Ask, type Kernel, makeKernel } from "./kernel";
-import { actionOf, isOurs } from "./keyboard";
 import { positionWords, problemSentence } from "./signs";
 import {
   type Action,
@@ -62,131 +63,163 @@ export interface View {
   /** Shows a payload; says so in the view where it cannot be read, keeping what was shown. */
   setPayload(bytes: Uint8Array | Promise<Uint8Array>): Promise<void>;
   setState(state: Partial<ViewState>): void;
+  /** Does what a command of the table stands for, as its key would. */
+  run(deed: Deed): void;
   dispose(): void;
 }
 
-let views = 0;
-
 export function mountView(el: HTMLElement, host: ViewHost = {}): View {
-  const root = document.createElement("div");
-  root.className = "ckpt-viz";
-  el.append(root);
-  const id = `ckpt-viz-${++views}`;
-  const disposal = new AbortController();
-  const engine = host.graphviz === undefined ? null : makeEngine(host.graphviz);
-  const kernel = host.ask === undefined ? null : makeKernel(host.ask);
+  return new MountedView(el, host);
+}
 
-  let typesetterOf: TypesetterOf | null = null; // known once the page gives the view its fonts
-  let graph: Graph | null = null;
-  let state: State | null = null;
-  let problem: string | null = null;
-  let wanted: Partial<ViewState> = {};
-  let payloads = 0;
-  let reading = 0;
+let views = 0;
+const FOLLOWED = ["selected", "expanded", "query", "mode"] as const;
 
-  const draw = () => {
-    const typesetter = state === null ? undefined : typesetterOf?.(state.graph);
-    const shown = state === null || typesetter === undefined ? null : { state, typesetter };
-    const { note } = host;
-    render(<Explorer {...{ shown, problem, note, id, engine, kernel, dispatch }} />, root);
-  };
-  const update = (action: Action) => {
-    const before = state;
-    state = before === null ? null : reduce(before, action);
-    if (state !== before) {
-      draw();
+class MountedView implements View {
+  readonly run: Run;
+  readonly #host: ViewHost;
+  readonly #root = document.createElement("div");
+  readonly #id = `ckpt-viz-${++views}`;
+  readonly #disposal = new AbortController();
+  readonly #engine: Engine | null;
+  readonly #kernel: Kernel | null;
+  /** Known once the page gives the view its fonts. */
+  #typesetterOf: TypesetterOf | null = null;
+  #graph: Graph | null = null;
+  #state: State | null = null;
+  #problem: string | null = null;
+  /** What the host has asked for while there was nothing to ask it of. */
+  #wanted: Partial<ViewState> = {};
+  #payloads = 0;
+  #reading = 0;
+
+  constructor(el: HTMLElement, host: ViewHost) {
+    this.#host = host;
+    this.#engine = host.graphviz === undefined ? null : makeEngine(host.graphviz);
+    this.#kernel = host.ask === undefined ? null : makeKernel(host.ask);
+    this.#root.className = "ckpt-viz";
+    el.append(this.#root);
+    this.run = makeRun(this.#root, this.#dispatch);
+    const { signal } = this.#disposal;
+    answerKeys(this.#root, this.run, signal);
+    this.#draw();
+    onceVisible(this.#root, signal, () => {
+      if (this.#state === null) {
+        this.#show();
+      }
+    });
+  }
+
+  async setPayload(bytes: Uint8Array | Promise<Uint8Array>): Promise<void> {
+    const number = ++this.#payloads;
+    const start = performance.now();
+    this.#reading++;
+    try {
+      const decoded = makeGraph(await decode(await bytes));
+      if (number === this.#payloads) {
+        this.#graph = decoded;
+        this.#problem = null;
+        this.#show();
+        afterPaint(() => performance.measure("ckpt-viz: payload to first paint", { start }));
+      }
+    } catch (error) {
+      if (number === this.#payloads) {
+        this.#problem = sentenceText(whyWords(error));
+        this.#draw();
+      }
+    } finally {
+      this.#reading--;
+      this.#setWanted();
+    }
+  }
+
+  setState(change: Partial<ViewState>): void {
+    this.#wanted = { ...this.#wanted, ...change };
+    this.#setWanted();
+  }
+
+  dispose(): void {
+    this.#payloads++;
+    this.#disposal.abort();
+    render(null, this.#root);
+    this.#root.remove();
+  }
+
+  /** What a person does; the host hears of it. */
+  readonly #dispatch: Dispatch = (action) => {
+    const before = this.#state;
+    this.#update(action);
+    if (FOLLOWED.some((key) => this.#state?.[key] !== before?.[key])) {
+      this.#host.onChange?.(viewState(this.#state));
     }
   };
-  const dispatch: Dispatch = (action) => {
-    const before = state;
-    update(action);
-    const followed = ["selected", "expanded", "query", "mode"] as const;
-    if (followed.some((key) => state?.[key] !== before?.[key])) {
-      host.onChange?.(viewState(state));
+
+  #update(action: Action): void {
+    const before = this.#state;
+    this.#state = before === null ? null : reduce(before, action);
+    if (this.#state !== before) {
+      this.#draw();
     }
-  };
-  const show = () => {
-    if (graph === null || !root.isConnected) {
+  }
+
+  #draw(): void {
+    const state = this.#state;
+    const typesetter = state === null ? undefined : this.#typesetterOf?.(state.graph);
+    render(
+      <Explorer
+        shown={state === null || typesetter === undefined ? null : { state, typesetter }}
+        problem={this.#problem}
+        note={this.#host.note}
+        id={this.#id}
+        engine={this.#engine}
+        kernel={this.#kernel}
+        dispatch={this.#dispatch}
+      />,
+      this.#root,
+    );
+  }
+
+  /** Shows the graph that was read last, once the view has its place in a page. */
+  #show(): void {
+    const graph = this.#graph;
+    if (graph === null || !this.#root.isConnected) {
       return; // onceVisible calls again
     }
-    typesetterOf ??= typesetters(getComputedStyle(root).fontFamily);
-    if (state === null) {
+    this.#typesetterOf ??= typesetters(getComputedStyle(this.#root).fontFamily);
+    if (this.#state === null) {
       const defaults = readDefaults(document.documentElement.dataset);
-      state = initialState(graph, typesetterOf, defaults);
-      draw();
+      this.#state = initialState(graph, this.#typesetterOf, defaults);
+      this.#draw();
     } else {
-      update({ type: "load", graph });
+      this.#update({ type: "load", graph });
     }
-    wantAll();
-  };
-  /** Does what the host has asked for meanwhile. */
-  const wantAll = () => {
-    const all = wanted;
-    wanted = {};
-    want(all);
-  };
-  const want = ({ expanded, mode, query, selected }: Partial<ViewState>) => {
+    this.#setAll();
+  }
+
+  /** Sets what the host wants, unless that is about the graph that is being read. */
+  #setWanted(): void {
+    if (this.#reading === 0 && this.#state !== null) {
+      this.#setAll();
+    }
+  }
+
+  #setAll(): void {
+    const { expanded, mode, query, selected } = this.#wanted;
+    this.#wanted = {};
     if (mode !== undefined) {
-      update({ type: "setMode", mode });
+      this.#update({ type: "setMode", mode });
     }
     if (query !== undefined) {
-      update({ type: "search", query });
+      this.#update({ type: "search", query });
     }
     if (expanded !== undefined) {
-      update({ type: "setExpanded", expanded });
+      this.#update({ type: "setExpanded", expanded });
     }
     // To a host a chunk is nothing: it hears of one as of no node, and gives that back.
-    if (selected !== undefined && selected !== viewState(state).selected) {
-      update({ type: "select", id: selected });
+    if (selected !== undefined && selected !== viewState(this.#state).selected) {
+      this.#update({ type: "select", id: selected });
     }
-  };
-
-  answerKeys(root, dispatch, disposal.signal);
-  draw();
-  onceVisible(root, disposal.signal, () => {
-    if (state === null) {
-      show();
-    }
-  });
-
-  return {
-    async setPayload(bytes) {
-      const number = ++payloads;
-      const start = performance.now();
-      reading++;
-      try {
-        const decoded = makeGraph(await decode(await bytes));
-        if (number === payloads) {
-          graph = decoded;
-          problem = null;
-          show();
-          afterPaint(() => performance.measure("ckpt-viz: payload to first paint", { start }));
-        }
-      } catch (error) {
-        if (number === payloads) {
-          problem = sentenceText(whyWords(error));
-          draw();
-        }
-      } finally {
-        reading--;
-        if (reading === 0 && state !== null) {
-          wantAll();
-        }
-      }
-    },
-    setState(change) {
-      wanted = { ...wanted, ...change };
-      if (reading === 0 && state !== null) {
-        wantAll(); // else it is about the graph that is being read
-      }
-    },
-    dispose() {
-      payloads++;
-      disposal.abort();
-      render(null, root);
-      root.remove();
-    },
-  };
+  }
 }
 
 type TypesetterOf = (graph: Graph) => Typesetter;
@@ -200,51 +233,6 @@ function typesetters(fontFamily: string): TypesetterOf {
     return typesetter;
   };
 }
-
-function answerKeys(root: HTMLElement, dispatch: Dispatch, signal: AbortSignal): void {
-  const act = (event: KeyboardEvent) => {
-    const action = actionOf(event);
-    const isFree = !isTakenByControl(event);
-    if (event.key === "/" && isOurs(event) && isFree) {
-      event.preventDefault();
-      root.querySelector<HTMLInputElement>(".ckv-search input")?.select();
-    }
-    const clicked = CLICKED[event.key];
-    if (clicked !== undefined && isOurs(event) && isFree) {
-      root.querySelector<HTMLElement>(clicked)?.click();
-      if (event.key === "Enter") {
-        setTimeout(() => root.querySelector<HTMLElement>(".ckv-details")?.focus());
-      }
-    }
-    const isStep = action?.type === "stepProblem" && !isTyped(event);
-    if (action !== undefined && (isStep || isFree)) {
-      event.preventDefault();
-      event.stopPropagation();
-      dispatch(action);
-    }
-  };
-  // JupyterLab would take "a" or "dd" for commands of the notebook. It leaves a key alone if the
-  // focused element itself says so, and asks at the document, so this must come earlier.
-  const claim = (event: KeyboardEvent) => {
-    if (event.target instanceof Element && root.contains(event.target)) {
-      const isOfBox = isTextBox(event.target) && !(event.ctrlKey || event.metaKey || event.altKey);
-      event.target.toggleAttribute(
-        "data-lm-suppress-shortcuts",
-        isOfBox || isOurs(event) || closesPanel(event.target, event),
-      );
-    }
-  };
-  root.addEventListener("keydown", act, { signal });
-  window.addEventListener("keydown", claim, { capture: true, signal });
-}
-
-/** The buttons that keys stand for. */
-const CLICKED: Readonly<Record<string, string>> = {
-  "?": ".ckv-help-button",
-  Enter: ".ckv-tabs [data-tab=details]",
-  c: ".ckv-node-name .ckv-copy",
-  k: ".ckv-key .ckv-copy",
-};
 
 /** Calls once the element has a size, and so its place in a page. */
 function onceVisible(element: HTMLElement, signal: AbortSignal, call: () => void): void {
@@ -280,26 +268,6 @@ function viewState(state: State | null): ViewState {
     query: state?.query ?? "",
     mode: state?.mode ?? "highlight",
   };
-}
-
-/** Boxes take all that is typed, buttons what presses them; steps through problems are neither. */
-function isTakenByControl({ key, target }: KeyboardEvent): boolean {
-  const isControl = target instanceof Element && target.matches("button, input, summary");
-  return isTextBox(target) || (isControl && (key === " " || key.length > 1));
-}
-
-/** Whether Escape is about what stands over the explorer. */
-function closesPanel(target: Element, { key }: KeyboardEvent): boolean {
-  return key === "Escape" && target.closest(".ckv-help, .ckv-menu[open]") !== null;
-}
-
-function isTextBox(target: EventTarget | null): boolean {
-  return target instanceof HTMLInputElement && target.type === "search";
-}
-
-/** Whether a key writes something, a bracket say, which elsewhere steps through problems. */
-function isTyped({ key, target }: KeyboardEvent): boolean {
-  return key.length === 1 && isTextBox(target);
 }
 
 interface ExplorerProps {

@@ -73,7 +73,7 @@ function graphvizOf(model: AnyModel): LoadGraphviz {
   return async (signal) => {
     const [{ error }, [script]] = await askKernel<Answer>(model, { ask: "graphviz" }, signal);
     if (script === undefined) {
-      throw new Error(error ?? "the kernel sent nothing");
+      throw new Error(error ?? WORDS.nothingSent);
     }
     return new TextDecoder().decode(script);
   };

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Graph } from "./graph";
 import { loadGraph } from "./graphs.test-data";
-import { boxText, bytesWords, sentence } from "./words";
+import { boxText, bytesWords, sentence, sizeCell, sizeSentence } from "./words";
 
 it("writes bytes as people do", () => {
   expect([0, 20, 1500, 123_456_789, null].map(bytesWords)).toEqual([
@@ -39,4 +39,18 @@ it("adds its variables' name to an object that is only a number", async () => {
 it("says a node in one sentence", async () => {
   const graph = await loadGraph("keras3_adam");
   expect(sentence(graph, 7)).toBe("_kernel, variable, float32 7 by 2, 1 child");
+});
+
+it("says a size as the sum of a row, and beside a variable as its own", async () => {
+  const graph = await loadGraph("keras3_adam");
+  const words = (id: number) => [sizeCell(graph, id), sizeSentence(graph, id)];
+  // Its momentum, of 72 B, is counted above the kernel and not beside its shape.
+  expect([boxText(graph, 7), ...words(7)]).toEqual([
+    "7×2 float32",
+    "56 B",
+    "56 B, 128 B with its slot variables",
+  ]);
+  expect(words(9)).toEqual(["72 B", "72 B"]);
+  expect(words(2)).toEqual(["272 B", "272 B in all"]);
+  expect(words(3)).toEqual(["", ""]);
 });

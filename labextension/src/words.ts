@@ -1,8 +1,9 @@
-/** Everything the view says: one table, and the few sentences built from it. */
+/** The sentences that the view builds from the table of its strings. */
 
 import type { Role } from "./contract";
 import { type Attribute, type Graph, ROOT } from "./graph";
 import type { Chunk } from "./layout/shown";
+import { sizeOf } from "./layout/totals";
 import type { Found } from "./search/found";
 import type { Mistake } from "./search/syntax";
 import { belowSentence, comparedWords } from "./signs";
@@ -33,7 +34,7 @@ export function chunkLabel(graph: Graph, { firstChild, lastChild }: Chunk): stri
 
 /** How much of the list a chunk holds: 100 of 1,424. */
 export function chunkCount({ first, last, of }: Chunk): string {
-  return `${formatCount(last - first + 1)} of ${formatCount(of)}`;
+  return WORDS.place(formatCount(last - first + 1), formatCount(of));
 }
 
 /** How many other names lead to a node: ⇄2; "" where there is only one. */
@@ -55,11 +56,13 @@ export function boxText(graph: Graph, id: number): string {
     case "slot":
       return clip(valueWords(graph, id));
     case "optimizer":
-      return clip(type || "optimizer");
+      return clip(type || WORDS.optimizerWord);
     case "value":
-      return clip(type || attributeNames(graph, id) || "value");
+      return clip(type || attributeNames(graph, id) || WORDS.valueWord);
     default:
-      return clip(id === ROOT ? type || "root" : withCount(graph, id, objectWords(graph, id)));
+      return clip(
+        id === ROOT ? type || WORDS.rootWord : withCount(graph, id, objectWords(graph, id)),
+      );
   }
 }
 
@@ -67,7 +70,7 @@ export function boxText(graph: Graph, id: number): string {
 function objectWords(graph: Graph, id: number): string {
   const scope = /(^|-)\d+$/.test(graph.label(id)) ? variableScope(graph, id) : "";
   const name = scope === "" ? "" : `“${visible(scope)}”`;
-  return [typeWords(graph, id), name].filter((word) => word !== "").join(" ") || "object";
+  return [typeWords(graph, id), name].filter((word) => word !== "").join(" ") || WORDS.objectWord;
 }
 
 /** What the full names of a node's own variables have in common before their last slash. */
@@ -118,7 +121,7 @@ export function shapeCell(graph: Graph, id: number): string {
     return "";
   }
   return attributes.length > 1
-    ? countWords(attributes.length, "value", "values")
+    ? countWords(attributes.length, ...WORDS.counts.values)
     : shapeWords(only) || (only.dtype === null ? visible(only.name) : "");
 }
 
@@ -141,7 +144,7 @@ export function shapeWords({ shape }: Attribute): string {
   if (shape === null) {
     return "";
   }
-  return shape.length === 0 ? "scalar" : shape.join("×");
+  return shape.length === 0 ? WORDS.scalar : shape.join("×");
 }
 
 export function bytesWords(nbytes: number | null): string {
@@ -157,6 +160,21 @@ export function bytesWords(nbytes: number | null): string {
   }
   const digits = unit > 0 && value < 100 ? 1 : 0;
   return `${value.toFixed(digits)} ${units[unit] ?? ""}`;
+}
+
+/** A node's size: of its own values and, beside an object, of all below it. */
+export function sizeCell(graph: Graph, id: number): string {
+  return bytesWords(sizeOf(graph, id).all);
+}
+
+/** The same, and what is counted in it: 180 B in all; 60 B, 180 B with its slot variables. */
+export function sizeSentence(graph: Graph, id: number): string {
+  const { own, all, withSlots } = sizeOf(graph, id);
+  if (all === null) {
+    return withSlots === null ? "" : `${bytesWords(withSlots)} ${WORDS.withSlots}`;
+  }
+  const size = `${bytesWords(all)}${all === own ? "" : ` ${WORDS.inAll}`}`;
+  return withSlots === all ? size : `${size}, ${bytesWords(withSlots)} ${WORDS.withSlots}`;
 }
 
 /** What is wrong with a node, in a word or two; "" where nothing is. */
@@ -182,18 +200,18 @@ export function matchWords({ kept, matches, mistake }: Found, selected: number |
   }
   const place = selected === null ? -1 : matches.indexOf(selected);
   if (place >= 0) {
-    return `${formatCount(place + 1)} of ${formatCount(matches.length)}`;
+    return WORDS.place(formatCount(place + 1), formatCount(matches.length));
   }
-  return matches.length === 0 ? WORDS.noMatch : countWords(matches.length, "match", "matches");
+  return matches.length === 0 ? WORDS.noMatch : countWords(matches.length, ...WORDS.counts.matches);
 }
 
 export function mistakeWords({ expected, place }: Mistake): string {
-  return `At character ${formatCount(place + 1)}: expected ${expected}`;
+  return WORDS.mistake(formatCount(place + 1), expected);
 }
 
 /** What a list leaves out: … and 12 more. */
 export function moreWords(count: number): string {
-  return `… and ${formatCount(count)} more`;
+  return WORDS.more(formatCount(count));
 }
 
 /** A node in one sentence, for a screen reader. */
@@ -201,12 +219,12 @@ export function sentence(graph: Graph, id: number): string {
   const { overlay } = graph;
   const attributes = graph.attributes(id);
   return [
-    graph.label(id) === "" ? "root" : visible(graph.label(id)),
+    graph.label(id) === "" ? WORDS.rootWord : visible(graph.label(id)),
     graph.role(id),
     graph.role(id) === "variable" || graph.role(id) === "slot" ? "" : typeWords(graph, id),
     ...attributes.map((a) => `${a.dtype ?? ""} ${shapeWords(a).replaceAll("×", " by ")}`.trim()),
     ...(overlay === null ? [] : comparedWords(overlay, id)),
-    countWords(graph.treeChildren(id).length, "child", "children"),
+    countWords(graph.treeChildren(id).length, ...WORDS.counts.children),
     overlay === null ? "" : belowSentence(overlay, id),
   ]
     .filter((part) => part !== "")
@@ -215,19 +233,18 @@ export function sentence(graph: Graph, id: number): string {
 
 /** Why Graphviz does not even start: a page may forbid WebAssembly. */
 export function brokenWords(message: string): string {
-  return `Graphviz does not run in this page: ${sentenceText(message)}`;
+  return WORDS.graphvizBroken(sentenceText(message));
 }
 
 /** Why Graphviz draws nothing, and what to do. */
 export function failedWords(message: string): string {
-  return `Graphviz failed (${sentenceText(message)}): fold some nodes away, or search with filter.`;
+  return WORDS.graphvizFailed(sentenceText(message));
 }
 
+/** Why there is no drawing: too many nodes or, where their number is known, too many edges. */
 export function tooManyWords(nodes: number, edges: number | null, most: number): string {
-  const isWide = edges === null;
-  const found = isWide
-    ? countWords(nodes, "node is", "nodes are")
-    : `${formatCount(edges)} edges are`;
-  const limit = `${formatCount(most)} ${isWide ? "nodes" : "edges"}`;
-  return `${found} visible, and this picture is good for ${limit} at most: fold some nodes away, or search with filter.`;
+  const { edges: edgeWords, edgesAre, nodes: nodeWords, nodesAre } = WORDS.counts;
+  return edges === null
+    ? WORDS.tooMany(countWords(nodes, ...nodesAre), countWords(most, ...nodeWords))
+    : WORDS.tooMany(countWords(edges, ...edgesAre), countWords(most, ...edgeWords));
 }

@@ -104,6 +104,7 @@ def expected(graph: Graph, overlay: Overlay | None = None) -> dict[str, Any]:
                     }
                     for a in node.attributes
                 ],
+                "size": _expected_size(graph, i),
                 "slot": node.slot
                 and {
                     "name": node.slot.name,
@@ -116,6 +117,23 @@ def expected(graph: Graph, overlay: Overlay | None = None) -> dict[str, Any]:
         ],
         "overlay": overlay and _expected_overlay(overlay),
     }
+
+
+def _expected_size(graph: Graph, node_id: int) -> dict[str, float | None]:
+    """Return the bytes of a node, as the column of the outline counts them."""
+    node = graph.nodes[node_id]
+    known = [a.nbytes for a in node.attributes if a.nbytes is not None]
+    own = sum(known) if known else None
+    slots = {i for i, one in enumerate(graph.nodes) if one.slot and one.slot.variable == node_id}
+    children = graph.tree.children[node_id]
+    total = _bytes_below(graph, node_id)
+    of_slots = sum(_bytes_below(graph, child) for child in children if child in slots)
+    return {"own": own, "all": total - of_slots or own, "withSlots": total or own}
+
+
+def _bytes_below(graph: Graph, node_id: int) -> float:
+    own = sum(a.nbytes or 0 for a in graph.nodes[node_id].attributes)
+    return own + sum(_bytes_below(graph, child) for child in graph.tree.children[node_id])
 
 
 def _expected_overlay(overlay: Overlay) -> dict[str, Any]:

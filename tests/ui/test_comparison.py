@@ -124,7 +124,7 @@ def test_what_was_moved_leads_to_its_other_place(lab: JupyterLab, explorer: Loca
 
     # By keyboard to the old place, and back from there.
     for place, other in (("old", "new"), ("new", "old")):
-        there = moved.get_by_role("button", name=f"Go to the other place: (root).{place}")
+        there = moved.get_by_role("button", name=f"Go to its other place: (root).{place}")
         there.focus()
         lab.page.keyboard.press("Enter")
         expect(row(moved, place)).to_have_attribute("aria-selected", "true")
@@ -139,6 +139,6 @@ def test_what_was_moved_leads_to_its_other_place(lab: JupyterLab, explorer: Loca
     lab.run_cell(4)
     renamed = lab.output(4).locator(".ckpt-viz")
     row(renamed, "new").click()
-    renamed.get_by_role("button", name="Go to the other place: (root).old").click()
+    renamed.get_by_role("button", name="Go to its other place: (root).old").click()
     expect(row(renamed, "old")).to_have_attribute("aria-selected", "true")
     expect(renamed.locator(".ckv-move-link")).to_have_count(1)

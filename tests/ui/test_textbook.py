@@ -205,7 +205,7 @@ def test_it_is_cancelled_and_drawn_again(lab: JupyterLab) -> None:
 def test_it_is_given_up_after_ten_seconds(lab: JupyterLab) -> None:
     explorer = opened(lab, "deadline", SHOW + HANG + ADAM)
     button(explorer).click()
-    said = "Graphviz did not finish within 10 s: fold some nodes away, or search with filter."
+    said = "Graphviz did not finish within 10 s. Close some nodes, or search with the filter on."
     expect(explorer.get_by_text("Drawing with Graphviz…")).to_be_visible()
     expect(explorer.get_by_text(said)).to_be_visible(timeout=12_000)
     expect(explorer.get_by_role("button", name="Draw again")).to_be_visible()
@@ -221,8 +221,8 @@ def test_a_package_without_it_says_so(lab: JupyterLab) -> None:
 def test_of_too_many_nodes_it_says_how_many_and_what_to_do(lab: JupyterLab) -> None:
     explorer = opened(lab, "wide", SHOW + WIDE, "explorer.expanded = [0]", "print(asked)")
     button(explorer).click()
-    said = explorer.get_by_text("357 nodes are visible, and this picture is good for 300 nodes")
-    expect(said).to_contain_text("fold some nodes away, or search with filter")
+    said = explorer.get_by_text("357 nodes are visible; this drawing shows at most 300 nodes")
+    expect(said).to_contain_text("Close some nodes, or search with the filter on")
     lab.run_cell(2)
     expect(lab.output(2)).to_have_text("[]")
     lab.run_cell(1)
@@ -283,7 +283,7 @@ def page_with(browser: Browser, policy: str) -> Page:
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
-        ("worker-src 'none'", "This page forbids workers from Blobs"),
+        ("worker-src 'none'", "Graphviz needs workers from Blobs"),
         ("script-src 'self' 'unsafe-inline' blob:", "Graphviz does not run in this page"),
     ],
 )

@@ -11,7 +11,7 @@ import * as WORDS from "../strings";
 import { visible } from "../text";
 import { chunkCount, chunkLabel, edgeText, roleWord } from "../words";
 import { Badge, lineClass, outline, shapeOf } from "./icons";
-import { besideX, CHIP_FONT_SIZE, TWISTY_WIDTH, type Typesetter } from "./measure";
+import { type BoxParts, besideX, CHIP_FONT_SIZE, TWISTY_WIDTH, type Typesetter } from "./measure";
 import type { Dispatch } from "./props";
 import { zoomOf } from "./zoom";
 
@@ -83,21 +83,13 @@ interface NodeBoxProps {
   readonly dispatch: Dispatch;
 }
 
-export function NodeBox({
-  graph,
-  row,
-  box,
-  parent,
-  isSelected,
-  isMatch,
-  typesetter,
-  dispatch,
-}: NodeBoxProps) {
+export function NodeBox(props: NodeBoxProps) {
+  const { graph, row, box, parent, isSelected, isMatch, typesetter, dispatch } = props;
   const { chunk, id } = row;
   const parts = typesetter.parts(row);
-  const { overlay } = graph;
   const role = chunk === null ? graph.role(id) : null;
-  const line = chunk === null ? lineClass(overlay, id) : "";
+  const line = chunk === null ? lineClass(graph.overlay, id) : "";
+  const shape = role === null ? "box" : shapeOf(role);
   return (
     <g
       class={`ckv-node ckv-role-${role ?? "chunk"}${line}${isSelected ? " ckv-selected" : ""}`}
@@ -107,26 +99,8 @@ export function NodeBox({
       onDblClick={() => dispatch({ type: "toggle", id })}
     >
       <title>{boxTitle(graph, row)}</title>
-      {isMatch ? (
-        <rect
-          class="ckv-found"
-          x={-3}
-          y={-BOX_HEIGHT / 2 - 3}
-          width={parts.width + 6}
-          height={BOX_HEIGHT + 6}
-          rx={5}
-        />
-      ) : null}
-      {isSelected ? (
-        <rect
-          class="ckv-halo"
-          x={-4}
-          y={-BOX_HEIGHT / 2 - 4}
-          width={parts.width + 8}
-          height={BOX_HEIGHT + 8}
-          rx={6}
-        />
-      ) : null}
+      {isMatch ? frame("ckv-found", parts.width, 3) : null}
+      {isSelected ? frame("ckv-halo", parts.width, 4) : null}
       {role === null ? (
         <path
           class="ckv-shape"
@@ -134,46 +108,9 @@ export function NodeBox({
           transform="translate(3 3)"
         />
       ) : null}
-      <path
-        class="ckv-shape"
-        d={outline(role === null ? "box" : shapeOf(role), parts.width, BOX_HEIGHT)}
-      />
-      {parts.badge === null ? null : (
-        <g transform={`translate(${parts.badge.x} 0)`}>
-          <Badge sign={parts.badge.sign} />
-        </g>
-      )}
-      <text class="ckv-box-text" x={parts.textX} y={4}>
-        {parts.text}
-      </text>
-      {parts.chips.map((chip) => (
-        <g key={chip.x} class="ckv-role-slot" transform={`translate(${chip.x} 0)`}>
-          <path class="ckv-shape" d={outline("chip", chip.width, 15)} />
-          <text class="ckv-chip-text" x={chip.width / 2} y={CHIP_FONT_SIZE / 3}>
-            {chip.name}
-          </text>
-        </g>
-      ))}
-      {parts.shared === null ? null : (
-        <text class="ckv-shared-text" x={parts.shared.x} y={4}>
-          {parts.shared.words}
-        </text>
-      )}
-      {row.childCount > 0 ? (
-        <g
-          class="ckv-toggle"
-          transform={`translate(${parts.width} 0)`}
-          onClick={(event) => {
-            event.stopPropagation();
-            dispatch({ type: "toggle", id });
-          }}
-          onDblClick={(event) => event.stopPropagation()}
-        >
-          <rect x={0} y={-BOX_HEIGHT / 2} width={TWISTY_WIDTH} height={BOX_HEIGHT} />
-          <circle cx={TWISTY_WIDTH / 2 + 2} cy={0} r={6.5} />
-          <path d={`M${TWISTY_WIDTH / 2 - 1} 0h6${row.isExpanded ? "" : "m-3 -3v6"}`} />
-        </g>
-      ) : null}
+      <path class="ckv-shape" d={outline(shape, parts.width, BOX_HEIGHT)} />
+      {boxWords(parts)}
+      {row.childCount > 0 ? toggleButton(row, parts.width, dispatch) : null}
       {parts.beside === "" ? null : (
         <text class="ckv-beside" x={besideX(parts, row)} y={4}>
           {parts.beside}
@@ -184,6 +121,69 @@ export function NodeBox({
           {chunk === null ? edgeText(graph, id) : chunkLabel(graph, chunk)}
         </text>
       )}
+    </g>
+  );
+}
+
+// The parts of a box are functions, not components: there are many boxes to draw at once.
+
+/** What marks a box from around it. */
+function frame(look: string, width: number, margin: number) {
+  return (
+    <rect
+      class={look}
+      x={-margin}
+      y={-BOX_HEIGHT / 2 - margin}
+      width={width + 2 * margin}
+      height={BOX_HEIGHT + 2 * margin}
+      rx={margin + 2}
+    />
+  );
+}
+
+/** What stands in a box: the sign of its state, its words, the chips of slots. */
+function boxWords({ badge, chips, shared, text, textX }: BoxParts) {
+  return (
+    <>
+      {badge === null ? null : (
+        <g transform={`translate(${badge.x} 0)`}>
+          <Badge sign={badge.sign} />
+        </g>
+      )}
+      <text class="ckv-box-text" x={textX} y={4}>
+        {text}
+      </text>
+      {chips.map(({ name, width, x }) => (
+        <g key={x} class="ckv-role-slot" transform={`translate(${x} 0)`}>
+          <path class="ckv-shape" d={outline("chip", width, 15)} />
+          <text class="ckv-chip-text" x={width / 2} y={CHIP_FONT_SIZE / 3}>
+            {name}
+          </text>
+        </g>
+      ))}
+      {shared === null ? null : (
+        <text class="ckv-shared-text" x={shared.x} y={4}>
+          {shared.words}
+        </text>
+      )}
+    </>
+  );
+}
+
+function toggleButton({ id, isExpanded }: Row, x: number, dispatch: Dispatch) {
+  return (
+    <g
+      class="ckv-toggle"
+      transform={`translate(${x} 0)`}
+      onClick={(event) => {
+        event.stopPropagation();
+        dispatch({ type: "toggle", id });
+      }}
+      onDblClick={(event) => event.stopPropagation()}
+    >
+      <rect x={0} y={-BOX_HEIGHT / 2} width={TWISTY_WIDTH} height={BOX_HEIGHT} />
+      <circle cx={TWISTY_WIDTH / 2 + 2} cy={0} r={6.5} />
+      <path d={`M${TWISTY_WIDTH / 2 - 1} 0h6${isExpanded ? "" : "m-3 -3v6"}`} />
     </g>
   );
 }

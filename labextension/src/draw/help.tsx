@@ -1,6 +1,7 @@
 /** The keys, in a panel over the explorer. */
 
 import { useRef } from "preact/hooks";
+import { helpLines } from "../commands";
 import * as WORDS from "../strings";
 import { useIsPainted } from "./painted";
 
@@ -38,8 +39,8 @@ export function Help() {
         </button>
         <dl class="ckv-value">
           {isPainted
-            ? Object.entries(WORDS.keys).flatMap(([key, does]) => [
-                <dt key={key}>{key}</dt>,
+            ? helpLines().flatMap(({ keys, does }) => [
+                <dt key={keys}>{keys}</dt>,
                 <dd key={does}>{does}</dd>,
               ])
             : null}

@@ -3,24 +3,13 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
-import { bytesBelow } from "../layout/totals";
-import { isQuiet, type Overlay } from "../overlay";
 import { type Found, holdsMatch } from "../search/found";
-import { belowSentence, belowWords, stateSign } from "../signs";
 import { firstProblemNode, type State } from "../state";
 import * as WORDS from "../strings";
-import { countWords, sentenceText, visible } from "../text";
-import {
-  bytesWords,
-  chunkCount,
-  chunkLabel,
-  dtypeCell,
-  problemWords,
-  roleWord,
-  shapeCell,
-  typeWords,
-} from "../words";
-import { lineClass, RoleIcon, SignIcon } from "./icons";
+import { countWords, visible } from "../text";
+import { chunkCount, chunkLabel, problemWords, typeWords } from "../words";
+import { lineClass, RoleIcon } from "./icons";
+import { type Column, columnsOf } from "./outline-columns";
 import { useIsPainted } from "./painted";
 import type { Dispatch } from "./props";
 
@@ -35,14 +24,65 @@ const START_VIEW = 200;
 const MAX_INDENT = 14;
 
 export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispatch; id: string }) {
+  const { found, graph, rows, rowOf, selected } = state;
+  const { body, first, last, measure } = useRowsInSight(state);
+  const comparison = graph.overlay?.comparison;
+  const columns = columnsOf(comparison);
+  const selectedRow = selected === null ? undefined : rowOf.get(selected);
+  return (
+    <div
+      class={`ckv-outline${comparison === undefined ? "" : ` ckv-compared ckv-${comparison}`}`}
+      role="treegrid"
+      aria-label={WORDS.outline}
+      aria-rowcount={rows.length + 1}
+      aria-colcount={columns.length + 1}
+      aria-activedescendant={
+        selectedRow !== undefined && selectedRow >= first && selectedRow < last
+          ? `${id}-row-${selected}`
+          : undefined
+      }
+      tabIndex={0}
+    >
+      <div class="ckv-outline-head" role="row" aria-rowindex={1}>
+        <span role="columnheader">{WORDS.columns.name}</span>
+        {columns.map(({ name, label, title }) => (
+          <span key={name} class={`ckv-cell ckv-cell-${name}`} role="columnheader" title={title}>
+            {label}
+          </span>
+        ))}
+      </div>
+      <div class="ckv-outline-body" role="presentation" ref={body} onScroll={measure}>
+        <div role="presentation" style={{ height: `${rows.length * ROW_HEIGHT}px` }}>
+          {rows.slice(first, last).map((row, offset) => (
+            <OutlineRow
+              key={row.id}
+              graph={graph}
+              columns={columns}
+              row={row}
+              index={first + offset}
+              domId={`${id}-row-${row.id}`}
+              isSelected={row.id === selected}
+              found={found}
+              dispatch={dispatch}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/**
+ * The rows that are drawn: the first, and the one after the last. Scrolls to the row that is
+ * selected, to what a search finds first and, before that, to the first problem.
+ */
+function useRowsInSight(state: State) {
   const body = useRef<HTMLDivElement>(null);
   const scroll = useRef({ top: startTop(state), height: USUAL_HEIGHT });
   // Those that it will be scrolled to, or else they would be drawn for nothing before.
   const [inSight, setInSight] = useState(() => rowsInSight(scroll.current.top, USUAL_HEIGHT));
   const overscan = useIsPainted() ? OVERSCAN : 0;
   const { graph, rows, rowOf, selected } = state;
-  const { comparison } = graph.overlay ?? {};
-  const isCompared = comparison !== undefined;
   const selectedRow = selected === null ? undefined : rowOf.get(selected);
 
   const measure = () => {
@@ -54,17 +94,11 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
       setInSight((known) => (known.first <= first && last <= known.last ? known : { first, last }));
     }
   };
+  // Compares with what is known of the scroller; asking it would lay out the page once more.
   const bringInSight = (row: number | undefined) => {
-    if (body.current === null || row === undefined) {
-      return;
-    }
-    // Compares with what is known of the scroller; asking it would lay out the page once more.
-    const top = row * ROW_HEIGHT;
-    const { top: start, height } = scroll.current;
-    if (top < start) {
+    const top = row === undefined ? null : topThatShows(row, scroll.current);
+    if (body.current !== null && top !== null) {
       body.current.scrollTop = top;
-    } else if (top + ROW_HEIGHT > start + height) {
-      body.current.scrollTop = top + ROW_HEIGHT - height;
     }
   };
   const keepInSight = useRef(() => {});
@@ -93,55 +127,22 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
       body.current.scrollTop = top;
     }
   }, [graph, state.hidden]);
+  return {
+    body,
+    measure,
+    first: Math.max(0, inSight.first - overscan),
+    last: inSight.last + overscan,
+  };
+}
 
-  const first = Math.max(0, inSight.first - overscan);
-  const last = inSight.last + overscan;
-  const shown = rows.slice(first, last);
-  return (
-    <div
-      class={`ckv-outline${isCompared ? ` ckv-compared ckv-${comparison}` : ""}`}
-      role="treegrid"
-      aria-label={WORDS.outline}
-      aria-rowcount={rows.length + 1}
-      aria-colcount={isCompared ? 6 : 5}
-      aria-activedescendant={
-        selectedRow !== undefined && selectedRow >= first && selectedRow < last
-          ? `${id}-row-${selected}`
-          : undefined
-      }
-      tabIndex={0}
-    >
-      <div class="ckv-outline-head" role="row" aria-rowindex={1}>
-        <span role="columnheader">{WORDS.columns.name}</span>
-        {isCompared ? (
-          <span class="ckv-cell-state" role="columnheader">
-            {WORDS.columns.state}
-          </span>
-        ) : null}
-        {CELLS.map((column) => (
-          <span key={column} class={`ckv-cell-${column}`} role="columnheader">
-            {WORDS.columns[column]}
-          </span>
-        ))}
-      </div>
-      <div class="ckv-outline-body" role="presentation" ref={body} onScroll={measure}>
-        <div role="presentation" style={{ height: `${rows.length * ROW_HEIGHT}px` }}>
-          {shown.map((row, offset) => (
-            <OutlineRow
-              key={row.id}
-              graph={state.graph}
-              row={row}
-              index={first + offset}
-              domId={`${id}-row-${row.id}`}
-              isSelected={row.id === selected}
-              found={state.found}
-              dispatch={dispatch}
-            />
-          ))}
-        </div>
-      </div>
-    </div>
-  );
+/** Where to scroll to for a row to be seen; null where it is in sight. */
+function topThatShows(row: number, scrolled: { readonly top: number; readonly height: number }) {
+  const top = row * ROW_HEIGHT;
+  if (top < scrolled.top) {
+    return top;
+  }
+  const bottom = top + ROW_HEIGHT;
+  return bottom > scrolled.top + scrolled.height ? bottom - scrolled.height : null;
 }
 
 /** Where the outline begins: a little above the first problem, while nothing is selected. */
@@ -156,11 +157,9 @@ function rowsInSight(top: number, height: number) {
   return { first: Math.floor(top / ROW_HEIGHT), last: Math.ceil((top + height) / ROW_HEIGHT) };
 }
 
-/** The columns beside name and state; the first that have no room are left out last. */
-const CELLS = ["shape", "dtype", "size", "role"] as const;
-
 interface OutlineRowProps {
   readonly graph: Graph;
+  readonly columns: readonly Column[];
   readonly row: Row;
   readonly index: number;
   readonly domId: string;
@@ -169,13 +168,10 @@ interface OutlineRowProps {
   readonly dispatch: Dispatch;
 }
 
-function OutlineRow({ graph, row, index, domId, isSelected, found, dispatch }: OutlineRowProps) {
+function OutlineRow(props: OutlineRowProps) {
+  const { graph, columns, row, index, domId, isSelected, dispatch } = props;
   const { chunk, id } = row;
-  const { overlay } = graph;
-  const label = chunk === null ? visible(graph.label(id)) || WORDS.root : chunkLabel(graph, chunk);
-  const problem = chunk === null ? problemWords(graph, id) : "";
-  const type = chunk === null ? ownType(graph, id) : chunkCount(chunk);
-  const line = chunk === null ? lineClass(overlay, id) : " ckv-chunk";
+  const line = chunk === null ? lineClass(graph.overlay, id) : " ckv-chunk";
   const bare = graph.attributes(id).length === 0 ? " ckv-bare" : "";
   return (
     <div
@@ -189,57 +185,64 @@ function OutlineRow({ graph, row, index, domId, isSelected, found, dispatch }: O
       aria-selected={isSelected}
       aria-expanded={row.childCount > 0 ? row.isExpanded : undefined}
       style={{ top: `${index * ROW_HEIGHT}px` }}
-      onClick={() => dispatch({ type: "select", id: row.id })}
-      onDblClick={() => dispatch({ type: "toggle", id: row.id })}
+      onClick={() => dispatch({ type: "select", id })}
+      onDblClick={() => dispatch({ type: "toggle", id })}
     >
-      <span
-        class="ckv-cell-name"
-        role="gridcell"
-        style={{ paddingLeft: `${Math.min(row.level - 1, MAX_INDENT) * 12}px` }}
-        title={type === "" ? label : `${label}: ${type}`}
-      >
-        {row.childCount > 0 ? (
-          <button
-            type="button"
-            class="ckv-twisty"
-            tabIndex={-1}
-            aria-hidden="true"
-            onClick={(event) => {
-              event.stopPropagation();
-              dispatch({ type: "toggle", id: row.id });
-            }}
-          >
-            {row.isExpanded ? "▾" : "▸"}
-          </button>
-        ) : (
-          <span class="ckv-twisty" />
-        )}
-        {chunk === null ? <RoleIcon role={graph.role(id)} /> : null}
-        {found.isMatch[row.id] === 1 ? (
-          <mark class="ckv-name ckv-match">{label}</mark>
-        ) : (
-          <span class="ckv-name">{label}</span>
-        )}
-        {row.childCount > 0 && !row.isExpanded ? (
-          <span
-            class={`ckv-count${holdsMatch(found, row.id) ? " ckv-match" : ""}`}
-            title={countWords(row.childCount, ...WORDS.counts.below)}
-          >
-            {row.childCount}
-          </span>
-        ) : null}
-        {problem === "" ? null : <span class="ckv-error">! {problem}</span>}
-        <span class="ckv-type">{type}</span>
-      </span>
-      {chunk !== null ? null : (
-        <>
-          {overlay === null ? null : <StateCell overlay={overlay} row={row} />}
-          {CELLS.map((column) => (
-            <Cell key={column} column={column} graph={graph} id={id} />
+      <NameCell {...props} />
+      {chunk !== null
+        ? null
+        : columns.map((column) => (
+            <ColumnCell key={column.name} column={column} graph={graph} row={row} />
           ))}
-        </>
-      )}
     </div>
+  );
+}
+
+function NameCell({ graph, row, found, dispatch }: OutlineRowProps) {
+  const { chunk, id } = row;
+  const label = chunk === null ? visible(graph.label(id)) || WORDS.root : chunkLabel(graph, chunk);
+  const problem = chunk === null ? problemWords(graph, id) : "";
+  const type = chunk === null ? ownType(graph, id) : chunkCount(chunk);
+  return (
+    <span
+      class="ckv-cell-name"
+      role="gridcell"
+      style={{ paddingLeft: `${Math.min(row.level - 1, MAX_INDENT) * 12}px` }}
+      title={type === "" ? label : `${label}: ${type}`}
+    >
+      {row.childCount > 0 ? (
+        <button
+          type="button"
+          class="ckv-twisty"
+          tabIndex={-1}
+          aria-hidden="true"
+          onClick={(event) => {
+            event.stopPropagation();
+            dispatch({ type: "toggle", id });
+          }}
+        >
+          {row.isExpanded ? "▾" : "▸"}
+        </button>
+      ) : (
+        <span class="ckv-twisty" />
+      )}
+      {chunk === null ? <RoleIcon role={graph.role(id)} /> : null}
+      {found.isMatch[id] === 1 ? (
+        <mark class="ckv-name ckv-match">{label}</mark>
+      ) : (
+        <span class="ckv-name">{label}</span>
+      )}
+      {row.childCount > 0 && !row.isExpanded ? (
+        <span
+          class={`ckv-count${holdsMatch(found, id) ? " ckv-match" : ""}`}
+          title={countWords(row.childCount, ...WORDS.counts.below)}
+        >
+          {row.childCount}
+        </span>
+      ) : null}
+      {problem === "" ? null : <span class="ckv-error">! {problem}</span>}
+      <span class="ckv-type">{type}</span>
+    </span>
   );
 }
 
@@ -249,51 +252,21 @@ function ownType(graph: Graph, id: number): string {
   return role === "variable" || role === "slot" ? "" : typeWords(graph, id);
 }
 
-interface CellProps {
-  readonly column: (typeof CELLS)[number];
+interface ColumnCellProps {
+  readonly column: Column;
   readonly graph: Graph;
-  readonly id: number;
+  readonly row: Row;
 }
 
-function Cell({ column, graph, id }: CellProps) {
-  const words = cellWords(graph, id, column);
-  return (
-    <span class={`ckv-cell-${column}`} role="gridcell" title={words}>
-      {words}
-    </span>
-  );
-}
-
-function cellWords(graph: Graph, id: number, column: CellProps["column"]): string {
-  switch (column) {
-    case "shape":
-      return shapeCell(graph, id);
-    case "dtype":
-      return dtypeCell(graph, id);
-    case "size":
-      return bytesWords(bytesBelow(graph, id));
-    case "role":
-      return roleWord(graph.role(id));
-  }
-}
-
-/** The node's state; what stands below it, while that is folded away. */
-function StateCell({ overlay, row }: { readonly overlay: Overlay; readonly row: Row }) {
-  const { id, isExpanded } = row;
-  const state = overlay.state(id);
-  const sign = stateSign(state);
-  const said = state === "plain" ? "" : sign.word;
-  const below = isExpanded ? "" : belowSentence(overlay, id);
-  const detail = sentenceText(overlay.detail(id) ?? "");
+function ColumnCell({ column, graph, row }: ColumnCellProps) {
+  const { content, title, isQuiet } = column.cell(graph, row);
   return (
     <span
-      class={`ckv-cell-state${isQuiet(state) ? " ckv-quiet" : ""}`}
+      class={`ckv-cell ckv-cell-${column.name}${isQuiet === true ? " ckv-quiet" : ""}`}
       role="gridcell"
-      title={[said, detail, below].filter((words) => words !== "").join(", ")}
+      title={title}
     >
-      <SignIcon sign={sign} />
-      <span class="ckv-state-word">{said}</span>
-      {below === "" ? null : <span class="ckv-below">{belowWords(overlay, id)}</span>}
+      {content}
     </span>
   );
 }

@@ -1,6 +1,7 @@
 /** The line above: what is shown, and the buttons of the drawing. */
 
 import { useRef } from "preact/hooks";
+import { ZOOM_IN, ZOOM_OUT } from "../commands";
 import type { Kernel } from "../kernel";
 import type { State } from "../state";
 import * as WORDS from "../strings";
@@ -12,8 +13,6 @@ import type { Typesetter } from "./measure";
 import { pictureOf } from "./picture";
 import type { Dispatch } from "./props";
 import { SearchBox } from "./search";
-
-const ZOOM_STEP = 1.25;
 
 interface ToolbarProps {
   readonly state: State;
@@ -59,7 +58,7 @@ export function Toolbar({
         type="button"
         title={WORDS.zoomOut}
         aria-label={WORDS.zoomOut}
-        onClick={() => dispatch({ type: "zoom", factor: 1 / ZOOM_STEP })}
+        onClick={() => dispatch(ZOOM_OUT)}
       >
         −
       </button>
@@ -67,7 +66,7 @@ export function Toolbar({
         type="button"
         title={WORDS.zoomIn}
         aria-label={WORDS.zoomIn}
-        onClick={() => dispatch({ type: "zoom", factor: ZOOM_STEP })}
+        onClick={() => dispatch(ZOOM_IN)}
       >
         +
       </button>

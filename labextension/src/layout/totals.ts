@@ -1,14 +1,38 @@
-/** What stands below a node, added up once for a graph. */
+/** The size of nodes: what their values and those below them take, added up once for a graph. */
 
 import { type Graph, ROOT } from "../graph";
 
+export interface Size {
+  /** Of the node's own values; null where it has none, or none of known size. */
+  readonly own: number | null;
+  /**
+   * Of these and of all below it in the tree. The slot variables of a variable are not counted at
+   * the variable, beside whose shape its own size stands, but at what is above it.
+   */
+  readonly all: number | null;
+  /** The same with the slot variables of a variable. */
+  readonly withSlots: number | null;
+}
+
 const known = new WeakMap<Graph, Float64Array>();
 
-/** The stored bytes of a node and all below it in the tree; null where there are none. */
-export function bytesBelow(graph: Graph, id: number): number | null {
+export function sizeOf(graph: Graph, id: number): Size {
   const totals = known.get(graph) ?? totalBytes(graph);
   known.set(graph, totals);
-  return totals[id] || (graph.attributes(id)[0]?.nbytes ?? null);
+  const own = ownBytes(graph, id);
+  const total = totals[id] ?? 0;
+  let ofSlots = 0;
+  for (const child of graph.treeChildren(id)) {
+    if (graph.slot(child)?.variable === id) {
+      ofSlots += totals[child] ?? 0;
+    }
+  }
+  return { own, all: total - ofSlots || own, withSlots: total || own };
+}
+
+function ownBytes(graph: Graph, id: number): number | null {
+  const bytes = graph.attributes(id).flatMap(({ nbytes }) => (nbytes === null ? [] : [nbytes]));
+  return bytes.length === 0 ? null : bytes.reduce((sum, one) => sum + one);
 }
 
 function totalBytes(graph: Graph): Float64Array {
@@ -22,8 +46,7 @@ function totalBytes(graph: Graph): Float64Array {
   }
   const totals = new Float64Array(graph.size);
   for (const id of order.reverse()) {
-    const own = graph.attributes(id).reduce((sum, { nbytes }) => sum + (nbytes ?? 0), 0);
-    totals[id] = (totals[id] ?? 0) + own;
+    totals[id] = (totals[id] ?? 0) + (ownBytes(graph, id) ?? 0);
     const above = graph.treeParent(id);
     if (above !== null) {
       totals[above] = (totals[above] ?? 0) + (totals[id] ?? 0);

@@ -138,7 +138,7 @@ describe("Graphviz", () => {
   it("that fails is a sentence, and not used again", async () => {
     const engine = makeEngine(async () => "script");
     const failed = expect(engine.layout("a", never, quiet)).rejects.toThrow(
-      "Graphviz failed (out of memory): fold some nodes away, or search with filter.",
+      "Graphviz failed (out of memory). Close some nodes, or search with the filter on.",
     );
     (await asked()).answer({ type: "failed", message: "out of memory" });
     await failed;

@@ -1,0 +1,134 @@
+/**
+ * What can be done in the explorer: one table. The keyboard, the list of keys behind the question
+ * mark, JupyterLab's command palette and the test of the documentation read it.
+ */
+
+import type { Action } from "./state";
+import * as WORDS from "./strings";
+
+const ZOOM_STEP = 1.25;
+export const ZOOM_IN: Action = { type: "zoom", factor: ZOOM_STEP };
+export const ZOOM_OUT: Action = { type: "zoom", factor: 1 / ZOOM_STEP };
+
+/** What changes no state of the view but the page: draw/page.ts does it. */
+export type PageAction =
+  | { readonly type: "goToSearch" }
+  | { readonly type: "goToDetails" }
+  | { readonly type: "toggleHelp" }
+  | { readonly type: "copy"; readonly what: "name" | "key" };
+
+export type Deed = Action | PageAction;
+
+export interface Command {
+  /** As a KeyboardEvent has them; the first is the one that help shows. */
+  readonly keys: readonly string[];
+  /** Null for a key that is left to the notebook. */
+  readonly does: Deed | null;
+  /** What help says; neighbours of the same words share a line. */
+  readonly help: string;
+  /** The name in JupyterLab's command palette, and the end of the command's id there. */
+  readonly palette?: { readonly id: string; readonly label: string };
+}
+
+const step = (direction: Extract<Action, { type: "step" }>["step"]): Action => ({
+  type: "step",
+  step: direction,
+});
+
+const { commands: LABELS, keys: HELP } = WORDS;
+const palette = (id: keyof typeof LABELS) => ({ id, label: LABELS[id] });
+
+/** In the order of help. */
+export const COMMANDS: readonly Command[] = [
+  { keys: ["ArrowUp"], does: step("previous"), help: HELP.move },
+  { keys: ["ArrowDown"], does: step("next"), help: HELP.move },
+  { keys: ["Home"], does: step("first"), help: HELP.move },
+  { keys: ["End"], does: step("last"), help: HELP.move },
+  { keys: ["PageUp"], does: step("pageUp"), help: HELP.move },
+  { keys: ["PageDown"], does: step("pageDown"), help: HELP.move },
+  { keys: ["ArrowRight"], does: step("in"), help: HELP.enter },
+  { keys: ["ArrowLeft"], does: step("out"), help: HELP.enter },
+  { keys: [" "], does: { type: "toggleSelected" }, help: HELP.open },
+  { keys: ["*"], does: { type: "openSiblings" }, help: HELP.open },
+  { keys: ["Enter"], does: { type: "goToDetails" }, help: HELP.details },
+  { keys: ["/"], does: { type: "goToSearch" }, help: HELP.search, palette: palette("search") },
+  {
+    keys: ["n"],
+    does: { type: "stepMatch", by: 1 },
+    help: HELP.matches,
+    palette: palette("next-match"),
+  },
+  {
+    keys: ["N"],
+    does: { type: "stepMatch", by: -1 },
+    help: HELP.matches,
+    palette: palette("previous-match"),
+  },
+  {
+    keys: ["]", "F8"],
+    does: { type: "stepProblem", by: 1 },
+    help: HELP.problems,
+    palette: palette("next-problem"),
+  },
+  {
+    keys: ["[", "Shift+F8"],
+    does: { type: "stepProblem", by: -1 },
+    help: HELP.problems,
+    palette: palette("previous-problem"),
+  },
+  { keys: ["f"], does: { type: "focusSelected" }, help: HELP.focus, palette: palette("focus") },
+  { keys: ["s"], does: { type: "toggleSlots" }, help: HELP.slots, palette: palette("slots") },
+  { keys: ["a"], does: { type: "stepAlias" }, help: HELP.alias, palette: palette("next-parent") },
+  {
+    keys: ["c"],
+    does: { type: "copy", what: "name" },
+    help: HELP.copy,
+    palette: palette("copy-name"),
+  },
+  {
+    keys: ["k"],
+    does: { type: "copy", what: "key" },
+    help: HELP.copy,
+    palette: palette("copy-key"),
+  },
+  { keys: ["0"], does: { type: "fit" }, help: HELP.zoom, palette: palette("fit") },
+  { keys: ["+", "="], does: ZOOM_IN, help: HELP.zoom, palette: palette("zoom-in") },
+  { keys: ["-"], does: ZOOM_OUT, help: HELP.zoom, palette: palette("zoom-out") },
+  { keys: ["?"], does: { type: "toggleHelp" }, help: HELP.help, palette: palette("keys") },
+  { keys: ["Escape"], does: null, help: HELP.leave },
+];
+
+const BY_KEY = new Map(COMMANDS.flatMap(({ keys, does }) => keys.map((key) => [key, does])));
+
+/**
+ * Whether a key belongs to the explorer while it has the focus. With Ctrl, Alt or Meta, as
+ * Shift+Enter or Escape it belongs to the notebook or the browser.
+ */
+export function isOurs(event: KeyboardEvent): boolean {
+  const isTheirs = BY_KEY.get(event.key) === null || (event.key === "Enter" && event.shiftKey);
+  return !(event.ctrlKey || event.metaKey || event.altKey || isTheirs);
+}
+
+/** What a key does; undefined for keys without a meaning here. */
+export function deedOf(event: KeyboardEvent): Deed | undefined {
+  const isShifted = event.shiftKey && event.key.length > 1;
+  const shifted = isShifted ? BY_KEY.get(`Shift+${event.key}`) : undefined;
+  return isOurs(event) ? (shifted ?? BY_KEY.get(event.key) ?? undefined) : undefined;
+}
+
+/** A line of help: keys, as they are called on a keyboard, and what they do. */
+export interface HelpLine {
+  readonly keys: string;
+  readonly does: string;
+}
+
+export function helpLines(): readonly HelpLine[] {
+  const keysOf = new Map<string, string[]>();
+  for (const { help, keys } of COMMANDS) {
+    const [key = ""] = keys;
+    keysOf.set(help, [...(keysOf.get(help) ?? []), KEY_NAMES[key] ?? key]);
+  }
+  return Array.from(keysOf, ([does, keys]) => ({ keys: keys.join(" "), does }));
+}
+
+const KEY_NAMES: Readonly<Record<string, string>> = WORDS.keyNames;

@@ -1,0 +1,123 @@
+/** The columns of the outline beside the name: one entry each, from which all else follows. */
+
+import type { ComponentChildren } from "preact";
+import type { Comparison } from "../contract";
+import type { Graph } from "../graph";
+import type { Row } from "../layout/rows";
+import { isQuiet, type Overlay } from "../overlay";
+import { belowSentence, belowWords, stateSign } from "../signs";
+import * as WORDS from "../strings";
+import { sentenceText } from "../text";
+import { dtypeCell, roleWord, shapeCell, sizeCell, sizeSentence } from "../words";
+import { SignIcon } from "./icons";
+
+/** From how wide an outline on a column is there, and how wide it is then: the least first. */
+export type Widths = readonly (readonly [outline: number, column: number])[];
+
+export interface Cell {
+  readonly content: ComponentChildren;
+  /** The whole of it, for who points at the cell. */
+  readonly title: string;
+  readonly isQuiet?: boolean;
+}
+
+export interface Column {
+  readonly name: string;
+  readonly label: string;
+  /** What the label means, where it needs to be said. */
+  readonly title?: string;
+  /** In an outline of one graph; none where the column is only there in a comparison. */
+  readonly alone: Widths;
+  readonly compared: Widths;
+  /** Whether the cell is empty for nodes without a value, whose names take its room. */
+  readonly isOfValues?: boolean;
+  cell(graph: Graph, row: Row): Cell;
+}
+
+/** In the order in which they stand. A column that can be sorted by will have its key here. */
+export const COLUMNS: readonly Column[] = [
+  {
+    name: "state",
+    label: WORDS.columns.state,
+    alone: [],
+    compared: [
+      [0, 52],
+      [361, 118],
+      [501, 126],
+      [601, 132],
+    ],
+    cell: ({ overlay }, row) =>
+      overlay === null ? { content: null, title: "" } : stateCell(overlay, row),
+  },
+  {
+    name: "shape",
+    label: WORDS.columns.shape,
+    alone: [
+      [0, 68],
+      [401, 76],
+    ],
+    compared: [
+      [431, 72],
+      [501, 80],
+      [601, 86],
+    ],
+    isOfValues: true,
+    cell: (graph, { id }) => plain(shapeCell(graph, id)),
+  },
+  {
+    name: "dtype",
+    label: WORDS.columns.dtype,
+    alone: [
+      [361, 52],
+      [401, 56],
+    ],
+    compared: [[501, 56]],
+    isOfValues: true,
+    cell: (graph, { id }) => plain(dtypeCell(graph, id)),
+  },
+  {
+    name: "size",
+    label: WORDS.columns.size,
+    title: WORDS.sizeHint,
+    alone: [[401, 54]],
+    compared: [[601, 54]],
+    cell: (graph, { id }) => ({ content: sizeCell(graph, id), title: sizeSentence(graph, id) }),
+  },
+  {
+    name: "role",
+    label: WORDS.columns.role,
+    alone: [[481, 62]],
+    compared: [[601, 62]],
+    cell: (graph, { id }) => plain(roleWord(graph.role(id))),
+  },
+];
+
+/** The columns of a graph, or of a comparison. */
+export function columnsOf(comparison: Comparison | undefined): readonly Column[] {
+  const isCompared = comparison !== undefined;
+  return COLUMNS.filter(({ alone, compared }) => (isCompared ? compared : alone).length > 0);
+}
+
+function plain(words: string): Cell {
+  return { content: words, title: words };
+}
+
+/** The node's state; what stands below it, while that is folded away. */
+function stateCell(overlay: Overlay, { id, isExpanded }: Row): Cell {
+  const state = overlay.state(id);
+  const sign = stateSign(state);
+  const said = state === "plain" ? "" : sign.word;
+  const below = isExpanded ? "" : belowSentence(overlay, id);
+  const detail = sentenceText(overlay.detail(id) ?? "");
+  return {
+    content: (
+      <>
+        <SignIcon sign={sign} />
+        <span class="ckv-state-word">{said}</span>
+        {below === "" ? null : <span class="ckv-below">{belowWords(overlay, id)}</span>}
+      </>
+    ),
+    title: [said, detail, below].filter((words) => words !== "").join(", "),
+    isQuiet: isQuiet(state),
+  };
+}

@@ -1,0 +1,5 @@
+/** Prints the generated part of the style sheet, for the build. */
+
+import { generatedStyle } from "./style";
+
+console.log(generatedStyle());

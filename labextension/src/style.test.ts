@@ -1,0 +1,144 @@
+/** Colours, signs and columns come from tables; the style sheet has none of its own. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import palette from "../../ckpt_viz/render/palette.json";
+import signs from "../../ckpt_viz/render/signs.json";
+import { NODE_STATES, SEVERITIES } from "./contract";
+import { COLUMNS, type Column, columnsOf } from "./draw/outline-columns";
+import { generatedStyle } from "./style";
+
+const ROOT = new URL("../", import.meta.url);
+const HEX = /(?<![\w.&#])#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\b(?!\s*[(=])/i;
+const COLOUR = new RegExp(`${HEX.source}|\\b(?:rgba?|hsla?|oklch|lab)\\(\\s*[\\d.]`, "i");
+/** Those of the signs that mean nothing else in a text. */
+const SIGN = /[✓✗Δ↷≠]/;
+
+function withoutComments(code: string): string {
+  return code.replace(/\/\*.*?\*\//gs, "").replace(/(^|\s)\/\/.*$/gm, "");
+}
+
+/** The lines of our sources that have something which belongs into a table. */
+function strays(what: RegExp, code: string): readonly string[] {
+  return withoutComments(code)
+    .split("\n")
+    .filter((line) => what.test(line));
+}
+
+const files = ["src/", "style/"].flatMap((directory) =>
+  readdirSync(new URL(directory, ROOT), { recursive: true, encoding: "utf8" })
+    .filter((file) => /\.(tsx?|css)$/.test(file))
+    .filter((file) => !/\.test(-data)?\.|^generated\.css$/.test(file))
+    .map((file) => `${directory}${file}`),
+);
+
+it.each([
+  ["colour", COLOUR],
+  ["sign", SIGN],
+])("no %s stands outside of the tables", (_, what) => {
+  expect(files.length).toBeGreaterThan(60);
+  const found = files.flatMap((file) =>
+    strays(what, readFileSync(new URL(file, ROOT), "utf8")).map((line) => `${file}: ${line}`),
+  );
+  expect(found).toEqual([]);
+});
+
+it.each([
+  [COLOUR, "  color: #9b1c1c;"],
+  [COLOUR, 'const back = "#fff";'],
+  [COLOUR, "  box-shadow: 0 3px 10px rgb(0 0 0 / 25%);"],
+  [SIGN, '  content: "✗ ";'],
+])("%s finds %s", (what, line) => {
+  expect(strays(what, line)).toEqual([line]);
+});
+
+it("has every colour light and dark, and those of the guide", () => {
+  const { classic, dark, light } = palette;
+  expect(Object.keys(dark)).toEqual(Object.keys(light));
+  expect(Object.keys(classic.dark)).toEqual(Object.keys(classic.light));
+  expect(Object.keys(light)).toEqual(expect.arrayContaining(Object.keys(classic.light)));
+  const style = generatedStyle();
+  for (const [name, colour] of Object.entries(light)) {
+    expect(style).toContain(`--ckv-${name}: `);
+    expect(style).toContain(colour);
+  }
+  expect(style).toContain("--ckv-object: light-dark(#1f1f1f, #f2f2f2);");
+  expect(style).toContain(
+    "--ckv-fore: var(--jp-ui-font-color1, var(--vscode-editor-foreground, light-dark(#1f1f1f, #f2f2f2)));",
+  );
+});
+
+it("has a colour for every name that the style sheet uses", () => {
+  const sheets = files.filter((file) => file.endsWith(".css"));
+  const css = sheets.map((file) => readFileSync(new URL(file, ROOT), "utf8")).join("\n");
+  const names = (text: string, pattern: RegExp) =>
+    new Set(Array.from(text.matchAll(pattern), ([, name = ""]) => name));
+  const used = names(css, /var\(--ckv-([\w-]+)/g);
+  const set = names(`${css}${generatedStyle()}`, /--ckv-([\w-]+):/g);
+  const ofPanes = new Set(["outline", "details"]); // draw/panes.tsx sets these
+  expect([...used].filter((name) => !set.has(name) && !ofPanes.has(name))).toEqual([]);
+});
+
+it("has a sign of every state, severity and verdict", () => {
+  expect(Object.keys(signs.states)).toEqual([...NODE_STATES]);
+  expect(Object.keys(signs.severities)).toEqual([...SEVERITIES]);
+  expect(Object.keys(signs.verdicts)).toEqual(["check", "diff"]);
+  const verdicts = Object.values(signs.verdicts).flatMap(({ yes, no }) => [yes, no]);
+  const all = [...Object.values(signs.states), ...Object.values(signs.severities), ...verdicts];
+  expect(new Set(all.map(({ look }) => look))).toEqual(new Set(["quiet", "loud", "hollow"]));
+});
+
+describe("the columns of the outline", () => {
+  const grid = (columns: readonly Column[]) =>
+    generatedStyle(columns)
+      .split("\n")
+      .filter((line) => line.includes("grid-template-columns"))
+      .map((line) =>
+        line.replace(/:is\(.*?\) \{ grid-template-columns: minmax\(0, 1fr\)|; \}/g, ""),
+      );
+
+  it("give each width of the outline its grid", () => {
+    const alone = ".ckv-outline:not(.ckv-compared)";
+    expect(grid(COLUMNS).map((line) => line.trim())).toEqual([
+      `${alone}  68px`,
+      `${alone}  68px 52px`,
+      `${alone}  76px 56px 54px`,
+      `${alone}  76px 56px 54px 62px`,
+      ".ckv-compared  52px",
+      ".ckv-compared  118px",
+      ".ckv-compared  118px 72px",
+      ".ckv-compared  126px 80px 56px",
+      ".ckv-compared  132px 86px 56px 54px 62px",
+    ]);
+  });
+
+  it("need one entry for one more, which comes in where there is room", () => {
+    const added: Column = {
+      name: "norm",
+      label: "norm",
+      alone: [[700, 40]],
+      compared: [],
+      cell: () => ({ content: "1.0", title: "1.0" }),
+    };
+    const style = generatedStyle([...COLUMNS, added]);
+    expect(grid([...COLUMNS, added])).toHaveLength(grid(COLUMNS).length + 1);
+    expect(style).toContain("minmax(0, 1fr) 76px 56px 54px 62px 40px;");
+    expect(style).toContain(".ckv-outline:not(.ckv-compared) .ckv-cell-norm { display: none; }");
+  });
+
+  it("are those of a graph, or of a comparison", () => {
+    expect(columnsOf(undefined).map(({ name }) => name)).toEqual([
+      "shape",
+      "dtype",
+      "size",
+      "role",
+    ]);
+    expect(columnsOf("check").map(({ name }) => name)).toEqual([
+      "state",
+      "shape",
+      "dtype",
+      "size",
+      "role",
+    ]);
+  });
+});

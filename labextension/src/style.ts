@@ -1,0 +1,92 @@
+/** The part of the style sheet that comes from tables: colours, signs, the outline's columns. */
+
+import palette from "../../ckpt_viz/render/palette.json";
+import signs from "../../ckpt_viz/render/signs.json";
+import { COLUMNS, type Column, type Widths } from "./draw/outline-columns";
+
+type Colours = Readonly<Record<string, string>>;
+
+/** What esbuild bundles into widget.css and JupyterLab's style: style/generated.css. */
+export function generatedStyle(columns: readonly Column[] = COLUMNS): string {
+  return [
+    "/* Written by `npm run build:style` from the tables in src/style.ts. */",
+    // The panel of live objects has colours of the explorer, too.
+    `:is(.ckpt-viz, .ckpt-viz-live) {\n${colourRules(palette.light, palette.dark)}\n}`,
+    `.ckpt-viz { --ckv-pick: color-mix(in srgb, var(--ckv-accent) 18%, transparent); }`,
+    // The colours of TensorFlow's guide, where they are asked for (defaults.ts).
+    `@media (forced-colors: none) {\n[data-ckpt-viz-classic] .ckpt-viz {\n${colourRules(
+      palette.classic.light,
+      palette.classic.dark,
+    )}\n}\n}`,
+    `.ckpt-viz-tab { --ckv-sign-failed: ${JSON.stringify(signs.states.failed.glyph)}; }`,
+    gridRules(columns),
+  ].join("\n");
+}
+
+/** The host's colour, JupyterLab's or VS Code's, where there is one; else as light as the page. */
+function colourRules(light: Colours, dark: Colours): string {
+  const hosts: Readonly<Record<string, readonly string[]>> = palette.hosts;
+  return Object.entries(light)
+    .map(([name, colour]) => {
+      const other = dark[name] ?? colour;
+      const own = colour === other ? colour : `light-dark(${colour}, ${other})`;
+      const value = (hosts[name] ?? []).reduceRight((rest, host) => `var(${host}, ${rest})`, own);
+      return `  --ckv-${name}: ${value};`;
+    })
+    .join("\n");
+}
+
+function widthsOf({ alone, compared }: Column, isCompared: boolean): Widths {
+  return isCompared ? compared : alone;
+}
+
+/** How wide a column is in an outline of this width; 0 where it is left out. */
+function widthIn(column: Column, isCompared: boolean, outline: number): number {
+  return (
+    widthsOf(column, isCompared)
+      .filter(([from]) => from <= outline)
+      .at(-1)?.[1] ?? 0
+  );
+}
+
+/** The rules of the outline's grid, for every width at which a column comes, goes or changes. */
+function gridRules(columns: readonly Column[]): string {
+  return [false, true].flatMap((isCompared) => rulesOf(columns, isCompared)).join("\n");
+}
+
+function rulesOf(columns: readonly Column[], isCompared: boolean): readonly string[] {
+  const steps = columns.flatMap((column) => widthsOf(column, isCompared).map(([from]) => from));
+  return [...new Set([0, ...steps])]
+    .sort((a, b) => a - b)
+    .map((from, place, all) => {
+      const next = all[place + 1];
+      const range = `(min-width: ${from}px)${next === undefined ? "" : ` and (width < ${next}px)`}`;
+      return `@container ckv-outline ${range} {\n${rulesAt(columns, isCompared, from)}\n}`;
+    });
+}
+
+function rulesAt(columns: readonly Column[], isCompared: boolean, outline: number): string {
+  const outlineClass = isCompared ? ".ckv-compared" : ".ckv-outline:not(.ckv-compared)";
+  const width = (column: Column) => widthIn(column, isCompared, outline);
+  const isShown = (column: Column) => width(column) > 0;
+  const shown = columns.filter(isShown);
+  const tracks = shown.map((column) => ` ${width(column)}px`).join("");
+  const leftOut = columns.filter(
+    (column) => !isShown(column) && widthsOf(column, isCompared).length > 0,
+  );
+  const rules = [
+    `${outlineClass} :is(.ckv-outline-head, .ckv-row) { grid-template-columns: minmax(0, 1fr)${tracks}; }`,
+    ...leftOut.map(({ name }) => `${outlineClass} .ckv-cell-${name} { display: none; }`),
+  ];
+  // What has no value has the room of shape and dtype for its name and class.
+  const isOther = shown.findIndex((column) => column.isOfValues !== true);
+  const own = isCompared ? [] : shown.slice(0, isOther < 0 ? shown.length : isOther);
+  if (own.length > 0) {
+    const bare = `${outlineClass} .ckv-bare >`;
+    rules.push(
+      `${bare} .ckv-cell-name { grid-area: 1 / 1 / 2 / ${own.length + 2}; }`,
+      ...own.map(({ name }, place) => `${bare} .ckv-cell-${name} { grid-area: 1 / ${place + 2}; }`),
+    );
+  }
+  return rules.map((rule) => `  ${rule}`).join("\n");
+}
