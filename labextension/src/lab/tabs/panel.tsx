@@ -5,6 +5,7 @@ import type { IDisposable } from "@lumino/disposable";
 import { type ISignal, Signal } from "@lumino/signaling";
 import { Widget } from "@lumino/widgets";
 import { render } from "preact";
+import type { Deed } from "../../commands";
 import { whyWords } from "../../text";
 import { mountView, type View, type ViewState } from "../../view";
 import { graphviz } from "../graphviz";
@@ -94,6 +95,11 @@ export class ExplorerPanel extends Widget {
       this.#loading = null;
       this.#draw();
     }
+  }
+
+  /** Does what a command of the explorer stands for, once there is something to do it with. */
+  run(deed: Deed): void {
+    this.#view?.run(deed);
   }
 
   override dispose(): void {

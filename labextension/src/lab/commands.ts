@@ -1,0 +1,27 @@
+/** Commands of JupyterLab, each with all that belongs to it in one entry of a table. */
+
+import type { JupyterFrontEnd } from "@jupyterlab/application";
+import type { ICommandPalette } from "@jupyterlab/apputils";
+
+type Commands = JupyterFrontEnd["commands"];
+type Options = Parameters<Commands["addCommand"]>[1];
+
+/** Menus and keys of commands are in schema/explorer.json. */
+export interface LabCommand extends Options {
+  readonly id: string;
+  readonly isInPalette?: boolean;
+}
+
+export function addCommands(
+  commands: Commands,
+  palette: ICommandPalette | null,
+  category: string,
+  table: readonly LabCommand[],
+): void {
+  for (const { id, isInPalette = false, ...options } of table) {
+    commands.addCommand(id, options);
+    if (isInPalette) {
+      palette?.addItem({ command: id, category, args: { isPalette: true } });
+    }
+  }
+}

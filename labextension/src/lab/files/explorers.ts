@@ -1,0 +1,122 @@
+/** The explorers of files that are open: documents of one checkpoint, comparisons of two. */
+
+import type { ILayoutRestorer, JupyterFrontEnd } from "@jupyterlab/application";
+import { type MainAreaWidget, WidgetTracker } from "@jupyterlab/apputils";
+import { PathExt } from "@jupyterlab/coreutils";
+import type { IDocumentManager } from "@jupyterlab/docmanager";
+import type { IFileBrowserFactory } from "@jupyterlab/filebrowser";
+import type { Contents } from "@jupyterlab/services";
+import { mayBeCheckpoint, prefixOf } from "../paths";
+import type { ExplorerPanel } from "../tabs/panel";
+import type { Tabs } from "../tabs/tabs";
+import { COMMANDS } from "./commands";
+import { addDocuments, type CheckpointDocument, factoryOf } from "./documents";
+
+type Comparison = MainAreaWidget<ExplorerPanel>;
+
+interface Compared {
+  readonly path: string;
+  readonly against: string;
+}
+
+export class FileExplorers {
+  readonly tabs: Tabs;
+  readonly #app: JupyterFrontEnd;
+  readonly #manager: IDocumentManager;
+  readonly #browsers: IFileBrowserFactory | null;
+  readonly #documents = new WidgetTracker<CheckpointDocument>({ namespace: "ckpt-viz-documents" });
+  readonly #factories = new WeakMap<CheckpointDocument, string>();
+  readonly #comparisons = new WidgetTracker<Comparison>({ namespace: "ckpt-viz-comparisons" });
+  readonly #comparedIn = new WeakMap<Comparison, Compared>();
+
+  constructor(
+    app: JupyterFrontEnd,
+    manager: IDocumentManager,
+    tabs: Tabs,
+    browsers: IFileBrowserFactory | null,
+  ) {
+    this.#app = app;
+    this.#manager = manager;
+    this.tabs = tabs;
+    this.#browsers = browsers;
+    const compare = (path: string, against: string) => void this.compare(path, against);
+    addDocuments(app, tabs, compare, (document, factory) => {
+      this.#factories.set(document, factory);
+      void this.#documents.add(document);
+    });
+  }
+
+  open({ path, type }: Pick<Contents.IModel, "path" | "type">) {
+    return this.#manager.openOrReveal(path, factoryOf({ type }));
+  }
+
+  async openPath(path: string) {
+    const { contents } = this.#app.serviceManager;
+    return this.open(await contents.get(path, { content: false }));
+  }
+
+  compare(path: string, against: string): Comparison {
+    const names = [against, path].map((one) => PathExt.basename(prefixOf(one)));
+    const tab: Comparison = this.tabs.open({
+      id: `ckpt-viz-compare:${JSON.stringify([path, against])}`,
+      title: names.join(" → "),
+      caption: `${against} → ${path}`,
+      source: this.tabs.server.source(path, against),
+      compareWords: this.tabs.trans.__("Compare with another…"),
+      directory: PathExt.dirname(path),
+      compareWith: (other) => void this.compare(path, other),
+    });
+    if (!this.#comparisons.has(tab)) {
+      this.#comparedIn.set(tab, { path, against });
+      void this.#comparisons.add(tab);
+    }
+    return tab;
+  }
+
+  /** What is selected in the file browser. */
+  selected(): readonly Contents.IModel[] {
+    return [...(this.#browsers?.tracker.currentWidget?.selectedItems() ?? [])];
+  }
+
+  /** Two checkpoints that are selected, by when they were saved; null where it is not two. */
+  selectedPair(): { readonly older: Contents.IModel; readonly newer: Contents.IModel } | null {
+    const [older, newer, ...others] = [...this.selected()].sort((one, other) =>
+      one.last_modified.localeCompare(other.last_modified),
+    );
+    return older !== undefined &&
+      newer !== undefined &&
+      others.length === 0 &&
+      [older, newer].every(mayBeOne)
+      ? { older, newer }
+      : null;
+  }
+
+  /** The checkpoint in front; of a comparison the newer one. */
+  currentPath(): string | null {
+    const { currentWidget } = this.#app.shell;
+    const document = this.#documents.find((one) => one === currentWidget);
+    const comparison = this.#comparisons.find((one) => one === currentWidget);
+    return document?.context.path ?? (comparison && this.#comparedIn.get(comparison)?.path) ?? null;
+  }
+
+  /** Opens what was open when JupyterLab was left. */
+  restore(restorer: ILayoutRestorer | null): void {
+    void restorer?.restore(this.#documents, {
+      command: "docmanager:open",
+      args: (document) => ({
+        path: document.context.path,
+        factory: this.#factories.get(document) ?? null,
+      }),
+      name: ({ context }) => context.path,
+    });
+    void restorer?.restore(this.#comparisons, {
+      command: COMMANDS.compare,
+      args: (tab) => ({ ...this.#comparedIn.get(tab) }),
+      name: ({ id }) => id,
+    });
+  }
+}
+
+function mayBeOne({ name, type }: Contents.IModel): boolean {
+  return type === "directory" || mayBeCheckpoint(name);
+}

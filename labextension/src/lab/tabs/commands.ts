@@ -1,0 +1,18 @@
+import { COMMANDS } from "../../commands";
+import type { LabCommand } from "../commands";
+import type { Tabs } from "./tabs";
+
+/** The explorer's own commands, for the explorer in front; their keys are the explorer's. */
+export function explorerCommands(tabs: Tabs): readonly LabCommand[] {
+  return COMMANDS.flatMap(({ does, palette }) =>
+    does === null || palette === undefined
+      ? []
+      : {
+          id: `ckpt-viz:explorer-${palette.id}`,
+          label: tabs.trans.__(palette.label),
+          isInPalette: true,
+          isEnabled: () => tabs.inFront() !== null,
+          execute: () => tabs.inFront()?.run(does),
+        },
+  );
+}
