@@ -1,63 +1,48 @@
-"""What a query finds in a graph: every term is one pass over the nodes, however deep they lie.
+"""What a query finds in a graph; labextension/src/search/evaluate.ts does the same.
 
-labextension/src/search/evaluate.ts is the same in the front end.
+tests/data/search.json is what both must find. The grammar is docs/search.md.
 """
 
 from __future__ import annotations
 
-from collections import deque
+import re
+import warnings
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from itertools import chain, pairwise
+from dataclasses import dataclass
+from functools import cache, reduce
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT, Node
-from ckpt_viz.object_graph.overlay import Overlay, State
-from ckpt_viz.object_graph.tree import NOWHERE
-from ckpt_viz.search import automaton
-from ckpt_viz.search.automaton import Automaton, TooComplexError, too_complex
-from ckpt_viz.search.parse import OF_COMPARISON, parse
-from ckpt_viz.search.pasted import ends_at, named, without_output
+from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.search.fields import FIELDS
+from ckpt_viz.search.index import Index, Marks, both, either, folded
+from ckpt_viz.search.pasted import find_named, is_pasted, without_output
 from ckpt_viz.search.syntax import (
-    Amount,
-    Chain,
-    Choice,
+    BLANK_OR_END,
+    BLANKS,
     Mistake,
-    Near,
-    Not,
-    Pasted,
-    Pattern,
-    Query,
-    Regex,
-    Shape,
-    Term,
-    Text,
+    MistakeError,
+    Reader,
+    fail,
+    filled,
 )
 
-_Marks = Sequence[bool]  # by node id
-_ROOT_NAME = "(root)"
-_STATES = {
-    "live": {State.LIVE_ONLY, State.ONLY_B},
-    "saved": {State.SAVED_ONLY, State.ONLY_A},
-    "unmatched": {State.LIVE_ONLY, State.ONLY_B, State.SAVED_ONLY, State.ONLY_A},
-    "changed": {State.SHAPE, State.DTYPE, State.ROLE, State.VALUE},
-    "matched": {State.MATCHED},
-    "deferred": {State.DEFERRED},
-    "dtype": {State.DTYPE},
-    "failed": {State.FAILED},
-    "moved": {State.MOVED},
-    "role": {State.ROLE},
-    "shape": {State.SHAPE},
-    "value": {State.VALUE},
-    "warned": {State.WARNED},
-}
-_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
-    ">": lambda found, wanted: found > wanted,
-    "<": lambda found, wanted: found < wanted,
-    ">=": lambda found, wanted: found >= wanted,
-    "<=": lambda found, wanted: found <= wanted,
-    "=": lambda found, wanted: found == wanted,
-}
+MAX_QUERY = 1_000  # characters
+MAX_PASTED = 20_000
+MAX_TERMS = 50
+MAX_PATTERN = 200  # characters of a regular expression
+MAX_TEXT = 1_000  # characters of a name, and of the end of a path, that it is sought in
+_WORD = f"[^{BLANKS}]+"
+_ARROW = f"->{BLANK_OR_END}"
+_REGEX = r"/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\[\\])*)/"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A part of a query: words, and what is to be left out, hold in their own way."""
+
+    ask: Callable[[Index], Marks]
+    is_word: bool = False
+    is_not: bool = False
 
 
 def find(graph: Graph, query: str, overlay: Overlay | None = None) -> tuple[int, ...] | Mistake:
@@ -65,492 +50,170 @@ def find(graph: Graph, query: str, overlay: Overlay | None = None) -> tuple[int,
 
     An empty query finds nothing. A query that cannot be read or answered is a Mistake.
     """
-    terms = parse(query)
-    return terms if isinstance(terms, Mistake) else evaluate(graph, terms, overlay)
-
-
-def evaluate(
-    graph: Graph, query: Query, overlay: Overlay | None = None
-) -> tuple[int, ...] | Mistake:
-    """Return what the terms of a query find, likewise."""
-    if not query:
-        return ()
     try:
-        marks = _Search(graph, overlay).all_of(query)
-    except _FailedError as error:
+        terms = _read(query)
+        index = Index(graph, overlay)
+        marks = _all_of(terms, index) if terms else ()
+    except MistakeError as error:
         return error.mistake
-    return tuple([node_id for node_id in graph.tree.preorder() if marks[node_id]])
+    return tuple([node_id for node_id in index.order if marks[node_id]]) if terms else ()
 
 
-class _FailedError(Exception):
-    def __init__(self, mistake: Mistake) -> None:
-        self.mistake = mistake
+def _all_of(terms: Sequence[Term], index: Index) -> Marks:
+    """Return where all terms hold.
+
+    Words also hold below where they are found. Of words alone, or with what is to be left out, at
+    least one must be found at a node itself: else a word would find whole subtrees.
+    """
+    marks: Marks = [True] * len(index.nodes)
+    found: Marks = [not any(term.is_word for term in terms)] * len(index.nodes)
+    for term in terms:
+        own = term.ask(index)
+        found = either(found, own) if term.is_word else found
+        marks = both(marks, index.at_or_below(own) if term.is_word else own)
+    are_alone = all(term.is_word or term.is_not for term in terms)
+    return both(marks, found) if are_alone else marks
 
 
-class _Search:
-    """One search in one graph."""
+# Reading
 
-    def __init__(self, graph: Graph, overlay: Overlay | None) -> None:
-        self._graph = graph
-        self._overlay = overlay
-        self._nodes = graph.nodes
-        self._tree = graph.tree
-        self._order = tuple(graph.tree.preorder())
 
-    def all_of(self, query: Query) -> _Marks:
-        """Return where all terms hold.
+def _read(query: str) -> Sequence[Term]:
+    if is_pasted(query[:MAX_PASTED]):
+        return [Term(lambda index: find_named(query[:MAX_PASTED].strip(BLANKS), index))]
+    if len(query) > MAX_QUERY:
+        fail(MAX_QUERY, f"at most {MAX_QUERY} characters")
+    reader, terms = Reader(query), list[Term]()
+    while reader.has_more():
+        if len(terms) == MAX_TERMS:
+            fail(reader.place, f"at most {MAX_TERMS} terms")
+        terms.append(_chain(reader))
+    return terms
 
-        Words also hold below where they are found. Of words alone, or with what is to be left
-        out, at least one must be found at a node itself: else a word would find whole subtrees.
-        """
-        alone = all(isinstance(term, (Text, Regex, Not)) for term in query)
-        marks = [True] * len(self._nodes)
-        found: list[bool] | None = None
-        for term in query:
-            if isinstance(term, (Text, Regex)):
-                own = self._guarded(term, self._found)
-                before = found or [False] * len(own)
-                found = [a or b for a, b in zip(before, own, strict=True)]
-                marks = [a and b for a, b in zip(marks, self._at_or_below(own), strict=True)]
-            else:
-                marks = [a and b for a, b in zip(marks, self._marks(term), strict=True)]
-        if found is None or not alone:
+
+def _chain(reader: Reader) -> Term:
+    """Read terms with arrows between them: what the last finds, with parents as those before."""
+    place = reader.place
+    if reader.take(_ARROW):
+        fail(place, "a term before ->")
+    terms = [_term(reader)]
+    while reader.has_more() and (arrow := reader.take(_ARROW)):
+        place = reader.has_more() and reader.place
+        if not place or reader.take(_ARROW) or len(terms) == MAX_TERMS:
+            fail(arrow.start(), "a term behind ->")
+        terms.append(_term(reader))
+    return terms[0] if len(terms) == 1 else Term(lambda index: _children(terms, index))
+
+
+def _term(reader: Reader) -> Term:
+    if not reader.take(rf"-(?!-|{BLANK_OR_END})"):
+        return _simple(reader)
+    term = _simple(reader)
+
+    def ask(index: Index) -> Marks:
+        marks = term.ask(index)
+        return [not mark for mark in (index.at_or_below(marks) if term.is_word else marks)]
+
+    return Term(ask, is_not=True)
+
+
+def _simple(reader: Reader) -> Term:
+    start = reader.start = reader.place
+    if reader.text[start] == '"':
+        return _word(filled(reader.value(), start), is_quoted=True)
+    if reader.text[start] == "/":
+        return _regex(reader)
+    name = reader.take(r"[A-Za-z]+(?=[:<>=])")
+    field = None if name is None else FIELDS.get(name[0].lower())
+    if field is not None and (reader.take(":") if field.sign == ":" else True):
+        value = field.read(reader)
+        return Term(lambda index: field.ask(value, index))
+    is_tensor = reader.take(rf":[0-9]+{BLANK_OR_END}") is not None
+    if name is not None and reader.take(":") and not is_tensor:
+        known = ", ".join(name + field.sign for name, field in FIELDS.items())
+        fail(start, f"one of {known}; or quotes around a word with a colon")
+    reader.take(_WORD)
+    return _word(reader.text[start : reader.place], is_quoted=False)
+
+
+def _regex(reader: Reader) -> Term:
+    start, found = reader.place, reader.take(re.compile(_REGEX, re.DOTALL))
+    if found is None:
+        fail(start, "a closing / for this pattern")
+    if not reader.take(BLANK_OR_END):
+        fail(reader.place, "a blank behind the pattern; a / in it is written \\/")
+    if not found[1]:
+        fail(start + 1, "a pattern between / and /")
+    if len(found[1]) > MAX_PATTERN:
+        fail(start + 1, f"a pattern of at most {MAX_PATTERN} characters")
+    ask = _found_by(found[1], start + 1)
+    return Term(ask, is_word=True)
+
+
+# Words, regular expressions, parents
+
+
+def _word(written: str, *, is_quoted: bool) -> Term:
+    """Return what finds a word; a bare one may have dots for slashes, and end in `:0`."""
+    text = folded(written)
+    bare = text if is_quoted else without_output(text) or text
+    spellings = {bare} if is_quoted else {bare, bare.replace(".", "/")}
+    asked = [_containing(spelling) for spelling in spellings]
+    return Term(lambda index: reduce(either, [ask(index) for ask in asked]), is_word=True)
+
+
+def _containing(text: str) -> Callable[[Index], Marks]:
+    def ask(index: Index) -> Marks:
+        own = zip(index.labels, index.texts, strict=True)
+        marks = [text in label or any(text in one for one in texts) for label, texts in own]
+        if "/" not in text:
             return marks
-        return [a and b for a, b in zip(marks, found, strict=True)]
+        # What is kept of the parent's path is too short to hold the text itself.
+        steps = index.where_path(len(text) - 1, lambda before, step: text in before + step)
+        return either(marks, steps)
 
-    def _marks(self, term: Term) -> _Marks:
-        match term:
-            case Text() | Regex():
-                return self._guarded(term, self._found)
-            case Not(_, inner):
-                marks = self._marks(inner)
-                if isinstance(inner, (Text, Regex)):
-                    marks = self._at_or_below(marks)
-                return [not mark for mark in marks]
-            case Chain(_, terms):
-                return self._children_of(terms)
-            case Pattern():
-                return self._guarded(term, self._pattern)
-            case Choice():
-                return self._guarded(term, self._choice)
-            case Shape(_, dimensions):
-                return [_has_shape(node, dimensions) for node in self._nodes]
-            case Amount(_, field, comparison, number):
-                amount, holds = _AMOUNTS[field], _COMPARISONS[comparison]
-                amounts = map(amount, self._nodes)
-                return [value is not None and holds(value, number) for value in amounts]
-            case Near():
-                return self._guarded(term, self._near)
-            case Pasted(_, text):
-                return self._pasted(text)
-
-    def _guarded(self, term: Term, search: Callable[[Term], _Marks]) -> _Marks:
-        try:
-            return search(term)
-        except TooComplexError:
-            raise _FailedError(too_complex(term.place)) from None
-
-    # Words and patterns
-
-    def _found(self, term: Term) -> _Marks:
-        assert isinstance(term, (Text, Regex))
-        if isinstance(term, Regex):
-            return self._found_by(_regex(term))
-        text = folded(term.text)
-        spellings = {text}
-        if not term.is_quoted:
-            text = without_output(text) or text
-            spellings = {text, text.replace(".", "/")}
-        marks: list[bool] = [False] * len(self._nodes)
-        for spelling in spellings:
-            found = (
-                self._found_by(automaton.literal(spelling))
-                if "/" in spelling
-                else [any(spelling in own for own in texts) for texts in self._own]
-            )
-            marks = [a or b for a, b in zip(marks, found, strict=True)]
-        return marks
-
-    def _found_by(self, pattern: Automaton) -> _Marks:
-        found = self._along_tree(pattern)
-        return [
-            mark or any(pattern.finds(text) for text in texts[1:])
-            for mark, texts in zip(found, self._own, strict=True)
-        ]
-
-    @cached_property
-    def _own(self) -> Sequence[tuple[str, ...]]:
-        """Return what stands at each node itself: local name, class, full names of its values."""
-        return [
-            (
-                label,
-                *([] if node.type_name is None else [folded(node.type_name)]),
-                *[folded(a.full_name) for a in node.attributes if a.full_name],
-            )
-            for node, label in zip(self._nodes, self._labels, strict=True)
-        ]
-
-    @cached_property
-    def _labels(self) -> Sequence[str]:
-        return list(map(folded, self._tree.labels))
-
-    def _along_tree(self, pattern: Automaton, *, whole: bool = False) -> _Marks:
-        """Return where a pattern is found in a node's own part of its path, or is the whole path.
-
-        The path of a child goes on where that of its parent ends, and so does the search.
-        """
-        marks = [False] * len(self._nodes)
-        states = [pattern.start] * len(self._nodes)
-        for node_id in self._order:
-            parent = self._tree.parents[node_id]
-            step = self._labels[node_id]
-            if parent not in (NOWHERE, ROOT):
-                step = f"/{step}"
-            start = pattern.start if parent == NOWHERE else states[parent]
-            states[node_id], marks[node_id] = pattern.run(start, step)
-            if whole:
-                marks[node_id] = node_id != ROOT and states[node_id].accepts_at_end
-        return marks
-
-    def _along_names(self, pattern: Automaton) -> _Marks:
-        """Return whose first path, as TensorFlow prints it, a pattern fits."""
-        marks = [False] * len(self._nodes)
-        states = {ROOT: pattern.run(pattern.start, _ROOT_NAME)[0]}
-        marks[ROOT] = states[ROOT].accepts_at_end
-        for node_id, (parent, local_name) in self._graph.first_edges.items():
-            states[node_id] = pattern.run(states[parent], f".{folded(local_name)}")[0]
-            marks[node_id] = states[node_id].accepts_at_end
-        return marks
-
-    def _at_or_below(self, marks: _Marks) -> list[bool]:
-        below = list(marks)
-        for node_id in self._order:
-            parent = self._tree.parents[node_id]
-            if parent != NOWHERE and below[parent]:
-                below[node_id] = True
-        return below
-
-    # Fields
-
-    def _pattern(self, term: Term) -> _Marks:
-        assert isinstance(term, Pattern)
-        glob = folded(term.glob)
-        match term.field:
-            case "path":
-                return self._along_tree(automaton.glob(glob, "/"), whole=True)
-            case "key":
-                keys = automaton.glob(glob, "/", beginning=True)
-                return [
-                    any(keys.fits(folded(a.checkpoint_key)) for a in node.attributes)
-                    for node in self._nodes
-                ]
-            case "edge":
-                return self._reached_by(automaton.glob(glob, ""))
-            case "name":
-                return self._named(glob)
-            case _:
-                return self._under(self._places(glob))
-
-    def _named(self, glob: str) -> _Marks:
-        if glob.startswith(_ROOT_NAME):
-            return self._along_names(automaton.glob(glob, "."))
-        names = automaton.glob(glob, "/")
-        reached = self._reached_by(names)
-        return [
-            mark
-            or names.fits(label)
-            or any(names.fits(folded(a.full_name)) for a in node.attributes)
-            for mark, label, node in zip(reached, self._labels, self._nodes, strict=True)
-        ]
-
-    def _reached_by(self, pattern: Automaton) -> list[bool]:
-        """Return the ends of the edges whose local name a pattern fits."""
-        marks = [False] * len(self._nodes)
-        for node in self._nodes:
-            for child in node.children:
-                if not marks[child.node_id] and pattern.fits(folded(child.local_name)):
-                    marks[child.node_id] = True
-        return marks
-
-    def _places(self, glob: str) -> _Marks:
-        """Return the nodes that `under` and `near` mean: by the end of their path, or by name."""
-        if glob.startswith(_ROOT_NAME):
-            return self._along_names(automaton.glob(glob, "."))
-        return self._along_tree(automaton.glob(glob, "/", whole=False), whole=True)
-
-    def _under(self, tops: _Marks) -> _Marks:
-        """Return what is below, in the outline; slot variables are below their optimizer, too."""
-        holds = self._at_or_below(tops)
-        marks = [False] * len(self._nodes)
-        for node_id in self._order:
-            parent, slot = self._tree.parents[node_id], self._nodes[node_id].slot
-            optimizer = None if slot is None else slot.optimizer
-            marks[node_id] = (parent != NOWHERE and (holds[parent] or marks[parent])) or (
-                optimizer is not None and holds[optimizer]
-            )
-        return marks
-
-    def _near(self, term: Term) -> _Marks:
-        assert isinstance(term, Near)
-        marks = list(self._places(folded(term.glob)))
-        queue = deque((node_id, 0) for node_id, mark in enumerate(marks) if mark)
-        while queue:
-            node_id, steps = queue.popleft()
-            if steps == term.steps:
-                break
-            for neighbour in self._neighbours(node_id):
-                if not marks[neighbour]:
-                    marks[neighbour] = True
-                    queue.append((neighbour, steps + 1))
-        return marks
-
-    def _neighbours(self, node_id: int) -> list[int]:
-        """Return where an edge leads from or to a node; of slots, to variable and optimizer."""
-        children = [child.node_id for child in self._nodes[node_id].children]
-        parents = [parent for parent, _ in self._graph.edges_to[node_id]]
-        return children + parents + self._slot_neighbours[node_id]
-
-    @cached_property
-    def _slot_neighbours(self) -> list[list[int]]:
-        neighbours: list[list[int]] = [[] for _ in self._nodes]
-        for node_id, node in enumerate(self._nodes):
-            if node.slot is not None:
-                for other in (node.slot.variable, node.slot.optimizer):
-                    if other is not None:
-                        neighbours[node_id].append(other)
-                        neighbours[other].append(node_id)
-        return neighbours
-
-    def _children_of(self, terms: Sequence[Term]) -> _Marks:
-        marks = self._marks(terms[0])
-        for term in terms[1:]:
-            fitting = self._marks(term)
-            children = [False] * len(self._nodes)
-            for node_id, node in enumerate(self._nodes):
-                if marks[node_id]:
-                    below = (child.node_id for child in node.children)
-                    for child in chain(below, self._tree.children[node_id]):
-                        children[child] = fitting[child]
-            marks = children
-        return marks
-
-    def _choice(self, term: Term) -> _Marks:
-        assert isinstance(term, Choice)
-        if term.field == "role":
-            return [node.role.value in term.values for node in self._nodes]
-        if term.field == "dtype":
-            globs = [automaton.glob(value, "") for value in term.values]
-            return [
-                any(g.fits(folded(a.dtype or "")) for a in node.attributes for g in globs)
-                for node in self._nodes
-            ]
-        marks = [False] * len(self._nodes)
-        for value in term.values:
-            if value in OF_COMPARISON and self._overlay is None:
-                raise _FailedError(
-                    Mistake(term.place, f"a comparison: only of two graphs a node is {value}")
-                )
-            marks = [a or b for a, b in zip(marks, self._is(value), strict=True)]
-        return marks
-
-    def _is(self, value: str) -> _Marks:
-        nodes, overlay = self._nodes, self._overlay
-        match value:
-            case "shared":
-                return [len(edges) > 1 for edges in self._graph.edges_to]
-            case "empty":
-                return [_is_empty(node) for node in nodes]
-            case "inferred":
-                return [node.slot is not None and node.slot.rule.inferred for node in nodes]
-            case "trainable":
-                return [node.trainable is True for node in nodes]
-            case "sliced":
-                return [any(a.slices for a in node.attributes) for node in nodes]
-            case "unsaved":
-                return [bool(node.not_saved) for node in nodes]
-            case "error":
-                return list(map(_has_error, nodes))
-            case "problem" | "unbuilt":
-                marks = list(map(_has_error, nodes)) if value == "problem" else [False] * len(nodes)
-                for problem in () if overlay is None else overlay.problems:
-                    if value == "problem" or problem.kind == "not_built":
-                        for node_id in problem.nodes:
-                            marks[node_id] = True
-                return marks
-        states = _STATES[value]
-        return [] if overlay is None else [mark.state in states for mark in overlay.marks]
-
-    # Pasted texts
-
-    def _pasted(self, text: str) -> _Marks:
-        """Return the nodes that a text names; else those of its keys; else of its full names."""
-        said = named(text)
-        marks = self._named_in(text, said.roots)
-        if not any(marks):
-            marks = [
-                any(a.checkpoint_key in said.words | said.full_names for a in node.attributes)
-                for node in self._nodes
-            ]
-        if not any(marks):
-            marks = [
-                any(without_output(a.full_name) in said.full_names for a in node.attributes)
-                for node in self._nodes
-            ]
-            of_shape = [
-                mark and any(a.shape in said.shapes for a in node.attributes)
-                for mark, node in zip(marks, self._nodes, strict=True)
-            ]
-            marks = of_shape if any(of_shape) else marks
-        return marks
-
-    def _named_in(self, text: str, roots: Sequence[int]) -> list[bool]:
-        """Return the nodes of the longest name that begins at each of the places in a text."""
-        marks = [False] * len(self._nodes)
-        ends = dict.fromkeys(roots, -1)
-        found: dict[int, list[int]] = {root: [] for root in roots}
-
-        def add(root: int, end: int, node_id: int) -> None:
-            if end > ends[root]:
-                ends[root], found[root] = end, []
-            if end == ends[root]:
-                found[root].append(node_id)
-
-        stack = [(ROOT, root, root + len(_ROOT_NAME)) for root in roots]
-        seen = set(stack)
-        while stack:
-            node_id, root, end = stack.pop()
-            if ends_at(text, end):
-                add(root, end, node_id)
-            for step, child in self._steps_from(node_id):
-                following = (child, root, end + len(step))
-                if text.startswith(step, end) and following not in seen:
-                    seen.add(following)
-                    stack.append(following)
-        for name, node_id in self._other_names() if roots else ():
-            for root in roots:
-                if text.startswith(name, root) and ends_at(text, root + len(name)):
-                    add(root, root + len(name), node_id)
-        for root, end, slots in self._slots_in(text, roots, ends, found):
-            found[root], found[end] = slots, []
-        for nodes in found.values():
-            for node_id in nodes:
-                marks[node_id] = True
-        return marks
-
-    def _slots_in(
-        self,
-        text: str,
-        roots: Sequence[int],
-        ends: dict[int, int],
-        found: dict[int, list[int]],
-    ) -> list[tuple[int, int, list[int]]]:
-        """Return the slots that are spelled `(root).optimizer's state 'm' for (root).kernel`."""
-        slots = []
-        for root, following in pairwise(roots):
-            infix = text[ends[root] : following]
-            if ends[root] < 0 or not (infix.startswith("'s state '") and infix.endswith("' for ")):
-                continue
-            name = infix[len("'s state '") : -len("' for ")]
-            fitting = [
-                node_id
-                for variable in found[following]
-                for node_id in self._slot_neighbours[variable]
-                if self._is_slot(node_id, name, variable, found[root])
-            ]
-            if fitting:
-                slots.append((root, following, fitting))
-        return slots
-
-    def _is_slot(self, node_id: int, name: str, variable: int, optimizers: list[int]) -> bool:
-        slot = self._nodes[node_id].slot
-        return (
-            slot is not None
-            and (slot.name, slot.variable) == (name, variable)
-            and slot.optimizer in optimizers
-        )
-
-    def _steps_from(self, node_id: int) -> list[tuple[str, int]]:
-        """Return what a name goes on with at a node: by every edge, not those of its name alone."""
-        edges = [(f".{plain(c.local_name)}", c.node_id) for c in self._nodes[node_id].children]
-        return edges + self._slot_steps[node_id]
-
-    @cached_property
-    def _slot_steps(self) -> list[list[tuple[str, int]]]:
-        """Return, for each variable, its slots: they are named like children where none is."""
-        steps: list[list[tuple[str, int]]] = [[] for _ in self._nodes]
-        for node_id, node in enumerate(self._nodes):
-            if node.slot is not None and node_id in self._graph.first_edges:
-                parent, local_name = self._graph.first_edges[node_id]
-                steps[parent].append((f".{plain(local_name)}", node_id))
-        return steps
-
-    def _other_names(self) -> list[tuple[str, int]]:
-        """Return the names on the other side of a comparison, and whose they are."""
-        if self._overlay is None:
-            return []
-        names = [(plain(mark.partner), i) for i, mark in enumerate(self._overlay.marks)]
-        for problem in self._overlay.problems:
-            sides = (problem.saved, problem.live) if problem.nodes else ()
-            names += [(plain(name), problem.nodes[0]) for name in sides if name is not None]
-        return [(name, node_id) for name, node_id in names if name.startswith(_ROOT_NAME)]
+    return ask
 
 
-def plain(text: str) -> str:
-    """Return a name as the front end has it: what is no Unicode is spelled out."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+def _found_by(pattern: str, place: int) -> Callable[[Index], Marks]:
+    """Return what finds a regular expression of Python."""
+    # What is searched is in lower case, and a search that minds the case is faster.
+    flags = 0 if pattern == pattern.lower() else re.IGNORECASE
+    anywhere = _compiled(pattern, flags, place)
 
+    @cache
+    def in_last(characters: int) -> re.Pattern[str]:
+        """Return what finds the pattern where it ends in the last characters of a text."""
+        return _compiled(rf"(?:{pattern})(?=(?s:.{{0,{max(characters - 1, 0)}}})\Z)", flags, place)
 
-def folded(text: str) -> str:
-    """Return a name in lower case, for comparisons."""
-    return plain(text).lower()
+    def is_in_path(before: str, step: str) -> bool:
+        # One character more than is looked at: `^` must not fit where a path is cut.
+        path = (before + step)[-MAX_TEXT - 1 :]
+        start = len(path) > MAX_TEXT
+        return in_last(min(len(step), MAX_TEXT)).search(path, start) is not None
 
-
-def _regex(term: Regex) -> Automaton:
-    compiled = automaton.regex(term.pattern)
-    if isinstance(compiled, Mistake):
-        raise _FailedError(Mistake(term.place + 1 + compiled.place, compiled.expected))
-    return compiled
-
-
-def _is_empty(node: Node) -> bool:
-    holds = node.children or node.attributes or node.registered_saver
-    return not holds and node.slot is None
-
-
-def _has_error(node: Node) -> bool:
-    return node.error is not None or any(a.error is not None for a in node.attributes)
-
-
-def _has_shape(node: Node, wanted: Sequence[float | str | None]) -> bool:
-    shapes = (a.shape for a in node.attributes if a.shape is not None)
-    return any(_fits(shape, wanted) for shape in shapes)
-
-
-def _fits(shape: Sequence[int], wanted: Sequence[float | str | None]) -> bool:
-    if "..." in wanted:
-        split = list(wanted).index("...")
-        last = len(wanted) - split - 1
-        ends = len(shape) >= split + last and _fits(shape[len(shape) - last :], wanted[split + 1 :])
-        return ends and _fits(shape[:split], wanted[:split])
-    return len(shape) == len(wanted) and all(
-        one is None or size == one for size, one in zip(shape, wanted, strict=True)
+    in_last(1)  # what is only good at the beginning of a pattern, `(?i)`, is a mistake
+    return lambda index: either(
+        index.where_path(MAX_TEXT + 1, is_in_path),
+        [any(anywhere.search(text[:MAX_TEXT]) for text in texts) for texts in index.texts],
     )
 
 
-def _size(node: Node) -> float | None:
-    known = [a.nbytes for a in node.attributes if a.nbytes is not None]
-    return float(sum(known)) if known else None
+def _compiled(pattern: str, flags: int, place: int) -> re.Pattern[str]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about what may change in a later Python
+            return re.compile(pattern, flags)
+    except (re.error, OverflowError, RecursionError):
+        fail(place, "a valid regular expression")
 
 
-def _params(node: Node) -> float | None:
-    total: float | None = None
-    for attribute in node.attributes:
-        if attribute.shape is not None:
-            count = 1.0  # as the front end counts: shapes of a hostile file are no integers there
-            for size in attribute.shape:
-                count *= size
-            total = (total or 0.0) + count
-    return total
-
-
-_AMOUNTS: dict[str, Callable[[Node], float | None]] = {"size": _size, "params": _params}
+def _children(terms: Sequence[Term], index: Index) -> Marks:
+    """Return what the last term finds, with parents, by any edge, that the one before finds."""
+    marks = terms[0].ask(index)
+    for term in terms[1:]:
+        above = [node_id for node_id, mark in enumerate(marks) if mark]
+        children = {child.node_id for node_id in above for child in index.nodes[node_id].children}
+        children.update(*[index.graph.tree.children[node_id] for node_id in above])
+        marks = [mark and node_id in children for node_id, mark in enumerate(term.ask(index))]
+    return marks

@@ -1,4 +1,4 @@
-"""Texts of TensorFlow, pasted where a query is expected: what names a node in them.
+"""Texts of TensorFlow, pasted where a query is expected: the nodes that they name.
 
 labextension/src/search/pasted.ts is the same in the front end.
 """
@@ -6,8 +6,12 @@ labextension/src/search/pasted.ts is the same in the front end.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
+from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.search.index import ROOT_NAME, Index, Marks, both, plain
 from ckpt_viz.search.syntax import BLANKS
 
 MAX_NAMES = 100
@@ -78,3 +82,98 @@ def without_output(name: str) -> str:
     'dense/kernel'
     """
     return _OUTPUT.sub("", name)
+
+
+def find_named(text: str, index: Index) -> Marks:
+    """Return the nodes that a text names; else those of its keys; else of its full names."""
+    said = named(text)
+    marks = _of_names(text, said.roots, index)
+    if not any(marks):
+        keys = said.words | said.full_names
+        marks = index.where_value(lambda a: a.checkpoint_key in keys)
+    if not any(marks):
+        marks = index.where_value(lambda a: without_output(a.full_name) in said.full_names)
+        of_shape = both(marks, index.where_value(lambda a: a.shape in said.shapes))
+        marks = of_shape if any(of_shape) else marks
+    return marks
+
+
+def _of_names(text: str, roots: Sequence[int], index: Index) -> Marks:
+    """Return the nodes of the longest name that begins at each of the places in a text."""
+    ends = dict.fromkeys(roots, -1)
+    found: dict[int, list[int]] = {root: [] for root in roots}
+    for root, end, node_id in _names_in(text, roots, index):
+        if ends_at(text, end) and end >= ends[root]:
+            found[root] = [*(found[root] if end == ends[root] else []), node_id]
+            ends[root] = end
+    for root, following, slots in _slots_in(text, ends, found, index):
+        found[root], found[following] = slots, []
+    named_nodes = {node_id for nodes in found.values() for node_id in nodes}
+    return [node_id in named_nodes for node_id in range(len(index.nodes))]
+
+
+def _names_in(text: str, roots: Sequence[int], index: Index) -> Iterator[tuple[int, int, int]]:
+    """Yield the names that stand in a text: where each begins and ends, and whose it is.
+
+    A name goes on by every edge of a node, not those of its own name alone. A slot variable is
+    named like a child of its variable where its optimizer has no node.
+    """
+    slots: dict[int, list[tuple[str, int]]] = {}
+    for node_id, node in enumerate(index.nodes if roots else ()):
+        if node.slot is not None and node_id in index.graph.first_edges:
+            parent, local_name = index.graph.first_edges[node_id]
+            slots.setdefault(parent, []).append((local_name, node_id))
+    stack = [(ROOT, root, root + len(ROOT_NAME)) for root in roots]
+    seen = set(stack)
+    while stack:
+        node_id, root, end = stack.pop()
+        yield root, end, node_id
+        edges = [(child.local_name, child.node_id) for child in index.nodes[node_id].children]
+        for local_name, child in (*edges, *slots.get(node_id, ())):
+            step = f".{plain(local_name)}"
+            following = (child, root, end + len(step))
+            if text.startswith(step, end) and following not in seen:
+                seen.add(following)
+                stack.append(following)
+    for name, node_id in _other_names(index) if roots else ():
+        for root in roots:
+            if text.startswith(name, root):
+                yield root, root + len(name), node_id
+
+
+def _slots_in(
+    text: str, ends: dict[int, int], found: dict[int, list[int]], index: Index
+) -> list[tuple[int, int, list[int]]]:
+    """Return the slots that are spelled `(root).optimizer's state 'm' for (root).kernel`."""
+
+    def is_slot(node_id: int, name: str, variable: int, optimizers: list[int]) -> bool:
+        slot = index.nodes[node_id].slot
+        is_it = slot is not None and (slot.name, slot.variable) == (name, variable)
+        return is_it and slot is not None and slot.optimizer in optimizers
+
+    slots = []
+    for root, following in pairwise(ends):
+        infix = text[ends[root] : following]
+        if ends[root] < 0 or not (infix.startswith("'s state '") and infix.endswith("' for ")):
+            continue
+        name = infix[len("'s state '") : -len("' for ")]
+        fitting = [
+            node_id
+            for variable in found[following]
+            for node_id in index.slot_neighbours[variable]
+            if is_slot(node_id, name, variable, found[root])
+        ]
+        if fitting:
+            slots.append((root, following, fitting))
+    return slots
+
+
+def _other_names(index: Index) -> list[tuple[str, int]]:
+    """Return the names on the other side of a comparison, and whose they are."""
+    if index.overlay is None:
+        return []
+    names = [(plain(mark.partner), i) for i, mark in enumerate(index.overlay.marks)]
+    for problem in index.overlay.problems:
+        sides = (problem.saved, problem.live) if problem.nodes else ()
+        names += [(plain(name), problem.nodes[0]) for name in sides if name is not None]
+    return [(name, node_id) for name, node_id in names if name.startswith(ROOT_NAME)]

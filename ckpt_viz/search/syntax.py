@@ -1,19 +1,23 @@
-"""What a query says, as a tree of frozen data: every part with its place in the text.
-
-labextension/src/search/syntax.ts is the same in the front end.
-"""
+"""Reading a query from left to right; labextension/src/search/syntax.ts does the same."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass
+from typing import NoReturn
 
 BLANKS = " \t\n\r\f\v\u00a0\u2028\u2029\ufeff"  # the same in both languages
+BLANK_OR_END = rf"(?=[{BLANKS}]|\Z)"
+# In quotes, in brackets (`[3, 4]`, but not `(root).a (or)`), or up to a blank.
+_VALUE = re.compile(
+    r'"(?P<quoted>(?:\\["\\]|\\(?!["\\])|[^"\\])*)(?P<closing>"?)'
+    rf"|(?:\[[^\]]*\]|\([^)]*\)){BLANK_OR_END}|[^{BLANKS}]*"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """Where a query is not one, and what would have been."""
+    """The place at which a query cannot be read or answered, and what was expected there."""
 
     place: int
     expected: str
@@ -22,94 +26,47 @@ class Mistake:
         return f"at character {self.place + 1}: expected {self.expected}"
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """Words that stand together in a name: a word, or a phrase in quotes.
+class MistakeError(Exception):
+    """Ends the reading or answering of a query at a mistake."""
 
-    A bare word may be spelled with dots for slashes, and end in `:0` as tensors do.
-    """
-
-    place: int
-    text: str
-    is_quoted: bool
+    def __init__(self, place: int, expected: str) -> None:
+        self.mistake = Mistake(place, expected)
 
 
-@dataclass(frozen=True, slots=True)
-class Regex:
-    """A regular expression."""
-
-    place: int
-    pattern: str
+def fail(place: int, expected: str) -> NoReturn:
+    """End the reading."""
+    raise MistakeError(place, expected)
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """A field with a glob: path, key, name, edge, under."""
+class Reader:
+    """A query, the place up to which it is read, and the start of the term that is being read."""
 
-    place: int
-    field: str
-    glob: str
+    def __init__(self, text: str) -> None:
+        self.text, self.place, self.start = text, 0, 0
 
+    def take(self, pattern: str | re.Pattern[str]) -> re.Match[str] | None:
+        """Read what a pattern fits."""
+        found = re.compile(pattern).match(self.text, self.place)
+        self.place = self.place if found is None else found.end()
+        return found
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A field with some of the values that it can have: role, is; or globs: dtype."""
+    def has_more(self) -> bool:
+        """Read blanks; return whether anything follows."""
+        self.take(f"[{BLANKS}]*")
+        return self.place < len(self.text)
 
-    place: int
-    field: str
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A shape: numbers, None for any one dimension, `...` for any number of them."""
-
-    place: int
-    dimensions: tuple[float | str | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """A comparison with a number: size or params."""
-
-    place: int
-    field: str
-    comparison: str
-    number: float
+    def value(self) -> str:
+        """Read one value."""
+        start, found = self.place, self.take(_VALUE)
+        if found is None or found["quoted"] is None:
+            return self.text[start : self.place]
+        return (
+            re.sub(r'\\(["\\])', r"\1", found["quoted"])
+            if found["closing"]
+            else fail(start, 'a closing "')
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
-    """What is at most some edges away from the nodes that a glob finds."""
-
-    place: int
-    glob: str
-    steps: int
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """What a term does not find."""
-
-    place: int
-    term: Term
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """Parent to child: what the last term finds, with parents that the one before finds, ..."""
-
-    place: int
-    terms: tuple[Term, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Pasted:
-    """A text of TensorFlow, of which the nodes are to be found."""
-
-    place: int
-    text: str
-
-
-Term = Text | Regex | Pattern | Choice | Shape | Amount | Near | Not | Chain | Pasted
-Query = Sequence[Term]  # all of them hold
+def filled(value: str, place: int) -> str:
+    """Return a value that must not be empty."""
+    return value or fail(place, "something to look for")

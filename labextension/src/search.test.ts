@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fullTree, loadGraph } from "./graphs.test-data";
 import { find } from "./search/evaluate";
+import { makeGlob } from "./search/glob";
 import { Mistake } from "./search/syntax";
 
 interface Case {
@@ -34,4 +35,53 @@ it("finds in a chain of 100,000 nodes", () => {
   const chain = fullTree(1, 100_000);
   expect(find(chain, "under:edge*99998 /edge \\d+$/ -x")).toEqual([99_999, 100_000]);
   expect(find(chain, '"edge 50000/edge" "edge 4/"')).toEqual([50_001]);
+});
+
+/** What docs/search.md says of a glob, the slow way. */
+function fits(glob: string, text: string): boolean {
+  if (glob === "") {
+    return text === "";
+  }
+  const rests = Array.from({ length: text.length + 1 }, (_, start) => text.slice(start));
+  if (glob.startsWith("**/")) {
+    const behind = rests.filter((rest) => rest.startsWith("/")).map((rest) => rest.slice(1));
+    return [text, ...behind].some((rest) => fits(glob.slice(3), rest));
+  }
+  const stars = glob.length - glob.replace(/^\*+/, "").length;
+  const passed = (rest: string) => text.slice(0, text.length - rest.length);
+  return stars === 0
+    ? text.startsWith(glob[0] ?? "") && fits(glob.slice(1), text.slice(1))
+    : rests
+        .filter((rest) => stars > 1 || !passed(rest).includes("/"))
+        .some((rest) => fits(glob.slice(stars), rest));
+}
+
+describe("a glob", () => {
+  it("agrees with its definition", () => {
+    const random = (signs: string, most: number) =>
+      Array.from(
+        { length: Math.random() * most },
+        () => signs[Math.floor(Math.random() * signs.length)],
+      ).join("");
+    for (let i = 0; i < 2_000; i++) {
+      const [glob, text] = [random("aab//***", 8), random("ab/", 8)];
+      expect([glob, text, makeGlob(glob, "/").fits(text)]).toEqual([glob, text, fits(glob, text)]);
+    }
+  });
+
+  it.each(["*a".repeat(400) + "*b", "**a".repeat(300) + "b", "**/".repeat(300) + "b"])(
+    "is matched in one pass: %.9s…",
+    (glob) => {
+      expect(makeGlob(glob, "/").fits("a".repeat(20_000))).toBe(false);
+      expect(makeGlob(glob, "/").fits(`${"a".repeat(999)}b`)).toBe(!glob.includes("/"));
+    },
+  );
+});
+
+it("seeks a regular expression in the last 1,000 characters of a path", () => {
+  const deep = fullTree(1, 200);
+  expect(find(deep, "/^edge 1/")).toEqual([1]);
+  expect(find(deep, "/^edge 1\\/(.*\\/)?edge 90$/")).toEqual([90]);
+  expect(find(deep, "/^edge 1\\/(.*\\/)?edge 199$/")).toEqual([]); // its path is cut
+  expect(find(deep, "/^.{1000}$/")).toEqual([]); // nor does it begin where it is cut
 });

@@ -1,5 +1,18 @@
-/** Texts of TensorFlow, pasted where a query is expected; as in ckpt_viz/search/pasted.py. */
+/**
+ * Texts of TensorFlow, pasted where a query is expected: the nodes that they name; as in
+ * ckpt_viz/search/pasted.py.
+ */
 
+import { type Attribute, type Graph, ROOT } from "../graph";
+import {
+  both,
+  firstChildren,
+  type Index,
+  type Marks,
+  ROOT_NAME,
+  slotNeighbours,
+  whereValue,
+} from "./index";
 import { BLANKS } from "./syntax";
 
 const MAX_NAMES = 100;
@@ -65,4 +78,128 @@ export function endsAt(text: string, place: number): boolean {
 /** The name of a variable without the output of its tensor: `dense/kernel:0`. */
 export function withoutOutput(name: string): string {
   return name.replace(/:[0-9]+$/, "");
+}
+
+/** The nodes that a text names; else those of its keys; else of its full names. */
+export function findNamed(text: string, index: Index): Marks {
+  const said = named(text);
+  const byNames = ofNames(text, said.roots, index.graph);
+  if (byNames.includes(1)) {
+    return byNames;
+  }
+  const byKeys = whereValue(
+    index,
+    ({ checkpointKey: key }) => said.words.has(key) || said.fullNames.has(key),
+  );
+  if (byKeys.includes(1)) {
+    return byKeys;
+  }
+  const byFullNames = whereValue(index, ({ fullName }) =>
+    said.fullNames.has(withoutOutput(fullName)),
+  );
+  const isOfShape = ({ shape }: Attribute) => shape !== null && said.shapes.has(shape.join());
+  const ofShape = both(byFullNames, whereValue(index, isOfShape));
+  return ofShape.includes(1) ? ofShape : byFullNames;
+}
+
+/** A place at which names begin, and the nodes of the longest of them, which ends at `end`. */
+interface Start {
+  readonly root: number;
+  end: number;
+  ids: number[];
+}
+
+function ofNames(text: string, roots: readonly number[], graph: Graph): Marks {
+  const starts: Start[] = roots.map((root) => ({ root, end: -1, ids: [] }));
+  const add = (start: Start, end: number, id: number) => {
+    if (end >= start.end && endsAt(text, end)) {
+      start.ids = end === start.end ? [...start.ids, id] : [id];
+      start.end = end;
+    }
+  };
+  if (starts.length > 0) {
+    addNames(text, starts, graph, add);
+  }
+  for (const { id, name } of starts.length > 0 ? otherNames(graph) : []) {
+    for (const start of starts.filter(({ root }) => text.startsWith(name, root))) {
+      add(start, start.root + name.length, id);
+    }
+  }
+  const slots = slotsOf(text, starts, graph);
+  const marks = new Uint8Array(graph.size);
+  starts.forEach(({ ids }, at) => {
+    const own = slots[at] ?? [];
+    const isOfSlot = (slots[at - 1] ?? []).length > 0;
+    for (const id of own.length > 0 ? own : isOfSlot ? [] : ids) {
+      marks[id] = 1;
+    }
+  });
+  return marks;
+}
+
+/** Adds the names that stand in a text: they go on by every edge, not by those of names alone. */
+function addNames(
+  text: string,
+  starts: readonly Start[],
+  graph: Graph,
+  add: (start: Start, end: number, id: number) => void,
+): void {
+  const below = firstChildren(graph);
+  const stack = starts.map((start) => ({ id: ROOT, start, end: start.root + ROOT_NAME.length }));
+  const seen = new Set<string>();
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const { id, start, end } = next;
+    const key = `${id} ${start.root} ${end}`;
+    if (seen.has(key)) {
+      continue;
+    }
+    seen.add(key);
+    add(start, end, id);
+    const edges = graph
+      .children(id)
+      .map(({ localName, node }) => ({ id: node, step: `.${localName}` }));
+    for (const { id: child, step } of [...edges, ...(below.get(id) ?? [])]) {
+      if (text.startsWith(step, end)) {
+        stack.push({ id: child, start, end: end + step.length });
+      }
+    }
+  }
+}
+
+/** For each start the slots that are spelled `(root).optimizer's state 'm' for (root).kernel`. */
+function slotsOf(text: string, starts: readonly Start[], graph: Graph): readonly number[][] {
+  const neighbours = slotNeighbours(graph);
+  return starts.map(({ end, ids }, at) => {
+    const following = starts[at + 1];
+    const between = text.slice(end, following?.root ?? end);
+    const name = /^'s state '(.*)' for $/s.exec(between)?.[1];
+    return end < 0 || following === undefined || name === undefined
+      ? []
+      : following.ids.flatMap((variable) =>
+          (neighbours.get(variable) ?? []).filter((id) => {
+            const slot = graph.slot(id);
+            const isIt = slot?.name === name && slot.variable === variable;
+            return isIt && slot.optimizer !== null && ids.includes(slot.optimizer);
+          }),
+        );
+  });
+}
+
+/** The names on the other side of a comparison, and whose they are. */
+function otherNames({ overlay, size }: Graph) {
+  const names: { name: string; id: number }[] = [];
+  const add = (name: string | null, id: number | undefined) => {
+    if (name?.startsWith(ROOT_NAME) && id !== undefined) {
+      names.push({ name, id });
+    }
+  };
+  for (let id = 0; overlay !== null && id < size; id++) {
+    add(overlay.partner(id), id);
+  }
+  for (let at = 0; overlay !== null && at < overlay.problemCount; at++) {
+    const { saved, live, nodes } = overlay.problem(at);
+    add(saved, nodes[0]);
+    add(live, nodes[0]);
+  }
+  return names;
 }

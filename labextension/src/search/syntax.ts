@@ -1,9 +1,16 @@
-/** What a query says, as a tree; ckpt_viz/search/syntax.py is the same for the kernel. */
+/** Reading a query from left to right; ckpt_viz/search/syntax.py does the same. */
 
 /** The same in both languages. */
 export const BLANKS = " \t\n\r\f\v\u00a0\u2028\u2029\ufeff";
+export const BLANK_OR_END = `(?=[${BLANKS}]|$)`;
+/** In quotes, in brackets (`[3, 4]`, but not `(root).a (or)`), or up to a blank. */
+const VALUE = new RegExp(
+  `"(?<quoted>(?:\\\\["\\\\]|\\\\(?!["\\\\])|[^"\\\\])*)(?<closing>"?)` +
+    `|(?:\\[[^\\]]*\\]|\\([^)]*\\))${BLANK_OR_END}|[^${BLANKS}]*`,
+  "y",
+);
 
-/** Where a query is not one, in characters from its start, and what would have been. */
+/** Where a query cannot be read or answered, in characters from its start, and what was expected. */
 export class Mistake {
   constructor(
     readonly place: number,
@@ -11,33 +18,44 @@ export class Mistake {
   ) {}
 }
 
-export type GlobField = "path" | "key" | "name" | "edge" | "under";
-export type Comparison = ">" | "<" | ">=" | "<=" | "=";
+/** Ends the reading or answering of a query. */
+export function fail(place: number, expected: string): never {
+  throw new Mistake(place, expected);
+}
 
-/** Every term with its place in the query. */
-export type Term = { readonly place: number } & (
-  | { readonly type: "text"; readonly text: string; readonly isQuoted: boolean }
-  | { readonly type: "regex"; readonly pattern: string }
-  | { readonly type: "glob"; readonly field: GlobField; readonly glob: string }
-  | {
-      readonly type: "choice";
-      readonly field: "role" | "is" | "dtype";
-      readonly values: readonly string[];
+/** A query, the place up to which it is read, and the start of the term that is being read. */
+export class Reader {
+  place = 0;
+  start = 0;
+
+  constructor(readonly text: string) {}
+
+  /** Reads what a pattern fits. */
+  take(pattern: RegExp | string): RegExpExecArray | null {
+    const sticky = new RegExp(pattern, "y");
+    sticky.lastIndex = this.place;
+    const found = sticky.exec(this.text);
+    this.place = found === null ? this.place : sticky.lastIndex;
+    return found;
+  }
+
+  /** Reads blanks; tells whether anything follows. */
+  hasMore(): boolean {
+    this.take(`[${BLANKS}]*`);
+    return this.place < this.text.length;
+  }
+
+  value(): string {
+    const start = this.place;
+    const { 0: written = "", groups: { quoted, closing } = {} } = this.take(VALUE) ?? {};
+    if (quoted === undefined) {
+      return written;
     }
-  | { readonly type: "shape"; readonly dimensions: readonly Dimension[] }
-  | {
-      readonly type: "amount";
-      readonly field: "size" | "params";
-      readonly comparison: Comparison;
-      readonly number: number;
-    }
-  | { readonly type: "near"; readonly glob: string; readonly steps: number }
-  | { readonly type: "not"; readonly term: Term }
-  | { readonly type: "chain"; readonly terms: readonly Term[] }
-  | { readonly type: "pasted"; readonly text: string }
-);
-export type TermOf<Type extends Term["type"]> = Extract<Term, { readonly type: Type }>;
-/** A size, any one dimension, or any number of them. */
-export type Dimension = number | "*" | "...";
-/** All of them hold. */
-export type Query = readonly Term[];
+    return closing === "" ? fail(start, 'a closing "') : quoted.replaceAll(/\\(["\\])/g, "$1");
+  }
+}
+
+/** A value that must not be empty. */
+export function filled(value: string, place: number): string {
+  return value === "" ? fail(place, "something to look for") : value;
+}

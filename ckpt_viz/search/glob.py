@@ -1,0 +1,62 @@
+"""Globs, matched in one pass over a text, whatever they are.
+
+All places in the glob that a text can have led to are the bits of one integer, so that there is
+nothing to go back to. A text can be given in parts: a path goes on where that of its parent ends.
+labextension/src/search/glob.ts is the same in the front end.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+class Glob:
+    """`*` is anything but the separator, `**` anything; `**` and a separator may be nothing."""
+
+    def __init__(self, glob: str, separator: str) -> None:
+        self._separator = separator
+        self._moves: dict[str, int] = {}  # by character, the places that it leads on from
+        self._anything = self._any_but_separator = 0  # places at which characters may stay
+        self._skips = self._skips_two = 0  # places that lead on by themselves
+        place = 1
+        gap = rf"(?:\*\*{re.escape(separator)})+" if separator else r"\*+"
+        for part in re.findall(rf"{gap}|\*+|.", glob, re.DOTALL):
+            if part.startswith("**") and separator and part.endswith(separator):
+                self._skips |= place
+                self._skips_two |= place
+                place <<= 1
+                self._anything |= place
+                part = separator
+            elif part == "*":
+                self._any_but_separator |= place
+                self._skips |= place
+            elif part.startswith("**"):
+                self._anything |= place
+                self._skips |= place
+            if not part.startswith("*"):
+                self._moves[part] = self._moves.get(part, 0) | place
+            place <<= 1
+        self._end = place
+        self.start = self._with_skips(1)
+
+    def run(self, state: int, text: str) -> int:
+        """Return the state that a text leads to."""
+        for character in text:
+            stays = self._anything
+            if character != self._separator:
+                stays |= self._any_but_separator
+            moved = (state & self._moves.get(character, 0)) << 1
+            state = self._with_skips(moved | (state & stays))
+        return state
+
+    def accepts(self, state: int) -> bool:
+        """Return whether what led to a state fits."""
+        return state & self._end != 0
+
+    def fits(self, text: str) -> bool:
+        """Return whether the glob fits the whole text."""
+        return self.accepts(self.run(self.start, text))
+
+    def _with_skips(self, state: int) -> int:
+        state |= (state & self._skips_two) << 2
+        return state | (state & self._skips) << 1
