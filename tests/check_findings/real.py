@@ -37,7 +37,7 @@ class Real:
     @property
     def saved(self) -> cv.ObjectGraph:
         assert self.check.saved is not None
-        return self.check.saved  # type: ignore[return-value]
+        return self.check.saved
 
     def now(self, obj: int) -> Any:
         return value_of(self.objects[obj])
