@@ -27,9 +27,12 @@ from tests.support.amounts import amount
 INPUTS = amount(200, 1500)
 _BY_HYPOTHESIS = amount(50, 500)  # slower to make, but what fails is made small
 
-pytestmark = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="limits processes by means of Linux"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not sys.platform.startswith("linux"), reason="limits processes by means of Linux"
+    ),
+]
 
 
 @pytest.fixture(scope="module")

@@ -29,9 +29,12 @@ from tests.support.graphs import graph
 from tests.support.oracle import raised_by
 from tests.support.saved_graphs import write_graph
 
-pytestmark = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="limits processes by means of Linux"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not sys.platform.startswith("linux"), reason="limits processes by means of Linux"
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +53,7 @@ def test_attack_is_answered_within_the_limits(name: str, worker: Worker, tmp_pat
 
 
 def test_limits_and_demands_are_real(worker: Worker, tmp_path: Path) -> None:
-    path, sandbox = of_shape("chain", LARGE, tmp_path), str(tmp_path)
+    path, sandbox = of_shape("chain", LARGE // 2, tmp_path), str(tmp_path)
     assert worker.open(path, sandbox, 0.05).finding == "took too long at: 'graph'"
     assert worker.open(path, sandbox, 20).megabytes > 50
     nowhere = worker.open(f"{sandbox}/no/such", f"{sandbox}/other").finding

@@ -12,6 +12,7 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz import CheckpointNotFoundError, FormatError, UnsupportedError
 from ckpt_viz.saved.locate import locate
+from tests.support.tables import floats, write_bundle
 
 BIG = 10
 
@@ -367,6 +368,22 @@ def test_thousands_of_checkpoints_beside_the_named_one_are_counted_and_not_all_l
         f"{tmp_path}/c-2999 has the highest number of 3000 with an index in {tmp_path}"
     )
     assert len(found.kept) <= 200 and not any(one.is_named for one in found.kept)
+
+
+@pytest.mark.parametrize(
+    ("are_named", "words"), [(True, "kept"), (False, "also there")], ids=["named", "not named"]
+)
+def test_of_many_checkpoints_a_tree_tells_the_latest(
+    are_named: bool, words: str, tmp_path: Path
+) -> None:
+    names = [f"c-{number}" for number in range(1, 31)]
+    _touch(tmp_path, *(f"{name}.index" for name in names))
+    write_bundle(tmp_path / "c-31", {"v": floats(1.0)})
+    _named(tmp_path, "c-31", *(names if are_named else ()), "c-31")
+    lines = str(cv.graph(tmp_path)).splitlines()
+    told = [line.split(words + ": ")[1].split(",")[0] for line in lines if words + ": " in line]
+    latest = [*names, "c-31"] if are_named else names
+    assert told == [f"{tmp_path}/{name}" for name in latest[-20:]]
 
 
 def test_checkpoint_of_version_1_beside_an_index_makes_no_sentence_false(tmp_path: Path) -> None:

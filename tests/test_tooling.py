@@ -13,7 +13,9 @@ from tests.support import frontend
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("tool", ["ruff check", "ruff format --check", "mypy"])
+@pytest.mark.parametrize(
+    "tool", ["ruff check", "ruff format --check", pytest.param("mypy", marks=pytest.mark.slow)]
+)
 def test_python(tool: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", *tool.split()],
@@ -25,6 +27,7 @@ def test_python(tool: str) -> None:
     _expect_success(done)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["typecheck", "lint", "test"])
 def test_typescript(script: str) -> None:
     _expect_success(frontend.run_script(script))

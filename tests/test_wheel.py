@@ -17,6 +17,8 @@ import ckpt_viz as cv
 from tests.support import live_objects
 from tests.support.once import make_once
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 
 

@@ -203,7 +203,7 @@ def block_past_the_file(directory: Path) -> str:
 @attack(r"FormatError: .*ckpt\.index: block at offset 0: overlaps the one before it")
 def one_block_again_and_again(directory: Path) -> str:
     block = _block({b"k%d" % n: b"" for n in range(50)})
-    return _index(directory, tables.table_of_blocks([block], [handle(0, len(block))] * MANY))
+    return _index(directory, tables.table_of_blocks([block], [handle(0, len(block))] * LARGE))
 
 
 @attack(r"FormatError: .*ckpt\.index: .*its keys have more than 16 times")
@@ -262,7 +262,7 @@ def two_billion_shards(directory: Path) -> str:
 
 @attack(r"graph of 20001 nodes, 20001 marked: the object graph is missing")
 def every_tensor_in_a_shard_of_its_own(directory: Path) -> str:
-    rows = {b"": header(MANY + 1), GRAPH.encode(): bundle_entry(STRING, size=1)}
+    rows = {b"": header(LARGE + 1), GRAPH.encode(): bundle_entry(STRING, size=1)}
     for n in range(20_000):
         rows[f"{n}/.ATTRIBUTES/{VALUE}".encode()] = bundle_entry(shard=n + 1)
     return tables.write_index(directory / "ckpt", sorted(rows.items()))
@@ -290,7 +290,7 @@ def shape_that_overflows(directory: Path) -> str:
 
 @attack(r"FormatError: .*ckpt\.index: entry .*has 100000 dimensions")
 def shape_of_too_many_dimensions(directory: Path) -> str:
-    return _entry(directory, bundle_entry(FLOAT32, shape(*[1] * MANY)))
+    return _entry(directory, bundle_entry(FLOAT32, shape(*[1] * LARGE)))
 
 
 @attack(r"FormatError: .*ckpt\.index: entry .*shape is")
@@ -363,7 +363,7 @@ def object_graph_of_floats(directory: Path) -> str:
 def long_name_with_many_slices(directory: Path) -> str:
     # Each slice has a key of its own, with the name in it: 2 bytes that stand for a million.
     name = b"w" * (1 << 20)
-    rows = [(b"", header()), (name, bundle_entry(slices=[b""] * MANY))]
+    rows = [(b"", header()), (name, bundle_entry(slices=[b""] * LARGE))]
     return tables.write_index(directory / "ckpt", rows)
 
 
@@ -558,7 +558,7 @@ def names_that_are_not_utf8(directory: Path) -> str:
 
 @attack(r"FormatError: .*are not a TrackableObjectGraph")
 def messages_nested_without_end(directory: Path) -> str:
-    groups = varint(15 << 3 | 3) * MANY
+    groups = varint(15 << 3 | 3) * LARGE
     return tables.write_bundle(directory / "ckpt", {GRAPH: string(groups)})
 
 
@@ -631,7 +631,7 @@ def _v1(directory: Path, contents: bytes, rows: Mapping[bytes, bytes] | None = N
 
 @attack(r"(UnsupportedError|FormatError): .*v1: .*slices")
 def v1_long_name_with_many_slices(directory: Path) -> str:
-    meta = tables.slice_meta(b"w" * (1 << 20), FLOAT32, b"", *[()] * MANY)
+    meta = tables.slice_meta(b"w" * (1 << 20), FLOAT32, b"", *[()] * LARGE)
     return _v1(directory, tables.contents(meta))
 
 
@@ -730,7 +730,7 @@ def _keras_metadata(*metadata: str) -> bytes:
     )
 
 
-_NESTED = '{"class_name": "A", "config": ' + '{"a":' * MANY + "1" + "}" * MANY + "}"
+_NESTED = '{"class_name": "A", "config": ' + '{"a":' * LARGE + "1" + "}" * LARGE + "}"
 _PARTS_OF_A_SAVED_MODEL: dict[str, tuple[str, bytes]] = {
     "json_nested_without_end": ("keras_metadata.pb", _keras_metadata(_NESTED)),
     # Read may be deeper than written: both have their own limit on nesting.
@@ -745,7 +745,7 @@ _PARTS_OF_A_SAVED_MODEL: dict[str, tuple[str, bytes]] = {
     ),
     "json_of_giant_numbers": (
         "keras_metadata.pb",
-        _keras_metadata('{"config": {"a": ' + "9" * MANY + "}}", '{"config": {"a": 1e999}}'),
+        _keras_metadata('{"config": {"a": ' + "9" * LARGE + "}}", '{"config": {"a": 1e999}}'),
     ),
     "json_of_other_kinds": (
         "keras_metadata.pb",
@@ -777,7 +777,7 @@ _METAS: dict[str, bytes] = {
     "meta_graph_of_bytes": b"\xff" * 1000,
     "meta_graph_of_many_fields": field(3, 0) * (1 << 20),
     "meta_graph_that_lists_one_variable_again_and_again": field(
-        4, field(1, b"variables") + field(2, field(2, field(1, _VARIABLE) * MANY))
+        4, field(1, b"variables") + field(2, field(2, field(1, _VARIABLE) * LARGE))
     ),
     "meta_graph_of_many_collections": b"".join(
         field(4, field(1, b"%d" % n) + field(2, field(1, field(1, b"dense/kernel:0"))))

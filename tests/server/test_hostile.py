@@ -15,9 +15,12 @@ from ckpt_viz.server.refusals import STATUS, Reason
 from tests.hostile.makers import ATTACKS
 from tests.server.conftest import Ask, Told
 
-pytestmark = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="some attacks are made by means of Linux"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not sys.platform.startswith("linux"), reason="some attacks are made by means of Linux"
+    ),
+]
 _SECONDS = 30.0  # on the clock, where other tests may run
 
 
