@@ -9,6 +9,7 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.errors import SourceError
+from tests.check_rows.contexts import skipping_slots
 from tests.support.laws import state_of
 from tests.support.oracle import raised_by
 from tests.support.programs import ckpt, var
@@ -109,7 +110,7 @@ def test_skipped_slots_are_not_missed(tmp_path: Path) -> None:
     optimizer = tf.compat.v1.train.MomentumOptimizer(0.1, 0.9)
     optimizer.apply_gradients([(tf.ones_like(variable), variable)])
     path = ckpt(v=variable, optimizer=optimizer).save(str(tmp_path / "ckpt"))
-    options = tf.train.CheckpointOptions(experimental_skip_slot_variables=True)
+    options = skipping_slots()
     target = ckpt(v=var([0.0, 0.0]), optimizer=optimizer)
     assert assert_agrees(target.restore(path, options=options)).consumed
 
