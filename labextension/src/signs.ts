@@ -67,14 +67,14 @@ export function besideWords(overlay: Overlay | null, id: number, isExpanded: boo
     return "";
   }
   const state = overlay.state(id);
-  return said(isQuiet(state) ? "" : STATE_SIGNS[state].word, belowWords(overlay, id)).join("  ");
+  return filled(isQuiet(state) ? "" : STATE_SIGNS[state].word, belowWords(overlay, id)).join("  ");
 }
 
 /** A node's mark in words, for a screen reader. */
 export function comparedWords(overlay: Overlay, id: number): readonly string[] {
   const state = overlay.state(id);
   const detail = sentenceText(overlay.detail(id) ?? "");
-  return said(
+  return filled(
     state === "plain" ? "" : STATE_SIGNS[state].word,
     detail.replaceAll("×", " by ").replaceAll(STATE_SIGNS.shape.glyph, "but"),
     partnerWords(overlay, id),
@@ -98,8 +98,8 @@ export function namesWords(
   const side = (words: string, name: string | null): string =>
     name === null || name === known ? "" : `${words} ${sentenceText(name)}`;
   return saved === live
-    ? said(side("", saved).trim())
-    : said(side(sides.saved, saved), side(sides.live, live));
+    ? filled(side("", saved).trim())
+    : filled(side(sides.saved, saved), side(sides.live, live));
 }
 
 export function problemsWord(overlay: Overlay, count: number): string {
@@ -121,21 +121,21 @@ export function problemHead(overlay: Overlay, problem: Problem): string {
   const kind = sentenceText(problem.kind).replaceAll("_", " ");
   return overlay.comparison === "diff" && problem.nodes.length > 0
     ? word
-    : said(word, kind).join(", ");
+    : filled(word, kind).join(", ");
 }
 
 /** What a problem is, and of what: value differs, (root).step. */
 export function problemTitle(overlay: Overlay, problem: Problem): string {
   const name = sentenceText(problem.live ?? problem.saved ?? "");
   const isSaid = sentenceText(problem.why).includes(name);
-  return said(problemHead(overlay, problem), isSaid ? "" : clipStart(name)).join(", ");
+  return filled(problemHead(overlay, problem), isSaid ? "" : clipStart(name)).join(", ");
 }
 
 /** A problem in one sentence: error, shape, (root).step: … */
 export function problemSentence(overlay: Overlay, index: number): string {
   const problem = overlay.problem(index);
   const title = `${problemTitle(overlay, problem)}:`;
-  return said(title, sentenceText(problem.why), sentenceText(problem.remedy ?? "")).join(" ");
+  return filled(title, sentenceText(problem.why), sentenceText(problem.remedy ?? "")).join(" ");
 }
 
 /** How many there are of each severity: 2 errors, 1 warning; in a diff none is worse. */
@@ -151,6 +151,6 @@ export function severityWords({ comparison, severities }: Overlay): string {
     .join(", ");
 }
 
-function said(...words: readonly string[]): readonly string[] {
+function filled(...words: readonly string[]): readonly string[] {
   return words.filter((word) => word !== "");
 }

@@ -1,13 +1,13 @@
-/** A question to the kernel, and what came of it. */
+/** A question to the kernel, and its answer. */
 
 import { useState } from "preact/hooks";
 import { whyWords } from "../text";
 
-/** `told` is the answer, `refused` why there is none; neither before it comes. */
+/** Has neither an answer nor a problem while it waits. */
 export interface Asked<T> {
   readonly isWaiting?: boolean;
-  readonly told?: T;
-  readonly refused?: string;
+  readonly answer?: T;
+  readonly problem?: string;
 }
 
 /** Null before the question is put. */
@@ -16,8 +16,8 @@ export function useAsked<T>(ask: () => Promise<T>): readonly [Asked<T> | null, (
   const put = () => {
     setAsked({ isWaiting: true });
     ask().then(
-      (told) => setAsked({ told }),
-      (error: unknown) => setAsked({ refused: whyWords(error) }),
+      (answer) => setAsked({ answer }),
+      (error: unknown) => setAsked({ problem: whyWords(error) }),
     );
   };
   return [asked, put];

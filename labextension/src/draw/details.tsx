@@ -150,12 +150,12 @@ function Accessor({ id, kernel }: { readonly id: number; readonly kernel: Kernel
   const [asked, ask] = useAsked(() => kernel.accessor(id));
   return (
     <p aria-live="polite">
-      {asked?.told !== undefined ? (
+      {asked?.answer !== undefined ? (
         <>
-          <code>{visible(asked.told)}</code> <Copy what={WORDS.expression} text={asked.told} />
+          <code>{visible(asked.answer)}</code> <Copy what={WORDS.expression} text={asked.answer} />
         </>
-      ) : asked?.refused !== undefined ? (
-        <span class="ckv-error">{visible(asked.refused)}</span>
+      ) : asked?.problem !== undefined ? (
+        <span class="ckv-error">{visible(asked.problem)}</span>
       ) : (
         <button type="button" class="ckv-jump" onClick={ask}>
           {WORDS.accessor}

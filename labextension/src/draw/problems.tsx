@@ -35,7 +35,7 @@ export function ProblemsOf({ graph, id, dispatch }: ProblemsOfProps) {
   return (
     <>
       {problems.slice(0, MAX_OF_NODE).map((index) => (
-        <Told
+        <ProblemText
           key={index}
           graph={graph}
           problem={overlay.problem(index)}
@@ -104,7 +104,7 @@ interface ProblemItemProps extends ProblemListProps {
 function ProblemItem({ state, overlay, index, dispatch }: ProblemItemProps) {
   const problem = overlay.problem(index);
   if (index === state.problem) {
-    return <Told graph={state.graph} problem={problem} at={null} dispatch={dispatch} />;
+    return <ProblemText graph={state.graph} problem={problem} at={null} dispatch={dispatch} />;
   }
   return (
     <button
@@ -118,7 +118,7 @@ function ProblemItem({ state, overlay, index, dispatch }: ProblemItemProps) {
   );
 }
 
-interface ToldProps {
+interface ProblemTextProps {
   readonly graph: Graph;
   readonly problem: Problem;
   /** The node whose details these are. */
@@ -127,7 +127,7 @@ interface ToldProps {
 }
 
 /** One problem with everything that is known of it. */
-function Told({ graph, problem, at, dispatch }: ToldProps) {
+function ProblemText({ graph, problem, at, dispatch }: ProblemTextProps) {
   const { overlay } = graph;
   if (overlay === null) {
     return null;
@@ -136,7 +136,7 @@ function Told({ graph, problem, at, dispatch }: ToldProps) {
   const known = at === null ? null : graph.name(at);
   const names = namesWords(overlay, problem, known);
   return (
-    <div class="ckv-told">
+    <div class="ckv-problem-text">
       <p>
         <SignIcon sign={problemSign(overlay, problem)} /> <b>{problemHead(overlay, problem)}:</b>{" "}
         {names.length === 0 ? sentenceText(problem.why) : ""}

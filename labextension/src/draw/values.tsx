@@ -29,10 +29,10 @@ export function Values({ graph, id, kernel }: ValuesProps) {
   }
   return (
     <div class="ckv-values" aria-live="polite">
-      {asked?.told?.map((value, i) => (
+      {asked?.answer?.map((value, i) => (
         <OneValue key={i} value={value} />
       ))}
-      {asked?.refused === undefined ? null : <p class="ckv-error">{visible(asked.refused)}</p>}
+      {asked?.problem === undefined ? null : <p class="ckv-error">{visible(asked.problem)}</p>}
       {asked?.isWaiting === true ? <p class="ckv-faint">{WORDS.asking}</p> : null}
       <button type="button" class="ckv-jump" onClick={ask} disabled={asked?.isWaiting}>
         {asked === null ? WORDS.showValues : WORDS.showAgain}

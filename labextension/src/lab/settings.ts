@@ -13,7 +13,10 @@ export async function followSettings(
   try {
     settings = await registry.load(pluginId);
   } catch (reason) {
-    console.warn(`ckpt-viz: explorers look as they do without settings of ${pluginId}.`, reason);
+    console.warn(
+      `ckpt-viz: cannot read the settings of ${pluginId}; explorers use the defaults.`,
+      reason,
+    );
     return;
   }
   const set = () => {

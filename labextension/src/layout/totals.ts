@@ -14,20 +14,20 @@ export interface Size {
   readonly withSlots: number | null;
 }
 
-const known = new WeakMap<Graph, Float64Array>();
+interface Totals {
+  readonly all: Float64Array;
+  /** What of it is that of the node's own slot variables. */
+  readonly ofSlots: Float64Array;
+}
+
+const known = new WeakMap<Graph, Totals>();
 
 export function sizeOf(graph: Graph, id: number): Size {
   const totals = known.get(graph) ?? totalBytes(graph);
   known.set(graph, totals);
   const own = ownBytes(graph, id);
-  const total = totals[id] ?? 0;
-  let ofSlots = 0;
-  for (const child of graph.treeChildren(id)) {
-    if (graph.slot(child)?.variable === id) {
-      ofSlots += totals[child] ?? 0;
-    }
-  }
-  return { own, all: total - ofSlots || own, withSlots: total || own };
+  const all = totals.all[id] ?? 0;
+  return { own, all: all - (totals.ofSlots[id] ?? 0) || own, withSlots: all || own };
 }
 
 function ownBytes(graph: Graph, id: number): number | null {
@@ -35,7 +35,7 @@ function ownBytes(graph: Graph, id: number): number | null {
   return bytes.length === 0 ? null : bytes.reduce((sum, one) => sum + one);
 }
 
-function totalBytes(graph: Graph): Float64Array {
+function totalBytes(graph: Graph): Totals {
   const order: number[] = [];
   const stack = [ROOT];
   for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
@@ -44,13 +44,17 @@ function totalBytes(graph: Graph): Float64Array {
       stack.push(child);
     }
   }
-  const totals = new Float64Array(graph.size);
+  const all = new Float64Array(graph.size);
+  const ofSlots = new Float64Array(graph.size);
   for (const id of order.reverse()) {
-    totals[id] = (totals[id] ?? 0) + (ownBytes(graph, id) ?? 0);
+    all[id] = (all[id] ?? 0) + (ownBytes(graph, id) ?? 0);
     const above = graph.treeParent(id);
     if (above !== null) {
-      totals[above] = (totals[above] ?? 0) + (totals[id] ?? 0);
+      all[above] = (all[above] ?? 0) + (all[id] ?? 0);
+      if (graph.slot(id)?.variable === above) {
+        ofSlots[above] = (ofSlots[above] ?? 0) + (all[id] ?? 0);
+      }
     }
   }
-  return totals;
+  return { all, ofSlots };
 }

@@ -114,7 +114,7 @@ export class LivePanel extends Widget {
     } else if (listed.objects.length === 0) {
       said.push(
         trans.__(
-          "No variable of the kernel is a checkpoint, model, module, optimizer or manager; objects appear here when a cell has made them.",
+          "No variable of the kernel is a checkpoint, model, module, optimizer or manager; objects appear here once a cell creates them.",
         ),
       );
     } else if (listed.ckpt_viz === null) {
@@ -129,7 +129,7 @@ export class LivePanel extends Widget {
       said.push(trans.__("%1 more are not listed.", listed.left_off));
     }
     if (listed.unread > 0) {
-      said.push(trans.__("%1 names were not looked at: the kernel has too many.", listed.unread));
+      said.push(trans.__("%1 names were skipped: the kernel has too many.", listed.unread));
     }
     return said;
   }
@@ -157,7 +157,7 @@ function Item({ one: { name, kind, type }, actions, trans }: ItemProps) {
         <button
           type="button"
           title={trans.__(
-            "Check what restoring a checkpoint into %1 would do; one can also be dropped here",
+            "Check what restoring a checkpoint into %1 would do. You can also drop a checkpoint here",
             name,
           )}
           onClick={() => actions.check(name)}

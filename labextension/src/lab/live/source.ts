@@ -186,7 +186,7 @@ export class LiveSource implements Source {
     if (error.type === "NameError") {
       return new Error(
         this.#trans.__(
-          "The kernel has no variable %1: run the cell that makes it, and try again.",
+          "The kernel has no variable %1: run the cell that creates it, and try again.",
           this.#place.name,
         ),
       );

@@ -96,12 +96,12 @@ export class Tabs {
   ): DocumentRegistry.IToolbarItem[] {
     const refresh = new ToolbarButton({
       icon: refreshIcon,
-      tooltip: this.trans.__("Read again what is shown"),
+      tooltip: this.trans.__("Read the source again"),
       onClick: () => void panel.refresh(),
     });
     const compare = new ToolbarButton({
       label: compareWords,
-      tooltip: this.trans.__("Pick a checkpoint; one can also be dropped here"),
+      tooltip: this.trans.__("Choose a checkpoint, or drop one here"),
       onClick: () =>
         void this.pick(compareWords, directory()).then((path) => {
           if (path !== null) {
