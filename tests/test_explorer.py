@@ -108,6 +108,12 @@ def test_explorer_is_saved_as_it_is(tmp_path: Path) -> None:
         explorer.save_html(tmp_path)
 
 
+def test_the_kernel_says_which_query_it_has() -> None:
+    explorer = cv.show(keras3_adam())
+    explorer.query = "layer"
+    assert explorer._answer({"ask": "query"}) == ({"text": "layer"}, [])
+
+
 def test_graphviz_is_sent_only_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     explorer = cv.show(keras3_adam())
     assert "hpcc-js" not in json.dumps(explorer.get_state(), default=str)

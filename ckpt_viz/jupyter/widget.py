@@ -80,8 +80,8 @@ class Explorer(SharingWidget):
         It is what the search box finds; the box itself shows `query`.
 
         Args:
-            query: Words, fields (`role:slot is:shape size>1MB`), a regular expression between
-                slashes; or a text of TensorFlow that names nodes. docs/search.md has it all. An
+            query: Words, fields (`role:slot is:shape size>1MB`), a regular expression of Python
+                between slashes; or a text of TensorFlow that names nodes. docs/search.md has it all. An
                 empty query finds nothing.
 
         Raises:
@@ -119,6 +119,9 @@ class Explorer(SharingWidget):
                 return super()._answer(question)
             case {"ask": "graphviz"}:
                 return _graphviz()
+            case {"ask": "query"}:
+                # A view runs its first query only if it is this one, and not from a file.
+                return {"text": self.query}, []
         return answer(self._shown, question, self._traits_of_a_file())
 
     def _traits_of_a_file(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import type { Graph } from "./graph";
 import { compared, fullTree, loadGraph, treeGraph } from "./graphs.test-data";
 import { ancestors } from "./layout/shown";
 import type { Widths } from "./layout/tidy";
+import { WAITING } from "./search/found";
 import {
   type Action,
   firstProblemNode,
@@ -503,6 +504,20 @@ describe("a search", () => {
     };
     expect(rowIds(play(fresh(lists), filter, search("role:book")))).toEqual([0, 1]);
     expect(rowIds(play(fresh(lists), filter, search("name:edge*3")))).toEqual([0, 1, 3]);
+  });
+
+  it("waits for Enter if a file has brought it, in another graph, too", () => {
+    const brought = play(fresh(tree), filter, { type: "bringQuery", query: "name:edge*3" });
+    const loaded = play(brought, { type: "load", graph: fullTree(4, 1) }, filter, next);
+    for (const { found, query, selected } of [brought, loaded]) {
+      expect([query, selected, found]).toEqual(["name:edge*3", null, WAITING]);
+    }
+    expect(rowIds(brought)).toEqual(rowIds(fresh(tree)));
+    expect(play(loaded, search("name:edge*3")).found.matches).toEqual([3]);
+    expect(play(loaded, search("name:edge*2")).found.matches).toEqual([2]);
+    const same: Action = { type: "bringQuery", query: "name:edge*3" };
+    expect(play(loaded, search("name:edge*3"), same).found.matches).toEqual([3]);
+    expect(play(fresh(tree), { type: "bringQuery", query: " " }).found.isWaiting).toBe(false);
   });
 
   it("is made anew in another graph", () => {

@@ -13,7 +13,7 @@ import {
 import { ancestors, isBookkeeping, type ShownTree, shownTree } from "./layout/shown";
 import { type Layout, PITCH, tidyTree, type Widths } from "./layout/tidy";
 import { isQuiet, nextProblem, QUIET } from "./overlay";
-import { type Found, NOTHING_FOUND, nextMatch, searched } from "./search/found";
+import { type Found, NOTHING_FOUND, nextMatch, searched, WAITING } from "./search/found";
 import type { Picture } from "./textbook/picture";
 
 /** Which part of the drawing is in sight: a point (x, y) of it stands at x * scale + this.x. */
@@ -85,6 +85,7 @@ export type Action =
   | { readonly type: "showState"; readonly state: NodeState; readonly shows: boolean }
   | { readonly type: "showOnlyProblems"; readonly only: boolean }
   | { readonly type: "search"; readonly query: string }
+  | { readonly type: "bringQuery"; readonly query: string }
   | { readonly type: "setMode"; readonly mode: Mode }
   | { readonly type: "stepMatch"; readonly by: 1 | -1 }
   | { readonly type: "setExpanded"; readonly expanded: readonly number[] | null }
@@ -178,6 +179,8 @@ export function reduce(state: State, action: Action): State {
       return narrowed(state, { hidden: action.only ? QUIET : NOTHING });
     case "search":
       return search(state, action.query);
+    case "bringQuery":
+      return bringQuery(state, action.query);
     case "setMode":
       return action.mode === state.mode ? state : withSearch(state, { mode: action.mode });
     case "stepMatch":
@@ -224,7 +227,7 @@ export function isNode({ graph }: Pick<State, "graph">, id: number): boolean {
  */
 function load(state: State, graph: Graph): State {
   const placed = placesIn(state.graph, graph);
-  const found = state.query === "" ? NOTHING_FOUND : searched(graph, state.query);
+  const found = state.found.isWaiting ? WAITING : searched(graph, state.query);
   const { isDefaultExpansion, mode, showsBookkeeping } = state;
   // Where there is no problem any more all is shown, instead of nothing.
   const isSolved = showsOnlyProblems(state) && !hasDifferences(graph);
@@ -371,9 +374,15 @@ export function showsOnlyProblems({ graph, hidden }: State): boolean {
 }
 
 function search(state: State, query: string): State {
-  return query === state.query
+  return query === state.query && !state.found.isWaiting
     ? state
     : withSearch(state, { query, found: searched(state.graph, query) });
+}
+
+/** Shows the query that a file has brought, to be run when a person asks for it. */
+function bringQuery(state: State, query: string): State {
+  const found = query.trim() === "" ? NOTHING_FOUND : WAITING;
+  return query === state.query ? state : withSearch(state, { query, found });
 }
 
 /** Marks what is found, or shows it alone. */

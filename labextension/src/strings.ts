@@ -54,6 +54,7 @@ export const below = "Below";
 export const search = "Search (/)";
 export const searchHint =
   "name, role:slot, size>1MB, is:shared, /regex/, or an error text of TensorFlow";
+export const waitingQuery = "Press Enter to search";
 export const nextMatch = "Next match (n, in the box Enter)";
 export const previousMatch = "Previous match (N, in the box Shift+Enter)";
 export const filter = "filter";

@@ -48,6 +48,8 @@ export interface ViewState {
   readonly mode: Mode;
 }
 
+type HostState = Partial<ViewState & { readonly broughtQuery: string }>;
+
 export interface ViewHost {
   /** Called when what a person did changed the state; not for the host's own changes. */
   onChange?(state: ViewState): void;
@@ -62,7 +64,8 @@ export interface ViewHost {
 export interface View {
   /** Shows a payload; says so in the view where it cannot be read, keeping what was shown. */
   setPayload(bytes: Uint8Array | Promise<Uint8Array>): Promise<void>;
-  setState(state: Partial<ViewState>): void;
+  /** A `broughtQuery` is one that came with a file: it is shown, and runs when a person asks. */
+  setState(state: HostState): void;
   /** Does what a command of the table stands for, as its key would. */
   run(deed: Deed): void;
   dispose(): void;
@@ -89,7 +92,7 @@ class MountedView implements View {
   #state: State | null = null;
   #problem: string | null = null;
   /** What the host has asked for while there was nothing to ask it of. */
-  #wanted: Partial<ViewState> = {};
+  #wanted: HostState = {};
   #payloads = 0;
   #reading = 0;
 
@@ -133,7 +136,7 @@ class MountedView implements View {
     }
   }
 
-  setState(change: Partial<ViewState>): void {
+  setState(change: HostState): void {
     this.#wanted = { ...this.#wanted, ...change };
     this.#setWanted();
   }
@@ -204,10 +207,13 @@ class MountedView implements View {
   }
 
   #setAll(): void {
-    const { expanded, mode, query, selected } = this.#wanted;
+    const { broughtQuery, expanded, mode, query, selected } = this.#wanted;
     this.#wanted = {};
     if (mode !== undefined) {
       this.#update({ type: "setMode", mode });
+    }
+    if (broughtQuery !== undefined) {
+      this.#update({ type: "bringQuery", query: broughtQuery });
     }
     if (query !== undefined) {
       this.#update({ type: "search", query });

@@ -18,7 +18,7 @@ interface Traits extends Sharing {
 }
 
 const PAYLOAD = "change:_payload change:_shared_payload";
-const FOLLOWED = "change:selected change:expanded change:query change:mode";
+const FOLLOWED = "change:selected change:expanded change:mode";
 
 type Props = Pick<RenderProps<Traits>, "model" | "el">;
 
@@ -37,20 +37,31 @@ function render({ model, el }: Props): () => void {
     },
   });
   const showPayload = () => void view.setPayload(payload(model, el));
+  // The first query may be that of a saved notebook or page; what changes later is somebody's own.
+  let isOwnQuery = false;
   const showState = () =>
     view.setState({
       selected: model.get("selected"),
       expanded: model.get("expanded"),
-      query: model.get("query"),
+      [isOwnQuery ? "query" : "broughtQuery"]: model.get("query"),
       mode: model.get("mode"),
     });
+  const ownQuery = () => {
+    isOwnQuery = true;
+    showState();
+  };
   model.on(PAYLOAD, showPayload);
+  model.on("change:query", ownQuery);
   model.on(FOLLOWED, showState);
   showPayload();
   showState();
+  if (!isAlone && model.get("query") !== "") {
+    void isSetInKernel(model).then((is) => is && ownQuery());
+  }
   return () => {
     model.off(PAYLOAD, showPayload);
     model.off(FOLLOWED, showState);
+    model.off("change:query", ownQuery);
     view.dispose();
   };
 }
@@ -66,6 +77,16 @@ function asking(model: AnyModel): Ask {
       throw new Error(WORDS.noAnswer, { cause: error });
     }
   };
+}
+
+/** Whether a kernel runs that has the same query: there somebody has set it. */
+async function isSetInKernel(model: AnyModel<Traits>): Promise<boolean> {
+  try {
+    const [{ text }] = await asking(model)({ ask: "query" });
+    return text === model.get("query");
+  } catch {
+    return false;
+  }
 }
 
 /** Graphviz is too large to be sent with every widget: the kernel has it for those who ask. */

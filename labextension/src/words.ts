@@ -194,7 +194,11 @@ export function edgeText(graph: Graph, id: number): string {
 }
 
 /** How many nodes a search finds, and which of them is selected: 3 of 12; "" without a query. */
-export function matchWords({ kept, matches, mistake }: Found, selected: number | null): string {
+export function matchWords(found: Found, selected: number | null): string {
+  const { isWaiting, kept, matches, mistake } = found;
+  if (isWaiting) {
+    return WORDS.waitingQuery;
+  }
   if (kept === null) {
     return mistake === null ? "" : mistakeWords(mistake);
   }

@@ -14,8 +14,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from ckpt_viz.render import payload
 from ckpt_viz.render.html import to_html
 from ckpt_viz.render.writing import write_text
-from tests.support.graphs import keras3_adam, named
+from tests.support.graphs import graph, keras3_adam, named
 from tests.support.payload_fixtures import HOSTILE, overlays
+from tests.ui.pages import ANSWERING
 
 pytestmark = pytest.mark.usefixtures("front_end")
 
@@ -162,3 +163,60 @@ def test_damaged_payloads_show_a_graph_or_a_sentence_and_nothing_else_happens(
     addresses = {opened.address, *(frame.url for frame in opened.page.frames)}
     assert set(opened.requests) == addresses
     context.close()
+
+
+_MOUNT = "explorer.render({ model,"
+_NO_ANSWER = "{ ...model, send() {} }"  # a saved notebook: its kernel does not know the explorer
+
+
+def _with_model(html: str, model: str) -> str:
+    """Return the page with another model, which its policy on scripts would forbid."""
+    assert html.count(_MOUNT) == 1
+    return html.replace(_MOUNT, f"{ANSWERING}explorer.render({{ model: {model},")
+
+
+@pytest.fixture
+def lax(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(offline=True, bypass_csp=True)
+    yield context
+    context.close()
+
+
+@pytest.mark.parametrize(
+    "model", ["model", _NO_ANSWER, "answering(model, { text: 'another query' }, [])"]
+)
+def test_the_query_of_a_file_is_shown_and_waits_for_enter(
+    lax: BrowserContext, tmp_path: Path, model: str
+) -> None:
+    query = "/(a+)+$/"
+    html = to_html(graph({0: {"a" * 1000 + "!": 1, "b": 2}}), state={"query": query})
+    page = _Opened(lax, tmp_path / "a.html", _with_model(html, model)).page
+    box, said = page.get_by_role("searchbox"), page.locator(".ckv-matches")
+    expect(box).to_have_value(query)
+    expect(said).to_have_text("Press Enter to search")
+    expect(page.get_by_role("status")).to_contain_text("Press Enter to search")
+    page.get_by_role("button", name="filter", exact=True).click()
+    box.press("Escape")
+    row = page.get_by_role("row", name="b", exact=True).last
+    row.click()
+    expect(row).to_have_attribute("aria-selected", "true")
+    expect(box).to_have_value(query)
+    expect(said).to_have_text("Press Enter to search")
+    box.fill("b")
+    box.press("Enter")
+    expect(said).to_have_text("1 of 1")
+
+
+def test_a_query_that_the_kernel_has_is_run_at_once(lax: BrowserContext, tmp_path: Path) -> None:
+    html = to_html(keras3_adam(), state={"query": "/bias$/"})
+    html = _with_model(html, "answering(model, { text: '/bias$/' }, [])")
+    opened = _Opened(lax, tmp_path / "a.html", html)
+    expect(opened.page.locator(".ckv-matches")).to_have_text("1 match")
+
+
+def test_enter_runs_the_query_of_a_file(lax: BrowserContext, tmp_path: Path) -> None:
+    html = to_html(keras3_adam(), state={"query": "bias", "mode": "filter"})
+    page = _Opened(lax, tmp_path / "a.html", html).page
+    page.get_by_role("searchbox").press("Enter")
+    expect(page.locator(".ckv-matches")).to_have_text("1 of 1")
+    expect(page.get_by_role("row", name="optimizer")).to_have_count(0)

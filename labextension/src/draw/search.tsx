@@ -43,7 +43,9 @@ export function SearchBox({ state, id, dispatch }: SearchProps) {
       searchNow();
       dispatch({ type: "stepMatch", by: event.shiftKey ? -1 : 1 });
     } else if (event.key === "Escape") {
-      searchNow();
+      if (pause.current !== undefined) {
+        searchNow(); // what is not typed, but came with a file, waits for Enter
+      }
       box.current?.closest(".ckpt-viz")?.querySelector<HTMLElement>("[role=treegrid]")?.focus();
     } else {
       return;

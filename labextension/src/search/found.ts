@@ -13,6 +13,8 @@ export interface Found {
   readonly kept: Uint8Array | null;
   /** What is wrong with the query. */
   readonly mistake: Mistake | null;
+  /** The query came with a file, and a person has not asked for it yet. */
+  readonly isWaiting: boolean;
 }
 
 export const NOTHING_FOUND: Found = {
@@ -20,7 +22,11 @@ export const NOTHING_FOUND: Found = {
   isMatch: new Uint8Array(),
   kept: null,
   mistake: null,
+  isWaiting: false,
 };
+
+/** A file's query is not run at once: a regular expression could stop the page. */
+export const WAITING: Found = { ...NOTHING_FOUND, isWaiting: true };
 
 export function searched(graph: Graph, query: string): Found {
   const matches = find(graph, query);
@@ -38,7 +44,7 @@ export function searched(graph: Graph, query: string): Found {
       kept[id] = 1;
     }
   }
-  return { matches, isMatch, kept, mistake: null };
+  return { ...NOTHING_FOUND, matches, isMatch, kept };
 }
 
 /** Whether a node is not found itself, but something below it is. */
