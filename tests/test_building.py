@@ -193,4 +193,4 @@ def test_the_class_in_a_saved_model_tells_that_a_layer_had_no_weights(tmp_path: 
     live = ckpt(model(layers.BatchNormalization(), layers.PReLU()))
     (finding,) = (found for found in cv.check(live, path).findings if found.saved)
     assert finding.kind is Kind.UNMATCHED
-    assert finding.why.endswith("what was saved in its place has no values.")
+    assert finding.why.endswith("what was saved in its place has no weights.")

@@ -178,7 +178,7 @@ def tensorflow_43554_fine_tuning_without_the_box_predictor(at: Path) -> Any:
     return path, lambda: ckpt(model=detector())
 
 
-@thread(Kind.SAVE_COUNTER, Severity.FAIL, "written by write()")
+@thread(Kind.SAVE_COUNTER, Severity.FAIL, "write() stored no save_counter")
 def keras_weights_of_save_weights_restored_by_a_checkpoint(at: Path) -> Any:
     model = called(keras_2_sequential(4))
     model.save_weights(str(at / "weights"), save_format="tf")
@@ -262,7 +262,7 @@ def trained_under(policy: str) -> Any:
     return ckpt(model=model, optimizer=model.optimizer)
 
 
-@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "(root).optimizer.inner_optimizer of the program", "22")
+@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "fits (root).optimizer.inner_optimizer", "22")
 def policy_has_become_mixed_float16(at: Path) -> Any:
     path = save_any(at, differently(trained_under("float32")))
     return path, lambda: trained_under("mixed_float16")
@@ -303,7 +303,7 @@ def test_call_for_a_wrapped_optimizer_restores_all_of_the_model(
 # --- indices that shift
 
 
-@thread(Kind.INDEX_SHIFTED, Severity.FAIL, "(root).model", "from layer_with_weights-1 on")
+@thread(Kind.INDEX_SHIFTED, Severity.FAIL, "(root).model", "From layer_with_weights-1 on")
 def retinaface_44_incompatible_tensor_of_layer_with_weights(at: Path) -> Any:
     layers = keras_2().layers
 
@@ -314,7 +314,7 @@ def retinaface_44_incompatible_tensor_of_layer_with_weights(at: Path) -> Any:
     return saved(at, model=keras_2_sequential(4, 5, 2)), live
 
 
-@thread(Kind.INDEX_SHIFTED, Severity.FAIL, "(root).optimizer._variables", "a learning rate stands")
+@thread(Kind.INDEX_SHIFTED, Severity.FAIL, "(root).optimizer._variables", "(a learning rate)")
 def keras_19492_learning_rate_has_become_a_schedule(at: Path) -> Any:
     def loop(rate: Any) -> Any:
         model = keras_3_sequential(4)
@@ -337,7 +337,7 @@ def tensorflow_33969_head_with_another_number_of_classes(at: Path) -> Any:
 # --- optimizers
 
 
-@thread(Kind.OPTIMIZER_GENERATION, Severity.ERROR, "a legacy Keras optimizer", "Keras 2.11+")
+@thread(Kind.OPTIMIZER_GENERATION, Severity.ERROR, "(legacy Keras)", "(Keras 2.11+)")
 def segmenteverygrain_5_legacy_optimizer_into_a_new_one(at: Path) -> Any:
     def loop(optimizer: Callable[..., Any]) -> Any:
         model = called(keras_2_sequential(4, 2))
@@ -346,12 +346,12 @@ def segmenteverygrain_5_legacy_optimizer_into_a_new_one(at: Path) -> Any:
     return save_any(at, loop(legacy_adam)), lambda: loop(keras_2_adam)
 
 
-@thread(Kind.OPTIMIZER_GENERATION, Severity.FAIL, "a TensorFlow 1 optimizer", "a legacy Keras")
+@thread(Kind.OPTIMIZER_GENERATION, Severity.FAIL, "(TensorFlow 1)", "(legacy Keras)")
 def tensorflow_26349_optimizer_of_tensorflow_1(at: Path) -> Any:
     return save_any(at, with_adam(v1_adam)), lambda: with_adam(legacy_adam)
 
 
-@thread(Kind.OVERWRITTEN, Severity.INFO, "learning_rate is 1e-05; the restore sets it to 0.001")
+@thread(Kind.OVERWRITTEN, Severity.INFO, "learning_rate from 1e-05 to the saved 0.001")
 def tensorflow_33842_learning_rate_restored_though_recompiled(at: Path) -> Any:
     def model(rate: float) -> Any:
         made = called(keras_2_sequential(4))
@@ -406,7 +406,7 @@ def keras_18398_layers_in_a_list_are_not_saved(at: Path) -> Any:
     return saved(at, model=called(Net())), lambda: ckpt(model=called(Net()))
 
 
-@thread(Kind.NOT_TRACKED, Severity.WARNING, "(root).optimizer", "does not follow")
+@thread(Kind.NOT_TRACKED, Severity.WARNING, "(root).optimizer", "does not track")
 def addons_1911_wrapper_loses_the_state_of_the_inner_optimizer(at: Path) -> Any:
     base: Any = keras_2().optimizers.Optimizer
 
@@ -449,7 +449,7 @@ def tensorflow_deep_learning_523_a_table_was_not_bound(at: Path) -> Any:
 # --- paths and files
 
 
-@thread(Kind.WRONG_PATH, Severity.ERROR, "is no checkpoint's prefix")
+@thread(Kind.WRONG_PATH, Severity.ERROR, "is not a checkpoint's prefix")
 def models_8892_path_is_a_directory(at: Path) -> Any:
     saved(at, v=var())
     return str(at), lambda: ckpt(v=var())

@@ -81,8 +81,8 @@ class Explorer(SharingWidget):
 
         Args:
             query: Words, fields (`role:slot is:shape size>1MB`), a regular expression of Python
-                between slashes; or a text of TensorFlow that names nodes. docs/search.md has it all. An
-                empty query finds nothing.
+                between slashes; or a text of TensorFlow that names nodes. docs/search.md has
+                it all. An empty query finds nothing.
 
         Raises:
             QueryError: The query cannot be read or answered; a CkptVizError with its `place`.

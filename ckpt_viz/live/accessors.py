@@ -21,7 +21,7 @@ def accessor(graph: Graph, node_id: int, source: Any, name: str) -> str:
     """Return an expression that evaluates to the object of a node.
 
     Follows the node's path in the outline; each step is the first way that leads to the very
-    object: an attribute, an item, and at last TensorFlow's own list of children. `name` stands
+    object: an attribute, an item, and at last TensorFlow's own list of children. `name` means
     for the source. Raises SourceError where an object on the way is gone.
     """
     slot = graph.nodes[node_id].slot
@@ -111,7 +111,7 @@ def _edge_to(graph: Graph, node_id: int) -> tuple[int, str]:
     real = graph.edges_to[node_id]
     if place in real:
         return place
-    # An inferred slot stands below its variable, where no edge leads to it. Its own list in
+    # An inferred slot is below its variable, where no edge leads to it. Its own list in
     # the optimizer says more than the list of all the optimizer's variables.
     own_lists = [edge for edge in real if graph.tree.labels[edge[0]] != "_variables"]
     return (own_lists or real)[0]

@@ -30,7 +30,7 @@ class NewVariable(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """What will stand below an object once it is built, by local name.
+    """What an object will hold once it is built, by local name.
 
     `parts` are other objects, or the plans of such as do not exist yet. Of the names that `owns`
     matches it will have no others.
@@ -52,7 +52,7 @@ class Plan:
 
 
 def plan_of(obj: object) -> Plan | None:
-    """Return what will stand below a layer of one of Keras' own classes; None if unknown."""
+    """Return what a layer of one of Keras' own classes will hold; None if unknown."""
     if isinstance(obj, Plan):
         return obj
     own = instance_dict(obj)

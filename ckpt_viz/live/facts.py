@@ -37,12 +37,15 @@ _COUNTS = ("token_counts", "token_document_counts", "num_documents")
 
 
 class Generation(str, Enum):
-    """How an optimizer keeps its state, in words."""
+    """How an optimizer keeps its state: as those of one API do.
 
-    TENSORFLOW_1 = "a TensorFlow 1 optimizer, with slot variables"
-    LEGACY = "a legacy Keras optimizer, with slot variables"
-    KERAS_2 = "a Keras 2.11+ optimizer, with lists of variables"
-    KERAS_3 = "a Keras 3 optimizer, with lists of variables"
+    TensorFlow 1 and legacy Keras declare slot variables, the others keep lists of variables.
+    """
+
+    TENSORFLOW_1 = "TensorFlow 1"
+    LEGACY = "legacy Keras"
+    KERAS_2 = "Keras 2.11+"
+    KERAS_3 = "Keras 3"
 
 
 def generation(obj: object) -> Generation | None:

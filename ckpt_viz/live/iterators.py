@@ -103,7 +103,7 @@ def pipelines(state: bytes) -> frozenset[Pipeline]:
 def keys_by_stage(state: bytes) -> dict[Pipeline, frozenset[str]]:
     """Return what each stage of a pipeline has written of itself; nothing of one that wrote none.
 
-    Of a stage with several inputs, `[1]` stands for one that has written something.
+    Of a stage with several inputs, `[1]` marks one that has written something.
 
     >>> keys_by_stage(b"Iterator::Root::Zip[1]::Range@@next")
     {('Zip',): frozenset({'[1]'}), ('Zip', 'Range'): frozenset({'next'})}

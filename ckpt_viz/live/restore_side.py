@@ -12,14 +12,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ckpt_viz.formats.slices import parse_slice_spec
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
-from ckpt_viz.live.iterators import Reading, is_iterator, refused_state
-from ckpt_viz.live.tables import table_of
+from ckpt_viz.live.gathering import (
+    gathered_by_attributes,
+    gathered_by_saveables,
+    kind_of_variable,
+    variable_reads,
+)
+from ckpt_viz.live.iterators import Reading
+from ckpt_viz.live.restore_failures import (
+    failure_of,
+    optimizer_too_new,
+    refusal_of_dtype,
+    refuse_another_scope,
+)
 from ckpt_viz.live.walk import Walk
-from ckpt_viz.matching.engine import fits
 from ckpt_viz.matching.name_based_restore import Named, NamedRead
+from ckpt_viz.matching.read_failures import fits
 from ckpt_viz.matching.trace import (
     NOTHING,
     Cause,
@@ -32,7 +42,6 @@ from ckpt_viz.matching.trace import (
     SlotAnswer,
     SlotKind,
 )
-from ckpt_viz.object_graph import keys
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER, Node, Stored, is_variable
 
 
@@ -93,7 +102,7 @@ class TensorFlowSide:
             return _no_child
         refusal = self.walk.refusals.get(obj)
         if refusal is not None:
-            raise Refusal(_failure(Cause.CHILDREN, refusal))
+            raise Refusal(failure_of(Cause.CHILDREN, refusal))
         if asks_only_for_children and tf_private.is_childless(it):
             return _no_child
         children = self._children_ids(obj)
@@ -114,14 +123,14 @@ class TensorFlowSide:
         try:
             found = self.walk.shadows.children(self.objects[obj])
         except Exception as error:  # the object's own code
-            raise Refusal(_failure(Cause.CHILDREN, error)) from error
+            raise Refusal(failure_of(Cause.CHILDREN, error)) from error
         return {name: self.id_of(child) for name, child in found.items()}
 
     def _lookup(self, obj: Any, name: str, children: Mapping[str, Any]) -> int | None:
         try:
             found = self.walk.shadows.lookup(obj, name, children)
         except Exception as error:  # the object's own code
-            raise Refusal(_failure(Cause.CODE, error)) from error
+            raise Refusal(failure_of(Cause.CODE, error)) from error
         return None if found is None else self.id_of(found)
 
     def id_of(self, obj: Any) -> int:
@@ -151,11 +160,11 @@ class TensorFlowSide:
                 return self._gather(obj, it, node)
             if node.registered_saver:
                 return self._by_saver(tf_restore.another_variable(it.dtype), node.registered_saver)
-            return _variable_reads(node, it, it.dtype, it.shape)
+            return variable_reads(node, it, it.dtype, it.shape)
         except Refusal:
             raise
         except Exception as error:  # the object's own code
-            raise Refusal(_failure(Cause.CODE, error)) from error
+            raise Refusal(failure_of(Cause.CODE, error)) from error
 
     def _gather(self, obj_id: int, obj: Any, node: Node) -> Gathered:
         if node.registered_saver:
@@ -174,15 +183,15 @@ class TensorFlowSide:
         variable = self._plain_variable(obj)
         if variable is not None:
             dtype = tf_private.base_dtype_name(variable.dtype)
-            return _variable_reads(node, obj, dtype, tf_private.partial_shape(variable.shape))
+            return variable_reads(node, obj, dtype, tf_private.partial_shape(variable.shape))
         if tf_restore.is_dtensor_variable(obj) and is_variable(node.attributes):
             dtype = tf_restore.saved_dtype_of_dtensor(obj)
-            return _variable_reads(node, obj, dtype, tf_private.partial_shape(obj.shape))
+            return variable_reads(node, obj, dtype, tf_private.partial_shape(obj.shape))
         if not tf_restore.has_saveables(obj):
             return Gathered(Kind.UNUSED, unused=tuple(a.name for a in node.attributes))
         if not self.is_eager:  # asking would add operations to the user's graph
-            return _by_attributes(obj, node)
-        return _by_saveables(obj, node, self.reading)
+            return gathered_by_attributes(obj, node)
+        return gathered_by_saveables(obj, node, self.reading)
 
     def has_value(self, obj: Any) -> bool:
         """Return whether a restore's asserts count the object as one with a value."""
@@ -209,7 +218,7 @@ class TensorFlowSide:
     def _kind_of(self, obj: Any) -> str | None:
         cls = type(obj)
         if cls not in self._kinds:
-            self._kinds[cls] = _kind_of_variable(obj)
+            self._kinds[cls] = kind_of_variable(obj)
         return self._kinds[cls]
 
     def named(self, obj: int) -> Named:
@@ -220,13 +229,13 @@ class TensorFlowSide:
         try:
             named, nameless = tf_restore.named_saveables(it)
         except Exception as error:  # the object's own code
-            raise Refusal(_failure(Cause.CODE, error)) from error
+            raise Refusal(failure_of(Cause.CODE, error)) from error
         if not (named and tf_private.is_variable(it)):
             # Nothing is asked of an object that has no value: its attributes may be code of its
             # own.
             reads = [NamedRead(one.name, one.tensors, None, None) for one in named]
             return Named(tuple(reads), tuple(nameless))
-        refuses = _conversion(it)
+        refuses = refusal_of_dtype(it)
         dtype = tf_private.base_dtype_name(it.dtype) if refuses is None else None
         reads = [
             NamedRead(
@@ -258,7 +267,7 @@ class TensorFlowSide:
                 found=found,
                 expected=expected,
             )
-        refused = None if isinstance(it, Made) else _conversion(it)
+        refused = None if isinstance(it, Made) else refusal_of_dtype(it)
         if refused is not None:
             inconvertible = refused(stored)
             if inconvertible is not None:
@@ -300,7 +309,7 @@ class TensorFlowSide:
         except Refusal:
             raise
         except Exception as error:  # what has no key of a variable is none
-            raise Refusal(_failure(Cause.CODE, error)) from error
+            raise Refusal(failure_of(Cause.CODE, error)) from error
 
     def _slot(
         self, optimizer_id: int, variable_id: int, name: str, node: Node, stored: Stored | None
@@ -316,7 +325,7 @@ class TensorFlowSide:
             return SlotAnswer(SlotKind.NO_HOOK)
         module = hook.__module__
         if module.endswith("optimizers.optimizer"):
-            raise Refusal(_too_new(type(optimizer).__name__))
+            raise Refusal(optimizer_too_new(type(optimizer).__name__))
         is_v1 = module == "tensorflow.python.training.optimizer"
         if not is_v1 and not module.endswith("optimizer_v2"):
             return SlotAnswer(SlotKind.WAITS)  # the user's own: what it does, it alone knows
@@ -341,7 +350,7 @@ class TensorFlowSide:
             dtype, shape = variable.dtype, variable.shape
         else:
             if not is_v1:
-                _refuse_another_scope(optimizer, variable)
+                refuse_another_scope(optimizer, variable)
             elif not tf_private.is_tf_variable(variable):
                 assert variable.op.name is not None  # which the new one is named after; or raises
             dtype = tf_private.base_dtype_name(variable.dtype)
@@ -419,127 +428,6 @@ def _no_child(name: str) -> None:
     """Return None: there is no child of any name."""
 
 
-def _kind_of_variable(obj: Any) -> str | None:
-    serializer = getattr(type(obj), "_serialize_to_tensors", None)
-    kind = tf_restore.variable_serializers().get(serializer)
-    if kind is not None and tf_private.serializes_itself(obj):
-        return kind
-    is_keras = getattr(serializer, "__module__", "").startswith("keras.src.backend.tensorflow")
-    return "keras" if is_keras and tf_private.is_variable(obj) else None
-
-
-def _variable_reads(
-    node: Node, variable: object, dtype: str, shape: tuple[int | None, ...] | None
-) -> Gathered:
-    key = node.attributes[0].checkpoint_key
-    try:
-        name = tf_restore.saveable_name(key, None)
-    except ValueError as error:
-        raise Refusal(_failure(Cause.CODE, error)) from error
-    read = Read(name + keys.VARIABLE_VALUE, dtype, shape)
-    return Gathered(Kind.TENSORS, (read,), name, targets=((name, variable),))
-
-
-def _by_attributes(obj: Any, node: Node) -> Gathered:
-    read, unused = tf_restore.keys_of_saveables(obj, node.attributes)
-    if not read:
-        return Gathered(Kind.UNUSED, unused=unused)
-    reads = tuple(Read(key, None) for key in read)
-    return Gathered(Kind.TENSORS, reads, min(read), unused, is_opaque=True)
-
-
-def _by_saveables(obj: Any, node: Node, reading: Reading | None) -> Gathered:
-    found = tf_restore.saveables(obj, node.attributes)
-    is_a_variable = tf_private.is_variable(obj)
-    shape = tf_private.partial_shape(obj.shape) if is_a_variable else None
-    reads = tuple(
-        Read(
-            key,
-            dtype,
-            None if part else shape,
-            parse_slice_spec(part)[0] if part else None,
-        )
-        for key, part, dtype in found.specs
-    )
-    if not reads:
-        return Gathered(Kind.UNUSED, unused=found.unused)
-    return Gathered(
-        Kind.TENSORS,
-        reads,
-        found.name,
-        found.unused,
-        is_opaque=not is_a_variable,
-        refuses=_refusal_by(obj, reads[0].key, reading),
-        targets=found.targets,
-    )
-
-
-def _refusal_by(
-    obj: Any, key: str, reading: Reading | None
-) -> Callable[[Sequence[Stored]], Failure | None] | None:
-    """Return what decides whether the object takes tensors, where not their shapes alone do."""
-    if reading is not None and is_iterator(obj):
-        return lambda stored: refused_state(obj, key, reading)
-    if tf_restore.restores_nothing(obj):
-        return lambda stored: Failure(Cause.CODE, "NotImplementedError", "")
-    table = table_of(obj)
-    if table is not None:
-        return table.refuses
-    if not tf_private.is_variable(obj):
-        return None
-    refuses = _conversion(obj)
-    if refuses is not None:
-        return lambda stored: refuses(stored[0])
-    value = getattr(obj, "_value", None)  # of a Keras 3 variable, which assigns to it
-    active, own = tf_restore.active_strategy(), tf_restore.strategy_of(value)
-    if active is None or own is None or active is own:
-        return None
-    message = f"Mixing different tf.distribute.Strategy objects: {active} is not {own}"
-    failure = Failure(Cause.SCOPE, "RuntimeError", message)
-    return lambda stored: failure
-
-
-def _conversion(obj: Any) -> Callable[[Stored], Failure | None] | None:
-    """Return what raises where a distributed variable makes a value its own; None for others."""
-    if not tf_restore.is_distributed(obj):
-        return None
-    if tf_restore.sums_on_read(obj):  # divides among its replicas, then casts
-        return lambda stored: _indivisible(stored.dtype or "")
-    dtype = tf_private.base_dtype_name(obj.dtype)
-    return lambda stored: _inconvertible(stored.dtype or "", dtype)
-
-
-def _indivisible(dtype: str) -> Failure | None:
-    if dtype not in ("string", "bool"):
-        return None
-    message = f"`x` and `y` must have the same dtype, got tf.{dtype} != tf.int32."
-    return Failure(Cause.DTYPE, "TypeError", message, found=dtype, expected="a number")
-
-
-def _inconvertible(dtype: str, wanted: str) -> Failure | None:
-    if dtype == wanted:
-        return None
-    message = f"Tensor conversion requested dtype {wanted} for Tensor with dtype {dtype}"
-    return Failure(Cause.DTYPE, "ValueError", message, found=dtype, expected=wanted)
-
-
-def _refuse_another_scope(optimizer: Any, variable: Any) -> None:
-    """Raise what a Keras optimizer of before 2.11 does where it may not make a slot variable."""
-    strategy = tf_restore.active_strategy() or optimizer._distribution_strategy
-    if tf_restore.strategy_of(variable) is not strategy:
-        raise Refusal(
-            Failure(
-                Cause.SCOPE,
-                "ValueError",
-                "Trying to create optimizer slot variable under the scope for "
-                f"tf.distribute.Strategy ({strategy or 'the default'}), which is different from "
-                f"the scope used for the original variable ({variable.name}). Make sure the slot "
-                "variables are created under the same strategy scope. This may happen if you're "
-                "restoring from a checkpoint outside the scope.",
-            )
-        )
-
-
 def _shape(obj: Any) -> tuple[int | None, ...] | None:
     return tf_private.partial_shape(obj.shape)
 
@@ -551,18 +439,3 @@ def _words(shape: tuple[int | None, ...] | None) -> str:
 def _brackets(shape: Any) -> str:
     """Return a shape as TensorFlow's kernels print it."""
     return "[" + ",".join(map(str, shape or ())) + "]"
-
-
-def _too_new(class_name: str) -> Failure:
-    return Failure(
-        Cause.SLOT_HOOK,
-        "ValueError",
-        "You are trying to restore a checkpoint from a legacy TF-Keras optimizer into a v2.11+ "
-        "Optimizer, which can cause errors. Please update the optimizer referenced in your code "
-        "to be an instance of `tf.keras.optimizers.legacy.Optimizer`, e.g.: "
-        f"`tf.keras.optimizers.legacy.{class_name}`.",
-    )
-
-
-def _failure(cause: Cause, error: Exception) -> Failure:
-    return Failure(cause, type(error).__name__, str(error))

@@ -137,7 +137,7 @@ class Shadows:
     # --- shadows
 
     def _of(self, obj: Any) -> Any:
-        """Return an object's shadow; the object itself where none can stand for it."""
+        """Return an object's shadow; the object itself where none can replace it."""
         if id(obj) not in self._shadows:
             self._make_with_what_it_asks(obj)
         shadow = self._shadows[id(obj)][1]

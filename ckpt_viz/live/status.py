@@ -72,7 +72,7 @@ def _steps(
     coordinator: Any,
     target: Target,
 ) -> Iterator[Step]:
-    """Yield what was bound, restored and deferred; in which order nobody has written down."""
+    """Yield what was bound, restored and deferred; in an order that no object records."""
     edges = Graph(nodes, "", Origin.SAVED).first_edges
     taken: set[int] = set()
     for node, obj in bound.items():

@@ -188,7 +188,7 @@ def bookkeepers_of(obj: Any) -> tuple[Any, ...]:
 
 
 def delegate_of(obj: Any) -> Any:
-    """Return the object that a wrapper stands for: mostly itself.
+    """Return the object that a wrapper wraps: mostly itself.
 
     Wrappers are DelegatingTrackableMixin and tf_keras' AutoCastVariable.
     """

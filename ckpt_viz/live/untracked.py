@@ -2,7 +2,7 @@
 
 TensorFlow follows attributes that are trackable, and lists, dicts and tuples of exactly
 those types. Variables and layers in a set, a deque, a defaultdict, in the lists and dicts of a
-Keras 3 layer (keras-team/keras#18398) or in plain objects are left out without a word; so are
+Keras 3 layer (keras-team/keras#18398) or in plain objects are left out without an error; so are
 plain objects in a list or dict that it follows, and variables on a class.
 """
 
@@ -40,7 +40,7 @@ _PARTS = ("_value", "_variable", "_values", "_variables", "_vars", "_v")
 def find_not_saved(
     objects: Sequence[Any], shadows: Shadows, *, is_layer: Callable[[object], bool]
 ) -> dict[int, tuple[NotSaved, ...]]:
-    """Return, by node id, the attributes that hold values which no node stands for.
+    """Return, by node id, the attributes that hold values without a node.
 
     Looks at the objects' own attributes, at containers in them and one object deep into
     what TensorFlow cannot track; runs no property. `objects` are those of the graph, by
@@ -67,7 +67,7 @@ def find_not_saved(
 
 
 def ids_of(objects: Sequence[object]) -> set[int]:
-    """Return the ids by which objects are known: their own, and of what variables stand for."""
+    """Return the ids by which objects are known: their own, and those of what variables wrap."""
     known = set(map(id, objects))
     of_each_class = {type(obj): obj for obj in objects}
     composed = {cls for cls, obj in of_each_class.items() if _is_composed(obj)}

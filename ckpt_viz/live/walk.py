@@ -215,7 +215,7 @@ def _same_items(left: list[Any], right: list[Any]) -> bool:
 def _attributes(obj: Any, object_key: str) -> tuple[Attribute, ...]:
     """Return what the object would store, as far as that is known without running its code.
 
-    An attribute without a name stands for those that only such code could name.
+    An attribute without a name represents those that only such code could name.
     """
     if tf_private.is_variable(obj):
         return (_variable_value(obj, object_key),)

@@ -1,7 +1,7 @@
 """The matching engine: walks a checkpoint's object graph as `Checkpoint.restore` does.
 
 Follows tensorflow/python/checkpoint/restore.py and checkpoint.py: breadth first in the order
-of the saved children, the first binding of a node stands, attached dependencies in a pass of
+of the saved children, the first binding of a node counts, attached dependencies in a pass of
 their own, slot variables when variable and optimizer are both bound, a new `save_counter`
 last. Where TensorFlow would raise, the trace has the failure and goes on, to show all of them.
 Linear in the nodes, edges and slots of the checkpoint; nothing is recursive.
@@ -10,21 +10,20 @@ Linear in the nodes, edges and slots of the checkpoint; nothing is recursive.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import Protocol
 
+from ckpt_viz.matching.read_failures import fits, two_names, wrong_dtype, wrong_slice
+from ckpt_viz.matching.sides_of_match import LiveSide, SavedSide
 from ckpt_viz.matching.trace import (
     Action,
     Cause,
     Failure,
     Gathered,
     Kind,
-    NewCounter,
     Read,
     Refusal,
-    SlotAnswer,
     SlotKind,
     Step,
     Trace,
@@ -36,63 +35,6 @@ _NO_HOOK = Failure(
     "AttributeError",
     "the object has no attribute '_create_or_restore_slot_variable'",
 )
-
-
-class LiveSide(Protocol):
-    """What a restore asks of the objects that it restores into. All may raise Refusal."""
-
-    @property
-    def root(self) -> int:
-        """The root object."""
-
-    @property
-    def attached(self) -> Sequence[tuple[str, int]]:
-        """The checkpoint's own children beside its root, where it was made with `root=`."""
-
-    def children(self, obj: int) -> Callable[[str], int | None]:
-        """Return the object's lookup of children by local name."""
-
-    def bookkeepers(self, obj: int) -> tuple[int, ...]:
-        """Return the objects that tell whether this one was restored; it marks the first."""
-
-    def gather(self, obj: int, node: Node) -> Gathered:
-        """Return what the object would read for a node that has values."""
-
-    def misfit(self, obj: int, stored: Stored) -> Failure:
-        """Return what assigning a value of the wrong shape raises."""
-
-    def slot(
-        self, optimizer: int, variable: int, name: str, node: Node, stored: Stored | None
-    ) -> SlotAnswer:
-        """Return what the optimizer does with a saved slot variable, changing nothing."""
-
-    def takes_counter(self, obj: int) -> bool:
-        """Return whether a new counter takes what waits for a `save_counter` at the object."""
-
-    def new_save_counter(
-        self, waiting: Sequence[tuple[int, Node, Stored | None]]
-    ) -> NewCounter | None:
-        """Return the counter that the restore makes at its end, None if there will be none.
-
-        `waiting` are the saved ones that wait for it: at which object, their nodes and tensors.
-        """
-
-
-class SavedSide(Protocol):
-    """The checkpoint."""
-
-    @property
-    def nodes(self) -> Sequence[Node]:
-        """Its nodes by id."""
-
-    def stored(self, key: str) -> Stored | None:
-        """Return the tensor that is stored under a key."""
-
-    def missing(self, key: str) -> Failure:
-        """Return what asking for a key that is not there raises."""
-
-    def unreadable(self, key: str, why: str) -> Failure:
-        """Return what reading a value raises whose bytes are not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,65 +383,5 @@ def has_values(nodes: Sequence[Node]) -> list[bool]:
     return found
 
 
-def fits(accepted: Iterable[int | None] | None, shape: tuple[int, ...] | None) -> bool:
-    """Return whether a variable takes a value of this shape (`TensorShape.is_compatible_with`).
-
-    >>> fits((None, 2), (5, 2)), fits((2,), (2, 1)), fits(None, (7,))
-    (True, False, True)
-    """
-    if accepted is None or shape is None:
-        return True
-    wanted = tuple(accepted)
-    return wanted == shape or (
-        len(wanted) == len(shape)
-        and all(a is None or a == b for a, b in zip(wanted, shape, strict=True))
-    )
-
-
 def _in_session(failure: Failure, in_session: bool) -> Failure:
     return replace(failure, in_session=in_session)
-
-
-def kernel_dtype(name: str | None) -> str:
-    """Return a dtype as TensorFlow's kernels print it.
-
-    >>> kernel_dtype("float64"), kernel_dtype("int64")
-    ('double', 'int64')
-    """
-    return {"float16": "half", "float32": "float", "float64": "double"}.get(name or "", name or "")
-
-
-def wrong_dtype(read: Read, stored: Stored) -> Failure:
-    """Return what reading a tensor of another dtype raises."""
-    return Failure(
-        Cause.DTYPE,
-        "InvalidArgumentError",
-        f"tensor_name = {read.key}; expected dtype {kernel_dtype(read.dtype)} does not equal "
-        f"original dtype {kernel_dtype(stored.dtype)}",
-        found=stored.dtype or "",
-        expected=read.dtype or "",
-    )
-
-
-def two_names(first: str, second: str) -> Failure:
-    """Return what restoring one variable under two names raises."""
-    return Failure(
-        Cause.TWO_NAMES,
-        "ValueError",
-        f"The same saveable will be restored with two names: {second}",
-        found=first,
-        expected=second,
-    )
-
-
-def wrong_slice(read: Read, stored: Stored) -> Failure:
-    """Return what reading a slice raises of a tensor that is not of the full shape."""
-    found, wanted = (",".join(map(str, shape or ())) for shape in (stored.shape, read.full_shape))
-    return Failure(
-        Cause.SHAPE,
-        "InvalidArgumentError",
-        f"tensor_name = {read.key}; shape in shape_and_slice spec [{wanted}] does not match the "
-        f"shape stored in checkpoint: [{found}]",
-        found=f"[{found}]",
-        expected=f"[{wanted}]",
-    )

@@ -32,9 +32,9 @@ _ATTRIBUTES = ".ATTRIBUTES/"
 class GraphSide:
     """The live side of the matching engine, with a graph in place of objects.
 
-    An object's id is its node id. With `creates_slots` the graph stands for the program that it
+    An object's id is its node id. With `creates_slots` the graph replaces the program that it
     was saved from: an optimizer that has slot variables makes those that it lacks (`made`, with
-    the ids after those of the nodes). Without, the graph stands for nothing but itself: every
+    the ids after those of the nodes). Without, the graph is only itself: every
     edge and every slot is given out once.
     """
 
@@ -67,7 +67,7 @@ class GraphSide:
         return next_of
 
     def bookkeepers(self, obj: int) -> tuple[int, ...]:
-        """Return the node: each stands for its own value."""
+        """Return the node: each has its own value."""
         return (obj,)
 
     def gather(self, obj: int, node: Node) -> Gathered:

@@ -1,7 +1,7 @@
 """Restoring a name-based checkpoint: by the variables' names, one object after the other.
 
 Follows `_NameBasedRestoreCoordinator` in tensorflow/python/checkpoint/checkpoint.py. There are
-no nodes and nothing is deferred; names in the file that nobody asks for are never reported.
+no nodes and nothing is deferred; names in the file that match no variable are never reported.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from ckpt_viz.matching.engine import fits, kernel_dtype
+from ckpt_viz.matching.read_failures import fits, kernel_dtype
 from ckpt_viz.matching.saved_graph import unreadable
 from ckpt_viz.matching.trace import Action, Cause, Failure, Refusal, Step
 from ckpt_viz.object_graph.nodes import Stored
@@ -51,7 +51,7 @@ class NameTrace:
     """What a name-based restore would do.
 
     `bound` is, for each tensor name, the objects that take its value; `unused` the names that an
-    object wants and the file lacks. `not_restored` are objects that no restore reaches.
+    object reads and the file lacks. `not_restored` are objects that no restore reaches.
     `builds_graph` says that nothing is read before a session runs it.
     """
 

@@ -7,9 +7,11 @@ a child without an object is deferred, a slot variable is created or restored.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
 from itertools import islice, takewhile
 from typing import NamedTuple
 
@@ -20,7 +22,7 @@ class Action(str, Enum):
     """What one step of a restore does."""
 
     BIND = "bind"  # a node is given an object
-    KEEP = "keep"  # the child's node has an object already; nobody looks at the live child
+    KEEP = "keep"  # the child's node has an object already; the live child is not looked up
     DEFER = "defer"  # no live child of this name: the value waits until one is set
     DROP = "drop"  # no live child of this name, and nothing of value below the saved one
     GATHER = "gather"  # what the object will read for its node is determined
@@ -181,17 +183,60 @@ class Trace:
     """All steps of a restore, in its order, and what it comes to.
 
     `bound` is the object of each node that has one. `unused_attributes` are, by node, those
-    that no object had a place for. `slots_left` are the variables' nodes whose slots nobody
-    asked for. `listing` is the failure of the walk through the live objects that every assert
-    begins with. `builds_graph` says that nothing is assigned before a session runs it.
+    that no object had a place for. `slots_left` are the nodes of variables whose slots no
+    optimizer asked for. `builds_graph` says that nothing is assigned before a session runs it.
     """
 
     steps: Sequence[Step]
     bound: Mapping[int, int]
     unused_attributes: Mapping[int, tuple[str, ...]]
     slots_left: tuple[int, ...] = ()
-    listing: Failure | None = None
     builds_graph: bool = False
+
+    @cached_property
+    def _by_action(self) -> Mapping[Action, Sequence[Step]]:
+        found: dict[Action, list[Step]] = {action: [] for action in Action}
+        for step in self.steps:
+            found[step.action].append(step)
+        return found
+
+    def steps_of(self, action: Action) -> Sequence[Step]:
+        """Return the steps of one action, in order."""
+        return self._by_action[action]
+
+    @cached_property
+    def binding_steps(self) -> Mapping[int, Step]:
+        """For each bound node the step that bound it."""
+        steps = self.steps_of(Action.BIND)
+        return {step.node: step for step in steps if step.node is not None}
+
+    @cached_property
+    def holders(self) -> Mapping[int, tuple[int, ...]]:
+        """The saved nodes of each object that has some, in the order of the binding."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for node, obj in self.bound.items():
+            found[obj].append(node)
+        return {obj: tuple(nodes) for obj, nodes in found.items()}
+
+    @cached_property
+    def restored(self) -> frozenset[int]:
+        """The saved nodes whose values are restored."""
+        steps = self.steps_of(Action.RESTORE)
+        return frozenset(step.node for step in steps if step.node is not None)
+
+    @cached_property
+    def filled(self) -> frozenset[int]:
+        """The live objects that a saved value is restored into."""
+        return frozenset(self.bound[node] for node in self.restored)
+
+    @cached_property
+    def source_of(self) -> Mapping[int, int]:
+        """For each object that takes a value, the saved node that it takes it from."""
+        found: dict[int, int] = {}
+        for step in self.steps_of(Action.RESTORE):
+            if step.node is not None and step.obj is not None:
+                found.setdefault(step.obj, step.node)
+        return found
 
     @property
     def raised(self) -> Failure | None:

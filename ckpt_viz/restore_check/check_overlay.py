@@ -168,7 +168,7 @@ def _mark_renamed(
 
 
 def _named_alike(saved: Graph, live: Graph, of_saved: Mapping[int, int]) -> set[int]:
-    """Return saved nodes that certainly have the name of the live node that stands for them.
+    """Return saved nodes that surely have the name of the live node in their place.
 
     Goes by edges, for the names of a deep graph are long.
     """

@@ -36,7 +36,7 @@ class RestoreCheck:
 
     No stored value is read. The checksums of the index and of the object graph are tested, and
     that every data file is there and long enough; damaged bytes of a value are found by the
-    restore alone, which raises DataLossError. `notes` says so.
+    restore alone, which raises DataLossError. `notes` repeats it.
     """
 
     _run: DryRun = field(repr=False)

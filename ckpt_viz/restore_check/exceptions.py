@@ -24,7 +24,7 @@ def exception_of(raised: Raised) -> Exception:
     if isinstance(found, type) and issubclass(found, Exception):
         try:
             exception: Exception = found(None, None, message)
-        except TypeError:  # OpError itself wants its code, too
+        except TypeError:  # OpError itself takes its code, too
             exception = found(None, None, message, 2)
         return exception
     return AssertionError(f"{printable_lines(raised.type)}: {message}")

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from ckpt_viz.live import facts
 from ckpt_viz.object_graph.nodes import Node, Role
 from ckpt_viz.object_graph.subtrees import values_of
-from ckpt_viz.restore_check.case import Case, without_number
+from ckpt_viz.restore_check.case import Case
+from ckpt_viz.restore_check.full_names import without_number
 from ckpt_viz.restore_check.skeleton import Skeleton, Trial, Variables, expression_of
 from ckpt_viz.text import listed
 
 # Live nodes, None for a variable that the graph does not have: a seed's.
 _Objects = tuple[int | None, ...]
 
-_SAVE = "Save the model by tf.train.Checkpoint or model.save()"
+_SAVE = "Save the model with tf.train.Checkpoint or model.save()"
 
 
 def remedy_for_export(case: Case, variables: int | None) -> tuple[str, Trial | None]:
@@ -28,12 +29,12 @@ def remedy_for_export(case: Case, variables: int | None) -> tuple[str, Trial | N
     models = _with_names_of(case, nodes, _fitting(case, nodes))
     if len(models) > 1:
         names = listed([case.live.name(model) for model in models])
-        return f"{_SAVE}; find out which was exported of {names}, which fit equally well.", None
+        return f"{_SAVE}; find out which model was exported: {names} fit equally well.", None
     for model, objects in models.items():
         code = "tf.train.Checkpoint(variables=model.variables).restore(path)"
         remedy = (
-            f"{_SAVE}; what is exported can be restored by its order, by {code}, where model is "
-            f"{expression_of(case.live, model)} and live is what was checked."
+            f"{_SAVE}; to restore the export by order, call {code}, where model is "
+            f"{expression_of(case.live, model)} and live is the checked object."
         )
         skeleton = Skeleton(children={"variables": Variables(model)})
         pairs = {node: obj for node, obj in zip(nodes, objects, strict=True) if obj is not None}
@@ -46,11 +47,11 @@ def _fitting(case: Case, nodes: Sequence[int]) -> dict[int, _Objects]:
 
     Of those with the same variables the first one: a model comes before what is in it.
     """
-    ids = {id(case.live_object(obj)): obj for obj in range(len(case.live.nodes))}
+    ids = {id(case.live_side.object(obj)): obj for obj in range(len(case.live.nodes))}
     found: dict[_Objects, int] = {}
     for obj, node in enumerate(case.live.nodes):
         if node.role is Role.LAYER:
-            objects = tuple(ids.get(id(v)) for v in facts.variables_of(case.live_object(obj)))
+            objects = tuple(ids.get(id(v)) for v in facts.variables_of(case.live_side.object(obj)))
             if any(objects) and _fit(case, nodes, objects):
                 found.setdefault(objects, obj)
     return {obj: objects for objects, obj in found.items()}

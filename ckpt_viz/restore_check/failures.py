@@ -10,9 +10,9 @@ from ckpt_viz.restore_check.finding import Kind
 IS_POISONED = "Unable to save the object"
 IMPORT_SAVER = "Import the module that registers the saver before restoring."
 _NO_SAVER = "checkpoint saver registry does not have name"
-_OWN_CODE = "Look at the object's own code, which raises this."
+_OWN_CODE = "Fix the object's own code, which raises this."
 _CHANGED = (
-    "Make the variable with the saved {what}, or give it another local name to leave its saved "
+    "Make the variable with the saved {what}, or give it another local name to leave the saved "
     "value unused."
 )
 _KINDS = {
@@ -31,20 +31,21 @@ _KINDS = {
 REMEDIES = {
     Cause.SHAPE: _CHANGED.format(what="shape"),
     Cause.DTYPE: _CHANGED.format(what="dtype"),
-    Cause.KEY_MISSING: "Restore into an object of the class that was saved: this one reads other "
-    "names.",
+    Cause.KEY_MISSING: "Restore into an object of the saved class: this one reads other names.",
     Cause.UNREADABLE: "Copy the whole checkpoint again: the index and every data file.",
-    Cause.CHILDREN: "Assign a new list or dict instead of changing the tracked one, and keep what "
-    "must not be tracked out of it.",
+    Cause.CHILDREN: "Assign a new list or dict instead of changing the tracked one, and keep "
+    "untracked objects out of it.",
     Cause.PREDICATE: "Restore into an object that the saver was registered for.",
     Cause.SCOPE: "Call restore inside `with strategy.scope():` of the strategy that made the "
     "variables, and make the optimizer there, too.",
-    Cause.STAGES: "Make the iterator from the input pipeline that it was saved with, or leave it "
-    "out of the restore.",
-    Cause.SYMBOLIC: "Set `experimental_symbolic_checkpoint` in the dataset's options as it was "
-    "when the iterator was saved, or leave the iterator out of the restore.",
-    Cause.TWO_NAMES: "Track the variable under one name: leave out the wrapper or what it wraps.",
-    Cause.ABORT: "Do not restore this: make a table of the class that was saved.",
+    Cause.STAGES: "Make the iterator from the saved input pipeline, or leave it out of the "
+    "restore.",
+    Cause.SYMBOLIC: "Set the dataset option `experimental_symbolic_checkpoint` as when the "
+    "iterator "
+    "was saved, or leave the iterator out of the restore.",
+    Cause.TWO_NAMES: "Track the variable under one name: leave out the wrapper or the wrapped "
+    "object.",
+    Cause.ABORT: "Make a table of the saved class; do not restore into this one.",
 }
 # What TensorFlow says of a container after the object itself, which may print at any length.
 _REASON = re.compile(r"\)\. (.+?)\.?(?:\. |\n|$)")
@@ -73,24 +74,23 @@ def why(failure: Failure) -> str:
     later = ", and run_restore_ops() raises" if failure.in_session else ""
     if failure.cause is Cause.ABORT:
         return (
-            f"Importing the saved entries (keys of shape {failure.found}) into this DenseHashTable "
-            "does not raise but ends the process: a DenseHashTable takes no entries of a "
-            "MutableHashTable."
+            f"Importing the saved entries (keys of shape {failure.found}) ends the process: a "
+            "DenseHashTable cannot take the entries of a MutableHashTable."
         )
     if failure.cause is Cause.STAGES:
         return (
             f"The saved iterator's dataset ends in the stage {failure.found}, the program's in "
-            f"{failure.expected}: it finds no state of its own{later}."
+            f"{failure.expected}: the iterator finds no state{later}."
         )
     if failure.cause is Cause.TWO_NAMES:
         return (
-            f"The values saved under {failure.found} and {failure.expected} go into one variable, "
-            "which two tracked objects stand for: ValueError."
+            f"Two tracked objects share one variable, which cannot take both {failure.found} and "
+            f"{failure.expected}: ValueError."
         )
     if failure.cause is Cause.SYMBOLIC:
         return (
-            f"What was saved of the iterator's stage {failure.found} is not what the program's "
-            f"iterator reads with experimental_symbolic_checkpoint={failure.expected}{later}."
+            f"The program's iterator, with experimental_symbolic_checkpoint={failure.expected}, "
+            f"cannot read the saved state of the stage {failure.found}{later}."
         )
     if failure.cause in (Cause.SHAPE, Cause.DTYPE) and failure.found:
         what = "shape" if failure.cause is Cause.SHAPE else "dtype"

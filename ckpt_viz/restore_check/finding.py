@@ -75,7 +75,7 @@ class Finding:
 
 
 @dataclass
-class Told:
+class Explained:
     """The saved nodes and live objects that findings have told of.
 
     What follows from a cause needs no finding of its own.

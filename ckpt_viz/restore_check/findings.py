@@ -1,4 +1,4 @@
-"""All findings of a dry run, in the order in which a person wants them."""
+"""All findings of a dry run, in the order in which a person needs them."""
 
 from __future__ import annotations
 
@@ -9,39 +9,43 @@ from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.dry_run import DryRun
-from ckpt_viz.restore_check.finding import Finding, Kind, Told
+from ckpt_viz.restore_check.dry_run import DryRun, MeantPath
+from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.restore_check.rehearsal import about, rehearse
 from ckpt_viz.restore_check.rules import (
     ambiguous,
     by_name,
     leftovers,
+    misplaced,
+    not_built,
+    optimizers,
     paths,
     raising,
     roots,
     structure,
     tracking,
+    worth_knowing,
     wrong_values,
 )
 
-Rule = Callable[[Case, Told], Iterator[Finding]]
+Rule = Callable[[Case, Explained], Iterator[Finding]]
 
-# A rule is told what those before it have found: causes come first here, too.
+# A rule knows what those before it have explained: causes come first here, too.
 _RULES: tuple[Rule, ...] = (
     raising.failures,
     raising.slots_out_of_scope,
     raising.forgotten_slots,
     raising.poisoned_before_asserts,
     roots.root_shifted_or_unrelated,
-    leftovers.optimizer_generation,
+    optimizers.optimizer_generation,
     structure.index_shifted,
     structure.other_keras,
     structure.renamed,
-    leftovers.not_built,
-    leftovers.optimizer_missing,
+    not_built.not_built,
+    optimizers.optimizer_missing,
     leftovers.save_counter,
-    wrong_values.inconsistent,
-    wrong_values.swapped,
+    misplaced.inconsistent,
+    misplaced.swapped,
     wrong_values.value_lost,
     wrong_values.never_restored,
     wrong_values.tensor_ignored,
@@ -49,12 +53,12 @@ _RULES: tuple[Rule, ...] = (
     wrong_values.reshaped,
     tracking.not_tracked,
     raising.partial_overwrite,
-    leftovers.deferred,
+    not_built.deferred,
     leftovers.unresolved,
     leftovers.unmatched,
     leftovers.unused_attributes,
-    wrong_values.overwritten,
-    wrong_values.unknowable,
+    worth_knowing.overwritten,
+    worth_knowing.unknowable,
     ambiguous.cannot_be_told_apart,
 )
 _ORDER = {kind: place for place, kind in enumerate(Kind)}
@@ -81,13 +85,13 @@ def find_all(run: DryRun) -> tuple[Finding, ...]:
 
 def _found(run: DryRun) -> tuple[Finding, ...]:
     found = [*paths.no_checkpoint(run), *paths.wrong_path(run), *paths.unreadable(run)]
-    if isinstance(run.trace, NameTrace) and run.instead is None:
+    if isinstance(run.trace, NameTrace) and not isinstance(run.correction, MeantPath):
         found += by_name.names(run, run.trace)
     elif isinstance(run.trace, Trace) and run.saved is not None:
-        case, told = Case(run, run.trace, run.saved), Told()
+        case, explained = Case(run, run.trace, run.saved), Explained()
         for rule in _RULES:
-            new = tuple(rule(case, told))
-            told.add(new)
+            new = tuple(rule(case, explained))
+            explained.add(new)
             found += new
     return tuple(sorted(found, key=_place))
 
@@ -112,7 +116,7 @@ def _holds(run: DryRun, finding: Finding, found: Iterable[Finding]) -> bool:
 
 
 def _place(finding: Finding) -> tuple[bool, int, bool, int, int]:
-    """Return where a finding stands: info last, what passes behind what fails.
+    """Return the place of a finding: info last, what passes behind what fails.
 
     A warning goes before what resolves by itself, or is mostly meant so.
     """

@@ -26,7 +26,8 @@ from ckpt_viz.live.building import (
 from ckpt_viz.live.facts import Generation
 from ckpt_viz.object_graph.keras_optimizers import VARIABLES
 from ckpt_viz.object_graph.nodes import Attribute, Child, Role
-from ckpt_viz.restore_check.case import Case, subtree
+from ckpt_viz.restore_check.case import Case
+from ckpt_viz.restore_check.sides import subtree
 
 _TRAINABLE = "_trainable_variables"
 _DECLARING = (Generation.TENSORFLOW_1, Generation.LEGACY)
@@ -64,15 +65,15 @@ class Outlook:
 def outlook(case: Case, obj: int) -> Outlook:
     """Return what is known of an unbuilt layer or optimizer of the program."""
     found = Outlook()
-    nodes = case.holders.get(obj, ())
+    nodes = case.trace.holders.get(obj, ())
     if len(nodes) != 1:
-        found.doubts.append("it stands for several saved objects" if nodes else "it was not saved")
+        found.doubts.append("several saved objects share it" if nodes else "it was not saved")
         return found
     optimizers = [(nodes[0], obj)]
-    if not facts.is_optimizer(case.live_object(obj)):
+    if not facts.is_optimizer(case.live_side.object(obj)):
         optimizers = _Walk(case, found).look(nodes[0], obj)
     for node, optimizer in optimizers:
-        if facts.is_unbuilt(case.live_object(optimizer)):
+        if facts.is_unbuilt(case.live_side.object(optimizer)):
             _look_at_optimizer(case, node, optimizer, found)
     return found
 
@@ -81,7 +82,7 @@ def outlook(case: Case, obj: int) -> Outlook:
 
 
 class _Pair(NamedTuple):
-    """A saved node and what stands, or will stand, in its place.
+    """A saved node and what takes its place, now or later.
 
     `obj` is the live id of what is there already. `is_sure` says that Keras alone decides what is
     built above it, `is_trained` that nothing above it is frozen.
@@ -95,7 +96,7 @@ class _Pair(NamedTuple):
 
 
 class _Walk:
-    """Compares what will stand below an object with what was saved below its node."""
+    """Compares what an object will hold with what was saved below its node."""
 
     def __init__(self, case: Case, found: Outlook) -> None:
         self._case, self._found = case, found
@@ -104,14 +105,14 @@ class _Walk:
 
     def look(self, node: int, obj: int) -> list[tuple[int, int]]:
         """Look at an object and all below it; return the optimizers, which are left aside."""
-        stack = [_Pair(node, self._case.live_object(obj), obj)]
+        stack = [_Pair(node, self._case.live_side.object(obj), obj)]
         while stack:
             pair = stack.pop()
             if pair.node in self._seen:
                 continue
             self._seen.add(pair.node)
-            if self._case.bound.get(pair.node, pair.obj) != pair.obj:
-                self._doubt(f"{self._name(pair.node)} goes elsewhere")
+            if self._case.trace.bound.get(pair.node, pair.obj) != pair.obj:
+                self._doubt(f"{self._name(pair.node)} goes into another object")
             elif pair.obj is not None and facts.is_optimizer(pair.it):
                 self._optimizers.append((pair.node, pair.obj))
             elif pair.obj is not None and self._case.live.nodes[pair.obj].attributes:
@@ -125,14 +126,14 @@ class _Walk:
             self._found.trained.append(pair.node)
 
     def _below(self, pair: _Pair) -> Iterator[_Pair]:
-        """Look at what one object will have of its own; yield what will stand below it."""
+        """Look at what one object will have of its own; yield what it will hold."""
         is_there = pair.obj is not None and not facts.is_unbuilt(pair.it)
         plan = Plan.nothing() if is_there else plan_of(pair.it)
         known = plan or Plan.nothing()
         is_sure = pair.is_sure and plan is not None
         below = pair._replace(is_sure=is_sure, is_trained=pair.is_trained and is_trained(pair.it))
         if plan is None and self._is_unknown(pair):
-            self._doubt(f"what {_class(pair.it)} makes is known only when it is built")
+            self._doubt(f"its build() alone decides what {_class(pair.it)} makes")
         elif plan is None:
             self._found.is_by_code = True
             if pair.obj is None:
@@ -143,24 +144,24 @@ class _Walk:
             name: (part, there.get(name)) for name, part in known.parts.items()
         }
         for name, known_id in there.items():
-            parts.setdefault(name, (self._case.live_object(known_id), known_id))
+            parts.setdefault(name, (self._case.live_side.object(known_id), known_id))
         missing = self._missing(pair.node, {*parts, *(new.name for new in known.variables)})
         for name, (it, obj) in parts.items():
-            child = self._case.saved_child(pair.node, name)
+            child = self._case.saved_side.child(pair.node, name)
             if child is not None:
                 yield below._replace(node=child, it=it, obj=obj)
             elif self._has_variables(it, obj) is not False:
                 self._found.trained.append(None)
-                also = f", where {missing[0].local_name!r} was" if missing else ""
-                self._say(is_sure, (), f"{name!r} was not saved in {self._name(pair.node)}{also}")
+                instead = f" but {missing[0].local_name!r}" if missing else ""
+                self._say(is_sure, (), f"{self._name(pair.node)} has no saved {name!r}{instead}")
         for place, gone in enumerate(missing):
             if known.owns.match(gone.local_name):
                 self._misfit(
                     tuple(subtree(self._case.saved, gone.node_id)),
-                    f"{self._name(gone.node_id)} finds no place in a {_class(pair.it)}",
+                    f"{_class(pair.it)} has no place for {self._name(gone.node_id)}",
                 )
             elif not place:
-                self._doubt(f"{gone.local_name!r} of {self._name(pair.node)} is not there yet")
+                self._doubt(f"{gone.local_name!r} of {self._name(pair.node)} does not exist yet")
 
     def _is_unknown(self, pair: _Pair) -> bool:
         """Return whether even the layers in a layer tell nothing of what it will have.
@@ -173,11 +174,11 @@ class _Walk:
     def _look_at_new(self, pair: _Pair, plan: Plan) -> None:
         """Compare the variables that an object will have with those that were saved."""
         for new in plan.variables:
-            child = self._case.saved_child(pair.node, new.name)
+            child = self._case.saved_side.child(pair.node, new.name)
             saved = self._case.saved.nodes[child].attributes if child is not None else ()
             if child is None or not saved:
-                is_sure = pair.is_sure or self._case.valued_saved[pair.node]
-                self._say(is_sure, (), f"nothing was saved for {self._name(pair.node)}.{new.name}")
+                is_sure = pair.is_sure or self._case.saved_side.has_value_below[pair.node]
+                self._say(is_sure, (), f"the checkpoint lacks {self._name(pair.node)}.{new.name}")
                 if pair.is_trained and new.is_trained:
                     self._found.trained.append(None)
                 continue
@@ -201,7 +202,7 @@ class _Walk:
         }
 
     def _missing(self, node: int, known: Iterable[str]) -> list[Child]:
-        """Return the saved children with values that nothing known stands for."""
+        """Return the saved children with values that have no known object."""
         names, case = set(known), self._case
         others = [child for child in case.saved.nodes[node].children if child.local_name in names]
         elsewhere = {child.node_id for child in others}
@@ -210,8 +211,8 @@ class _Walk:
             for child in case.saved.nodes[node].children
             if child.node_id not in elsewhere
             and child.node_id not in self._seen
-            and child.node_id not in case.bound
-            and case.valued_saved[child.node_id]
+            and child.node_id not in case.trace.bound
+            and case.saved_side.has_value_below[child.node_id]
         ]
 
     def _has_variables(self, it: object, obj: int | None) -> bool | None:
@@ -220,7 +221,7 @@ class _Walk:
             return _will_have_variables(it)
         found: set[bool | None] = set()
         for below in subtree(self._case.live, obj):
-            one = self._case.live_object(below)
+            one = self._case.live_side.object(below)
             if facts.is_unbuilt(one) and not facts.is_optimizer(one):
                 found.add(_will_have_variables(one))
         return True if True in found else None if None in found else False
@@ -282,14 +283,17 @@ def _class(it: object) -> str:
 
 def _look_at_optimizer(case: Case, node: int, obj: int, found: Outlook) -> None:
     """Compare what an optimizer will have with what was saved of one."""
-    it = case.live_object(obj)
+    it = case.live_side.object(obj)
     plan = optimizer_plan_of(it)
     if plan is None:
-        found.doubts.append(f"what {_class(it)} makes is known only when it is built")
+        found.doubts.append(f"its build() alone decides what {_class(it)} makes")
         return
     before = len(found.misfits) + len(found.doubts)
     if plan.inner is not None:
-        inner, inner_obj = case.saved_child(node, plan.inner), case.live_child(obj, plan.inner)
+        inner, inner_obj = (
+            case.saved_side.child(node, plan.inner),
+            case.live_side.child(obj, plan.inner),
+        )
         if inner is None or inner_obj is None:
             found.doubts.append(f"{case.saved.name(node)} wraps no optimizer")
         else:
@@ -297,17 +301,14 @@ def _look_at_optimizer(case: Case, node: int, obj: int, found: Outlook) -> None:
     is_declaring = facts.generation(it) in _DECLARING
     saved = _declared(case, node) if is_declaring else _lists(case, node, plan)
     made = [name for group in plan.slots for name in group]
-    state = case.saved_state(node)
+    state = case.saved_side.state_of(node)
     misfit, doubt = _other_variables(case, node, obj, plan, made), ""
     if not misfit and (made or saved):
         misfit, doubt = _trained_otherwise(case, node, saved, it)
     lacks, more = saved.keys() - set(made), set(made) - saved.keys()
     if not misfit and not doubt and (lacks or more):
-        slots = (
-            f"{case.saved.name(node)} was saved with {_slots(saved)}, and this {_class(it)} "
-            f"has {_slots(made)}"
-        )
-        # Restored slots of other names are made, or hold what stands at their index.
+        slots = f"the checkpoint has {_slots(saved)} instead of {_names(made) or 'none'}"
+        # Restored slots of other names are made, or hold what has their index.
         is_sure = bool(more) if is_declaring else len(made) != len(saved)
         misfit, doubt = (slots, "") if is_sure else ("", slots)
     is_placed = is_declaring or _is_in_order(case, node, obj, plan, saved)
@@ -315,7 +316,7 @@ def _look_at_optimizer(case: Case, node: int, obj: int, found: Outlook) -> None:
         doubt = f"the variables of {case.saved.name(node)} are in another order"
     is_more_alone = bool(misfit and more and not lacks and is_placed)
     if misfit:
-        unbound = tuple(sorted(one for one in state if one not in case.bound))
+        unbound = tuple(sorted(one for one in state if one not in case.trace.bound))
         found.misfits.append(Misfit(() if is_more_alone else unbound, misfit))
     elif doubt:
         found.doubts.append(doubt)
@@ -324,8 +325,12 @@ def _look_at_optimizer(case: Case, node: int, obj: int, found: Outlook) -> None:
 
 
 def _slots(names: Iterable[str]) -> str:
-    quoted = [repr(name) for name in sorted(names)]
-    return f"slots {', '.join(quoted)}" if quoted else "no slots"
+    quoted = _names(names)
+    return f"slots {quoted}" if quoted else "no slots"
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, sorted(names)))
 
 
 def _declared(case: Case, node: int) -> dict[str, list[int]]:
@@ -344,7 +349,7 @@ def _lists(case: Case, node: int, plan: OptimizerPlan) -> dict[str, list[int]]:
         for child in case.saved.nodes[node].children
         if child.local_name not in aside
         and not case.saved.nodes[child.node_id].attributes
-        and case.valued_saved[child.node_id]
+        and case.saved_side.has_value_below[child.node_id]
     }
 
 
@@ -364,11 +369,11 @@ def _other_variables(
     known = {*there, *plan.own, *slots, VARIABLES, _TRAINABLE}
     for child in case.saved.nodes[node].children:
         if child.local_name not in known and case.saved.nodes[child.node_id].attributes:
-            return f"nothing takes {case.saved.name(child.node_id)}"
+            return f"the optimizer has no place for {case.saved.name(child.node_id)}"
     for name in plan.own:
-        made = case.saved_child(node, name)
+        made = case.saved_side.child(node, name)
         if made is None or not case.saved.nodes[made].attributes:
-            return f"nothing was saved for {case.saved.name(node)}.{name}"
+            return f"the checkpoint lacks {case.saved.name(node)}.{name}"
     return ""
 
 
@@ -380,7 +385,7 @@ def _trained_otherwise(
     Return what will not fit, and what may not.
     """
     parts = list(_trained_parts(case))
-    listed = _items(case, case.saved_child(node, _TRAINABLE))
+    listed = _items(case, case.saved_side.child(node, _TRAINABLE))
     trained = {one for part in parts for one in part.trained}
     if facts.generation(it) in _DECLARING:  # the restore makes all slots that were saved
         variables = sorted({one for items in slots.values() for one in items})
@@ -393,12 +398,12 @@ def _trained_otherwise(
         fits = any(_are_for(case, items, part.trained) for part in parts)
     if fits:
         return "", ""
-    known = case.bound.keys() | {one for part in parts for one in part.placed}
+    known = case.trace.bound.keys() | {one for part in parts for one in part.placed}
     frozen = [one for one in variables if one in known and one not in trained]
     name = case.saved.name(node)
     if frozen:
         return f"{name} has slots for {case.saved.name(frozen[0])}, which is not trainable now", ""
-    return "", f"{name} was saved for other variables than those that are trainable now"
+    return "", f"{name} was saved for other variables than are trainable now"
 
 
 def _variables_of(case: Case, slots: Iterable[int]) -> set[int]:
@@ -427,16 +432,16 @@ def _shape(case: Case, node: int) -> tuple[int, ...] | None:
 
 def _trained_parts(case: Case) -> Iterator[Outlook]:
     """Yield what is known of each part of a program that may be trained alone."""
-    ids = {id(case.live_object(obj)): obj for obj in range(len(case.live.nodes))}
+    ids = {id(case.live_side.object(obj)): obj for obj in range(len(case.live.nodes))}
     for obj in _parts(case):
-        it = case.live_object(obj)
+        it = case.live_side.object(obj)
         known = facts.trainable_variables_of(it) if not facts.is_unbuilt(it) else None
         if known is not None:
-            nodes = [case.holders.get(ids.get(id(one), -1), (None,))[0] for one in known]
+            nodes = [case.trace.holders.get(ids.get(id(one), -1), (None,))[0] for one in known]
             yield Outlook(trained=nodes)
             continue
         found = Outlook()
-        _Walk(case, found).look(case.holders[obj][0], obj)
+        _Walk(case, found).look(case.trace.holders[obj][0], obj)
         yield found
 
 
@@ -447,9 +452,9 @@ def _parts(case: Case) -> list[int]:
         level = [
             obj
             for obj in level
-            if obj in case.holders
+            if obj in case.trace.holders
             and not case.live.nodes[obj].attributes
-            and not facts.is_optimizer(case.live_object(obj))
+            and not facts.is_optimizer(case.live_side.object(obj))
         ]
         found += level
         level = [child for obj in level for child in case.live.tree.children[obj]]
@@ -460,7 +465,7 @@ def _is_in_order(
     case: Case, node: int, obj: int, plan: OptimizerPlan, slots: Mapping[str, Sequence[int]]
 ) -> bool:
     """Return whether a saved optimizer lists its variables as this one will, as far as it goes."""
-    lists = case.live_child(obj, VARIABLES)
+    lists = case.live_side.child(obj, VARIABLES)
     number = len(case.live.nodes[lists].children) if lists is not None else 0
     groups = list(takewhile(lambda group: all(name in slots for name in group), plan.slots))
     made: list[int | None] = []
@@ -468,5 +473,5 @@ def _is_in_order(
         if len({len(column) for column in columns}) != 1:
             return False
         made += [one for row in zip(*columns, strict=True) for one in row]
-    made += [case.saved_child(node, name) for name in plan.listed]
-    return _items(case, case.saved_child(node, VARIABLES))[number:] == made
+    made += [case.saved_side.child(node, name) for name in plan.listed]
+    return _items(case, case.saved_side.child(node, VARIABLES))[number:] == made

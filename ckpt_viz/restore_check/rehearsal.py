@@ -16,9 +16,10 @@ from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.matching.trace import Action, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, Child, Node, SlotVariable
-from ckpt_viz.restore_check.dry_run import DryRun, dry_run
+from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.file_dry_run import file_dry_run
 from ckpt_viz.restore_check.finding import Finding
-from ckpt_viz.restore_check.of_files import of_files
+from ckpt_viz.restore_check.live_dry_run import live_dry_run
 from ckpt_viz.restore_check.skeleton import Skeleton, Variables
 
 
@@ -67,10 +68,10 @@ def rehearse(run: DryRun, skeleton: Skeleton, method: str) -> Rehearsal | None:
         return None
     if run.live.origin is not Origin.LIVE:
         graph, originals = _graph_of(run.live, skeleton)
-        return Rehearsal(of_files(graph, run.saved, method=method), originals)
+        return Rehearsal(file_dry_run(graph, run.saved, method=method), originals)
     try:
         checkpoint = _checkpoint_of(run.live, skeleton)
-        rehearsed = dry_run(checkpoint, run.saved, method, None)
+        rehearsed = live_dry_run(checkpoint, run.saved, method, None)
     except Exception:  # the objects' own code, and what TensorFlow does not take
         return None
     known = {id(run.live.object(obj)): obj for obj in range(len(run.live.nodes))}

@@ -12,11 +12,12 @@ from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.any_source import graph_of
 from ckpt_viz.live.shadows import steadily
 from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.restore_check.dry_run import DryRun, dry_run, of_status
+from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.file_dry_run import file_dry_run, missing_file_dry_run
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.findings import find_all
-from ckpt_viz.restore_check.of_files import of_files, of_missing
-from ckpt_viz.restore_check.of_saver import of_saver
+from ckpt_viz.restore_check.live_dry_run import live_dry_run, status_dry_run
+from ckpt_viz.restore_check.saver_dry_run import saver_dry_run
 
 
 def run_check(
@@ -25,7 +26,7 @@ def run_check(
     method: str | None,
     options: Any,
 ) -> tuple[DryRun, tuple[Finding, ...]]:
-    """Return the dry run of what the arguments of `check` stand for, and what it finds.
+    """Return the dry run that the arguments of `check` ask for, and its findings.
 
     Raises SourceError if they do not fit together.
     """
@@ -46,25 +47,26 @@ def _run(
     if isinstance(live, Graph) and live.origin is Origin.LIVE:
         live = live.source
     if isinstance(live, (Graph, str, os.PathLike)):
-        return _of_files(graph_of(live), saved, method, options)
+        return _into_file(graph_of(live), saved, method, options)
     if "tensorflow" in sys.modules:
         if tf_private.is_checkpoint_manager(saved):
             saved = saved.latest_checkpoint  # type: ignore[attr-defined]
         if tf_private.is_load_status(live):
             if saved is not None or method is not None or options is not None:
                 raise SourceError(
-                    "a load status tells of the restore that returned it; expected no checkpoint, "
-                    "method or options beside it"
+                    "a load status belongs to the restore that returned it; expected no "
+                    "checkpoint, "
+                    "method or options with it"
                 )
-            return of_status(live)
+            return status_dry_run(live)
         if tf_private.is_saver(live):
             if method not in (None, "restore"):
                 raise SourceError(f"found method {method!r}, a Saver has only 'restore'")
-            return of_saver(live, saved)
-    return dry_run(live, saved, method, options)
+            return saver_dry_run(live, saved)
+    return live_dry_run(live, saved, method, options)
 
 
-def _of_files(
+def _into_file(
     live: Graph,
     saved: object,
     method: str | None,
@@ -76,6 +78,6 @@ def _of_files(
     try:
         found = graph_of(saved)
     except CheckpointNotFoundError as error:
-        return of_missing(live, str(given), str(error), method=method)
+        return missing_file_dry_run(live, str(given), str(error), method=method)
     skips_slots = bool(getattr(options, "experimental_skip_slot_variables", False))
-    return of_files(live, found, method=method, skips_slots=skips_slots, given=given)
+    return file_dry_run(live, found, method=method, skips_slots=skips_slots, given=given)

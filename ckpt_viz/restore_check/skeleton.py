@@ -44,9 +44,9 @@ class Trial:
 
 
 def skeleton_of(places: Mapping[tuple[str, ...], int]) -> Skeleton:
-    """Return the checkpoint in which live objects stand at these paths.
+    """Return the checkpoint that has live objects at these paths.
 
-    What stands at the empty path is the root. No path leads through another one but that.
+    The object at the empty path is the root. No path leads through another object.
     """
     children: dict[str, int | Variables | Skeleton] = {}
     below: dict[str, dict[tuple[str, ...], int]] = {}

@@ -7,30 +7,37 @@ from collections.abc import Container, Mapping, Sequence
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.name_evidence import paired_by_name
 from ckpt_viz.object_graph.nodes import ROOT
-from ckpt_viz.restore_check.case import Alike, Case
-from ckpt_viz.restore_check.finding import Told
+from ckpt_viz.restore_check.case import Case
+from ckpt_viz.restore_check.finding import Explained
+from ckpt_viz.restore_check.signatures import Alike
 
 _MAX_NAMES = 16  # of a path, from its end
 
 
-def left_alike(case: Case, told: Told, look: int | None) -> Alike:
+def unbound_alike(case: Case, explained: Explained, look: int | None) -> Alike:
     """Return the saved nodes and live objects of this look that nothing is bound to.
 
     What moves together with all that holds it is left aside.
     """
-    nodes, objects = case.alike(look)
-    saved_looks = [case.alike(case.saved_look(_parent(case.saved, node))) for node in nodes]
-    live_looks = [case.alike(case.live_look(_parent(case.live, obj))) for obj in objects]
+    nodes, objects = case.signatures.alike(look)
+    saved_looks = [
+        case.signatures.alike(case.signatures.of_saved(_parent(case.saved, node))) for node in nodes
+    ]
+    live_looks = [
+        case.signatures.alike(case.signatures.of_live(_parent(case.live, obj))) for obj in objects
+    ]
     return Alike(
         [
             node
             for node, above in zip(nodes, saved_looks, strict=True)
-            if node not in told.nodes and _is_left(case.saved, node, case.bound, above.objects)
+            if node not in explained.nodes
+            and _is_left(case.saved, node, case.trace.bound, above.objects)
         ],
         [
             obj
             for obj, above in zip(objects, live_looks, strict=True)
-            if obj not in told.objects and _is_left(case.live, obj, case.holders, above.nodes)
+            if obj not in explained.objects
+            and _is_left(case.live, obj, case.trace.holders, above.nodes)
         ],
     )
 
@@ -52,7 +59,7 @@ def _last_names(graph: Graph, node: int) -> list[str]:
     return names[::-1]
 
 
-def belonging(case: Case, nodes: Sequence[int], objects: Sequence[int]) -> Mapping[int, int]:
+def paired_twins(case: Case, nodes: Sequence[int], objects: Sequence[int]) -> Mapping[int, int]:
     """Return which belong together, as their names tell, and those of the variables below.
 
     Nothing where the two contradict each other.
@@ -72,9 +79,13 @@ def _by_full_names(case: Case, nodes: Sequence[int], objects: Sequence[int]) -> 
     """Return those below which alone variables have the same full names, on either side."""
     looks: dict[int | None, Alike] = {}
     for node in nodes:
-        looks.setdefault(case.saved_look(node, with_names=True), Alike([], [])).nodes.append(node)
+        looks.setdefault(
+            case.signatures.of_saved(node, with_names=True), Alike([], [])
+        ).nodes.append(node)
     for obj in objects:
-        looks.setdefault(case.live_look(obj, with_names=True), Alike([], [])).objects.append(obj)
+        looks.setdefault(
+            case.signatures.of_live(obj, with_names=True), Alike([], [])
+        ).objects.append(obj)
     return {
         alike.nodes[0]: alike.objects[0]
         for look, alike in looks.items()

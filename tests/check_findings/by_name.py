@@ -99,7 +99,7 @@ def value_of_a_full_name_has_another_dtype(at: Path) -> Pair:
     return Pair(tensors(at, v=[1, 2]), lambda: ckpt(v=var([3.0, 4.0], name="v")))
 
 
-@shows(Kind.LEFTOVER, INFO, "global_step", None, "asks for 1 name", "no assert tells")
+@shows(Kind.LEFTOVER, INFO, "global_step", None, "1 name in the file matches", "no assert fails")
 def name_that_nobody_asks_for(at: Path) -> Pair:
     return Pair(tensors(at, v=[1.0], global_step=[1]), lambda: ckpt(v=var([3.0], name="v")))
 
@@ -119,6 +119,6 @@ def poisoned_where_names_are_restored(at: Path) -> Pair:
     return Pair(tensors(at, v=[1.0]), lambda: ckpt(model=replaced_block()))
 
 
-@shows(Kind.UNKNOWABLE, FAIL, None, None, "not looked up before run_restore_ops()")
+@shows(Kind.UNKNOWABLE, FAIL, None, None, "run_restore_ops() looks up the names")
 def graph_is_being_built_of_names(at: Path) -> Pair:
     return in_a_graph(tensors(at, v=[1.0]), [5.0], name="v")

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 import ckpt_viz as cv
-from ckpt_viz.restore_check.case import Case, subtree
+from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.restore_check.sides import subtree
 from tests.check_findings.real import Real, restored, value_of
 from tests.check_findings.table import ERROR, FAIL, WARNING
 from tests.support.oracle import raised_by
@@ -45,7 +46,7 @@ def the_prefix_that_is_named_gives_what_it_says(finding: Finding, real: Real) ->
         if there.raised is not None
         else "pass every assert"
         if passes
-        else "be read, with assert_consumed() failing"
+        else "restore values, but fail assert_consumed()"
     )
 
 
@@ -152,7 +153,7 @@ def the_model_alone_is_restored(finding: Finding, real: Real) -> None:
         assert real.raised is not None
         return
     assert (real.asserts["assert_consumed"] is None) <= (finding.severity is WARNING)
-    if "all other saved values fit" not in finding.why:
+    if "everything else fits" not in finding.why:
         return
     state = set(finding.nodes)
     others = [n for n, node in enumerate(real.saved.nodes) if node.attributes and n not in state]
@@ -164,13 +165,11 @@ def the_model_alone_is_restored(finding: Finding, real: Real) -> None:
 @law(Kind.INDEX_SHIFTED)
 def a_value_goes_to_another_item_or_nowhere(finding: Finding, real: Real) -> None:
     if real.raised is None:
-        said = re.search(
-            r"that of (.+) goes (?:nowhere|into (.+)), and not into (.+)\.", finding.why
-        )
+        said = re.search(r"item; (.+) goes (?:nowhere|into (.+)), not into (.+)\.", finding.why)
         assert said is not None
         case = Case(real.check._run, real.trace, real.saved)
-        (node,) = (n for n in range(len(real.saved.nodes)) if case.saved_place(n) == said[1])
-        places = {case.live_place(obj): obj for obj in range(len(real.check.live.nodes))}
+        (node,) = (n for n in range(len(real.saved.nodes)) if case.saved_side.place(n) == said[1])
+        places = {case.live_side.place(obj): obj for obj in range(len(real.check.live.nodes))}
         assert said[2] is None or real.holds(places[said[2]], node)
         assert not real.holds(places[said[3]], node)
         return
@@ -435,7 +434,10 @@ def it_is_restored_once_it_is_built_if_that_is_promised(finding: Finding, real: 
 
 @law(Kind.OVERWRITTEN)
 def the_number_is_replaced(finding: Finding, real: Real) -> None:
-    ((obj,), found) = finding.objects, re.findall(r"(?:is|to) ([0-9.e+-]+)[;,]", finding.why)
+    ((obj,), found) = (
+        finding.objects,
+        re.findall(r"(?:from|the saved) ([0-9.e+-]+?)(?: to|\.$)", finding.why),
+    )
     assert [float(f"{float(value):.7g}") for value in (real.before[obj], real.now(obj))] == [
         float(number) for number in found
     ]

@@ -50,10 +50,10 @@ shows, silent = rows.shows, rows.silent
 
 # By the name that tests have: what makes an optimizer of the generation, and how findings call it.
 GENERATIONS: dict[str, tuple[Callable[..., Any], str]] = {
-    "tensorflow_1": (v1_adam, "a TensorFlow 1 optimizer"),
-    "legacy": (legacy_adam, "a legacy Keras optimizer"),
-    "keras_2": (keras_2_adam, "a Keras 2.11+ optimizer"),
-    "keras_3": (keras_3_adam, "a Keras 3 optimizer"),
+    "tensorflow_1": (v1_adam, "TensorFlow 1"),
+    "legacy": (legacy_adam, "legacy Keras"),
+    "keras_2": (keras_2_adam, "Keras 2.11+"),
+    "keras_3": (keras_3_adam, "Keras 3"),
 }
 
 
@@ -93,9 +93,9 @@ for _was, _now, _built in product(GENERATIONS, GENERATIONS, (True, False)):
             ERROR if _is_refused else FAIL,
             "(root).optimizer",
             "(root).optimizer",
-            f"saved by {GENERATIONS[_was][1]}",
-            f"the program has {GENERATIONS[_now][1]}",
-            "all other saved values fit the program",
+            f"saved optimizer ({GENERATIONS[_was][1]})",
+            f"the program's ({GENERATIONS[_now][1]})",
+            "everything else fits",
         )(_generations(_was, _now, _built))
 
 
@@ -107,7 +107,7 @@ for _was, _now, _built in product(GENERATIONS, GENERATIONS, (True, False)):
     FAIL,
     "(root).optimizer",
     None,
-    "The program has no optimizer in this place: 4 values",
+    "The program has no optimizer here, so 4 values",
     "everything else, 2 values, is restored",
     "expect_partial()",
 )
@@ -125,7 +125,7 @@ def program_has_no_optimizer_for_declared_slots(at: Path) -> Pair:
     FAIL,
     None,
     "(root).optimizer",
-    "The checkpoint has no optimizer in this place: 4 values",
+    "The checkpoint has no optimizer here, so 4 values",
     "assert_nontrivial_match()",
 )
 def checkpoint_has_no_optimizer(at: Path) -> Pair:
@@ -138,7 +138,7 @@ def checkpoint_has_no_optimizer(at: Path) -> Pair:
     )
 
 
-@shows(Kind.OPTIMIZER_MISSING, FAIL, None, "(root).optimizer", "Training starts with a fresh")
+@shows(Kind.OPTIMIZER_MISSING, FAIL, None, "(root).optimizer", "training starts with a fresh")
 def checkpoint_has_no_keras_3_optimizer(at: Path) -> Pair:
     return Pair(saved(at, model=module(a=var([1.0, 2.0]))), lambda: with_adam(keras_3_adam))
 
@@ -196,7 +196,7 @@ def model_saved_before_it_was_built(at: Path) -> Pair:
     return Pair(saved(at, model=model()), lambda: ckpt(model=called(model())))
 
 
-@shows(Kind.NOT_BUILT, FAIL, "(root).model", "(root).model", "4 values of the program")
+@shows(Kind.NOT_BUILT, FAIL, "(root).model", "(root).model", "lacks its 4 values")
 def subclassed_model_saved_before_it_was_built(at: Path) -> Pair:
     path = saved(at, model=net_without_build()())
     return Pair(path, lambda: ckpt(model=called(net_without_build()())))
@@ -305,8 +305,8 @@ for _library, _name, _is_subclass in product((keras_3, keras_2), _CLASSES_CHANGE
     _row = _class_changed(_library, _name, is_subclass=_is_subclass)
     silent(Kind.NOT_BUILT)(_row)
     if _library is keras_3 or _is_subclass:  # else the index of layers with weights is shifted
-        _end = " yet." if _is_subclass else "has no values."
-        shows(Kind.UNMATCHED, FAIL, None, None, "in its place has no values", _end)(_row)
+        _end = " yet." if _is_subclass else "has no weights."
+        shows(Kind.UNMATCHED, FAIL, None, None, "in its place has no weights", _end)(_row)
 
 
 def _pooling_shifted(library: Callable[[], Any]) -> Maker:
@@ -356,7 +356,7 @@ def layers_saved_before_they_were_built(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(a=called(dense(2)), b=called(dense(2))))
 
 
-@shows(Kind.UNMATCHED, FAIL, "(root).a", "(root).a.kernel", "or as one that was not built yet")
+@shows(Kind.UNMATCHED, FAIL, "(root).a", "(root).a.kernel", "or was not built yet")
 def single_layer_saved_without_values(at: Path) -> Pair:
     dense = keras_2().layers.Dense
     return Pair(saved(at, a=dense(2)), lambda: ckpt(a=called(dense(2))))
@@ -434,7 +434,7 @@ def keras_2_optimizer_not_built(at: Path) -> Pair:
     "(root).optimizer.iter",
     "(root).optimizer",
     "5 saved values wait",
-    "before the assert: make a step.",
+    "before the assert: run one training step.",
 )
 def legacy_optimizer_before_its_first_step(at: Path) -> Pair:
     return _optimizer_not_built(at, legacy_adam)
@@ -482,7 +482,7 @@ def slot_variables_that_a_graph_does_not_make_yet(at: Path) -> Pair:
     None,
     "(root).model",
     "5 saved values wait",
-    "call the model once, then finalize_state() of the layers that were adapted.",
+    "call the model once, then call finalize_state() of the adapted layers.",
 )
 def normalization_not_built(at: Path) -> Pair:
     import numpy as np
@@ -592,30 +592,35 @@ _MODELS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Severity, s
         FAIL,
         "was saved with the shape (3, 4), and will have (?, 5) (",
     ),
-    "with_a_layer_less": (lambda k: _layers(k, 4, 2), lambda k: _layers(k, 4), FAIL, "no place in"),
+    "with_a_layer_less": (
+        lambda k: _layers(k, 4, 2),
+        lambda k: _layers(k, 4),
+        FAIL,
+        "has no place for",
+    ),
     "with_a_layer_more": (
         lambda k: _layers(k, 4, 2),
         lambda k: _layers(k, 4, 2, 3),
         FAIL,
-        "was not saved in",
+        "has no saved '",
     ),
     "with_a_layer_before": (
         lambda k: _layers(k, 4, 2),
         lambda k: _layers(k, "dropout", 4, 2),
         FAIL,
-        "finds no place in a Dropout",
+        "Dropout has no place for",
     ),
     "with_another_class": (
         lambda k: _layers(k, 4, "normalization"),
         lambda k: _layers(k, 4, 4),
         FAIL,
-        "finds no place in a Dense",
+        "Dense has no place for",
     ),
     "with_a_bias": (
         lambda k: _layers(k, 4, "bias"),
         lambda k: _layers(k, 4, 2),
         FAIL,
-        "nothing was saved for",
+        "the checkpoint lacks",
     ),
     "with_another_dtype": (
         lambda k: _layers(k, 4, 2),
@@ -627,13 +632,13 @@ _MODELS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Severity, s
         lambda k: _named(k, a=4, b=2),
         lambda k: _named(k, a=4, b=2),
         DEFERRED,
-        "assert_consumed() passes then if the program's own code makes what was",
+        "assert_consumed() passes then if the program's own code makes the saved",
     ),
     "with_a_part_of_a_class_of_its_own": (
         lambda k: k.Sequential([_named(k, a=4), k.layers.Dense(2)]),
         lambda k: k.Sequential([_named(k, a=4), k.layers.Dense(2)]),
         DEFERRED,
-        "assert_consumed() passes then if the program's own code makes what was",
+        "assert_consumed() passes then if the program's own code makes the saved",
     ),
     "with_a_part_of_a_class_of_its_own_with_other_units": (
         lambda k: k.Sequential([_named(k, a=4), k.layers.Dense(2)]),
@@ -651,13 +656,13 @@ _MODELS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Severity, s
         lambda k: _named(k, a=4, b=2),
         lambda k: _named(k, a=4, c=2),
         DEFERRED,
-        "may not fit then: 'c' was not saved in (root).model, where 'b' was",
+        "may not fit then: (root).model has no saved 'c' but 'b'",
     ),
     "of_a_class_of_its_own_with_a_layer_less": (
         lambda k: _named(k, a=4, b=2),
         lambda k: _named(k, a=4),
         DEFERRED,
-        "may not fit then: 'b' of (root).model is not there yet",
+        "may not fit then: 'b' of (root).model does not exist yet",
     ),
 }
 
@@ -691,13 +696,19 @@ _OPTIMIZERS: dict[str, tuple[_Of, _Of, int, Severity, str]] = {
         DEFERRED,
         "of the same variables; assert_consumed() passes only then",
     ),
-    "without_slots": (lambda o: o.Adam(), lambda o: o.SGD(), 0, FAIL, "This SGD is not built yet"),
+    "without_slots": (
+        lambda o: o.Adam(),
+        lambda o: o.SGD(),
+        0,
+        FAIL,
+        "Once built, this SGD will not fit",
+    ),
     "with_more_slots": (
         lambda o: o.Adam(),
         lambda o: o.Adam(amsgrad=True),
         0,
         FAIL,
-        "was saved with slots",
+        "the checkpoint has slots",
     ),
     "for_a_model_that_is_partly_frozen": (
         lambda o: o.Adam(),
@@ -759,7 +770,7 @@ def keras_3_optimizer_with_as_many_slots_of_other_names(at: Path) -> Pair:
     return _fitted(at, lambda: program(optimizers.Adam()), lambda: program(optimizers.Adamax()))
 
 
-@shows(Kind.NOT_BUILT, FAIL, None, "(root).optimizer", "was saved with no slots, and this Adam")
+@shows(Kind.NOT_BUILT, FAIL, None, "(root).optimizer", "the checkpoint has no slots instead of")
 def keras_3_optimizer_that_makes_slots_which_were_not_saved(at: Path) -> Pair:
     optimizers = keras_3().optimizers
 
@@ -769,7 +780,7 @@ def keras_3_optimizer_that_makes_slots_which_were_not_saved(at: Path) -> Pair:
     return _fitted(at, lambda: program(optimizers.SGD()), lambda: program(optimizers.Adam()))
 
 
-@shows(Kind.DEFERRED, DEFERRED, None, "(root).model", "may not fit then: nothing was saved for")
+@shows(Kind.DEFERRED, DEFERRED, None, "(root).model", "may not fit then: the checkpoint lacks")
 def model_with_an_optimizer_that_waits_for_nothing(at: Path) -> Pair:
     import tensorflow as tf
 
@@ -791,7 +802,7 @@ def model_with_an_optimizer_that_waits_for_nothing(at: Path) -> Pair:
     DEFERRED,
     None,
     "(root).optimizer",
-    "what Muon makes is known only when it is built",
+    "its build() alone decides what Muon makes",
 )
 def keras_3_optimizer_that_is_in_no_table(at: Path) -> Pair:
     def program() -> Any:
@@ -808,8 +819,8 @@ def keras_3_optimizer_that_is_in_no_table(at: Path) -> Pair:
     FAIL,
     None,
     "(root).save_counter",
-    "written by write()",
-    "Read it with read()",
+    "write() stored no save_counter",
+    "Read the checkpoint with read()",
 )
 def written_and_restored(at: Path) -> Pair:
     path = written(at, v=var())
@@ -817,7 +828,14 @@ def written_and_restored(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(v=var()), mended=lambda: read)
 
 
-@shows(Kind.SAVE_COUNTER, FAIL, "(root).save_counter", None, "saved by save()", "with restore()")
+@shows(
+    Kind.SAVE_COUNTER,
+    FAIL,
+    "(root).save_counter",
+    None,
+    "save() stored a save_counter",
+    "with restore()",
+)
 def saved_and_read(at: Path) -> Pair:
     path = saved(at, v=var())
     restored = Pair(path, lambda: ckpt(v=var()))
@@ -842,7 +860,7 @@ def counter_of_an_inner_checkpoint(at: Path) -> Pair:
     FAIL,
     "(root).head",
     None,
-    "2 saved values here are not used: (root) has no child 'head'",
+    "(root) has no child 'head' for 2 saved values",
     "expect_partial()",
 )
 def part_of_the_model_is_gone(at: Path) -> Pair:
@@ -854,7 +872,7 @@ def part_of_the_model_is_gone(at: Path) -> Pair:
     )
 
 
-@shows(Kind.UNRESOLVED, FAIL, "(root).optimizer", None, "1 slot variable of this optimizer is not")
+@shows(Kind.UNRESOLVED, FAIL, "(root).optimizer", None, "not use 1 slot variable of this optimizer")
 def slot_variables_of_a_variable_that_is_gone(at: Path) -> Pair:
     def make(*names: str) -> Any:
         model = module(**{name: var([1.0]) for name in names})
@@ -869,7 +887,7 @@ def slot_variables_of_a_variable_that_is_gone(at: Path) -> Pair:
     FAIL,
     "(root).o.a",
     None,
-    "1 saved value here is not used: (root).o has no child 'a'",
+    "(root).o has no child 'a' for 1 saved value",
 )
 def variable_of_a_class_without_a_module_is_gone(at: Path) -> Pair:
     def make(**variables: Any) -> Any:
@@ -913,7 +931,7 @@ def _listed(path: str, keras: Any) -> Pair:
     return Pair(path, lambda: ckpt(variables=list(small_model(keras).variables)))
 
 
-EXPORTED = "Keras' export() keeps"
+EXPORTED = "Keras' export() stored"
 
 
 @shows(Kind.UNRESOLVED, FAIL, "(root).variables", None, EXPORTED, "variables=model.variables")
@@ -932,7 +950,7 @@ def model_that_keras_2_exported(at: Path) -> Pair:
     "(root).variables",
     None,
     EXPORTED,
-    "find out which was exported of (root).a and (root).b",
+    "find out which model was exported: (root).a and (root).b",
 )
 def two_models_of_which_one_was_exported(at: Path) -> Pair:
     path = exported(at, keras_3())
@@ -978,7 +996,7 @@ def values_below_a_poisoned_container(at: Path) -> Pair:
     FAIL,
     None,
     "(root).head",
-    "2 values of the program are not in the checkpoint: (root) has nothing under 'head'",
+    "The checkpoint lacks 2 values of the program: (root) has no child 'head'",
 )
 def part_of_the_model_is_new(at: Path) -> Pair:
     path = saved(at, v=var())
@@ -1000,7 +1018,7 @@ def lookup(**options: Any) -> Any:
     None,
     "(root).layer.token_counts",
     "(root).layer was given its vocabulary",
-    "Give the layer its vocabulary, too, when it is made",
+    "Give the layer its vocabulary when you make it",
 )
 def vocabulary_given_when_it_was_saved(at: Path) -> Pair:
     path = save_any(at, lookup(vocabulary=["a", "b"]))
@@ -1015,7 +1033,9 @@ def new_part_has_no_value(at: Path) -> Pair:
 # --- unused_attribute
 
 
-@shows(Kind.UNUSED_ATTRIBUTE, FAIL, "(root).x", "(root).x", "Saved as VARIABLE_VALUE", "was saved")
+@shows(
+    Kind.UNUSED_ATTRIBUTE, FAIL, "(root).x", "(root).x", "the saved VARIABLE_VALUE", "saved class"
+)
 def module_where_a_variable_was_saved(at: Path) -> Pair:
     path = saved(at, x=var([1.0]))
     return Pair(
@@ -1044,9 +1064,7 @@ def counter_of_a_saved_model(at: Path) -> Pair:
     )
 
 
-@shows(
-    Kind.LEFTOVER, FAIL, "(root).layer", "(root).layer", "layer's configuration", "Nothing to do"
-)
+@shows(Kind.LEFTOVER, FAIL, "(root).layer", "(root).layer", "layer's configuration", "Ignore this")
 def configuration_of_an_old_layer(at: Path) -> Pair:
     # As Keras saved it in TensorFlow 1.13 to 2.0.
     key = "layer/.ATTRIBUTES/OBJECT_CONFIG_JSON"
@@ -1073,12 +1091,12 @@ def keras_2_saved_model(at: Path) -> str:
     return str(at / "model")
 
 
-@shows(Kind.LEFTOVER, FAIL, "(root).keras_api", None, "2 values that a SavedModel or Keras keeps")
+@shows(Kind.LEFTOVER, FAIL, "(root).keras_api", None, "A SavedModel or Keras keeps 2 values")
 def metrics_of_a_keras_2_saved_model(at: Path) -> Pair:
     return Pair(keras_2_saved_model(at), lambda: ckpt(compiled()))
 
 
-@shows(Kind.LEFTOVER, FAIL, None, "(root).keras_api", "2 values that a loaded SavedModel keeps")
+@shows(Kind.LEFTOVER, FAIL, None, "(root).keras_api", "A loaded SavedModel keeps 2 values")
 def metrics_of_a_loaded_saved_model(at: Path) -> Pair:
     import tensorflow as tf
 
@@ -1087,7 +1105,7 @@ def metrics_of_a_loaded_saved_model(at: Path) -> Pair:
     return Pair(str(at / "weights"), lambda: ckpt(tf.saved_model.load(directory)), "read")
 
 
-@shows(Kind.LEFTOVER, FAIL, "(root).layer.token_counts", None, "1 value", "Nothing to do")
+@shows(Kind.LEFTOVER, FAIL, "(root).layer.token_counts", None, "1 value", "Ignore this")
 def counts_of_a_lookup_that_is_given_its_vocabulary(at: Path) -> Pair:
     source = lookup()
     source.layer.adapt(["a", "b"])

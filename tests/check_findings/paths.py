@@ -22,7 +22,9 @@ def _passing() -> Any:
     return ckpt(v=var(2.0))
 
 
-@shows(Kind.WRONG_PATH, FAIL, None, None, ".index is no checkpoint's prefix", "pass every assert")
+@shows(
+    Kind.WRONG_PATH, FAIL, None, None, ".index is not a checkpoint's prefix", "pass every assert"
+)
 def index_file(at: Path) -> Pair:
     path = saved(at, v=var())
     return Pair(path + ".index", _passing, mended=lambda: Pair(path, _passing))
@@ -46,7 +48,7 @@ def data_file_of_a_checkpoint_that_does_not_fit(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(v=var([1.0, 2.0])))
 
 
-@shows(Kind.WRONG_PATH, ERROR, None, None, "be read, with assert_consumed() failing")
+@shows(Kind.WRONG_PATH, ERROR, None, None, "restore values, but fail assert_consumed()")
 def directory_of_a_checkpoint_of_something_else(at: Path) -> Pair:
     saved(at, w=var())
     return Pair(str(at), _passing)
@@ -104,7 +106,7 @@ def directory_of_a_saved_model(at: Path) -> Pair:
 # --- key_missing
 
 
-@shows(Kind.KEY_MISSING, ERROR, "(root).h", "(root).h", "upper not found", "class that was saved")
+@shows(Kind.KEY_MISSING, ERROR, "(root).h", "(root).h", "upper not found", "saved class")
 def object_reads_a_tensor_that_was_not_saved(at: Path) -> Pair:
     path = saved(at, h=serializing(lower=1.0))
     return Pair(

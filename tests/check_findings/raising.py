@@ -113,7 +113,11 @@ def item_of_a_list_replaced(at: Path) -> Pair:
 
 
 @shows(
-    Kind.POISONED_CONTAINER, FAIL, None, "(root).other.blocks", "asserts raise ValueError", "save"
+    Kind.POISONED_CONTAINER,
+    FAIL,
+    None,
+    "(root).other.blocks",
+    "every assert and the next save raise ValueError",
 )
 def poisoned_where_the_checkpoint_has_nothing(at: Path) -> Pair:
     return Pair(saved(at, v=var()), lambda: ckpt(v=var(), other=replaced_block()))
@@ -153,7 +157,14 @@ def object_that_refuses_to_list_its_children(at: Path) -> Pair:
 # --- slot_reused
 
 
-@shows(Kind.SLOT_REUSED, FAIL, None, "(root).model.again", "'m'", "every assert raises")
+@shows(
+    Kind.SLOT_REUSED,
+    FAIL,
+    None,
+    "(root).model.again",
+    "'m'",
+    "every assert and the next save raise",
+)
 def slot_of_tensorflow_1_is_an_attribute(at: Path) -> Pair:
     def live() -> Any:
         target = with_adam(v1_adam)
@@ -308,7 +319,7 @@ def classes_of_the_head_changed(at: Path) -> Pair:
     return Pair(saved(at, model=keras_3_sequential(5)), lambda: ckpt(model=keras_3_sequential(4)))
 
 
-@shows(Kind.SHAPE, ERROR, None, None, "has shape (3, 5)", "likewise 2 slot variables of it")
+@shows(Kind.SHAPE, ERROR, None, None, "has shape (3, 5)", "2 slot variables of it fail likewise")
 def layer_of_another_width_with_its_optimizer(at: Path) -> Pair:
     def make(units: int) -> Any:
         model = keras_3_sequential(units)
@@ -322,7 +333,7 @@ def entries_of_a_table_in_the_wrong_place(at: Path) -> Pair:
     return Pair(saved(at, t=mutable_table(2)), lambda: ckpt(t=dense_table()))
 
 
-@shows(Kind.SHAPE, WARNING, "(root).v", "(root).v", "shape (2,)", "takes it without a word")
+@shows(Kind.SHAPE, WARNING, "(root).v", "(root).v", "shape (2,)", "takes it without an error")
 def graph_takes_another_shape(at: Path) -> Pair:
     path = saved(at, v=var([1.0, 2.0]))
     return in_a_graph(path, [5.0])
@@ -374,9 +385,7 @@ def layer_that_computes_in_half_precision(at: Path) -> Pair:
 # --- partial_overwrite
 
 
-@shows(
-    Kind.PARTIAL_OVERWRITE, ERROR, "(root).a", "(root).a", "1 value would already be overwritten"
-)
+@shows(Kind.PARTIAL_OVERWRITE, ERROR, "(root).a", "(root).a", "overwritten 1 value")
 def shape_of_the_last_of_two(at: Path) -> Pair:
     path = saved(at, a=var(1.0), z=var([1.0, 2.0]))
     return Pair(
@@ -386,7 +395,7 @@ def shape_of_the_last_of_two(at: Path) -> Pair:
     )
 
 
-@shows(Kind.PARTIAL_OVERWRITE, ERROR, "(root).v", "(root).v", "1 value would already")
+@shows(Kind.PARTIAL_OVERWRITE, ERROR, "(root).v", "(root).v", "overwritten 1 value")
 def dtype_of_what_is_attached_to_the_root(at: Path) -> Pair:
     path = saved(at, module(v=var(1.0)), step=var(1))
     return Pair(path, lambda: ckpt(module(v=var(5.0)), step=var(1.0)))

@@ -305,7 +305,7 @@ def net(value: float = 0.0) -> Any:
 _BOTH = "tf.train.Checkpoint(parts=tf.train.Checkpoint(enc=live.enc_net, dec=live.dec_net)).restore"
 
 
-@shows(Kind.ROOT_SHIFTED, FAIL, "(root).parts.enc", "(root).enc_net", _BOTH, "as their names tell")
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root).parts.enc", "(root).enc_net", _BOTH, "by their names")
 def twins_of_a_dict_made_attributes(at: Path) -> Pair:
     path = saved(at, parts={"enc": net(1.0), "dec": net(2.0)})
 
@@ -333,7 +333,7 @@ def twins_in_another_order(at: Path) -> Pair:
     "(root).x",
     "(root).parts.a and (root).parts.b of the checkpoint fit (root).x and (root).y",
     "equally well",
-    "Find out which is which",
+    "Look up which is which",
 )
 def twins_whose_names_tell_nothing(at: Path) -> Pair:
     path = saved(at, parts={"a": net(1.0), "b": net(2.0)})
@@ -423,7 +423,12 @@ def dict_of_optimizers_of_equal_nets(at: Path) -> Pair:
 
 
 @shows(
-    Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).model", "11 values", "Give the objects the places"
+    Kind.ROOT_SHIFTED,
+    FAIL,
+    "(root)",
+    "(root).model",
+    "11 values",
+    "Put the objects where they were",
 )
 def code_that_would_raise_for_one_value_of_many(at: Path) -> Pair:
     def wide(last: int) -> Any:
@@ -432,7 +437,7 @@ def code_that_would_raise_for_one_value_of_many(at: Path) -> Pair:
     return Pair(saved(at, wide(2)), lambda: ckpt(model=wide(3)))
 
 
-@shows(Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).model", "Give the objects the places")
+@shows(Kind.ROOT_SHIFTED, FAIL, "(root)", "(root).model", "Put the objects where they were")
 def code_that_would_lose_a_value(at: Path) -> Pair:
     def tied() -> Any:
         one = module(**tower(), a=var([1.0] * 3))
@@ -445,7 +450,7 @@ def code_that_would_lose_a_value(at: Path) -> Pair:
 # --- unrelated
 
 
-@shows(Kind.UNRELATED, FAIL, "(root)", "(root)", "another model altogether (4 values against 6)")
+@shows(Kind.UNRELATED, FAIL, "(root)", "(root)", "another model (4 values against 6)")
 def two_models_with_nothing_in_common(at: Path) -> Pair:
     return Pair(
         saved(at, generator=keras_2_sequential(4, 5)),
@@ -473,7 +478,7 @@ def a_part_of_the_model_is_still_the_same(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(body=var([0.0, 0.0]), top=var([1.0, 2.0, 3.0, 4.0])))
 
 
-@shows(Kind.UNRELATED, FAIL, "(root)", "(root)", "another model altogether (7 values against 7)")
+@shows(Kind.UNRELATED, FAIL, "(root)", "(root)", "another model (7 values against 7)")
 def two_models_with_one_name_in_common(at: Path) -> Pair:
     def model(width: int) -> dict[str, Any]:
         return {f"of_{width}_{i}": var([[1.0] * width] * i) for i in range(1, 7)}
@@ -523,13 +528,13 @@ def _shifted(at: Path, was: Sequence[int], now: Sequence[int]) -> Pair:
 
 
 @shows(
-    Kind.INDEX_SHIFTED, FAIL, "(root).layers", "(root).layers", "1 item more", "from 1 on", "insert"
+    Kind.INDEX_SHIFTED, FAIL, "(root).layers", "(root).layers", "1 item more", "From 1 on", "insert"
 )
 def item_inserted_into_a_list(at: Path) -> Pair:
     return _shifted(at, [1, 2, 3], [1, 5, 2, 3])
 
 
-@shows(Kind.INDEX_SHIFTED, FAIL, "(root).layers", "(root).layers", "2 items fewer", "from 0 on")
+@shows(Kind.INDEX_SHIFTED, FAIL, "(root).layers", "(root).layers", "2 items fewer", "From 0 on")
 def two_items_taken_from_the_front(at: Path) -> Pair:
     return _shifted(at, [6, 5, 1, 2, 3], [1, 2, 3])
 
@@ -540,7 +545,7 @@ def two_items_taken_from_the_front(at: Path) -> Pair:
     "(root).model",
     "(root).model",
     "1 item more",
-    "from layer_with_weights-1 on",
+    "From layer_with_weights-1 on",
 )
 def layer_with_weights_inserted(at: Path) -> Pair:
     path = saved(at, model=keras_2_sequential(4, 5, 2))
@@ -553,7 +558,7 @@ def keras_2_with(layer: Any) -> Any:
     return keras_2().Sequential([keras_2().Input((3,)), *dense])
 
 
-@shows(Kind.INDEX_SHIFTED, FAIL, "(root).m", "(root).m", "1 item fewer", "from layer-0 on")
+@shows(Kind.INDEX_SHIFTED, FAIL, "(root).m", "(root).m", "1 item fewer", "From layer-0 on")
 def layer_by_number_taken_away(at: Path) -> Pair:
     def make(*lengths: int) -> Any:
         layers = {f"layer-{i}": module(w=var([1.0] * n)) for i, n in enumerate(lengths)}
@@ -569,7 +574,7 @@ def layer_by_number_taken_away(at: Path) -> Pair:
     "(root).model._functional._operations",
     "(root).model._functional._operations",
     "1 item more",
-    "from 2 on",
+    "From 2 on",
 )
 def dropout_inserted_into_a_keras_3_model(at: Path) -> Pair:
     path = saved(at, model=keras_3_sequential(4, 5, 2))
@@ -602,10 +607,10 @@ def keras_3_chain(names: str, optimizer: bool = False) -> Any:
     "(root).model._functional._operations",
     "(root).model._functional._operations",
     "2 items more",
-    "from 1 on",
-    "that of (root).model._functional._operations.2._kernel goes into "
+    "From 1 on",
+    "(root).model._functional._operations.2._kernel goes into "
     "(root).model._functional._operations.2._kernel, "
-    "and not into (root).model._functional._operations.4._kernel",
+    "not into (root).model._functional._operations.4._kernel",
 )
 def dropouts_at_two_places_cross_layers_of_one_shape(at: Path) -> Pair:
     path = save_any(at, differently(keras_3_chain("abc")))
@@ -616,7 +621,7 @@ def dropouts_at_two_places_cross_layers_of_one_shape(at: Path) -> Pair:
     )
 
 
-@shows(Kind.INDEX_SHIFTED, FAIL, None, None, "Items here have other indices", "from 0 on")
+@shows(Kind.INDEX_SHIFTED, FAIL, None, None, "items have other indices than saved", "From 0 on")
 def item_without_values_moved(at: Path) -> Pair:
     def make(names: str) -> Any:
         return ckpt(l=[module(v=var([1.0])) if name != "-" else module() for name in names])
@@ -644,7 +649,7 @@ def with_rate(scheduled: bool) -> Any:
     "(root).optimizer._variables",
     "(root).optimizer._variables",
     "1 item fewer",
-    "a learning rate stands in this list, a schedule does not",
+    "(a learning rate)",
 )
 def learning_rate_has_become_a_schedule(at: Path) -> Pair:
     path = save_any(at, with_rate(False))
@@ -685,7 +690,7 @@ def dropout_inserted_into_a_keras_2_model(at: Path) -> Pair:
 # --- renamed
 
 
-@shows(Kind.RENAMED, FAIL, "(root).model.old", "(root).model.new", "saved as 'old'", "'new' now")
+@shows(Kind.RENAMED, FAIL, "(root).model.old", "(root).model.new", "The saved 'old'", "'new' now")
 def attribute_renamed(at: Path) -> Pair:
     path = saved(at, model=module(old=var([2.0]), other=var(1)))
 
@@ -710,13 +715,13 @@ def subtree_renamed(at: Path) -> Pair:
     )
 
 
-@shows(Kind.RENAMED, FAIL, "(root).a", "(root).y", "saved as 'a'", "'y' now")
+@shows(Kind.RENAMED, FAIL, "(root).a", "(root).y", "The saved 'a'", "'y' now")
 def two_renamed_that_only_their_full_names_tell_apart(at: Path) -> Pair:
     path = saved(at, a=var([1.0], name="p"), b=var([1.0], name="q"))
     return Pair(path, lambda: ckpt(x=var([1.0], name="q"), y=var([1.0], name="p")))
 
 
-@shows(Kind.RENAMED, FAIL, "(root).model", "(root).model", "saved by Keras 2", "with Keras 3")
+@shows(Kind.RENAMED, FAIL, "(root).model", "(root).model", "Keras 2 saved", "with Keras 3")
 def model_of_keras_2_in_keras_3(at: Path) -> Pair:
     path = saved(at, model=keras_2_sequential(4, 5))
     return Pair(
@@ -726,7 +731,7 @@ def model_of_keras_2_in_keras_3(at: Path) -> Pair:
     )
 
 
-@shows(Kind.RENAMED, FAIL, "(root).model", "(root).model", "saved by Keras 3", "with Keras 2")
+@shows(Kind.RENAMED, FAIL, "(root).model", "(root).model", "Keras 3 saved", "with Keras 2")
 def model_of_keras_3_in_keras_2(at: Path) -> Pair:
     path = saved(at, model=keras_3_sequential(4, 5))
     return Pair(path, lambda: ckpt(model=keras_2_sequential(4, 5)))
@@ -737,7 +742,7 @@ def two_renamed_that_nothing_tells_apart(at: Path) -> Pair:
     return Pair(saved(at, a=var([1.0]), b=var([1.0])), lambda: ckpt(x=var([1.0]), y=var([1.0])))
 
 
-@shows(Kind.RENAMED, FAIL, "(root).enc", "(root).enc_net", "saved as 'enc'", "the names that fit")
+@shows(Kind.RENAMED, FAIL, "(root).enc", "(root).enc_net", "The saved 'enc'", "so are the names")
 def twins_renamed_by_names_that_tell(at: Path) -> Pair:
     path = saved(at, enc=net(1.0), dec=net(2.0))
     return Pair(

@@ -61,7 +61,9 @@ def _kernels(layers: Iterable[Any]) -> list[Any]:
     return [layer.kernel for layer in layers]
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "'blocks' (TrackedList)", "holds 2 objects")
+@shows(
+    Kind.NOT_TRACKED, WARNING, None, "(root).model", "'blocks' (TrackedList)", "holds its 2 objects"
+)
 def list_of_keras_3_layers(at: Path) -> Pair:
     return _keras_3_net(at, lambda net: _kernels(net.blocks), blocks=lambda: dense(4, 5))
 
@@ -85,9 +87,7 @@ def set_of_keras_3_layers(at: Path) -> Pair:
     return _keras_3_net(at, lambda net: _kernels(net.some), some=lambda: set(dense(4)))
 
 
-@shows(
-    Kind.NOT_TRACKED, WARNING, None, "(root).model", "weights of this", "not in the object graph"
-)
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "weights of this", "The object graph lacks")
 def cells_of_a_keras_3_layer(at: Path) -> Pair:
     def make() -> Any:
         layers = keras_3().layers
@@ -99,7 +99,7 @@ def cells_of_a_keras_3_layer(at: Path) -> Pair:
     return Pair(path, make, hidden=lambda target: target.model.weights)
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).optimizer", "TensorFlow does not follow")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).optimizer", "TensorFlow does not track")
 def inner_optimizers_of_keras_3(at: Path) -> Pair:
     def make() -> Any:
         from keras.src.optimizers.multi_optimizer import MultiOptimizer, OptimizerMap
@@ -184,7 +184,7 @@ def _holding(at: Path, make: Callable[[Callable[[], Any]], Any]) -> Pair:
     return Pair(save_any(at, net(Block)), lambda: net(Block), mended=mended)
 
 
-FOLLOWED = "TensorFlow follows the attribute 'blocks' "
+FOLLOWED = "the plain objects in the attribute 'blocks' "
 
 
 @shows(Kind.NOT_TRACKED, WARNING, None, "(root).net", FOLLOWED + "(ListWrapper)", "2 objects")
@@ -197,12 +197,12 @@ def plain_object_in_a_dict(at: Path) -> Pair:
     return _holding(at, lambda block: {"a": block()})
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).net", FOLLOWED, "hold 3 objects with values")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).net", FOLLOWED, "holds their 3 objects with values")
 def plain_objects_in_lists_in_a_list(at: Path) -> Pair:
     return _holding(at, lambda block: [[block()], (block(), {"b": block()})])
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).net", "does not follow the attribute 'blocks' (Bl")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).net", "does not track the attribute 'blocks' (Bl")
 def plain_object_in_an_attribute(at: Path) -> Pair:
     return _holding(at, lambda block: block())
 
@@ -257,7 +257,7 @@ def values_of_keras_3_variables(at: Path) -> Pair:
     return _same(at, make)
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m", "'raw' (deque)", "holds 2 objects")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m", "'raw' (deque)", "holds its 2 objects")
 def values_of_keras_3_variables_that_nothing_tracks(at: Path) -> Pair:
     def make() -> Any:
         tracked, other = dense(2, 2)
@@ -294,7 +294,7 @@ def sharded_variable_of_tracked_shards(at: Path) -> Pair:
     return _same(at, make)
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m", "'raw' (deque)", "holds 1 object with")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m", "'raw' (deque)", "holds its 1 object with")
 def sharded_variable_of_which_one_shard_is_tracked(at: Path) -> Pair:
     def make() -> Any:
         whole = sharded(2, 2)
@@ -476,7 +476,7 @@ def variable_on_a_class(at: Path) -> Pair:
     return _same(at, lambda: ckpt(m=_of_class(w=var())), hidden=lambda target: [target.m.net.w])
 
 
-@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m.net", "'w' (Resource", "holds 1 object")
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).m.net", "'w' (Resource", "holds its 1 object")
 def variable_on_a_base_of_the_class(at: Path) -> Pair:
     def make() -> Any:
         base = type(_of_class(w=var()).net)
@@ -635,9 +635,9 @@ for _pair in (
             WARNING,
             None,
             None,
-            "This Normalization computes with",
-            "made of adapt_mean and adapt_variance",
-            "Call finalize_state()",
+            "This Normalization goes on with its old",
+            "adapt_mean and adapt_variance",
+            "Call the layer's finalize_state()",
         ),
         _pair,
     )
@@ -683,7 +683,9 @@ def weights_of_words_adapted_since(at: Path, keras: Any) -> Pair:
 
 
 for_both(
-    shows(Kind.NOT_TRACKED, WARNING, "(root).layer", "(root).layer", "made of idf_weights; the"),
+    shows(
+        Kind.NOT_TRACKED, WARNING, "(root).layer", "(root).layer", "its old idf_weights, because"
+    ),
     weights_of_words_adapted_since,
 )
 
@@ -714,7 +716,9 @@ def bins_not_adapted(at: Path, keras: Any) -> Pair:
 
 for _pair in (bins_adapted_since, bins_adapted_to_other_data):
     for_both(
-        shows(Kind.NOT_TRACKED, WARNING, "(root).layer", "(root).layer", "made of summary; the"),
+        shows(
+            Kind.NOT_TRACKED, WARNING, "(root).layer", "(root).layer", "its old summary, because"
+        ),
         _pair,
         "keras_2",
     )

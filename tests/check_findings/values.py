@@ -52,7 +52,7 @@ def frozen(first: bool, units: Sequence[int] = (3, 3, 3)) -> Any:
     FAIL,
     "(root).optimizer._trainable_variables.0",
     "(root).optimizer._trainable_variables.0",
-    "4 saved values belong to other variables",
+    "lead 4 saved values to other variables",
     "_operations.1._kernel goes into (root).model._functional._operations.2._kernel",
 )
 def layer_frozen_since(at: Path) -> Pair:
@@ -60,13 +60,13 @@ def layer_frozen_since(at: Path) -> Pair:
     return Pair(path, lambda: frozen(True), mended=lambda: Pair(path, lambda: frozen(False)))
 
 
-@shows(Kind.CROSS_WIRED, FAIL, None, None, "lists of (root).optimizer", "belong to other variables")
+@shows(Kind.CROSS_WIRED, FAIL, None, None, "lists of (root).optimizer", "to other variables")
 def layer_of_another_shape_frozen_since(at: Path) -> Pair:
     path = save_any(at, frozen(False, (4, 5, 2)))
     return Pair(path, lambda: frozen(True, (4, 5, 2)))
 
 
-@shows(Kind.CROSS_WIRED, FAIL, None, None, "belong to other variables")
+@shows(Kind.CROSS_WIRED, FAIL, None, None, "to other variables")
 def layer_frozen_when_it_was_saved(at: Path) -> Pair:
     path = save_any(at, frozen(True))
     return Pair(path, lambda: frozen(False))
@@ -95,7 +95,7 @@ def in_an_untracked_list(
     return ckpt(model=model, optimizer=keras_3_adam(*model.trainable_variables))
 
 
-@shows(Kind.CROSS_WIRED, FAIL, None, None, "other variables than by their names and order")
+@shows(Kind.CROSS_WIRED, FAIL, None, None, "other variables than their names and order")
 def layer_that_only_the_optimizer_leads_to_frozen_since(at: Path) -> Pair:
     path = save_any(at, differently(in_an_untracked_list("fc_a", "fc_b", "fc_c")))
     return Pair(
@@ -122,7 +122,7 @@ def gan(exchanged: bool) -> Any:
     WARNING,
     "(root).discriminator_optimizer._trainable_variables.0",
     "(root).discriminator_optimizer._trainable_variables.0",
-    "that of (root).discriminator._functional._operations.1._kernel goes into (root).generator",
+    "(root).discriminator._functional._operations.1._kernel goes into (root).generator",
 )
 def two_optimizers_exchanged(at: Path) -> Pair:
     path = save_any(at, differently(gan(False)))
@@ -199,7 +199,14 @@ def branches_in_another_order(at: Path) -> Pair:
     )
 
 
-@shows(Kind.SWAPPED, WARNING, "(root).l.0", "(root).l.0", "'a' goes into 'b'", "Put them in the")
+@shows(
+    Kind.SWAPPED,
+    WARNING,
+    "(root).l.0",
+    "(root).l.0",
+    "'a' goes into 'b'",
+    "Put them back in the saved order",
+)
 def items_of_a_list_in_another_order(at: Path) -> Pair:
     def make(*names: str) -> Any:
         return ckpt(l=[var(float(i), name=name) for i, name in enumerate(names)])
@@ -269,7 +276,7 @@ def branches_that_only_a_number_tells_apart(at: Path) -> Pair:
     return Pair(path, lambda: branches("dense_2", "dense_1"))
 
 
-@shows(Kind.SWAPPED, WARNING, "(root).a", "(root).a", "'a' goes into 'b'", "by name not")
+@shows(Kind.SWAPPED, WARNING, "(root).a", "(root).a", "'a' goes into 'b'", "not by name")
 def one_for_the_other_and_that_for_a_third(at: Path) -> Pair:
     path = saved(at, a=var(1.0, name="a"), b=var(2.0, name="b"))
     return Pair(path, lambda: ckpt(a=var(0.0, name="b"), b=var(0.0, name="c")))
@@ -312,7 +319,7 @@ def _child(graph: Any, node: Any, local_name: str) -> int:
     "(root).decoder",
     "(root).decoder",
     "(root).decoder and (root).encoder",
-    "only the first one gets its value",
+    "only the first gets the value",
 )
 def shared_variable_is_two_now(at: Path) -> Pair:
     shared = var([2.0])
@@ -360,9 +367,7 @@ def tied() -> Any:
     return ckpt(a=shared, b=shared)
 
 
-@shows(
-    Kind.VALUE_LOST, WARNING, "(root).b", "(root).a", "that of (root).a is restored", "two objects"
-)
+@shows(Kind.VALUE_LOST, WARNING, "(root).b", "(root).a", "(root).a is restored", "two objects")
 def two_variables_are_one_now(at: Path) -> Pair:
     path = saved(at, a=var([1.0]), b=var([2.0]))
     return Pair(path, tied, mended=lambda: Pair(path, lambda: ckpt(a=var([0.0]), b=var([0.0]))))
@@ -394,7 +399,7 @@ def two_objects_without_values_are_one_now(at: Path) -> Pair:
 # --- never_restored
 
 
-@shows(Kind.NEVER_RESTORED, WARNING, "(root).x", "(root).x", "without a value", "no assert tells")
+@shows(Kind.NEVER_RESTORED, WARNING, "(root).x", "(root).x", "without a value", "no assert fails")
 def variable_where_a_module_was_saved(at: Path) -> Pair:
     path = saved(at, x=module(), v=var())
     return Pair(path, lambda: ckpt(x=var([3.0]), v=var()))
@@ -455,7 +460,13 @@ def saver_of_a_module_that_is_not_imported(at: Path) -> Pair:
     return Pair(saved_by_unknown_saver(at), lambda: ckpt(m=module(), v=var()))
 
 
-@shows(Kind.SAVER_UNKNOWN, ERROR, "(root).m", "(root).m", "'check_table.Strict', which refuses")
+@shows(
+    Kind.SAVER_UNKNOWN,
+    ERROR,
+    "(root).m",
+    "(root).m",
+    "'check_table.Strict' saved this object, and refuses",
+)
 def saver_refuses_the_object(at: Path) -> Pair:
     path = saved(at, m=registered("Strict")(), v=var())
     return Pair(path, lambda: ckpt(m=module(), v=var()))
@@ -475,14 +486,14 @@ def saver_of_the_class_that_was_saved(at: Path) -> Pair:
     INFO,
     "(root).optimizer._learning_rate",
     "(root).optimizer._learning_rate",
-    "learning_rate is 0.001; the restore sets it to 0.1",
+    "learning_rate from 0.001 to the saved 0.1",
 )
 def learning_rate_of_keras_3_set_anew(at: Path) -> Pair:
     path = saved_with(at, lambda *v: keras_3_adam(*v, learning_rate=0.1))
     return Pair(path, lambda: with_adam(lambda *v: keras_3_adam(*v, learning_rate=0.001)))
 
 
-@shows(Kind.OVERWRITTEN, INFO, None, None, "beta_1 is 0.9; the restore sets it to 0.5")
+@shows(Kind.OVERWRITTEN, INFO, None, None, "beta_1 from 0.9 to the saved 0.5")
 def beta_of_legacy_keras_set_anew(at: Path) -> Pair:
     path = saved_with(at, lambda *v: legacy_adam(*v, beta_1=0.5))
     return Pair(path, lambda: with_adam(legacy_adam))
@@ -516,7 +527,7 @@ def scaled(**options: Any) -> Any:
     INFO,
     None,
     "(root).optimizer.inner_optimizer._learning_rate",
-    "learning_rate is 0.001; the restore sets it to 0.1",
+    "learning_rate from 0.001 to the saved 0.1",
 )
 def learning_rate_of_an_optimizer_in_another(at: Path) -> Pair:
     path = saved_with(at, scaled(learning_rate=0.1))
@@ -536,12 +547,12 @@ def learning_rate_of_an_optimizer_that_scales_the_loss(at: Path) -> Pair:
 # --- unknowable
 
 
-@shows(Kind.UNKNOWABLE, INFO, "(root).s", "(root).s", "Code of its own class", "copy")
+@shows(Kind.UNKNOWABLE, INFO, "(root).s", "(root).s", "The object's own code", "copy")
 def python_state(at: Path) -> Pair:
     return Pair(saved(at, s=state_of_python()), lambda: ckpt(s=state_of_python()))
 
 
-@shows(Kind.UNKNOWABLE, INFO, "(root).h", "(root).h", "Code of its own class")
+@shows(Kind.UNKNOWABLE, INFO, "(root).h", "(root).h", "The object's own code")
 def object_that_restores_itself(at: Path) -> Pair:
     return Pair(saved(at, h=serializing(lower=1.0)), lambda: ckpt(h=serializing(lower=1.0)))
 
@@ -551,7 +562,7 @@ def object_raises_when_it_is_asked(at: Path) -> Pair:
     return Pair(saved(at, m=module(v=var())), lambda: ckpt(m=unlistable()()))
 
 
-@shows(Kind.UNKNOWABLE, INFO, None, None, "A graph is being built", "run_restore_ops()")
+@shows(Kind.UNKNOWABLE, INFO, None, None, "In a graph", "run_restore_ops()")
 def graph_is_being_built(at: Path) -> Pair:
     return in_a_graph(saved(at, v=var([1.0])), [5.0])
 

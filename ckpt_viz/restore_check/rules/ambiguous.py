@@ -7,15 +7,17 @@ from collections.abc import Iterator, Sequence
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.restore_check.case import Case, is_optimizer, subtree
-from ckpt_viz.restore_check.counterparts import sequences, undecided
-from ckpt_viz.restore_check.finding import Finding, Kind, Told
+from ckpt_viz.restore_check.alignment import undecided
+from ckpt_viz.restore_check.case import Case
+from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.sequences import sequences
+from ckpt_viz.restore_check.sides import is_optimizer, subtree
 from ckpt_viz.text import count
 
 _TRAINED = "_trainable_variables"
 
 
-def cannot_be_told_apart(case: Case, told: Told) -> Iterator[Finding]:
+def cannot_be_told_apart(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find items of sequences that look alike, of which there are more on one side.
 
     Nothing tells which of them is new or gone. Each takes the value of its index, and no value may
@@ -23,9 +25,9 @@ def cannot_be_told_apart(case: Case, told: Told) -> Iterator[Finding]:
     their sequence.
     """
     is_complete = not (case.unresolved or case.unmatched)
-    if is_complete or case.is_all_in_place or case.run.verdicts.restore is not None:
+    if is_complete or case.placement.is_all_right or case.run.verdicts.restore is not None:
         return
-    for node, objects in case.counterparts.items():
+    for node, objects in case.placement.counterparts.items():
         saved, live = case.saved.nodes[node], case.live.nodes[objects[0]]
         if not saved.children or _repeats_others(case, node):
             continue
@@ -34,7 +36,7 @@ def cannot_be_told_apart(case: Case, told: Told) -> Iterator[Finding]:
         for prefix, nodes in of_saved.items():
             ours = _own(case.saved, node, nodes)
             theirs = _own(case.live, objects[0], of_live.get(prefix, []))
-            found = _undecided(case, told, ours, theirs) if len(ours + theirs) > 2 else None
+            found = _undecided(case, explained, ours, theirs) if len(ours + theirs) > 2 else None
             if found is not None:
                 yield found
                 break
@@ -51,8 +53,13 @@ def _repeats_others(case: Case, node: int) -> bool:
     return is_optimizer(case.saved.nodes[holder]) and label != _TRAINED
 
 
-def _undecided(case: Case, told: Told, saved: Sequence[int], live: Sequence[int]) -> Finding | None:
-    ours, theirs = case.reader.items(case.saved, saved), case.reader.items(case.live, live)
+def _undecided(
+    case: Case, explained: Explained, saved: Sequence[int], live: Sequence[int]
+) -> Finding | None:
+    ours, theirs = (
+        case.placement.item_reader.items(case.saved, saved),
+        case.placement.item_reader.items(case.live, live),
+    )
     if ours is None or theirs is None:
         return None
     groups = [
@@ -64,7 +71,7 @@ def _undecided(case: Case, told: Told, saved: Sequence[int], live: Sequence[int]
         for items, _ in groups
         for item in items
         for node in subtree(case.saved, item)
-        if node in case.restored and node not in told.nodes
+        if node in case.trace.restored and node not in explained.nodes
     ]
     if not nodes:
         return None
@@ -74,10 +81,12 @@ def _undecided(case: Case, told: Told, saved: Sequence[int], live: Sequence[int]
         Severity.INFO,
         Kind.UNKNOWABLE,
         f"The checkpoint has {count(len(items), 'item')} that look alike here, the program "
-        f"{len(others)}: no chosen name tells which belong together, so "
-        f"{count(len(nodes), 'value')} may go into other items than their own.",
-        "Restore into the same items in the same order as they were saved, change them afterwards, "
-        "and give each a name of its own.",
+        f"{len(others)}: no name tells them apart, so {count(len(nodes), 'value')} may go into "
+        "wrong "
+        "items.",
+        "Restore into the saved items in the saved order, change them afterwards, and give each "
+        "its "
+        "own name.",
         nodes=nodes,
-        objects=[case.bound[node] for node in nodes],
+        objects=[case.trace.bound[node] for node in nodes],
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
-from ckpt_viz.matching.engine import fits
 from ckpt_viz.matching.name_based_restore import NameTrace
+from ckpt_viz.matching.read_failures import fits
 from ckpt_viz.matching.trace import Cause
 from ckpt_viz.object_graph.name_evidence import paired_by_name
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER
@@ -14,7 +14,7 @@ from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.failures import kind_of, remedy_for, why
 from ckpt_viz.restore_check.finding import Finding, Kind
-from ckpt_viz.restore_check.of_saver import SaverRun
+from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
 from ckpt_viz.text import count, listed
 
 _MAX_NAMED = 5
@@ -22,34 +22,35 @@ _MAX_COMPARED = 20  # names with the same last part
 _ALIKE = 0.6
 _CONVERT = (
     "Restore with tf.compat.v1.train.Saver({name_in_file: variable}), or convert the checkpoint "
-    "once and save it anew."
+    "once and save it again."
 )
 
 
 def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
-    """Find variables whose names the file lacks, failures, and names that nobody asks for."""
+    """Find variables whose names the file lacks, failures, and names that match no variable."""
     if trace.builds_graph:
         yield _graph_is_built()
         return
     yield from _failures(run, trace)
-    if isinstance(run, SaverRun):
-        yield from _of_saver(run, trace)
+    is_saver = isinstance(run.outcome, SaverOutcome)
+    if isinstance(run.outcome, SaverOutcome):
+        yield from _by_saver(run, run.outcome, trace)
     asked = {step.name for step in trace.steps} | trace.bound.keys()
-    free = [name for name in run.tensors if name not in asked]
+    free = [name for name in run.outcome.tensors if name not in asked]
     yield from _missing(run, trace, free)
     for obj in trace.not_restored:
         if obj not in trace.unused:
             yield _not_reached(run, obj)
-    if free and not (isinstance(run, SaverRun) and _unknown(run)):
+    if free and not (is_saver and _unknown(run)):
         listed = ", ".join(sorted(free)[:_MAX_NAMED]) + (", …" if len(free) > _MAX_NAMED else "")
         yield Finding(
             Severity.INFO,
             Kind.LEFTOVER,
             min(free),
             None,
-            f"Nobody asks for {count(len(free), 'name')} of the file, and no assert tells of them: "
-            f"{listed}.",
-            "Nothing to do, if the program does not need them.",
+            f"{count(len(free), 'name')} in the file {'matches' if len(free) == 1 else 'match'} "
+            f"no variable, and no assert fails: {listed}.",
+            "Ignore this if the program does not need them.",
         )
 
 
@@ -59,8 +60,8 @@ def _graph_is_built() -> Finding:
         Kind.UNKNOWABLE,
         None,
         None,
-        "A graph is being built: the names in the file are not looked up before run_restore_ops() "
-        "runs, and until then every assert fails.",
+        "In a graph, run_restore_ops() looks up the names in the file; until then every assert "
+        "fails.",
         "Call run_restore_ops() on the status that restore() returns.",
     )
 
@@ -68,7 +69,7 @@ def _graph_is_built() -> Finding:
 def _failures(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
     for step in trace.steps:
         if step.failure is None or step.failure.cause is Cause.KEY_MISSING:
-            continue  # what is missing is told with what it may have been called
+            continue  # `_missing` says what it may have been called
         objects = [step.obj] if step.obj is not None else _refusing(run)
         yield Finding(
             Severity.ERROR,
@@ -100,7 +101,7 @@ def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Fin
         found = candidates[obj, name]
         new = found[0] if len(found) == 1 else None
         of_shape = listed([repr(one) for one in found])
-        reason = f", but {of_shape} of the same shape" if found else ""
+        reason = f", but has {of_shape} of the same shape" if found else ""
         unsure = ", and names do not tell which it was" if len(found) > 1 else ""
         yield Finding(
             Severity.ERROR if (obj, name) in raising else Severity.FAIL,
@@ -126,7 +127,7 @@ def _candidates(
     """
     of_spec: dict[object, tuple[list[_Wanted], list[str]]] = {}
     for name in free:
-        stored = run.tensors[name]
+        stored = run.outcome.tensors[name]
         of_spec.setdefault((stored.dtype, stored.shape), ([], []))[1].append(name)
     for obj, name in wanted:
         attributes = run.live.nodes[obj].attributes if obj < len(run.live.nodes) else ()
@@ -138,14 +139,14 @@ def _candidates(
         if len(those) == len(names) == 1:
             found[those[0]] = names if _are_alike(names[0], those[0][1]) else ()
             continue
-        found.update(_of_several(those, names))
+        found.update(_candidates_by_last_part(those, names))
     return found
 
 
-def _of_several(
+def _candidates_by_last_part(
     wanted: Sequence[_Wanted], free: Sequence[str]
 ) -> Iterator[tuple[_Wanted, Sequence[str]]]:
-    """Yield what names tell of several that have one dtype and shape, with the same last part."""
+    """Yield the candidates for several of one dtype and shape, by the last part of their names."""
     parts: dict[str, tuple[list[_Wanted], list[str]]] = {}
     for one in wanted:
         parts.setdefault(_last(one[1]), ([], []))[0].append(one)
@@ -188,37 +189,38 @@ def _not_reached(run: DryRun, obj: int) -> Finding:
         else "The restore by names did not reach this object.",
         "Use read() in place of restore(), or leave the asserts out."
         if is_counter
-        else "Restore again, now that it is there.",
+        else "Restore again, now that the object exists.",
         (),
         (obj,),
     )
 
 
-def _of_saver(run: SaverRun, trace: NameTrace) -> Iterator[Finding]:
-    """Find what a Saver does without a word, and what cannot be known of it."""
-    if not run.reshapes:
+def _by_saver(run: DryRun, outcome: SaverOutcome, trace: NameTrace) -> Iterator[Finding]:
+    """Find what a Saver does without an error, and what cannot be known of it."""
+    if not outcome.reshapes:
         yield from _silently_reshaped(run, trace)
-    yield from _in_parts(run)
-    if run.nameless > 1:
+    yield from _in_parts(run, outcome)
+    if outcome.nameless > 1:
         yield Finding(
             Severity.WARNING,
             Kind.VALUE_LOST,
             None,
             None,
-            f"The {run.nameless} variables of Keras 3 in the Saver's list all go by one name, and "
-            "the last alone is saved and restored.",
+            f"The {outcome.nameless} variables of Keras 3 in the Saver's list share one name, so "
+            "the "
+            "Saver saves and restores only the last.",
             "Give the Saver a dict of names, or use tf.train.Checkpoint.",
         )
     for obj in _unknown(run):
         error = run.live.nodes[obj].attributes[0].error
-        why = f"What restore() makes of it is not known: {error}."
+        why = f"Only the object's own code decides what restore() reads: {error}."
         yield Finding(
             Severity.INFO,
             Kind.UNKNOWABLE,
             None,
             run.live_name(obj),
             why,
-            "Look at the object's own code.",
+            "Read the object's own code.",
             (),
             (obj,),
         )
@@ -233,17 +235,17 @@ def _unknown(run: DryRun) -> list[int]:
     ]
 
 
-def _in_parts(run: SaverRun) -> Iterator[Finding]:
+def _in_parts(run: DryRun, outcome: SaverOutcome) -> Iterator[Finding]:
     """Find partitioned variables that a Saver restores from an object-based checkpoint."""
-    for obj in run.in_parts:
+    for obj in outcome.in_parts:
         name = run.live.nodes[obj].attributes[0].full_name
         yield Finding(
             Severity.WARNING,
             Kind.VALUE_LOST,
             name,
             run.live_name(obj),
-            "Of an object-based checkpoint a Saver restores the last part of a partitioned "
-            "variable, and leaves the others as they are.",
+            "From an object-based checkpoint, a Saver restores only the last part of a partitioned "
+            "variable.",
             "Make the variable without a partitioner, or restore with tf.train.Checkpoint.",
             (),
             (obj,),
@@ -253,7 +255,7 @@ def _in_parts(run: SaverRun) -> Iterator[Finding]:
 def _silently_reshaped(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
     """Find variables of a TensorFlow 1 graph that take a value of another shape."""
     for name, objects in trace.bound.items():
-        stored = run.tensors.get(name)
+        stored = run.outcome.tensors.get(name)
         for obj in objects:
             if stored is None or obj >= len(run.live.nodes):
                 continue
@@ -265,7 +267,8 @@ def _silently_reshaped(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
                     name,
                     run.live_name(obj),
                     f"The saved value has shape {stored.shape}, the program's {shapes[0]}; the "
-                    "graph takes it without a word and has a value of the wrong shape then.",
+                    "graph "
+                    "takes it without an error and keeps the wrong shape.",
                     "Make the variable with the saved shape, or give it another name.",
                     (),
                     (obj,),

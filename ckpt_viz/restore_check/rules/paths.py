@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.dry_run import DryRun, MeantPath, NoSuchPath
 from ckpt_viz.restore_check.failures import first_line, in_words
 from ckpt_viz.restore_check.finding import Finding, Kind
-from ckpt_viz.restore_check.of_saver import SaverRun
+from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
+from ckpt_viz.restore_check.verdicts import Verdicts
 
 
 def wrong_path(run: DryRun) -> Iterator[Finding]:
@@ -16,13 +17,13 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
     if run.reading is None:
         return
     raised = run.verdicts.restore
-    if run.instead is not None:
-        prefix, outcome = run.instead
-        said = "raise, too" if outcome.verdicts.restore is not None else _gives(outcome)
+    if isinstance(run.correction, MeantPath):
+        verdicts = run.correction.verdicts
+        said = "raise, too" if verdicts.restore is not None else _gives(verdicts)
         what = (
             f"restore cannot read it ({raised.type})"
             if raised is not None
-            else "restore takes it for a name-based checkpoint without a variable, and restores "
+            else "restore takes it for a name-based checkpoint without variables and restores "
             "nothing"
         )
         yield Finding(
@@ -30,17 +31,17 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
             Kind.WRONG_PATH,
             None,
             None,
-            f"{run.reading} is no checkpoint's prefix: {what}.",
-            f"Pass {prefix!r}, which would {said}.",
+            f"{run.reading} is not a checkpoint's prefix: {what}.",
+            f"Pass {run.correction.prefix!r}, which would {said}.",
         )
-    elif raised is not None and run.unread:
+    elif raised is not None and isinstance(run.correction, NoSuchPath):
         yield Finding(
             Severity.ERROR,
             Kind.WRONG_PATH,
             None,
             None,
             f"{run.reading}: {in_words(raised.type, first_line(raised.message).rstrip('.?'))}.",
-            f"{run.unread}.".replace("?.", "?"),
+            f"{run.correction.advice}.".replace("?.", "?"),
         )
 
 
@@ -50,11 +51,11 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
     if raised is None or run.reading is None:
         return
     said = in_words(raised.type, first_line(raised.message).rstrip("."))
-    if isinstance(run, SaverRun) and run.remedy:
+    if isinstance(run.outcome, SaverOutcome) and run.outcome.remedy:
         why = f"The Saver cannot restore: {said}."
-        yield Finding(Severity.ERROR, Kind.NOT_BUILT, None, None, why, run.remedy)
+        yield Finding(Severity.ERROR, Kind.NOT_BUILT, None, None, why, run.outcome.remedy)
         return
-    if run.trace is not None or run.instead is not None or run.unread:
+    if run.trace is not None or run.correction is not None:
         return
     yield Finding(
         Severity.ERROR,
@@ -62,7 +63,7 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
         None,
         None,
         f"{run.reading} cannot be read: {said}.",
-        "Ask the owner of the file for the permission to read it, or restore a copy."
+        "Ask the file's owner for permission to read it, or restore a copy."
         if said.endswith("Permission denied")
         else "Copy the whole checkpoint again: the index and every data file.",
     )
@@ -72,15 +73,15 @@ def no_checkpoint(run: DryRun) -> Iterator[Finding]:
     """Find `restore(None)`, mostly of a directory in which there is no checkpoint."""
     if run.reading is None and run.trace is None:
         raised = run.verdicts.restore
-        does = f"raises {raised.type}" if raised is not None else "returns, and restores nothing"
+        does = f"raises {raised.type}" if raised is not None else "returns and restores nothing"
         yield Finding(
             _severity(run),
             Kind.WRONG_PATH,
             None,
             None,
-            f"No checkpoint is given, the path is None: restore() {does}.",
-            "Look at what tf.train.latest_checkpoint() was given: it returns None for a directory "
-            "without a `checkpoint` file, or of which that file names what is gone.",
+            f"The path is None: restore() {does}.",
+            "Check the directory given to tf.train.latest_checkpoint(): it returns None if the "
+            "`checkpoint` file is missing or names a missing checkpoint.",
         )
 
 
@@ -93,7 +94,7 @@ def _severity(run: DryRun) -> Severity:
     return Severity.FAIL if fails else Severity.WARNING
 
 
-def _gives(outcome: DryRun) -> str:
-    if outcome.verdicts.consumed is None and outcome.verdicts.nontrivial is None:
+def _gives(verdicts: Verdicts) -> str:
+    if verdicts.consumed is None and verdicts.nontrivial is None:
         return "pass every assert"
-    return "be read, with assert_consumed() failing"
+    return "restore values, but fail assert_consumed()"

@@ -16,30 +16,30 @@ from ckpt_viz.restore_check.failures import (
     why,
     why_poisoned,
 )
-from ckpt_viz.restore_check.finding import Finding, Kind, Told
+from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.text import count
 
 
-def failures(case: Case, told: Told) -> Iterator[Finding]:
+def failures(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find what `restore` raises, each failure and not only the first.
 
     What the scope refuses is one finding, and all slot variables that one object refuses. Those
-    that fail as their variable does are told of with it.
+    that fail as their variable does are in its finding.
     """
     alike = _slots_by_variable(case)
-    told_with_theirs = {step.node for steps in alike.values() for step in steps}
+    slots_of_failing = {step.node for steps in alike.values() for step in steps}
     optimizers = {obj for obj, _, _ in case.other_generation.values()}
     together: dict[object, list[Step]] = {}
     seen: set[int] = set()
-    for step in case.steps(Action.FAIL):
+    for step in case.trace.steps_of(Action.FAIL):
         failure = step.failure
         assert failure is not None
         if failure.cause is Cause.SCOPE:
             together.setdefault(failure.type, []).append(step)
         elif failure.cause is Cause.SLOT_HOOK:
-            if step.obj not in optimizers:  # or else `optimizer_generation` tells of them
+            if step.obj not in optimizers:  # or else `optimizer_generation` explains them
                 together.setdefault(step.obj, []).append(step)
-        elif step.node is None or step.node not in told_with_theirs:
+        elif step.node is None or step.node not in slots_of_failing:
             yield _failure(case, step, failure, seen, alike.get(step.obj, ()))
     for steps in together.values():
         yield _refused(case, steps)
@@ -49,12 +49,12 @@ def _slots_by_variable(case: Case) -> dict[int | None, list[Step]]:
     """Return the failures of slot variables by their variable, where that fails for the same."""
     failing = {
         (step.obj, step.failure.cause): step
-        for step in case.steps(Action.FAIL)
+        for step in case.trace.steps_of(Action.FAIL)
         if step.failure is not None and step.failure.cause in (Cause.SHAPE, Cause.DTYPE)
     }
     found: dict[int | None, list[Step]] = {}
     for (obj, cause), step in failing.items():
-        live = case.live_node(obj) if obj is not None else None
+        live = case.live_side.node(obj) if obj is not None else None
         if live is not None and live.slot is not None and (live.slot.variable, cause) in failing:
             found.setdefault(live.slot.variable, []).append(step)
     return found
@@ -65,10 +65,11 @@ def _failure(
 ) -> Finding:
     kind, reason = kind_of(failure), why(failure)
     if slots:
-        reason = f"{reason[:-1]}; likewise {count(len(slots), 'slot variable')} of it."
+        fail = "fails" if len(slots) == 1 else "fail"
+        reason = f"{reason[:-1]}; {count(len(slots), 'slot variable')} of it {fail} likewise."
     if failure.cause is Cause.PREDICATE and step.node is not None:
         saver = case.saved.nodes[step.node].registered_saver
-        reason = f"It was saved by the registered saver {saver!r}, which refuses this object."
+        reason = f"The registered saver {saver!r} saved this object, and refuses to restore it."
     return case.finding(
         Severity.WARNING if failure.in_session else Severity.ERROR,
         kind,
@@ -84,13 +85,16 @@ def _given(ids: Iterable[int | None]) -> tuple[int, ...]:
 
 
 def _nodes(case: Case, step: Step, kind: Kind, seen: set[int]) -> tuple[int, ...]:
-    """Return the saved nodes of a failure: of a container that nobody can look into, all below."""
+    """Return the saved nodes of a failure: of a container that cannot be listed, all below."""
     if step.node is None:
         return ()
     if kind is not Kind.POISONED_CONTAINER:
         return (step.node,)
     children = (child.node_id for child in case.saved.nodes[step.node].children)
-    return (step.node, *(low for child in children for low in case.unbound_below(child, seen)))
+    return (
+        step.node,
+        *(low for child in children for low in case.saved_side.unbound_below(child, seen)),
+    )
 
 
 def _refused(case: Case, steps: list[Step]) -> Finding:
@@ -99,7 +103,7 @@ def _refused(case: Case, steps: list[Step]) -> Finding:
     kind, remedy = kind_of(failure), remedy_for(failure)
     if failure.cause is Cause.SLOT_HOOK:
         obj = steps[0].obj
-        is_optimizer = facts.is_optimizer(case.live_object(obj) if obj is not None else None)
+        is_optimizer = facts.is_optimizer(case.live_side.object(obj) if obj is not None else None)
         kind = Kind.OPTIMIZER_GENERATION if is_optimizer else Kind.OPTIMIZER_MISSING
         remedy = _OTHER_CLASS if is_optimizer else _NO_OPTIMIZER
     return case.finding(
@@ -113,56 +117,55 @@ def _refused(case: Case, steps: list[Step]) -> Finding:
 
 
 _OTHER_CLASS = (
-    "Restore with the optimizer class that saved it (tf_keras.optimizers.legacy or "
+    "Use the optimizer class that saved it (tf_keras.optimizers.legacy or "
     "tf.compat.v1.train), or leave the optimizer out of the checkpoint."
 )
 _NO_OPTIMIZER = (
-    "Put the optimizer in its place, or pass "
+    "Put the optimizer in this place, or pass "
     "CheckpointOptions(experimental_skip_slot_variables=True)."
 )
 
 
-def slots_out_of_scope(case: Case, told: Told) -> Iterator[Finding]:
+def slots_out_of_scope(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find slot variables that an optimizer does not make while another's scope is active."""
     waiting: dict[int, list[int]] = {}
-    for step in case.steps(Action.DEFER_SLOT):
+    for step in case.trace.steps_of(Action.DEFER_SLOT):
         if step.obj is not None and step.names == (SlotKind.OUT_OF_SCOPE.value,):
             assert step.node is not None
             waiting.setdefault(step.obj, []).append(step.node)
     for obj, nodes in waiting.items():
-        name = type(case.live_object(obj)).__name__
+        name = type(case.live_side.object(obj)).__name__
         yield case.finding(
             Severity.DEFERRED,
             Kind.STRATEGY_SCOPE,
-            f"{count(len(nodes), 'slot variable')} wait for the first step of this {name}, which "
-            "makes none while the scope of a tf.distribute.Strategy is active that is not its own.",
+            f"{count(len(nodes), 'slot variable')} wait for the first step of this {name}, because "
+            "the scope of another tf.distribute.Strategy is active.",
             "Call restore outside of the scope, or make the optimizer inside it.",
             nodes=nodes,
             objects=(obj,),
         )
 
 
-def forgotten_slots(case: Case, told: Told) -> Iterator[Finding]:
+def forgotten_slots(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find slot variables that are restored, and that the asserts report as left over."""
-    nodes = [node for node in case.run.verdicts.unresolved if node in case.bound]
+    nodes = [node for node in case.run.verdicts.unresolved if node in case.trace.bound]
     if not nodes:
         return
-    names = {case.run.live_name(case.bound[node]) for node in nodes}
+    names = {case.run.live_name(case.trace.bound[node]) for node in nodes}
     yield case.finding(
         Severity.FAIL,
         Kind.UNRESOLVED,
-        f"The values of {count(len(nodes), 'slot variable')} are restored into the slots of a "
-        "sharded variable's shards, but the asserts miss the object in between, which the "
-        "optimizer makes anew each time.",
-        "Call expect_partial() in place of the asserts: these values are restored.",
+        f"The restore fills {count(len(nodes), 'slot variable')} of a sharded variable's shards, "
+        "but the asserts miss the object that holds them.",
+        "Call expect_partial() in place of the asserts: the values are restored.",
         nodes=nodes,
         objects=[obj for obj in case.run.verdicts.unmatched if case.run.live_name(obj) in names],
     )
 
 
-def poisoned_before_asserts(case: Case, told: Told) -> Iterator[Finding]:
+def poisoned_before_asserts(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find containers that only the asserts come upon, or the next save."""
-    failed = {step.obj for step in case.steps(Action.FAIL)}
+    failed = {step.obj for step in case.trace.steps_of(Action.FAIL)}
     for obj, node in enumerate(case.live.nodes):
         if node.error is None or obj in failed:
             continue
@@ -172,27 +175,27 @@ def poisoned_before_asserts(case: Case, told: Told) -> Iterator[Finding]:
             yield case.finding(
                 Severity.FAIL,
                 Kind.POISONED_CONTAINER,
-                f"{IS_POISONED}: the asserts raise ValueError, and so does the next save, for "
-                f"this container: {why_poisoned(node.error)}.",
+                f"{IS_POISONED}: every assert and the next save raise ValueError: "
+                f"{why_poisoned(node.error)}.",
                 REMEDIES[Cause.CHILDREN],
                 objects=(obj,),
             )
 
 
 def _reused(case: Case, optimizer: int) -> Finding:
-    slots = facts.slots_of(case.live_object(optimizer))
+    slots = facts.slots_of(case.live_side.object(optimizer))
     again = [
         obj
         for obj in range(len(case.live.nodes))
-        if slots.get(id(case.live_object(obj))) is not None
+        if slots.get(id(case.live_side.object(obj))) is not None
     ]
     names = ", ".join(
-        f"{case.live.name(obj)} ({slots[id(case.live_object(obj))]!r})" for obj in again
+        f"{case.live.name(obj)} ({slots[id(case.live_side.object(obj))]!r})" for obj in again
     )
     verdicts = case.run.verdicts
     # Where slot variables are left out of the restore, they are left out of the asserts, too.
     asserts = verdicts.nontrivial is not None and verdicts.nontrivial.type == "NotImplementedError"
-    raises = "every assert raises NotImplementedError, and so does the next save"
+    raises = "every assert and the next save raise NotImplementedError"
     return case.finding(
         Severity.FAIL if asserts or verdicts.restore is not None else Severity.WARNING,
         Kind.SLOT_REUSED,
@@ -203,9 +206,9 @@ def _reused(case: Case, optimizer: int) -> Finding:
     )
 
 
-def partial_overwrite(case: Case, told: Told) -> Iterator[Finding]:
+def partial_overwrite(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find a restore that stops when some variables have their new values already."""
-    if not case.steps(Action.FAIL):
+    if not case.trace.steps_of(Action.FAIL):
         return
     written: list[Step] = []
     for step in case.trace.steps:
@@ -213,7 +216,11 @@ def partial_overwrite(case: Case, told: Told) -> Iterator[Finding]:
             if written and step.failure.cause is not Cause.ABORT:
                 yield _overwritten(case, written)
             return
-        if step.action is Action.RESTORE and step.obj is not None and case.is_live_node(step.obj):
+        if (
+            step.action is Action.RESTORE
+            and step.obj is not None
+            and case.live_side.is_in_graph(step.obj)
+        ):
             written.append(step)
 
 
@@ -221,9 +228,8 @@ def _overwritten(case: Case, written: list[Step]) -> Finding:
     return case.finding(
         Severity.ERROR,
         Kind.PARTIAL_OVERWRITE,
-        f"Restore stops half-way: {count(len(written), 'value')} would already be overwritten "
-        "when it raises.",
-        "Mend the cause first; after such a failure, build the objects anew.",
+        f"The restore raises after it has overwritten {count(len(written), 'value')}.",
+        "Fix the cause, then recreate the objects: some are already overwritten.",
         nodes=[step.node for step in written if step.node is not None],
         objects=[step.obj for step in written if step.obj is not None],
     )

@@ -11,28 +11,30 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.subtrees import EMPTY, values_of
-from ckpt_viz.restore_check.case import Alike, Case, child_names, is_optimizer, subtree
-from ckpt_viz.restore_check.counterparts import INDEX as _INDEX
-from ckpt_viz.restore_check.counterparts import sequences
-from ckpt_viz.restore_check.finding import Finding, Kind, Told
-from ckpt_viz.restore_check.twins import belonging, left_alike
+from ckpt_viz.restore_check.case import Case
+from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.sequences import INDEX as _INDEX
+from ckpt_viz.restore_check.sequences import sequences
+from ckpt_viz.restore_check.sides import child_names, is_optimizer, subtree
+from ckpt_viz.restore_check.signatures import Alike
+from ckpt_viz.restore_check.twins import paired_twins, unbound_alike
 from ckpt_viz.text import count
 
 # --- sequences
 
 
-def index_shifted(case: Case, told: Told) -> Iterator[Finding]:
+def index_shifted(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find sequences in which items have other indices than they were saved with.
 
     What has its value all the same, by another path, is no matter.
     """
-    if case.is_all_in_place:
+    if case.placement.is_all_right:
         return
     covered: set[int] = set()
-    for node, objects in case.counterparts.items():
+    for node, objects in case.placement.counterparts.items():
         saved = case.saved.nodes[node]
         live = case.live.nodes[objects[0]]
-        if not saved.children or node in covered or node in told.nodes:
+        if not saved.children or node in covered or node in explained.nodes:
             continue
         if _is_of_state(case, node, objects[0]):
             continue
@@ -61,7 +63,7 @@ class _Shift:
 
     @property
     def place(self) -> int:
-        """The first index that stands for two items."""
+        """The first index that means two items."""
         return min(min(pair) for pair in self.pairs if pair[0] != pair[1])
 
 
@@ -76,7 +78,7 @@ def _shift(
     pairs = [
         (i, places[own[0]])
         for i, item in enumerate(saved)
-        if (own := case.counterparts.get(item)) and own[0] in places
+        if (own := case.placement.counterparts.get(item)) and own[0] in places
     ]
     is_shifted = any(i != j for i, j in pairs)
     return _Shift(node, obj, prefix, saved, live, pairs) if is_shifted else None
@@ -93,15 +95,18 @@ def _astray(case: Case, shift: _Shift) -> list[int]:
         for i, j in shift.pairs
         if i != j
         for node in subtree(case.saved, shift.saved[i])
-        if case.is_astray(node) and not _follows(case, node, shift.saved[i])
+        if case.placement.is_astray(node) and not _follows(case, node, shift.saved[i])
     ]
     valued = [
         sum(look(item) != EMPTY for item in items)
-        for look, items in ((case.saved_look, shift.saved), (case.live_look, shift.live))
+        for look, items in (
+            (case.signatures.of_saved, shift.saved),
+            (case.signatures.of_live, shift.live),
+        )
     ]
     targets = [j for _, j in shift.pairs]
     if valued[0] == valued[1] == len(targets) and targets == sorted(targets):
-        return [node for node in below if case.misleading_optimizer(node) is None]
+        return [node for node in below if case.placement.misleading_optimizer(node) is None]
     return below
 
 
@@ -114,7 +119,7 @@ def _is_of_state(case: Case, node: int, obj: int) -> bool:
     optimizer, label = case.saved.first_edges.get(node, (ROOT, ""))
     if not is_optimizer(case.saved.nodes[optimizer]):
         return False
-    live = case.bound.get(optimizer)
+    live = case.trace.bound.get(optimizer)
     if live is None or optimizer in case.other_generation or label != "_variables":
         return True
     return (
@@ -130,21 +135,14 @@ def _trained(graph: Graph, optimizer: int) -> int:
 
 
 def _follows(case: Case, node: int, item: int) -> bool:
-    """Return whether a slot variable stands below its variable, which tells enough."""
+    """Return whether a slot variable is below its variable, which tells enough."""
     return node != item and case.saved.nodes[node].slot is not None
 
 
 def _shifted(case: Case, shift: _Shift, astray: Sequence[int]) -> Finding:
-    place, more = shift.place, len(shift.live) - len(shift.saved)
-    there = f"from {shift.prefix}{place} on"
-    what = (
-        f"The program has {count(abs(more), 'item')} {'more' if more > 0 else 'fewer'} here than "
-        f"the checkpoint, {there}"
-        if more
-        else f"Items here have other indices than in the checkpoint, {there}"
-    )
+    place = shift.place
     reason, remedy = _reason(case, shift.node)
-    in_place, filled = case.in_place
+    in_place, filled = case.placement.in_place
     below = [low for item in shift.saved[place:] for low in subtree(case.saved, item)]
     live_below = [low for item in shift.live[place:] for low in subtree(case.live, item)]
     nodes = dict.fromkeys(n for n in (shift.node, *astray, *below) if n not in in_place)
@@ -152,41 +150,47 @@ def _shifted(case: Case, shift: _Shift, astray: Sequence[int]) -> Finding:
     return case.finding(
         case.severity(nodes, objects),
         Kind.INDEX_SHIFTED,
-        f"{what}{reason}: {_goes_astray(case, astray)}.",
+        f"{_difference(shift)}{reason}: {_goes_astray(case, astray)}.",
         remedy,
         nodes=nodes,
         objects=objects,
     )
 
 
+def _difference(shift: _Shift) -> str:
+    """Return how the two sequences differ."""
+    more = len(shift.live) - len(shift.saved)
+    there = f"From {shift.prefix}{shift.place} on"
+    if not more:
+        return f"{there}, items have other indices than saved"
+    return f"{there}, the program has {count(abs(more), 'item')} {'more' if more > 0 else 'fewer'}"
+
+
 def _goes_astray(case: Case, astray: Sequence[int]) -> str:
     """Return where a value goes, of all one that meets another object if there is any."""
-    node = next((node for node in astray if node in case.bound), astray[0])
-    own, taken = case.counterparts[node][0], case.bound.get(node)
+    node = next((node for node in astray if node in case.trace.bound), astray[0])
+    own, taken = case.placement.counterparts[node][0], case.trace.bound.get(node)
     return (
         f"{count(len(astray), 'saved value')} {'misses its' if len(astray) == 1 else 'miss their'} "
-        f"item; that of {case.saved_place(node)} goes "
-        f"{'nowhere' if taken is None else f'into {case.live_place(taken)}'}, "
-        f"and not into {case.live_place(own)}"
+        f"item; {case.saved_side.place(node)} goes "
+        f"{'nowhere' if taken is None else f'into {case.live_side.place(taken)}'}, "
+        f"not into {case.live_side.place(own)}"
     )
 
 
 def _reason(case: Case, node: int) -> tuple[str, str]:
     """Return why a sequence is shifted, if that is known, and what to do about it."""
     optimizer, _ = case.saved.first_edges.get(node, (ROOT, ""))
-    live = case.bound.get(optimizer)
+    live = case.trace.bound.get(optimizer)
     if is_optimizer(case.saved.nodes[optimizer]) and live is not None:
         rates = [_RATES & child_names(*side) for side in _sides(case, optimizer, live)]
         if bool(rates[0]) != bool(rates[1]):
             return (
-                " (a learning rate stands in this list, a schedule does not)",
-                "Make the optimizer with the kind of learning rate that was saved, a number or a "
+                " (a learning rate)",
+                "Give the optimizer the kind of learning rate that was saved: a number or a "
                 "schedule.",
             )
-    return "", (
-        "Put the same items into a sequence as it was saved, restore into that, and insert or "
-        "remove items afterwards."
-    )
+    return "", ("Restore into the saved sequence of items, and insert or remove items afterwards.")
 
 
 _RATES = {"_learning_rate", "learning_rate"}
@@ -195,17 +199,22 @@ _RATES = {"_learning_rate", "learning_rate"}
 # --- names
 
 
-def renamed(case: Case, told: Told) -> Iterator[Finding]:
+def renamed(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find children that have another local name on each side, and nothing else is like them."""
     waiting: dict[tuple[int, int], dict[str, int]] = {}
-    for step in case.steps(Action.DEFER):
-        if step.node is None or step.obj is None or step.parent is None or step.node in case.bound:
+    for step in case.trace.steps_of(Action.DEFER):
+        if (
+            step.node is None
+            or step.obj is None
+            or step.parent is None
+            or step.node in case.trace.bound
+        ):
             continue
-        if step.node in told.nodes or step.name == SAVE_COUNTER:
+        if step.node in explained.nodes or step.name == SAVE_COUNTER:
             continue
-        if case.is_live_node(step.obj) and not _INDEX.fullmatch(step.name):
+        if case.live_side.is_in_graph(step.obj) and not _INDEX.fullmatch(step.name):
             waiting.setdefault((step.parent, step.obj), {})[step.name] = step.node
-    alike = _LeftAlike(case, told)
+    alike = _LeftAlike(case, explained)
     seen: set[int] = set()
     seen_live: set[int] = set()
     for (parent, obj), children in waiting.items() if case.unmatched else ():
@@ -214,8 +223,8 @@ def renamed(case: Case, told: Told) -> Iterator[Finding]:
             child.node_id: child.local_name
             for child in case.live.nodes[obj].children
             if child.local_name not in saved_names
-            and child.node_id not in case.holders
-            and child.node_id not in told.objects
+            and child.node_id not in case.trace.holders
+            and child.node_id not in explained.objects
             and not _INDEX.fullmatch(child.local_name)
         }
         for name, now in _renamed_to(case, children, free, alike).items():
@@ -224,15 +233,13 @@ def renamed(case: Case, told: Told) -> Iterator[Finding]:
             yield case.finding(
                 Severity.FAIL,
                 Kind.RENAMED,
-                f"What was saved as {name!r} seems to be {free[now]!r} now: the same values below, "
-                f"and {'nothing else here that it could be' if alone else _TOLD_BY_NAME}.",
-                f"Name it {name!r} again, or set both names to the object while restoring.",
-                nodes=dict.fromkeys((node, *case.unbound_below(node, seen))),
-                objects=dict.fromkeys((now, *case.unheld_below(now, seen_live))),
+                f"The saved {name!r} seems to be {free[now]!r} now: the values below it are alike, "
+                "and "
+                f"{'nothing else fits' if alone else 'so are the names'}.",
+                f"Name it {name!r} again, or give the object both names while restoring.",
+                nodes=dict.fromkeys((node, *case.saved_side.unbound_below(node, seen))),
+                objects=dict.fromkeys((now, *case.live_side.unbound_below(now, seen_live))),
             )
-
-
-_TOLD_BY_NAME = "of all that it could be, this has the names that fit"
 
 
 @dataclass
@@ -240,21 +247,21 @@ class _LeftAlike:
     """What is left on both sides that looks like a saved node, and which belong together."""
 
     case: Case
-    told: Told
+    explained: Explained
     _of_look: dict[int | None, Alike] = field(default_factory=dict)
     _pairs: dict[int | None, Mapping[int, int]] = field(default_factory=dict)
 
     def of(self, node: int) -> Alike:
-        look = self.case.saved_look(node)
+        look = self.case.signatures.of_saved(node)
         if look not in self._of_look:
-            self._of_look[look] = left_alike(self.case, self.told, look)
+            self._of_look[look] = unbound_alike(self.case, self.explained, look)
         return self._of_look[look]
 
     def pairs(self, node: int) -> Mapping[int, int]:
         """Return those that belong together, of all that look like the node."""
-        look = self.case.saved_look(node)
+        look = self.case.signatures.of_saved(node)
         if look not in self._pairs:
-            self._pairs[look] = belonging(self.case, *self.of(node))
+            self._pairs[look] = paired_twins(self.case, *self.of(node))
         return self._pairs[look]
 
 
@@ -275,14 +282,14 @@ def _renamed_to(
     return found
 
 
-def other_keras(case: Case, told: Told) -> Iterator[Finding]:
+def other_keras(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find models that Keras 2 has saved and Keras 3 has built, or the other way round.
 
     They name their layers so differently that nothing of one is found in the other.
     """
-    left, left_live = case.unresolved - told.nodes, case.unmatched - told.objects
-    for node, obj in case.bound.items() if left and left_live else ():
-        if not case.is_live_node(obj):
+    left, left_live = case.unresolved - explained.nodes, case.unmatched - explained.objects
+    for node, obj in case.trace.bound.items() if left and left_live else ():
+        if not case.live_side.is_in_graph(obj):
             continue
         was, now = (_version_of_keras(*side) for side in _sides(case, node, obj))
         if was is None or now is None or was == now:
@@ -295,11 +302,10 @@ def other_keras(case: Case, told: Told) -> Iterator[Finding]:
         yield case.finding(
             Severity.FAIL,
             Kind.RENAMED,
-            f"This model was saved by Keras {was}, and the program builds it with Keras {now}, "
-            f"which has other local names for everything in it: the {count(len(nodes), 'value')} "
-            "have the same shapes.",
-            f"Restore it in a program with Keras {was}, and carry the values over with "
-            "get_weights() and set_weights().",
+            f"Keras {was} saved this model, and the program builds it with Keras {now}, which uses "
+            f"other local names; the {count(len(nodes), 'value')} have the same shapes.",
+            f"Restore it with Keras {was}, and copy the values over with get_weights() and "
+            "set_weights().",
             nodes=(node, *nodes),
             objects=(obj, *objects),
         )

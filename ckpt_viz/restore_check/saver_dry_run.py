@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple
 
-from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.files import is_file
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
@@ -27,15 +26,21 @@ from ckpt_viz.live.saver import (
     number_of_nameless,
     taken_variables,
 )
-from ckpt_viz.matching.engine import fits, wrong_dtype, wrong_slice
 from ckpt_viz.matching.name_based_restore import NameTrace
+from ckpt_viz.matching.read_failures import fits, wrong_dtype, wrong_slice
 from ckpt_viz.matching.saved_graph import unreadable
 from ckpt_viz.matching.trace import Action, Cause, Failure, Read, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Attribute, Stored
-from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.dry_run import (
+    DryRun,
+    LiveNames,
+    NoSuchPath,
+    Outcome,
+    correction_of,
+)
 from ckpt_viz.restore_check.verdicts import Raised, Verdicts
-from ckpt_viz.saved.locate import INDEX, locate
+from ckpt_viz.saved.locate import INDEX
 from ckpt_viz.saved.saved_source import read_saved
 
 RESTORE = "restore"
@@ -46,19 +51,22 @@ _ALTERED = (
 )
 _NAME = "a Variable name or other graph key that is missing"
 _MISMATCH = "a mismatch between the current graph and the graph"
+_NO_TEXT = "Pass the checkpoint's prefix as a string"
 _IN_GRAPH = "Call restore, and this check, inside `with graph.as_default():` of the Saver's graph."
 
 
 @dataclass(frozen=True)
-class SaverRun(DryRun):
+class SaverOutcome(Outcome):
     """What the `restore` of a Saver would do.
 
-    `remedy` is what to do where the Saver itself cannot restore, whatever the file has.
-    `reshapes` says that values are reshaped; of the variables `in_parts` the last part alone
-    is restored, and of `nameless` ones, so many as there are, the last.
+    `remedy` is what to do where the Saver itself cannot restore, whatever the file has;
+    `path_advice` where the path is no text. `reshapes` says that values are reshaped; of the
+    variables `in_parts` the last part alone is restored, and of `nameless` ones, so many as there
+    are, the last.
     """
 
     remedy: str = ""
+    path_advice: str = ""
     reshapes: bool = False
     in_parts: tuple[int, ...] = ()
     nameless: int = 0
@@ -71,72 +79,70 @@ class _Refusal(NamedTuple):
     remedy: str
 
 
-def of_saver(saver: Any, saved: object) -> DryRun:
+def saver_dry_run(saver: Any, saved: object) -> DryRun:
     """Return what `saver.restore(session, saved)` would do; adds no operation, runs none."""
-    live = read_live(saver)
+    names = LiveNames(read_live(saver))
     path = saved
     if isinstance(saved, Graph):
         path = saved.provenance.prefix if saved.provenance else saved.title
     if tf_restore.is_empty(saver):
-        return SaverRun(live, None, NameTrace(), Verdicts(), RESTORE, reading=_text(path))
+        return DryRun(_nothing_to_restore(names), RESTORE, _text(path))
     if path is None:
-        return _raising(live, Raised("ValueError", "Can't load save_path when it is None."))
-    run = _reading(saver, live, path)
-    if run.verdicts.restore is None or run.remedy or run.unread or run.tensors:
-        return run
-    return _with_what_is_meant(run, saver)
+        raised = Raised("ValueError", "Can't load save_path when it is None.")
+        return DryRun(_raising(names, raised), RESTORE)
+    outcome, reading = _outcome(saver, names, path), _text(path)
+    if outcome.path_advice:
+        return DryRun(outcome, RESTORE, reading, NoSuchPath(outcome.path_advice))
+    if outcome.verdicts.restore is None or outcome.remedy or outcome.tensors:
+        return DryRun(outcome, RESTORE, reading)
+    correction = correction_of(reading, lambda prefix: _outcome(saver, names, prefix).verdicts)
+    return DryRun(outcome, RESTORE, reading, correction)
 
 
-def _raising(live: Graph, raised: Raised, path: object = None, remedy: str = "") -> SaverRun:
+def _raising(
+    names: LiveNames, raised: Raised, *, remedy: str = "", path_advice: str = ""
+) -> SaverOutcome:
     verdicts = Verdicts(raised, raised, raised, raised)
-    reading = None if path is None else _text(path)
-    return SaverRun(live, None, None, verdicts, RESTORE, reading=reading, remedy=remedy)
+    return SaverOutcome(names, verdicts, remedy=remedy, path_advice=path_advice)
+
+
+def _nothing_to_restore(names: LiveNames) -> SaverOutcome:
+    return SaverOutcome(names, Verdicts(), NameTrace())
 
 
 def _text(path: object) -> str:
     return os.fsdecode(path) if isinstance(path, bytes) else str(path)
 
 
-def _reading(saver: Any, live: Graph, path: Any) -> SaverRun:
-    """Return the dry run with exactly this path."""
+def _outcome(saver: Any, names: LiveNames, path: Any) -> SaverOutcome:
+    """Return what restoring exactly this path does."""
+    live = names.graph
     try:
         is_there = tf_restore.finds_checkpoint(path)
     except Exception as error:  # a file system's, or of what is no path
-        run = _raising(live, Raised(type(error).__name__, str(error)), path)
+        raised = Raised(type(error).__name__, str(error))
         is_text = isinstance(path, (str, bytes))
-        return run if is_text else replace(run, unread="Pass the checkpoint's prefix as a string")
+        return _raising(names, raised, path_advice="" if is_text else _NO_TEXT)
     if not is_there:
         message = f"The passed save_path is not a valid checkpoint: {_text(path)}"
-        return _raising(live, Raised("ValueError", message), path)
+        return _raising(names, Raised("ValueError", message))
     refusal = _refusal(saver, live)
     if refusal is not None:
-        return _raising(live, refusal.raised, path, refusal.remedy)
+        return _raising(names, refusal.raised, remedy=refusal.remedy)
     if not taken_variables(saver) and tf_restore.is_eager():
-        return SaverRun(live, None, NameTrace(), Verdicts(), RESTORE, reading=_text(path))
+        return _nothing_to_restore(names)
     opened = open_as_restore(path, resolves=False, takes_path_objects=False)
     if opened.failure is not None:
-        return _raising(live, Raised(opened.failure.type, opened.failure.message), path)
+        return _raising(names, Raised(opened.failure.type, opened.failure.message))
     if opened.tensors is not None:
         is_v1 = not is_file(opened.prefix + INDEX)
-        return _matched(saver, live, path, _Names(opened.tensors, one_by_one=is_v1))
+        return _matched(saver, names, _Names(opened.tensors, one_by_one=is_v1))
     graph = read_saved(opened.prefix)
     wanted = [attribute.full_name for node in live.nodes for attribute in node.attributes]
     keys = {name: stored for name in wanted if (stored := graph.stored(name)) is not None}
     if len(keys) == len(wanted):
-        return _matched(saver, live, path, _Names(keys))
-    return _matched(saver, live, path, _full_names(graph))
-
-
-def _with_what_is_meant(run: SaverRun, saver: Any) -> SaverRun:
-    """Return a dry run that reads nothing, with the checkpoint that its path seems to mean."""
-    assert run.reading is not None
-    try:
-        prefix = locate(run.reading).prefix
-    except CkptVizError as error:
-        return replace(run, unread=str(error))
-    if prefix == run.reading:
-        return run
-    return replace(run, instead=(prefix, _reading(saver, run.live, prefix)))
+        return _matched(saver, names, _Names(keys))
+    return _matched(saver, names, _full_names(graph))
 
 
 # --- the Saver
@@ -149,9 +155,9 @@ def _refusal(saver: Any, live: Graph) -> _Refusal | None:
         is_deferred = tf_private.given_variables(saver) is None
         return _Refusal(
             Raised("AttributeError", "'NoneType' object has no attribute 'restore_op_name'"),
-            "Call saver.build() once all variables are made, or leave defer_build=True out."
+            "Call saver.build() after making all variables, or leave out defer_build=True."
             if is_deferred
-            else "Call restore where no graph is built: the Saver was made eagerly.",
+            else "Call restore outside of a graph: the Saver was made eagerly.",
         )
     return None
 
@@ -160,7 +166,9 @@ def _refusal_when_eager(saver: Any, live: Graph) -> _Refusal | None:
     """Return what a Saver raises that is built anew for every call; variables of a graph cannot."""
     given = taken_variables(saver)
     if not given and not tf_restore.allows_empty(saver):
-        remedy = "Give it the variables, and those of a graph inside `with graph.as_default():`."
+        remedy = (
+            "Give the Saver its variables; do it inside `with graph.as_default():` for a graph."
+        )
         return _Refusal(Raised("ValueError", "No variables to save"), remedy)
     by_list = not isinstance(given, Mapping)
     for obj in range(len(live.nodes)):
@@ -198,7 +206,7 @@ def _refusal_of_second_saver(saver: Any) -> _Refusal | None:
         return None
     return _Refusal(
         Raised("RuntimeError", "Graph is finalized and cannot be modified."),
-        "Restore before the graph is finalized: of an object-based checkpoint the Saver adds "
+        "Restore before the graph is finalized: for an object-based checkpoint, the Saver adds "
         "operations.",
     )
 
@@ -235,7 +243,8 @@ def _full_names(graph: Graph) -> _Names:
     return _Names(tensors, keys)
 
 
-def _matched(saver: Any, live: Graph, path: object, names: _Names) -> SaverRun:
+def _matched(saver: Any, live_names: LiveNames, names: _Names) -> SaverOutcome:
+    live = live_names.graph
     how = _how(saver, names)
     trace = _match(live, names, names_in_slices(saver), how)
     raised, refusal = _first(trace, names), None
@@ -245,14 +254,10 @@ def _matched(saver: Any, live: Graph, path: object, names: _Names) -> SaverRun:
         refusal = _refusal_to_assign(live)
     if refusal is not None:
         raised = refusal.raised
-    verdicts = Verdicts(raised, raised, raised, raised, (), tuple(trace.unused))
-    return SaverRun(
-        live,
-        None,
+    return SaverOutcome(
+        live_names,
+        Verdicts(raised, raised, raised, raised, (), tuple(trace.unused)),
         trace,
-        verdicts,
-        RESTORE,
-        reading=_text(path),
         tensors=names.tensors,
         remedy=refusal.remedy if refusal is not None else "",
         reshapes=any(how(name, None).reshapes for name in trace.bound),

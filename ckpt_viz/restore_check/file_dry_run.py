@@ -7,8 +7,6 @@ Needs no TensorFlow. A file does not tell all of a program: that it has built wh
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import partial
 
 from ckpt_viz.errors import SourceError
 from ckpt_viz.formats import files
@@ -19,9 +17,14 @@ from ckpt_viz.matching.name_based_restore import Named, NamedRead, match_names
 from ckpt_viz.matching.saved_graph import SavedGraph, not_found
 from ckpt_viz.matching.trace import Failure
 from ckpt_viz.object_graph.graph import Format, Graph
-from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import ROOT, Stored
-from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.dry_run import (
+    DryRun,
+    LiveNames,
+    MeantPath,
+    NoSuchPath,
+    Outcome,
+)
 from ckpt_viz.restore_check.new_objects import names_of_new
 from ckpt_viz.restore_check.verdicts import Bindings, Raised, Verdicts, name_based, object_based
 
@@ -29,7 +32,7 @@ _BY_NAME = (Format.NAME_BASED, Format.NAME_BASED_V1)
 _NO_TABLE = "perhaps your file is in a different file format and you need to use a different "
 
 
-def of_files(
+def file_dry_run(
     live: Graph,
     saved: Graph,
     *,
@@ -40,13 +43,13 @@ def of_files(
     """Return what restoring `saved` into a program that `live` was saved from would do.
 
     `given` is the path that the call would get, where that may be another than the checkpoint's
-    prefix. Raises SourceError for a method that is none, and for a name-based checkpoint in
-    place of the program of an object-based one.
+    prefix. Raises SourceError for an unknown method, and for a name-based checkpoint in place of
+    the program of an object-based one.
     """
     chosen = _method(method)
     prefix = saved.provenance.prefix if saved.provenance is not None else saved.title
     if _is_by_name(saved):
-        run = _by_names(live, saved, chosen)
+        outcome = _by_names(live, saved, chosen)
     elif _is_by_name(live):
         raise SourceError(
             f"{live.title} holds names of variables and no objects; expected an object-based "
@@ -54,19 +57,19 @@ def of_files(
         )
     else:
         path = given or prefix
-        run = _by_objects(live, saved, chosen, path, skips_slots=skips_slots)
-    run = replace(run, reading=given or prefix)
+        outcome = _by_objects(live, saved, chosen, path, skips_slots=skips_slots)
     if given is None or _takes(given, saved, chosen):
-        return run
-    return _misread(run, given, prefix)
+        return DryRun(outcome, chosen, given or prefix)
+    meant = MeantPath(prefix, outcome.verdicts)
+    return DryRun(_misread(live, given, chosen), chosen, given, meant)
 
 
-def of_missing(live: Graph, given: str, why: str, *, method: str | None = None) -> DryRun:
-    """Return what restoring a path that leads to no checkpoint would do; `why` is in words."""
+def missing_file_dry_run(
+    live: Graph, given: str, advice: str, *, method: str | None = None
+) -> DryRun:
+    """Return what restoring a path that leads to no checkpoint would do."""
     chosen = _method(method)
-    raised = _refused(given, chosen)
-    verdicts = Verdicts(raised, raised, raised, raised)
-    return DryRun(live, None, None, verdicts, chosen, reading=given, unread=why)
+    return DryRun(_refused(live, given, chosen), chosen, given, NoSuchPath(advice))
 
 
 def _method(method: str | None) -> str:
@@ -82,13 +85,11 @@ def _is_by_name(graph: Graph) -> bool:
 # --- by objects
 
 
-def _by_objects(live: Graph, saved: Graph, method: str, path: str, *, skips_slots: bool) -> DryRun:
+def _by_objects(live: Graph, saved: Graph, method: str, path: str, *, skips_slots: bool) -> Outcome:
     side = GraphSide(live, creates_slots=True)
     restored = SavedGraph(saved, path if method == RESTORE else None)
     trace = match(restored, side, Rules(skips_slots=skips_slots))
-    run = DryRun(
-        live, saved, trace, Verdicts(), method, names_of_new(live, saved, trace.steps, trace.bound)
-    )
+    names = LiveNames(live, names_of_new(live, saved, trace.steps, trace.bound))
     made = range(len(live.nodes), len(live.nodes) + len(side.made))
     verdicts = object_based(
         saved,
@@ -97,9 +98,9 @@ def _by_objects(live: Graph, saved: Graph, method: str, path: str, *, skips_slot
         raised=trace.raised,
         listing=None,
         skips_slots=skips_slots,
-        live_name=run.readable_live_name,
+        live_name=names.readable,
     )
-    return replace(run, verdicts=verdicts)
+    return Outcome(names, verdicts, trace, saved)
 
 
 def _valued(live: Graph, *, skips_slots: bool) -> Iterator[int]:
@@ -114,7 +115,7 @@ def _valued(live: Graph, *, skips_slots: bool) -> Iterator[int]:
 # --- by names
 
 
-class _NamesOf:
+class _NamedVariables:
     """The variables of a graph, by the names that TensorFlow 1 would give them."""
 
     def __init__(self, graph: Graph) -> None:
@@ -134,7 +135,7 @@ class _NamesOf:
         return Named(reads, tuple(a.name for a in attributes if not a.full_name))
 
 
-def _by_names(live: Graph, saved: Graph, method: str) -> DryRun:
+def _by_names(live: Graph, saved: Graph, method: str) -> Outcome:
     tensors = {
         attribute.checkpoint_key: Stored(attribute.dtype, attribute.shape, attribute.error)
         for node in saved.nodes
@@ -143,18 +144,17 @@ def _by_names(live: Graph, saved: Graph, method: str) -> DryRun:
     return _with_names(live, tensors, method)
 
 
-def _with_names(live: Graph, tensors: dict[str, Stored], method: str) -> DryRun:
+def _with_names(live: Graph, tensors: dict[str, Stored], method: str) -> Outcome:
     objects: Sequence[int] = [ROOT, *live.first_edges]
-    trace = match_names(tensors.get, _NamesOf(live), objects)
+    trace = match_names(tensors.get, _NamedVariables(live), objects)
     unused = {
         obj: names
         for obj, names in trace.unused.items()
         if method != RESTORE or obj != live.save_counter
     }
-    verdicts = name_based(
-        unused, (), raised=trace.raised, listing=None, live_name=partial(readable_name, live)
-    )
-    return DryRun(live, None, trace, verdicts, method, tensors=tensors)
+    names = LiveNames(live)
+    verdicts = name_based(unused, (), raised=trace.raised, listing=None, live_name=names.readable)
+    return Outcome(names, verdicts, trace, tensors=tensors)
 
 
 # --- paths
@@ -169,18 +169,20 @@ def _takes(given: str, saved: Graph, method: str) -> bool:
     return is_saved_model and given.rstrip("/") == saved.title.rstrip("/")
 
 
-def _misread(run: DryRun, given: str, prefix: str) -> DryRun:
-    """Return a dry run that reads nothing, with the one of the checkpoint that is meant."""
-    meant = (prefix, replace(run, reading=prefix))
+def _misread(live: Graph, given: str, method: str) -> Outcome:
+    """Return what restoring a path does that is not the checkpoint's prefix."""
     if given.endswith(".index") and files.is_file(given):
         # A table without an object graph, so TensorFlow takes it for a name-based checkpoint.
-        return replace(_with_names(run.live, {}, run.method), reading=given, instead=meant)
-    raised = _refused(given, run.method)
-    verdicts = Verdicts(raised, raised, raised, raised)
-    return DryRun(run.live, None, None, verdicts, run.method, reading=given, instead=meant)
+        return _with_names(live, {}, method)
+    return _refused(live, given, method)
 
 
-def _refused(given: str, method: str) -> Raised:
+def _refused(live: Graph, given: str, method: str) -> Outcome:
+    raised = _refusal(given, method)
+    return Outcome(LiveNames(live), Verdicts(raised, raised, raised, raised))
+
+
+def _refusal(given: str, method: str) -> Raised:
     if files.is_directory(given):
         why = f"FAILED_PRECONDITION: {given}; Is a directory"
     elif files.is_file(given):

@@ -1,0 +1,72 @@
+"""Which tensors a variable takes, and what reading the others raises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ckpt_viz.matching.trace import (
+    Cause,
+    Failure,
+    Read,
+)
+from ckpt_viz.object_graph.nodes import Stored
+
+
+def fits(accepted: Iterable[int | None] | None, shape: tuple[int, ...] | None) -> bool:
+    """Return whether a variable takes a value of this shape (`TensorShape.is_compatible_with`).
+
+    >>> fits((None, 2), (5, 2)), fits((2,), (2, 1)), fits(None, (7,))
+    (True, False, True)
+    """
+    if accepted is None or shape is None:
+        return True
+    wanted = tuple(accepted)
+    return wanted == shape or (
+        len(wanted) == len(shape)
+        and all(a is None or a == b for a, b in zip(wanted, shape, strict=True))
+    )
+
+
+def kernel_dtype(name: str | None) -> str:
+    """Return a dtype as TensorFlow's kernels print it.
+
+    >>> kernel_dtype("float64"), kernel_dtype("int64")
+    ('double', 'int64')
+    """
+    return {"float16": "half", "float32": "float", "float64": "double"}.get(name or "", name or "")
+
+
+def wrong_dtype(read: Read, stored: Stored) -> Failure:
+    """Return what reading a tensor of another dtype raises."""
+    return Failure(
+        Cause.DTYPE,
+        "InvalidArgumentError",
+        f"tensor_name = {read.key}; expected dtype {kernel_dtype(read.dtype)} does not equal "
+        f"original dtype {kernel_dtype(stored.dtype)}",
+        found=stored.dtype or "",
+        expected=read.dtype or "",
+    )
+
+
+def two_names(first: str, second: str) -> Failure:
+    """Return what restoring one variable under two names raises."""
+    return Failure(
+        Cause.TWO_NAMES,
+        "ValueError",
+        f"The same saveable will be restored with two names: {second}",
+        found=first,
+        expected=second,
+    )
+
+
+def wrong_slice(read: Read, stored: Stored) -> Failure:
+    """Return what reading a slice raises of a tensor that is not of the full shape."""
+    found, wanted = (",".join(map(str, shape or ())) for shape in (stored.shape, read.full_shape))
+    return Failure(
+        Cause.SHAPE,
+        "InvalidArgumentError",
+        f"tensor_name = {read.key}; shape in shape_and_slice spec [{wanted}] does not match the "
+        f"shape stored in checkpoint: [{found}]",
+        found=f"[{found}]",
+        expected=f"[{wanted}]",
+    )

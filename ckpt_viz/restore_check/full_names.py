@@ -1,0 +1,120 @@
+"""What the full names of variables tell: which of them Keras gives, and which a person chose."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ckpt_viz.object_graph.graph import Graph
+
+_UNIQUIFIER = re.compile(r"_\d+(?=/|$)")
+_GIVEN = {
+    "variable",
+    *("dense", "einsum_dense", "embedding", "multi_head_attention", "p_re_lu"),
+    *("conv1d", "conv2d", "conv3d", "conv1d_transpose", "conv2d_transpose", "conv3d_transpose"),
+    *("depthwise_conv1d", "depthwise_conv2d", "separable_conv1d", "separable_conv2d"),
+    *("batch_normalization", "layer_normalization", "group_normalization", "rms_normalization"),
+    *("lstm", "gru", "simple_rnn", "bidirectional", "sequential", "functional", "model"),
+}
+
+
+@dataclass(frozen=True)
+class FullNames:
+    """What full names say, by those that Keras gives: a class in snake case, and a number.
+
+    >>> names = FullNames(frozenset({"dense"}))
+    >>> names.plain("net/dense_3/kernel"), names.plain("block_3/kernel")
+    ('net/dense/kernel', 'block_3/kernel')
+    >>> names.is_chosen("dense_3/kernel"), names.is_chosen("block_3/kernel")
+    (False, True)
+    """
+
+    given: frozenset[str]
+
+    @classmethod
+    def of(cls, live: Graph) -> FullNames:
+        """Return those that Keras gives to objects of the classes in a program.
+
+        And to its layers with weights, which Keras 3 does not track in a list.
+        """
+        types = {node.type_name for node in live.nodes if node.type_name}
+        return cls(frozenset({*_GIVEN, *map(_snake_case, types)}))
+
+    def plain(self, full_name: str) -> str:
+        """Return a full name without the numbers that Keras makes it unique by."""
+        return "/".join([self._plain(part) for part in full_name.split("/")])
+
+    def plain_state(self, full_name: str) -> str:
+        """Return what Keras 3 calls a slot variable, after the path of its variable, likewise.
+
+        >>> FullNames(frozenset({"dense"})).plain_state("adam_1/net_dense_3_kernel_momentum")
+        'net_dense_kernel_momentum'
+        """
+        parts = full_name.rpartition("/")[2].split("_")
+        for end in reversed(range(1, len(parts))):
+            bases = ("_".join(parts[start:end]) for start in range(max(0, end - 3), end))
+            if parts[end].isdecimal() and any(base in self.given for base in bases):
+                del parts[end]
+        return "_".join(parts)
+
+    def within(self, full_name: str, state: str) -> str:
+        """Return what a plain slot's name has after the scope in its variable's full name.
+
+        Keras 3 may name a variable by the model that is called and not by its layer. Empty if the
+        full name has all of the path.
+
+        >>> names = FullNames(frozenset({"dense"}))
+        >>> names.within("net/kernel", "net_fc_1_kernel_momentum")
+        'fc_1_kernel_momentum'
+        >>> names.within("fc_1/kernel", "fc_1_kernel_momentum")
+        ''
+        """
+        path, _, own = self.plain(full_name).rpartition("/")
+        scope = path.replace("/", "_") + "_" if path else ""
+        inner = state.removeprefix(scope)
+        is_longer = state.startswith(scope) and f"_{own}_" in inner
+        return inner if is_longer and not inner.startswith(f"{own}_") else ""
+
+    def is_chosen_within(self, inner: str, own: str) -> bool:
+        """Return whether a person has chosen any of what a slot's name has before the variable's.
+
+        >>> names = FullNames(frozenset({"dense", "batch_normalization"}))
+        >>> names.is_chosen_within("dense_batch_normalization_gamma_momentum", "gamma")
+        False
+        >>> names.is_chosen_within("dense_fc_1_gamma_momentum", "gamma")
+        True
+        """
+        words = inner.rpartition(f"_{own}_")[0].split("_")
+        starts = {0}
+        for end in range(1, len(words) + 1):
+            if any("_".join(words[start:end]) in self.given for start in starts):
+                starts.add(end)
+        return len(words) not in starts
+
+    def is_chosen(self, full_name: str) -> bool:
+        """Return whether a person has chosen the name of the variable or its layer."""
+        parts = full_name.split("/")
+        return any(self._plain(part).lower() not in self.given for part in parts[:-1] or parts)
+
+    def _plain(self, part: str) -> str:
+        base, _, number = part.rpartition("_")
+        return base if number.isdecimal() and base.lower() in self.given else part
+
+
+def _snake_case(name: str) -> str:
+    """Return a class's name as Keras makes one of a layer of it.
+
+    >>> _snake_case("BatchNormalization"), _snake_case("Conv2D"), _snake_case("LSTM")
+    ('batch_normalization', 'conv2d', 'lstm')
+    """
+    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
+def without_number(full_name: str) -> str:
+    """Return a full name without the numbers that Keras makes it unique by.
+
+    >>> without_number("dense_1/kernel"), without_number("net/block_2/bias")
+    ('dense/kernel', 'net/block/bias')
+    """
+    return _UNIQUIFIER.sub("", full_name)

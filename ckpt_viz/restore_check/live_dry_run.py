@@ -1,0 +1,169 @@
+"""The dry run of a restore into live objects: puts live side, checkpoint and engine together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ckpt_viz.live.iterators import Reading
+from ckpt_viz.live.opening import Opened, open_as_restore
+from ckpt_viz.live.restore_target import RESTORE, Target, restoring_into, where_it_goes
+from ckpt_viz.live.status import read_status, skips_slots_of
+from ckpt_viz.matching.engine import Rules, match
+from ckpt_viz.matching.name_based_restore import NameTrace, match_names
+from ckpt_viz.matching.saved_graph import SavedGraph
+from ckpt_viz.matching.trace import Action, Step
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import SAVE_COUNTER, Stored
+from ckpt_viz.restore_check.dry_run import DryRun, LiveNames, Outcome, correction_of
+from ckpt_viz.restore_check.new_objects import names_of_new
+from ckpt_viz.restore_check.verdicts import (
+    Bindings,
+    Raised,
+    Verdicts,
+    name_based,
+    object_based,
+    without_checkpoint,
+)
+from ckpt_viz.saved.saved_source import read_saved
+
+
+def live_dry_run(live: Any, saved: object, method: str | None, options: Any) -> DryRun:
+    """Return what `live.restore(saved)`, or `.read`, would do; changes nothing.
+
+    `saved` is a path as `restore` takes it, the graph of a checkpoint, or None.
+    """
+    skips_slots = bool(getattr(options, "experimental_skip_slot_variables", False))
+    live, method = where_it_goes(live, method, options)
+    restore = _Restore(restoring_into(live, method, skips_slots=skips_slots), skips_slots)
+    method = restore.target.method
+    if saved is None:
+        return DryRun(Outcome(LiveNames(restore.target.graph), without_checkpoint()), method)
+    if isinstance(saved, Graph):
+        path: object = saved.provenance.prefix if saved.provenance else saved.title
+        return DryRun(restore.outcome_of(path, saved), method, str(path))
+    outcome = restore.outcome_of(saved)
+    if outcome.verdicts.restore is None and not outcome.finds_no_name:
+        return DryRun(outcome, method, str(saved))
+    correction = correction_of(str(saved), lambda prefix: restore.outcome_of(prefix).verdicts)
+    return DryRun(outcome, method, str(saved), correction)
+
+
+def status_dry_run(status: Any) -> DryRun:
+    """Return what the restore that returned this status has done, and its asserts would say."""
+    target = restoring_into(status, None, skips_slots=skips_slots_of(status))
+    done = read_status(status, target)
+    trace, saved, names = done.trace, done.saved, LiveNames(target.graph)
+    if isinstance(trace, NameTrace):
+        verdicts = name_based(
+            trace.unused,
+            trace.not_restored,
+            raised=None,
+            listing=target.listing,
+            live_name=names.readable,
+        )
+        return DryRun(Outcome(names, verdicts, trace, saved), RESTORE, "", has_happened=True)
+    if trace is None or saved is None:
+        outcome = Outcome(names, without_checkpoint(), trace, saved)
+        return DryRun(outcome, RESTORE, has_happened=True)
+    names = LiveNames(target.graph, names_of_new(target.graph, saved, trace.steps, trace.bound))
+    verdicts = object_based(
+        saved,
+        Bindings(trace.bound, trace.unused_attributes, done.stale, trace.slots_left),
+        target.valued,
+        raised=None,
+        listing=target.listing,
+        valuing=target.valuing,
+        skips_slots=done.skips_slots,
+        live_name=names.readable,
+    )
+    outcome = Outcome(names, verdicts, trace, saved)
+    return DryRun(outcome, RESTORE, saved.title, has_happened=True)
+
+
+@dataclass(frozen=True)
+class _Restore:
+    """A restore into a target, for any path."""
+
+    target: Target
+    skips_slots: bool
+
+    def outcome_of(self, path: object, graph: Graph | None = None) -> Outcome:
+        """Return what restoring exactly this path does; `graph` is what it holds, if known."""
+        target = self.target
+        opened = open_as_restore(
+            path, resolves=target.wraps_not_found, takes_path_objects=target.takes_path_objects
+        )
+        if opened.failure is not None:
+            raised = Raised(opened.failure.type, opened.failure.message)
+            return Outcome(LiveNames(target.graph), Verdicts(raised, raised, raised, raised))
+        if opened.tensors is not None:
+            return _by_names(target, opened, opened.tensors)
+        if graph is None:
+            graph = read_saved(opened.prefix)
+        resolved = str(path) if target.wraps_not_found else None
+        target.side.reading = Reading(opened.prefix, resolved)
+        return self._by_objects(graph, path)
+
+    def _by_objects(self, graph: Graph, path: object) -> Outcome:
+        target, skips_slots = self.target, self.skips_slots
+        given = os.fspath(path) if isinstance(path, (str, os.PathLike)) else str(path)
+        saved = SavedGraph(graph, str(given) if target.wraps_not_found else None)
+        rules = Rules(skips_slots=skips_slots, builds_graph=not target.side.is_eager)
+        trace = match(saved, target.side, rules)
+        is_new = len(target.side.objects) > len(target.graph.nodes)
+        new = names_of_new(target.graph, graph, trace.steps, trace.bound) if is_new else {}
+        names = LiveNames(target.graph, new)
+        made = [s.obj for s in trace.steps if s.action is Action.CREATE and s.obj is not None]
+        verdicts = object_based(
+            graph,
+            Bindings(
+                trace.bound,
+                trace.unused_attributes,
+                slots_left=trace.slots_left,
+                forgotten=target.side.momentary,
+            ),
+            (*target.valued, *made),
+            raised=trace.raised,
+            listing=target.listing,
+            valuing=target.valuing,
+            skips_slots=skips_slots,
+            live_name=names.readable,
+        )
+        return Outcome(names, verdicts, trace, graph)
+
+
+def _by_names(target: Target, opened: Opened, tensors: Mapping[str, Stored]) -> Outcome:
+    new: dict[int, str] = {}
+    listed, not_restored = target.listed, []
+    made = target.side.new_save_counter(())
+    counter = made.obj if made is not None else None
+    if counter is not None:
+        new[counter] = f"(root).{SAVE_COUNTER}"
+        if target.side.counter_holder is None:  # a checkpoint that its root does not know
+            not_restored.append(counter)
+        else:
+            listed = (*listed, counter)  # it takes over the restore of its parent
+    if not target.side.is_eager:  # nothing is read before run_restore_ops
+        trace = NameTrace(not_restored=(*listed, *not_restored), builds_graph=True)
+    elif target.listing_all is not None:
+        trace = NameTrace([Step(Action.FAIL, None, failure=target.listing_all)])
+    else:
+        path = opened.prefix if target.wraps_not_found else None
+        trace = match_names(tensors.get, target.side, listed, path)
+        optional = None
+        if target.method == RESTORE:
+            optional = counter if counter is not None else target.graph.save_counter
+        unused = {obj: missing for obj, missing in trace.unused.items() if obj != optional}
+        trace = replace(trace, unused=unused, not_restored=tuple(not_restored))
+    names = LiveNames(target.graph, new)
+    verdicts = name_based(
+        trace.unused,
+        trace.not_restored,
+        raised=trace.raised,
+        listing=target.listing_all,
+        live_name=names.readable,
+    )
+    return Outcome(names, verdicts, trace, tensors=tensors)

@@ -1,0 +1,347 @@
+"""Values that go into the wrong object: crossed by an optimizer, swapped or untied."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import Node
+from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.restore_check.case import Case
+from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.sequences import names_of_states
+from ckpt_viz.restore_check.sides import has_value
+from ckpt_viz.text import count
+
+_AFTER_A_WORD = re.compile(r"[/_]")
+
+
+def inconsistent(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find saved objects that the program has several of, and those that an optimizer leads astray.
+
+    The first path decides; through the index of a Keras 3 optimizer's list it is often another
+    variable's.
+    """
+    if case.placement.is_all_right:
+        return
+    others: dict[int, dict[int, None]] = {}
+    for step, other in case.placement.conflicts():
+        node = step.node
+        assert node is not None
+        first, saved = case.trace.bound[node], case.saved.nodes[node]
+        if node in explained.nodes or other in others.setdefault(node, {}):
+            continue
+        others[node][other] = None
+        if saved.slot is not None or not has_value(saved) or not _holds_a_value(case, other):
+            continue  # slots are compared with their variables, by `swapped`
+        if case.placement.optimizer_of(step) is None and _are_both_its_own(
+            case, node, first, other
+        ):
+            yield _untied(case, node, first, other)
+    yield from _cross_wired(case, explained)
+
+
+def _are_both_its_own(case: Case, node: int, *objects: int) -> bool:
+    """Return whether a saved object belongs to all of these, and an index alone leads to none."""
+    own = case.placement.counterparts.get(node)
+    return own is None or all(obj in own for obj in objects)
+
+
+def _untied(case: Case, node: int, first: int, other: int) -> Finding:
+    return case.finding(
+        case.severity((), (other,)),
+        Kind.UNTIED,
+        f"The program has two objects for one saved object, {case.run.live_name(first)} and "
+        f"{case.run.live_name(other)}; only the first gets the value.",
+        "Share one object in the program, as when it was saved, or set the other after restoring.",
+        nodes=(node,),
+        objects=(first, other),
+    )
+
+
+def _cross_wired(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find variables that get the value of another variable through a list of an optimizer."""
+    by_optimizer: dict[int, list[int]] = {}
+    for node in sorted(case.placement.counterparts):
+        if node in explained.nodes or not case.placement.is_astray(node):
+            continue
+        optimizer = case.placement.misleading_optimizer(node)
+        if optimizer is not None:
+            by_optimizer.setdefault(optimizer, []).append(node)
+    for optimizer, nodes in by_optimizer.items():
+        variables = [node for node in nodes if case.saved.nodes[node].slot is None]
+        if variables:
+            slots = [node for node in nodes if case.saved.nodes[node].slot is not None]
+            yield _wired_by(case, optimizer, [*variables, *slots])
+
+
+def _wired_by(case: Case, optimizer: int, nodes: Sequence[int]) -> Finding:
+    node, wrong = nodes[0], case.placement.led_astray(nodes[0])
+    assert wrong is not None
+    moved = sorted(
+        {other for one in nodes if (other := case.placement.led_astray(one)) is not None}
+    )
+    variables = [one for one in moved if case.saved.nodes[one].slot is None]
+    objects = [case.trace.bound[wrong], *[case.placement.counterparts[one][0] for one in nodes]]
+    objects += [case.trace.bound[one] for one in nodes if one in case.trace.bound]
+    state = case.saved_side.state_of(optimizer) & case.unresolved
+    live = case.trace.bound.get(optimizer)
+    live_state = case.live_side.state_of(live) & case.unmatched if live is not None else ()
+    return case.finding(
+        case.severity(state, (*objects, *live_state)),
+        Kind.CROSS_WIRED,
+        f"The lists of {case.saved.name(optimizer)} lead {count(len(variables), 'saved value')} to "
+        f"other variables than {_what_tells(case, nodes)}: {case.saved_side.place(wrong)} goes "
+        f"into {case.live_side.place(case.trace.bound[wrong])}, {_and_not(case, node, wrong)}.",
+        "Build the optimizer with the saved trainable variables in the saved "
+        f"order{_or_restore_the_model_alone(case, nodes)}.",
+        nodes=dict.fromkeys(
+            (*filter(case.placement.keeps_its_object, nodes), *moved, *sorted(state))
+        ),
+        objects=dict.fromkeys((*objects, *sorted(live_state))),
+    )
+
+
+def _or_restore_the_model_alone(case: Case, nodes: Iterable[int]) -> str:
+    """Return that advice where the model leads to all of these on its own."""
+    if not _has_a_model(case, nodes) or any(
+        node in case.placement.at_other_paths for node in nodes
+    ):
+        return ""
+    return ", or restore the model without the optimizer"
+
+
+def _what_tells(case: Case, nodes: Iterable[int]) -> str:
+    return "the model" if _has_a_model(case, nodes) else "their names and order"
+
+
+def _has_a_model(case: Case, nodes: Iterable[int]) -> bool:
+    """Return whether something else than an optimizer leads to all of these variables."""
+    return not any(
+        case.saved_side.is_below_optimizer(node)
+        for node in nodes
+        if case.saved.nodes[node].slot is None
+    )
+
+
+def _and_not(case: Case, node: int, wrong: int) -> str:
+    """Return where a value belongs: the one that goes elsewhere, or the one in whose place."""
+    own = case.live_side.place(case.placement.counterparts[node][0])
+    return f"not into {own}" if node == wrong else f"where {case.saved_side.place(node)} belongs"
+
+
+def _holds_a_value(case: Case, obj: int) -> bool:
+    """Return whether an object has a value itself; below it every path is looked at anyway."""
+    node = case.live_side.node(obj)
+    return node is not None and has_value(node)
+
+
+def swapped(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find variables that get another one's value, as their full names tell.
+
+    A name proves it only where both sides have it: a saved `b` that goes into the variable `a` is
+    a renaming, unless the program has a `b`, too, and restores another value into that. Numbers
+    that Keras makes names unique by are no evidence. One finding tells of all that follow from
+    one another.
+    """
+    goes_to = _names_by_names(case, explained)
+    comes_from = {live: saved for saved, (_, _, live) in goes_to.items()}
+    done: set[str] = set()
+    chained: set[int] = set()
+    # What no name leads to begins a chain; what is left then are circles.
+    for name in sorted(goes_to, key=lambda name: name in comes_from):
+        if name in done:
+            continue
+        chain = [name]
+        while (following := goes_to[chain[-1]][2]) in goes_to and following != name:
+            chain.append(following)
+        done.update(chain)
+        if len(chain) > 1:
+            found = _swapped_chain(case, [goes_to[one] for one in chain], name)
+            chained.update(found.nodes)
+            yield found
+    yield from _misplaced(case, explained.nodes | chained)
+    yield from _swapped_slots(case, explained)
+
+
+def _swapped_chain(case: Case, members: list[tuple[int, int, str]], name: str) -> Finding:
+    other, is_circle = members[0][2], members[-1][2] == name
+    why = f"The value saved from {name!r} goes into {other!r}, "
+    why += (
+        "and in turn: by name, they have changed places."
+        if is_circle
+        else "which has a saved value of its own: they match by position, but not by name."
+    )
+    return case.finding(
+        Severity.WARNING,
+        Kind.SWAPPED,
+        why,
+        "Put them back in the saved order.",
+        nodes=[node for node, _, _ in members],
+        objects=[obj for _, obj, _ in members],
+    )
+
+
+def _misplaced(case: Case, explained: set[int]) -> Iterator[Finding]:
+    """Find variables that get the value of another variable, judged by all their places."""
+    if case.placement.is_all_right:
+        return
+    astray: dict[int, int] = {}
+    for node in case.placement.counterparts:
+        if (
+            node not in explained
+            and case.saved.nodes[node].slot is None
+            and case.placement.is_astray(node)
+        ):
+            wrong = case.placement.led_astray(node)
+            if wrong is not None and wrong not in explained:
+                astray[node] = wrong
+    if not astray:
+        return
+    node, wrong = next(iter(astray.items()))
+    yield case.finding(
+        Severity.WARNING,
+        Kind.SWAPPED,
+        f"{count(len(astray), 'variable')} of the program "
+        f"{'gets' if len(astray) == 1 else 'get'} the value of another: that of "
+        f"{case.saved_side.place(wrong)} goes into "
+        f"{case.live_side.place(case.trace.bound[wrong])}, and that of "
+        f"{case.saved_side.place(node)} belongs in "
+        f"{case.live_side.place(case.placement.counterparts[node][0])}.",
+        "Put them back in the saved order.",
+        nodes=dict.fromkeys((*astray, *astray.values())),
+        objects=dict.fromkeys(
+            obj
+            for node, wrong in astray.items()
+            for obj in (case.trace.bound[wrong], case.placement.counterparts[node][0])
+        ),
+    )
+
+
+def _names_by_names(case: Case, explained: Explained) -> dict[str, tuple[int, int, str]]:
+    """Return, by saved full name: node, object and the object's full name, where they differ."""
+    bound = [
+        (node, case.trace.bound[node])
+        for node in case.trace.restored - explained.nodes
+        if case.saved.nodes[node].slot is None
+        and (live := case.live_side.node(case.trace.bound[node])) is not None
+        and live.slot is None
+    ]
+    saved_names = _names(case, case.saved, [node for node, _ in bound])
+    live_names = _names(case, case.live, [obj for _, obj in bound])
+    scopes = _scope(case.saved, saved_names), _scope(case.live, live_names)
+    if all(scopes) and scopes[0] != scopes[1]:  # such as a model that has another name now
+        saved_names, live_names = map(_without, (saved_names, live_names), scopes)
+    pairs = [
+        (saved_names[node], live_names[obj], node, obj)
+        for node, obj in bound
+        if saved_names[node] and live_names[obj]
+    ]
+    saved_count = Counter(saved for saved, *_ in pairs)
+    live_count = Counter(live for _, live, *_ in pairs)
+    return {
+        saved: (node, obj, live)
+        for saved, live, node, obj in sorted(pairs)
+        if saved != live and saved_count[saved] == 1 and live_count[live] == 1
+    }
+
+
+def _names(case: Case, graph: Graph, nodes: Sequence[int]) -> dict[int, str]:
+    """Return the names of variables: of several with one full name those that their slots have."""
+    found = {node: case.placement.full_names.plain(_full_name(graph.nodes[node])) for node in nodes}
+    times = Counter(found.values())
+    states = names_of_states(graph, case.placement.full_names) if len(times) < len(found) else {}
+    for node, name in found.items():
+        own = name.rpartition("/")[2]
+        if times[name] > 1 and own and states.get(node):
+            path, _, _ = states[node][0].rpartition(own)
+            found[node] = f"{path}{own}" if path else name
+    return found
+
+
+def _without(names: Mapping[int, str], scope: str) -> dict[int, str]:
+    return {
+        node: name[len(scope) + 1 :] if _AFTER_A_WORD.split(name)[0] == scope else name
+        for node, name in names.items()
+    }
+
+
+def _scope(graph: Graph, names: Mapping[int, str]) -> str:
+    """Return the first word of the names of all variables that have slots, if it is one."""
+    trained = {node.slot.variable for node in graph.nodes if node.slot is not None}
+    words = {
+        _AFTER_A_WORD.split(name)[0] if _AFTER_A_WORD.search(name) else ""
+        for node, name in names.items()
+        if node in trained
+    }
+    return words.pop() if len(words) == 1 else ""
+
+
+def _full_name(node: Node) -> str:
+    return node.attributes[0].full_name if len(node.attributes) == 1 else ""
+
+
+def _swapped_slots(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find states of an optimizer that change places, one finding for each optimizer."""
+    names: dict[int | None, list[int]] = {}
+    variables: dict[int | None, list[int]] = {}
+    protos = case.saved.nodes
+    slots = [node for node in case.trace.bound if protos[node].slot is not None]
+    misled = _misled_slots(case, explained) if slots else set()
+    for node in sorted(slots):
+        obj = case.trace.bound[node]
+        live, saved = case.live_side.node(obj), case.saved.nodes[node]
+        if live is None or live.slot is None or saved.slot is None:
+            continue
+        if node in explained.nodes and node not in misled:
+            continue
+        its_variable = case.trace.bound.get(saved.slot.variable)
+        if saved.slot.name != live.slot.name:
+            names.setdefault(saved.slot.optimizer, []).append(node)
+        elif node in misled:
+            variables.setdefault(saved.slot.optimizer, []).append(node)
+        elif case.placement.is_all_right or node not in case.placement.counterparts:
+            is_other = its_variable not in (None, live.slot.variable)
+            if is_other and not _is_in_place(case, node, obj):
+                variables.setdefault(saved.slot.optimizer, []).append(node)
+    for kind, groups in ((Kind.SWAPPED, names), (Kind.CROSS_WIRED, variables)):
+        for nodes in groups.values():
+            yield _slots_change_places(case, kind, nodes)
+
+
+def _misled_slots(case: Case, explained: Explained) -> set[int]:
+    """Return the slot variables whose values go into the state of another variable."""
+    if case.placement.is_all_right:
+        return set()
+    astray = [
+        node
+        for node in case.placement.counterparts
+        if case.saved.nodes[node].slot is not None and node not in explained.nodes
+    ]
+    return {
+        wrong
+        for node in astray
+        if case.placement.is_astray(node) and (wrong := case.placement.led_astray(node)) is not None
+    }
+
+
+def _is_in_place(case: Case, node: int, obj: int) -> bool:
+    """Return whether two slots have one place: then their variable goes astray."""
+    return case.saved_side.place(node) == case.live_side.place(obj)
+
+
+def _slots_change_places(case: Case, kind: Kind, nodes: list[int]) -> Finding:
+    node, obj = nodes[0], case.trace.bound[nodes[0]]
+    return case.finding(
+        Severity.WARNING,
+        kind,
+        f"{count(len(nodes), 'value')} of the optimizer's state change places: "
+        f"{case.saved_side.place(node)} goes by index into {case.live_side.place(obj)}.",
+        "Restore with the Keras version and the optimizer that saved it."
+        if kind is Kind.SWAPPED
+        else "Build the optimizer with the saved trainable variables in the saved order.",
+        nodes=nodes,
+        objects=[case.trace.bound[one] for one in nodes],
+    )

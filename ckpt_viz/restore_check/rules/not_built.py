@@ -1,0 +1,229 @@
+"""Values that wait for something to be built, or were saved before it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from ckpt_viz.live import facts
+from ckpt_viz.live.facts import Generation
+from ckpt_viz.matching.trace import Action
+from ckpt_viz.object_graph.nodes import ROOT, Role
+from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.restore_check.case import Case
+from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.harmless import is_harmless
+from ckpt_viz.restore_check.outlook import outlook
+from ckpt_viz.restore_check.sides import is_optimizer
+from ckpt_viz.restore_check.without_values import (
+    model_of,
+    saved_without_values,
+    was_unbuilt,
+    was_without_weights,
+)
+from ckpt_viz.text import count
+
+
+def not_built(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find what will not get its values though it is built later, or was saved too early."""
+    seen: set[int] = set()
+    waiting = _waiting(case, explained)
+    trapped = _trapped(case, waiting)
+    for obj, nodes in trapped.items():
+        yield case.finding(
+            Severity.FAIL,
+            Kind.NOT_BUILT,
+            f"{type(case.live_side.object(obj)).__name__} has no build() of its own, so Keras 3 "
+            "builds it by a symbolic call, in which a waiting restore fails without an error.",
+            "Build the model before restoring: call it on data, or give it a build().",
+            nodes=[low for node in nodes for low in case.saved_side.unbound_below(node, seen)],
+            objects=(obj,),
+        )
+    for obj in waiting:
+        if seen.isdisjoint(waiting[obj]):
+            yield from _unfit(case, obj)
+    yield from _saved_unbuilt(case, explained)
+
+
+def _unfit(case: Case, obj: int) -> Iterator[Finding]:
+    """Find what will not fit an object when it is built."""
+    misfits = sorted(outlook(case, obj).misfits, key=lambda misfit: not misfit.nodes)
+    if not misfits:
+        return
+    it = case.live_side.object(obj)
+    more = f" ({len(misfits) - 1} more)" if len(misfits) > 1 else ""
+    yield case.finding(
+        Severity.FAIL,
+        Kind.NOT_BUILT,
+        f"Once built, this {type(it).__name__} will not fit the checkpoint: "
+        f"{misfits[0].why}{more}.",
+        "Make the optimizer as it was when saved, or restore the model alone."
+        if facts.is_optimizer(it)
+        else "Make its layers as they were when saved.",
+        nodes=dict.fromkeys(node for misfit in misfits for node in misfit.nodes),
+        objects=(obj,),
+    )
+
+
+def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find saved values that wait for something to be built."""
+    seen: set[int] = set()
+    waiting = _waiting(case, explained)
+    tops = dict.fromkeys((*waiting, *_unbuilt_optimizers(case))) if waiting else {}
+    looks = {obj: outlook(case, obj) for obj in tops}
+    placed = set[int]().union(*(look.placed for look in looks.values()))
+    everything_fits = (
+        all(look.fits for look in looks.values())
+        and case.unresolved <= placed
+        and not case.unmatched
+        and not case.trace.unused_attributes
+    )
+    of_object: dict[int, tuple[list[int], list[int]]] = {}
+    for obj, nodes in waiting.items():
+        below = [low for node in nodes for low in case.saved_side.unbound_below(node, seen)]
+        below += [slot for node in below for slot in case.saved_side.unbound_slots_of(node)]
+        left = [node for node in below if node in case.unresolved]
+        if left:
+            of_object[obj] = below, left
+    # The finding is about the first of several objects; the doubts are those of all.
+    hidden = [
+        look for obj, look in looks.items() if obj not in of_object and obj not in explained.objects
+    ]
+    others = [why for look in hidden for why in (*look.doubts, *(m.why for m in look.misfits))]
+    for obj, (below, left) in of_object.items():
+        it, look = case.live_side.object(obj), looks[obj]
+        wait = f"{count(len(left), 'saved value')} {'waits' if len(left) == 1 else 'wait'}"
+        until = f"{wait} until this {type(it).__name__} is built"
+        build = _how_to_build(case, it, below)
+        doubts = look.doubts or others
+        is_known = not doubts and placed.issuperset(left)
+        if not is_known:
+            doubt = doubts[0] if doubts else "not all of them have a place"
+            why = f"{until}, and may not fit then: {doubt}."
+        elif not everything_fits:
+            why = f"{until}, and will fit; assert_consumed() depends on the other findings."
+        elif any(look.is_by_code for look in looks.values()):
+            why = (
+                f"{until}; assert_consumed() passes then if the program's own code makes the "
+                "saved objects."
+            )
+        else:
+            alike = "of the same variables" if facts.is_optimizer(it) else "for the same inputs"
+            why = f"{until} {alike}; assert_consumed() passes only then."
+        yield case.finding(
+            Severity.DEFERRED,
+            Kind.DEFERRED,
+            why,
+            f"Build it before the assert: {build}."
+            if is_known
+            else f"Build it and check again: {build}.",
+            nodes=below,
+            objects=(obj,),
+        )
+
+
+def _unbuilt_optimizers(case: Case) -> list[int]:
+    """Return the saved optimizers that are not built: they make slots, whether any wait or not."""
+    found = [obj for obj in case.trace.holders if is_optimizer(case.live_side.node(obj))]
+    return [obj for obj in found if facts.is_unbuilt(case.live_side.object(obj))]
+
+
+def _how_to_build(case: Case, it: object, waiting: Iterable[int]) -> str:
+    build = (
+        "call the model once"
+        if not facts.is_optimizer(it)
+        else "run one training step"
+        if facts.is_built_by_a_step(it)
+        else "call optimizer.build(variables), or run one training step"
+    )
+    if any(case.saved.tree.labels[node] == "adapt_mean" for node in waiting):
+        build += ", then call finalize_state() of the adapted layers"
+    return build
+
+
+def _waiting(case: Case, explained: Explained) -> dict[int, list[int]]:
+    """Return, by unbuilt object, the saved nodes that wait for it to be built."""
+    found: dict[int, list[int]] = {}
+    unbuilt: dict[int, int | None] = {}
+    for step in (*case.trace.steps_of(Action.DEFER), *case.trace.steps_of(Action.DEFER_SLOT)):
+        if step.obj is None or step.node is None or step.node in case.trace.bound:
+            continue
+        if step.node in explained.nodes or is_harmless(case, step.node):
+            continue
+        if step.obj not in unbuilt:
+            unbuilt[step.obj] = _unbuilt(case, step.obj)
+        obj = unbuilt[step.obj]
+        if obj is not None:
+            found.setdefault(obj, []).append(step.node)
+    return found
+
+
+def _unbuilt(case: Case, obj: int) -> int | None:
+    """Return the topmost object that is not built of those that hold this one; None if all are.
+
+    Lists and dicts count for their holder: an optimizer's lists grow when it is built.
+    """
+    found: int | None = None
+    while obj >= ROOT and case.live_side.is_in_graph(obj):
+        if case.live.nodes[obj].role is not Role.CONTAINER:
+            if not facts.is_unbuilt(case.live_side.object(obj)):
+                break
+            found = obj
+        obj = case.live.tree.parents[obj]
+    return found
+
+
+def _trapped(case: Case, waiting: Mapping[int, Iterable[int]]) -> dict[int, list[int]]:
+    """Return the topmost models that Keras 3 cannot build while a restore waits."""
+    found: dict[int, list[int]] = {}
+    for obj, nodes in waiting.items():
+        trap, above = None, obj
+        while above >= 0:
+            it = case.live_side.object(above)
+            if facts.is_unbuilt(it) and facts.builds_only_when_called(it):
+                trap = above
+            above = case.live.tree.parents[above]
+        if trap is not None:
+            found.setdefault(trap, []).extend(nodes)
+    return found
+
+
+def _saved_unbuilt(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find objects that were saved before they had their variables."""
+    early: dict[int, list[int]] = {}
+    were_unbuilt: dict[int, bool] = {}
+    for top, objects in saved_without_values(case, explained).items():
+        model = top
+        if case.live.nodes[top].role is Role.LAYER:
+            model = model_of(case, top)
+            if model not in were_unbuilt:
+                were_unbuilt[model] = was_unbuilt(case, model)
+            if not were_unbuilt[model] or was_without_weights(case, top):
+                continue
+        early.setdefault(model, []).extend(objects)
+    for top, objects in early.items():
+        number = count(len(objects), "value")
+        yield case.finding(
+            Severity.FAIL,
+            Kind.NOT_BUILT,
+            f"It was saved without {_what_optimizers_have(case, objects)}, before its first step "
+            f"or by an optimizer that has none; {number} stay unchanged."
+            if _may_have_had_none(case, top, objects)
+            else "It was saved before it had its variables: the checkpoint has the object, but "
+            f"lacks its {number}.",
+            "Save again after you have built the model and run one training step.",
+            nodes=(case.trace.holders[top][0],),
+            objects=(top, *objects),
+        )
+
+
+def _what_optimizers_have(case: Case, objects: Iterable[int]) -> str:
+    slots = all(case.live.nodes[obj].role is Role.SLOT for obj in objects)
+    return "slot variables" if slots else "variables"
+
+
+def _may_have_had_none(case: Case, top: int, objects: Iterable[int]) -> bool:
+    """Return whether a saved optimizer may have been one that never has such variables."""
+    if case.live.nodes[top].role is not Role.OPTIMIZER:
+        return False
+    of_tensorflow_1 = facts.generation(case.live_side.object(top)) is Generation.TENSORFLOW_1
+    return of_tensorflow_1 or all(case.live.nodes[obj].role is Role.SLOT for obj in objects)

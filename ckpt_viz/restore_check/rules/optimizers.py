@@ -1,0 +1,86 @@
+"""Optimizers of another kind, and optimizers that one side lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ckpt_viz.live.facts import Generation
+from ckpt_viz.matching.trace import Action, Cause
+from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.restore_check.case import Case
+from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.sides import is_optimizer
+from ckpt_viz.text import count
+
+_CLASSES = {
+    Generation.TENSORFLOW_1: "tf.compat.v1.train",
+    Generation.LEGACY: "tf_keras.optimizers.legacy",
+    Generation.KERAS_2: "tf_keras.optimizers",
+    Generation.KERAS_3: "keras.optimizers of Keras 3",
+}
+
+
+def optimizer_generation(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find optimizers that keep their state in another way than the saved ones."""
+    hooks = {
+        step.obj
+        for step in case.trace.steps_of(Action.FAIL)
+        if step.failure is not None and step.failure.cause is Cause.SLOT_HOOK
+    }
+    found = [
+        (node, case.saved_side.state_of(node), obj, case.live_side.state_of(obj))
+        for node, (obj, _, _) in case.other_generation.items()
+    ]
+    state = set().union(*(nodes for _, nodes, _, _ in found)) | explained.nodes
+    for node, nodes, obj, objects in found:
+        _, saved_way, live_way = case.other_generation[node]
+        values = [n for n in nodes if case.saved.nodes[n].attributes]
+        taken = sum(n in case.trace.restored for n in values)
+        places = f"at most {taken} of {count(len(values), 'value')} fit"
+        rest = "; everything else fits" if case.unresolved <= state else ""
+        yield case.finding(
+            Severity.ERROR if obj in hooks else case.severity(nodes, objects),
+            Kind.OPTIMIZER_GENERATION,
+            f"The saved optimizer ({saved_way.value}) and the program's ({live_way.value}) keep "
+            f"their state differently: {places if taken else 'no value fits'}{rest}.",
+            "Restore the model alone, or use the optimizer class that saved it "
+            f"({_CLASSES[saved_way]}).",
+            nodes=(node, *sorted(nodes - {node})),
+            objects=(obj, *sorted(objects - {obj})),
+        )
+
+
+def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find an optimizer that one side lacks altogether."""
+    for top, nodes in case.saved_side.unresolved_groups.items():
+        is_told = top in explained.nodes or explained.nodes.issuperset(nodes)
+        if top in case.trace.bound or is_told or not is_optimizer(case.saved.nodes[top]):
+            continue
+        rest = _everything_else(case, len(nodes))
+        yield case.finding(
+            Severity.FAIL,
+            Kind.OPTIMIZER_MISSING,
+            f"The program has no optimizer here, so {count(len(nodes), 'value')} of its state stay "
+            f"unused{rest}.",
+            "To train further, add the optimizer; otherwise call expect_partial().",
+            nodes=dict.fromkeys((top, *nodes)),
+        )
+    for top, objects in case.live_side.unmatched_groups.items():
+        is_told = top in explained.objects or explained.objects.issuperset(objects)
+        if top in case.trace.holders or is_told or not is_optimizer(case.live_side.node(top)):
+            continue
+        yield case.finding(
+            Severity.FAIL,
+            Kind.OPTIMIZER_MISSING,
+            f"The checkpoint has no optimizer here, so {count(len(objects), 'value')} of its state "
+            "stay unchanged.",
+            "Call assert_nontrivial_match() in place of assert_consumed(); training starts with a "
+            "fresh optimizer.",
+            objects=dict.fromkeys((top, *objects)),
+        )
+
+
+def _everything_else(case: Case, number: int) -> str:
+    if number < len(case.unresolved) or case.unmatched:
+        return ""
+    return f"; everything else, {count(len(case.trace.restored), 'value')}, is restored"

@@ -1,0 +1,265 @@
+"""The two sides of a dry run, as the rules ask them: the checkpoint and the program."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ckpt_viz.matching.engine import has_values
+from ckpt_viz.matching.trace import Action, Cause, Trace
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.names import readable, readable_place
+from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Node, Role
+from ckpt_viz.restore_check.dry_run import LiveNames
+
+
+@dataclass(frozen=True)
+class SavedSide:
+    """The checkpoint: its nodes, and which of them found no object.
+
+    `unresolved` are the nodes with values that nothing takes.
+    """
+
+    graph: Graph
+    trace: Trace
+    unresolved: tuple[int, ...]
+    _with_slots: dict[int, bool] = field(default_factory=dict, init=False, repr=False)
+
+    def child(self, node: int, local_name: str) -> int | None:
+        """Return the child of a node by its local name."""
+        return self._children[node].get(local_name)
+
+    def place(self, node: int) -> str:
+        """Return the place of a node in the outline: through the model, if it can."""
+        return _place(self.graph, node)
+
+    @cached_property
+    def has_value_below(self) -> Sequence[bool]:
+        """For each node, whether it or anything below it has a value."""
+        return has_values(self.graph.nodes)
+
+    def unbound_below(self, node: int, seen: set[int]) -> Iterator[int]:
+        """Yield a node and those below it that have no object; none that was seen before."""
+        return _below(self.graph, node, self.trace.bound, seen)
+
+    def is_below_optimizer(self, node: int) -> bool:
+        """Return whether the only path to a node leads through an optimizer."""
+        while node != ROOT:
+            node = max(self.graph.tree.parents[node], ROOT)
+            if is_optimizer(self.graph.nodes[node]):
+                return True
+        return False
+
+    def state_of(self, optimizer: int) -> set[int]:
+        """Return the nodes below an optimizer, and its slot variables."""
+        return _state_of(self.graph, optimizer, self._slots)
+
+    def has_slots(self, optimizer: int) -> bool:
+        """Return whether an optimizer has any slot variable, declared or inferred."""
+        known = self._with_slots.get(optimizer)
+        if known is None:
+            state = self.state_of(optimizer)
+            known = any(self.graph.nodes[node].role is Role.SLOT for node in state)
+            self._with_slots[optimizer] = known
+        return known
+
+    def unbound_slots_of(self, variable: int) -> Sequence[int]:
+        """Return the declared slot variables of a variable that have no object."""
+        slots = self._slots_by_variable.get(variable, ())
+        return [node for node in slots if node not in self.trace.bound]
+
+    @cached_property
+    def unresolved_groups(self) -> Mapping[int, tuple[int, ...]]:
+        """Unresolved nodes by the top of the subtree in which nothing was bound.
+
+        Slot variables go with their optimizer. Children that an object refused to list go with
+        that object.
+        """
+        if not self.unresolved:
+            return {}
+        refused = {
+            step.node
+            for step in self.trace.steps_of(Action.FAIL)
+            if step.failure is not None and step.failure.cause is Cause.CHILDREN
+        }
+        taken = [node for node in self.trace.bound if node not in refused]
+        return _groups(self.graph, self.unresolved, taken)
+
+    @cached_property
+    def _children(self) -> Sequence[Mapping[str, int]]:
+        return _children_by_name(self.graph)
+
+    @cached_property
+    def _slots(self) -> Mapping[int, Sequence[int]]:
+        return _slots_by_optimizer(self.graph)
+
+    @cached_property
+    def _slots_by_variable(self) -> Mapping[int, Sequence[int]]:
+        found: dict[int, list[int]] = defaultdict(list)
+        for node in self.graph.nodes:
+            for slot in node.slot_variables:
+                found[slot.variable].append(slot.slot_variable)
+        return found
+
+
+@dataclass(frozen=True)
+class LiveSide:
+    """The program: its objects, and which of them no saved node was bound to.
+
+    `unmatched` are the objects with values that the checkpoint lacks.
+    """
+
+    names: LiveNames
+    trace: Trace
+    unmatched: tuple[int, ...]
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of the live objects."""
+        return self.names.graph
+
+    def is_in_graph(self, obj: int) -> bool:
+        """Return whether an object is in the live graph; not so what the restore would make."""
+        return obj < len(self.graph.nodes)
+
+    def node(self, obj: int) -> Node | None:
+        """Return the node of an object, None for one that the graph does not have."""
+        nodes = self.graph.nodes
+        return nodes[obj] if obj < len(nodes) else None
+
+    def object(self, obj: int) -> object | None:
+        """Return the Python object behind a node; None for what is not in the graph."""
+        return self.graph.object(obj) if self.is_in_graph(obj) else None
+
+    def child(self, obj: int, local_name: str) -> int | None:
+        """Return the child of an object by its local name."""
+        return self._children[obj].get(local_name) if self.is_in_graph(obj) else None
+
+    def place(self, obj: int) -> str:
+        """Return the place of an object in the outline."""
+        return _place(self.graph, obj) if self.is_in_graph(obj) else self.names.full(obj)
+
+    def unbound_below(self, obj: int, seen: set[int]) -> Iterator[int]:
+        """Yield an object and those below it that no node is bound to; none seen before."""
+        return _below(self.graph, obj, self.trace.holders, seen)
+
+    def state_of(self, optimizer: int) -> set[int]:
+        """Return the objects below an optimizer, and its slot variables."""
+        return _state_of(self.graph, optimizer, self._slots)
+
+    @cached_property
+    def unmatched_groups(self) -> Mapping[int, tuple[int, ...]]:
+        """Unmatched objects by the top of the subtree in which nothing was bound."""
+        if not self.unmatched:
+            return {}
+        in_graph = [obj for obj in self.unmatched if self.is_in_graph(obj)]
+        return _groups(self.graph, in_graph, self.trace.holders.keys())
+
+    @cached_property
+    def _children(self) -> Sequence[Mapping[str, int]]:
+        return _children_by_name(self.graph)
+
+    @cached_property
+    def _slots(self) -> Mapping[int, Sequence[int]]:
+        return _slots_by_optimizer(self.graph)
+
+
+# --- questions to one graph
+
+
+def has_value(node: Node) -> bool:
+    """Return whether a node holds a value itself."""
+    return bool(node.attributes or node.registered_saver)
+
+
+def is_optimizer(node: Node | None) -> bool:
+    """Return whether a node is an optimizer, as far as its graph can tell."""
+    return node is not None and node.role is Role.OPTIMIZER
+
+
+def child_names(graph: Graph, node_id: int) -> set[str]:
+    """Return the local names of a node's children, the `save_counter` left aside."""
+    return {child.local_name for child in graph.nodes[node_id].children} - {SAVE_COUNTER}
+
+
+def subtree(graph: Graph, top: int) -> Iterator[int]:
+    """Yield a node and all below it in the outline."""
+    stack = [top]
+    while stack:
+        node_id = stack.pop()
+        yield node_id
+        stack.extend(reversed(graph.tree.children[node_id]))
+
+
+def _children_by_name(graph: Graph) -> list[dict[str, int]]:
+    return [
+        {child.local_name: child.node_id for child in reversed(node.children)}
+        for node in graph.nodes
+    ]
+
+
+def _groups(
+    graph: Graph, leftovers: Iterable[int], taken: Iterable[int]
+) -> dict[int, tuple[int, ...]]:
+    is_taken = set(taken)
+    tops: dict[int, int] = {}
+    groups: dict[int, list[int]] = {}
+    for node in leftovers:
+        slot = graph.nodes[node].slot
+        start = slot.optimizer if slot is not None and slot.optimizer is not None else node
+        top = start if start in is_taken else _top(graph, start, is_taken, tops)
+        groups.setdefault(top, []).append(node)
+    return {top: tuple(nodes) for top, nodes in groups.items()}
+
+
+def _top(graph: Graph, start: int, taken: set[int], tops: dict[int, int]) -> int:
+    """Return the highest ancestor of a node below which nothing on the way is taken."""
+    way = []
+    node = start
+    while node not in tops:
+        way.append(node)
+        parent = graph.tree.parents[node]
+        if parent < 0 or parent in taken or parent == ROOT:
+            tops[node] = node
+            break
+        node = parent
+    for passed in way:
+        tops[passed] = tops[node]
+    return tops[start]
+
+
+def _place(graph: Graph, node_id: int) -> str:
+    slot = graph.nodes[node_id].slot
+    if slot is None:
+        return readable_place(graph, node_id)
+    # The variable may be a slot itself, its own even: its place in the outline tells it.
+    return f"the state {readable(slot.name)!r} of {readable_place(graph, slot.variable)}"
+
+
+def _slots_by_optimizer(graph: Graph) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = defaultdict(list)
+    for node_id, node in enumerate(graph.nodes):
+        if node.slot is not None and node.slot.optimizer is not None:
+            found[node.slot.optimizer].append(node_id)
+    return found
+
+
+def _state_of(graph: Graph, optimizer: int, slots: Mapping[int, Sequence[int]]) -> set[int]:
+    """Return the nodes below an optimizer, and its slot variables and those of optimizers in it."""
+    found = set(subtree(graph, optimizer))
+    found.update([slot for node in tuple(found) for slot in slots.get(node, ())])
+    return found
+
+
+def _below(graph: Graph, top: int, excluded: Mapping[int, object], seen: set[int]) -> Iterator[int]:
+    stack = [] if top in seen or top in excluded else [top]
+    seen.update(stack)
+    while stack:
+        node_id = stack.pop()
+        yield node_id
+        for child in reversed(graph.nodes[node_id].children):
+            if child.node_id not in seen and child.node_id not in excluded:
+                seen.add(child.node_id)
+                stack.append(child.node_id)

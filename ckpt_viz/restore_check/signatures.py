@@ -1,0 +1,85 @@
+"""Subtrees of both sides that hold the same: equal numbers for equal values below them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import Child, Node
+from ckpt_viz.object_graph.subtrees import EMPTY, signatures, values_of
+from ckpt_viz.restore_check.full_names import without_number
+
+
+class Alike(NamedTuple):
+    """Saved nodes and live objects whose subtrees are all equal."""
+
+    nodes: list[int]
+    objects: list[int]
+
+
+@dataclass(frozen=True)
+class Signatures:
+    """A number for the subtree of each saved node and each live object.
+
+    It is equal for equal subtrees of both sides, EMPTY for one without values, None for one that
+    leads to itself. With names, the full names of variables count, without the numbers that
+    Keras makes them unique by.
+    """
+
+    _saved: Graph
+    _live: Graph
+
+    def of_saved(self, node: int, *, with_names: bool = False) -> int | None:
+        """Return the signature of a saved node."""
+        return (self._with_names if with_names else self._plain)[node]
+
+    def of_live(self, obj: int, *, with_names: bool = False) -> int | None:
+        """Return the signature of a live object."""
+        found = self._with_names if with_names else self._plain
+        return found[len(self._saved.nodes) + obj]
+
+    def alike(self, signature: int | None) -> Alike:
+        """Return all nodes of both sides with this signature; none for one that tells nothing."""
+        return self._alike.get(signature, Alike([], []))
+
+    @cached_property
+    def _both(self) -> Sequence[Node]:
+        """What the nodes of both sides hold, the live ones after the saved ones."""
+        size = len(self._saved.nodes)
+        moved = [
+            Node(
+                tuple([Child(c.local_name, c.node_id + size) for c in node.children]),
+                node.attributes,
+                registered_saver=node.registered_saver,
+            )
+            for node in self._live.nodes
+        ]
+        return (*self._saved.nodes, *moved)
+
+    @cached_property
+    def _plain(self) -> Sequence[int | None]:
+        return signatures(self._both, values_of)
+
+    @cached_property
+    def _with_names(self) -> Sequence[int | None]:
+        return signatures(self._both, _names_and_values)
+
+    @cached_property
+    def _alike(self) -> Mapping[int | None, Alike]:
+        found: dict[int | None, Alike] = {}
+        size = len(self._saved.nodes)
+        for place, signature in enumerate(self._plain):
+            if signature not in (None, EMPTY):
+                alike = found.setdefault(signature, Alike([], []))
+                if place < size:
+                    alike.nodes.append(place)
+                else:
+                    alike.objects.append(place - size)
+        return found
+
+
+def _names_and_values(node: Node) -> object:
+    return tuple([without_number(a.full_name) for a in node.attributes]), values_of(node)
