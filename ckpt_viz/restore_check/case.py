@@ -17,6 +17,7 @@ from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.placement import Placement
 from ckpt_viz.restore_check.sides import LiveSide, SavedSide
 from ckpt_viz.restore_check.signatures import Signatures
+from ckpt_viz.restore_check.skeleton import Trial
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class Case:
         *,
         nodes: Iterable[int] = (),
         objects: Iterable[int] = (),
+        trial: Trial | None = None,
     ) -> Finding:
         """Return a finding about these saved nodes and live objects, named by the first of each."""
         on_saved, on_live = tuple(nodes), tuple(objects)
@@ -103,6 +105,7 @@ class Case:
             remedy,
             on_saved,
             on_live,
+            trial,
         )
 
     def severity(self, nodes: Iterable[int], objects: Iterable[int]) -> Severity:

@@ -19,12 +19,12 @@ from ckpt_viz.restore_check.rules import (
     misplaced,
     not_built,
     optimizers,
-    paths,
     raising,
     roots,
     structure,
     tracking,
     worth_knowing,
+    wrong_paths,
     wrong_values,
 )
 
@@ -84,7 +84,11 @@ def find_all(run: DryRun) -> tuple[Finding, ...]:
 
 
 def _found(run: DryRun) -> tuple[Finding, ...]:
-    found = [*paths.no_checkpoint(run), *paths.wrong_path(run), *paths.unreadable(run)]
+    found = [
+        *wrong_paths.no_checkpoint(run),
+        *wrong_paths.wrong_path(run),
+        *wrong_paths.unreadable(run),
+    ]
     if isinstance(run.trace, NameTrace) and not isinstance(run.correction, MeantPath):
         found += by_name.names(run, run.trace)
     elif isinstance(run.trace, Trace) and run.saved is not None:

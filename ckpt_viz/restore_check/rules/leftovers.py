@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Role
 from ckpt_viz.object_graph.overlay import Severity
@@ -98,7 +97,7 @@ def _exported(case: Case, explained: Explained) -> Finding | None:
         return None
     objects = [obj for obj in case.run.verdicts.unmatched if case.live_side.is_in_graph(obj)]
     remedy, trial = remedy_for_export(case, lists[0])
-    found = case.finding(
+    return case.finding(
         Severity.FAIL,
         Kind.UNRESOLVED,
         f"Keras' export() stored {count(len(nodes), 'value')} in lists for serving, without the "
@@ -106,8 +105,8 @@ def _exported(case: Case, explained: Explained) -> Finding | None:
         remedy,
         nodes=dict.fromkeys((*tops, *nodes)),
         objects=[obj for obj in objects if obj not in explained.objects],
+        trial=trial,
     )
-    return replace(found, trial=trial)
 
 
 def _why_unresolved(case: Case, top: int, number: int) -> str:

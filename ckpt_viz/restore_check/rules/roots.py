@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 
 from ckpt_viz.matching.trace import Action, Cause, Step
@@ -70,7 +69,11 @@ def _shifted_root(case: Case, shift: Shift, now: int) -> Finding:
     if len(others) > len(named):
         fits.append(f"and {len(others) - len(named)} more")
     evidence = ", by their names" if shift.group.has_rivals else ""
-    found = case.finding(
+    method = "restore" if case.saved.save_counter is not None else "read"
+    skeleton = skeleton_of(shift.places)
+    call = f"{to_code(skeleton, case.live)}.{method}(path)"
+    remedy = f"Call {call}, where live is the checked object."
+    return case.finding(
         Severity.FAIL,
         Kind.ROOT_SHIFTED,
         f"{_LEVELS}: {', '.join(fits)}{evidence}, with {count(shift.number, 'value')} instead of "
@@ -78,12 +81,8 @@ def _shifted_root(case: Case, shift: Shift, now: int) -> Finding:
         _MOVE,
         nodes=dict.fromkeys((*shift.tops, *shift.values)),
         objects=dict.fromkeys((*shift.tops.values(), *shift.values.values())),
+        trial=Trial(skeleton, method, shift.values, remedy),
     )
-    method = "restore" if case.saved.save_counter is not None else "read"
-    skeleton = skeleton_of(shift.places)
-    call = f"{to_code(skeleton, case.live)}.{method}(path)"
-    remedy = f"Call {call}, where live is the checked object."
-    return replace(found, trial=Trial(skeleton, method, shift.values, remedy))
 
 
 def _equal(case: Case, group: Group) -> Finding:
