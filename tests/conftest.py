@@ -26,6 +26,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)  # before Hypothesis reads the seed
 def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    # Else each process that tests start, and there are hundreds, compiles the package anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     amounts.try_all(config.getoption("--exhaustive"))
     if config.getoption(_SEED) is None:
         setattr(config.option, _SEED, str(random.SystemRandom().randrange(1 << 32)))

@@ -7,19 +7,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tensorflow as tf
 
 import ckpt_viz as cv
 from ckpt_viz.jupyter.answers import MAX_ELEMENTS
 from ckpt_viz.jupyter.widget import Explorer
 
+pytestmark = pytest.mark.tf
 
-class Net(tf.Module):  # type: ignore[misc]
-    def __init__(self, *, shape: tuple[int, ...] = (2, 3)) -> None:
-        super().__init__()
-        self.kernel = tf.Variable(tf.reshape(tf.range(float(tf.reduce_prod(shape))), shape))
-        self.step = tf.Variable(7, dtype=tf.int64)
-        self.words = tf.Variable([b"a\xff", b"<b>"])
+
+def _net(*, shape: tuple[int, ...] = (2, 3)) -> Any:
+    import tensorflow as tf
+
+    class Net(tf.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.kernel = tf.Variable(tf.reshape(tf.range(float(tf.reduce_prod(shape))), shape))
+            self.step = tf.Variable(7, dtype=tf.int64)
+            self.words = tf.Variable([b"a\xff", b"<b>"])
+
+    return Net()
 
 
 def _id(explorer: Explorer, name: str) -> int:
@@ -40,7 +46,7 @@ def _values(explorer: Explorer, name: str) -> list[dict[str, Any]]:
 
 
 def test_values_of_a_live_graph_are_those_of_now() -> None:
-    net = Net()
+    net = _net()
     explorer = cv.show(net)
     assert _values(explorer, "(root).step")[0]["elements"] == ["7"]
     net.step.assign(9)
@@ -60,9 +66,11 @@ def test_values_of_a_live_graph_are_those_of_now() -> None:
 def test_of_a_large_tensor_only_the_beginning_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import tensorflow as tf
+
     from ckpt_viz.formats import bundle
 
-    path = tf.train.Checkpoint(net=Net(shape=(1000, 1000))).write(str(tmp_path / "ckpt"))
+    path = tf.train.Checkpoint(net=_net(shape=(1000, 1000))).write(str(tmp_path / "ckpt"))
     explorer = cv.show(path)
     read: list[int] = []
     stored = bundle.Bundle._stored_bytes
@@ -80,7 +88,9 @@ def test_of_a_large_tensor_only_the_beginning_is_read(
 
 
 def test_values_of_a_comparison_are_those_of_both_sides(tmp_path: Path) -> None:
-    saved, live = Net(), Net(shape=(3, 2))
+    import tensorflow as tf
+
+    saved, live = _net(), _net(shape=(3, 2))
     saved.gone = tf.Variable(1.5)
     live.new = tf.Variable(2.5)
     path = tf.train.Checkpoint(net=saved).write(str(tmp_path / "ckpt"))
@@ -102,7 +112,9 @@ def test_values_of_a_comparison_are_those_of_both_sides(tmp_path: Path) -> None:
 
 
 def test_values_of_a_diff_are_those_of_b_and_a(tmp_path: Path) -> None:
-    net = Net()
+    import tensorflow as tf
+
+    net = _net()
     checkpoint = tf.train.Checkpoint(net=net)
     older = checkpoint.write(str(tmp_path / "older"))
     net.step.assign(8)
@@ -112,13 +124,15 @@ def test_values_of_a_diff_are_those_of_b_and_a(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
-    path = tf.train.Checkpoint(net=Net()).write(str(tmp_path / "ckpt"))
+    import tensorflow as tf
+
+    path = tf.train.Checkpoint(net=_net()).write(str(tmp_path / "ckpt"))
     explorer = cv.show(path)
     for shard in tmp_path.glob("*.data-*"):
         shard.unlink()
     (value,) = _values(explorer, "(root).net.step")
     assert "no such file" in value["error"].lower()
-    net = Net()
+    net = _net()
     explorer = cv.show(net)
     step = _id(explorer, "(root).step")
     del net.step
@@ -144,13 +158,13 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_question_is_answered_in_a_sentence(question: Any) -> None:
-    found, buffers = cv.show(Net())._answer(question)
+    found, buffers = cv.show(_net())._answer(question)
     assert list(found) == ["error"]
     assert buffers == []
 
 
 def test_accessors_evaluate_to_the_object() -> None:
-    net = Net()
+    net = _net()
     explorer = cv.show(net)
     said = _ask(explorer, ask="accessor", node=_id(explorer, "(root).kernel"))
     assert eval(said["text"], {"source": net}) is net.kernel
@@ -159,7 +173,9 @@ def test_accessors_evaluate_to_the_object() -> None:
 
 
 def test_a_saved_graph_has_no_accessors(tmp_path: Path) -> None:
-    path = tf.train.Checkpoint(net=Net()).write(str(tmp_path / "ckpt"))
+    import tensorflow as tf
+
+    path = tf.train.Checkpoint(net=_net()).write(str(tmp_path / "ckpt"))
     assert "no live objects" in _ask(cv.show(path), ask="accessor", node=1)["error"]
     explorer = cv.show(tf.train.Checkpoint(), path)
     ghost = len(explorer.graph.nodes) - 1
@@ -168,8 +184,10 @@ def test_a_saved_graph_has_no_accessors(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compared", [False, True])
 def test_files_are_those_of_python(tmp_path: Path, compared: bool) -> None:
-    path = tf.train.Checkpoint(net=Net()).write(str(tmp_path / "ckpt"))
-    explorer = cv.show(tf.train.Checkpoint(net=Net()), path) if compared else cv.show(path)
+    import tensorflow as tf
+
+    path = tf.train.Checkpoint(net=_net()).write(str(tmp_path / "ckpt"))
+    explorer = cv.show(tf.train.Checkpoint(net=_net()), path) if compared else cv.show(path)
     explorer.selected = 1
 
     def file(form: str) -> str:
@@ -186,7 +204,9 @@ def test_files_are_those_of_python(tmp_path: Path, compared: bool) -> None:
 
 
 def test_refresh_shows_the_source_as_it_is_now() -> None:
-    net = Net()
+    import tensorflow as tf
+
+    net = _net()
     net.layers = [tf.Module(), tf.Module()]
     explorer = cv.show(net)
     explorer.selected = _id(explorer, "(root).layers.1")
@@ -206,8 +226,10 @@ def test_refresh_shows_the_source_as_it_is_now() -> None:
 
 
 def test_refresh_reads_a_path_and_compares_again(tmp_path: Path) -> None:
+    import tensorflow as tf
+
     root = tf.Module()
-    root.net = net = Net()
+    root.net = net = _net()
     checkpoint = tf.train.Checkpoint(root)
     path = checkpoint.write(str(tmp_path / "ckpt"))
     alone, checked = cv.show(path), cv.show(root, path)
@@ -224,7 +246,9 @@ def test_refresh_reads_a_path_and_compares_again(tmp_path: Path) -> None:
 
 
 def test_refresh_of_what_is_finished_or_gone_changes_nothing(tmp_path: Path) -> None:
-    checkpoint = tf.train.Checkpoint(net=Net())
+    import tensorflow as tf
+
+    checkpoint = tf.train.Checkpoint(net=_net())
     path = checkpoint.write(str(tmp_path / "ckpt"))
     finished, saved = cv.show(cv.check(checkpoint, path)), cv.show(path)
     payload = saved._payload

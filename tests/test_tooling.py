@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,23 @@ def test_typescript(script: str) -> None:
 
 def test_the_lock_file_holds_for_any_registry() -> None:
     assert '"resolved"' not in (frontend.LABEXTENSION / "package-lock.json").read_text()
+
+
+def test_collecting_the_tests_imports_no_tensorflow() -> None:
+    """So that the fast part of the tests, which needs none, does not wait for it."""
+    imported = {
+        alias.name.split(".")[0]
+        for path in (ROOT / "tests").rglob("*.py")
+        for statement in ast.parse(path.read_bytes()).body
+        if isinstance(statement, ast.Import | ast.ImportFrom)
+        for alias in (
+            statement.names
+            if isinstance(statement, ast.Import)
+            else [ast.alias(statement.module or "")]
+        )
+    }
+    assert "pytest" in imported
+    assert imported.isdisjoint({"tensorflow", "keras", "tf_keras"})
 
 
 def _expect_success(done: subprocess.CompletedProcess[str]) -> None:

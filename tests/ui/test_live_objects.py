@@ -172,7 +172,12 @@ def add_kernel(server: Server, name: str, *command: str) -> None:
     directory = server.root.parent / "jupyter_data_dir" / "kernels" / name
     directory.mkdir(parents=True)
     argv = [*command, "-f", "{connection_file}"]
-    spec = {"argv": argv, "display_name": name, "language": "python"}
+    spec = {
+        "argv": argv,
+        "display_name": name,
+        "language": "python",
+        "env": {"PYTHONPATH": ""},  # which may hold ckpt-viz
+    }
     (directory / "kernel.json").write_text(json.dumps(spec))
 
 
