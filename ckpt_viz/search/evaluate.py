@@ -169,7 +169,7 @@ def _containing(text: str) -> Callable[[Index], Marks]:
         if "/" not in text:
             return marks
         # What is kept of the parent's path is too short to hold the text itself.
-        steps = index.where_path(len(text) - 1, lambda before, step: text in before + step)
+        steps = index.where_path(len(text) - 1, lambda path, _: text in path)
         return either(marks, steps)
 
     return ask
@@ -186,15 +186,14 @@ def _found_by(pattern: str, place: int) -> Callable[[Index], Marks]:
         """Return what finds the pattern where it ends in the last characters of a text."""
         return _compiled(rf"(?:{pattern})(?=(?s:.{{0,{max(characters - 1, 0)}}})\Z)", flags, place)
 
-    def is_in_path(before: str, step: str) -> bool:
-        # One character more than is looked at: `^` must not fit where a path is cut.
-        path = (before + step)[-MAX_TEXT - 1 :]
-        start = len(path) > MAX_TEXT
-        return in_last(min(len(step), MAX_TEXT)).search(path, start) is not None
+    def is_in_path(path: str, own: int) -> bool:
+        # `search` starts where the path is cut: a `^` does not fit there.
+        start = max(len(path) - MAX_TEXT, 0)
+        return in_last(min(own, MAX_TEXT)).search(path, start) is not None
 
     in_last(1)  # what is only good at the beginning of a pattern, `(?i)`, is a mistake
     return lambda index: either(
-        index.where_path(MAX_TEXT + 1, is_in_path),
+        index.where_path(MAX_TEXT, is_in_path),
         [any(anywhere.search(text[:MAX_TEXT]) for text in texts) for texts in index.texts],
     )
 

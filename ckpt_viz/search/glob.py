@@ -15,6 +15,7 @@ class Glob:
 
     def __init__(self, glob: str, separator: str) -> None:
         self._separator = separator
+        self._known: dict[tuple[int, str], int] = {}  # each step is worked out once
         self._moves: dict[str, int] = {}  # by character, the places that it leads on from
         self._anything = self._any_but_separator = 0  # places at which characters may stay
         self._skips = self._skips_two = 0  # places that lead on by themselves
@@ -41,12 +42,12 @@ class Glob:
 
     def run(self, state: int, text: str) -> int:
         """Return the state that a text leads to."""
+        known = self._known
         for character in text:
-            stays = self._anything
-            if character != self._separator:
-                stays |= self._any_but_separator
-            moved = (state & self._moves.get(character, 0)) << 1
-            state = self._with_skips(moved | (state & stays))
+            after = known.get((state, character))
+            if after is None:
+                after = known[state, character] = self._after(state, character)
+            state = after
         return state
 
     def accepts(self, state: int) -> bool:
@@ -56,6 +57,13 @@ class Glob:
     def fits(self, text: str) -> bool:
         """Return whether the glob fits the whole text."""
         return self.accepts(self.run(self.start, text))
+
+    def _after(self, state: int, character: str) -> int:
+        stays = self._anything
+        if character != self._separator:
+            stays |= self._any_but_separator
+        moved = (state & self._moves.get(character, 0)) << 1
+        return self._with_skips(moved | (state & stays))
 
     def _with_skips(self, state: int) -> int:
         state |= (state & self._skips_two) << 2

@@ -49,21 +49,21 @@ class Index:
         """Return the nodes for one of whose values something holds."""
         return [any(map(holds, node.attributes)) for node in self.nodes]
 
-    def where_path(self, kept: int, holds: Callable[[str, str], bool]) -> Marks:
+    def where_path(self, kept: int, holds: Callable[[str, int], bool]) -> Marks:
         """Return the nodes for whose path something holds.
 
-        It gets the last characters of the parent's path, as many as are `kept`, and what the node
-        adds. Whole paths would take room that grows with the square of the depth.
+        It gets the end of the path, with as many characters as are `kept` of the parent's path, and
+        how many the node adds. Whole paths would take room that grows with the square of the depth.
         """
         marks = [False] * len(self.nodes)
         stack = [(ROOT, "")]
         while stack:
             node_id, before = stack.pop()
             step = self._step(node_id)
-            marks[node_id] = holds(before, step)
-            children = self.graph.tree.children[node_id]
-            end = (before + step)[-kept:] if children and kept else ""
-            stack.extend([(child, end) for child in children])
+            path = before + step
+            marks[node_id] = holds(path, len(step))
+            end = path[-kept:] if kept else ""
+            stack.extend([(child, end) for child in self.graph.tree.children[node_id]])
         return marks
 
     def where_path_fits(self, glob: Glob) -> Marks:

@@ -190,7 +190,7 @@ function containing(text: string, index: Index): Marks {
   return text.includes("/")
     ? either(
         marks,
-        wherePath(index, text.length - 1, (before, step) => (before + step).includes(text)),
+        wherePath(index, text.length - 1, (path) => path.includes(text)),
       )
     : marks;
 }
@@ -207,15 +207,12 @@ function byRegex(pattern: string, place: number): Ask {
     known.set(characters, own);
     return own;
   };
-  const isInPath = (before: string, step: string): boolean => {
-    // One character more than is looked at: `^` must not fit where a path is cut.
-    const path = (before + step).slice(-MAX_TEXT - 1);
-    const start = path.length > MAX_TEXT ? 1 : 0;
-    return isFound(inLast(Math.min(step.length, MAX_TEXT)), path, start);
-  };
+  // The search starts where the path is cut: a `^` does not fit there.
+  const isInPath = (path: string, own: number): boolean =>
+    isFound(inLast(Math.min(own, MAX_TEXT)), path, Math.max(path.length - MAX_TEXT, 0));
   return (index) =>
     either(
-      wherePath(index, MAX_TEXT + 1, isInPath),
+      wherePath(index, MAX_TEXT, isInPath),
       where(
         index,
         (id) =>

@@ -4,13 +4,19 @@
  * given in parts: a path goes on where that of its parent ends. As in ckpt_viz/search/glob.py.
  */
 export interface Glob {
-  readonly start: bigint;
+  readonly start: GlobState;
   /** The state that a text leads to. */
-  run(state: bigint, text: string): bigint;
-  /** Whether what led to a state fits. */
-  accepts(state: bigint): boolean;
+  run(state: GlobState, text: string): GlobState;
   /** Whether the glob fits the whole text. */
   fits(text: string): boolean;
+}
+
+export interface GlobState {
+  readonly places: bigint;
+  /** Whether what led here fits. */
+  readonly accepts: boolean;
+  /** By character, the states that are known to follow. */
+  readonly next: Map<string, GlobState>;
 }
 
 /** `*` is anything but the separator, `**` anything; `**` and a separator may be nothing. */
@@ -37,30 +43,32 @@ export function makeGlob(glob: string, separator: "" | "/" | "."): Glob {
     place <<= 1n;
   }
   const end = place;
-  const withSkips = (state: bigint): bigint => {
-    const skipped = state | ((state & skips.two) << 2n);
-    return skipped | ((skipped & skips.one) << 1n);
+  const states = new Map<bigint, GlobState>();
+  const stateOf = (reached: bigint): GlobState => {
+    const skipped = reached | ((reached & skips.two) << 2n);
+    const places = skipped | ((skipped & skips.one) << 1n);
+    const accepts = (places & end) !== 0n;
+    const state = states.get(places) ?? { places, accepts, next: new Map() };
+    states.set(places, state);
+    return state;
   };
-  const step = (state: bigint, character: string): bigint => {
+  const after = ({ places, next }: GlobState, character: string): GlobState => {
     const stay = character === separator ? stays.any : stays.any | stays.butSeparator;
-    return withSkips(((state & (moves.get(character) ?? 0n)) << 1n) | (state & stay));
+    const moved = (places & (moves.get(character) ?? 0n)) << 1n;
+    const state = stateOf(moved | (places & stay));
+    next.set(character, state);
+    return state;
   };
-  // What a state and a character lead to is found out once.
-  const known = new Map<bigint, Map<string, bigint>>();
-  const run = (state: bigint, text: string): bigint => {
+  const run = (state: GlobState, text: string): GlobState => {
     let now = state;
-    for (let at = 0; at < text.length && now !== 0n; at++) {
+    for (let at = 0; at < text.length; at++) {
       const character = text[at] ?? "";
-      const steps = known.get(now) ?? new Map<string, bigint>();
-      const next = steps.get(character) ?? step(now, character);
-      known.set(now, steps.set(character, next));
-      now = next;
+      now = now.next.get(character) ?? after(now, character);
     }
     return now;
   };
-  const start = withSkips(1n);
-  const accepts = (state: bigint): boolean => (state & end) !== 0n;
-  return { start, run, accepts, fits: (text) => accepts(run(start, text)) };
+  const start = stateOf(1n);
+  return { start, run, fits: (text) => run(start, text).accepts };
 }
 
 function partsOf(glob: string, separator: "" | "/" | "."): readonly string[] {

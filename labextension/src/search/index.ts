@@ -1,7 +1,7 @@
 /** The nodes that terms of a query find; ckpt_viz/search/index.py does the same. */
 
 import { type Attribute, type Graph, ROOT } from "../graph";
-import type { Glob } from "./glob";
+import type { Glob, GlobState } from "./glob";
 
 /** By node id, 1 for what is found. */
 export type Marks = Uint8Array;
@@ -64,22 +64,22 @@ export function whereValue(index: Index, holds: (attribute: Attribute) => boolea
 }
 
 /**
- * The nodes for whose path something holds, given the last characters of the parent's path, as many
- * as are kept, and what the node adds. Whole paths would take room that grows with the square of
- * the depth.
+ * The nodes for whose path something holds, given its end, with as many characters as are kept of
+ * the parent's path, and how many the node adds. Whole paths would take room that grows with the
+ * square of the depth.
  */
 export function wherePath(
   index: Index,
   kept: number,
-  holds: (before: string, step: string) => boolean,
+  holds: (path: string, own: number) => boolean,
 ): Marks {
   const marks = new Uint8Array(index.graph.size);
   const stack = [{ id: ROOT, before: "" }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { id, before } = next;
     const step = stepOf(index, id);
-    marks[id] = holds(before, step) ? 1 : 0;
     const path = before + step;
+    marks[id] = holds(path, step.length) ? 1 : 0;
     const end = path.slice(Math.max(path.length - kept, 0));
     for (const child of index.graph.treeChildren(id)) {
       stack.push({ id: child, before: end });
@@ -90,11 +90,11 @@ export function wherePath(
 
 /** The nodes whose path a glob fits; the root has none. */
 export function wherePathFits(index: Index, glob: Glob): Marks {
-  const states: bigint[] = [];
+  const states: GlobState[] = [];
   for (const id of index.order) {
     states[id] = glob.run(states[index.parents[id] ?? -1] ?? glob.start, stepOf(index, id));
   }
-  return where(index, (id) => id !== ROOT && glob.accepts(states[id] ?? 0n));
+  return where(index, (id) => id !== ROOT && states[id]?.accepts === true);
 }
 
 /** The nodes whose name, as TensorFlow prints it, a glob fits. */
@@ -103,7 +103,7 @@ export function whereNameFits(index: Index, glob: Glob): Marks {
   const below = firstChildren(index.graph);
   const stack = [{ id: ROOT, state: glob.run(glob.start, ROOT_NAME) }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    marks[next.id] = glob.accepts(next.state) ? 1 : 0;
+    marks[next.id] = next.state.accepts ? 1 : 0;
     for (const { id, step } of below.get(next.id) ?? []) {
       stack.push({ id, state: glob.run(next.state, step.toLowerCase()) });
     }
