@@ -1,5 +1,6 @@
 /** The search box: live while one types, with the number of matches and the way through them. */
 
+import type { TargetedClipboardEvent } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { State } from "../state";
 import * as WORDS from "../strings";
@@ -70,17 +71,7 @@ export function SearchBox({ state, id, dispatch }: SearchProps) {
         onInput={searchSoon}
         onKeyDown={press}
         onPaste={(event) => {
-          // A box of one line would leave the line breaks of a pasted text out.
-          const text = event.clipboardData?.getData("text/plain") ?? "";
-          if (box.current !== null && /[\r\n]/.test(text)) {
-            event.preventDefault();
-            const { selectionStart, selectionEnd, value } = box.current;
-            box.current.setRangeText(
-              text.replace(/[\r\n]+/g, " "),
-              selectionStart ?? value.length,
-              selectionEnd ?? value.length,
-              "end",
-            );
+          if (pastesLines(event)) {
             searchSoon();
           }
         }}
@@ -99,6 +90,20 @@ export function SearchBox({ state, id, dispatch }: SearchProps) {
       </button>
     </search>
   );
+}
+
+/** Pastes a text of several lines with blanks between them, which a box of one line leaves out. */
+function pastesLines(event: TargetedClipboardEvent<HTMLInputElement>): boolean {
+  const text = event.clipboardData?.getData("text/plain") ?? "";
+  if (!/[\r\n]/.test(text)) {
+    return false;
+  }
+  event.preventDefault();
+  const box = event.currentTarget;
+  const end = box.value.length;
+  const line = text.replace(/[\r\n]+/g, " ");
+  box.setRangeText(line, box.selectionStart ?? end, box.selectionEnd ?? end, "end");
+  return true;
 }
 
 interface StepProps {
