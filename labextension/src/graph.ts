@@ -67,6 +67,8 @@ export interface Graph {
   /** The last step of the path by which TensorFlow names the node; null of the root. */
   firstEdge(id: number): Edge | null;
   attributes(id: number): readonly Attribute[];
+  /** The bytes of the node's own values; null where it has none of known size. */
+  bytes(id: number): number | null;
   slot(id: number): Slot | null;
   /** The node's name as TensorFlow prints it. */
   name(id: number): string;
@@ -135,6 +137,15 @@ export function makeGraph(payload: Payload): Graph {
         : { localName: text("first_label", id) ?? "", node: parent };
     },
     attributes: (id) => range(attributeStart, id).map((index) => attributeAt(index, at, text)),
+    bytes: (id) => {
+      let sum: number | null = null;
+      const end = attributeStart[id + 1] ?? 0;
+      for (let index = attributeStart[id] ?? 0; index < end; index++) {
+        const bytes = at("attribute_nbytes", index);
+        sum = bytes < 0 ? sum : (sum ?? 0) + bytes;
+      }
+      return sum;
+    },
     slot: (id) => slots.get(id) ?? null,
     name: (id) => {
       const slot = slots.get(id);

@@ -50,6 +50,7 @@ export function treeGraph(parents: readonly number[]): Graph {
     edgesTo: () => [],
     firstEdge: (id) => (id === 0 ? null : { localName: `edge ${id}`, node: parents[id - 1] ?? 0 }),
     attributes: () => [],
+    bytes: () => null,
     slot: () => null,
     name: (id) => `node ${id}`,
   };

@@ -25,14 +25,9 @@ const known = new WeakMap<Graph, Totals>();
 export function sizeOf(graph: Graph, id: number): Size {
   const totals = known.get(graph) ?? totalBytes(graph);
   known.set(graph, totals);
-  const own = ownBytes(graph, id);
+  const own = graph.bytes(id);
   const all = totals.all[id] ?? 0;
   return { own, all: all - (totals.ofSlots[id] ?? 0) || own, withSlots: all || own };
-}
-
-function ownBytes(graph: Graph, id: number): number | null {
-  const bytes = graph.attributes(id).flatMap(({ nbytes }) => (nbytes === null ? [] : [nbytes]));
-  return bytes.length === 0 ? null : bytes.reduce((sum, one) => sum + one);
 }
 
 function totalBytes(graph: Graph): Totals {
@@ -47,7 +42,7 @@ function totalBytes(graph: Graph): Totals {
   const all = new Float64Array(graph.size);
   const ofSlots = new Float64Array(graph.size);
   for (const id of order.reverse()) {
-    all[id] = (all[id] ?? 0) + (ownBytes(graph, id) ?? 0);
+    all[id] = (all[id] ?? 0) + (graph.bytes(id) ?? 0);
     const above = graph.treeParent(id);
     if (above !== null) {
       all[above] = (all[above] ?? 0) + (all[id] ?? 0);
