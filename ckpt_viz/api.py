@@ -45,19 +45,19 @@ def check(
     """Return what restoring a checkpoint into a live object would do; changes nothing.
 
     Args:
-        live: What would be restored: a `tf.train.Checkpoint` or its manager, a
-            `tf.compat.v1.train.Saver`, or any other trackable, which stands for
-            `tf.train.Checkpoint(root=live)`. The status that a `restore` returned shows what
-            that has done; it takes no `saved`. The ObjectGraph of live objects stands for them,
-            that of a checkpoint, or its path, for a program that would save just it.
-        saved: The path exactly as `restore` would get it, an ObjectGraph of a checkpoint, a
-            manager (its latest checkpoint), or None, which `tf.train.latest_checkpoint` returns
-            where there is none.
-        method: `"restore"` or `"read"`; by default what the kind of live object has.
+        live: What the program would restore: a `tf.train.Checkpoint` or its manager, a
+            `tf.compat.v1.train.Saver`, or any other trackable, checked as
+            `tf.train.Checkpoint(root=live)`. The status that `restore` returned shows what that
+            call did; pass no `saved` then. An ObjectGraph of live objects means these objects. A
+            checkpoint, or its path, means a program that would save exactly this checkpoint.
+        saved: The path exactly as the program passes it to `restore`, an ObjectGraph of a
+            checkpoint, a manager (its latest checkpoint), or None, which
+            `tf.train.latest_checkpoint` returns without any checkpoint.
+        method: `"restore"` or `"read"`; by default the one that the live object has.
         options: The `tf.train.CheckpointOptions` of the call.
 
     Returns:
-        A RestoreCheck. What the restore itself would raise is in its `raises`.
+        A RestoreCheck. Its `raises` has the error that the restore itself would raise.
 
     Raises:
         SourceError: The live object cannot be restored into, or the arguments do not fit.
@@ -72,18 +72,18 @@ def check(
 def diff(a: object, b: object, *, values: bool = False) -> GraphDiff:
     """Return how two object graphs differ, node by node.
 
-    Nodes are paired as restoring a into b would: by their local names from the roots on, slot
-    variables by variable, optimizer and name. Between two files, other values show in the
-    checksums of the stored bytes; no tensor is read.
+    Nodes pair as restoring a into b would pair them: by their local names from the roots on, slot
+    variables by variable, optimizer and name. Between two files, the checksums of the stored
+    bytes show other values; no tensor is read.
 
     Args:
         a: Any source that `graph` takes: live objects, a path, an ObjectGraph.
-        b: Another.
-        values: Whether to read and compare the values that checksums do not tell of: those of
-            live objects, of files of the V1 format, of tensors stored in other slices.
+        b: The other source.
+        values: Whether to read and compare values without comparable checksums: values of live
+            objects, of files of the V1 format, and of tensors stored in other slices.
 
     Returns:
-        A GraphDiff; `print` lists what differs, `is_empty` says whether anything does.
+        A GraphDiff; `print` lists the differences, `is_empty` is True without any.
 
     Raises:
         CkptVizError: As `graph` does, for either source.
@@ -94,10 +94,10 @@ def diff(a: object, b: object, *, values: bool = False) -> GraphDiff:
 
 
 def compare(source: object, against: object) -> RestoreCheck | GraphDiff:
-    """Return the check of a live and a saved side, or the diff of two sides of a kind.
+    """Return the check of a live and a saved side, or the diff of two sides of one kind.
 
-    A manager is its latest file beside something live, and its checkpoint beside a file. Of a
-    diff `against` is a, the older one.
+    A manager means its latest file if the other side is live, and its checkpoint if the other
+    side is a file. In a diff, `against` is the older side, a.
     """
     if _is_manager(source) and _is_manager(against):
         return diff(against, source)

@@ -25,7 +25,7 @@ from ckpt_viz.render.signs import shown_in
 from ckpt_viz.render.writing import write_text
 
 _DIFFERS = 1
-_BROKEN_PIPE = 128 + 13  # what a shell says of a program that SIGPIPE has ended
+_BROKEN_PIPE = 128 + 13  # the status that a shell reports after SIGPIPE
 _STDOUT = "-"
 _JSON = EXPORTS["json"]  # which is printed, where all others go to files
 _FILES = {name: export for name, export in EXPORTS.items() if export is not _JSON}
@@ -38,7 +38,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def _file_options(command: _Command) -> _Command:
-    """Give a command the options of what it writes beside what it prints."""
+    """Give a command the options for the files that it writes."""
     for name, export in reversed(_FILES.items()):
         help_text = f"{export.help} - prints it instead."
         option = click.option(f"--{name}", metavar="FILE", help=help_text)
@@ -48,8 +48,8 @@ def _file_options(command: _Command) -> _Command:
 
 class _Commands(click.Group):
     def main(self, *arguments: Any, **options: Any) -> Any:
-        """Run a command; say in a sentence if its help cannot be written."""
-        with _telling_stdout():
+        """Run a command; print one sentence if its help cannot be written."""
+        with _reporting_stdout_errors():
             return super().main(*arguments, **options)
 
 
@@ -103,7 +103,7 @@ def _print_versions(context: click.Context, _: click.Parameter, is_asked: bool) 
 def main() -> None:
     """See TensorFlow checkpoints as the object graphs they are."""
     if sys.stdout is None:
-        raise _InputError("standard output is closed; send it to a file, /dev/null say")
+        raise _InputError("standard output is closed; redirect it to a file, or to /dev/null")
 
 
 @main.command()
@@ -115,7 +115,7 @@ def main() -> None:
     show_default=True,
     help="Cut the tree after this many lines.",
 )
-@click.option("--meta", help="The .meta file of a name-based checkpoint, if it lies elsewhere.")
+@click.option("--meta", help="The .meta file of a name-based checkpoint in another directory.")
 @click.option("--json", "as_json", is_flag=True, help=f"{_JSON.help} (docs/graph_json.md).")
 @_file_options
 def show(path: str, max_lines: int, meta: str | None, as_json: bool, **files: str | None) -> None:
@@ -126,7 +126,7 @@ def show(path: str, max_lines: int, meta: str | None, as_json: bool, **files: st
     status 2 if PATH leads to no checkpoint.
     """
     is_text_printed = _is_text_printed(as_json, files)
-    with _telling_errors():
+    with _reporting_errors():
         graph = api.graph(path, meta=meta)
         _write(files, Content(graph))
         if as_json:
@@ -136,7 +136,7 @@ def show(path: str, max_lines: int, meta: str | None, as_json: bool, **files: st
 
 
 def _output_options(command: _Command) -> _Command:
-    """Give a command the options of how a comparison is printed, and written."""
+    """Give a command the options for printing and writing a comparison."""
     options = (
         click.option("--json", "as_json", is_flag=True, help=f"{_JSON.help} (docs/plan_json.md)."),
         click.option(
@@ -170,12 +170,12 @@ def _output_options(command: _Command) -> _Command:
     multiple=True,
     default=("consumed",),
     show_default=True,
-    help="What has to pass; several times for several.",
+    help="The assert that has to pass; repeat the option for more.",
 )
 @click.option(
     "--method",
     type=click.Choice(["restore", "read"]),
-    help="The call to check.  [default: what LIVE would be restored by]",
+    help="The call to check.  [default: the one that LIVE has]",
 )
 @click.option(
     "--skip-slot-variables",
@@ -193,23 +193,23 @@ def check(
     run: bool,
     **output: Any,
 ) -> None:
-    """Say what restoring the checkpoint SAVED into LIVE would do, without doing it.
+    """Report what restoring the checkpoint SAVED into LIVE would do; change nothing.
 
     LIVE is a program, train.py:ckpt: a Python file and the name of an object in it, or of a
-    function without arguments that returns one; --run allows to run it. Or it is a checkpoint,
-    which stands for the program that saved it; that needs no TensorFlow. SAVED is the path that
-    restore() would get.
+    function without arguments that returns one. Pass --run to let it run. Or LIVE is a
+    checkpoint, in place of the program that saved it; that needs no TensorFlow. SAVED is the
+    path that the program would pass to restore().
 
-    Exits with status 0 if what is required passes, 1 if it fails, 2 on an error.
+    Exits with status 0 if every required assert passes, 1 if one fails, 2 on an error.
     """
     _is_text_printed(output["as_json"], {name: output[name] for name in _FILES})
     options = SimpleNamespace(experimental_skip_slot_variables=skip_slot_variables)
     program = as_program(live)
     if program is not None and not run:
         raise _InputError(
-            f"{text.printable(live)} is a program: checking it runs it; pass --run to allow that"
+            f"{text.printable(live)} is a program, and the check runs it; pass --run to allow that"
         )
-    with _telling_errors(), running(program) if program else nullcontext(live) as target:
+    with _reporting_errors(), running(program) if program else nullcontext(live) as target:
         found = api.check(target, saved, method=method, options=options)
         overlay = found.overlay
     passes = {
@@ -227,14 +227,14 @@ def check(
 @click.argument("b")
 @_output_options
 def diff(a: str, b: str, **output: Any) -> None:
-    """Say how the saved checkpoint B differs from A.
+    """Report how the saved checkpoint B differs from A.
 
-    A and B are paths as `ckpt-viz show` takes them. Values are compared by their checksums;
-    none is read, and no TensorFlow is needed.
+    A and B are paths as `ckpt-viz show` takes them. The command compares checksums of values,
+    and reads no value; it needs no TensorFlow.
 
     Exits with status 0 if nothing differs, 1 if something does, 2 on an error.
     """
-    with _telling_errors():
+    with _reporting_errors():
         found = api.diff(a, b)
         overlay = found.overlay
     _print(overlay, found.notes, **output)
@@ -249,15 +249,15 @@ def _print(
     color: str,
     **files: str | None,
 ) -> None:
-    """Write the files that are asked for, and print the comparison."""
+    """Write the files that the options name, and print the comparison."""
     is_text_printed = _is_text_printed(as_json, files)
     content = Content(overlay.graph, overlay, notes)
-    with _telling_errors():
+    with _reporting_errors():
         _write(files, content)
     if as_json:
         _echo(_JSON.text_of(content))
     elif is_text_printed:
-        is_colored = color == "always" or (color == "auto" and _wants_color())
+        is_colored = color == "always" or (color == "auto" and _is_color_expected())
         printed = render_plan(overlay, max_lines, notes=notes, color=is_colored)
         _echo(printed, color=is_colored)
 
@@ -270,8 +270,10 @@ def _is_text_printed(as_json: bool, files: Mapping[str, str | None]) -> bool:
     claims = [f"--{name} {_STDOUT}" for name, file in files.items() if file == _STDOUT]
     claims += ["--json"] if as_json else []
     if len(claims) > 1:
-        raise _InputError(f"{' and '.join(claims)}: standard output takes one; name a file")
-    with _telling_errors():
+        raise _InputError(
+            f"{' and '.join(claims)}: only one can go to standard output; name a file"
+        )
+    with _reporting_errors():
         for name in files:
             if files[name] is not None:
                 _FILES[name].check_needs()
@@ -290,14 +292,14 @@ def _write(files: Mapping[str, str | None], content: Content) -> None:
             write_text(file, written)
 
 
-def _wants_color() -> bool:
+def _is_color_expected() -> bool:
     is_allowed = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return is_allowed and sys.stdout.isatty()  # https://no-color.org
 
 
 def _echo(said: str | bytes, *, color: bool = False) -> None:
     """Print a text with the signs that standard output can show, or bytes as they are."""
-    with _telling_stdout():
+    with _reporting_stdout_errors():
         if isinstance(said, bytes):
             click.echo(said, nl=False)
         else:
@@ -305,8 +307,8 @@ def _echo(said: str | bytes, *, color: bool = False) -> None:
 
 
 @contextmanager
-def _telling_stdout() -> Iterator[None]:
-    """End the command where standard output takes no more: quietly if its reader has gone."""
+def _reporting_stdout_errors() -> Iterator[None]:
+    """End the command if standard output fails: quietly if its reader has gone."""
     try:
         yield
     except BrokenPipeError:
@@ -320,7 +322,7 @@ def _telling_stdout() -> Iterator[None]:
 
 
 def _forget_stdout() -> None:
-    """Send what is still buffered nowhere: Python would try once more to write it at its end."""
+    """Discard what is still buffered: Python would try to write it again at its end."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -328,12 +330,12 @@ def _forget_stdout() -> None:
 
 
 @contextmanager
-def _telling_errors() -> Iterator[None]:
+def _reporting_errors() -> Iterator[None]:
     try:
         yield
     except CkptVizError as error:
         raise _InputError(text.printable(str(error))) from error
-    except Exception:  # no verdict either way, so not status 1 as Python has it
+    except Exception:  # no verdict, so not Python's own status 1
         traceback.print_exc()
         sys.exit(_InputError.exit_code)
 
@@ -346,6 +348,6 @@ class _InputError(click.ClickException):
         return shown_in(getattr(sys.stderr, "encoding", None), self.message)
 
     def show(self, file: Any = None) -> None:
-        """Print the sentence; where that cannot be, the status alone says it."""
+        """Print the sentence; if that fails, the exit status is left."""
         with suppress(OSError):
             super().show(file)

@@ -10,10 +10,10 @@ from ckpt_viz.text import printable_lines
 
 
 class CkptVizError(Exception):
-    """Base class: catch it to catch whatever ckpt_viz says about its input."""
+    """The base class of every error that ckpt_viz raises about its input."""
 
-    # Names from files are in it, and it ends in tracebacks, on terminals. FileNotFoundError and
-    # KeyError would format their arguments in ways of their own; ours is one text.
+    # A message has names from files, and tracebacks print it on terminals. FileNotFoundError and
+    # KeyError would format their arguments in other ways.
     def __str__(self) -> str:
         return printable_lines(str(self.args[0])) if self.args else ""
 
@@ -31,7 +31,7 @@ class UnsupportedError(CkptVizError, NotImplementedError):
 
 
 class DtypeError(UnsupportedError):
-    """A tensor was read, but no numpy dtype here stands for its kind of element.
+    """A tensor was read, but numpy has no dtype for its elements here.
 
     `raw` holds its bytes as stored: row-major, in the byte order of the file.
     """
@@ -42,13 +42,13 @@ class DtypeError(UnsupportedError):
 
 
 class OutsideError(CkptVizError):
-    """The file lies where none may be read, as in a server: see `formats.confinement`."""
+    """The file is outside the directory that may be read: see `formats.confinement`."""
 
 
 class ReadLimitError(UnsupportedError):
-    """More bytes are to be read than may be, as in a server: see `formats.confinement`.
+    """Reading takes more bytes than allowed: see `formats.confinement`.
 
-    `limit` is how many may be, `needs` how many at least.
+    `limit` is the number allowed; `needs` is the least number that reading takes.
     """
 
     def __init__(self, message: str, limit: int, needs: int) -> None:
@@ -58,7 +58,7 @@ class ReadLimitError(UnsupportedError):
 
 
 class DeniedError(CkptVizError, PermissionError):
-    """A file or directory is there, but this user may not read it."""
+    """This user may not read an existing file or directory."""
 
 
 class SourceError(CkptVizError, TypeError):

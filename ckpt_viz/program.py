@@ -26,7 +26,7 @@ class Program(NamedTuple):
 
 
 def as_program(source: str) -> Program | None:
-    """Return what `train.py:ckpt` names; None for anything else, a checkpoint's path say.
+    """Return what `train.py:ckpt` names; None for anything else, such as a checkpoint's path.
 
     >>> as_program("train.py:trainer.ckpt")
     Program(path='train.py', name='trainer.ckpt')
@@ -41,9 +41,8 @@ def as_program(source: str) -> Program | None:
 def running(program: Program) -> Iterator[object]:
     """Run the program and give its object: that of the name or, of a function, what it returns.
 
-    It runs as an import does: what stands under `if __name__ == "__main__":` is left out. What
-    it prints, then and while its object is used, goes to standard error. Raises SourceError for
-    whatever goes wrong in it.
+    It runs as an import does, without what is under `if __name__ == "__main__":`. All that it
+    prints goes to standard error. Raises SourceError for every error in it.
     """
     before = sys.argv, sys.path[:]
     sys.argv = [program.path]
@@ -65,7 +64,7 @@ def _imported(path: str) -> ModuleType:
     assert spec is not None and spec.loader is not None
     module = module_from_spec(spec)
     sys.modules[name] = module  # where AutoGraph and others look for the source of functions
-    with _blaming(path):
+    with _raising_source_error(path):
         spec.loader.exec_module(module)
     return module
 
@@ -73,7 +72,7 @@ def _imported(path: str) -> ModuleType:
 def _looked_up(program: Program, module: ModuleType) -> object:
     found: object = module
     for part in program.name.split("."):
-        with _blaming(program.path):
+        with _raising_source_error(program.path):
             holder, found = found, getattr(found, part, _ABSENT)
         if found is _ABSENT:
             public = [name for name in vars(module) if not name.startswith("_")]
@@ -90,22 +89,22 @@ _ABSENT = object()
 
 
 def _called(program: Program, found: object) -> object:
-    # Models and layers can be called, too, but are what is wanted themselves.
+    # Models and layers can be called too, but they are the objects to check.
     is_maker = inspect.isroutine(found) or inspect.isclass(found)
     if not is_maker and not isinstance(found, functools.partial):
         return found
-    with _blaming(f"{program.path}:{program.name}"):
+    with _raising_source_error(f"{program.path}:{program.name}"):
         return found()  # type: ignore[operator]
 
 
 @contextmanager
-def _blaming(place: str) -> Iterator[None]:
-    """Raise what the program raises as an error of the source, SystemExit included."""
+def _raising_source_error(place: str) -> Iterator[None]:
+    """Raise SourceError for every error of the program, SystemExit included."""
     try:
         yield
     except (Exception, SystemExit) as error:
         raise SourceError(
-            f"{place} raised {type(error).__name__}: {error}; expected it to run as an import does"
+            f"{place} raised {type(error).__name__}: {error}; make sure that it can be imported"
         ) from error
 
 
@@ -125,7 +124,7 @@ def _printing_to_stderr() -> Iterator[None]:
 
 
 def _flush_all() -> None:
-    """Write what is buffered, that of C, too, which would only be written at the end."""
+    """Write what Python and C have buffered, which they would write at the end only."""
     with suppress(Exception):
         sys.__stdout__.flush()  # type: ignore[union-attr]
     with suppress(Exception):  # no libc of this kind

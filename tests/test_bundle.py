@@ -331,7 +331,7 @@ def test_bytes_of_an_unknown_dtype_come_with_the_error(tmp_path: Path) -> None:
         open_bundle(prefix).read("a")
     assert caught.value.raw == b"what is this"
     assert str(caught.value) == (
-        f"{prefix}.data-00000-of-00001: 'a' at offset 0: no numpy dtype stands for "
+        f"{prefix}.data-00000-of-00001: 'a' at offset 0: numpy has no dtype for "
         "unknown dtype 99; its 12 bytes are in this error's attribute `raw`"
     )
     sliced: dict[Extents, Tensor] = {

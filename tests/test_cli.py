@@ -457,7 +457,7 @@ def test_two_things_on_standard_output_are_refused(arguments: list[str], adam: s
     for command in (["show", adam], ["diff", adam, adam], ["check", adam, adam]):
         result = _run(*command, *arguments)
         assert result.exit_code == 2
-        assert "standard output takes one; name a file" in result.output
+        assert "only one can go to standard output; name a file" in result.output
         assert "<svg" not in result.output
 
 

@@ -59,7 +59,7 @@ def test_prefix_without_its_number_leads_to_the_highest(tmp_path: Path) -> None:
 def test_directory_with_one_checkpoint_leads_to_it(tmp_path: Path) -> None:
     _touch(tmp_path, "variables.index", "notes.txt")
     prefix = f"{tmp_path}/variables"
-    said = f"{prefix} is the one checkpoint with an index in {tmp_path}"
+    said = f"{prefix} is the only checkpoint with an index in {tmp_path}"
     assert _resolved(tmp_path) == (prefix, said)
 
 
@@ -216,7 +216,7 @@ def test_latest_that_is_gone_leads_to_the_one_before(managed: Path) -> None:
     assert [one.exists for one in found.kept] == [True, False]
     for path in managed.glob("ckpt-2.*"):
         path.unlink()
-    with pytest.raises(CheckpointNotFoundError, match=r"2 checkpoints in all, found none of them"):
+    with pytest.raises(CheckpointNotFoundError, match=r"2 checkpoints, and none of them exists"):
         locate(str(managed))
 
 
@@ -287,8 +287,8 @@ def test_directory_that_two_savers_share_tells_what_lies_there_and_what_is_named
     graph = cv.graph(res)
     assert graph.provenance is not None
     assert graph.provenance.resolved == (
-        f"{res}/data-v2.chkp is the checkpoint that {res}/checkpoint names; {res}/data.chkp lies "
-        f"there, too, and {res}/checkpoint does not name it"
+        f"{res}/data-v2.chkp is the checkpoint that {res}/checkpoint names; {res}/data.chkp is "
+        f"there too, but {res}/checkpoint does not name it"
     )
     kept = [(one.prefix, one.is_named, one.is_latest) for one in graph.provenance.kept]
     assert kept == [(f"{res}/data.chkp", False, False), (f"{res}/data-v2.chkp", True, True)]
@@ -316,7 +316,7 @@ def test_state_file_that_names_what_is_gone_is_answered_with_what_lies_there(
     _touch(tmp_path, "gone-1.index")
     found = locate(str(tmp_path))
     assert found.prefix == f"{tmp_path}/gone-1"
-    assert "is gone" in found.resolved and f"{tmp_path}/other lies there, too" in found.resolved
+    assert "is gone" in found.resolved and f"{tmp_path}/other is there too" in found.resolved
     assert [(one.prefix, one.exists, one.is_named, one.is_latest) for one in found.kept] == [
         (f"{tmp_path}/other", True, False, False),
         (f"{tmp_path}/gone-1", True, True, False),
@@ -346,7 +346,7 @@ def test_checkpoint_of_another_directory_hides_none_of_the_same_name(tmp_path: P
     _named(tmp_path / "run", f"{tmp_path}/elsewhere/c-1")
     found = locate(str(tmp_path / "run"))
     assert found.prefix == f"{tmp_path}/elsewhere/c-1"
-    assert f"; {tmp_path}/run/c-1 lies there, too" in found.resolved
+    assert f"; {tmp_path}/run/c-1 is there too" in found.resolved
     (tmp_path / "link").symlink_to(tmp_path / "run")
     _named(tmp_path / "run", f"{tmp_path}/run/c-1")
     found = locate(str(tmp_path / "link"))  # the same directory by another name
@@ -359,13 +359,13 @@ def test_thousands_of_checkpoints_beside_the_named_one_are_counted_and_not_all_l
     _touch(tmp_path, *(f"c-{number}.index" for number in range(3000)))
     _named(tmp_path, "c-0", "c-0")
     found = locate(str(tmp_path))
-    said = f"; {tmp_path}/c-2997, {tmp_path}/c-2998, {tmp_path}/c-2999 and 2996 more lie there, too"
+    said = f"; {tmp_path}/c-2997, {tmp_path}/c-2998, {tmp_path}/c-2999 and 2996 more are there too"
     assert said in found.resolved
     assert len(found.kept) <= 201 and found.kept[-2].prefix == f"{tmp_path}/c-2999"
     (tmp_path / "checkpoint").unlink()
     found = locate(str(tmp_path))
     assert found.resolved == (
-        f"{tmp_path}/c-2999 has the highest number of 3000 with an index in {tmp_path}"
+        f"{tmp_path}/c-2999 has the highest number of the 3000 checkpoints in {tmp_path}"
     )
     assert len(found.kept) <= 200 and not any(one.is_named for one in found.kept)
 
@@ -388,5 +388,5 @@ def test_of_many_checkpoints_a_tree_tells_the_latest(
 
 def test_checkpoint_of_version_1_beside_an_index_makes_no_sentence_false(tmp_path: Path) -> None:
     _touch(tmp_path, "new.index", "old", "old.meta")
-    said = f"{tmp_path}/new is the one checkpoint with an index in {tmp_path}"
+    said = f"{tmp_path}/new is the only checkpoint with an index in {tmp_path}"
     assert _resolved(tmp_path) == (f"{tmp_path}/new", said)

@@ -473,6 +473,6 @@ def test_meta_file_may_be_given_and_a_damaged_one_does_not_hide_the_checkpoint(
     meta.write_bytes(elsewhere.read_bytes()[:-100])
     damaged = cv.graph(path)
     assert damaged.provenance is not None
-    assert "without what the MetaGraph tells" in damaged.provenance.resolved
+    assert "without the MetaGraph's facts" in damaged.provenance.resolved
     with pytest.raises(cv.FormatError, match=r"model\.ckpt-2\.meta"):
         cv.graph(path, meta=meta)

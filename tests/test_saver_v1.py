@@ -177,7 +177,7 @@ def test_shards_of_two_checkpoints_are_not_mixed(tmp_path: Path) -> None:
     path = shards(tmp_path)
     shards(tmp_path, of=3)
     assert error_of(path) == (
-        f": shards of 2 checkpoints are there; choose {path}-?????-of-00002 "
+        f": shards of 2 checkpoints share this name; choose {path}-?????-of-00002 "
         f"or {path}-?????-of-00003"
     )
     assert open_saver_v1(f"{path}-?????-of-00002").missing == ()
@@ -188,7 +188,7 @@ def test_shards_that_disagree_are_refused(tmp_path: Path) -> None:
     meta = contents(slice_meta(b"w", INT32, shape(3), ((1, 2),)))
     write(tmp_path / "v1-00001-of-00002", meta, {})
     assert error_of(path) == (
-        "-00001-of-00002: 'w': is int32 (3,) here, before that it was float32 (3,)"
+        "-00001-of-00002: 'w': is int32 (3,) here, but an earlier shard says float32 (3,)"
     )
 
 
@@ -249,7 +249,7 @@ ROW = r": row b'\x00w\x00\x01\x01\x01\x80\x7f'"
 @pytest.mark.parametrize(
     ("extents", "values", "expected"),
     [
-        ([ALL], [], f"{ROW}: not there, though the table of contents has it"),
+        ([ALL], [], f"{ROW}: missing, though the table of contents lists it"),
         ([ALL], [packed_floats(5, 1)], f"{ROW}: has 1 values, expected 3"),
         ([ALL], [b""], f"{ROW}: has 0 values, expected 3"),
         ([ALL], [field(4, b"12")], f"{ROW}: has 2 bytes, expected 12 for float32 (3,)"),
@@ -289,7 +289,7 @@ def test_file_that_went_away_is_told(tmp_path: Path) -> None:
     path = write_floats(tmp_path / "v1", [ALL], packed_floats(5, 1, 2, 3))
     checkpoint = open_saver_v1(path)
     os.remove(path)
-    with pytest.raises(FormatError, match="v1: no such file; it was there before"):
+    with pytest.raises(FormatError, match="v1: this file has disappeared"):
         checkpoint.read("w")
 
 

@@ -62,7 +62,7 @@ def test_dtype_that_ml_dtypes_is_too_old_for_leaves_the_bytes(
         decode(b"\1\2", "float4_e2m1fn", (2,), "little", "x")
     assert caught.value.raw == b"\1\2"
     assert str(caught.value) == (
-        "x: no numpy dtype stands for float4_e2m1fn; pip install -U ml_dtypes; "
+        "x: numpy has no dtype for float4_e2m1fn; pip install -U ml_dtypes; "
         "its 2 bytes are in this error's attribute `raw`"
     )
 

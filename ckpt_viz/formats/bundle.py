@@ -89,7 +89,7 @@ class Bundle:
         object.__setattr__(self, "_keys", tuple(self.entries))
 
     def matching(self, checkpoint_key: str) -> tuple[str, ...]:
-        """Return the keys of the entries that an attribute's `checkpoint_key` stands for.
+        """Return the keys of the entries for an attribute's `checkpoint_key`.
 
         That is this key, else those that begin with it: a table
         saves `.../table-keys` and `.../table-values`, an iterator
@@ -373,7 +373,7 @@ def _checked_parts(entry: Entry, parts: Iterable[Entry | None], place: str) -> l
                 f"expected {entry.dtype} {shape}"
             )
         checked.append(part)
-    # Slices that share bytes would let a small shard stand for an endless tensor.
+    # With shared bytes a small shard could claim to be an endless tensor.
     for before, after in pairwise(sorted(checked, key=lambda part: (part.shard, part.offset))):
         if before.shard == after.shard and before.offset + before.size > after.offset:
             raise FormatError(
@@ -493,7 +493,7 @@ def _why_short(file: File) -> str:
 
 
 def _size_or_why_not(path: str) -> int | str:
-    """Return a shard's bytes, or why they cannot be told."""
+    """Return the size of a shard, or why it is unknown."""
     try:
         size = file_size(path)
     except CkptVizError as error:

@@ -1,11 +1,11 @@
 """Which files may be read: by default all, in a server only those below its root directory.
 
-`files` asks here before it opens, lists or describes anything. Links are followed first, in words,
-so that none leads out. The place found is then opened from the root's own descriptor, part by part,
-and no link is followed any more: whoever swaps a directory for a link meanwhile gains nothing.
-Where files may be read is a matter of the context, so that what a graph reads later is confined as
-well, wherever `confined_to` is entered around the question. A new thread starts without: enter it
-there, or run the thread in a copy of the context.
+`files` asks here before it opens, lists or describes anything. It first resolves the links of a
+path, so that none leads out. Then it opens the place from the root's own descriptor, part by part,
+and follows no link: swapping a directory for a link meanwhile gains nothing. The limit belongs to
+the context. Enter `confined_to` around each question, so that it also confines what a graph reads
+later. A new thread starts without a limit: enter it there, or run the thread in a copy of the
+context.
 """
 
 from __future__ import annotations
@@ -46,10 +46,9 @@ class Place:
 class Confinement:
     """One directory, below which files may be read; relative paths are relative to it.
 
-    Hidden files, whose name or directory begins with a dot, are taken for not there unless
-    `shows_hidden`. `refused` collects what was asked for elsewhere, and `over_limit` is what was
-    too much to read: readers carry on without what cannot be read, and whoever confined them may
-    not want that. `bytes_read` is what was read.
+    Without `shows_hidden`, files whose name or directory begins with a dot count as missing.
+    `refused` collects the refused paths, `over_limit` the read that was too large: readers go on
+    without what they cannot read, and the caller may reject that. `bytes_read` counts bytes.
     """
 
     def __init__(self, root: str, *, shows_hidden: bool, most_bytes: int | None) -> None:
@@ -184,9 +183,9 @@ _CURRENT: ContextVar[Confinement | None] = ContextVar("confinement", default=Non
 def confined_to(
     root: str, *, shows_hidden: bool = False, most_bytes: int | None = None
 ) -> Iterator[Confinement]:
-    """Let files be read below a directory alone, and of them at most so many bytes.
+    """Allow only files below a directory to be read, and at most so many bytes of them.
 
-    Paths with a scheme are refused: they would have this machine ask another one.
+    Paths with a scheme are refused: this machine would send requests to another one.
     """
     confinement = Confinement(root, shows_hidden=shows_hidden, most_bytes=most_bytes)
     token = _CURRENT.set(confinement)

@@ -1,9 +1,8 @@
-"""Opens, lists and describes files: the one place that does.
+"""Opens, lists and describes files: the only module that does.
 
-Local paths go to the operating system. Paths with a scheme, `gs://bucket/ckpt-1` say, go
-through fsspec, which is imported only then. Files are read in ranges: of a checkpoint of
-any size, what is not asked for does not cross the network. Where `confinement` says so, only
-files below one directory are there.
+Local paths go to the operating system. Paths with a scheme, such as `gs://bucket/ckpt-1`, go
+through fsspec, which is imported only then. Files are read in ranges, so that only the bytes
+that a caller needs cross the network. `confinement` can limit all this to one directory.
 """
 
 from __future__ import annotations
@@ -110,19 +109,19 @@ def is_remote(path: str) -> bool:
 
 
 def is_file(path: str) -> bool:
-    """Return whether a regular file is there; CkptVizError where that cannot be told."""
+    """Return whether a regular file is there; CkptVizError if that cannot be found out."""
     found = _describe(path)
     return found is not None and found.kind == "file"
 
 
 def is_directory(path: str) -> bool:
-    """Return whether a directory is there; CkptVizError where that cannot be told."""
+    """Return whether a directory is there; CkptVizError if that cannot be found out."""
     found = _describe(path)
     return found is not None and found.kind == "directory"
 
 
 def may_be_read(path: str) -> bool:
-    """Return whether files at a path may be read, be they there or not (see `confinement`)."""
+    """Return whether a file at this path may be read, if there is one (see `confinement`)."""
     if is_remote(path):
         return confinement.current() is None
     return confinement.is_allowed(path)
@@ -131,7 +130,7 @@ def may_be_read(path: str) -> bool:
 def is_readable_file(path: str) -> bool:
     """Return whether a regular file is there that may be read; CkptVizError as `is_file`.
 
-    Of what lies in a directory that this user may not search the answer is no.
+    The answer is no for a file in a directory that this user may not search.
     """
     try:
         if confinement.current() is None or is_remote(path):
@@ -173,13 +172,13 @@ def list_directory(path: str) -> list[str]:
 def list_files(path: str) -> list[str]:
     """Return the names of the regular files in a directory, sorted; raises as `list_directory`.
 
-    Links are what they lead to, if that may be read.
+    A link counts as what it leads to, if that may be read.
     """
     return sorted(name for name, is_regular in _entries(path).items() if is_regular())
 
 
 _Entries = dict[str, Callable[[], bool]]
-"""The names in a directory, and for each what tells whether it is that of a regular file."""
+"""The names in a directory, each with a function that says whether it is a regular file."""
 
 
 def _entries(path: str) -> _Entries:
@@ -341,7 +340,7 @@ class _RemoteFile(File):
         if found.kind != "file":
             raise _not_regular(path)
         if found.size is None:
-            raise UnsupportedError(f"{path}: its server does not tell the file's size")
+            raise UnsupportedError(f"{path}: the server does not send the file's size")
         super().__init__(path, found.size)
 
     def _read(self, offset: int, size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Reads what a `.meta` file tells of the variables in the checkpoint beside it.
+"""Reads what a `.meta` file says of the variables in the checkpoint beside it.
 
 `tf.compat.v1.train.Saver` writes a MetaGraphDef (tensorflow/core/protobuf/meta_graph.proto):
 the whole program as a GraphDef, of up to gigabytes, and collections that list the variables.
@@ -59,20 +59,20 @@ class MetaVariable:
 
     @property
     def saved_as(self) -> str:
-        """The tensor that a Saver stores it in, unless it is told another name."""
+        """The tensor that a Saver stores it in, unless it has another name for it."""
         return self.save_slice.full_name if self.save_slice is not None else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class MetaGraph:
-    """What a `.meta` file tells of the program's variables."""
+    """What a `.meta` file says of the program's variables."""
 
     path: str
     variables: tuple[MetaVariable, ...] = field(repr=False)
 
 
 def open_meta_graph(path: str) -> MetaGraph:
-    """Return what this `.meta` file tells.
+    """Return what this `.meta` file says of the variables.
 
     Raises CheckpointNotFoundError, FormatError or UnsupportedError.
     """
@@ -87,7 +87,7 @@ def open_meta_graph(path: str) -> MetaGraph:
 
 
 def open_saved_models_meta_graph(path: str) -> MetaGraph:
-    """Return what the first MetaGraph in a `saved_model.pb` tells.
+    """Return what the first MetaGraph in a `saved_model.pb` says of the variables.
 
     That of TensorFlow 1 has the variables' collections, as a `.meta` file has. Raises
     FormatError or UnsupportedError.

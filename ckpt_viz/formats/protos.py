@@ -177,7 +177,7 @@ KerasMetadata = _CLASSES["KerasMetadata"]
 
 
 def parse(message: type[Message], data: bytes, place: str) -> Any:
-    """Return the message that the bytes encode; `place` says in errors where they stand.
+    """Return the message that the bytes encode; `place` names where they are, for errors.
 
     >>> parse(BundleHeaderProto, bytes([8, 3]), "ckpt-1.index: header").num_shards
     3
@@ -192,7 +192,7 @@ def parse(message: type[Message], data: bytes, place: str) -> Any:
 
 
 # The text format of messages as far as it is flat: `name: "text"` and `name: 1.5`; what
-# stands in braces is skipped. Every pattern takes time in proportion to what it looks at.
+# is in braces is skipped. Every pattern takes time in proportion to what it looks at.
 _GAP = re.compile(rb"(?:[\s,;]|#[^\n]*)*")
 _QUOTED = rb"""(?:"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\\\n]*(?:\\.[^'\\\n]*)*')"""
 _TEXT_FIELD = re.compile(rb"([A-Za-z_]\w*)\s*:\s*(?:(%b)|([-+.\w]+))" % _QUOTED)

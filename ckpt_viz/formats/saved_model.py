@@ -1,4 +1,4 @@
-"""Reads what a SavedModel tells of the objects in its checkpoint: their kinds and classes.
+"""Reads what a SavedModel says of the objects in its checkpoint: their kinds and classes.
 
 `saved_model.pb` holds a SavedObjectGraph whose nodes are those of the object graph in
 `variables/variables`, id by id (tensorflow/core/protobuf/saved_object_graph.proto), beside the

@@ -78,8 +78,8 @@ class _Record(NamedTuple):
 class SaverV1:
     """A V1 checkpoint: `entries` by name, in the order of the names.
 
-    `missing` are the paths of shards that should be there and are not: nothing else tells
-    which tensors were in them.
+    `missing` are the paths of shards that should be there and are not. Which tensors were in
+    them is unknown.
     """
 
     path: str
@@ -138,7 +138,7 @@ def open_saver_v1(path: str) -> SaverV1:
             if known != (dtype, shape):
                 raise FormatError(
                     f"{shard}: {brief(name)}: is {dtype} {shape} here, "
-                    f"before that it was {known[0]} {known[1]}"
+                    f"but an earlier shard says {known[0]} {known[1]}"
                 )
             records.setdefault(name, []).append(record)
     names = sorted(records)
@@ -199,7 +199,7 @@ def _read_record(record: _Record, dtype: str) -> Array:
     place = f"{record.path}: row {brief(record.key)}"
     value = _row(record.path, record.key)
     if value is None:
-        raise FormatError(f"{place}: not there, though the table of contents has it")
+        raise FormatError(f"{place}: missing, though the table of contents lists it")
     return _values(
         parse(SavedTensorSlices, value, place).data.data, dtype, record.slice.shape, place
     )
@@ -211,7 +211,7 @@ def _row(path: str, key: bytes) -> bytes | None:
         with open_file(path) as file:
             return Table(file).get(key)
     except FileNotFoundError as error:
-        raise FormatError(f"{path}: no such file; it was there before") from error
+        raise FormatError(f"{path}: this file has disappeared") from error
 
 
 def _values(proto: Any, dtype: str, shape: tuple[int, ...], place: str) -> Array:
@@ -274,7 +274,7 @@ def _prefix_and_count(path: str, name: str, names: set[str]) -> tuple[str, int]:
     if len(counts) > 1:
         choices = " or ".join(f"{path}-?????-of-{count:05d}" for count in sorted(counts)[:3])
         raise FormatError(
-            f"{path}: shards of {len(counts)} checkpoints are there; choose {choices}"
+            f"{path}: shards of {len(counts)} checkpoints share this name; choose {choices}"
         )
     if not counts:
         raise _not_found(path)

@@ -28,7 +28,7 @@ class Slice(NamedTuple):
 
 
 def slice_of(proto: Any, shape: Shape) -> Slice:
-    """Return the slice that a TensorSliceProto stands for; FormatError if not in the shape."""
+    """Return the slice in a TensorSliceProto; FormatError if it is not in the shape."""
     if shape is None or len(proto.extent) != len(shape):
         raise FormatError(f"a slice has {len(proto.extent)} dimensions, its tensor {shape}")
     extents = list(_extents(proto))
@@ -54,7 +54,7 @@ def slice_key(name: bytes, proto: Any) -> bytes:
 def check_key_bytes(total: int) -> None:
     """Raise FormatError where the keys of a file's slices take more than anyone needs.
 
-    Each has the name of its tensor in it: a slice of 2 bytes can stand for a key of megabytes.
+    Each has the name of its tensor in it: a slice of 2 bytes can have a key of megabytes.
     """
     if total > MAX_KEY_BYTES:
         raise FormatError(

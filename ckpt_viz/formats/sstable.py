@@ -1,6 +1,6 @@
 """Reads a LevelDB table: the format of a checkpoint's `.index` file, and of a V1 checkpoint.
 
-Blocks, the last of which is the index of the others, then a footer of 48 bytes.
+The file has blocks, the last one an index of the others, and a footer of 48 bytes.
 A block is prefix-compressed entries, restart points for binary search, a type
 byte and a checksum. From TensorFlow's tensorflow/core/lib/io/format.cc, block.cc
 and table_builder.cc.
@@ -47,7 +47,7 @@ class _Block(NamedTuple):
 
 
 class Table:
-    """A table in a file, of which the footer and the index were read, and no data block."""
+    """A table in a file; only its footer and its index were read."""
 
     def __init__(self, file: File) -> None:
         self._file = file
@@ -130,7 +130,7 @@ def _data_blocks(file: File) -> Iterator[_Block]:
     """Yield where the data blocks lie, as the index says.
 
     A block may not begin before the previous one ends: repeated blocks would let
-    a small file stand for an endless table.
+    a small file claim to be an endless table.
     """
     previous_end = 0
     place, index = _read_block(file, *_index_handle(file))

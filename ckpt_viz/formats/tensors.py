@@ -22,7 +22,7 @@ Array: TypeAlias = npt.NDArray[Any]
 
 
 def numpy_dtype(dtype: str) -> np.dtype[Any] | None:
-    """Return the numpy dtype that stands for a dtype of TensorFlow, None if none does.
+    """Return the numpy dtype for a dtype of TensorFlow, None without one.
 
     Strings are objects (of `bytes`). Quantized integers are the integers they are stored
     as: TensorFlow's own dtypes for them, of one field, have no plain form in numpy.
@@ -45,7 +45,7 @@ def numpy_dtype(dtype: str) -> np.dtype[Any] | None:
 def decode(
     data: bytes, dtype: str, shape: tuple[int, ...], byte_order: ByteOrder, place: str
 ) -> Array:
-    """Return the array that a tensor's stored bytes stand for; it cannot be written to.
+    """Return the array in a tensor's stored bytes; it cannot be written to.
 
     Not for strings. Raises DtypeError, with the bytes, where numpy has no such dtype, and
     FormatError where the bytes do not fit the shape.
@@ -118,7 +118,7 @@ def no_dtype(dtype: str, raw: bytes, place: str) -> DtypeError:
     """Return the error for a tensor that was read but has no numpy dtype."""
     remedy = "; pip install -U ml_dtypes" if dtype in OF_ML_DTYPES else ""
     return DtypeError(
-        f"{place}: no numpy dtype stands for {dtype}{remedy}; "
+        f"{place}: numpy has no dtype for {dtype}{remedy}; "
         f"its {len(raw)} bytes are in this error's attribute `raw`",
         raw,
     )

@@ -20,7 +20,7 @@ CHANGED = (State.ROLE, State.DTYPE, State.SHAPE, State.VALUE)
 class Compared:
     """What became of every node.
 
-    `pairs` are, by node of a, the nodes of b that stand for them, with what differs in
+    `pairs` are, by node of a, the counterparts in b, with what differs in
     `differences`; `moved` those that have another place. All others are in one graph only.
     """
 
@@ -37,7 +37,7 @@ class Compared:
 
 
 def compare(a: Graph, b: Graph, *, values: bool = False) -> Compared:
-    """Return how the nodes of two graphs stand to each other.
+    """Return how two graphs differ, node by node.
 
     `values` reads what checksums do not decide.
     """

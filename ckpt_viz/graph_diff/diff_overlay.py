@@ -31,7 +31,7 @@ _ONLY_A, _ONLY_B = Mark(State.ONLY_A), Mark(State.ONLY_B)
 def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
     """Return the comparison as an overlay.
 
-    What has moved stands in both places, each with the name of the other.
+    A node that has moved is in both places, each with the name of the other.
     """
     merged = merge(b, a, compared.pairs)
     marks = _marks(a, b, compared, merged.of_other)
@@ -102,7 +102,7 @@ def _of_same_name(a: Graph, b: Graph, pairs: Mapping[int, int]) -> set[int]:
 
 @dataclass(frozen=True)
 class _Sides:
-    """Both graphs, to tell of a merged node what it is on each side."""
+    """Both graphs, to look up a merged node on each side."""
 
     a: Graph
     b: Graph
@@ -115,7 +115,7 @@ class _Sides:
         return in_a | {theirs: ours for ours, theirs in self.compared.moved.items()}
 
     def needs_no_telling(self, group: Group) -> bool:
-        """Return whether a group is no difference, or is told where it has moved to."""
+        """Return whether a group is no difference, or is listed at its new place."""
         has_left = group.state is State.MOVED and group.top >= len(self.b.nodes)
         return group.state is State.MATCHED or has_left
 

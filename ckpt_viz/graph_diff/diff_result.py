@@ -34,10 +34,10 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class GraphDiff:
-    """How the nodes of two object graphs stand to each other.
+    """How two object graphs differ, node by node.
 
-    Every node of both is in exactly one state. Names are those that TensorFlow prints; where
-    more than 100 steps lead to a node, the end of its name. `print(diff)` lists what differs.
+    Every node of both has exactly one state. Names are the ones that TensorFlow prints; a node
+    more than 100 steps deep has the end of its name. `print(diff)` lists the differences.
     """
 
     a: ObjectGraph
@@ -51,17 +51,17 @@ class GraphDiff:
 
     @cached_property
     def only_a(self) -> tuple[str, ...]:
-        """Names of the nodes of a that no node of b stands for."""
+        """Names of the nodes of a without a counterpart in b."""
         return _named(self.a, self._compared.states_a, State.ONLY_A)
 
     @cached_property
     def only_b(self) -> tuple[str, ...]:
-        """Names of the nodes of b that no node of a stands for."""
+        """Names of the nodes of b without a counterpart in a."""
         return self._in_b(State.ONLY_B)
 
     @cached_property
     def moved(self) -> tuple[tuple[str, str], ...]:
-        """Names in a and in b of what has another place there, and is nowhere else."""
+        """Names in a and in b of nodes that have moved to another place."""
         return tuple(
             (readable_name(self.a, ours), readable_name(self.b, theirs))
             for ours, theirs in self._compared.moved.items()
@@ -69,12 +69,12 @@ class GraphDiff:
 
     @cached_property
     def changed(self) -> tuple[Change, ...]:
-        """What both have and what differs in role, dtype, shape or value, in the order of a."""
+        """Nodes of both that differ in role, dtype, shape or value, in the order of a."""
         return tuple(self._changes())
 
     @property
     def role(self) -> tuple[str, ...]:
-        """Names in b of what is something else: a variable in one, an object in the other."""
+        """Names in b of nodes with another role: a variable in one, an object in the other."""
         return self._in_b(State.ROLE)
 
     @property
@@ -99,7 +99,7 @@ class GraphDiff:
 
     @cached_property
     def not_compared(self) -> tuple[str, ...]:
-        """Names in b of what matches but for the value, of which nothing is known.
+        """Names in b of nodes that match, but whose values are unknown.
 
         Live objects have no checksums, nor have files of the V1 format, and a tensor that is
         stored in other slices has others: `diff(a, b, values=True)` reads those values.
@@ -112,7 +112,7 @@ class GraphDiff:
 
     @property
     def pairs(self) -> Mapping[int, int]:
-        """By node id in a, the node of b that stands for it; what has moved is not among them."""
+        """By node id in a, its counterpart in b; without the nodes that have moved."""
         return self._compared.pairs
 
     @property
@@ -137,7 +137,7 @@ class GraphDiff:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How the paths of files were understood, in sentences."""
+        """Sentences on how each path led to its files."""
         sources = (("a", self.a.provenance), ("b", self.b.provenance))
         return tuple(f"{side}: {p.resolved}" for side, p in sources if p and p.resolved)
 
@@ -170,5 +170,5 @@ def _named(graph: Graph, states: Sequence[State], state: State) -> tuple[str, ..
 
 
 def diff_of(a: ObjectGraph, b: ObjectGraph, *, values: bool = False) -> GraphDiff:
-    """Return the difference of two graphs; `values` reads values that checksums do not tell of."""
+    """Return the difference of two graphs; `values` reads values without comparable checksums."""
     return gc_paused(lambda: GraphDiff(a, b, compare(a, b, values=values)))

@@ -18,7 +18,7 @@ def moved(a: Graph, b: Graph, pairs: Mapping[int, int]) -> dict[int, int]:
 
     A subtree has moved if its local names, dtypes and shapes occur exactly once among the
     unpaired nodes of each graph. It moves as a whole, but for what is paired in it. What has no
-    value, or leads to itself, cannot be told to have moved.
+    value, or leads to itself, is never taken for a move.
     """
     left_a = [i for i in range(len(a.nodes)) if i not in pairs]
     paired_b = set(pairs.values())

@@ -1,4 +1,4 @@
-"""How two nodes that stand for each other differ."""
+"""How two counterparts differ."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TOLD_BY_STRUCTURE = frozenset({Role.VARIABLE, Role.SLOT, Role.VALUE})
 
 
 class Difference(NamedTuple):
-    """How a pair of nodes stands; MATCHED is no difference, as far as is known.
+    """The state of a pair of nodes; MATCHED means no known difference.
 
     `detail` is the difference in few words. `is_compared` is False where nothing could be said
     of the values.
@@ -52,7 +52,7 @@ def difference(a: Node, b: Node, differ: Comparer) -> Difference:
 
 
 def _roles(node: Node) -> set[Role]:
-    """Return the roles that a node may have as far as the structure of its graph tells.
+    """Return the roles that a node may have, judged by the structure of its graph.
 
     Types tell more, of live objects and in SavedModels: they call an optimizer one without
     state, too, which a plain file has as an object, like layers and containers.
@@ -66,7 +66,7 @@ def _roles(node: Node) -> set[Role]:
 
 def _of_savers(a: Node, b: Node) -> Difference:
     if a.registered_saver == b.registered_saver:
-        # What a registered saver has written stands in files of its own.
+        # A registered saver writes files of its own.
         return Difference(State.MATCHED, is_compared=a.registered_saver is None)
     return Difference(State.VALUE, f"saver {a.registered_saver} ≠ {b.registered_saver}")
 

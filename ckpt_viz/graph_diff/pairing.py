@@ -1,4 +1,4 @@
-"""Which node of one graph stands for which of another.
+"""Pairs of nodes of two graphs that are counterparts.
 
 As a restore would have it that reads a into a program like b: children go by their local names
 from the roots on, each node is paired once, with the first that it meets. Slot variables go by
@@ -21,7 +21,7 @@ from ckpt_viz.object_graph.nodes import Node, SlotVariable
 
 
 def pair(a: Graph, b: Graph) -> dict[int, int]:
-    """Return the node of b for every node of a that has one; no node of b stands for two.
+    """Return the counterpart in b of every node of a that has one; no two share one.
 
     Graphs of the same nodes are paired one to one, whatever leads to them.
     """
@@ -39,7 +39,7 @@ def pair(a: Graph, b: Graph) -> dict[int, int]:
 
 
 class _Places(GraphSide):
-    """A graph of which only is asked what stands where."""
+    """A graph that answers only which node is at which place."""
 
     def gather(self, obj: int, node: Node) -> Gathered:
         """Return that nothing is read."""

@@ -15,21 +15,21 @@ Comparer = Callable[[Attribute, Attribute], bool | None]
 
 
 def by_checksums(a: Graph, b: Graph) -> Comparer:
-    """Return a comparison by what the indexes of two files tell of the stored bytes.
+    """Return a comparison by the checksums in the indexes of two files.
 
     It reads no value. Nothing is known where a side has no checksums (live objects, files of the
     V1 format), nor of a tensor that the two files store in other slices.
     """
 
-    @cache  # one key may stand for many tensors, and a forged graph name it again and again
+    @cache  # one key may have many tensors, and a forged graph may repeat it
     def differ_by_keys(key_in_a: str, key_in_b: str) -> bool | None:
         of_a, of_b = _tensors(a, key_in_a), _tensors(b, key_in_b)
         if of_a is None or of_b is None:
             return None
         if of_a.keys() != of_b.keys():
             return True
-        told = [_tensors_differ(of_a[name], of_b[name]) for name in of_a]
-        return True if True in told else None if None in told else False
+        differ = [_tensors_differ(of_a[name], of_b[name]) for name in of_a]
+        return True if True in differ else None if None in differ else False
 
     return lambda ours, theirs: differ_by_keys(ours.checkpoint_key, theirs.checkpoint_key)
 
@@ -73,9 +73,9 @@ def by_reading(a: Graph, b: Graph) -> Comparer:
     by_checksum = by_checksums(a, b)
 
     def differ(ours: Attribute, theirs: Attribute) -> bool | None:
-        told = by_checksum(ours, theirs)
-        if told is not None:
-            return told
+        differs = by_checksum(ours, theirs)
+        if differs is not None:
+            return differs
         try:
             left, right = a.read(ours.checkpoint_key), b.read(theirs.checkpoint_key)
         except CkptVizError:

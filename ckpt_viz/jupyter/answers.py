@@ -1,7 +1,7 @@
-"""What the explorer asks of the kernel while one looks on: values, accessors, files.
+"""Answers to the questions that an open explorer asks its kernel: values, accessors, files.
 
-Nothing of it is sent ahead. A question comes from a browser and is not trusted; what cannot be
-answered is said in a sentence.
+Nothing is sent before it is asked. A question comes from a browser, so it is not trusted; a
+question without an answer gets a sentence that says why.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Answer = tuple[dict[str, Any], list[bytes]]
 
 MAX_ELEMENTS = 100
 _MAX_STRING = 200  # characters of one element
-# Of these nothing stands on the other side.
+# States of nodes that the other side does not have.
 _ALONE = (State.LIVE_ONLY, State.SAVED_ONLY, State.ONLY_A, State.ONLY_B, State.PLAIN)
 
 
@@ -53,7 +53,7 @@ def _answered(shown: Shown, question: Any, state: Mapping[str, Any] | None) -> A
 
 
 def error_sentence(error: Exception) -> str:
-    """Return what is said of an error: the sentence of one of ours, of others the class, too."""
+    """Return a sentence about an error: our own message, or class and message of any other."""
     if isinstance(error, CkptVizError):
         return str(error)
     try:
@@ -71,16 +71,18 @@ def _values(shown: Shown, question: Mapping[str, Any]) -> Answer:
 
 
 def _values_of(shown: Shown, node_id: int) -> Iterator[dict[str, Any]]:
-    """Yield each value of a node; of one that is compared those of both sides."""
+    """Yield each value of a node; in a comparison, the values of both sides."""
     of, graph = _own_side(shown, node_id)
     node = shown.graph.nodes[node_id]
     if graph is not None:
         for attribute in node.attributes:
-            yield _told(of, attribute.name, partial(_first, graph, attribute.checkpoint_key))
+            yield _value_or_error(
+                of, attribute.name, partial(_first, graph, attribute.checkpoint_key)
+            )
     other = _other_side(shown, node_id)
     if other is not None:
         of, graph, name = other
-        yield _told(of, "", partial(_first_named, graph, name))
+        yield _value_or_error(of, "", partial(_first_named, graph, name))
 
 
 def _own_side(shown: Shown, node_id: int) -> tuple[str, Graph | None]:
@@ -92,7 +94,7 @@ def _own_side(shown: Shown, node_id: int) -> tuple[str, Graph | None]:
 
 
 def _other_side(shown: Shown, node_id: int) -> tuple[str, Graph, str] | None:
-    """Return what stands for a node on the other side: that side, its graph, the name there."""
+    """Return a node's counterpart on the other side: that side, its graph, the name there."""
     if shown.overlay is None or shown.comparison is None or node_id >= shown.overlay.base_size:
         return None
     mark = shown.overlay.marks[node_id]
@@ -114,7 +116,7 @@ def _sides(
 def _first_named(graph: Graph, name: str) -> tuple[Array, tuple[int, ...], str]:
     node_id = graph.find(name)
     if node_id is None or len(graph.nodes[node_id].attributes) != 1:
-        raise SourceError(f"{graph.title}: no one value is known of {name}")
+        raise SourceError(f"{graph.title}: {name} has no single value")
     return _first(graph, graph.nodes[node_id].attributes[0].checkpoint_key)
 
 
@@ -128,12 +130,12 @@ def _first(graph: Graph, checkpoint_key: str) -> tuple[Array, tuple[int, ...], s
     return elements, shape, dtype
 
 
-def _told(
+def _value_or_error(
     of: str, name: str, read: Callable[[], tuple[Array, tuple[int, ...], str]]
 ) -> dict[str, Any]:
     try:
         elements, shape, dtype = read()
-    except Exception as error:  # of one value; the others may be there
+    except Exception as error:  # for one value; others may be readable
         return {"of": of, "name": name, "error": error_sentence(error)}
     return {
         "of": of,

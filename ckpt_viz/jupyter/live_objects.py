@@ -72,7 +72,7 @@ class Reply:
 
 
 def listed(namespace: dict[str, object]) -> Reply:
-    """Return what there is to show in a namespace, and where ckpt_viz stands in this Python.
+    """Return what there is to show in a namespace, and where this Python has ckpt_viz.
 
     At most 200 objects, by kind and then in the order of the namespace; `left_off` counts the
     others. Looking takes 50 ms at most; `unread` counts the names, the oldest, that remain then.

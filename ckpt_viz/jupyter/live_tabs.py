@@ -92,7 +92,7 @@ def _opened(source: object, against: object) -> dict[str, Any]:
     _check_seen(against)
     tab = uuid4().hex  # that of no tab that another kernel has opened
     shown = show_of(source, against)
-    told = _told(tab, shown)
+    told = _description(tab, shown)
     _keep(tab, shown)
     return told
 
@@ -113,7 +113,7 @@ def _renewed(tab: str, selected: int | None, expanded: Collection[int] | None) -
         selected if selected in nodes else None,
         None if expanded is None else [node_id for node_id in expanded if node_id in nodes],
     )
-    told = {**_told(tab, after), "selected": selected, "expanded": expanded}
+    told = {**_description(tab, after), "selected": selected, "expanded": expanded}
     _keep(tab, after)
     return told
 
@@ -123,7 +123,7 @@ def _closed(tab: str) -> dict[str, Any]:
     return {}
 
 
-def _told(tab: str, shown: Shown) -> dict[str, Any]:
+def _description(tab: str, shown: Shown) -> dict[str, Any]:
     comparison = None
     if shown.comparison is not None:
         comparison = "check" if isinstance(shown.comparison, RestoreCheck) else "diff"

@@ -1,4 +1,4 @@
-"""What an explorer shows: a graph alone or two compared, and how to look at it again."""
+"""What an explorer shows: a graph, or a comparison of two, and how to refresh it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from ckpt_viz.restore_check.check_result import RestoreCheck
 
 @dataclass(frozen=True)
 class Shown:
-    """A graph, and of a comparison its result and what it says of each node.
+    """A graph, and for a comparison its result and its marks on each node.
 
-    `given` is what was asked for: a source, and what it is compared with or None.
+    `given` is what the user asked for: a source, and what to compare it with or None.
     """
 
     given: tuple[object, object]
@@ -43,7 +43,7 @@ class Shown:
 
     @property
     def words(self) -> str:
-        """The same in words, as `print` has it, with every sign."""
+        """The same as text, as `print` shows it, with every sign."""
         if self.overlay is None:
             return render_tree(self.graph)
         return render_plan(self.overlay, notes=self._notes)
@@ -53,10 +53,10 @@ class Shown:
         return self.comparison.notes if isinstance(self.comparison, GraphDiff) else ()
 
     def again(self) -> Shown:
-        """Return the same as it is now: what is alive is walked again, a path read again.
+        """Return the same as it is now: live objects are walked again, a path is read again.
 
         Raises:
-            CkptVizError: A source cannot be read any more, or was finished when it was given.
+            CkptVizError: A source can no longer be read, or is a finished check or diff.
         """
         return show_of(*(_again(one) for one in self.given), given=self.given)
 
@@ -100,11 +100,11 @@ def _comparison(source: object, against: object) -> RestoreCheck | GraphDiff | N
 
 
 def _again(source: object) -> object:
-    """Return where to look for a source as it is now."""
+    """Return the source from which to read again."""
     if isinstance(source, (RestoreCheck, GraphDiff)):
         raise SourceError(
-            f"found a finished {type(source).__name__}, which tells of the time when it was made; "
-            "expected an explorer of the two sides: show(live, against=path)"
+            f"found a finished {type(source).__name__}, which cannot be refreshed; show the two "
+            "sides instead: show(live, against=path)"
         )
     if isinstance(source, ObjectGraph):
         provenance = source.provenance

@@ -94,14 +94,14 @@ class Explorer(SharingWidget):
         return found
 
     def refresh(self) -> None:
-        """Show the source as it is now: what is open, selected and in sight stays so.
+        """Show the source as it is now, and keep what is open, selected and in sight.
 
-        A live object is walked again, a path read again, a comparison made again between what
-        was given. Nodes are found again by their place in the outline; where the selected one is
-        gone, nothing is selected.
+        A live object is walked again, a path is read again, a comparison is made again between
+        its two sources. Nodes are found again by their place in the outline; if the selected node
+        is gone, nothing is selected.
 
         Raises:
-            CkptVizError: The source cannot be read any more; what is shown stays.
+            CkptVizError: The source can no longer be read; the explorer stays as it was.
         """
         after = self._shown.again()
         selected, expanded = self._shown.state_in(after, self.selected, self.expanded)
@@ -113,7 +113,7 @@ class Explorer(SharingWidget):
         self.selected = selected
 
     def _answer(self, question: Any) -> tuple[Any, list[bytes]]:
-        """Answer what the browser asks while one looks on."""
+        """Answer a question of the open explorer."""
         match question:
             case {"ask": "parts"}:
                 return super()._answer(question)
@@ -167,7 +167,7 @@ class Explorer(SharingWidget):
         return with_snapshot(data, self.model_id, encoded, self._picture, title), metadata
 
     def _picture(self) -> dict[str, str]:
-        """Return what is left of the explorer where nothing runs, by MIME type."""
+        """Return the explorer as text and as a static page, by MIME type."""
         return {
             "text/plain": self._shown.words,
             "text/html": to_static_html(self._shown.graph, self._shown.overlay),
@@ -175,7 +175,7 @@ class Explorer(SharingWidget):
 
 
 def _graphviz() -> Answer:
-    """Return the textbook view's worker; it is too large to go with every explorer."""
+    """Return the textbook view's worker, which is too large to send with every explorer."""
     path = _STATIC / "graphviz.js"
     try:
         return {}, [path.read_bytes()]
@@ -189,8 +189,8 @@ def show(source: object, against: object = None) -> Explorer:
     Args:
         source: Whatever `graph` takes: a live object, a path, an ObjectGraph; or a RestoreCheck
             or a GraphDiff.
-        against: What to compare it with. Of one live and one saved side it is what restoring
-            the saved one would do (`check`), of two of a kind what differs (`diff`), with
-            `against` as the older one.
+        against: What to compare it with. A live and a saved side show what restoring the saved
+            one would do (`check`). Two sides of one kind show what differs (`diff`), with
+            `against` as the older side.
     """
     return Explorer(source, against)

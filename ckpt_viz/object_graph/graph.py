@@ -116,7 +116,7 @@ class Graph:
         """Return the local names that lead from the root to a node, as a person would go.
 
         That is the place in the outline: through the model rather than through the lists of
-        an optimizer (see `tree.spanning_tree`). A slot variable stands below its variable,
+        an optimizer (see `tree.spanning_tree`). A slot variable is below its variable,
         where no edge leads: its path is that of the variable, then the slot's name.
         """
         names: list[str] = []

@@ -1,4 +1,4 @@
-"""Marks that belong together: whole subtrees of one state, to be told in one line."""
+"""Marks that belong together: a subtree of one state becomes one line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Group:
 
     `members` are those that count; `top` may not be among them, where all below it are alike.
     With `of_slots` they are the slot variables of the optimizer `top` alone. `section` is the
-    child of the root that they stand below, or the root itself.
+    child of the root above them, or the root itself.
     """
 
     state: State
@@ -50,11 +50,11 @@ def has_value(node: Node) -> bool:
 def groups(graph: Graph, marks: Sequence[Mark]) -> Iterator[Group]:
     """Yield the marked nodes in the order of the outline, subtrees of one state together.
 
-    Slot variables stand with their optimizer here: with it they come and go. What is matched and
+    Slot variables follow their optimizer here: with it they come and go. What is matched and
     holds no value does not count.
     """
     outline = _Outline(graph)
-    states = [_told(node, mark) for node, mark in zip(graph.nodes, marks, strict=True)]
+    states = [_state_to_report(node, mark) for node, mark in zip(graph.nodes, marks, strict=True)]
     states += [None] * len(outline.optimizers)
     summaries = _summaries(outline, states)
     place, section = 0, ROOT
@@ -77,7 +77,7 @@ def groups(graph: Graph, marks: Sequence[Mark]) -> Iterator[Group]:
         place += len(below)
 
 
-def _told(node: Node, mark: Mark) -> State | None:
+def _state_to_report(node: Node, mark: Mark) -> State | None:
     is_silent = mark.state is State.MATCHED and not has_value(node)
     return None if is_silent or mark.state is State.PLAIN else mark.state
 

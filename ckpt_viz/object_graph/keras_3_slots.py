@@ -1,4 +1,4 @@
-"""Slots of Keras 3 optimizers: told from parallel lists, full names, order and position."""
+"""Slots of Keras 3 optimizers, found by parallel lists, full names, order and position."""
 
 from __future__ import annotations
 

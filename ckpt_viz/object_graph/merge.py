@@ -1,7 +1,7 @@
-"""Two graphs of which some nodes stand for each other, as one graph.
+"""Two graphs with some nodes in common, as one graph.
 
-The merged graph is the base with what only the other graph has hung where it would be: the
-outline of a comparison shows both sides in one tree.
+The merged graph is the base, with the nodes that only the other graph has at the places where they
+would be: the outline of a comparison shows both sides in one tree.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as a checkpoint to open
 
 @dataclass(frozen=True)
 class Merged:
-    """A base graph with the nodes of another that nothing in it stands for: its ghosts.
+    """A base graph with those nodes of another that it lacks: its ghosts.
 
     The nodes of the base keep their ids, names and places; ghosts follow in their own order.
     `of_other` is the merged node of every node of the other graph, by id. The names that the
@@ -38,11 +38,11 @@ def merge(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Merged:
     Args:
         base: The graph that stays as it is.
         other: The graph whose unpaired nodes are added.
-        pairs: For nodes of `other`, the node of `base` that each stands for. What `base` does
-            not have, an object that a restore would make, say, pairs nothing.
+        pairs: For nodes of `other`, the counterpart in `base`. An id that `base` does not have,
+            such as an object that a restore would make, pairs nothing.
 
-    A ghost hangs by its own local names from the base nodes that stand for its parents, after
-    their own children, and from other ghosts. No edge leads from a ghost to the base: the tree
+    A ghost keeps its local names. It becomes a child of the counterparts of its parents, after
+    their own children, and of other ghosts. No edge leads from a ghost to the base: the tree
     of the base stays the tree of the base. A slot that no edge leads to hangs from its variable,
     as everywhere.
     """
@@ -52,8 +52,8 @@ def merge(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Merged:
     of_other = {**paired, **{ghost: size + place for place, ghost in enumerate(ghosts)}}
     added = _Added(other.nodes, of_other, size)
     received: dict[int, list[int]] = defaultdict(list)
-    for node_id, stands_for in paired.items():
-        received[stands_for].append(node_id)
+    for node_id, counterpart in paired.items():
+        received[counterpart].append(node_id)
     nodes = [
         _with_ghosts(node, added, received[node_id]) if node_id in received else node
         for node_id, node in enumerate(base.nodes)
@@ -106,10 +106,10 @@ class _Added:
         return replace(slot, variable=self.of_other[slot.variable], optimizer=optimizer)
 
 
-def _with_ghosts(node: Node, added: _Added, stands_for: Sequence[int]) -> Node:
-    """Return a base node with the ghosts among the children of the nodes that it stands for."""
-    children = [child for node_id in stands_for for child in added.children(node_id)]
-    slots = [slot for node_id in stands_for for slot in added.slot_variables(node_id)]
+def _with_ghosts(node: Node, added: _Added, counterparts: Sequence[int]) -> Node:
+    """Return a base node with the ghosts among the children of its counterparts."""
+    children = [child for node_id in counterparts for child in added.children(node_id)]
+    slots = [slot for node_id in counterparts for slot in added.slot_variables(node_id)]
     if not children and not slots:
         return node  # as most are
     return node._replace(

@@ -85,14 +85,14 @@ def _depth_of_own_names(left: Sequence[Path], right: Sequence[Path]) -> int:
 
 def _words(path: Path, depth: int) -> frozenset[str]:
     """Return the words of a path's own name, and the name as a whole, which begins with `=`."""
-    return frozenset(_words_of(_name_at(path, depth)[:_MAX_LENGTH]))
+    return frozenset(_words_in(_name_at(path, depth)[:_MAX_LENGTH]))
 
 
 def _name_at(path: Path, depth: int) -> str:
     return path[-depth] if depth <= len(path) else ""
 
 
-def _words_of(name: str) -> Iterator[str]:
+def _words_in(name: str) -> Iterator[str]:
     words = [word.casefold() for word in _BETWEEN_WORDS.split(name) if word]
     letters = [word for word in words if not word.isdecimal()]
     yield from letters

@@ -24,7 +24,7 @@ def readable_name(graph: Graph, node_id: int) -> str:
 
 
 def readable_place(graph: Graph, node_id: int) -> str:
-    """Return where a node stands in the outline, `Graph.path`, spelled as its name is.
+    """Return a node's place in the outline, `Graph.path`, spelled like its name.
 
     TensorFlow names a node by the shortest path to it. For what an optimizer lists that leads
     through its lists, where a person would go through the model.

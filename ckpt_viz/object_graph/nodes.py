@@ -20,10 +20,10 @@ SAVE_COUNTER = "save_counter"  # the local name of a tf.train.Checkpoint's own c
 
 
 class Role(str, Enum):
-    """What a node is, as far as its source can tell.
+    """What a node is, as far as its source shows.
 
-    A file holds no Python types, so a saved graph says `OBJECT` where only a type would
-    tell (layer, container, an optimizer without state).
+    A file holds no Python types. A saved graph says `OBJECT` if only a type would show the
+    role (layer, container, an optimizer without state).
     """
 
     OBJECT = "object"
@@ -84,7 +84,7 @@ class Attribute(NamedTuple):
 class Slice:
     """One part of a tensor that was saved in slices (`TensorSliceProto`).
 
-    `variable` is the name of the partition's own variable, where a MetaGraph tells it.
+    `variable` is the name of the partition's own variable, if a MetaGraph has it.
     """
 
     start: tuple[int, ...]
@@ -153,7 +153,7 @@ class Node(NamedTuple):
     `children` keeps the saved order. A node may be reached under several local names, even
     from itself: the graph is neither a tree nor free of cycles. `type_name` is the Python
     class, where known, `config` the JSON that Keras stored of it in a SavedModel. Of a
-    variable, a MetaGraph tells whether it is `trainable` and in which `collections`.
+    variable, a MetaGraph says whether it is `trainable` and in which `collections`.
     `not_saved` is known of live objects only. `error` says why the node could not be read or
     walked; what lies below it is missing then.
     """

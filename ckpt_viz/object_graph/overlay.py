@@ -20,7 +20,7 @@ class Comparison(str, Enum):
 
 
 class State(str, Enum):
-    """How a node of one side stands to the other. `PLAIN` has no value, and no problem."""
+    """How a node of one side relates to the other. `PLAIN` has no value and no problem."""
 
     PLAIN = "plain"
     MATCHED = "matched"
@@ -54,8 +54,8 @@ class Mark:
 
     `detail` is the difference in few words, `float32 8×10 ≠ 8×12`; `partner` the name of the
     node of the other side, where it is another than this node's own. `other_place` is the node
-    of the merged graph where the same thing stands a second time: where it was before it was
-    moved or renamed, or is now.
+    of the merged graph where the same thing appears again: its place before or after a move or
+    a rename.
     """
 
     state: State
@@ -95,7 +95,7 @@ class Overlay:
     """A comparison of two graphs, laid over one merged graph.
 
     The base of `graph` is the live side (of a diff: b), whose nodes keep their ids; from
-    `base_size` on follow the nodes of the saved side (a) that nothing there stands for.
+    `base_size` on follow the nodes of the saved side (a) without a counterpart there.
     `headline` is the summary in one line: `assert_consumed() would fail: 2 not used, 1 shape`.
     `notes` are sentences on what the comparison leaves open.
     """

@@ -1,8 +1,8 @@
-"""Roles: what each node is, told from the structure of the graph alone.
+"""Roles: what each node is, derived from the structure of the graph alone.
 
 The same rules serve both sides, so that a live graph and the file saved from it agree.
 What only a Python type can tell (layer, container, an optimizer without state) comes from
-the live reader as the node's provisional role and stands where the structure is silent.
+the live reader as the node's provisional role, and stays unless the structure shows another.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _HYPERPARAMETERS = (
 _ONE_OF_EACH = frozenset({"beta1_power", "iter"})
 # Where the wrappers of TensorFlow 1 and Keras 2 that scale the loss track their optimizer.
 _WRAPPED = "base_optimizer"
-# Every optimizer that is told by its children has one of these.
+# Every optimizer that its children give away has one of these.
 _TELLING = _ONE_OF_EACH | {_WRAPPED, VARIABLES}
 
 # Local names under which Keras tracks its own lists and functions. A node counts as

@@ -19,7 +19,7 @@ MAX_SCOPES = 300_000  # nodes; one takes some 700 bytes, and a name can have a s
 
 @dataclass(frozen=True, slots=True)
 class NamedVariable:
-    """A value of a name-based checkpoint, and what else its source tells of the variable.
+    """A value of a name-based checkpoint, and what else its source says of the variable.
 
     `value.full_name` is the name. The rest is as on `Node`.
     """
@@ -52,7 +52,7 @@ def scope_nodes(variables: Iterable[NamedVariable]) -> tuple[Node, ...]:
     """Return the nodes of the tree of name scopes, with their roles and slots.
 
     Ids are breadth first, children sorted; the local names on the way to a value, joined by
-    `/`, are its name. Empty ones count: `/a` stands below a scope of the name "". Raises
+    `/`, are its name. Empty ones count: `/a` is below a scope with the name "". Raises
     UnsupportedError for more than `MAX_SCOPES` nodes.
     """
     scopes = _Scopes()

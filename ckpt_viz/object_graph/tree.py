@@ -23,8 +23,8 @@ class Tree:
     """A place for every node, by node id.
 
     `parents` and `labels` name the edge that leads to a node; the root's parent is NOWHERE.
-    `children` keeps the order of the parent's edges; slot variables stand last, below their
-    variable. A node that nothing leads to stands below the root.
+    `children` keeps the order of the parent's edges; slot variables come last, below their
+    variable. A node without an edge to it is below the root.
     """
 
     parents: tuple[int, ...]
@@ -46,7 +46,7 @@ def spanning_tree(nodes: Sequence[Node]) -> Tree:
     A path is the more natural the less bookkeeping it passes, then the fewer of its edges leave
     an optimizer, then the fewer local names are private, then the shorter it is; between equals
     the saved order decides. These costs add up along a path, so the tree is one of cheapest
-    paths (Dijkstra 1959). Nothing but bookkeeping stands below bookkeeping.
+    paths (Dijkstra 1959). Only bookkeeping is below bookkeeping.
     """
     parents = [NOWHERE] * len(nodes)
     labels = [""] * len(nodes)

@@ -82,7 +82,7 @@ def _attribute_names(node: Node) -> str:
 
 
 def _escaped(text: str) -> str:
-    r"""Return text as a DOT string that Graphviz shows as it stands.
+    r"""Return text as a DOT string that Graphviz shows unchanged.
 
     `graphviz.escape` takes the meaning from backslashes, and from a leading `<` that would
     start an HTML label.

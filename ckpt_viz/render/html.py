@@ -1,8 +1,8 @@
 """The explorer as one HTML file that needs no network, no kernel and no Jupyter.
 
 The file holds the widget's own bundle, its style and the payload. Its policy lets nothing run but
-that one script, known by its hash, and nothing be fetched; the payload is base64, of which no name
-can break out. Without scripts it shows the static outline.
+that one script, known by its hash, and nothing be fetched; the payload is base64, so that no name
+can break out of it. Without scripts it shows the static outline.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ noscript {{ display: block; overflow: auto; }}
 
 # The traits of a new Explorer.
 _STATE = {"selected": None, "expanded": None, "query": "", "mode": "highlight"}
-# What the widget asks of its model; without a kernel nobody else sets anything.
+# What the widget asks of its model; without a kernel nothing else sets a trait.
 _MOUNT = """
 const payload = document.getElementById("payload").textContent;
 const bytes = Uint8Array.from(atob(payload), (character) => character.charCodeAt(0));
@@ -122,12 +122,12 @@ def _bundle() -> str:
 
 
 def _inside(element: str, text: str) -> str:
-    """Return a script or a style that does not end the element that it stands in."""
+    """Return a script or a style that does not end its own element."""
     return re.sub(rf"</(?={element})", r"<\\/", text, flags=re.IGNORECASE)
 
 
 def _json(data: object) -> str:
-    """Return JSON that neither ends the script that it stands in nor starts a comment."""
+    """Return JSON that neither ends its script element nor starts a comment."""
     return json.dumps(data).replace("<", "\\u003c")
 
 

@@ -1,8 +1,8 @@
 """Which rows of the outline a picture shows: at most so many, those that matter most.
 
-A picture cannot be opened further. Of a graph it shows what stands near the root; of a
-comparison the ways to the problems first, and what stands beside them. What is not shown is
-counted where it would stand.
+A picture cannot be opened further. It shows the nodes near the root of a graph; in a
+comparison it shows the paths to the problems first, then the nodes beside them. A row counts the
+nodes that are left out at its place.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _COMFORTABLE_ROWS = 25  # of a comparison without a problem
 class Row:
     """A line of the outline: a node, or the rest of the children of its parent.
 
-    `node_id` is None of a rest, which stands for `siblings` children. `parent` is the place of
-    the parent's row, -1 of the root's. `hidden` counts the nodes that the row stands for and that
+    `node_id` is None for a row that counts `siblings` children. `parent` is the place of
+    the parent's row, -1 for the root. `hidden` counts the nodes that the row represents and that
     have no row themselves, `states` what they are in a comparison, where it calls for a look.
     """
 
@@ -173,7 +173,7 @@ class _Chosen:
 
 
 def _open_from_the_root(chosen: _Chosen, max_rows: int) -> None:
-    """Open nodes breadth first; slot variables are told in the row of their variable."""
+    """Open nodes breadth first; slot variables are in the row of their variable."""
     queue = deque([ROOT])
     while queue and chosen.count < max_rows:
         node_id = queue.popleft()

@@ -124,9 +124,9 @@ def _line(overlay: Overlay, state: State, top: int, reason: str, paint: _Paint) 
 
 
 def _place(overlay: Overlay, node_id: int) -> str:
-    """Return where a node stands, if that is not what its name says."""
+    """Return a node's place in the outline, if its name does not show it."""
     graph = overlay.graph
-    if graph.nodes[node_id].slot is not None:  # told by its variable
+    if graph.nodes[node_id].slot is not None:  # its variable shows the place
         return ""
     place = readable_place(graph, node_id)
     return "" if place == readable_name(graph, node_id) else f"at {shortened(place)}"

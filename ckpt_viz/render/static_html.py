@@ -58,7 +58,7 @@ def _page(graph: Graph, overlay: Overlay | None, max_rows: int) -> str:
 
 
 def _nested(rows: list[Row], lines: list[Line]) -> Iterator[str]:
-    """Yield the rows as a list, what stands below one inside of it."""
+    """Yield the rows as nested lists."""
     parents = {row.parent for row in rows}
     levels: list[int] = []  # of the rows that are open
     yield _LIST

@@ -1,7 +1,7 @@
 """The outline of a graph, or of a comparison, as a static SVG: no script, nothing from elsewhere.
 
 It is a picture wherever SVG is shown: on GitHub, in print, without a browser's help. Kinds are
-told by shape, colour and word, states by sign, line and word; no colour stands alone.
+recognised by shape, colour and word, states by sign, line and word; never by colour alone.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _ROW = 20  # pixels
 _CHARACTER = 7.25  # pixels of one at 12 in most fixed-width fonts
 _MARGIN, _GAP, _ICON = 16, 20, 16
 _INDENT, _MAX_INDENT = 18, 540  # of a level, and of all levels together
-_MIN_WIDTH = 800  # so that the verdicts of a check stand in a line
-# In characters, of what stands in a column.
+_MIN_WIDTH = 800  # so that the verdicts of a check fit in a line
+# In characters, for the text of a column.
 _MAX_LABEL, _MAX_KIND, _MAX_VALUE, _MAX_NOTE = 48, 30, 44, 110
 _MAX_SLOTS = 6
 _MAX_NOTES = 3
@@ -78,7 +78,7 @@ _KINDS = {Role.VARIABLE: "variable", Role.OPTIMIZER: "optimizer", Role.SLOT: "sl
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row in words: what stands in its columns, and the sentence for who does not see them."""
+    """A row as text: its columns, and a sentence for screen readers."""
 
     label: str
     kind: str
@@ -134,7 +134,7 @@ def to_svg(
 
 
 class _Columns:
-    """Where the columns stand: each as wide as what is in it."""
+    """The positions of the columns: each is as wide as its text."""
 
     def __init__(self, rows: Sequence[Row], lines: Sequence[Line], indent: float) -> None:
         self._indent = indent
@@ -296,7 +296,7 @@ def _wrapped(sentences: Iterable[tuple[str, str]], width: int) -> Iterator[tuple
 def sentences(
     graph: Graph, overlay: Overlay | None, notes: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield what stands above the outline: what it is of, its verdict, how paths were taken."""
+    """Yield the lines above the outline: source, verdict, and how each path led to its files."""
     yield "strong", shortened(graph.title)
     if overlay is None:
         yield "faint", _nodes_words(graph)
@@ -324,7 +324,7 @@ def _description(graph: Graph, overlay: Overlay | None, rows: Sequence[Row]) -> 
 
 
 def _nodes_words(graph: Graph) -> str:
-    """Return what the graph is of, and how many nodes of which role it has; not its title."""
+    """Return the kind of source and the number of nodes of each role, without the title."""
     return text.summary(graph).removeprefix(f"{printable(graph.title)} ")
 
 

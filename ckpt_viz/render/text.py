@@ -36,14 +36,14 @@ def render_tree(graph: Graph, max_lines: int | None = MAX_LINES) -> str:
 
 
 def summary(graph: Graph) -> str:
-    """Return one line: what the graph is of, and how many nodes of which role it has."""
+    """Return one line: the source, and the number of nodes of each role."""
     counts = Counter(node.role for node in graph.nodes)
     roles = ", ".join(f"{counts[role]} {role.value}" for role in Role if counts[role])
     return f"{printable(graph.title)} ({_WORDS[graph.origin]}): {len(graph.nodes)} nodes: {roles}"
 
 
 def notes(graph: Graph) -> tuple[str, ...]:
-    """Return sentences about the source: how its path was understood, what else is kept there."""
+    """Return sentences about the source: how its path led there, and what else is kept there."""
     found = graph.provenance
     if found is None:
         return ()
@@ -53,8 +53,8 @@ def notes(graph: Graph) -> tuple[str, ...]:
     if len(found.kept) > 1:
         named = [kept for kept in found.kept if kept.is_named]
         others = [kept for kept in found.kept if not kept.is_named]
-        told = [*others[-_MAX_KEPT:], *named[-_MAX_KEPT:]]
-        lines += [_kept_words(kept, found.prefix) for kept in told]
+        listed = [*others[-_MAX_KEPT:], *named[-_MAX_KEPT:]]
+        lines += [_kept_words(kept, found.prefix) for kept in listed]
     return tuple(lines)
 
 

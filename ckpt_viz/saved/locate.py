@@ -177,12 +177,12 @@ def _in_directory(path: str) -> Location:
     names = sorted(_prefix_names(path), key=_by_number)
     if len(names) == 1:
         prefix = join(path, names[0])
-        resolved = f"{prefix} is the one checkpoint with an index in {path}"
+        resolved = f"{prefix} is the only checkpoint with an index in {path}"
         return _at_prefix(path, prefix, resolved, _unnamed(path, names))
     latest = _latest_of_one_series(names)
     if latest is not None:
         prefix = join(path, latest)
-        resolved = f"{prefix} has the highest number of {len(names)} with an index in {path}"
+        resolved = f"{prefix} has the highest number of the {len(names)} checkpoints in {path}"
         return _at_prefix(path, prefix, resolved, _unnamed(path, names))
     if not names:
         raise CheckpointNotFoundError(
@@ -228,19 +228,19 @@ def _of_state(given: str, directory: str, state: State) -> Location:
     if present:
         resolved = (
             f"{state.latest}, the latest checkpoint of {directory}, is gone; {present[-1]} is the "
-            f"last that {file} names and that is there{beside}"
+            f"last one in {file} that still exists{beside}"
         )
         return _checkpoint_at(given, present[-1], resolved, kept)
     raise CheckpointNotFoundError(
-        f"{file}: names {state.latest} and {len(named)} checkpoints in all, found none of them; "
+        f"{file}: names {state.latest} and {len(named)} checkpoints, and none of them exists; "
         f"expected a file {state.latest}{INDEX}{_hint(state.latest, directory)}"
     )
 
 
 def _others(directory: str, named: Iterable[str]) -> list[str]:
-    """Return the checkpoints that lie in a directory beside those that are named.
+    """Return the checkpoints in a directory that its `checkpoint` file does not name.
 
-    None where it cannot be listed: what its `checkpoint` file names can be opened all the same.
+    Without a list of the directory there are none: the named ones can still be opened.
     """
     try:
         names = set(_prefix_names(directory))
@@ -253,14 +253,14 @@ def _others(directory: str, named: Iterable[str]) -> list[str]:
 
 
 def _beside(prefixes: Sequence[str], others: int, file: str) -> str:
-    """Return what is said of checkpoints, and so many others, that a state file does not name."""
+    """Return a clause about checkpoints that a state file does not name; `others` counts more."""
     if not prefixes:
         return ""
     listed = prefixes[-_MOST_LISTED:]
     unlisted = len(prefixes) - len(listed) + others
-    lie, them = ("lies", "it") if len(prefixes) == 1 else ("lie", "them")
+    are, them = ("is", "it") if len(prefixes) == 1 else ("are", "them")
     more = f" and {unlisted} more" if unlisted else ""
-    return f"; {', '.join(listed)}{more} {lie} there, too, and {file} does not name {them}"
+    return f"; {', '.join(listed)}{more} {are} there too, but {file} does not name {them}"
 
 
 def _unnamed(directory: str, names: Sequence[str]) -> tuple[Kept, ...]:
@@ -280,9 +280,9 @@ def _by_number(name: str) -> tuple[str, int, str]:
 
 
 def _presence(directory: str) -> Callable[[str], bool]:
-    """Return what tells whether a checkpoint is there; it lists the directory once.
+    """Return a function from a prefix to whether a checkpoint is there.
 
-    A `checkpoint` file may name a hundred thousand.
+    It lists the directory once: a `checkpoint` file may name a hundred thousand.
     """
     try:
         names = set(list_files(directory))
@@ -308,7 +308,7 @@ def _checkpoint_at(given: str, prefix: str, resolved: str, kept: tuple[Kept, ...
 
 
 def _of_nothing(path: str) -> Location:
-    """Return what a path may stand for that is no file's: V1 shards, a prefix less its number."""
+    """Return the checkpoint of a path without a file: V1 shards, or a prefix less its number."""
     directory, name = split(path)
     if directory and not is_directory(directory):
         raise CheckpointNotFoundError(f"{path}: no such checkpoint, and no directory {directory}")
@@ -316,8 +316,8 @@ def _of_nothing(path: str) -> Location:
         names = _names(directory)
     except DeniedError as error:
         raise CheckpointNotFoundError(
-            f"{path}: no such checkpoint; expected a file {path}{INDEX}, and what else there is "
-            f"cannot be told: {error}"
+            f"{path}: no such checkpoint; expected a file {path}{INDEX}; the directory cannot be "
+            f"listed: {error}"
         ) from error
     shards = in_shards(path, directory, names)
     if shards is not None:

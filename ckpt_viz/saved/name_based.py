@@ -21,7 +21,7 @@ class StoredSlice(Protocol):
 
 
 class StoredTensor(Protocol):
-    """What a file's index tells of a tensor; `size` is in bytes, 0 if only the values tell."""
+    """What a file's index says of a tensor; `size` is in bytes, 0 if the index does not have it."""
 
     @property
     def dtype(self) -> str: ...  # noqa: D102

@@ -27,8 +27,8 @@ OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 def read_object_based(bundle: Bundle) -> tuple[Node, ...]:
     """Return the nodes of the object graph in a bundle; reads no other tensor.
 
-    Roles are those that a node alone tells: VARIABLE or OBJECT. Values that are not there, for
-    a shard is missing or too short, are marked. If that is so of the object graph itself, the
+    Roles are the ones that a node alone shows: VARIABLE or OBJECT. Values in a shard that is
+    missing or too short are marked. If that is so of the object graph itself, the
     nodes are those that the keys name, and the root says what is missing. Raises FormatError.
     """
     attribute = _attribute_maker(bundle)

@@ -1,4 +1,4 @@
-"""Nodes of a SavedModel's checkpoint, with the types that the SavedModel tells of them."""
+"""Nodes of a SavedModel's checkpoint, with the types that the SavedModel has for them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What the server reads: looked at for changes, as a graph, and as answers to questions.
+"""What the server reads: changes of files, graphs, and answers to questions about them.
 
-All of this takes long, or imports what takes long: it runs in processes of its own. Paths are
-relative to the server's root, which they stay confined to (`formats.confinement`), so messages name
-no other directory of the machine; the graphs that are returned here can only be asked through here.
+All of this is slow, or imports slow modules, so it runs in processes of its own. Paths are
+relative to the server's root, and `formats.confinement` keeps every read below it: messages name
+no other directory of the machine. Only functions of this module can ask a graph from here.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _NODE_BYTES = 1_200  # of memory, as seen of 60,000 nodes
 
 @dataclass(frozen=True)
 class Page:
-    """A graph that was read, and what is told of it beside its payload."""
+    """A graph that was read, with what the answer says beside its payload."""
 
     shown: Shown
     title: str
@@ -77,7 +77,7 @@ class Page:
 
 
 def look_at(asked: Asked, version: str, most_bytes: int) -> Look:
-    """Return what the files of a graph look like; reads next to nothing.
+    """Return a value that changes with the files of a graph; reads almost nothing.
 
     Raises CkptVizError as `locate` does.
     """
@@ -112,7 +112,7 @@ def read_page(asked: Asked, most_bytes: int) -> Page:
 
     Raises:
         CkptVizError: As `graph` does; OutsideError for links that lead out of the root.
-        Refusal: The file is none of a checkpoint.
+        Refusal: The file does not belong to a checkpoint.
     """
     with _confined(asked, most_bytes) as scope:
         own = _graph_of(asked.path, scope)
@@ -130,7 +130,7 @@ def read_page(asked: Asked, most_bytes: int) -> Page:
             title=_contents_path(own.title, scope) or "",
             resolved=found.resolved,
             prefix=os.path.normpath(os.path.join(asked.root, restored)),
-            kept=tuple(_told(kept, scope) for kept in found.kept),
+            kept=tuple(_kept_json(kept, scope) for kept in found.kept),
             bytes_read=scope.bytes_read,
         )
 
@@ -168,9 +168,9 @@ def answer_json(
         data, buffers = answer(page.shown, question, state)
     _check_size(f"{page.title}: {data.get('name', 'the answer')}", *buffers, most_bytes=most_bytes)
     encoded = [base64.b64encode(buffer).decode("ascii") for buffer in buffers]
-    told = _json({"answer": data, "buffers": encoded})
-    _check_size(f"{page.title}: the answer", told, most_bytes=2 * most_bytes)
-    return told
+    body = _json({"answer": data, "buffers": encoded})
+    _check_size(f"{page.title}: the answer", body, most_bytes=2 * most_bytes)
+    return body
 
 
 def _graph_of(path: str, scope: Confinement) -> ObjectGraph:
@@ -209,7 +209,7 @@ def _contents_path(path: str, scope: Confinement) -> str | None:
     return None if parts[0] == os.pardir else "/".join(part for part in parts if part != os.curdir)
 
 
-def _told(kept: Kept, scope: Confinement) -> Mapping[str, str | bool | None]:
+def _kept_json(kept: Kept, scope: Confinement) -> Mapping[str, str | bool | None]:
     may_be_shown = kept.exists or may_be_read(kept.prefix + INDEX)
     return {
         "path": _contents_path(kept.prefix, scope) if may_be_shown else None,
@@ -224,7 +224,7 @@ def _told(kept: Kept, scope: Confinement) -> Mapping[str, str | bool | None]:
 def _confined(asked: Asked, most_bytes: int) -> Iterator[Confinement]:
     """Confine what is read.
 
-    Raises OutsideError and ReadLimitError also where the reader carried on without.
+    Raises OutsideError and ReadLimitError even if the reader went on without those bytes.
     """
     with confined_to(asked.root, shows_hidden=asked.shows_hidden, most_bytes=most_bytes) as scope:
         try:
@@ -249,7 +249,7 @@ def _judged(path: str) -> Iterator[None]:
 
 
 def _why_no_checkpoint(path: str, error: CkptVizError) -> str | None:
-    """Return why a path is none of a checkpoint; None where it may be one."""
+    """Return why a path leads to no checkpoint; None if it may lead to one."""
     if not isinstance(error, FormatError):
         file_type = file_type_of(path)
         is_part = file_type is not None and file_type.is_part
@@ -262,7 +262,7 @@ def _why_no_checkpoint(path: str, error: CkptVizError) -> str | None:
 
 
 def _why_no_index(path: str, error: FormatError) -> str | None:
-    """Return why a file is no index of a checkpoint; None if it may be a damaged one."""
+    """Return why a file is not the index of a checkpoint; None if it may be a damaged index."""
     with open_file(path) as file:
         head, is_table = file.read(0, min(file.size, MOST_BYTES)), ends_like_a_table(file)
     if is_table:
@@ -270,7 +270,7 @@ def _why_no_index(path: str, error: FormatError) -> str | None:
     instead = index_instead(head)
     if instead is not None:
         return f"{path}: {instead}, not that of a TensorFlow checkpoint"
-    return f"{error}; it is not the index of a TensorFlow checkpoint, or was cut short"
+    return f"{error}; it is not the index of a TensorFlow checkpoint, or it is truncated"
 
 
 def _check_countable(page: Page, question: Mapping[str, Any]) -> None:
@@ -290,7 +290,7 @@ def _check_size(what: str, *parts: bytes, most_bytes: int) -> None:
     if size > most_bytes:
         raise Refusal(
             Reason.TOO_LARGE,
-            f"{what} has {size} bytes, this server sends at most {most_bytes}; open it in a "
+            f"{what} has {size} bytes; this server sends at most {most_bytes}. Open it in a "
             "kernel, or set c.CkptViz.max_answer_bytes in jupyter_server_config.py",
         )
 

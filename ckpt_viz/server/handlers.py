@@ -1,4 +1,4 @@
-"""The HTTP endpoints of docs/server.md: who may ask, what was asked, how it is answered."""
+"""The HTTP endpoints of docs/server.md: permissions, questions and answers."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class _Handler(APIHandler):
             super().log_exception(typ, value, tb)
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
-        """Say in JSON why there is no answer; what nobody has thought of is in the log alone."""
+        """Say in JSON why there is no answer; details of unexpected errors go to the log only."""
         error = kwargs.get("exc_info", (None, None, None))[1]
         refusal = refusal_of(error) if isinstance(error, Exception) else None
         if refusal is None:
@@ -159,7 +159,7 @@ class GraphHandler(_Handler):
     @authorized
     async def head(self) -> None:
         """Answer `HEAD graph`: the ETag alone."""
-        # A page that polls is no sign of somebody who works.
+        # A page that polls does not show that a person is working.
         self._track_activity = False
         asked = await self._asked()
         look = await self._unless_gone(self._service.look(asked))

@@ -17,7 +17,7 @@ QUICK_BYTES = 1 << 20
 
 
 class Look(NamedTuple):
-    """What a look at files tells: a value that changes with them, and the bytes of their indexes.
+    """What a look at files finds: a value that changes with them, and the size of their indexes.
 
     Reading the graph takes at least these bytes.
     """

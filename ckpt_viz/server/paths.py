@@ -1,7 +1,7 @@
 """From the contents paths of a request to places below the server's root directory.
 
-Only words are looked at here. That no link leads out of the root, and no `checkpoint` file, is
-seen to where files are opened: `formats.confinement`.
+This module looks at the path alone. `formats.confinement`, which opens files, makes sure that no
+link and no `checkpoint` file leads out of the root.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ async def asked_of(contents_manager: Any, path: str, against: str | None) -> Ask
     if not isinstance(contents_manager, FileManagerMixin):
         raise Refusal(
             Reason.NO_FILES,
-            f"the contents of this server are managed by {type(contents_manager).__name__}, which "
-            "tells of no files on disk; open the checkpoint in a kernel: cv.show(path)",
+            f"this server gets its contents from {type(contents_manager).__name__}, which has no "
+            "files on disk; open the checkpoint in a kernel: cv.show(path)",
         )
     manager: Any = contents_manager
     return Asked(
@@ -53,16 +53,17 @@ async def _below_root(manager: Any, path: str) -> str:
         is_hidden = not manager.allow_hidden and await ensure_async(
             manager.is_hidden(contents_path)
         )
-        # Jupyter takes a directory for hidden that may not be read; the reader says what is so.
+        # Jupyter calls an unreadable directory hidden; the reader has the right error.
         is_hidden = is_hidden and not _is_denied(place)
     except HTTPError as error:  # as Jupyter says that it leads out
         raise _outside(path) from error
-    except OSError:  # a name that is too long; the reader says so
+    except OSError:  # a name that is too long; the reader raises the error
         is_hidden = False
     if is_hidden:
         raise Refusal(
             Reason.NOT_FOUND,
-            f"{path}: hidden; files whose name or directory begins with a dot are not shown",
+            f"{path}: hidden, since its name or a directory's begins with a dot; to open it, set "
+            "c.ContentsManager.allow_hidden in jupyter_server_config.py",
         )
     relative = os.path.relpath(place, os.path.abspath(manager.root_dir))
     if relative.split(os.sep)[0] == os.pardir or os.path.isabs(relative):

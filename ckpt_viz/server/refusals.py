@@ -8,7 +8,7 @@ from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, DeniedError, 
 
 
 class Reason(str, Enum):
-    """What programs tell refusals apart by."""
+    """The reason, as programs read it."""
 
     BAD_REQUEST = "bad-request"
     FORBIDDEN = "forbidden"
@@ -52,7 +52,7 @@ class Refusal(Exception):
 
 
 def refusal_of(error: Exception) -> Refusal | None:
-    """Return what an error is answered with; None for one that nobody has thought of."""
+    """Return what an error is answered with; None for an unexpected one."""
     said = str(error)
     if isinstance(error, Refusal):
         return error
@@ -63,7 +63,7 @@ def refusal_of(error: Exception) -> Refusal | None:
     if isinstance(error, CheckpointNotFoundError):
         return Refusal(Reason.NOT_FOUND, said)
     if isinstance(error, FileNotFoundError):  # gone since it was found
-        return Refusal(Reason.NOT_FOUND, f"{said}: no such file any more; ask again")
+        return Refusal(Reason.NOT_FOUND, f"{said}: this file has disappeared; try again")
     if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
         return Refusal(
             Reason.TOO_LARGE,

@@ -77,7 +77,7 @@ async def test_what_tensorflow_wrote_is_sent_as_the_explorer_shows_it(
         ("ckpts/adam/ckpt-1", "ckpts/adam/ckpt-1", ""),
         ("/ckpts/adam/ckpt-1.index", "ckpts/adam/ckpt-1", "is the index of the checkpoint"),
         ("ckpts/adam/ckpt-1.data-00000-of-00001", "ckpts/adam/ckpt-1", "is a shard of"),
-        ("ckpts/adam", "ckpts/adam/ckpt-1", "is the one checkpoint with an index in ckpts/adam"),
+        ("ckpts/adam", "ckpts/adam/ckpt-1", "is the only checkpoint with an index in ckpts/adam"),
         ("ckpts/state", "ckpts/state/ckpt-2", "is the latest of 2 checkpoints that ckpts/state"),
         ("ckpts/state/checkpoint", "ckpts/state/ckpt-2", "is the latest of 2 checkpoints"),
         ("ckpts/saved_model", "ckpts/saved_model", "ckpts/saved_model is a SavedModel"),
@@ -358,7 +358,7 @@ async def test_answers_that_are_too_large_are_refused(seeded: Path, ask: Ask) ->
     for endpoint in ("graph", "answer"):
         told = await ask(endpoint, path="ckpts/adam", question={"ask": "file", "format": "svg"})
         assert (told.status, told.json["reason"]) == (413, "too-large")
-        assert "bytes, this server sends at most 300" in told.json["message"]
+        assert "bytes; this server sends at most 300" in told.json["message"]
 
 
 @pytest.mark.parametrize("options", [{"max_read_bytes": 100}])

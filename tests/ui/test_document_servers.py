@@ -41,7 +41,7 @@ def test_without_the_extension_it_is_said_what_to_install_and_where(
         problem = files.tab.get_by_role("alert")
         expect(problem).to_contain_text("Jupyter's server has no ckpt-viz")
         expect(problem).to_contain_text("pip install ckpt-viz")
-        expect(problem).to_contain_text("in the environment that JupyterLab runs in")
+        expect(problem).to_contain_text("in JupyterLab's environment")
         files.lab.screenshot("document-without-server")
         files.lab.shut_down()
 
@@ -81,9 +81,9 @@ def test_a_server_that_ends_is_said_and_one_that_starts_again_is_asked_as_before
     files.page.on("request", lambda one: asked.append(one.url) if is_ours(one) else None)
     values, problem = tab.locator(".ckv-values"), tab.get_by_role("alert")
     values.get_by_role("button", name="Read again").click()
-    expect(values).to_contain_text("Jupyter's server does not answer: it has ended")
+    expect(values).to_contain_text("Jupyter's server does not answer: it has stopped")
     files.toolbar.get_by_role("button").first.click()
-    expect(problem).to_contain_text("Jupyter's server does not answer: it has ended")
+    expect(problem).to_contain_text("Jupyter's server does not answer: it has stopped")
     row(tab, "step").click()  # what is drawn is of use still
     row(tab, "kernel").click()
     files.page.wait_for_timeout(_DOWN_MS)

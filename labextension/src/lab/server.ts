@@ -12,11 +12,11 @@ import { bytesOf } from "../shared";
 import { patiently } from "./patience";
 import { type Kept, type Loaded, type Source, unpacked } from "./source";
 
-/** How often it is looked whether files have changed, in ms; ten times less often if it fails. */
+/** How often to check files for changes, in ms; ten times less often after failures. */
 const INTERVAL = 5_000;
 
-/** What the server tells of a graph; of an error the sentence and its reason. */
-interface Told {
+/** What the server answers for a graph; an error has a sentence and its reason. */
+interface GraphAnswer {
   readonly version: string;
   readonly format: number;
   readonly etag: string;
@@ -47,27 +47,27 @@ export class CheckpointServer {
     this.#trans = trans;
   }
 
-  /** What shows the checkpoint at a contents path, or how it differs from an older one. */
+  /** The source of the checkpoint at a contents path, or of its difference to an older one. */
   source(path: string, against: string | null = null): Source {
     return new SavedSource(this, this.#trans, path, against);
   }
 
-  async graph(path: string, against: string | null, signal?: AbortSignal): Promise<Told> {
+  async graph(path: string, against: string | null, signal?: AbortSignal): Promise<GraphAnswer> {
     const response = await this.#get("graph", this.#sides(path, against), signal);
-    return this.#checked((await response.json()) as Told);
+    return this.#checked((await response.json()) as GraphAnswer);
   }
 
-  /** What is known of the files' times and sizes; null where they cannot be read any more. */
+  /** A tag that changes with the files; null if they can no longer be read. */
   async etag(path: string, against: string | null): Promise<string | null> {
     const query = this.#sides(path, against);
     const response = await this.#request("graph", query, { method: "HEAD", cache: "no-store" });
     if (response.status >= 500) {
-      throw new Error(`${response.status} ${response.statusText}`); // that tells nothing of files
+      throw new Error(`${response.status} ${response.statusText}`); // which says nothing about the files
     }
     return response.ok ? opaque(response.headers.get("ETag") ?? "") : null;
   }
 
-  /** What the explorer asks about the graph that had this ETag; none of another is told. */
+  /** The answer to a question about the graph with this ETag, never about another one. */
   async answer(
     path: string,
     against: string | null,
@@ -83,8 +83,8 @@ export class CheckpointServer {
     return [answer, unpacked(buffers)];
   }
 
-  /** What is to be said where the two halves are not of one version. */
-  mismatch({ version: theirs }: Pick<Told, "version">): readonly string[] {
+  /** What to say if page and server have different versions. */
+  mismatch({ version: theirs }: Pick<GraphAnswer, "version">): readonly string[] {
     return theirs === version
       ? []
       : [
@@ -96,19 +96,19 @@ export class CheckpointServer {
         ];
   }
 
-  #checked(told: Told): Told {
-    if (told.format !== VERSION) {
+  #checked(answer: GraphAnswer): GraphAnswer {
+    if (answer.format !== VERSION) {
       throw new Error(
         this.#trans.__(
           "Jupyter's server has ckpt-viz %1, which sends graphs in format %2; this page has %3, which reads format %4. Install one version, restart the server, and load the page again.",
-          told.version,
-          told.format,
+          answer.version,
+          answer.format,
           version,
           VERSION,
         ),
       );
     }
-    return told;
+    return answer;
   }
 
   #sides(path: string, against: string | null): Query {
@@ -116,13 +116,13 @@ export class CheckpointServer {
     return other == null ? { path: own ?? "" } : { path: own ?? "", against: other };
   }
 
-  /** A path as the server's own contents manager has it. */
+  /** A path as the server's own contents manager knows it. */
   #local(path: string): string {
     const drive = this.#contents.driveName(path);
     if (drive !== "" && drive !== "RTC") {
       throw new Error(
         this.#trans.__(
-          "%1 is on the drive %2; only checkpoints among the server's own files can be opened.",
+          "%1 is on the drive %2; open a checkpoint among the server's own files instead.",
           path,
           drive,
         ),
@@ -150,7 +150,7 @@ export class CheckpointServer {
       if (error instanceof ServerConnection.NetworkError) {
         throw new Error(
           this.#trans.__(
-            "Jupyter's server does not answer: it has ended, or the network is down. Try again once it runs.",
+            "Jupyter's server does not answer: it has stopped, or the network is down. Start the server, then try again.",
           ),
         );
       }
@@ -163,10 +163,10 @@ export class CheckpointServer {
       (data: Refusal | null) => data ?? {},
       (): Refusal => ({}),
     );
-    // Jupyter itself answers paths that nobody serves, without a reason of ours.
+    // Jupyter itself answers paths without a handler, and gives no reason of ours.
     if (response.status === 404 && !refusal.reason) {
       return this.#trans.__(
-        "Jupyter's server has no ckpt-viz %1. Run `pip install ckpt-viz` in the environment that JupyterLab runs in, and start it again; `jupyter server extension list` then shows ckpt_viz.server.",
+        "Jupyter's server has no ckpt-viz %1. Run `pip install ckpt-viz` in JupyterLab's environment, and restart JupyterLab. Then `jupyter server extension list` shows ckpt_viz.server.",
         version,
       );
     }
@@ -206,12 +206,12 @@ class SavedSource implements Source {
     this.#server.answer(this.#path, this.#against, this.#etag, question);
 
   async load(signal: AbortSignal): Promise<Loaded> {
-    const told = await this.#server.graph(this.#path, this.#against, signal);
-    this.#etag = opaque(told.etag);
+    const answer = await this.#server.graph(this.#path, this.#against, signal);
+    this.#etag = opaque(answer.etag);
     return {
-      payload: bytesOf(told.payload),
-      notes: this.#server.mismatch(told),
-      kept: told.kept,
+      payload: bytesOf(answer.payload),
+      notes: this.#server.mismatch(answer),
+      kept: answer.kept,
       state: {},
     };
   }

@@ -1,4 +1,4 @@
-/** Files and directories of checkpoints as documents of JupyterLab. Nothing is written for them. */
+/** Checkpoint files and directories as documents of JupyterLab, which writes nothing for them. */
 
 import type { JupyterFrontEnd } from "@jupyterlab/application";
 import { PathExt } from "@jupyterlab/coreutils";
@@ -58,7 +58,7 @@ export function addDocuments(
       icon: checkpointIcon,
     });
   }
-  // Who else has files of these suffixes finds the explorer under "Open With".
+  // For other programs' files with these suffixes, "Open With" offers the explorer.
   for (const type of others) {
     docRegistry.addFileType({ ...type, mimeTypes: ["application/octet-stream"] });
   }
@@ -93,8 +93,8 @@ export function addDocuments(
 /**
  * A document that is never loaded into the browser nor saved.
  *
- * JupyterLab makes a copy in .ipynb_checkpoints of each file that can be saved; one that says
- * that somebody else saves it, as in real-time collaboration, is left alone.
+ * JupyterLab copies each file that can be saved to .ipynb_checkpoints. It leaves a document alone
+ * that another party saves, as in real-time collaboration.
  */
 class NothingRead extends DocumentModel {
   override get collaborative(): boolean {
@@ -145,10 +145,10 @@ class Factory extends ABCWidgetFactory<CheckpointDocument> {
 
   protected override createNewWidget(context: DocumentRegistry.Context): CheckpointDocument {
     const { server, trans } = this.#tabs;
-    // To ask Jupyter's server for the copies of a file makes their directory beside the file.
+    // Asking Jupyter's server for the copies of a file creates their directory beside the file.
     context.listCheckpoints = () => Promise.resolve([]);
     context.createCheckpoint = () => Promise.resolve({ id: "", last_modified: "" });
-    // Its empty model is not to take the place of the files, of whoever presses Ctrl+S.
+    // Ctrl+S must not replace the files by this empty model.
     context.save = () => Promise.resolve();
     context.saveAs = () => Promise.resolve();
     let shown = context.path;
@@ -160,7 +160,7 @@ class Factory extends ABCWidgetFactory<CheckpointDocument> {
     context.pathChanged.connect((_, path) => show(path));
     const document = new DocumentWidget({ context, content });
     document.title.icon = checkpointIcon;
-    // What is compared is the checkpoint that was the latest one, and not what will be.
+    // Compare the checkpoint that was the latest one, not one that is saved later.
     let latest: string | null = null;
     content.loaded.connect((_, kept) => {
       const named = [...kept].reverse().filter((one) => one.exists && one.named);
