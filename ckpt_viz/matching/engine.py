@@ -1,9 +1,10 @@
 """The matching engine: walks a checkpoint's object graph as `Checkpoint.restore` does.
 
-Follows tensorflow/python/checkpoint/restore.py and checkpoint.py: breadth first in the order
-of the saved children, the first binding of a node counts, attached dependencies in a pass of
-their own, slot variables when variable and optimizer are both bound, a new `save_counter`
-last. Where TensorFlow would raise, the trace has the failure and goes on, to show all of them.
+Follows tensorflow/python/checkpoint/restore.py and checkpoint.py. It walks breadth first in the
+order of the saved children; the first binding of a node counts. Attached dependencies have a pass
+of their own. Slot variables follow when variable and optimizer are both bound, a new
+`save_counter` comes last. Where TensorFlow would raise, the trace has the failure and goes on, to
+show all of them.
 Linear in the nodes, edges and slots of the checkpoint; nothing is recursive.
 """
 

@@ -1,8 +1,8 @@
 """What a restore would do, step by step: the vocabulary of the matching engine.
 
 Saved nodes go by their node id, objects of the live side by the id that it gave them. The
-words are TensorFlow's (tensorflow/python/checkpoint/restore.py): a node is bound to an object,
-a child without an object is deferred, a slot variable is created or restored.
+words are TensorFlow's (tensorflow/python/checkpoint/restore.py): a node is bound to an object, a
+child without one is deferred, a slot variable is created or restored.
 """
 
 from __future__ import annotations
@@ -161,9 +161,9 @@ class SlotAnswer:
 class NewCounter:
     """The `save_counter` that a restore makes at its end.
 
-    `from_root` is how many of the saved ones that wait at the root are restored into it, None for
-    all: where it hangs off a Checkpoint beside the root, the first one alone, and none where one
-    of a restore before this waits, too, and goes first.
+    `from_root` is how many of the saved ones that wait at the root are restored into it; None means
+    all. A counter that hangs off a Checkpoint beside the root takes the first one alone. It takes
+    none where one of an earlier restore waits, too, and goes first.
     """
 
     obj: int

@@ -34,9 +34,9 @@ class RestoreCheck:
     program for `unmatched`. `findings` are what there is to know, causes before symptoms. All of
     it is as it was when `check` was called.
 
-    No stored value is read. The checksums of the index and of the object graph are tested, and
-    that every data file is there and long enough; damaged bytes of a value are found by the
-    restore alone, which raises DataLossError. `notes` repeats it.
+    The check reads no stored value. It tests the checksums of the index and of the object graph,
+    and that every data file is there and long enough. Only the restore finds damaged bytes of a
+    value, and raises DataLossError. `notes` repeats it.
     """
 
     _run: DryRun = field(repr=False)

@@ -6,7 +6,7 @@ have another. The order of the items that hold values is in between, and names o
 which of them is which. Where the items of both sides look alike, one by one, the index decides.
 
 The lists of an optimizer repeat what the model has, so they only count for variables that the
-model does not lead to; a slot variable belongs to its variable's counterpart.
+model does not lead to. A slot variable belongs to its variable's counterpart.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from ckpt_viz.text import printable_lines
 def exception_of(raised: Raised) -> Exception:
     """Return an exception of the class that TensorFlow would raise, with the text.
 
-    An error of TensorFlow's own is looked up where it is imported; a class that cannot be
-    found, the user's own say, is an AssertionError that names it.
+    TensorFlow's own errors come from its module, if that is imported. A class that cannot be
+    found, such as the user's own, becomes an AssertionError that names it.
     """
     message = printable_lines(raised.message)  # which names what the file and the program name
     builtin = getattr(builtins, raised.type, None)

@@ -1,7 +1,8 @@
 """A checkpoint as the live side: what restoring another into the program that saved it would do.
 
-Needs no TensorFlow. A file does not tell all of a program: that it has built what it saved, no
-`save_counter` to make and code of its own only where the values are no variables' is assumed.
+Needs no TensorFlow. A file does not tell all of a program. The dry run assumes that the program
+has built what it saved and makes no `save_counter`. It assumes code of its own only where values
+are no variables'.
 """
 
 from __future__ import annotations

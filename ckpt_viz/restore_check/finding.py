@@ -76,7 +76,7 @@ class Finding:
 
 @dataclass
 class Explained:
-    """The saved nodes and live objects that findings have told of.
+    """The saved nodes and live objects that earlier findings explain.
 
     What follows from a cause needs no finding of its own.
     """

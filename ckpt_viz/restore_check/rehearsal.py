@@ -1,7 +1,7 @@
 """A remedy's code, run dry: what restoring into the checkpoint that it makes would do.
 
-Of live objects a `tf.train.Checkpoint` is really made, which they do not learn of; of a file in
-place of the program, the graph that such a checkpoint would have.
+For live objects it makes a real `tf.train.Checkpoint`, which leaves no trace in them. For a file
+in place of the program, it makes the graph that such a checkpoint would have.
 """
 
 from __future__ import annotations

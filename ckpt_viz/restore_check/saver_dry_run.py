@@ -60,9 +60,9 @@ class SaverOutcome(Outcome):
     """What the `restore` of a Saver would do.
 
     `remedy` is what to do where the Saver itself cannot restore, whatever the file has;
-    `path_advice` where the path is no text. `reshapes` says that values are reshaped; of the
-    variables `in_parts` the last part alone is restored, and of `nameless` ones, so many as there
-    are, the last.
+    `path_advice` where the path is no text. `reshapes` says that values are reshaped. Of the
+    variables `in_parts`, only the last part is restored. `nameless` is the number of variables
+    without a name of their own, of which only the last is restored.
     """
 
     remedy: str = ""

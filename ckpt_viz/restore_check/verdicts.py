@@ -76,8 +76,8 @@ def object_based(
 ) -> Verdicts:
     """Return the verdicts on an object-based checkpoint.
 
-    `listing` and `valuing` are what code of the live objects raises in the asserts: where these
-    list all of them, and where they ask which have a value.
+    The code of live objects may raise in the asserts: `listing` where these list all of them,
+    `valuing` where they ask which have a value.
     """
     saved_name = partial(readable_name, saved)
     held = bindings.held if bindings.forgotten else bindings.bound

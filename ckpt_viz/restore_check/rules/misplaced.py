@@ -141,7 +141,7 @@ def _holds_a_value(case: Case, obj: int) -> bool:
 def swapped(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find variables that get another one's value, as their full names tell.
 
-    A name proves it only where both sides have it: a saved `b` that goes into the variable `a` is
+    A name proves it only where both sides have it. A saved `b` that goes into the variable `a` is
     a renaming, unless the program has a `b`, too, and restores another value into that. Numbers
     that Keras makes names unique by are no evidence. One finding tells of all that follow from
     one another.

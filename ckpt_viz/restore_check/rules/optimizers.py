@@ -53,8 +53,8 @@ def optimizer_generation(case: Case, explained: Explained) -> Iterator[Finding]:
 def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find an optimizer that one side lacks altogether."""
     for top, nodes in case.saved_side.unresolved_groups.items():
-        is_told = top in explained.nodes or explained.nodes.issuperset(nodes)
-        if top in case.trace.bound or is_told or not is_optimizer(case.saved.nodes[top]):
+        is_explained = top in explained.nodes or explained.nodes.issuperset(nodes)
+        if top in case.trace.bound or is_explained or not is_optimizer(case.saved.nodes[top]):
             continue
         rest = _everything_else(case, len(nodes))
         yield case.finding(
@@ -66,8 +66,8 @@ def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
             nodes=dict.fromkeys((top, *nodes)),
         )
     for top, objects in case.live_side.unmatched_groups.items():
-        is_told = top in explained.objects or explained.objects.issuperset(objects)
-        if top in case.trace.holders or is_told or not is_optimizer(case.live_side.node(top)):
+        is_explained = top in explained.objects or explained.objects.issuperset(objects)
+        if top in case.trace.holders or is_explained or not is_optimizer(case.live_side.node(top)):
             continue
         yield case.finding(
             Severity.FAIL,
