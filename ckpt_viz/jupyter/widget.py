@@ -8,7 +8,6 @@ from typing import Any
 
 import traitlets
 
-from ckpt_viz.api import ObjectGraph
 from ckpt_viz.errors import QueryError
 from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.jupyter.answers import Answer, answer
@@ -18,6 +17,7 @@ from ckpt_viz.jupyter.snapshots import with_snapshot
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.render import text
 from ckpt_viz.render.html import to_html
+from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.render.static_html import to_static_html
 from ckpt_viz.render.writing import write_text
@@ -81,8 +81,8 @@ class Explorer(SharingWidget):
 
         Args:
             query: Words, fields (`role:slot is:shape size>1MB`), a regular expression of Python
-                between slashes; or a text of TensorFlow that names nodes. docs/search.md has it
-                all. An empty query finds nothing.
+                between slashes; or a text of TensorFlow that names nodes. docs/search.md has
+                it all. An empty query finds nothing.
 
         Raises:
             QueryError: The query cannot be read or answered; a CkptVizError with its `place`.
@@ -180,7 +180,7 @@ def _graphviz() -> Answer:
     try:
         return {}, [path.read_bytes()]
     except OSError:
-        return {"error": f"{path}: Graphviz is not built; pip install builds it"}, []
+        return {"error": f"{path}: Graphviz is not built; run pip install to build it"}, []
 
 
 def show(source: object, against: object = None) -> Explorer:
