@@ -427,6 +427,7 @@ def test_repr_is_one_line() -> None:
 # --- size and hostility
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("renamed", [False, True])
 def test_chains_of_100_000_nodes_are_compared(renamed: bool) -> None:
     deep = {i: {"next": i + 1} for i in range(100_000)}

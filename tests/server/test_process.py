@@ -109,7 +109,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
 
 
 def _wait_for(server: Server, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(300):
+    for _ in range(1200):  # two minutes, where other workers are busy
         try:
             server.get("api")
         except URLError:
