@@ -1,16 +1,8 @@
 import { PathExt } from "@jupyterlab/coreutils";
 import type { LabCommand } from "../commands";
 import { checkpointIcon } from "../icons";
+import { COMMANDS } from "./command-ids";
 import type { FileExplorers } from "./explorers";
-
-export const COMMANDS = {
-  open: "ckpt-viz:open",
-  openSelected: "ckpt-viz:open-selected",
-  compare: "ckpt-viz:compare",
-  compareSelected: "ckpt-viz:compare-selected",
-  compareWith: "ckpt-viz:compare-with",
-  refresh: "ckpt-viz:refresh",
-} as const;
 
 /** What can be done with checkpoints in files. */
 export function fileCommands(explorers: FileExplorers): readonly LabCommand[] {

@@ -9,7 +9,7 @@ import type { Contents } from "@jupyterlab/services";
 import { mayBeCheckpoint, prefixOf } from "../paths";
 import type { ExplorerPanel } from "../tabs/panel";
 import type { Tabs } from "../tabs/tabs";
-import { COMMANDS } from "./commands";
+import { COMMANDS } from "./command-ids";
 import { addDocuments, type CheckpointDocument, factoryOf } from "./documents";
 
 type Comparison = MainAreaWidget<ExplorerPanel>;

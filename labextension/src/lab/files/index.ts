@@ -18,7 +18,8 @@ import { CheckpointServer } from "../server";
 import { followSettings } from "../settings";
 import { explorerCommands } from "../tabs/commands";
 import { ITabs, Tabs } from "../tabs/tabs";
-import { COMMANDS, fileCommands } from "./commands";
+import { COMMANDS } from "./command-ids";
+import { fileCommands } from "./commands";
 import { FileExplorers } from "./explorers";
 
 const ID = "ckpt-viz:explorer";

@@ -3,15 +3,9 @@ import { PathExt } from "@jupyterlab/coreutils";
 import type { LabCommand } from "../commands";
 import { prefixOf } from "../paths";
 import { call, insertCode } from "./code";
+import { COMMANDS } from "./command-ids";
 import type { Live, LiveExplorers } from "./explorers";
 import type { FollowedKernel } from "./followed";
-
-export const COMMANDS = {
-  panel: "ckpt-viz:live-objects",
-  show: "ckpt-viz:show-live",
-  check: "ckpt-viz:check-live",
-  insert: "ckpt-viz:insert-code",
-} as const;
 
 /** What can be done with live objects; a command without a name is about the explorer in front. */
 export function liveCommands(

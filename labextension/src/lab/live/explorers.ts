@@ -7,7 +7,7 @@ import { whyWords } from "../../text";
 import { prefixOf } from "../paths";
 import type { ExplorerPanel } from "../tabs/panel";
 import type { Tabs } from "../tabs/tabs";
-import { COMMANDS } from "./commands";
+import { COMMANDS } from "./command-ids";
 import type { FollowedKernel } from "./followed";
 import { LiveSource } from "./source";
 
