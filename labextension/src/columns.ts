@@ -1,6 +1,6 @@
-/** What columns that lie one part after the other have in common. */
+/** Offsets for columns that store the parts of all nodes in one array, one after the other. */
 
-/** Where each node's part of a column begins, and after the last one, its end. */
+/** Where each node's part of a column begins. The last offset is the end of the last part. */
 export function starts(counts: ArrayLike<number>): Int32Array {
   const offsets = new Int32Array(counts.length + 1);
   for (let i = 0; i < counts.length; i++) {

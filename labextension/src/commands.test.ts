@@ -5,25 +5,25 @@ import { COMMANDS, deedOf, helpLines } from "./commands";
 const press = (key: string, modifiers: Partial<KeyboardEvent> = {}) =>
   deedOf({ key, ...modifiers } as KeyboardEvent);
 
-it("steps through problems with brackets and with F8", () => {
+it("steps through problems with the bracket keys and with F8", () => {
   const next = { type: "stepProblem", by: 1 };
   const previous = { type: "stepProblem", by: -1 };
   expect([press("]"), press("F8")]).toEqual([next, next]);
   expect([press("["), press("F8", { shiftKey: true })]).toEqual([previous, previous]);
 });
 
-it("leaves keys with Ctrl, Alt and Meta, and Shift+Enter, to the notebook", () => {
+it("leaves Ctrl, Alt and Meta combinations and Shift+Enter to the notebook", () => {
   expect(press("]", { ctrlKey: true })).toBe(undefined);
   expect(press("F8", { altKey: true })).toBe(undefined);
   expect(press("Enter", { shiftKey: true })).toBe(undefined);
 });
 
-it("knows every key once", () => {
+it("lists every key once", () => {
   const keys = COMMANDS.flatMap((command) => command.keys);
   expect(keys).toEqual([...new Set(keys)]);
 });
 
-it("does what the table says, and leaves to the notebook what it leaves to it", () => {
+it("does what the table says, and leaves the notebook's keys to the notebook", () => {
   for (const { does, keys } of COMMANDS) {
     for (const key of keys) {
       const shiftKey = key.startsWith("Shift+");
@@ -33,7 +33,7 @@ it("does what the table says, and leaves to the notebook what it leaves to it", 
   expect(press("x")).toBe(undefined);
 });
 
-it("lists in help one key of every command", () => {
+it("lists one key of every command in the help", () => {
   const lines = helpLines();
   expect(lines.slice(0, 3)).toEqual([
     { keys: "↑ ↓ Home End PgUp PgDn", does: "move" },
@@ -43,13 +43,13 @@ it("lists in help one key of every command", () => {
   expect(lines.flatMap(({ keys }) => keys.split(" "))).toHaveLength(COMMANDS.length);
 });
 
-it("has each command of JupyterLab's palette once", () => {
+it("lists each command of JupyterLab's palette once", () => {
   const labels = COMMANDS.flatMap(({ palette }) => (palette === undefined ? [] : [palette.label]));
   expect(labels).toEqual([...new Set(labels)]);
   expect(labels).toContain("Go to Next Problem");
 });
 
-it("has its keys in the documentation, as help has them", () => {
+it("documents the same keys as the help", () => {
   const docs = readFileSync(new URL("../../docs/explorer.md", import.meta.url), "utf8");
   const [, table = ""] = docs.split("| keys | what they do |\n| --- | --- |\n");
   const rows = table.slice(0, table.indexOf("\n\n")).split("\n");

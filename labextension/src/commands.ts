@@ -1,6 +1,6 @@
 /**
- * What can be done in the explorer: one table. The keyboard, the list of keys behind the question
- * mark, JupyterLab's command palette and the test of the documentation read it.
+ * The table of everything a user can do in the explorer. Its readers: the keyboard, the list of
+ * keys behind the question mark, JupyterLab's command palette and the test of the documentation.
  */
 
 import type { Action } from "./state";
@@ -10,7 +10,7 @@ const ZOOM_STEP = 1.25;
 export const ZOOM_IN: Action = { type: "zoom", factor: ZOOM_STEP };
 export const ZOOM_OUT: Action = { type: "zoom", factor: 1 / ZOOM_STEP };
 
-/** What changes no state of the view but the page: draw/page.ts does it. */
+/** Actions that change the page but not the state of the view; draw/page.ts runs them. */
 export type PageAction =
   | { readonly type: "goToSearch" }
   | { readonly type: "goToDetails" }
@@ -20,13 +20,13 @@ export type PageAction =
 export type Deed = Action | PageAction;
 
 export interface Command {
-  /** As a KeyboardEvent has them; the first is the one that help shows. */
+  /** Names as in `KeyboardEvent.key`; the help shows the first one. */
   readonly keys: readonly string[];
-  /** Null for a key that is left to the notebook. */
+  /** Null for a key that the explorer leaves to the notebook. */
   readonly does: Deed | null;
-  /** What help says; neighbours of the same words share a line. */
+  /** The text in the help. Neighbouring commands with the same text share a line. */
   readonly help: string;
-  /** The name in JupyterLab's command palette, and the end of the command's id there. */
+  /** The name in JupyterLab's command palette, and the last part of the command's id there. */
   readonly palette?: { readonly id: string; readonly label: string };
 }
 
@@ -38,7 +38,7 @@ const step = (direction: Extract<Action, { type: "step" }>["step"]): Action => (
 const { commands: LABELS, keys: HELP } = WORDS;
 const palette = (id: keyof typeof LABELS) => ({ id, label: LABELS[id] });
 
-/** In the order of help. */
+/** In the order of the help. */
 export const COMMANDS: readonly Command[] = [
   { keys: ["ArrowUp"], does: step("previous"), help: HELP.move },
   { keys: ["ArrowDown"], does: step("next"), help: HELP.move },
@@ -101,22 +101,22 @@ export const COMMANDS: readonly Command[] = [
 const BY_KEY = new Map(COMMANDS.flatMap(({ keys, does }) => keys.map((key) => [key, does])));
 
 /**
- * Whether a key belongs to the explorer while it has the focus. With Ctrl, Alt or Meta, as
- * Shift+Enter or Escape it belongs to the notebook or the browser.
+ * Whether a key belongs to the explorer while the explorer has the focus. Combinations with Ctrl,
+ * Alt or Meta, Shift+Enter and Escape belong to the notebook or the browser.
  */
 export function isOurs(event: KeyboardEvent): boolean {
   const isTheirs = BY_KEY.get(event.key) === null || (event.key === "Enter" && event.shiftKey);
   return !(event.ctrlKey || event.metaKey || event.altKey || isTheirs);
 }
 
-/** What a key does; undefined for keys without a meaning here. */
+/** The action of a key; undefined for keys without a meaning here. */
 export function deedOf(event: KeyboardEvent): Deed | undefined {
   const isShifted = event.shiftKey && event.key.length > 1;
   const shifted = isShifted ? BY_KEY.get(`Shift+${event.key}`) : undefined;
   return isOurs(event) ? (shifted ?? BY_KEY.get(event.key) ?? undefined) : undefined;
 }
 
-/** A line of help: keys, as they are called on a keyboard, and what they do. */
+/** A line of the help: the keys, by their names on a keyboard, and what they do. */
 export interface HelpLine {
   readonly keys: string;
   readonly does: string;

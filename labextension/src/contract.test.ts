@@ -5,7 +5,7 @@ import { FIXTURES, payload } from "./graphs.test-data";
 
 const unpacked = (name = "keras3_adam"): Buffer => gunzipSync(payload(name));
 
-/** The fixture with its header changed, and its sections where the header's end puts them. */
+/** The fixture with a changed header, and with its sections moved to the new end of the header. */
 function withHeader(
   change: (header: Record<string, unknown>) => void,
   name = "keras3_adam",
@@ -27,12 +27,14 @@ const says = (bytes: Uint8Array, what: RegExp) =>
     expect.objectContaining({ message: expect.stringMatching(what) }),
   );
 
-describe("a payload that is not as agreed is refused with its reason", () => {
-  it("no gzip", () => says(new Uint8Array([1, 2, 3]), /no gzip data/));
-  it("cut gzip", () => says(payload("keras3_adam").subarray(0, 200), /no gzip data/));
-  it("something else", () => says(gzipSync("hello, this is text"), /is none of ckpt-viz/));
-  it("cut header", () => says(gzipSync(unpacked().subarray(0, 20)), /ends within its header/));
-  it("cut section", () =>
+describe("decode() refuses a malformed payload and gives the reason", () => {
+  it("not gzip data", () => says(new Uint8Array([1, 2, 3]), /no gzip data/));
+  it("truncated gzip data", () => says(payload("keras3_adam").subarray(0, 200), /no gzip data/));
+  it("gzip data of another program", () =>
+    says(gzipSync("hello, this is text"), /is none of ckpt-viz/));
+  it("a truncated header", () =>
+    says(gzipSync(unpacked().subarray(0, 20)), /ends within its header/));
+  it("a truncated section", () =>
     says(gzipSync(unpacked().subarray(0, 2000)), /has 2000 bytes, but section \w+ ends at \d+/));
   it("another version", () =>
     says(
@@ -83,7 +85,7 @@ describe("a payload that is not as agreed is refused with its reason", () => {
       }),
       /has section role with length \{"toString":1\}/,
     ));
-  it("an endless section", () =>
+  it("a section longer than the payload", () =>
     says(
       withHeader((header) => {
         (header.sections as { length: number }[])[0]!.length = 2 ** 40;
@@ -92,7 +94,7 @@ describe("a payload that is not as agreed is refused with its reason", () => {
     ));
 });
 
-describe("an overlay that is not as agreed is refused with its reason", () => {
+describe("decode() refuses a malformed overlay and gives the reason", () => {
   type Sections = { name: string; type: string; length: number }[];
   const withOverlay = (change: Record<string, unknown>) =>
     withHeader((header) => Object.assign(header.overlay as object, change), "check");
@@ -107,41 +109,41 @@ describe("an overlay that is not as agreed is refused with its reason", () => {
     ["an unknown state", { states: ["matched", "bewitched"] }],
     ["an unknown severity", { severities: ["fatal"] }],
   ])("%s", (_, change) => says(withOverlay(change), without));
-  it("something else", () =>
+  it("something other than an overlay", () =>
     says(
       withHeader((header) => (header.overlay = [])),
       without,
     ));
-  it.each([0, -1, 17])("a base of %i of 16 nodes", (size) =>
+  it.each([0, -1, 17])("a base size of %i with 16 nodes", (size) =>
     says(withOverlay({ base_size: size }), /with base size -?\d+, but 16 nodes/),
   );
-  it("a state without a meaning", () =>
+  it("an unknown state", () =>
     says(withOverlay({ states: ["plain"] }), /has \d in section overlay_state, which is out of/));
-  it("a severity without a meaning", () =>
+  it("an unknown severity", () =>
     says(withOverlay({ severities: ["error"] }), /in section problem_severity, which is out of/));
   it("no marks", () =>
     says(
       withHeader((header) => (header.overlay = header.overlay ?? expectedOverlay)),
       /lacks section overlay_state/,
     ));
-  it("marks of other nodes", () =>
+  it("marks for another number of nodes", () =>
     says(
       withHeader((header) => {
         (header.sections as Sections).find(({ name }) => name === "overlay_state")!.length = 15;
       }, "check"),
       /has 15 elements in section overlay_state, expected 16/,
     ));
-  it("a problem of a node that is not there", () =>
+  it("a problem that names a missing node", () =>
     says(withFirst("problem_node", 16), /has 16 in section problem_node/));
-  it.each([16, -2])("another place that is not there, %i", (id) =>
+  it.each([16, -2])("another place that does not exist, %i", (id) =>
     says(withFirst("overlay_other_place", id), /in section overlay_other_place, which is out of/),
   );
-  it("a problem of half a node", () =>
+  it("floating-point numbers as ids of nodes", () =>
     says(
       withHeader((header) => {
         const nodes = (header.sections as Sections).find(({ name }) => name === "problem_node")!;
         nodes.type = "float64";
-        nodes.length = 4; // as many bytes
+        nodes.length = 4; // the number of bytes stays the same
       }, "check"),
       /has section problem_node of type float64, expected integers/,
     ));
@@ -154,7 +156,7 @@ describe("an overlay that is not as agreed is refused with its reason", () => {
     states: [],
     severities: [],
   };
-  /** The first element of a section of integers replaced. */
+  /** The payload with the first element of an integer section replaced. */
   function withFirst(of: string, id: number): Uint8Array {
     const bytes = unpacked("check");
     const headerEnd = 12 + bytes.readUInt32LE(8);
@@ -171,7 +173,7 @@ describe("an overlay that is not as agreed is refused with its reason", () => {
   }
 });
 
-it("reads what was written before there were other places", async () => {
+it("reads a payload that was written before the format had other places", async () => {
   const earlier = withHeader((header) => {
     const sections = header.sections as { name: string }[];
     sections.find(({ name }) => name === "overlay_other_place")!.name = "something_else";
@@ -180,7 +182,7 @@ it("reads what was written before there were other places", async () => {
   expect([...overlay!.columns.overlay_other_place]).toEqual(Array(nodeCount).fill(-1));
 });
 
-it("passes over sections and keys that it does not know", async () => {
+it("ignores unknown sections and keys", async () => {
   const later = withHeader((header) => {
     header.lesson = "what a later version may add";
     (header.sections as object[]).push({ name: "lesson", type: "uint8", length: 0 });
@@ -188,7 +190,7 @@ it("passes over sections and keys that it does not know", async () => {
   expect((await decode(later)).overlay).toBe(null);
 });
 
-it("answers any damage with a payload or a PayloadError", async () => {
+it("decodes a damaged payload or throws a PayloadError", async () => {
   for (const name of FIXTURES) {
     const whole = gunzipSync(payload(name));
     for (let place = 0; place < whole.length; place += 7) {

@@ -1,15 +1,15 @@
 /**
  * The payload as it arrives: the columns of docs/payload.md, checked and cut out of one buffer.
  *
- * The buffer comes from a kernel or from a saved notebook that nobody vouches for. After
- * `decode` every index in a column is in range, so nothing above needs to check again.
+ * The buffer comes from a kernel or from a saved notebook, so it is untrusted. After `decode` every
+ * index in a column is in range, so the callers need not check again.
  */
 
 export const VERSION = 1;
 export const ABSENT = -1;
 const MAGIC = "ckptviz\0";
 const ALIGNMENT = 8;
-/** A payload of 50,000 nodes unpacks to some 10 MB; far above that it is an attack. */
+/** A payload of 50,000 nodes unpacks to about 10 MB; one far above that is an attack. */
 const MAX_BYTES = 512 * 2 ** 20;
 const PIECE = 2 ** 16;
 
@@ -26,7 +26,7 @@ export const ROLES = [
 export type Role = (typeof ROLES)[number];
 export type Origin = "live" | "saved";
 
-/** How a node of one side stands to the other; ckpt_viz/object_graph/overlay.py says when. */
+/** How a node compares with the other side. ckpt_viz/object_graph/overlay.py defines each state. */
 export const NODE_STATES = [
   "plain",
   "matched",
@@ -45,7 +45,7 @@ export const NODE_STATES = [
 ] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
-/** The worst first. */
+/** The worst comes first. */
 export const SEVERITIES = ["error", "fail", "deferred", "warning", "info"] as const;
 export type Severity = (typeof SEVERITIES)[number];
 export type Comparison = "check" | "diff";
@@ -55,7 +55,7 @@ export interface Verdict {
   readonly passes: boolean;
 }
 
-/** The columns; those named in `COLUMNS` as text hold places in `strings`, or ABSENT. */
+/** The columns. Those that `COLUMNS` marks as text hold indices into `strings`, or ABSENT. */
 export interface Payload {
   readonly title: string;
   readonly origin: Origin;
@@ -65,14 +65,14 @@ export interface Payload {
   readonly slotRules: readonly string[];
   readonly strings: readonly string[];
   readonly columns: { readonly [Name in ColumnName]: Column };
-  /** What a comparison says of the graph; null of a graph alone. */
+  /** The result of a comparison; null for a single graph. */
   readonly overlay: OverlayPayload | null;
 }
 
 export interface OverlayPayload {
   readonly comparison: Comparison;
   readonly headline: string;
-  /** From this id on follow the nodes of the checkpoint (of a diff: a) alone. */
+  /** Nodes from this id on exist only in the checkpoint (in a diff: only in a). */
   readonly baseSize: number;
   readonly verdicts: readonly Verdict[];
   readonly states: readonly NodeState[];
@@ -94,7 +94,7 @@ const COLUMN_TYPES: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType
   ["float64", Float64Array],
 ]);
 
-/** What each column holds, and how many of them: one per node, edge, attribute, slot, ... */
+/** What each column holds, and its length: one value per node, edge, attribute, slot, ... */
 const COLUMNS = {
   role: ["role", "node"],
   type_name: ["text", "node"],
@@ -147,7 +147,7 @@ const OVERLAY_COLUMNS = {
 } as const;
 export type OverlayColumnName = keyof typeof OVERLAY_COLUMNS;
 
-/** Says what in a payload is not as docs/payload.md has it. */
+/** Names the first place where a payload breaks the rules of docs/payload.md. */
 export class PayloadError extends Error {}
 
 /** Unpacks and checks a payload; rejects with a PayloadError. */
@@ -217,7 +217,7 @@ function readOverlay(
   };
 }
 
-/** The first payloads of this version do not have other places. */
+/** Adds a column of other places: the first payloads of this version lack it. */
 function withOtherPlaces(sections: Sections, nodeCount: number): Sections {
   const nowhere = new Int32Array(nodeCount).fill(ABSENT);
   return new Map([["overlay_other_place", nowhere], ...sections]);
@@ -279,7 +279,7 @@ async function gunzip(compressed: Uint8Array): Promise<Uint8Array> {
   return bytes;
 }
 
-/** The bytes in small pieces, so that an attack is noticed before it has unpacked too much. */
+/** The bytes in small pieces, so that we notice an attack before it unpacks too much. */
 function pieces(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> {
   let offset = 0;
   return new ReadableStream({
@@ -307,7 +307,7 @@ function readHeader(bytes: Uint8Array): { header: Header; start: number } {
   } catch (error) {
     fail(`has a header that is no JSON: ${String(error)}`);
   }
-  // Not each JSON value has a member, or can become a text by itself.
+  // Some JSON values have no members, and some cannot become text by themselves.
   require(header?.version ===
     VERSION, `has version ${JSON.stringify(header?.version)}, this ckpt-viz reads version ${VERSION}; install the same version in the kernel and in JupyterLab`);
   require(typeof header.title === "string" &&
@@ -370,7 +370,7 @@ function readStrings(sections: Sections): readonly string[] {
 type Table = Readonly<Record<string, readonly [kind: string, per: string]>>;
 type Columns = Readonly<Record<string, Column>>;
 type Lengths = Readonly<Record<string, number>>;
-/** From the first value that may stand in a column up to, not including, the last. */
+/** The range of values that a column may hold: the start is included, the end is not. */
 type Ranges = Readonly<Record<string, readonly [number, number]>>;
 
 function checkGraph({ columns, nodeCount, roles, slotRules, strings }: Payload): void {
@@ -412,7 +412,7 @@ function checkOverlay({ overlay, nodeCount, strings }: Payload): void {
   });
 }
 
-/** Checks the length of every column and the range of everything in it. */
+/** Checks the length of every column and the range of every value in it. */
 function checkColumns(table: Table, columns: Columns, lengths: Lengths, ranges: Ranges): void {
   for (const [name, [kind, per]] of Object.entries(table)) {
     const values = columns[name] ?? [];
@@ -440,7 +440,7 @@ function sum(name: string, counts: Column): number {
   return total;
 }
 
-/** Checks that the tree holds every node once, parents first; and that first paths end. */
+/** Checks that the tree holds every node once, parents first, and that first paths end. */
 function checkTree({ columns, nodeCount }: Payload): void {
   const seen = new Uint8Array(nodeCount);
   columns.tree_order.forEach((id: number, place: number) => {

@@ -4,7 +4,7 @@ import { generatedStyle } from "./style";
 
 const BUILT_IN = { depth: 0, bookkeeping: false, matched: true };
 
-it("reads from a page what was set there", () => {
+it("reads the defaults that the page has", () => {
   const page: DOMStringMap = {};
   const set = { depth: 2, bookkeeping: true, matched: false };
   setDefaults(page, set, false);
@@ -27,11 +27,11 @@ it.each([
   ["null", {}],
   ["[]", {}],
   ["7", {}],
-])("what does not say it, or is malformed, leaves the built-in default: %s", (ckptViz, said) => {
-  expect(readDefaults({ ckptViz })).toEqual({ ...BUILT_IN, ...said });
+])("missing or malformed settings leave the built-in default: %s", (ckptViz, expected) => {
+  expect(readDefaults({ ckptViz })).toEqual({ ...BUILT_IN, ...expected });
 });
 
-it("classic colours are an attribute that the style sheet knows, there or gone", () => {
+it("setDefaults() adds or removes the attribute that turns on the classic colours", () => {
   const page: DOMStringMap = {};
   setDefaults(page, defaultsOf({}), true);
   expect(page).toHaveProperty("ckptVizClassic");

@@ -1,29 +1,29 @@
 /**
- * What the explorers of a page start with: JupyterLab's settings write it, views read it as they
- * open. It stands in attributes of the page, since the two may come from different modules (the
- * kernel's widget, the extension) of different versions: what one does not know it leaves alone.
+ * The defaults of the explorers on a page. JupyterLab's settings write them, and views read them as
+ * they open. Attributes of the page hold them, since two modules share them: the kernel's widget
+ * and the extension. Their versions may differ, so each ignores what it does not know.
  */
 
 export interface Defaults {
-  /** How many levels are open; 0: as many as can be taken in at a glance. */
+  /** How many levels are open; 0: as many as a reader can take in at a glance. */
   readonly depth: number;
-  /** Whether what Keras tracks for itself is shown. */
+  /** Whether the view shows the objects that Keras tracks for itself. */
   readonly bookkeeping: boolean;
-  /** Whether a comparison shows more than what calls for a look. */
+  /** Whether a comparison shows more than the nodes that need attention. */
   readonly matched: boolean;
 }
 
-/** Makes defaults of what was said, as far as it makes sense. */
-export function defaultsOf(said: { readonly [key in keyof Defaults]?: unknown }): Defaults {
-  const depth = Number.isInteger(said.depth) ? Number(said.depth) : 0;
+/** Makes defaults from untrusted settings; invalid ones keep the built-in default. */
+export function defaultsOf(settings: { readonly [key in keyof Defaults]?: unknown }): Defaults {
+  const depth = Number.isInteger(settings.depth) ? Number(settings.depth) : 0;
   return {
     depth: Math.max(depth, 0),
-    bookkeeping: said.bookkeeping === true,
-    matched: said.matched !== false,
+    bookkeeping: settings.bookkeeping === true,
+    matched: settings.matched !== false,
   };
 }
 
-/** Reads the defaults off the page: `data-ckpt-viz` of its root. */
+/** Reads the defaults from `data-ckpt-viz` of the page's root element. */
 export function readDefaults({ ckptViz = "{}" }: DOMStringMap): Defaults {
   try {
     return defaultsOf(JSON.parse(ckptViz));
@@ -32,7 +32,7 @@ export function readDefaults({ ckptViz = "{}" }: DOMStringMap): Defaults {
   }
 }
 
-/** Sets the defaults, and the colours of TensorFlow's guide: the style sheet turns to those. */
+/** Sets the defaults, and switches the style sheet to the colours of TensorFlow's guide or back. */
 export function setDefaults(page: DOMStringMap, defaults: Defaults, isClassic: boolean): void {
   page.ckptViz = JSON.stringify(defaults);
   if (isClassic) {

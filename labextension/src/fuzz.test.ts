@@ -1,4 +1,6 @@
-/** Whatever a payload holds, it is refused with a reason or can be looked at from all sides. */
+/**
+ * For any payload, `decode` gives a clear error, or a graph that every part of the view can read.
+ */
 
 import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
@@ -27,7 +29,7 @@ import {
 
 const MUTANTS = Number(process.env.CKPT_VIZ_MUTANTS ?? 400);
 const WIDTHS = { box: () => 80, label: () => 40 };
-/** Of one mutant; the fixtures have some twenty nodes. */
+/** The time limit for one mutant; the fixtures have about twenty nodes. */
 const MAX_MS = 2_000;
 
 type Json = Record<string, unknown>;
@@ -35,7 +37,7 @@ interface Section {
   name: string;
   type: string;
   data: Buffer;
-  /** What the header says, where it lies. */
+  /** The length that the header states, if it differs from the true one. */
   length?: unknown;
 }
 interface Parts {
@@ -43,7 +45,7 @@ interface Parts {
   sections: Section[];
 }
 
-/** The same numbers for the same seed (mulberry32). */
+/** A random generator that repeats its numbers for the same seed (mulberry32). */
 function randomFrom(seed: number): () => number {
   let a = seed;
   return () => {
@@ -73,14 +75,17 @@ function parted(name: string): Parts {
   return { header, sections };
 }
 
-/** As it is sent; `said` is what its header becomes. */
-function joined({ header, sections }: Parts, said = (whole: Json): unknown => whole): Buffer {
+/** The payload as it travels; `changeHeader` changes the header first. */
+function joined(
+  { header, sections }: Parts,
+  changeHeader = (header: Json): unknown => header,
+): Buffer {
   const listed = sections.map(({ name, type, data, length }) => ({
     name,
     type,
     length: length ?? data.length / (SIZES[type] ?? 1),
   }));
-  const text = Buffer.from(JSON.stringify(said({ ...header, sections: listed })));
+  const text = Buffer.from(JSON.stringify(changeHeader({ ...header, sections: listed })));
   const head = Buffer.alloc(padded(12 + text.length));
   head.write("ckptviz\0", "latin1");
   head.writeUInt32LE(text.length, 8);
@@ -105,7 +110,7 @@ function picked<T>(random: () => number, items: readonly T[]): T {
   return items[Math.floor(random() * items.length)] as T;
 }
 
-/** The data of a column of the type, by chance. */
+/** Random data for a column of the given type. */
 function column(random: () => number, type: string, parts: Parts): Buffer {
   const filled = parts.sections.filter((one) => one.type === type && one.data.length > 0);
   return filled.length === 0 ? Buffer.alloc(8) : picked(random, filled).data;
@@ -124,7 +129,7 @@ function read(parts: Parts, of: string): number[] {
   return Array.from({ length: data.length / 4 }, (_, place) => data.readInt32LE(place * 4));
 }
 
-/** Makes damaged payloads by changing parts of a good one. */
+/** Makes damaged payloads by changing parts of a valid one. */
 function changing(name: string) {
   return (change: (parts: Parts, random: () => number) => void): Mutate =>
     (random) => {
@@ -137,7 +142,7 @@ function changing(name: string) {
     };
 }
 
-/** A damaged payload: one that has been thought of, or blind damage to bytes. */
+/** A damaged payload: one of the planned cases, or blind damage to bytes. */
 function mutations(name: string): readonly Mutate[] {
   const changed = changing(name);
   return [
@@ -193,7 +198,7 @@ function mutations(name: string): readonly Mutate[] {
       const data = column(random, "uint8", parts);
       data[Math.floor(random() * data.length)] = Math.floor(random() * 256);
     }),
-    // What is allowed to lead anywhere leads in circles.
+    // Columns that may point to any node point in circles.
     changed((parts, random) => {
       const of = picked(random, ["first_parent", "child_node", "overlay_other_place"]);
       const size = read(parts, "tree_order").length;
@@ -215,7 +220,7 @@ function mutations(name: string): readonly Mutate[] {
   ];
 }
 
-/** Asks for all that the views ask for. */
+/** Asks the graph for everything that the views ask for. */
 function lookAt(graph: Graph): void {
   const ids = Array.from({ length: graph.size }, (_, id) => id);
   for (const id of ids) {
@@ -268,7 +273,7 @@ function lookAt(graph: Graph): void {
   }
 }
 
-it("ends every mutant in a graph that can be looked at, or in one clear error", async () => {
+it("turns every mutant into a readable graph or one clear error", async () => {
   const random = randomFrom(1);
   const kinds = FIXTURES.flatMap(mutations);
   const seen = { graphs: 0, errors: 0, slowest: 0 };

@@ -4,7 +4,7 @@ import { expected, FIXTURES, loadGraph } from "./graphs.test-data";
 import { sizeOf } from "./layout/totals";
 import type { Overlay } from "./overlay";
 
-const said = (overlay: Overlay, size: number) => ({
+const overlayFacts = (overlay: Overlay, size: number) => ({
   comparison: overlay.comparison,
   headline: overlay.headline,
   baseSize: overlay.baseSize,
@@ -18,8 +18,8 @@ const said = (overlay: Overlay, size: number) => ({
   problems: Array.from({ length: overlay.problemCount }, (_, index) => overlay.problem(index)),
 });
 
-describe.each(FIXTURES)("the fixture %s that Python wrote", (name) => {
-  it("holds the graph that Python says", async () => {
+describe.each(FIXTURES)("the fixture %s, written by Python,", (name) => {
+  it("holds the same graph as in Python", async () => {
     const graph = await loadGraph(name);
     const nodes = Array.from({ length: graph.size }, (_, id) => ({
       name: graph.name(id),
@@ -40,13 +40,17 @@ describe.each(FIXTURES)("the fixture %s that Python wrote", (name) => {
       slot: graph.slot(id),
     }));
     const { title, origin, notes, overlay } = graph;
-    expect({ title, origin, notes, nodes, overlay: overlay && said(overlay, graph.size) }).toEqual(
-      expected(name),
-    );
+    expect({
+      title,
+      origin,
+      notes,
+      nodes,
+      overlay: overlay && overlayFacts(overlay, graph.size),
+    }).toEqual(expected(name));
   });
 });
 
-it("cuts a first path that runs in a circle short", () => {
+it("cuts off a first path that runs in a circle", () => {
   const zero = new Int32Array([0, 0]);
   const none = new Int32Array([]);
   const columns = {

@@ -19,13 +19,13 @@ export interface Attribute {
   readonly dtype: string | null;
   readonly shape: readonly number[] | null;
   readonly nbytes: number | null;
-  /** How many slices the tensor was saved in; 0 for one in a piece. */
+  /** The number of slices that hold the tensor; 0 for a tensor saved in one piece. */
   readonly slices: number;
   /** Why the value cannot be read. */
   readonly error: string | null;
 }
 
-/** An attribute of a live object that holds values which will not be saved. */
+/** An attribute of a live object that holds values which a save leaves out. */
 export interface NotSaved {
   readonly name: string;
   readonly type: string;
@@ -35,7 +35,7 @@ export interface NotSaved {
 export interface Slot {
   readonly name: string;
   readonly variable: number;
-  /** Null in a name-based checkpoint, which has no node for it. */
+  /** Null in a name-based checkpoint, which has no node for the optimizer. */
   readonly optimizer: number | null;
   readonly rule: string;
 }
@@ -44,37 +44,37 @@ export interface Slot {
 export interface Graph {
   readonly title: string;
   readonly origin: Origin;
-  /** Sentences about the source: how its path was understood, what else is kept there. */
+  /** Sentences about the source: how its path was understood, what else its directory holds. */
   readonly notes: readonly string[];
   readonly size: number;
-  /** What a comparison says of the graph; null of a graph alone. */
+  /** The result of a comparison; null for a single graph. */
   readonly overlay: Overlay | null;
   role(id: number): Role;
   typeName(id: number): string | null;
   error(id: number): string | null;
   registeredSaver(id: number): string | null;
-  /** Of a variable, where the source says so. */
+  /** For a variable: whether it is trainable. Null if the source does not record it. */
   trainable(id: number): boolean | null;
   collections(id: number): string | null;
   notSaved(id: number): readonly NotSaved[];
-  /** The local name by which the tree reaches the node; "" for the root. */
+  /** The local name on the tree's edge to the node; "" for the root. */
   label(id: number): string;
   treeParent(id: number): number | null;
   treeChildren(id: number): Int32Array;
   children(id: number): readonly Edge[];
   /** Every edge that leads to the node, as parent and local name. */
   edgesTo(id: number): readonly Edge[];
-  /** The last step of the path by which TensorFlow names the node; null of the root. */
+  /** The last step of TensorFlow's path to the node; null for the root. */
   firstEdge(id: number): Edge | null;
   attributes(id: number): readonly Attribute[];
-  /** The bytes of the node's own values; null where it has none of known size. */
+  /** The bytes of the node's own values; null if it has no value of known size. */
   bytes(id: number): number | null;
   slot(id: number): Slot | null;
   /** The node's name as TensorFlow prints it. */
   name(id: number): string;
 }
 
-/** What a column has of a node, an edge or an attribute. */
+/** Reads a column's value for a node, an edge or an attribute. */
 type NumberAt = (column: ColumnName, index: number) => number;
 type TextAt = (column: ColumnName, index: number) => string | null;
 
@@ -156,11 +156,11 @@ export function makeGraph(payload: Payload): Graph {
   };
 }
 
-/** A node by its first path, as TensorFlow's warnings have it: (root).layer.kernel. */
+/** A node's first path, in the form of TensorFlow's warnings: (root).layer.kernel. */
 function dottedName(id: number, size: number, at: NumberAt, text: TextAt): string {
   const names: string[] = [];
   let node = id;
-  // A first path longer than there are nodes would be a circle: hostile, and cut short.
+  // A first path with more steps than there are nodes is a circle: hostile, so we cut it off.
   while (node !== ROOT && names.length <= size) {
     const parent = at("first_parent", node);
     if (parent === ABSENT) {
@@ -192,7 +192,7 @@ function parseShape(text: string | null): readonly number[] | null {
   return text === "" ? [] : text.split(",").map(Number);
 }
 
-/** The children of every node in one array; the tree's order is that of the children, too. */
+/** The children of every node in one array, in the order of the tree. */
 function treeChildren({ columns, nodeCount }: Payload): { ids: Int32Array; starts: Int32Array } {
   const counts = new Int32Array(nodeCount);
   for (const parent of columns.tree_parent) {

@@ -23,7 +23,9 @@ export async function loadGraph(name: string): Promise<Graph> {
   return makeGraph(await decode(payload(name)));
 }
 
-/** A graph that is a tree: the parent of every node but the root, which come before it. */
+/**
+ * A graph that is a tree. The list has the parent of each node after the root; parents come first.
+ */
 export function treeGraph(parents: readonly number[]): Graph {
   const children: number[][] = [[], ...parents.map(() => [])];
   parents.forEach((parent, index) => {
@@ -56,7 +58,7 @@ export function treeGraph(parents: readonly number[]): Graph {
   };
 }
 
-/** A tree in which every node has this many children, down to this depth. */
+/** A tree of this depth in which every inner node has this many children. */
 export function fullTree(fanOut: number, depth: number): Graph {
   const parents: number[] = [];
   let layer = [0];
@@ -73,7 +75,7 @@ export function fullTree(fanOut: number, depth: number): Graph {
   return treeGraph(parents);
 }
 
-/** What a test wants a comparison to say; the rest is matched, and goes well. */
+/** The result of a comparison that a test needs. All else is matched and without problems. */
 interface Compared extends Partial<Pick<Overlay, "comparison" | "baseSize" | "verdicts">> {
   readonly states?: Readonly<Record<number, NodeState>>;
   readonly details?: Readonly<Record<number, string>>;
@@ -82,13 +84,13 @@ interface Compared extends Partial<Pick<Overlay, "comparison" | "baseSize" | "ve
   readonly problems?: readonly Partial<Problem>[];
 }
 
-/** The graph with a comparison laid over it. */
-export function compared(graph: Graph, said: Compared): Graph {
+/** The graph with a comparison added. */
+export function compared(graph: Graph, comparison: Compared): Graph {
   const strings: string[] = [];
   const place = (text: string | null | undefined): number =>
     text == null ? -1 : strings.push(text) - 1;
   const ids = Array.from({ length: graph.size }, (_, id) => id);
-  const problems = said.problems ?? [];
+  const problems = comparison.problems ?? [];
   const texts = (key: "kind" | "saved" | "live" | "why" | "remedy") =>
     Int32Array.from(problems, (problem) => place(problem[key]));
   const overlay = makeOverlay({
@@ -99,19 +101,19 @@ export function compared(graph: Graph, said: Compared): Graph {
       tree_parent: Int32Array.from(ids, (id) => graph.treeParent(id) ?? -1),
     },
     overlay: {
-      comparison: said.comparison ?? "check",
+      comparison: comparison.comparison ?? "check",
       headline: "a comparison",
-      baseSize: said.baseSize ?? graph.size,
-      verdicts: said.verdicts ?? [],
+      baseSize: comparison.baseSize ?? graph.size,
+      verdicts: comparison.verdicts ?? [],
       states: NODE_STATES,
       severities: SEVERITIES,
       columns: {
         overlay_state: Uint8Array.from(ids, (id) =>
-          NODE_STATES.indexOf(said.states?.[id] ?? "matched"),
+          NODE_STATES.indexOf(comparison.states?.[id] ?? "matched"),
         ),
-        overlay_detail: Int32Array.from(ids, (id) => place(said.details?.[id])),
-        overlay_partner: Int32Array.from(ids, (id) => place(said.partners?.[id])),
-        overlay_other_place: Int32Array.from(ids, (id) => said.otherPlaces?.[id] ?? -1),
+        overlay_detail: Int32Array.from(ids, (id) => place(comparison.details?.[id])),
+        overlay_partner: Int32Array.from(ids, (id) => place(comparison.partners?.[id])),
+        overlay_other_place: Int32Array.from(ids, (id) => comparison.otherPlaces?.[id] ?? -1),
         problem_severity: Uint8Array.from(problems, ({ severity }) =>
           SEVERITIES.indexOf(severity ?? "fail"),
         ),

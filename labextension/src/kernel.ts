@@ -1,19 +1,19 @@
-/** What can be asked of a kernel while there is one. It answers or throws one sentence. */
+/** Questions to a running kernel. It answers, or throws an error of one sentence. */
 
 import table from "../../ckpt_viz/render/exports.json";
 
 export interface Value {
-  /** The side of a comparison that has it: program, checkpoint, a, b; "" without one. */
+  /** The side of a comparison that has the value: program, checkpoint, a or b; "" without one. */
   readonly of: string;
   /** The attribute's name. */
   readonly name: string;
   readonly dtype: string;
   readonly shape: readonly number[];
-  /** The first elements, in words. */
+  /** The first elements, as text. */
   readonly elements: readonly string[];
 }
 
-/** A value that cannot be told, and why. */
+/** A value that the kernel cannot give, and the reason. */
 export interface NoValue extends Pick<Value, "of" | "name"> {
   readonly error: string;
 }
@@ -40,10 +40,10 @@ export interface Kernel {
   file(format: string): Promise<WrittenFile>;
 }
 
-/** Puts a question, as ckpt_viz/jupyter/answers.py knows them; gives data and buffers. */
+/** Sends a question of ckpt_viz/jupyter/answers.py; returns the answer's data and buffers. */
 export type Ask = (question: object) => Promise<readonly [Answer, readonly DataView[]]>;
 
-/** What the kernel answers; of each question a part. */
+/** All possible parts of an answer; the answer to one question has some of them. */
 export interface Answer {
   readonly error?: string;
   readonly values?: readonly (Value | NoValue)[];

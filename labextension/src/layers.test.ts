@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 
-/** From the ground up; a folder stands for the modules in it. */
+/** The layers, lowest first. A folder means all modules in it. */
 const LAYERS: readonly (readonly string[])[] = [
   ["contract", "columns", "defaults", "kernel", "messages", "strings", "text"],
   ["overlay", "shared"],
@@ -31,7 +31,7 @@ const modules = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
     const rooms = imported
       .filter((name) => name.startsWith("."))
       .map((name) => new URL(name, url).href)
-      .filter((href) => href.startsWith(SOURCES.href)) // the tables of both languages are data
+      .filter((href) => href.startsWith(SOURCES.href)) // shared tables are data
       .map((href) => roomOf(href.slice(SOURCES.href.length)));
     return { file, room: roomOf(file), imported, rooms };
   });
@@ -72,14 +72,14 @@ it("has no modules that import each other in a circle", () => {
   expect([...waiting.keys()]).toEqual([]);
 });
 
-it("lets only lab/ know JupyterLab", () => {
+it("lets only lab/ import JupyterLab", () => {
   const knowing = modules.filter(({ imported }) =>
     imported.some((name) => /^@(jupyterlab|lumino)/.test(name)),
   );
   expect(new Set(knowing.map(({ room }) => room))).toEqual(new Set(["lab"]));
 });
 
-it("has tabs in lab/ that know neither files nor kernels", () => {
+it("keeps files and kernels out of the tabs in lab/", () => {
   const inner = (url: string) => url.match(/\/lab\/(outputs|tabs|files|live)\//)?.[1];
   const sideways = modules.flatMap(({ file, imported }) => {
     const own = inner(`/${file}`);

@@ -1,7 +1,7 @@
 /**
- * What each explorer stores as its module: it runs the one that all share.
+ * The module that each explorer stores: it runs the module that all explorers share.
  *
- * The whole module in every widget would be in a saved notebook as often as there are explorers.
+ * If every widget stored the whole module, a saved notebook would hold a copy for each explorer.
  */
 
 import type { RenderProps } from "@anywidget/types";
@@ -11,7 +11,7 @@ import { notInNotebook } from "./strings";
 type Module = { readonly default: { render(props: RenderProps<Sharing>): () => void } };
 
 const STYLE_ID = "ckpt-viz-style";
-// Every explorer has a loader of its own; here they find the modules that another has imported.
+// Each explorer has its own loader. All of them find the modules that one has imported here.
 const MODULES = Symbol.for("ckpt-viz modules");
 const page = globalThis as typeof globalThis & { [MODULES]?: Map<string, Promise<Module>> };
 
@@ -44,7 +44,7 @@ function imported(id: string, { esm = "", css = "" }: Parts): Promise<Module> {
   return module;
 }
 
-/** Put the style into the page; that of the last explorer counts, as with anywidget. */
+/** Puts the style sheet into the page. As with anywidget, the last explorer's style sheet wins. */
 function addStyle(css: string): void {
   let style = document.getElementById(STYLE_ID);
   if (style === null) {

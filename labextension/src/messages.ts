@@ -1,8 +1,10 @@
-/** What a widget's view asks of the kernel: by messages, which every host of anywidget carries. */
+/**
+ * Questions from a widget's view to the kernel. Custom messages work in every host of anywidget.
+ */
 
 import type { AnyModel } from "@anywidget/types";
 
-// ckpt_viz/jupyter/shared_models.py has the same.
+// ckpt_viz/jupyter/shared_models.py has the same name.
 const QUESTION = "ckpt-viz:question";
 const ANSWER = "ckpt-viz:answer";
 
@@ -12,14 +14,14 @@ interface Message<T> {
   readonly answer: T;
 }
 
-/** Gives the answer and its buffers, unless the signal ends the patience before. */
+/** Returns the answer and its buffers, unless the signal ends the wait first. */
 export function askKernel<T>(
   model: Pick<AnyModel, "on" | "off" | "send">,
   question: object,
   signal: AbortSignal,
 ): Promise<readonly [T, readonly DataView[]]> {
   return new Promise((resolve, reject) => {
-    // Views of one model hear the answers to all of them, in other pages too.
+    // All views of a model get all answers to it, even in other pages.
     const id = `${Math.random()}`;
     const listen = (message: Message<T> | null, buffers: readonly DataView[]) => {
       if (message?.kind === ANSWER && message.id === id) {

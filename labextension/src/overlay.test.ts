@@ -17,8 +17,8 @@ const remaining = (
 //    └─ 2 ─── 5
 const TREE = treeGraph([0, 0, 1, 1, 2]);
 
-describe("counts of what stands below", () => {
-  it("have every state that calls for a look, of the whole subtree", () => {
+describe("the counts below a node", () => {
+  it("include every state that needs attention in the whole subtree", () => {
     const { overlay } = compared(TREE, {
       states: { 0: "failed", 1: "shape", 3: "shape", 4: "plain", 5: "saved only" },
     });
@@ -43,7 +43,7 @@ describe("counts of what stands below", () => {
     expect(overlay!.below(50_000)).toEqual([]);
   });
 
-  it("are those of all states in the fixtures", async () => {
+  it("cover all states in the fixtures", async () => {
     for (const name of ["check", "diff"]) {
       const { overlay, size } = await loadGraph(name);
       const below = overlay!.below(0).reduce((sum, { count }) => sum + count, 0);
@@ -66,21 +66,21 @@ describe("problems", () => {
     ],
   });
 
-  it("are found from each node that they name, once", () => {
+  it("belong to each node that they name, once", () => {
     expect([0, 2, 3, 4].map((id) => overlay!.problemsOf(id))).toEqual([[], [0], [1, 3], [1]]);
   });
-  it("mark what they name and what holds it, notes apart", () => {
+  it("mark the nodes that they name and their ancestors, except for notes", () => {
     expect([0, 1, 2, 3, 4, 5].filter((id) => overlay!.isMarked(id))).toEqual([0, 1, 3, 4]);
     expect([...overlay!.pressing()]).toEqual([4, 3, 4, 3]);
   });
-  it("of a diff all call for a look", () => {
+  it("all need attention in a diff", () => {
     const diff = compared(TREE, {
       comparison: "diff",
       problems: [{ severity: "info", nodes: [2] }],
     });
     expect([...diff.overlay!.pressing()]).toEqual([2]);
   });
-  it("are counted by severity, the worst first", () => {
+  it("are counted by severity, worst first", () => {
     expect(overlay!.severities).toEqual([
       { severity: "error", count: 1 },
       { severity: "deferred", count: 1 },
@@ -88,39 +88,39 @@ describe("problems", () => {
       { severity: "info", count: 1 },
     ]);
   });
-  it("are stepped through in a circle", () => {
+  it("wrap around when a user steps through them", () => {
     expect([null, 0, 1, 2].map((current) => nextProblem(3, current, 1))).toEqual([0, 1, 2, 0]);
     expect([null, 0, 1, 2].map((current) => nextProblem(3, current, -1))).toEqual([2, 2, 0, 1]);
     expect(nextProblem(0, null, 1)).toBe(null);
   });
 });
 
-describe("what remains under a filter", () => {
+describe("the nodes that a filter leaves", () => {
   const graph = compared(TREE, {
     states: { 0: "plain", 1: "plain", 3: "shape", 2: "plain" },
     problems: [{ nodes: [5] }],
   });
   const overlay = graph.overlay!;
 
-  it("is all that has another state, and what holds it", () => {
+  it("are all nodes in other states, and their ancestors", () => {
     expect(remaining(overlay, ["shape"])).toEqual([0, 1, 2, 4, 5]);
   });
-  it("is, without the matched, also a matched node that a problem names", () => {
+  it("include a matched node that a problem names when matched nodes are hidden", () => {
     expect(remaining(overlay, ["plain", "matched"])).toEqual([0, 1, 2, 3, 5]);
     expect(remaining(overlay, ["plain", "matched", "shape"])).toEqual([0, 2, 5]);
   });
-  it("is nothing that is left out, nor for its sake", () => {
+  it("include no left-out node, and no ancestor because of one", () => {
     expect(remaining(overlay, ["plain", "matched"], (id) => id === 1)).toEqual([0, 2, 3, 5]);
     expect(remaining(overlay, ["plain", "matched"], (id) => id === 3)).toEqual([0, 2, 5]);
   });
-  it("is found in a tree of any depth", () => {
+  it("are found in a tree of any depth", () => {
     const chain = treeGraph(Array.from({ length: 50_000 }, (_, i) => i));
     const { overlay: deep } = compared(chain, { states: { 30000: "moved" } });
     expect(remaining(deep!, ["matched"])).toHaveLength(30_001);
   });
 });
 
-it("passes if every verdict does", () => {
+it("a comparison passes if every verdict passes", () => {
   const passes = (...verdicts: boolean[]) =>
     compared(fullTree(1, 1), {
       verdicts: verdicts.map((verdict, i) => ({ name: `assert ${i}`, passes: verdict })),

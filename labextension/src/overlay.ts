@@ -1,6 +1,6 @@
 /**
- * What a comparison says of a graph: a mark on every node, the problems, the verdict; and what
- * follows from it over the tree: counts of what stands below, what is left under a filter.
+ * The result of a comparison: a mark on every node, the problems and the verdict. Also what follows
+ * for the tree: counts below a node, and the nodes that a filter leaves.
  */
 
 import { starts } from "./columns";
@@ -19,9 +19,12 @@ import {
 export interface Problem {
   readonly severity: Severity;
   readonly kind: string;
-  /** All nodes it is about, the first of them where it is shown; none: the whole comparison. */
+  /**
+   * All nodes that the problem is about; the view shows it at the first. Empty: the whole
+   * comparison.
+   */
   readonly nodes: readonly number[];
-  /** Its names in the checkpoint and in the program; of a diff: in a and in b. */
+  /** The names in the checkpoint and in the program; in a diff: in a and in b. */
   readonly saved: string | null;
   readonly live: string | null;
   readonly why: string;
@@ -50,28 +53,28 @@ export interface Overlay {
   /** The states that occur, and how often. */
   readonly counts: readonly StateCount[];
   state(id: number): NodeState;
-  /** The difference in few words. */
+  /** The difference in a few words. */
   detail(id: number): string | null;
-  /** The name of the node of the other side, where it is another than the node's own. */
+  /** The node's name on the other side, if the two sides have different names. */
   partner(id: number): string | null;
-  /** Where the same thing stands a second time: the place that it has left, or has now. */
+  /** The other place of the same thing: where it was before a move, or where it is now. */
   otherPlace(id: number): number | null;
-  /** Whether the node is of the checkpoint (of a diff: of a) alone. */
+  /** Whether the node exists only in the checkpoint (in a diff: only in a). */
   isOther(id: number): boolean;
   problem(index: number): Problem;
-  /** The problems that name the node, in their order. */
+  /** The problems that name the node, in the order of the problems. */
   problemsOf(id: number): readonly number[];
-  /** The nodes of the problems that call for a look, in the problems' order. */
+  /** The nodes of the problems that need attention, in the order of the problems. */
   pressing(): Iterable<number>;
-  /** How many nodes below have which of the states that call for a look. */
+  /** How many nodes below are in each state that needs attention. */
   below(id: number): readonly StateCount[];
-  /** Whether the node or one below it calls for a look. */
+  /** Whether the node or one below it needs attention. */
   isMarked(id: number): boolean;
-  /** Which nodes remain: those of no hidden state, and what stands above them. */
+  /** The nodes that remain: those in states that are not hidden, and their ancestors. */
   remaining(hidden: ReadonlySet<NodeState>, isLeftOut: (id: number) => boolean): Uint8Array;
 }
 
-/** States in which nothing calls for a look. */
+/** States that need no attention. */
 export const QUIET: ReadonlySet<NodeState> = new Set<NodeState>(["plain", "matched"]);
 
 export function isQuiet(state: NodeState): boolean {
@@ -131,7 +134,7 @@ export function makeOverlay(payload: Compared): Overlay | null {
     isMarked: (id) => isMarked[id] === 1,
     remaining(hidden, isLeftOut) {
       const isHidden = NODE_STATES.map((of) => hidden.has(of));
-      // A matched node that a problem names is not among those that one hides to see problems.
+      // Hiding matched nodes brings out problems, so a matched node with a problem stays.
       const staysAnyway = (id: number) => isNamed[id] === 1 && isQuiet(state(id));
       return markedSubtrees(
         order,
@@ -143,7 +146,7 @@ export function makeOverlay(payload: Compared): Overlay | null {
   };
 }
 
-/** The problems of a comparison, by their place and by the nodes that they name. */
+/** The problems of a comparison, by their index and by the nodes that they name. */
 function problemsOf(
   { columns, comparison, severities }: NonNullable<Payload["overlay"]>,
   strings: Payload["strings"],
@@ -161,7 +164,7 @@ function problemsOf(
 
   function* pressing(): Generator<number, void> {
     for (let index = 0; index < count; index++) {
-      // What differs is what one looks for in a diff, however harmless.
+      // In a diff the user looks for differences, so even a harmless one needs attention.
       if (comparison === "diff" || severity(index) !== "info") {
         yield* nodesOf(index);
       }
@@ -185,12 +188,12 @@ function problemsOf(
     naming: (id: number): readonly number[] =>
       Array.from(byNode.problems.subarray(byNode.starts[id], byNode.starts[id + 1])),
     pressing,
-    /** Whether a problem that calls for a look names the node. */
+    /** Whether a problem that needs attention names the node. */
     isNamed,
   };
 }
 
-/** The problem that a step from the current one leads to, in a circle; null without problems. */
+/** The index of the next or previous problem; wraps around. Null without problems. */
 export function nextProblem(count: number, current: number | null, by: 1 | -1): number | null {
   if (count === 0) {
     return null;
@@ -199,7 +202,7 @@ export function nextProblem(count: number, current: number | null, by: 1 | -1): 
   return (from + by + count) % count;
 }
 
-/** Which nodes are so themselves, or hold one that is; none of those left out, nor theirs. */
+/** Marks the nodes that satisfy `is`, and their ancestors; a left-out node marks nothing. */
 function markedSubtrees(
   order: ArrayLike<number>,
   parents: ArrayLike<number>,
@@ -222,7 +225,7 @@ function markedSubtrees(
   return marked;
 }
 
-/** For every node one count per state that is not quiet, of the nodes below it. */
+/** For every node, the number of nodes below it in each state that is not quiet. */
 function countsBelow(
   order: ArrayLike<number>,
   parents: ArrayLike<number>,
@@ -249,7 +252,7 @@ function countsBelow(
   return counts;
 }
 
-/** How often each of the values occurs in a column of codes for them, if at all. */
+/** Counts each value that occurs in a column of indices into `values`. */
 function tally<T>(
   values: readonly T[],
   codes: ArrayLike<number>,
@@ -266,7 +269,7 @@ function tally<T>(
   });
 }
 
-/** The problems sorted by the nodes that they name; one that names a node twice stands once. */
+/** The problems sorted by node; a problem that names a node twice is listed once there. */
 function problemsByNode(
   nodes: ArrayLike<number>,
   nodeStart: Int32Array,

@@ -1,4 +1,4 @@
-/** Prints the generated part of the style sheet, for the build. */
+/** Prints the generated part of the style sheet for the build. */
 
 import { generatedStyle } from "./style";
 

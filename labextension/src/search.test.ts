@@ -12,7 +12,7 @@ interface Case {
   readonly mistake?: { readonly place: number; readonly expected: string };
 }
 
-/** Also read by tests/test_search.py. */
+/** tests/test_search.py reads the same table. */
 const TABLE = JSON.parse(
   readFileSync(new URL("../../tests/data/search.json", import.meta.url), "utf8"),
 ) as readonly Case[];
@@ -31,13 +31,13 @@ describe("a query finds what the table says", () => {
   );
 });
 
-it("finds in a chain of 100,000 nodes", () => {
+it("searches a chain of 100,000 nodes", () => {
   const chain = fullTree(1, 100_000);
   expect(find(chain, "under:edge*99998 /edge \\d+$/ -x")).toEqual([99_999, 100_000]);
   expect(find(chain, '"edge 50000/edge" "edge 4/"')).toEqual([50_001]);
 });
 
-/** What docs/search.md says of a glob, the slow way. */
+/** The rules of docs/search.md for a glob, written the simple, slow way. */
 function fits(glob: string, text: string): boolean {
   if (glob === "") {
     return text === "";
@@ -78,10 +78,10 @@ describe("a glob", () => {
   );
 });
 
-it("seeks a regular expression in the last 1,000 characters of a path", () => {
+it("applies a regular expression to the last 1,000 characters of a path", () => {
   const deep = fullTree(1, 200);
   expect(find(deep, "/^edge 1/")).toEqual([1]);
   expect(find(deep, "/^edge 1\\/(.*\\/)?edge 90$/")).toEqual([90]);
   expect(find(deep, "/^edge 1\\/(.*\\/)?edge 199$/")).toEqual([]); // its path is cut
-  expect(find(deep, "/^.{1000}$/")).toEqual([]); // nor does it begin where it is cut
+  expect(find(deep, "/^.{1000}$/")).toEqual([]); // `^` does not match at the cut
 });

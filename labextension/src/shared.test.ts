@@ -6,7 +6,7 @@ const PARTS = { digest: "d1", payload: "AAH/" };
 
 type Listener = (message: unknown, buffers: readonly DataView[]) => void;
 
-/** A widget in a host whose models find each other, or not, and whose kernel answers, or not. */
+/** A widget whose host lets models find each other or not, and whose kernel answers or not. */
 function widget(finds: boolean, answer?: unknown): AnyModel<Sharing> {
   const listeners = new Set<Listener>();
   return {
@@ -32,25 +32,25 @@ function widget(finds: boolean, answer?: unknown): AnyModel<Sharing> {
 
 afterEach(() => void vi.restoreAllMocks());
 
-test("a widget with a payload of its own names no model", async () => {
+test("a widget with its own payload names no shared model", async () => {
   const own = { get: () => undefined } as unknown as AnyModel<Sharing>;
   expect(await sharedParts(own, "_shared_payload")).toBe(null);
 });
 
-test("what is shared is in the model that the widget names", async () => {
+test("the model that the widget names has the shared parts", async () => {
   expect(await sharedParts(widget(true), "_shared_payload")).toBe(PARTS);
 });
 
-test("where models do not find each other the kernel is asked", async () => {
+test("the widget asks the kernel if the host does not let it find the model", async () => {
   expect(await sharedParts(widget(false, PARTS), "_shared_payload")).toBe(PARTS);
 });
 
-test("a kernel that does not have it says so", async () => {
+test("a kernel without the shared parts gives an error", async () => {
   const asked = sharedParts(widget(false, null), "_shared_code");
   await expect(asked).rejects.toThrow("The kernel has no _shared_code.");
 });
 
-test("where there is no kernel either it is an error after a while", async () => {
+test("without a kernel there is an error after a while", async () => {
   const patience = new AbortController();
   const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(patience.signal);
   const failure = expect(sharedParts(widget(false), "_shared_code")).rejects.toThrow("too late");
@@ -60,6 +60,6 @@ test("where there is no kernel either it is an error after a while", async () =>
   expect(timeout).toHaveBeenCalledWith(10_000);
 });
 
-test("bytes come out of base64", () => {
+test("base64 becomes bytes", () => {
   expect(bytesOf(PARTS.payload)).toEqual(Uint8Array.of(0, 1, 255));
 });

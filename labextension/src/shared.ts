@@ -1,10 +1,10 @@
-/** What the explorers of a kernel share: their code, and each payload, once in a saved notebook. */
+/** What the explorers of a kernel share: the code and each payload, once per saved notebook. */
 
 import type { AnyModel } from "@anywidget/types";
 import { askKernel } from "./messages";
 import * as WORDS from "./strings";
 
-/** The traits that name a shared model; null or missing where a widget holds its own. */
+/** The traits that name a shared model; null or missing if a widget holds its own parts. */
 export interface Sharing {
   readonly _shared_code?: string | null;
   readonly _shared_payload?: string | null;
@@ -12,13 +12,13 @@ export interface Sharing {
 
 export type Parts = Readonly<Partial<Record<string, string>>>;
 
-/** Bubbles from a widget that shows a payload: those who keep outputs may have to store it. */
+/** Bubbles from a widget that shows a payload; code that stores outputs may have to store it. */
 export const SHOWN = "ckpt-viz-shown";
 
 const PREFIX = "IPY_MODEL_";
 const PATIENCE = 10_000; // milliseconds
 
-/** What the shared model holds; null where the widget has its own. */
+/** The parts that the shared model holds; null if the widget has its own. */
 export async function sharedParts(
   model: AnyModel<Sharing>,
   name: keyof Sharing,
@@ -32,7 +32,7 @@ export async function sharedParts(
     const shared = await model.widget_manager.get_model<{ readonly parts: Parts }>(id);
     return shared.get("parts");
   } catch {
-    // Not every host of anywidget lets models find each other; a kernel, if there is one, answers.
+    // Some hosts of anywidget do not let models find each other; then a running kernel answers.
     const patience = AbortSignal.timeout(PATIENCE);
     const [parts] = await askKernel<Parts | null>(model, { ask: "parts", name }, patience);
     if (parts === null) {

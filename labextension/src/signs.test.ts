@@ -37,13 +37,13 @@ it("has a sign and a word for every state", () => {
   ]);
 });
 
-it("sums up what is below by sign", () => {
+it("sums up the nodes below by sign", () => {
   const { overlay } = compared(TREE, { states: { 1: "shape", 3: "dtype", 4: "saved only" } });
   expect(belowWords(overlay!, 0)).toBe("−1 ≠2");
   expect(belowWords(overlay!, 3)).toBe("");
 });
 
-it("says beside a box what it is, and what is folded away in it", () => {
+it("describes the node beside its box, and the nodes folded into it", () => {
   const { overlay } = compared(TREE, { states: { 1: "shape", 3: "dtype" } });
   expect(besideWords(overlay, 1, false)).toBe("shape differs  ≠1");
   expect(besideWords(overlay, 1, true)).toBe("");
@@ -57,13 +57,13 @@ describe("the other name of a node", () => {
     ["check", 3, "in the program (root).out"],
     ["diff", 1, "in a (root).out"],
     ["diff", 3, "in b (root).out"],
-  ] as const)("in a %s of node %i", (comparison, id, words) => {
+  ] as const)("in a %s, for node %i", (comparison, id, words) => {
     const graph = compared(TREE, { comparison, baseSize: 3, partners: { [id]: "(root).out" } });
     expect(partnerWords(graph.overlay!, id)).toBe(words);
   });
 });
 
-it("names both sides of a problem, but not what stands there already", async () => {
+it("names both sides of a problem, but repeats no name that is already there", async () => {
   const { overlay } = await loadGraph("check");
   const names = (index: number, known: string | null) =>
     namesWords(overlay!, overlay!.problem(index), known);
@@ -73,7 +73,7 @@ it("names both sides of a problem, but not what stands there already", async () 
   expect(names(6, null)).toEqual([]);
 });
 
-it("says a mark and a problem in a sentence", async () => {
+it("describes a mark and a problem in one sentence each", async () => {
   const { overlay } = await loadGraph("check");
   expect(comparedWords(overlay!, 10)).toEqual(["shape differs", "float32 10 by 2 but 10 by 3"]);
   expect(problemSentence(overlay!, 0)).toBe(
@@ -100,7 +100,7 @@ it("titles a problem with its name, unless its sentence has it", async () => {
   );
 });
 
-it("calls what differs in a diff no failure", async () => {
+it("does not call a difference in a diff a failure", async () => {
   const { overlay } = await loadGraph("diff");
   expect(positionWords(overlay!, null)).toBe("7 differences");
   expect(problemSentence(overlay!, 0)).toBe(
@@ -110,15 +110,15 @@ it("calls what differs in a diff no failure", async () => {
   expect(verdictSign(overlay!, false).word).toBe("no");
 });
 
-it("shows what is hostile in every word, and obeys none", async () => {
+it("escapes hostile characters in every text", async () => {
   const { overlay, size } = await loadGraph("hostile_check");
   const words = Array.from({ length: size }, (_, id) => comparedWords(overlay!, id)).flat();
   const sentences = Array.from({ length: overlay!.problemCount }, (_, index) => [
     problemSentence(overlay!, index),
     ...namesWords(overlay!, overlay!.problem(index), null),
   ]).flat();
-  for (const said of [...words, ...sentences]) {
-    expect(said).not.toMatch(/[\n\0\u202e]/);
-    expect(said.length).toBeLessThan(3000);
+  for (const text of [...words, ...sentences]) {
+    expect(text).not.toMatch(/[\n\0\u202e]/);
+    expect(text.length).toBeLessThan(3000);
   }
 });

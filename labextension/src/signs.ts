@@ -1,4 +1,4 @@
-/** A comparison in signs and words: signs.json has them for TypeScript and Python. */
+/** A comparison as signs and words. TypeScript and Python share the table signs.json. */
 
 import TABLE from "../../ckpt_viz/render/signs.json";
 import type { Comparison, NodeState, Severity } from "./contract";
@@ -6,7 +6,7 @@ import { isQuiet, type Overlay, type Problem } from "./overlay";
 import * as WORDS from "./strings";
 import { clipStart, countWords, formatCount, sentenceText } from "./text";
 
-/** A sign, and the word that it stands for; hollow for what is not decided yet. */
+/** A sign and the word for it; hollow for a result that is not decided yet. */
 export interface Sign {
   readonly glyph: string;
   readonly word: string;
@@ -19,7 +19,7 @@ const SEVERITY_SIGNS = TABLE.severities as Readonly<
   Record<Severity, Sign & { readonly many: string }>
 >;
 
-/** Two graphs that differ are no failure. */
+/** Two graphs that differ are not a failure. */
 const VERDICT_SIGNS = TABLE.verdicts as Readonly<
   Record<Comparison, { readonly yes: Sign; readonly no: Sign }>
 >;
@@ -31,7 +31,7 @@ export function stateSign(state: NodeState): Sign {
   return STATE_SIGNS[state];
 }
 
-/** How bad a problem is; in a diff, where nothing is, what differs. */
+/** How bad a problem is. In a diff no problem is bad, so the sign shows the kind of difference. */
 export function problemSign(overlay: Overlay, { nodes, severity }: Problem): Sign {
   const [first] = nodes;
   return overlay.comparison === "diff" && first !== undefined
@@ -43,7 +43,7 @@ export function verdictSign({ comparison }: Overlay, passes: boolean): Sign {
   return VERDICT_SIGNS[comparison][passes ? "yes" : "no"];
 }
 
-/** What the nodes below one come to: ≠1 −2. States with the same sign are one count. */
+/** The counts of the states below a node: ≠1 −2. States with the same sign share one count. */
 export function belowWords(overlay: Overlay, id: number): string {
   const counts = new Map<string, number>();
   for (const { state, count } of overlay.below(id)) {
@@ -61,7 +61,7 @@ export function belowSentence(overlay: Overlay, id: number): string {
     .join(", ");
 }
 
-/** What stands beside a node's box: its state, and what is below while that is closed. */
+/** The text beside a node's box: its state and, while the node is closed, the counts below it. */
 export function besideWords(overlay: Overlay | null, id: number, isExpanded: boolean): string {
   if (overlay === null || isExpanded) {
     return "";
@@ -88,7 +88,7 @@ export function partnerWords(overlay: Overlay, id: number): string {
   return partner === null ? "" : `${overlay.isOther(id) ? live : saved} ${sentenceText(partner)}`;
 }
 
-/** The names of what a problem is about, those other than the name that stands there already. */
+/** The names in a problem, except the name that the view shows there already. */
 export function namesWords(
   overlay: Overlay,
   { saved, live }: Problem,
@@ -108,14 +108,14 @@ export function problemsWord(overlay: Overlay, count: number): string {
     : countWords(count, ...WORDS.counts.problems);
 }
 
-/** Where one stands among the problems: 3 of 12. */
+/** The position among the problems: 3 of 12. */
 export function positionWords(overlay: Overlay, problem: number | null): string {
   return problem === null
     ? problemsWord(overlay, overlay.problemCount)
     : WORDS.place(formatCount(problem + 1), formatCount(overlay.problemCount));
 }
 
-/** What a problem is, in a few words: error, unused attribute. */
+/** The kind of a problem in a few words: error, unused attribute. */
 export function problemHead(overlay: Overlay, problem: Problem): string {
   const { word } = problemSign(overlay, problem);
   const kind = sentenceText(problem.kind).replaceAll("_", " ");
@@ -124,7 +124,7 @@ export function problemHead(overlay: Overlay, problem: Problem): string {
     : filled(word, kind).join(", ");
 }
 
-/** What a problem is, and of what: value differs, (root).step. */
+/** The kind of a problem and its object: value differs, (root).step. */
 export function problemTitle(overlay: Overlay, problem: Problem): string {
   const name = sentenceText(problem.live ?? problem.saved ?? "");
   const isSaid = sentenceText(problem.why).includes(name);
@@ -138,7 +138,7 @@ export function problemSentence(overlay: Overlay, index: number): string {
   return filled(title, sentenceText(problem.why), sentenceText(problem.remedy ?? "")).join(" ");
 }
 
-/** How many there are of each severity: 2 errors, 1 warning; in a diff none is worse. */
+/** The number of problems of each severity: 2 errors, 1 warning. "" in a diff. */
 export function severityWords({ comparison, severities }: Overlay): string {
   if (comparison === "diff") {
     return "";

@@ -1,4 +1,4 @@
-/** Whatever somebody does in whatever order, the state holds together. */
+/** The state stays consistent after any actions in any order. */
 
 import { describe, expect, it } from "vitest";
 import { NODE_STATES } from "./contract";
@@ -8,7 +8,7 @@ import { type Action, initialState, isNode, reduce, type State } from "./state";
 
 const WIDTHS = { box: () => 80, label: () => 40 };
 
-/** The same numbers for the same seed (mulberry32). */
+/** A random generator that repeats its numbers for the same seed (mulberry32). */
 function randomFrom(seed: number): () => number {
   let a = seed;
   return () => {
@@ -53,7 +53,7 @@ function anyAction(state: State, random: () => number): Action {
   ])();
 }
 
-/** What is selected can be seen, unless the host, or a graph without it, has hidden it. */
+/** The selected node is visible, unless the host has hidden it, or a new graph lacks it. */
 function checkHoldsTogether(state: State, mayBeHidden: boolean): void {
   const { camera, expanded, focus, graph, layout, rowOf, rows, selected, tree } = state;
   expect(rows[0]?.id).toBe(focus);
@@ -85,7 +85,7 @@ const MADE: Readonly<Record<string, () => Graph>> = {
 };
 
 describe.each([...FIXTURES, ...Object.keys(MADE)])("%s", (name) => {
-  it("holds together", async () => {
+  it("stays consistent", async () => {
     const graph = MADE[name]?.() ?? (await loadGraph(name));
     for (let seed = 1; seed <= 12; seed++) {
       const random = randomFrom(seed);

@@ -18,7 +18,7 @@ import type { Picture } from "./textbook/picture";
 
 const WIDTHS: Widths = { box: () => 80, label: () => 40 };
 
-/** A view of 600 by 400, the first two levels open. */
+/** A view of 600 by 400 with the first two levels open. */
 function start(graph = fullTree(4, 5)): State {
   const state = reduce(
     initialState(graph, () => WIDTHS),
@@ -29,7 +29,7 @@ function start(graph = fullTree(4, 5)): State {
 
 const play = (state: State, ...actions: Action[]): State => actions.reduce(reduce, state);
 
-/** Where a node's box stands on the screen. */
+/** The position of a node's box on the screen. */
 function onScreen(state: State, id: number): { x: number; y: number } {
   const box = state.layout.boxes[state.rowOf.get(id)!]!;
   const { x, y, scale } = state.camera;
@@ -37,7 +37,7 @@ function onScreen(state: State, id: number): { x: number; y: number } {
 }
 
 describe("opening and closing", () => {
-  it("leaves the node where it is", () => {
+  it("keeps the node in its place on the screen", () => {
     let state = play(start(), { type: "zoom", factor: 0.9 }, { type: "pan", dx: 13, dy: -7 });
     for (const id of [2, 1, 1, 5, 2]) {
       const before = onScreen(state, id);
@@ -47,19 +47,19 @@ describe("opening and closing", () => {
     }
   });
 
-  it("of what holds the selection moves the selection up to it", () => {
+  it("moves the selection up to a node that closes over it", () => {
     const state = play(start(), { type: "select", id: 21 }, { type: "toggle", id: 1 });
     expect(state.selected).toBe(1);
   });
 
-  it("does nothing to a leaf", () => {
+  it("leaves a leaf unchanged", () => {
     const state = start(fullTree(2, 1));
     expect(reduce(state, { type: "toggle", id: 1 })).toBe(state);
   });
 });
 
 describe("selecting", () => {
-  it("a hidden node opens the way to it and brings it into sight", () => {
+  it("a hidden node opens its ancestors and brings it into sight", () => {
     const graph = fullTree(4, 5);
     const state = reduce(start(graph), { type: "select", id: graph.size - 1 });
     const { x, y } = onScreen(state, graph.size - 1);
@@ -69,7 +69,7 @@ describe("selecting", () => {
     expect(y).toBeLessThan(400);
   });
 
-  it("nothing, or what is not there, selects nothing", () => {
+  it("null or an unknown id selects nothing", () => {
     expect(play(start(), { type: "select", id: 3 }, { type: "select", id: null }).selected).toBe(
       null,
     );
@@ -77,7 +77,7 @@ describe("selecting", () => {
   });
 });
 
-it("the other place of what was moved is found, also where it is folded away or filtered out", () => {
+it("going to the other place of a moved node works even if that is folded away or filtered out", () => {
   const graph = compared(fullTree(2, 2), {
     ...{ comparison: "diff", baseSize: 5, states: { 4: "moved", 6: "moved" } },
     otherPlaces: { 4: 6, 6: 4 },
@@ -109,11 +109,11 @@ describe("arrow keys", () => {
   it("start at the root", () => {
     expect(play(start(), ...step("next")).selected).toBe(0);
   });
-  it("go down and up in reading order", () => {
+  it("move down and up in reading order", () => {
     const state = play(start(), ...step("next", "next", "next", "previous"));
     expect(state.selected).toBe(1);
   });
-  it("go in: first open, then to the first child", () => {
+  it("move inwards: first open the node, then go to its first child", () => {
     const closed = play(start(), { type: "select", id: 5 });
     expect(closed.rows.find((row) => row.id === 5)?.isExpanded).toBe(false);
     const opened = play(closed, ...step("in"));
@@ -123,7 +123,7 @@ describe("arrow keys", () => {
     ]);
     expect(play(opened, ...step("in")).selected).toBe(21);
   });
-  it("go out: first close, then to the parent", () => {
+  it("move outwards: first close the node, then go to its parent", () => {
     const state = play(start(), { type: "select", id: 5 }, ...step("in", "out"));
     expect(state.selected).toBe(5);
     expect(play(state, ...step("out")).selected).toBe(1);
@@ -164,7 +164,7 @@ it("shows a saved Keras optimizer with slots folded into their variables", async
   ).toEqual([9]);
 });
 
-it("says null for what is open until somebody chose", () => {
+it("reports null as the open nodes until the user opens or closes one", () => {
   const state = initialState(fullTree(4, 5), () => WIDTHS);
   expect(state.isDefaultExpansion).toBe(true);
   const chosen = reduce(state, { type: "setExpanded", expanded: [0] });
@@ -174,7 +174,7 @@ it("says null for what is open until somebody chose", () => {
 
 const rowIds = (state: State) => state.rows.map((row) => row.id);
 
-/** A view of 600 by 400 of what opens by itself. */
+/** A view of 600 by 400 with the nodes open that open by themselves. */
 const fresh = (graph: Graph): State =>
   reduce(
     initialState(graph, () => WIDTHS),
@@ -192,13 +192,13 @@ function expectInSight(state: State, id: number): void {
 describe("a new size", () => {
   const shrink = { type: "resize", width: 300, height: 150 } as const;
 
-  it("fits what nobody has moved", () => {
+  it("fits the drawing again if the user has not moved it", () => {
     const state = reduce(fresh(fullTree(1, 5)), shrink);
     expect(onScreen(state, 0).y).toBeLessThan(150);
     expect(state).toEqual(reduce(state, { type: "fit" }));
   });
 
-  it("leaves the selected node in sight, and what was moved where it is", () => {
+  it("keeps the selected node in sight, and a moved drawing in its place", () => {
     const moved = play(start(), { type: "select", id: 8 }, { type: "pan", dx: 3, dy: -3 });
     const { x, y } = onScreen(reduce(moved, shrink), 8);
     expect([x > 0, x < 300, y > 0, y < 150]).toEqual([true, true, true, true]);
@@ -207,30 +207,30 @@ describe("a new size", () => {
   });
 });
 
-describe("a comparison at first", () => {
-  const tree = fullTree(6, 4); // 1555 nodes, the last 1296 of them leaves
+describe("a new comparison", () => {
+  const tree = fullTree(6, 4); // 1555 nodes; the last 1296 are leaves
 
-  it("is open where the problems are, the first of them in sight, none selected", () => {
+  it("opens the way to its problems, with the first in sight and none selected", () => {
     const state = fresh(compared(tree, { problems: [{ nodes: [1000] }, { nodes: [1400] }] }));
     expect(rowIds(state)).toEqual(expect.arrayContaining([1000, 1400]));
     expect([state.selected, state.problem, state.isDefaultExpansion]).toEqual([null, null, true]);
     expectInSight(state, 1000);
   });
 
-  it("is open for notes only as far as any graph", () => {
+  it("opens no further for notes than any other graph", () => {
     const plain = rowIds(fresh(tree));
     const noted = fresh(compared(tree, { problems: [{ severity: "info", nodes: [1000] }] }));
     expect(rowIds(noted)).toEqual(plain);
   });
 
-  it("has 400 rows at most, however many problems there are", () => {
+  it("has at most 400 rows, however many problems there are", () => {
     const problems = Array.from({ length: 1296 }, (_, i) => ({ nodes: [259 + i] }));
     const rows = fresh(compared(tree, { problems })).rows.length;
     expect(rows).toBeGreaterThan(380);
     expect(rows).toBeLessThanOrEqual(400);
   });
 
-  it("shows what holds the first problem where that would be too many", () => {
+  it("shows an ancestor of the first problem if opening would add too many rows", () => {
     const rows = (length: number) => Array.from({ length }, (_, i) => i);
     const deep = treeGraph([
       0,
@@ -243,7 +243,7 @@ describe("a comparison at first", () => {
     expect(rowIds(state)).toContain(first);
   });
 
-  it("shows bookkeeping in which something is wrong", () => {
+  it("shows bookkeeping that has a problem", () => {
     const lists: Graph = {
       ...treeGraph([0, 0, 1]),
       role: (id) => (id === 1 || id === 2 ? "bookkeeping" : "object"),
@@ -253,16 +253,16 @@ describe("a comparison at first", () => {
 });
 
 describe("defaults of the page", () => {
-  const opened = (graph: Graph, said: Partial<Defaults>): State =>
+  const opened = (graph: Graph, defaults: Partial<Defaults>): State =>
     reduce(
-      initialState(graph, () => WIDTHS, defaultsOf(said)),
+      initialState(graph, () => WIDTHS, defaultsOf(defaults)),
       { type: "resize", width: 600, height: 400 },
     );
   const levels = (state: State) => Math.max(...state.rows.map(({ level }) => level));
   const tree = fullTree(6, 4);
   const leaves = Array.from({ length: 1296 }, (_, i) => 259 + i);
 
-  it("open as many levels as they say", () => {
+  it("open the given number of levels", () => {
     const graph = fullTree(3, 6);
     expect([1, 2, 3, 4].map((depth) => opened(graph, { depth }).rows.length)).toEqual([
       4, 13, 40, 121,
@@ -271,7 +271,7 @@ describe("defaults of the page", () => {
     expect(opened(fullTree(1, 3), { depth: 9 }).rows.length).toBe(4);
   });
 
-  it("are the view's own choice: the host hears of nothing, and can come back to it", () => {
+  it("count as the view's own choice: the host gets null, and can return to it", () => {
     const state = opened(fullTree(3, 6), { depth: 3 });
     expect(state.isDefaultExpansion).toBe(true);
     const back = play(
@@ -290,7 +290,7 @@ describe("defaults of the page", () => {
     expect(rows.map(({ id }) => graph.role(id))).not.toContain("slot");
   });
 
-  it("never open more than 400 rows, nor a long list but in chunks", () => {
+  it("never open more than 400 rows, and open long lists only in chunks", () => {
     const wide = treeGraph([
       ...Array(50_000).fill(0),
       ...Array.from({ length: 50_000 }, (_, i) => i + 1),
@@ -303,7 +303,7 @@ describe("defaults of the page", () => {
     expect(opened(wide, { depth: 1 }).rows.every(({ id, chunk }) => id === 0 || chunk)).toBe(true);
   });
 
-  it("reveal the problems all the same, whatever the depth", () => {
+  it("still reveal the problems at any depth", () => {
     const few = compared(tree, { problems: [{ nodes: [1000] }, { nodes: [1400] }] });
     for (const depth of [1, 3, 1000]) {
       const state = opened(few, { depth });
@@ -317,7 +317,7 @@ describe("defaults of the page", () => {
     expect(opened(many, { depth: 1000 }).rows.length).toBeLessThanOrEqual(800);
   });
 
-  it("show what Keras tracks for itself, which can be hidden again", () => {
+  it("show what Keras tracks for itself, and the user can hide it again", () => {
     const lists: Graph = {
       ...treeGraph([0, 0, 1]),
       role: (id) => (id === 1 ? "bookkeeping" : "object"),
@@ -327,7 +327,7 @@ describe("defaults of the page", () => {
     expect(rowIds(play(state, { type: "showBookkeeping", shows: false }))).toEqual([0, 2]);
   });
 
-  it("leave of a comparison what calls for a look, as its chip does", () => {
+  it("reduce a comparison to what needs attention, as its chip does", () => {
     const graph = compared(tree, { states: { 700: "shape" }, problems: [{ nodes: [700] }] });
     const state = opened(graph, { matched: false });
     const clicked = play(fresh(graph), { type: "showOnlyProblems", only: true });
@@ -338,14 +338,14 @@ describe("defaults of the page", () => {
     expect(rowIds(lifted)).toEqual(rowIds(fresh(graph)));
   });
 
-  it("hide nothing where nothing else would be left", () => {
+  it("hide nothing if nothing would remain", () => {
     for (const graph of [tree, compared(tree, {})]) {
       const state = opened(graph, { matched: false });
       expect([state.hidden.size, rowIds(state)]).toEqual([0, rowIds(fresh(graph))]);
     }
   });
 
-  it("show all once a graph comes that has no problem any more", () => {
+  it("show everything once a graph without problems arrives", () => {
     const wrong = compared(tree, { states: { 700: "shape" }, problems: [{ nodes: [700] }] });
     const state = opened(wrong, { matched: false });
     expect(play(state, { type: "load", graph: wrong }).hidden).toBe(state.hidden);
@@ -361,7 +361,7 @@ describe("stepping through problems", () => {
   const next: Action = { type: "stepProblem", by: 1 };
   const previous: Action = { type: "stepProblem", by: -1 };
 
-  it("selects each problem's first node, opens the way to it and brings it into sight", () => {
+  it("selects each problem's first node, opens its ancestors and brings it into sight", () => {
     let state = reduce(fresh(tree), { type: "setExpanded", expanded: [] });
     state = reduce(state, next);
     expect([state.problem, state.selected, isAtProblem(state)]).toEqual([0, 1500, true]);
@@ -378,19 +378,19 @@ describe("stepping through problems", () => {
     expect([state.problem, state.selected, isAtProblem(state)]).toEqual([1, null, true]);
   });
 
-  it("goes on from the problem of the node that was selected meanwhile", () => {
+  it("continues from the problem of a node that the user selected meanwhile", () => {
     const state = play(fresh(tree), { type: "select", id: 700 });
     expect(state.problem).toBe(2);
     const elsewhere = reduce(state, { type: "select", id: 5 });
     expect([elsewhere.problem, isAtProblem(elsewhere)]).toEqual([2, false]);
   });
 
-  it("stays at one of several problems of a node", () => {
+  it("stays at the current one of a node's several problems", () => {
     const both = compared(fullTree(2, 2), { problems: [{ nodes: [3] }, { nodes: [3] }] });
     expect(play(fresh(both), next, next).problem).toBe(1);
   });
 
-  it("does nothing without problems, or to one that is not there", () => {
+  it("does nothing without problems, or for a problem that does not exist", () => {
     for (const state of [fresh(fullTree(2, 2)), fresh(compared(fullTree(2, 2), {}))]) {
       expect(play(state, next, previous, { type: "goToProblem", problem: 7 })).toBe(state);
     }
@@ -405,14 +405,14 @@ describe("filters by state", () => {
   const only = (shows: boolean): Action => ({ type: "showOnlyProblems", only: shows });
   const path = (id: number): number[] => (id === 0 ? [0] : [...path(tree.treeParent(id)!), id]);
 
-  it("leave the problems and what holds them, all open", () => {
+  it("leave the problems and their ancestors, all open", () => {
     const state = reduce(fresh(tree), only(true));
     expect(rowIds(state)).toEqual([...path(700), ...path(1500).slice(1)]);
     expect(showsOnlyProblems(state)).toBe(true);
     expectInSight(state, 700);
   });
 
-  it("leave less with each state that is switched off", () => {
+  it("leave fewer nodes with each state that the user switches off", () => {
     const state = play(fresh(tree), only(true), {
       type: "showState",
       state: "shape",
@@ -422,27 +422,27 @@ describe("filters by state", () => {
     expect(showsOnlyProblems(state)).toBe(false);
   });
 
-  it("leave what was open as it was, once they are lifted", () => {
+  it("restore the open nodes once they are off", () => {
     const before = reduce(fresh(tree), { type: "toggle", id: 1 });
     const after = play(before, only(true), { type: "toggle", id: 0 }, only(false));
     expect(rowIds(after)).toEqual(rowIds(before));
     expect(after.isDefaultExpansion).toBe(false);
   });
 
-  it("keep the selection if it remains, and in sight", () => {
+  it("keep the selection, and keep it in sight, if it remains", () => {
     const selected = play(fresh(tree), { type: "select", id: 1500 }, only(true));
     expect(selected.selected).toBe(1500);
     expectInSight(selected, 1500);
     expect(play(fresh(tree), { type: "select", id: 1501 }, only(true)).selected).toBe(null);
   });
 
-  it("give way to a node that is selected from elsewhere", () => {
+  it("switch off for a hidden node that the host selects", () => {
     const state = play(fresh(tree), only(true), { type: "select", id: 1501 });
     expect([state.selected, state.hidden.has("matched")]).toEqual([1501, false]);
     expectInSight(state, 1501);
   });
 
-  it("leave the root of what has no other", () => {
+  it("leave the root if no other node remains", () => {
     const well = compared(fullTree(3, 2), {});
     expect(rowIds(reduce(fresh(well), only(true)))).toEqual([0]);
   });
@@ -455,7 +455,7 @@ describe("a search", () => {
   const next: Action = { type: "stepMatch", by: 1 };
   const previous: Action = { type: "stepMatch", by: -1 };
 
-  it("marks what it finds, and leaves rows and selection alone", () => {
+  it("marks its matches, and leaves rows and selection unchanged", () => {
     const before = play(fresh(tree), { type: "select", id: 3 });
     const { found, rows, selected } = play(before, search("name:edge*99"));
     expect(found.matches.length).toBeGreaterThan(3);
@@ -463,7 +463,7 @@ describe("a search", () => {
     expect([rows, selected]).toEqual([before.rows, 3]);
   });
 
-  it("is stepped through in the order of the outline, in a circle", () => {
+  it("steps through its matches in the order of the outline, and wraps around", () => {
     const state = play(fresh(tree), search("name:edge*1500|name:x name:edge*"));
     expect(state.found.matches).toEqual([]);
     expect(play(state, next)).toBe(state);
@@ -477,7 +477,7 @@ describe("a search", () => {
     expectInSight(play(some, next), ids[0]!);
   });
 
-  it("as a filter leaves matches and what holds them, open; then all is as before", () => {
+  it("as a filter leaves matches and their ancestors open, and afterwards restores the rest", () => {
     const before = play(fresh(tree), { type: "toggle", id: 1 });
     const state = play(before, filter, search("name:edge*1500"));
     const path = [1500];
@@ -491,13 +491,13 @@ describe("a search", () => {
     expect(rowIds(play(state, search("nothing")))).toEqual([0]);
   });
 
-  it("as a filter gives way to a node that is selected from elsewhere", () => {
+  it("as a filter switches off for a hidden node that the host selects", () => {
     const state = play(fresh(tree), filter, search("name:edge*1500"), { type: "select", id: 900 });
     expect([state.selected, state.mode, state.query]).toEqual([900, "highlight", "name:edge*1500"]);
     expectInSight(state, 900);
   });
 
-  it("as a filter shows bookkeeping that it finds", () => {
+  it("as a filter shows matching bookkeeping", () => {
     const lists: Graph = {
       ...treeGraph([0, 0, 1]),
       role: (id) => (id === 1 ? "bookkeeping" : "object"),
@@ -506,7 +506,7 @@ describe("a search", () => {
     expect(rowIds(play(fresh(lists), filter, search("name:edge*3")))).toEqual([0, 1, 3]);
   });
 
-  it("waits for Enter if a file has brought it, in another graph, too", () => {
+  it("waits for Enter if it came with a file, even in another graph", () => {
     const brought = play(fresh(tree), filter, { type: "bringQuery", query: "name:edge*3" });
     const loaded = play(brought, { type: "load", graph: fullTree(4, 1) }, filter, next);
     for (const { found, query, selected } of [brought, loaded]) {
@@ -520,7 +520,7 @@ describe("a search", () => {
     expect(play(fresh(tree), { type: "bringQuery", query: " " }).found.isWaiting).toBe(false);
   });
 
-  it("is made anew in another graph", () => {
+  it("runs again in another graph", () => {
     const state = play(fresh(tree), search("name:edge*3"), { type: "load", graph: fullTree(4, 1) });
     expect([state.query, state.found.matches]).toEqual(["name:edge*3", [3]]);
   });
@@ -530,7 +530,7 @@ describe("a long list", () => {
   const graph = treeGraph([0, ...Array(250).fill(1), 150]);
   const open = play(start(graph), { type: "select", id: 1 });
 
-  it("is shown in chunks, which open and close as nodes do", () => {
+  it("has chunks that open and close like nodes", () => {
     const [, , second = 0] = rowIds(open).slice(1);
     expect(open.tree.chunk(second)).toMatchObject({ first: 100, last: 199 });
     const opened = play(open, { type: "toggle", id: second });
@@ -538,7 +538,7 @@ describe("a long list", () => {
     expect(play(opened, { type: "toggle", id: second }).rows).toEqual(open.rows);
   });
 
-  it("lets the keys go through its chunks", () => {
+  it("lets the arrow keys move through its chunks", () => {
     const at = play(open, { type: "step", step: "next" });
     expect(at.tree.chunk(at.selected ?? 0)).toMatchObject({ first: 0 });
     const inside = play(at, { type: "step", step: "in" }, { type: "step", step: "in" });
@@ -546,14 +546,14 @@ describe("a long list", () => {
     expect(play(inside, { type: "step", step: "out" }).selected).toBe(at.selected);
   });
 
-  it("opens where a node in it is selected", () => {
+  it("opens at a selected node", () => {
     const state = play(open, { type: "select", id: 251 + 1 });
     expect(rowIds(state)).toContain(252);
     expect(rowIds(state)).toContain(150);
     expect(rowIds(state)).not.toContain(20);
   });
 
-  it("keeps its open chunks when the kernel says what is open", () => {
+  it("keeps its open chunks when the kernel sets the open nodes", () => {
     const opened = play(open, { type: "select", id: 252 });
     const again = play(opened, {
       type: "setExpanded",
@@ -566,7 +566,7 @@ describe("a long list", () => {
 describe("focus", () => {
   const graph = fullTree(3, 4);
 
-  it("shows a node and what is below it, alone", () => {
+  it("shows only a node and its subtree", () => {
     const state = play(start(graph), { type: "select", id: 5 }, { type: "focusSelected" });
     expect(state.focus).toBe(5);
     expect(rowIds(state)[0]).toBe(5);
@@ -574,28 +574,28 @@ describe("focus", () => {
     expect(state.rows.every(({ id }) => id === 5 || isBelow(graph, id, 5))).toBe(true);
   });
 
-  it("goes up from the node that it is at", () => {
+  it("moves up if its node is selected", () => {
     const state = play(start(graph), { type: "focus", id: 5 }, { type: "select", id: 5 });
     const up = play(state, { type: "focusSelected" });
     expect(up.focus).toBe(graph.treeParent(5));
     expect(rowIds(play(up, { type: "focus", id: 0 }))[0]).toBe(0);
   });
 
-  it("gives way to a node elsewhere that is selected, and to a search that filters", () => {
+  it("ends if a node elsewhere is selected, and for a search that filters", () => {
     const state = play(start(graph), { type: "focus", id: 5 });
     expect(play(state, { type: "select", id: 3 }).focus).toBe(0);
     const mode = { type: "setMode", mode: "filter" } as const;
     expect(play(state, mode, { type: "search", query: '"edge 3"' }).focus).toBe(0);
   });
 
-  it("selects the node where it hides what was selected", () => {
+  it("selects its node if it hides the selection", () => {
     const state = play(start(graph), { type: "select", id: 3 }, { type: "focus", id: 5 });
     expect(state.selected).toBe(5);
   });
 });
 
 describe("slots", () => {
-  it("unfold, of one variable or of all below", async () => {
+  it("unfold for one variable or for all below a node", async () => {
     const graph = await loadGraph("keras3_adam");
     const state = start(graph);
     const slots = [...Array(graph.size).keys()].filter((id) => graph.slot(id) !== null);
@@ -614,7 +614,7 @@ describe("slots", () => {
 });
 
 describe("a shared node", () => {
-  it("leads to each of its parents in turn, and back to itself", async () => {
+  it("leads to each parent in turn, and back to itself", async () => {
     const graph = await loadGraph("keras3_adam");
     const ids = [...Array(graph.size).keys()];
     const parents = (id: number) => new Set(graph.edgesTo(id).map(({ node }) => node));
@@ -632,7 +632,7 @@ describe("a shared node", () => {
 });
 
 describe("the same graph at another time", () => {
-  /** Two lists under the root; the first has grown, so that every other id has moved. */
+  /** Two lists under the root. The first has grown, so every other id has changed. */
   const before = treeGraph([0, 0, 1, 1, 2, 2]);
   const after = named(treeGraph([0, 0, 1, 1, 1, 2, 2]), {
     1: "edge 1",
@@ -648,7 +648,7 @@ describe("the same graph at another time", () => {
     return { ...graph, label: (id) => labels[id] ?? "" };
   }
 
-  it("keeps what is open, selected and in sight, by its place", () => {
+  it("keeps open, selected and visible nodes by their place in the tree", () => {
     const state = play(
       start(before),
       { type: "setExpanded", expanded: [0, 2] },
@@ -671,7 +671,7 @@ describe("the same graph at another time", () => {
     expect([next.focus, next.query, next.found.matches]).toEqual([2, '"edge 6"', [7]]);
   });
 
-  it("selects nothing where the node is gone", () => {
+  it("selects nothing if the node is gone", () => {
     const state = play(start(after), { type: "select", id: 5 });
     expect(play(state, { type: "load", graph: before }).selected).toBeNull();
   });
@@ -697,7 +697,7 @@ describe("the textbook view", () => {
   const shows = (state: State, step?: number) =>
     reduce(state, { type: "showPicture", picture: picture(state, step) });
 
-  it("fits the first picture, around the selected node where that is too wide", () => {
+  it("fits the first picture, or centres a wide one on the selected node", () => {
     const small = shows(textbook(start(fullTree(3, 1))));
     expect(small.camera).toEqual({ x: 100, y: 100, scale: 1 });
     const wide = shows(textbook(reduce(start(), { type: "select", id: 3 })));
@@ -705,27 +705,27 @@ describe("the textbook view", () => {
     expect(left(wide, 3) + 40 * 0.5).toBeCloseTo(300);
   });
 
-  it("keeps the node where it is, once the picture was moved", () => {
+  it("keeps the node in its place once the user has moved the picture", () => {
     const state = play(shows(textbook(start())), { type: "pan", dx: 31, dy: 7 });
     const selected = reduce(state, { type: "select", id: 2 });
     const toggled = shows(reduce(selected, { type: "toggle", id: 2 }), 90);
     expect(left(toggled, 2)).toBeCloseTo(left(selected, 2));
   });
 
-  it("fits the next picture, while nobody has moved the last", () => {
+  it("fits the next picture if the user has not moved the last one", () => {
     const state = shows(textbook(start()));
     const filtered = play(state, { type: "search", query: "edge" }, { type: "toggle", id: 0 });
     expect(shows(filtered).camera).toEqual(reduce(shows(filtered), { type: "fit" }).camera);
   });
 
-  it("brings what is selected into sight", () => {
+  it("brings the selected node into sight", () => {
     const state = shows(textbook(start()));
     const last = state.rows.at(-1)!.id;
     expect(left(state, last)).toBeGreaterThan(600);
     expect(left(reduce(state, { type: "select", id: last }), last)).toBeLessThan(600 - 24);
   });
 
-  it("takes no picture that comes too late, nor one of another graph", () => {
+  it("ignores a picture that arrives too late, and one of another graph", () => {
     const tree = play(textbook(start()), { type: "draw", drawn: "tree" });
     expect(shows(tree)).toBe(tree);
     const state = shows(textbook(start()));
@@ -735,7 +735,7 @@ describe("the textbook view", () => {
     });
   });
 
-  it("gives way to the tree, with the selected node in sight", () => {
+  it("returns to the tree with the selected node in sight", () => {
     const state = shows(textbook(start()));
     const last = state.rows.at(-1)!.id;
     const tree = play(state, { type: "select", id: last }, { type: "draw", drawn: "tree" });

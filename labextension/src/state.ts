@@ -1,4 +1,4 @@
-/** The view's state: one readonly object, and one function that answers every action. */
+/** The view's state: one readonly object, and one function that handles every action. */
 
 import type { NodeState } from "./contract";
 import { type Defaults, defaultsOf } from "./defaults";
@@ -16,14 +16,14 @@ import { isQuiet, nextProblem, QUIET } from "./overlay";
 import { type Found, NOTHING_FOUND, nextMatch, searched, WAITING } from "./search/found";
 import type { Picture } from "./textbook/picture";
 
-/** Which part of the drawing is in sight: a point (x, y) of it stands at x * scale + this.x. */
+/** The part of the drawing in sight: its point (x, y) is on screen at x * scale + this.x. */
 export interface Camera {
   readonly x: number;
   readonly y: number;
   readonly scale: number;
 }
 
-/** What is done with what a query finds: marked, or shown alone with what stands above it. */
+/** Whether a search marks its matches, or shows only the matches and their ancestors. */
 export type Mode = "highlight" | "filter";
 
 /** The tidy tree, or Graphviz's picture with every edge. */
@@ -32,34 +32,34 @@ export type Drawn = "tree" | "textbook";
 export interface State {
   readonly graph: Graph;
   readonly widthsOf: (graph: Graph) => Widths;
-  /** How many levels somebody wants open at first; 0: the view chooses. */
+  /** How many levels open at first; 0: the view chooses. */
   readonly depth: number;
   readonly showsBookkeeping: boolean;
-  /** Nodes in these states are not shown; always empty without a comparison. */
+  /** The view hides nodes in these states; always empty without a comparison. */
   readonly hidden: ReadonlySet<NodeState>;
   readonly tree: ShownTree;
-  /** The node that stands on top; what is not below it is not shown. */
+  /** The node at the top; the view shows only this node and what is below it. */
   readonly focus: number;
   /** Open nodes, and open chunks of long lists. */
   readonly expanded: ReadonlySet<number>;
-  /** The view chose what is open; nobody has said otherwise yet. */
+  /** Whether the view chose the open nodes, and the user has not changed them yet. */
   readonly isDefaultExpansion: boolean;
-  /** What was open before matched nodes were hidden. */
+  /** The open nodes from before matched nodes were hidden. */
   readonly openedBefore: ReadonlySet<number> | null;
-  /** The problem that somebody went to last. */
+  /** The problem that the user went to last. */
   readonly problem: number | null;
   readonly query: string;
   readonly mode: Mode;
   readonly found: Found;
   /** A node, or a chunk of a long list. */
   readonly selected: number | null;
-  /** A node whose parents are gone through, and the one of them that was gone to last. */
+  /** The shared node whose parents the user steps through, and the current one of them. */
   readonly shared: { readonly id: number; readonly at: number } | null;
   readonly rows: readonly Row[];
   readonly rowOf: ReadonlyMap<number, number>;
   readonly layout: Layout;
   readonly drawn: Drawn;
-  /** What Graphviz drew last; null before, and while the tree is shown. */
+  /** Graphviz's last picture; null before the first, and while the view shows the tree. */
   readonly picture: Picture | null;
   readonly camera: Camera;
   readonly width: number;
@@ -99,14 +99,14 @@ export type Action =
 
 const NOTHING: ReadonlySet<NodeState> = new Set();
 const PAGE = 12;
-/** Of so many matches at most it is tried to open what is above them. */
+/** A search opens the ancestors of at most this many matches. */
 const MAX_OPENED = 2_000;
 const MARGIN = 24;
 const MIN_SCALE = 0.1;
 const MAX_SCALE = 3;
-/** Below this scale text is not worth reading, so fitting stops there. */
+/** Text below this scale is unreadable, so fitting stops there. */
 const MIN_FIT_SCALE = 0.7;
-/** A picture is wide, and worth a look from further away. */
+/** A picture is wide, and useful even from further away. */
 const MIN_PICTURE_SCALE = 0.5;
 
 export function initialState(
@@ -204,7 +204,7 @@ export function reduce(state: State, action: Action): State {
   }
 }
 
-/** Fills in what follows from the graph and what is open in it. */
+/** Adds what follows from the graph and its open nodes: rows and layout. */
 function arrange(state: Omit<State, "rows" | "rowOf" | "layout">): State {
   const { expanded, focus, tree } = state;
   const rows = visibleRows(tree.children, expanded, focus, tree.chunk);
@@ -216,20 +216,20 @@ function arrange(state: Omit<State, "rows" | "rowOf" | "layout">): State {
   };
 }
 
-/** Whether an id is that of a node; else it is that of a chunk. */
+/** Whether an id is that of a node; otherwise it is that of a chunk. */
 export function isNode({ graph }: Pick<State, "graph">, id: number): boolean {
   return id >= 0 && id < graph.size;
 }
 
 /**
- * Another graph, or the same at another time: what is open, selected and in sight stays so, as far
- * as the nodes can be found again by their place in the tree.
+ * Replaces the graph by another one, or by a later version of it. Open, selected and visible nodes
+ * stay so if the new graph has a node at the same place in the tree.
  */
 function load(state: State, graph: Graph): State {
   const placed = placesIn(state.graph, graph);
   const found = state.found.isWaiting ? WAITING : searched(graph, state.query);
   const { isDefaultExpansion, mode, showsBookkeeping } = state;
-  // Where there is no problem any more all is shown, instead of nothing.
+  // Once no problem is left, a view of problems alone would be empty, so it shows everything.
   const isSolved = showsOnlyProblems(state) && !hasDifferences(graph);
   const hidden = isSolved ? NOTHING : state.hidden;
   const tree = shownTree(graph, showsBookkeeping, hidden, keptBySearch({ found, mode }));
@@ -263,7 +263,7 @@ function load(state: State, graph: Graph): State {
     : moved(next, (before.x - after.x) * scale, (before.y - after.y) * scale);
 }
 
-/** Finds a node of one graph in another: by the names on the way from the root, in the tree. */
+/** Finds the node at the same place of another graph, by the names on its path in the tree. */
 function placesIn(from: Graph, to: Graph): (id: number) => number | null {
   const known = new Map<number, number | null>([[ROOT, ROOT]]);
   const byName = new Map<number, ReadonlyMap<string, number>>();
@@ -297,7 +297,7 @@ function firstRowInSight({ camera, layout }: State): number {
   );
 }
 
-/** Opens or closes nodes; the anchor stays where it is, the others make room. */
+/** Opens or closes nodes; the anchor keeps its place on the screen, the others make room. */
 function withExpanded(state: State, expanded: ReadonlySet<number>, anchor: number): State {
   return rearranged(state, { expanded, isDefaultExpansion: false }, anchor);
 }
@@ -338,7 +338,7 @@ function problemCount({ graph }: State): number {
   return graph.overlay?.problemCount ?? 0;
 }
 
-/** Selects the first node of the problem; nothing where it is about the comparison as a whole. */
+/** Selects the first node of the problem; selects nothing for a problem of the whole comparison. */
 function goToProblem(state: State, problem: number | null): State {
   const { overlay } = state.graph;
   if (overlay === null || problem === null || problem >= problemCount(state)) {
@@ -347,13 +347,13 @@ function goToProblem(state: State, problem: number | null): State {
   return { ...select(state, overlay.problem(problem).nodes[0] ?? null), problem };
 }
 
-/** The problem of a node that is selected: the current one if it can be, else its first. */
+/** The problem of a selected node: the current one if it names the node, else the node's first. */
 function problemAt({ graph, problem }: State, id: number): number | null {
   const naming = graph.overlay?.problemsOf(id) ?? [];
   return problem !== null && naming.includes(problem) ? problem : (naming[0] ?? problem);
 }
 
-/** Whether the current problem is about what is selected, and so is what to speak of. */
+/** Whether the current problem is about the selected node, so that the view should describe it. */
 export function isAtProblem({ graph, problem, selected }: State): boolean {
   if (graph.overlay === null || problem === null) {
     return false;
@@ -363,7 +363,7 @@ export function isAtProblem({ graph, problem, selected }: State): boolean {
     : graph.overlay.problemsOf(selected).includes(problem);
 }
 
-/** Whether something would remain of a comparison without what is quiet. */
+/** Whether a comparison has any node outside of the quiet states. */
 export function hasDifferences({ overlay }: Graph): boolean {
   return overlay?.counts.some(({ state }) => !isQuiet(state)) === true;
 }
@@ -379,13 +379,13 @@ function search(state: State, query: string): State {
     : withSearch(state, { query, found: searched(state.graph, query) });
 }
 
-/** Shows the query that a file has brought, to be run when a person asks for it. */
+/** Shows the query that came with a file; it runs when the user asks for it. */
 function bringQuery(state: State, query: string): State {
   const found = query.trim() === "" ? NOTHING_FOUND : WAITING;
   return query === state.query ? state : withSearch(state, { query, found });
 }
 
-/** Marks what is found, or shows it alone. */
+/** Marks the matches, or shows them alone. */
 function withSearch(state: State, change: Partial<Pick<State, "query" | "mode" | "found">>): State {
   const next = { ...state, ...change };
   const hides = keptBySearch(state) !== null || keptBySearch(next) !== null;
@@ -396,20 +396,20 @@ function withSearch(state: State, change: Partial<Pick<State, "query" | "mode" |
   return first === undefined ? next : inSight(next, first);
 }
 
-/** Selects the next match, in a circle. */
+/** Selects the next match; wraps around. */
 function stepMatch(state: State, by: 1 | -1): State {
   const match = nextMatch(state.found, state.selected, by);
   return match === null ? state : select(state, match);
 }
 
-/** What a search leaves to be seen; null while it hides nothing. */
+/** The nodes that a search leaves visible; null while it hides nothing. */
 function keptBySearch({ found, mode }: Pick<State, "found" | "mode">): Uint8Array | null {
   return mode === "filter" ? found.kept : null;
 }
 
 /**
- * Hides nodes, by their state or by search. Without the matched states or what is not found few
- * are left, which then are open; when they come back, what was open before is so again.
+ * Hides nodes by state or by search. If it hides matched states or non-matches, few nodes remain,
+ * so it opens them all. Once those nodes return, the earlier open nodes return, too.
  */
 function narrowed(
   state: State,
@@ -425,7 +425,7 @@ function narrowed(
   const next = arrange({
     ...changed,
     tree,
-    // What is found may stand anywhere.
+    // A match may be anywhere in the graph.
     focus: found === null ? changed.focus : ROOT,
     expanded: isNarrow ? initialExpansion({ ...changed, tree }, wanted) : before,
     openedBefore: isNarrow ? before : null,
@@ -437,7 +437,7 @@ function narrowed(
   return shown(fitted(kept));
 }
 
-/** Whether a filter hides the node, open or not. */
+/** Whether a filter hides the node, whether or not its ancestors are open. */
 function isFiltered(state: State, id: number): boolean {
   const hides = state.hidden.size > 0 || keptBySearch(state) !== null;
   return hides && isNode(state, id) && !state.tree.shows(id);
@@ -491,7 +491,7 @@ function select(state: State, id: number | null): State {
   return inSight({ ...opened(state, id), selected: id, problem }, id);
 }
 
-/** Opens what stands in the way of seeing a node. */
+/** Opens the ancestors of a node and turns off what hides it. */
 function opened(state: State, id: number): State {
   if (state.rowOf.has(id)) {
     return state;
@@ -515,7 +515,7 @@ function opened(state: State, id: number): State {
 
 // --- one part of the graph
 
-/** Shows a node and what is below it, alone. */
+/** Shows only a node and what is below it. */
 function focused(state: State, id: number): State {
   if (id === state.focus || !isNode(state, id)) {
     return state;
@@ -533,7 +533,7 @@ function focused(state: State, id: number): State {
   return shown(fitted(hidesSelection ? { ...next, selected: id } : next));
 }
 
-/** Focuses on the selected node; on what is above the focus, if it is that already. */
+/** Focuses on the selected node; if it already has the focus, on its parent. */
 function focusSelected(state: State): State {
   const { focus, selected, tree } = state;
   const id = selected ?? focus;
@@ -543,7 +543,7 @@ function focusSelected(state: State): State {
   return focused(state, ancestors(tree, focus).find((above) => isNode(state, above)) ?? ROOT);
 }
 
-/** Unfolds the slots of the selected variable, or of all in sight below what is selected. */
+/** Unfolds the slots of the selected variable, or of all visible variables below the selection. */
 function toggleSlots(state: State): State {
   const { graph, rows, rowOf, selected, tree } = state;
   const slotOf = selected !== null && isNode(state, selected) ? graph.slot(selected) : null;
@@ -574,7 +574,7 @@ function toggleSlots(state: State): State {
   return hidesSelection ? { ...next, selected: top } : next;
 }
 
-/** Goes from a shared node to the next of its parents, and after the last back to itself. */
+/** Selects the next parent of a shared node, and after the last parent the node itself. */
 function stepAlias(state: State): State {
   const { graph, selected, shared } = state;
   if (selected === null || !isNode(state, selected)) {
@@ -589,7 +589,7 @@ function stepAlias(state: State): State {
     : { ...select(state, next), shared: { id, at } };
 }
 
-/** What leads to a node, each once, what stands above it in the tree last. */
+/** The nodes with an edge to this one, each once; the parent in the tree comes last. */
 function parentsOf(graph: Graph, id: number): readonly number[] {
   const above = graph.treeParent(id);
   const others = new Set(graph.edgesTo(id).map(({ node }) => node));
@@ -600,7 +600,7 @@ function parentsOf(graph: Graph, id: number): readonly number[] {
   return [...others];
 }
 
-/** What a step does besides moving: inwards opens, outwards closes. */
+/** The effect of an arrow key: inwards may open a node, outwards may close one. */
 function step(state: State, direction: Step): State {
   const row = selectedRow(state);
   if (row === undefined || state.selected === null) {
@@ -611,7 +611,7 @@ function step(state: State, direction: Step): State {
   return opens || closes ? toggle(state, state.selected) : state;
 }
 
-/** Where a step leads from the row that is selected. */
+/** The row to which a step leads from the selected row. */
 function target(state: State, direction: Step): number {
   const row = selectedRow(state);
   if (row === undefined) {
@@ -657,12 +657,12 @@ function moved(state: State, dx: number, dy: number): State {
   return dx === 0 && dy === 0 ? state : { ...state, camera: { x: x + dx, y: y + dy, scale } };
 }
 
-/** Brings the height y of the drawing to the middle of the view. */
+/** Moves the height y of the drawing to the middle of the view. */
 function centred(state: State, y: number): State {
   return moved(state, 0, state.height / 2 - y * state.camera.scale - state.camera.y);
 }
 
-/** Moves as little as needed for the node's box to be in sight. */
+/** Moves the drawing just enough to bring the node's box into sight. */
 function inSight(state: State, id: number): State {
   const found = box(state, id);
   if (found === undefined || state.width === 0) {
@@ -679,7 +679,7 @@ function inSight(state: State, id: number): State {
   );
 }
 
-/** How far [low, high] must move to lie within the size; its start wins where it cannot. */
+/** How far [low, high] must move to fit into the size; if it cannot, its start must be visible. */
 function shift(low: number, high: number, size: number): number {
   if (low < MARGIN) {
     return MARGIN - low;
@@ -697,7 +697,7 @@ function zoom(state: State, factor: number, atX: number, atY: number): State {
   };
 }
 
-/** Shows all of the drawing, or, where that would be too small to read, its root. */
+/** Fits the whole drawing; if that would be too small to read, shows its root. */
 function fitted(state: State): State {
   const { layout, picture, width, height } = state;
   if (picture !== null) {
@@ -713,7 +713,7 @@ function fitted(state: State): State {
   return { ...state, camera: { x: MARGIN, y: y ?? height / 2 - rootY * scale, scale } };
 }
 
-/** Shows all of the picture, or as much of its width as can be read around the selected node. */
+/** Fits the whole picture, or as much of its width around the selected node as stays readable. */
 function fittedPicture(state: State, picture: Picture): State {
   const [width, height] = [state.width - 2 * MARGIN, state.height - 2 * MARGIN];
   const whole = Math.min(width / picture.width, height / picture.height);
@@ -729,7 +729,7 @@ function fittedPicture(state: State, picture: Picture): State {
   return { ...state, camera: { x, y, scale } };
 }
 
-/** Changes between the drawings; Graphviz's comes later. */
+/** Switches between the drawings; Graphviz's picture arrives later. */
 function draw(state: State, drawn: Drawn): State {
   if (drawn === state.drawn) {
     return state;
@@ -739,8 +739,8 @@ function draw(state: State, drawn: Drawn): State {
 }
 
 /**
- * The first picture is fitted, and the next ones while nobody has moved them; then the selected
- * node stays where it was.
+ * Fits the first picture, and later ones until the user moves them. After that, the selected node
+ * keeps its place on the screen.
  */
 function showPicture(state: State, picture: Picture): State {
   if (state.drawn !== "textbook") {
@@ -762,7 +762,7 @@ function sameCamera({ camera: a }: State, { camera: b }: State): boolean {
   return a.x === b.x && a.y === b.y && a.scale === b.scale;
 }
 
-/** A drawing that nobody has moved is fitted anew; else what is in sight of the selection stays. */
+/** Fits a drawing again that the user has not moved; otherwise keeps the selected node in sight. */
 function resize(state: State, width: number, height: number): State {
   if (width === state.width && height === state.height) {
     return state;
@@ -774,13 +774,15 @@ function resize(state: State, width: number, height: number): State {
   return sameCamera(state, shown(state)) ? shown(next) : next;
 }
 
-/** Brings the selected node into sight; before there is one, the first problem. */
+/** Brings the selected node into sight; without a selection, the first problem. */
 function shown(state: State): State {
   const id = state.selected ?? firstProblemNode(state);
   return id === null ? state : inSight(state, id);
 }
 
-/** The first node that calls for a look, or what holds it while it is folded away. */
+/**
+ * The first node that needs attention, or its nearest ancestor in sight while it is folded away.
+ */
 export function firstProblemNode({ graph, hidden, rowOf, tree }: State): number | null {
   const first = callingForALook(graph, hidden).next();
   let node = first.done === true ? null : first.value;

@@ -1,4 +1,4 @@
-/** What people read comes from strings.ts and signs.json; elsewhere there are no words. */
+/** All text that users read comes from strings.ts and signs.json; no other module has any. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { parseSync } from "vite";
@@ -7,10 +7,17 @@ import { expect, it } from "vitest";
 type Tree = Readonly<Record<string, unknown>> & { readonly type: string };
 
 const SOURCES = new URL("./", import.meta.url);
-const SAID = new Set(["alt", "aria-label", "aria-description", "placeholder", "term", "title"]);
+const VISIBLE_PROPS = new Set([
+  "alt",
+  "aria-label",
+  "aria-description",
+  "placeholder",
+  "term",
+  "title",
+]);
 const WORD = /\p{L}{2}/u;
 const WORDS = /\p{L}{2,}:? \p{L}/u;
-/** Lists of classes, selectors, media types and what SVG and CSS say in several words. */
+/** Lists of classes, selectors and media types, and the multi-word parts of SVG and CSS. */
 const CODE =
   /ckv-|^ckpt-viz(: | modules$)|^change:|\[role=|\.ckpt-viz|^translate\(|image\/|^\s*px$/;
 
@@ -23,7 +30,7 @@ function childrenOf(tree: Tree): readonly Tree[] {
 
 const isComparison = ({ operator }: Tree) => operator === "===" || operator === "!==";
 
-/** The texts that a tree may come to: literals, also those of which others are made. */
+/** The texts that an expression may result in: literals, including the parts of templates. */
 function textsIn(tree: Tree): readonly string[] {
   switch (tree.type) {
     case "Literal":
@@ -37,18 +44,21 @@ function textsIn(tree: Tree): readonly string[] {
     case "CallExpression":
     case "JSXElement":
     case "MemberExpression":
-      return []; // has its own turn, or stands for something else
+      return []; // gets its own visit, or is a name for another value
     default:
       return childrenOf(tree).flatMap(textsIn);
   }
 }
 
-/** What is shown of an element without having come from the table. */
+/** The visible text of an element that does not come from the table. */
 function shown(tree: Tree): readonly string[] {
   if (tree.type === "JSXElement" || tree.type === "JSXFragment") {
     return (tree.children as readonly Tree[]).flatMap(textsIn).filter((text) => WORD.test(text));
   }
-  if (tree.type === "JSXAttribute" && SAID.has((tree.name as { readonly name: string }).name)) {
+  if (
+    tree.type === "JSXAttribute" &&
+    VISIBLE_PROPS.has((tree.name as { readonly name: string }).name)
+  ) {
     return textsIn(tree).filter((text) => WORD.test(text));
   }
   const isText = tree.type === "Literal" || tree.type === "TemplateElement";
@@ -66,9 +76,9 @@ function strangers(name: string, code: string): readonly string[] {
   return [...new Set(found.map((text) => `${name}: ${text.trim()}`))];
 }
 
-/** JupyterLab's part translates its own words; the grammar of queries names what it expects. */
+/** JupyterLab's part translates its own text; the parser of queries names what it expects. */
 const ROOMS = /^(lab|search)\//;
-/** The table itself; what is wrong with bytes, told where they are read; CSS and DOT. */
+/** The table itself; the modules that read bytes and describe the errors there; CSS and DOT. */
 const MODULES = new Set([
   "contract.ts",
   "strings.ts",
@@ -84,7 +94,7 @@ const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" }).filter
     !MODULES.has(name),
 );
 
-it.each(files)("%s has its words from the table", (name) => {
+it.each(files)("%s takes its text from the table", (name) => {
   expect(strangers(name, readFileSync(new URL(name, SOURCES), "utf8"))).toEqual([]);
 });
 

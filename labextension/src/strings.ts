@@ -1,4 +1,4 @@
-/** Every text that people read in the view. words.ts and signs.ts fill the gaps of sentences. */
+/** All text that users read in the view. words.ts and signs.ts fill the gaps in sentences. */
 
 export const outline = "Outline of the object graph";
 export const drawing =
@@ -20,7 +20,7 @@ export const fit = "Fit the graph into view (0)";
 export const zoomIn = "Zoom in (+)";
 export const zoomOut = "Zoom out (−)";
 export const nothingSelected = "Select a node to see what it is.";
-/** What is shown: a graph, by its origin, or a comparison. */
+/** What the view shows: a graph, by its origin, or a comparison. */
 export const kinds = {
   live: "live object",
   saved: "saved checkpoint",
@@ -86,7 +86,9 @@ export const moreElements = "more";
 export const accessor = "Python expression";
 export const exportWord = "Export";
 export const exportHint = "Save the graph as a file";
-/** What the page draws; ckpt_viz/render/exports.json has what the kernel writes. */
+/**
+ * The files that the page writes; ckpt_viz/render/exports.json has those that the kernel writes.
+ */
 export const drawings = { svg: "Drawing, SVG", png: "Drawing, PNG" } as const;
 export const noPng =
   "The browser cannot draw a picture of this size. Close some nodes, or save it as SVG.";
@@ -138,7 +140,7 @@ export const counts = {
 export const noDrawing = "The drawing is not on the page.";
 export const help = "Keys (?)";
 export const close = "Close";
-/** What keys do. */
+/** The action of each key. */
 export const keys = {
   move: "move",
   enter: "open, enter; close, leave",
@@ -155,7 +157,7 @@ export const keys = {
   help: "these keys",
   leave: "back to the notebook",
 } as const;
-/** What is written on keys, where it is not what they are called in a page. */
+/** The label on the key, if it differs from the key's name in a page. */
 export const keyNames = {
   ArrowUp: "↑",
   ArrowDown: "↓",
@@ -167,7 +169,7 @@ export const keyNames = {
   "-": "−",
   Escape: "Esc",
 } as const;
-/** Names in JupyterLab's command palette, by the end of the command's id. */
+/** Names in JupyterLab's command palette, by the last part of the command's id. */
 export const commands = {
   search: "Search the Graph",
   "next-match": "Go to Next Match",
@@ -187,7 +189,7 @@ export const commands = {
 export const workersForbidden =
   "Graphviz needs workers from Blobs, which this page's Content-Security-Policy forbids.";
 
-// What a node is called that has no name of its own.
+// Names for nodes that have no name of their own.
 export const rootWord = "root";
 export const optimizerWord = "optimizer";
 export const valueWord = "value";
@@ -195,7 +197,7 @@ export const objectWord = "object";
 export const scalar = "scalar";
 export const unreachable = (id: number) => `(unreachable node ${id})`;
 
-// Sentences with gaps; a count comes in words.
+// Sentences with gaps; a count arrives as words.
 export const place = (count: string, of: string) => `${count} of ${of}`;
 export const more = (count: string) => `… and ${count} more`;
 export const mistake = (character: string, expected: string) =>
@@ -206,7 +208,7 @@ export const graphvizFailed = (why: string) =>
 export const tooMany = (found: string, most: string) =>
   `${found} visible; this drawing shows at most ${most}. Close some nodes, or search with the filter on.`;
 
-// What is not there.
+// Messages about missing things.
 export const notInNotebook =
   "The notebook lacks this explorer's data, and no kernel has it. Run the cell again.";
 export const notInKernel = (name: string) => `The kernel has no ${name}.`;

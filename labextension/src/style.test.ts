@@ -11,14 +11,14 @@ import { generatedStyle } from "./style";
 const ROOT = new URL("../", import.meta.url);
 const HEX = /(?<![\w.&#])#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\b(?!\s*[(=])/i;
 const COLOUR = new RegExp(`${HEX.source}|\\b(?:rgba?|hsla?|oklch|lab)\\(\\s*[\\d.]`, "i");
-/** Those of the signs that mean nothing else in a text. */
+/** The signs that have no other meaning in a text. */
 const SIGN = /[✓✗Δ↷≠]/;
 
 function withoutComments(code: string): string {
   return code.replace(/\/\*.*?\*\//gs, "").replace(/(^|\s)\/\/.*$/gm, "");
 }
 
-/** The lines of our sources that have something which belongs into a table. */
+/** The lines of our sources that contain something which belongs into a table. */
 function strays(what: RegExp, code: string): readonly string[] {
   return withoutComments(code)
     .split("\n")
@@ -35,7 +35,7 @@ const files = ["src/", "style/"].flatMap((directory) =>
 it.each([
   ["colour", COLOUR],
   ["sign", SIGN],
-])("no %s stands outside of the tables", (_, what) => {
+])("no %s is outside of the tables", (_, what) => {
   expect(files.length).toBeGreaterThan(60);
   const found = files.flatMap((file) =>
     strays(what, readFileSync(new URL(file, ROOT), "utf8")).map((line) => `${file}: ${line}`),
@@ -52,7 +52,7 @@ it.each([
   expect(strays(what, line)).toEqual([line]);
 });
 
-it("has every colour light and dark, and those of the guide", () => {
+it("has every colour in a light, a dark and a guide version", () => {
   const { classic, dark, light } = palette;
   expect(Object.keys(dark)).toEqual(Object.keys(light));
   expect(Object.keys(classic.dark)).toEqual(Object.keys(classic.light));
@@ -68,7 +68,7 @@ it("has every colour light and dark, and those of the guide", () => {
   );
 });
 
-it("has a colour for every name that the style sheet uses", () => {
+it("defines every colour that the style sheet uses", () => {
   const sheets = files.filter((file) => file.endsWith(".css"));
   const css = sheets.map((file) => readFileSync(new URL(file, ROOT), "utf8")).join("\n");
   const names = (text: string, pattern: RegExp) =>
@@ -79,7 +79,7 @@ it("has a colour for every name that the style sheet uses", () => {
   expect([...used].filter((name) => !set.has(name) && !ofPanes.has(name))).toEqual([]);
 });
 
-it("has a sign of every state, severity and verdict", () => {
+it("has a sign for every state, severity and verdict", () => {
   expect(Object.keys(signs.states)).toEqual([...NODE_STATES]);
   expect(Object.keys(signs.severities)).toEqual([...SEVERITIES]);
   expect(Object.keys(signs.verdicts)).toEqual(["check", "diff"]);
@@ -112,7 +112,7 @@ describe("the columns of the outline", () => {
     ]);
   });
 
-  it("need one entry for one more, which comes in where there is room", () => {
+  it("need one entry for a new column, which appears if there is room", () => {
     const added: Column = {
       name: "norm",
       label: "norm",
@@ -126,7 +126,7 @@ describe("the columns of the outline", () => {
     expect(style).toContain(".ckv-outline:not(.ckv-compared) .ckv-cell-norm { display: none; }");
   });
 
-  it("are those of a graph, or of a comparison", () => {
+  it("differ between a graph and a comparison", () => {
     expect(columnsOf(undefined).map(({ name }) => name)).toEqual([
       "shape",
       "dtype",

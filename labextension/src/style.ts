@@ -6,14 +6,16 @@ import { COLUMNS, type Column, type Widths } from "./draw/outline-columns";
 
 type Colours = Readonly<Record<string, string>>;
 
-/** What esbuild bundles into widget.css and JupyterLab's style: style/generated.css. */
+/**
+ * The text of style/generated.css, which esbuild bundles into widget.css and JupyterLab's style.
+ */
 export function generatedStyle(columns: readonly Column[] = COLUMNS): string {
   return [
     "/* Written by `npm run build:style` from the tables in src/style.ts. */",
-    // The panel of live objects has colours of the explorer, too.
+    // The panel of live objects also uses colours of the explorer.
     `:is(.ckpt-viz, .ckpt-viz-live) {\n${colourRules(palette.light, palette.dark)}\n}`,
     `.ckpt-viz { --ckv-pick: color-mix(in srgb, var(--ckv-accent) 18%, transparent); }`,
-    // The colours of TensorFlow's guide, where they are asked for (defaults.ts).
+    // The colours of TensorFlow's guide, if the settings turn them on (defaults.ts).
     `@media (forced-colors: none) {\n[data-ckpt-viz-classic] .ckpt-viz {\n${colourRules(
       palette.classic.light,
       palette.classic.dark,
@@ -23,7 +25,7 @@ export function generatedStyle(columns: readonly Column[] = COLUMNS): string {
   ].join("\n");
 }
 
-/** The host's colour, JupyterLab's or VS Code's, where there is one; else as light as the page. */
+/** The colour of JupyterLab or VS Code if there is one; otherwise, light or dark as the page. */
 function colourRules(light: Colours, dark: Colours): string {
   const hosts: Readonly<Record<string, readonly string[]>> = palette.hosts;
   return Object.entries(light)
@@ -40,7 +42,7 @@ function widthsOf({ alone, compared }: Column, isCompared: boolean): Widths {
   return isCompared ? compared : alone;
 }
 
-/** How wide a column is in an outline of this width; 0 where it is left out. */
+/** The width of a column in an outline of this width; 0 if the column is left out. */
 function widthIn(column: Column, isCompared: boolean, outline: number): number {
   return (
     widthsOf(column, isCompared)
@@ -49,7 +51,7 @@ function widthIn(column: Column, isCompared: boolean, outline: number): number {
   );
 }
 
-/** The rules of the outline's grid, for every width at which a column comes, goes or changes. */
+/** The rules of the outline's grid, for every width at which a column appears, goes or changes. */
 function gridRules(columns: readonly Column[]): string {
   return [false, true].flatMap((isCompared) => rulesOf(columns, isCompared)).join("\n");
 }
@@ -78,7 +80,7 @@ function rulesAt(columns: readonly Column[], isCompared: boolean, outline: numbe
     `${outlineClass} :is(.ckv-outline-head, .ckv-row) { grid-template-columns: minmax(0, 1fr)${tracks}; }`,
     ...leftOut.map(({ name }) => `${outlineClass} .ckv-cell-${name} { display: none; }`),
   ];
-  // What has no value has the room of shape and dtype for its name and class.
+  // A node without values shows its name and class in the space of shape and dtype.
   const isOther = shown.findIndex((column) => column.isOfValues !== true);
   const own = isCompared ? [] : shown.slice(0, isOther < 0 ? shown.length : isOther);
   if (own.length > 0) {

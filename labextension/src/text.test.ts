@@ -7,7 +7,7 @@ it("shows control and direction characters instead of obeying them", () => {
   expect(visible("ü ж 日本 👍")).toBe("ü ж 日本 👍");
 });
 
-it("shows lone surrogates, which no encoding has", () => {
+it("shows lone surrogates, which no encoding can represent", () => {
   expect(visible("\ud800 \udcff 👍 \ude00")).toBe("\\ud800 \\udcff 👍 \\ude00");
   expect(whyWords(new Error("\u001b[2J\udcff"))).toBe("\\u001b[2J\\udcff");
 });
@@ -17,6 +17,6 @@ it("keeps the end of a long name", () => {
   expect(clipStart("kernel", 6)).toBe("kernel");
 });
 
-it("cuts sentences that only an attack would be", () => {
+it("cuts sentences as long as only an attack would write", () => {
   expect(sentenceText("x".repeat(10 ** 6))).toHaveLength(600);
 });

@@ -1,14 +1,14 @@
-/** Untrusted text and numbers, made fit to be read. */
+/** Makes untrusted text and numbers readable. */
 
 const MAX_LABEL = 26;
 const MAX_NAME = 60;
-/** A sentence of a hostile payload may have any length; what is drawn may not. */
+/** A sentence of a hostile payload may have any length, but a drawn sentence may not. */
 const MAX_SENTENCE = 600;
 /** Control and format characters, lone surrogates, ends of lines and of paragraphs. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const numbers = new Intl.NumberFormat();
 
-/** An untrusted name on one line: control characters shown, not obeyed. */
+/** An untrusted name on one line: control characters are shown, not obeyed. */
 export function visible(name: string): string {
   return name.replace(INVISIBLE, (c) => {
     const code = (c.codePointAt(0) ?? 0).toString(16);
@@ -16,12 +16,12 @@ export function visible(name: string): string {
   });
 }
 
-/** What an error says, which may name what a file holds. */
+/** The message of an error, which may contain untrusted text from a file. */
 export function whyWords(error: unknown): string {
   return visible(error instanceof Error ? error.message : String(error));
 }
 
-/** Untrusted sentences on one line, the end of giant ones left out. */
+/** Untrusted sentences on one line, without the end of giant ones. */
 export function sentenceText(text: string): string {
   return visible(text.length <= MAX_SENTENCE ? text : `${text.slice(0, MAX_SENTENCE - 1)}…`);
 }
@@ -31,7 +31,7 @@ export function clip(text: string, length = MAX_LABEL): string {
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join("")}…`;
 }
 
-/** Of a long name the end, which tells more than its start. */
+/** The end of a long name, since the end tells more than the start. */
 export function clipStart(text: string, length = MAX_NAME): string {
   const characters = [...text];
   return characters.length <= length ? text : `…${characters.slice(1 - length).join("")}`;

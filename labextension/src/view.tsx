@@ -37,13 +37,13 @@ import { sentenceText, whyWords } from "./text";
 import { type Engine, type LoadGraphviz, makeEngine } from "./textbook/engine";
 import { chunkCount, chunkLabel, matchWords, sentence } from "./words";
 
-/** What a host may follow and set. */
+/** The state that a host may follow and set. */
 export interface ViewState {
   /** The id of the selected node. */
   readonly selected: number | null;
-  /** The ids of the open nodes; null while the view's own choice stands. */
+  /** The ids of the open nodes; null until the user opens or closes a node. */
   readonly expanded: readonly number[] | null;
-  /** What stands in the search box. */
+  /** The text in the search box. */
   readonly query: string;
   readonly mode: Mode;
 }
@@ -51,22 +51,22 @@ export interface ViewState {
 type HostState = Partial<ViewState & { readonly broughtQuery: string }>;
 
 export interface ViewHost {
-  /** Called when what a person did changed the state; not for the host's own changes. */
+  /** Called after a user has changed the state, but not for the host's own changes. */
   onChange?(state: ViewState): void;
   /** A short text shown as a tag, e.g. "snapshot". */
   readonly note?: string;
-  /** Called when the textbook view is first asked for, which is not offered without it. */
+  /** Called when the textbook view first opens; without it the view does not offer that drawing. */
   readonly graphviz?: LoadGraphviz | undefined;
-  /** Puts questions to a kernel, where there is one. */
+  /** Sends questions to a kernel, if there is one. */
   readonly ask?: Ask | undefined;
 }
 
 export interface View {
-  /** Shows a payload; says so in the view where it cannot be read, keeping what was shown. */
+  /** Shows a payload. If it is unreadable, shows the error and keeps the graph that was there. */
   setPayload(bytes: Uint8Array | Promise<Uint8Array>): Promise<void>;
-  /** A `broughtQuery` is one that came with a file: it is shown, and runs when a person asks. */
+  /** A `broughtQuery` came with a file: the view shows it, and a user decides to run it. */
   setState(state: HostState): void;
-  /** Does what a command of the table stands for, as its key would. */
+  /** Runs a command of the table, as its key would. */
   run(deed: Deed): void;
   dispose(): void;
 }
@@ -91,8 +91,8 @@ class MountedView implements View {
   #graph: Graph | null = null;
   #state: State | null = null;
   #problem: string | null = null;
-  /** What the host has asked for while there was nothing to ask it of. */
-  #wanted: HostState = {};
+  /** The host's changes that arrived before there was a graph to apply them to. */
+  #pending: HostState = {};
   #payloads = 0;
   #reading = 0;
 
@@ -132,13 +132,13 @@ class MountedView implements View {
       }
     } finally {
       this.#reading--;
-      this.#setWanted();
+      this.#setPending();
     }
   }
 
   setState(change: HostState): void {
-    this.#wanted = { ...this.#wanted, ...change };
-    this.#setWanted();
+    this.#pending = { ...this.#pending, ...change };
+    this.#setPending();
   }
 
   dispose(): void {
@@ -148,7 +148,7 @@ class MountedView implements View {
     this.#root.remove();
   }
 
-  /** What a person does; the host hears of it. */
+  /** Runs a user's action and reports it to the host. */
   readonly #dispatch: Dispatch = (action) => {
     const before = this.#state;
     this.#update(action);
@@ -199,16 +199,16 @@ class MountedView implements View {
     this.#setAll();
   }
 
-  /** Sets what the host wants, unless that is about the graph that is being read. */
-  #setWanted(): void {
+  /** Applies the host's changes, unless they are for a graph that is still loading. */
+  #setPending(): void {
     if (this.#reading === 0 && this.#state !== null) {
       this.#setAll();
     }
   }
 
   #setAll(): void {
-    const { broughtQuery, expanded, mode, query, selected } = this.#wanted;
-    this.#wanted = {};
+    const { broughtQuery, expanded, mode, query, selected } = this.#pending;
+    this.#pending = {};
     if (mode !== undefined) {
       this.#update({ type: "setMode", mode });
     }
@@ -221,7 +221,8 @@ class MountedView implements View {
     if (expanded !== undefined) {
       this.#update({ type: "setExpanded", expanded });
     }
-    // To a host a chunk is nothing: it hears of one as of no node, and gives that back.
+    // The host does not know chunks: it gets null for one, and must not send that null back as a
+    // selection.
     if (selected !== undefined && selected !== viewState(this.#state).selected) {
       this.#update({ type: "select", id: selected });
     }
@@ -252,7 +253,7 @@ function onceVisible(element: HTMLElement, signal: AbortSignal, call: () => void
   signal.addEventListener("abort", () => observer.disconnect());
 }
 
-/** Calls once what was drawn is on the screen: messages come after the frame they are posted in. */
+/** Calls after the next paint: a message arrives after the frame in which it was posted. */
 function afterPaint(call: () => void): void {
   requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();
@@ -307,7 +308,7 @@ function Explorer({ shown, problem, ...rest }: ExplorerProps) {
 type ShownProps = Omit<ExplorerProps, "shown" | "problem"> & NonNullable<ExplorerProps["shown"]>;
 
 function Shown({ state, typesetter, note, id, engine, kernel, dispatch }: ShownProps) {
-  // Panning, zooming and a new size, the drawing's first one too, change the drawing alone.
+  // Panning, zooming and a new size, also the drawing's first one, change the drawing alone.
   const { drawn, found, mode, problem, query, rows, selected } = state;
   const still = useMemo(
     () => ({
@@ -367,7 +368,7 @@ function Shown({ state, typesetter, note, id, engine, kernel, dispatch }: ShownP
   );
 }
 
-/** What a screen reader says: matches, the problem that was gone to, the selected node. */
+/** The text for a screen reader: matches, the current problem, the selected node. */
 function announcement(state: State): string {
   const { graph, problem, selected } = state;
   const { overlay } = graph;

@@ -1,4 +1,4 @@
-/** The widget's front end, a module for anywidget: the view, tied to the kernel's traits. */
+/** The widget's front end, a module for anywidget: connects the view to the kernel's traits. */
 
 import type { AnyModel, RenderProps } from "@anywidget/types";
 import type { Answer, Ask } from "./kernel";
@@ -23,7 +23,7 @@ const FOLLOWED = "change:selected change:expanded change:mode";
 type Props = Pick<RenderProps<Traits>, "model" | "el">;
 
 function render({ model, el }: Props): () => void {
-  // The model of a page without a kernel (render/html.py) has nobody to send to.
+  // In a page without a kernel (render/html.py) the model cannot send.
   const isAlone = model.send === undefined;
   const view = mountView(el, {
     graphviz: isAlone ? undefined : graphvizOf(model),
@@ -37,7 +37,7 @@ function render({ model, el }: Props): () => void {
     },
   });
   const showPayload = () => void view.setPayload(payload(model, el));
-  // The first query may be that of a saved notebook or page; what changes later is somebody's own.
+  // The first query may come from a saved notebook or page. The user makes every later change.
   let isOwnQuery = false;
   const showState = () =>
     view.setState({
@@ -79,7 +79,7 @@ function asking(model: AnyModel): Ask {
   };
 }
 
-/** Whether a kernel runs that has the same query: there somebody has set it. */
+/** Whether a running kernel has the same query: if so, a user has set it there. */
 async function isSetInKernel(model: AnyModel<Traits>): Promise<boolean> {
   try {
     const [{ text }] = await asking(model)({ ask: "query" });
@@ -89,7 +89,7 @@ async function isSetInKernel(model: AnyModel<Traits>): Promise<boolean> {
   }
 }
 
-/** Graphviz is too large to be sent with every widget: the kernel has it for those who ask. */
+/** Graphviz is too large to send with every widget, so the kernel sends it on request. */
 function graphvizOf(model: AnyModel): LoadGraphviz {
   return async (signal) => {
     const [{ error }, [script]] = await askKernel<Answer>(model, { ask: "graphviz" }, signal);

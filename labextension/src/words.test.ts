@@ -3,7 +3,7 @@ import type { Graph } from "./graph";
 import { loadGraph } from "./graphs.test-data";
 import { boxText, bytesWords, sentence, sizeCell, sizeSentence } from "./words";
 
-it("writes bytes as people do", () => {
+it("writes bytes with the usual units", () => {
   expect([0, 20, 1500, 123_456_789, null].map(bytesWords)).toEqual([
     "0 B",
     "20 B",
@@ -13,7 +13,7 @@ it("writes bytes as people do", () => {
   ]);
 });
 
-it("says in a node's box what it is", async () => {
+it("describes a node in its box", async () => {
   const graph = await loadGraph("keras3_adam");
   expect([0, 1, 2, 7, 9].map((id) => boxText(graph, id))).toEqual([
     "root",
@@ -24,7 +24,7 @@ it("says in a node's box what it is", async () => {
   ]);
 });
 
-it("adds its variables' name to an object that is only a number", async () => {
+it("adds the name of its variables to an object whose name is only a number", async () => {
   const graph = await loadGraph("keras3_adam");
   const layer = (label: string, fullName: string): Graph => ({
     ...graph,
@@ -36,15 +36,15 @@ it("adds its variables' name to an object that is only a number", async () => {
   expect(boxText(layer("3", "kernel"), 2)).toBe("object · 2");
 });
 
-it("says a node in one sentence", async () => {
+it("describes a node in one sentence", async () => {
   const graph = await loadGraph("keras3_adam");
   expect(sentence(graph, 7)).toBe("_kernel, variable, float32 7 by 2, 1 child");
 });
 
-it("says a size as the sum of a row, and beside a variable as its own", async () => {
+it("gives the sum as the size of a row, but a variable's own size beside a variable", async () => {
   const graph = await loadGraph("keras3_adam");
   const words = (id: number) => [sizeCell(graph, id), sizeSentence(graph, id)];
-  // Its momentum, of 72 B, is counted above the kernel and not beside its shape.
+  // Its momentum, of 72 B, counts at the node above the kernel, not beside the kernel's shape.
   expect([boxText(graph, 7), ...words(7)]).toEqual([
     "7×2 float32",
     "56 B",

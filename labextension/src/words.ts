@@ -11,14 +11,14 @@ import * as WORDS from "./strings";
 import { clip, countWords, formatCount, sentenceText, visible } from "./text";
 
 const MAX_DIFFERENCE = 40;
-/** Characters of a name at an end of a chunk. */
+/** Characters of each of the two names in a chunk's label. */
 const MAX_END = 16;
 
 export function roleWord(role: Role): string {
   return role;
 }
 
-/** The two values of a node that differ, where its mark has them; else what it is. */
+/** The two values of a node that differ, if its mark has them; else the node's description. */
 export function differenceWords(graph: Graph, id: number): string {
   const { overlay } = graph;
   const state = overlay?.state(id);
@@ -27,24 +27,24 @@ export function differenceWords(graph: Graph, id: number): string {
   return tells && detail !== null ? sentenceText(detail) : "";
 }
 
-/** What a chunk of a long list holds, by its first and last name: layer_100 … layer_199. */
+/** The label of a chunk, from its first and last name: layer_100 … layer_199. */
 export function chunkLabel(graph: Graph, { firstChild, lastChild }: Chunk): string {
   return [firstChild, lastChild].map((id) => clip(visible(graph.label(id)), MAX_END)).join(" … ");
 }
 
-/** How much of the list a chunk holds: 100 of 1,424. */
+/** The number of nodes in a chunk and in its list: 100 of 1,424. */
 export function chunkCount({ first, last, of }: Chunk): string {
   return WORDS.place(formatCount(last - first + 1), formatCount(of));
 }
 
-/** How many other names lead to a node: ⇄2; "" where there is only one. */
+/** How many other names lead to a node: ⇄2; "" if there are none. */
 export function sharedWords(graph: Graph, id: number): string {
   const others = graph.edgesTo(id).length - (graph.treeParent(id) === null ? 0 : 1);
   const isSlot = graph.slot(id)?.variable === graph.treeParent(id);
   return others < 1 || isSlot ? "" : `⇄${formatCount(others)}`;
 }
 
-/** The words in a node's box: what it is; its name stands on the edge to it. */
+/** The text in a node's box: what the node is. The node's name is on the edge to it. */
 export function boxText(graph: Graph, id: number): string {
   const difference = differenceWords(graph, id);
   if (difference !== "") {
@@ -66,14 +66,14 @@ export function boxText(graph: Graph, id: number): string {
   }
 }
 
-/** An object's class and, where its local name is a number only, its name: Dense “head”. */
+/** An object's class, and its name if the local name is only a number: Dense “head”. */
 function objectWords(graph: Graph, id: number): string {
   const scope = /(^|-)\d+$/.test(graph.label(id)) ? variableScope(graph, id) : "";
   const name = scope === "" ? "" : `“${visible(scope)}”`;
   return [typeWords(graph, id), name].filter((word) => word !== "").join(" ") || WORDS.objectWord;
 }
 
-/** What the full names of a node's own variables have in common before their last slash. */
+/** The last part of the scope that the full names of a node's own variables share. */
 function variableScope(graph: Graph, id: number): string {
   const scopes = new Set<string>();
   for (const child of graph.treeChildren(id)) {
@@ -98,7 +98,7 @@ function attributeNames(graph: Graph, id: number): string {
     .join(", ");
 }
 
-/** The Python class, wrappers under the name of what they wrap. */
+/** The Python class; for TensorFlow's wrappers the class that they wrap. */
 export function typeWords(graph: Graph, id: number): string {
   const type = graph.typeName(id) ?? "";
   const wrapped: Readonly<Record<string, string>> = {
@@ -110,7 +110,7 @@ export function typeWords(graph: Graph, id: number): string {
   return wrapped[type] ?? visible(type);
 }
 
-/** The shape of a node's value, where it has one. */
+/** The shape of a node's value, if it has one. */
 export function shapeCell(graph: Graph, id: number): string {
   const attributes = graph.attributes(id);
   const [only] = attributes;
@@ -132,7 +132,7 @@ export function dtypeCell(graph: Graph, id: number): string {
     : [...dtypes].filter((dtype) => dtype !== "").join(", ");
 }
 
-/** dtype and shape of a node's values, or the attributes' names where they have none. */
+/** dtype and shape of a node's values, or the attributes' names if they have none. */
 export function valueWords(graph: Graph, id: number): string {
   return graph
     .attributes(id)
@@ -162,12 +162,12 @@ export function bytesWords(nbytes: number | null): string {
   return `${value.toFixed(digits)} ${units[unit] ?? ""}`;
 }
 
-/** A node's size: of its own values and, beside an object, of all below it. */
+/** A node's size: the sum of its own values and, for an object, of all below it. */
 export function sizeCell(graph: Graph, id: number): string {
   return bytesWords(sizeOf(graph, id).all);
 }
 
-/** The same, and what is counted in it: 180 B in all; 60 B, 180 B with its slot variables. */
+/** The same in words, with the sum's parts: 180 B in all; 60 B, 180 B with its slot variables. */
 export function sizeSentence(graph: Graph, id: number): string {
   const { own, all, withSlots } = sizeOf(graph, id);
   if (all === null) {
@@ -177,7 +177,7 @@ export function sizeSentence(graph: Graph, id: number): string {
   return withSlots === all ? size : `${size}, ${bytesWords(withSlots)} ${WORDS.withSlots}`;
 }
 
-/** What is wrong with a node, in a word or two; "" where nothing is. */
+/** The problem of a node in a word or two; "" without one. */
 export function problemWords(graph: Graph, id: number): string {
   if (graph.error(id) !== null) {
     return WORDS.problem;
@@ -188,12 +188,12 @@ export function problemWords(graph: Graph, id: number): string {
   return graph.notSaved(id).length > 0 ? WORDS.notSaved.toLowerCase() : "";
 }
 
-/** The name on the edge to a node, cut to what the drawing has room for. */
+/** The name on the edge to a node, cut to the space in the drawing. */
 export function edgeText(graph: Graph, id: number): string {
   return clip(visible(graph.label(id)));
 }
 
-/** How many nodes a search finds, and which of them is selected: 3 of 12; "" without a query. */
+/** The number of matches, and the position of the selected one: 3 of 12; "" without a query. */
 export function matchWords(found: Found, selected: number | null): string {
   const { isWaiting, kept, matches, mistake } = found;
   if (isWaiting) {
@@ -213,7 +213,7 @@ export function mistakeWords({ expected, place }: Mistake): string {
   return WORDS.mistake(formatCount(place + 1), expected);
 }
 
-/** What a list leaves out: … and 12 more. */
+/** The number of entries that a list leaves out: … and 12 more. */
 export function moreWords(count: number): string {
   return WORDS.more(formatCount(count));
 }
@@ -235,17 +235,17 @@ export function sentence(graph: Graph, id: number): string {
     .join(", ");
 }
 
-/** Why Graphviz does not even start: a page may forbid WebAssembly. */
+/** Why Graphviz does not start at all: a page may forbid WebAssembly. */
 export function brokenWords(message: string): string {
   return WORDS.graphvizBroken(sentenceText(message));
 }
 
-/** Why Graphviz draws nothing, and what to do. */
+/** Why Graphviz draws nothing, and what to do about it. */
 export function failedWords(message: string): string {
   return WORDS.graphvizFailed(sentenceText(message));
 }
 
-/** Why there is no drawing: too many nodes or, where their number is known, too many edges. */
+/** Why there is no drawing: too many nodes or, if their number is known, too many edges. */
 export function tooManyWords(nodes: number, edges: number | null, most: number): string {
   const { edges: edgeWords, edgesAre, nodes: nodeWords, nodesAre } = WORDS.counts;
   return edges === null
