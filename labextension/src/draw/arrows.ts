@@ -1,4 +1,4 @@
-/** Keys that an element keeps for itself: those that a table gives a number. */
+/** Handles the keys in a table of numbers, and keeps them from everything around the element. */
 export function onArrows(
   keys: Readonly<Record<string, number>>,
   act: (by: number, event: KeyboardEvent) => void,

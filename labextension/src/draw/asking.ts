@@ -3,14 +3,14 @@
 import { useState } from "preact/hooks";
 import { whyWords } from "../text";
 
-/** Has neither an answer nor a problem while it waits. */
+/** While the kernel is busy there is neither an answer nor a problem. */
 export interface Asked<T> {
   readonly isWaiting?: boolean;
   readonly answer?: T;
   readonly problem?: string;
 }
 
-/** Null before the question is put. */
+/** Null until the view asks the question. */
 export function useAsked<T>(ask: () => Promise<T>): readonly [Asked<T> | null, () => void] {
   const [asked, setAsked] = useState<Asked<T> | null>(null);
   const put = () => {

@@ -1,4 +1,4 @@
-/** The way from the root to the node that is shown alone. */
+/** The path from the root to the node that the view shows alone. */
 
 import { ROOT } from "../graph";
 import { ancestors } from "../layout/shown";

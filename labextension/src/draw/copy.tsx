@@ -1,14 +1,14 @@
-/** A button that copies a text, and says that it did. */
+/** A button that copies a text and confirms it. */
 
 import { useRef, useState } from "preact/hooks";
 import * as WORDS from "../strings";
 import { Glyph } from "./icons";
 
-/** How long it says so, in ms. */
-const SAID = 1500;
+/** How long the confirmation lasts, in ms. */
+const CONFIRMATION = 1500;
 
 interface CopyProps {
-  /** What is copied, in words: the name. */
+  /** The kind of text that the button copies, for its label: the name. */
   readonly what: string;
   readonly text: string;
 }
@@ -20,7 +20,7 @@ export function Copy({ what, text }: CopyProps) {
     await copyText(text);
     setIsCopied(true);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => setIsCopied(false), SAID);
+    timer.current = setTimeout(() => setIsCopied(false), CONFIRMATION);
   };
   const words = `${WORDS.copy} ${what}`;
   return (
@@ -36,7 +36,7 @@ export function Copy({ what, text }: CopyProps) {
   );
 }
 
-/** Copies a text, also where a page may not use the clipboard by itself (no TLS, an old host). */
+/** Copies a text, even if a page may not use the clipboard directly (no TLS, an old host). */
 export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

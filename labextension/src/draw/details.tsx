@@ -1,4 +1,4 @@
-/** Everything that is known of the selected node, in words that can be copied. */
+/** All facts about the selected node, as text that a user can copy. */
 
 import type { ComponentChildren } from "preact";
 import { type Attribute, type Edge, type Graph, ROOT } from "../graph";
@@ -112,7 +112,7 @@ function NodeDetails({
   );
 }
 
-/** Shows what is one edge away, by a search that says so. */
+/** Shows the node's neighbours as a search, so that the search box shows the query. */
 function Neighbours({ graph, id, dispatch }: NodeProps) {
   const name = graph.name(id);
   return /["*\\~\s|]/.test(name) ? null : (
@@ -129,7 +129,7 @@ function Neighbours({ graph, id, dispatch }: NodeProps) {
   );
 }
 
-/** The path in the outline, which for what optimizers list is not that of TensorFlow's name. */
+/** The path in the outline; for objects that optimizers list, it differs from TensorFlow's name. */
 function Place({ graph, id }: { readonly graph: Graph; readonly id: number }) {
   const names: string[] = [];
   for (let node = id; node !== ROOT; node = graph.treeParent(node) ?? ROOT) {
@@ -145,7 +145,7 @@ function Place({ graph, id }: { readonly graph: Graph; readonly id: number }) {
   );
 }
 
-/** The Python expression for a live object, from the kernel once it is wanted. */
+/** The Python expression for a live object; the view asks the kernel for it on demand. */
 function Accessor({ id, kernel }: { readonly id: number; readonly kernel: Kernel }) {
   const [asked, ask] = useAsked(() => kernel.accessor(id));
   return (
@@ -165,7 +165,7 @@ function Accessor({ id, kernel }: { readonly id: number; readonly kernel: Kernel
   );
 }
 
-/** What part of a long list is selected. */
+/** The selected chunk of a long list, and the range of the list that it covers. */
 function ChunkDetails({
   state,
   id,
@@ -184,7 +184,7 @@ function ChunkDetails({
   );
 }
 
-/** What a comparison says of the node. */
+/** The result of a comparison for the node. */
 function Mark({ graph, id }: { readonly graph: Graph; readonly id: number }) {
   const { overlay } = graph;
   if (overlay === null) {
@@ -211,7 +211,7 @@ function Mark({ graph, id }: { readonly graph: Graph; readonly id: number }) {
   );
 }
 
-/** The way to where a node that was moved or renamed stands a second time. */
+/** A link to the other place of a node that was moved or renamed. */
 function OtherPlace({ graph, id, dispatch }: NodeProps) {
   const { overlay } = graph;
   const place = overlay?.otherPlace(id) ?? null;
@@ -245,7 +245,7 @@ function SlotWords({ graph, id, dispatch }: NodeProps) {
   );
 }
 
-/** How the source's path was understood, and what else is kept there. */
+/** How the source's path was understood, and what else its directory holds. */
 function Notes({ graph }: { readonly graph: Graph }) {
   return (
     <>
@@ -258,7 +258,7 @@ function Notes({ graph }: { readonly graph: Graph }) {
   );
 }
 
-/** What a MetaGraph or a SavedModel says of a variable. */
+/** The facts about a variable in a MetaGraph or a SavedModel. */
 function VariableWords({ graph, id }: { readonly graph: Graph; readonly id: number }) {
   const trainable = graph.trainable(id);
   const collections = graph.collections(id);

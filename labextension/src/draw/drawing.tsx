@@ -1,4 +1,4 @@
-/** The drawing: the visible tree as SVG, of which only what is in sight exists. */
+/** The drawing: the visible tree as SVG. Only the part in sight has elements. */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { type Graph, ROOT } from "../graph";
@@ -17,7 +17,7 @@ import { zoomOf } from "./zoom";
 
 const WHEEL_ZOOM = 0.002;
 const DRAG_THRESHOLD = 3;
-/** Further away than this, names on edges and chips are too small to read; then, all text. */
+/** Below the first scale, names on edges and chips are too small to read; below the second, all text. */
 const SCALE_OF_BOXES = 0.55;
 const SCALE_OF_BLOCKS = 0.3;
 
@@ -125,9 +125,9 @@ export function NodeBox(props: NodeBoxProps) {
   );
 }
 
-// The parts of a box are functions, not components: there are many boxes to draw at once.
+// The parts of a box are functions, not components, since a drawing has many boxes at once.
 
-/** What marks a box from around it. */
+/** The frame around a box that marks it, for example as selected. */
 function frame(look: string, width: number, margin: number) {
   return (
     <rect
@@ -141,7 +141,7 @@ function frame(look: string, width: number, margin: number) {
   );
 }
 
-/** What stands in a box: the sign of its state, its words, the chips of slots. */
+/** The content of a box: the sign of its state, its text, the chips of slots. */
 function boxWords({ badge, chips, shared, text, textX }: BoxParts) {
   return (
     <>
@@ -193,11 +193,11 @@ function boxTitle(graph: Graph, { chunk, id }: Row): string {
     return `${chunkLabel(graph, chunk)} (${chunkCount(chunk)})`;
   }
   const { overlay } = graph;
-  const said = overlay === null ? [] : comparedWords(overlay, id);
-  return [`${visible(graph.name(id))} (${roleWord(graph.role(id))})`, ...said].join(", ");
+  const comparison = overlay === null ? [] : comparedWords(overlay, id);
+  return [`${visible(graph.name(id))} (${roleWord(graph.role(id))})`, ...comparison].join(", ");
 }
 
-/** The edges of the tree: for each open node one path, slots' edges another, ghosts' a third. */
+/** The edges of the tree: per open node one path, another for slots, a third for ghosts. */
 function TreeEdges({ state }: { readonly state: State }) {
   const { top, bottom } = sight(state);
   const solid: string[] = [];
@@ -236,7 +236,7 @@ function TreeEdges({ state }: { readonly state: State }) {
   );
 }
 
-/** What else the selected node is bound to, as far as that is not folded away. */
+/** The selected node's other links, as far as their ends are not folded away. */
 function Links({ state }: { readonly state: State }) {
   const { graph, layout, rowOf, selected } = state;
   const links = [
@@ -264,7 +264,7 @@ function Links({ state }: { readonly state: State }) {
   );
 }
 
-/** The ways from optimizers to their slots that are unfolded and in sight. */
+/** The links from optimizers to their slots that are unfolded and in sight. */
 function slotLinks(state: State): readonly Link[] {
   const { graph, rows, selected } = state;
   const links: Link[] = [];
@@ -279,8 +279,8 @@ function slotLinks(state: State): readonly Link[] {
 }
 
 /**
- * The box, or one just out of sight in its direction: dots all the way to the other end of a
- * large drawing would take longer to paint than everything else.
+ * The box or, if it is far out of sight, a point just out of sight in its direction. Dots to the
+ * other end of a large drawing would take longer to paint than everything else.
  */
 function nearSight(box: Box, state: State): Box {
   const { left, top, right, bottom } = sight(state);
@@ -292,7 +292,7 @@ function nearSight(box: Box, state: State): Box {
   };
 }
 
-/** The part of the drawing that is in sight, in its own coordinates, and a little more. */
+/** The part of the drawing in sight, in the drawing's coordinates, and a margin. */
 function sight({ camera, width, height }: State) {
   const left = -camera.x / camera.scale;
   const top = -camera.y / camera.scale - PITCH;
@@ -304,7 +304,7 @@ function sight({ camera, width, height }: State) {
   };
 }
 
-/** The rows of which anything is in sight: the box, or the name on the edge before it. */
+/** The rows with anything in sight: the box, or the name on the edge before it. */
 function rowsInSight(state: State): readonly number[] {
   const { left, top, right, bottom } = sight(state);
   const seen: number[] = [];
@@ -322,7 +322,7 @@ function rowsInSight(state: State): readonly number[] {
   return seen;
 }
 
-/** Dragging pans; the wheel pans once the explorer has the focus, with Ctrl it zooms. */
+/** Dragging pans. The wheel pans once the explorer has the focus; with Ctrl it zooms. */
 export function listen(svg: SVGSVGElement, dispatch: Dispatch): () => void {
   const abort = new AbortController();
   const { signal } = abort;

@@ -1,4 +1,4 @@
-/** The menu that saves the graph as a file: the drawing as it looks, and what the kernel writes. */
+/** The menu that saves the graph as a file: the drawing on screen, or a format of the kernel. */
 
 import { useRef, useState } from "preact/hooks";
 import { EXPORTS, type Kernel, type WrittenFile } from "../kernel";
@@ -6,16 +6,16 @@ import * as WORDS from "../strings";
 import { whyWords } from "../text";
 
 interface ExportsProps {
-  /** The drawing of all that is open, as an SVG file. */
+  /** The drawing of all open nodes, as an SVG file. */
   readonly picture: () => string;
   readonly kernel: Kernel | null;
 }
 
-/** Canvases of browsers end here, in pixels. */
+/** The largest side of a canvas that browsers support, in pixels. */
 const MAX_SIDE = 16_000;
 const MAX_AREA = 200e6;
 const PNG_SCALE = 2;
-/** An address must live until the browser has begun to save it. */
+/** An object URL must stay valid until the browser has started to save the file, in ms. */
 const LIFE = 60_000;
 
 export function Exports({ picture, kernel }: ExportsProps) {
@@ -64,7 +64,7 @@ export function Exports({ picture, kernel }: ExportsProps) {
   );
 }
 
-/** What the page writes itself. */
+/** The files that the page writes itself. */
 const DRAWINGS = [
   { suffix: "svg", label: WORDS.drawings.svg, draw: svgBlob },
   { suffix: "png", label: WORDS.drawings.png, draw: rasterized },
@@ -107,7 +107,7 @@ function save(name: string, blob: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), LIFE);
 }
 
-/** Draws an SVG as PNG, as large as it is or as a browser can. */
+/** Draws an SVG as PNG, in full size or the largest size that a browser supports. */
 async function rasterized(svg: string): Promise<Blob> {
   const address = URL.createObjectURL(await svgBlob(svg));
   try {

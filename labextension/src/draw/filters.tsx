@@ -1,4 +1,4 @@
-/** The states that occur, as sign, word and number; each can be switched off. */
+/** The states that occur, as sign, word and number; the user can switch each one off. */
 
 import { stateSign } from "../signs";
 import { hasDifferences, type State, showsOnlyProblems } from "../state";

@@ -8,7 +8,7 @@ import { useIsPainted } from "./painted";
 export function Help() {
   const panel = useRef<HTMLDialogElement>(null);
   const isPainted = useIsPainted();
-  // Not modal: where a notebook's outputs share a frame, its middle may be far out of sight.
+  // Not modal: if a notebook's outputs share one frame, its middle may be far out of sight.
   const toggle = () => (panel.current?.open ? panel.current.close() : panel.current?.show());
   return (
     <>
@@ -30,7 +30,7 @@ export function Help() {
             toggle();
           }
           if (event.key !== "?") {
-            event.stopPropagation(); // the arrows scroll
+            event.stopPropagation(); // the arrow keys scroll
           }
         }}
       >

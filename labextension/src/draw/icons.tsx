@@ -1,4 +1,4 @@
-/** The four shapes, which say a node's kind without its colour; and the signs of its state. */
+/** The four shapes, which show a node's kind even without colour, and the signs of its state. */
 
 import type { Role } from "../contract";
 import type { Overlay } from "../overlay";
@@ -16,7 +16,7 @@ export function shapeOf(role: Role): Shape {
   return SHAPES[role] ?? "box";
 }
 
-/** The outline of a shape of this size, as an SVG path from the left edge's middle at (0, 0). */
+/** The outline of a shape of this size, as an SVG path from its left edge's middle at (0, 0). */
 export function outline(shape: Shape, width: number, height: number): string {
   const half = height / 2;
   switch (shape) {
@@ -53,7 +53,7 @@ export function RoleIcon({ role }: { readonly role: Role }) {
   );
 }
 
-/** Signs of buttons, which not every font has, in a square of 12. */
+/** Signs of buttons that some fonts lack, in a square of 12. */
 const GLYPHS = {
   copy: "M4.5 4.5h6v6h-6zM2 8h-.5v-6.5h6.5V2",
   fit: "M1.5 4V1.5H4M8 1.5h2.5V4M10.5 8v2.5H8M4 10.5H1.5V8M4 6h4",
@@ -70,7 +70,7 @@ export function Glyph({ name }: { readonly name: keyof typeof GLYPHS }) {
 
 export const BADGE_RADIUS = 8;
 
-/** A sign as it stands in the drawing, around (0, 0). */
+/** A sign in the drawing, around (0, 0). */
 export function Badge({ sign }: { readonly sign: Sign }) {
   return (
     <g class={`ckv-badge ckv-${sign.look}`}>
@@ -82,7 +82,7 @@ export function Badge({ sign }: { readonly sign: Sign }) {
   );
 }
 
-/** A sign in a line of words, which say the same; no SVG, of which a page is full too soon. */
+/** A sign in a line of text with the same meaning. Not SVG: a page soon holds too many of them. */
 export function SignIcon({ sign }: { readonly sign: Sign }) {
   return sign.glyph === "" ? null : (
     <span class={`ckv-badge ckv-sign ckv-${sign.look}`} aria-hidden="true">
@@ -91,7 +91,7 @@ export function SignIcon({ sign }: { readonly sign: Sign }) {
   );
 }
 
-/** How a node's lines are drawn: a ghost is not in the program, what waits will be. */
+/** The line style of a node: a ghost is not in the program, a deferred node will be later. */
 export function lineClass(overlay: Overlay | null, id: number): string {
   if (overlay === null) {
     return "";

@@ -1,4 +1,4 @@
-/** Buttons in the details that lead somewhere else, a node's name above all. */
+/** Buttons in the details that lead to another place, usually to a node by its name. */
 
 import type { ComponentChildren } from "preact";
 import type { Graph } from "../graph";
@@ -8,8 +8,8 @@ import { RoleIcon } from "./icons";
 import type { Dispatch } from "./props";
 
 /**
- * Answers a click with the action. The details are then made anew, without the button that had
- * the focus; so that it is not lost, they get it.
+ * Dispatches the action on a click. The details then appear again without the focused button, so
+ * the details themselves take the focus; otherwise it would be lost.
  */
 export function going(dispatch: Dispatch, action: Action) {
   return ({ currentTarget }: MouseEvent): void => {

@@ -1,4 +1,4 @@
-/** The line below: the roles that occur, as shape, word and number. */
+/** The line at the bottom: the roles that occur, as shape, word and number. */
 
 import { ROLES } from "../contract";
 import type { Graph } from "../graph";

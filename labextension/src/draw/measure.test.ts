@@ -8,7 +8,7 @@ import { besideX, makeTypesetter } from "./measure";
 const measure = (text: string) => text.length * 7;
 const everything = (graph: Graph) => new Set(Array.from({ length: graph.size }, (_, id) => id));
 
-it.each(["check", "diff", "hostile_check"])("a box has room for all that %s says", async (name) => {
+it.each(["check", "diff", "hostile_check"])("a box has room for all text in %s", async (name) => {
   const graph = await loadGraph(name);
   const typesetter = makeTypesetter(graph, measure);
   for (const expanded of [new Set<number>(), everything(graph)]) {

@@ -1,4 +1,4 @@
-/** How wide text is when drawn, in the fonts that style/explorer.css sets. */
+/** The width of drawn text, in the fonts that style/explorer.css sets. */
 
 import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
@@ -7,7 +7,9 @@ import { besideWords, type Sign, stateSign } from "../signs";
 import { boxText, chunkCount, chunkLabel, edgeText, problemWords, sharedWords } from "../words";
 import { BADGE_RADIUS, shapeOf } from "./icons";
 
-/** Large, since in small sizes fonts may be as wide as whole pixels, which zooming does not keep. */
+/**
+ * Large, since small characters may have whole pixels as widths, and zooming does not keep those.
+ */
 const MEASURED_SIZE = 96;
 const BOX_FONT_SIZE = 12;
 const LABEL_FONT_SIZE = 10.5;
@@ -15,20 +17,20 @@ export const CHIP_FONT_SIZE = 9.5;
 const CHIP_GAP = 4;
 const CHIP_PADDING = 4;
 const SHARED_GAP = 7;
-/** A badge is round, and may stand nearer to the edge than text. */
+/** A badge is round, so it may be nearer to the edge than text. */
 const BADGE_INSET = 4;
-/** Room left and right of the text; a hexagon's ends are slanted. */
+/** Space left and right of the text; the ends of a hexagon are slanted. */
 const PADDING = { box: 8, pill: 12, hexagon: 15, chip: 8 } as const;
 export const TWISTY_WIDTH = 18;
-/** Between a box and the words beside it. */
+/** Between a box and the text beside it. */
 const BESIDE_GAP = 8;
 
 export type MeasureText = (text: string, fontSize: number) => number;
 
 /**
- * Measures each character once, with a canvas and in one size, and adds up: fast for any number
- * of names, and without kerning a little too wide rather than too narrow. Counts characters
- * where there is no canvas.
+ * Measures each character once, with a canvas and in one size, and adds the widths up. This is fast
+ * for any number of names and, without kerning, a little too wide rather than too narrow. Without a
+ * canvas, counts characters.
  */
 export function textMeasure(fontFamily: string): MeasureText {
   const context = document.createElement("canvas").getContext("2d");
@@ -52,26 +54,26 @@ export function textMeasure(fontFamily: string): MeasureText {
 }
 
 export interface BoxParts {
-  /** What a comparison says of the node, and where the middle of its badge is. */
+  /** The sign for the result of a comparison, and the x of its badge's middle. */
   readonly badge: { readonly sign: Sign; readonly x: number } | null;
   readonly text: string;
-  /** Where the text begins. */
+  /** The x where the text begins. */
   readonly textX: number;
-  /** The slots of a variable that is closed: name, left edge and width of each chip. */
+  /** The slots of a closed variable: name, left edge and width of each chip. */
   readonly chips: readonly { readonly name: string; readonly x: number; readonly width: number }[];
-  /** Width of the outline that badge, text and chips stand in. */
+  /** The width of the outline around badge, text and chips. */
   readonly width: number;
-  /** How many other names lead to the node, and where that stands. */
+  /** How many other names lead to the node, and the x of that text. */
   readonly shared: { readonly words: string; readonly x: number } | null;
-  /** Words behind the outline and the button that opens it, and the room that they take. */
+  /** The text beside the outline, with the button that opens the node; and its width. */
   readonly beside: string;
   readonly besideWidth: number;
 }
 
-/** The words of a graph set in type: how wide each box and name is, worked out once. */
+/** Measures the text of a graph: computes the width of each box and name once. */
 export interface Typesetter extends Widths {
   parts(row: Row): BoxParts;
-  /** How wide a name on an edge is. */
+  /** The width of a name on an edge. */
   name(text: string): number;
 }
 
@@ -108,7 +110,7 @@ function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
   return value;
 }
 
-/** The parts of a chunk of a long list. */
+/** The parts of a box for a chunk of a long list. */
 function textParts(text: string, measure: MeasureText): BoxParts {
   const width = measure(text, BOX_FONT_SIZE) + 2 * PADDING.box;
   const nothing = { badge: null, chips: [], shared: null, beside: "", besideWidth: 0 };
@@ -136,7 +138,7 @@ function boxParts(graph: Graph, id: number, isExpanded: boolean, measure: Measur
   return { badge, text, textX, chips, shared, width: x + padding, beside, besideWidth };
 }
 
-/** Where the words beside a box begin. */
+/** The x where the text beside a box begins. */
 export function besideX(parts: BoxParts, row: Row): number {
   return parts.width + twistyWidth(row) + BESIDE_GAP;
 }
@@ -145,7 +147,7 @@ function twistyWidth(row: Row): number {
   return row.childCount > 0 ? TWISTY_WIDTH : 0;
 }
 
-/** The names of a variable's slots; many are summed up. */
+/** The names of a variable's slots; with more than four, a count replaces all after the third. */
 function chipNames(graph: Graph, id: number): readonly string[] {
   const names = [...graph.treeChildren(id)]
     .filter((child) => graph.slot(child)?.variable === id)

@@ -1,4 +1,4 @@
-/** The whole drawing as a strip: where one is in it, where its problems and matches are. */
+/** The whole drawing as a strip: the part in sight, the problems and the matches. */
 
 import { useMemo } from "preact/hooks";
 import { callingForALook } from "../layout/rows";
@@ -17,12 +17,12 @@ interface MinimapProps {
   readonly dispatch: Dispatch;
 }
 
-/** Nothing while the whole drawing is in sight. */
+/** Empty while the whole drawing is in sight. */
 export function Minimap({ state, id, dispatch }: MinimapProps) {
   const { camera, found, graph, height, hidden, layout, rowOf, tree } = state;
   const scale = height / Math.max(layout.height, 1);
   const ticks = useMemo(() => {
-    // A node that is folded away counts where it is folded into.
+    // A folded-away node counts at its nearest visible ancestor.
     const place = (id: number): number | undefined => {
       let node: number | null = id;
       while (node !== null && !rowOf.has(node)) {

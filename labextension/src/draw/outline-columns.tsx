@@ -1,4 +1,4 @@
-/** The columns of the outline beside the name: one entry each, from which all else follows. */
+/** The outline's columns beside the name: one entry each, and all else follows from the entry. */
 
 import type { ComponentChildren } from "preact";
 import type { Comparison } from "../contract";
@@ -11,12 +11,14 @@ import { sentenceText } from "../text";
 import { dtypeCell, roleWord, shapeCell, sizeCell, sizeSentence } from "../words";
 import { SignIcon } from "./icons";
 
-/** From how wide an outline on a column is there, and how wide it is then: the least first. */
+/**
+ * The column's width for each least width of the outline, narrowest first; below them, no column.
+ */
 export type Widths = readonly (readonly [outline: number, column: number])[];
 
 export interface Cell {
   readonly content: ComponentChildren;
-  /** The whole of it, for who points at the cell. */
+  /** The full text of the cell, as its tooltip. */
   readonly title: string;
   readonly isQuiet?: boolean;
 }
@@ -24,17 +26,17 @@ export interface Cell {
 export interface Column {
   readonly name: string;
   readonly label: string;
-  /** What the label means, where it needs to be said. */
+  /** A longer explanation of the label, if it needs one. */
   readonly title?: string;
-  /** In an outline of one graph; none where the column is only there in a comparison. */
+  /** For an outline of one graph; empty for a column that only a comparison has. */
   readonly alone: Widths;
   readonly compared: Widths;
-  /** Whether the cell is empty for nodes without a value, whose names take its room. */
+  /** Whether nodes without a value leave the cell empty, so that their names can use its space. */
   readonly isOfValues?: boolean;
   cell(graph: Graph, row: Row): Cell;
 }
 
-/** In the order in which they stand. A column that can be sorted by will have its key here. */
+/** In the order on screen. A column that users can sort by will have its sort key here. */
 export const COLUMNS: readonly Column[] = [
   {
     name: "state",
@@ -102,22 +104,22 @@ function plain(words: string): Cell {
   return { content: words, title: words };
 }
 
-/** The node's state; what stands below it, while that is folded away. */
+/** The node's state and, while the node is closed, the counts of the states below it. */
 function stateCell(overlay: Overlay, { id, isExpanded }: Row): Cell {
   const state = overlay.state(id);
   const sign = stateSign(state);
-  const said = state === "plain" ? "" : sign.word;
+  const stateWord = state === "plain" ? "" : sign.word;
   const below = isExpanded ? "" : belowSentence(overlay, id);
   const detail = sentenceText(overlay.detail(id) ?? "");
   return {
     content: (
       <>
         <SignIcon sign={sign} />
-        <span class="ckv-state-word">{said}</span>
+        <span class="ckv-state-word">{stateWord}</span>
         {below === "" ? null : <span class="ckv-below">{belowWords(overlay, id)}</span>}
       </>
     ),
-    title: [said, detail, below].filter((words) => words !== "").join(", "),
+    title: [stateWord, detail, below].filter((words) => words !== "").join(", "),
     isQuiet: isQuiet(state),
   };
 }

@@ -14,13 +14,13 @@ import { useIsPainted } from "./painted";
 import type { Dispatch } from "./props";
 
 const ROW_HEIGHT = 22;
-/** Rows out of sight that are there for when one scrolls. */
+/** Rows out of sight that exist already, in case the user scrolls. */
 const OVERSCAN = 8;
-/** How high the rows stand before that is known. */
+/** The assumed height of the visible rows until the real one is known. */
 const USUAL_HEIGHT = 352;
-/** The first problem further down than this is scrolled to at first. */
+/** The outline first scrolls to the first problem if that is further down than this. */
 const START_VIEW = 200;
-/** Deep trees would push their names out of sight; from here on the level is a number. */
+/** Deep trees would push names out of sight, so from this level on a number shows the level. */
 const MAX_INDENT = 14;
 
 export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispatch; id: string }) {
@@ -73,13 +73,13 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
 }
 
 /**
- * The rows that are drawn: the first, and the one after the last. Scrolls to the row that is
- * selected, to what a search finds first and, before that, to the first problem.
+ * The rows to draw: the first, and the one after the last. Scrolls to the selected row, to the
+ * first match of a search and, at the start, to the first problem.
  */
 function useRowsInSight(state: State) {
   const body = useRef<HTMLDivElement>(null);
   const scroll = useRef({ top: startTop(state), height: USUAL_HEIGHT });
-  // Those that it will be scrolled to, or else they would be drawn for nothing before.
+  // Start with the rows at the first scroll position, to draw no rows for nothing.
   const [inSight, setInSight] = useState(() => rowsInSight(scroll.current.top, USUAL_HEIGHT));
   const overscan = useIsPainted() ? OVERSCAN : 0;
   const { graph, rows, rowOf, selected } = state;
@@ -94,7 +94,7 @@ function useRowsInSight(state: State) {
       setInSight((known) => (known.first <= first && last <= known.last ? known : { first, last }));
     }
   };
-  // Compares with what is known of the scroller; asking it would lay out the page once more.
+  // Uses the known scroll position: reading it from the scroller would force another layout.
   const bringInSight = (row: number | undefined) => {
     const top = row === undefined ? null : topThatShows(row, scroll.current);
     if (body.current !== null && top !== null) {
@@ -108,7 +108,7 @@ function useRowsInSight(state: State) {
     if (element === null) {
       return;
     }
-    // The details of a node may take room from the outline once it is selected.
+    // Selecting a node may open its details, which then take space from the outline.
     const observer = new ResizeObserver(() => {
       measure();
       keepInSight.current();
@@ -135,7 +135,7 @@ function useRowsInSight(state: State) {
   };
 }
 
-/** Where to scroll to for a row to be seen; null where it is in sight. */
+/** The scroll position that shows a row; null if the row is in sight. */
 function topThatShows(row: number, scrolled: { readonly top: number; readonly height: number }) {
   const top = row * ROW_HEIGHT;
   if (top < scrolled.top) {
@@ -145,7 +145,7 @@ function topThatShows(row: number, scrolled: { readonly top: number; readonly he
   return bottom > scrolled.top + scrolled.height ? bottom - scrolled.height : null;
 }
 
-/** Where the outline begins: a little above the first problem, while nothing is selected. */
+/** The first scroll position: a little above the first problem, unless a node is selected. */
 function startTop(state: State): number {
   const problem = state.selected === null ? firstProblemNode(state) : null;
   const top = ((problem === null ? undefined : state.rowOf.get(problem)) ?? 0) * ROW_HEIGHT;
@@ -246,7 +246,7 @@ function NameCell({ graph, row, found, dispatch }: OutlineRowProps) {
   );
 }
 
-/** What a variable is, its icon and its dtype say. */
+/** The node's type; empty for a variable, since its icon and its dtype show that. */
 function ownType(graph: Graph, id: number): string {
   const role = graph.role(id);
   return role === "variable" || role === "slot" ? "" : typeWords(graph, id);

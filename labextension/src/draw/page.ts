@@ -1,9 +1,9 @@
-/** Deeds that change no state of the view but the page: where the focus is, what is copied. */
+/** Actions that change the page but not the state of the view: moving the focus, copying a text. */
 
 import { type Deed, deedOf, isOurs, type PageAction } from "../commands";
 import type { Dispatch } from "./props";
 
-/** What does any deed in an explorer. */
+/** Runs any action of an explorer. */
 export type Run = (deed: Deed) => void;
 
 export function makeRun(root: HTMLElement, dispatch: Dispatch): Run {
@@ -35,7 +35,7 @@ function runOnPage(root: HTMLElement, action: PageAction): void {
       break;
     case "goToDetails":
       click(".ckv-tabs [data-tab=details]");
-      // Where there are tabs the details are there once this one is drawn.
+      // If the panes are tabs, the details exist only after their tab is drawn.
       setTimeout(() => root.querySelector<HTMLElement>(".ckv-details")?.focus());
       break;
     case "toggleHelp":
@@ -46,7 +46,7 @@ function runOnPage(root: HTMLElement, action: PageAction): void {
   }
 }
 
-/** Does what keys stand for while the explorer has the focus. */
+/** Runs the actions of keys while the explorer has the focus. */
 export function answerKeys(root: HTMLElement, run: Run, signal: AbortSignal): void {
   const act = (event: KeyboardEvent) => {
     const deed = deedOf(event);
@@ -57,8 +57,9 @@ export function answerKeys(root: HTMLElement, run: Run, signal: AbortSignal): vo
       run(deed);
     }
   };
-  // JupyterLab would take "a" or "dd" for commands of the notebook. It leaves a key alone if the
-  // focused element itself says so, and asks at the document, so this must come earlier.
+  // JupyterLab would treat "a" or "dd" as commands of the notebook. It ignores a key if an
+  // attribute of the focused element asks for that, and checks at the document, so this must run
+  // earlier.
   const claim = (event: KeyboardEvent) => {
     if (event.target instanceof Element && root.contains(event.target)) {
       const isOfBox = isTextBox(event.target) && !(event.ctrlKey || event.metaKey || event.altKey);
@@ -72,13 +73,13 @@ export function answerKeys(root: HTMLElement, run: Run, signal: AbortSignal): vo
   window.addEventListener("keydown", claim, { capture: true, signal });
 }
 
-/** Boxes take all that is typed, buttons what presses them; steps through problems are neither. */
+/** Whether a control uses the key: a text box uses all keys, a button those that press it. */
 function isTakenByControl({ key, target }: KeyboardEvent): boolean {
   const isControl = target instanceof Element && target.matches("button, input, summary");
   return isTextBox(target) || (isControl && (key === " " || key.length > 1));
 }
 
-/** Whether Escape is about what stands over the explorer. */
+/** Whether Escape closes a panel over the explorer. */
 function closesPanel(target: Element, { key }: KeyboardEvent): boolean {
   return key === "Escape" && target.closest(".ckv-help, .ckv-menu[open]") !== null;
 }
@@ -87,7 +88,9 @@ function isTextBox(target: EventTarget | null): boolean {
   return target instanceof HTMLInputElement && target.type === "search";
 }
 
-/** Whether a key writes something, a bracket say, which elsewhere steps through problems. */
+/**
+ * Whether the key types a character into a text box: a bracket there must not step to a problem.
+ */
 function isTyped({ key, target }: KeyboardEvent): boolean {
   return key.length === 1 && isTextBox(target);
 }

@@ -1,11 +1,11 @@
-/** What is out of sight at first can wait until the rest is on the screen. */
+/** Delays what is out of sight at first until the rest is on the screen. */
 
 import { useEffect, useState } from "preact/hooks";
 
-/** In ms: the first paint is out, and what somebody did at once has been answered. */
+/** In ms: by then the first paint is done, and the page has handled the user's first events. */
 const PAUSE = 50;
 
-/** Whether the component has been painted once; it is drawn again a moment after that. */
+/** Whether the component has been painted once; it renders again a moment later. */
 export function useIsPainted(): boolean {
   const [isPainted, setIsPainted] = useState(false);
   useEffect(() => {

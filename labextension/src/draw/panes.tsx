@@ -1,4 +1,6 @@
-/** Outline, drawing and details side by side with handles between; as tabs where it is narrow. */
+/**
+ * Outline, drawing and details side by side with handles between; tabs if there is little space.
+ */
 
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
@@ -9,7 +11,7 @@ import { zoomOf } from "./zoom";
 const TABS = ["outline", "drawing", "details"] as const;
 type Tab = (typeof TABS)[number];
 
-/** Parts of the width, in percent. */
+/** Shares of the width, in percent. */
 const START = { outline: 34, details: 20 };
 const LEAST = 12;
 const MOST = 60;
@@ -124,7 +126,7 @@ interface HandleProps {
   readonly least: number;
   readonly most?: number;
   readonly move: (event: PointerEvent) => void;
-  /** By a key: -1 is to the left and up. */
+  /** Moves the handle by a key: -1 means left or up. */
   readonly step: (by: number) => void;
 }
 
@@ -157,14 +159,14 @@ function Handle({ words, isUpright = true, now, least, most, move, step }: Handl
 const HEIGHT_STEP = 20;
 const LEAST_HEIGHT = 240;
 
-/** The lower edge of the explorer, by which its height is changed. */
+/** The lower edge of the explorer; dragging it changes the height. */
 export function HeightHandle() {
   const edge = useRef<HTMLDivElement>(null);
   const [height, setHeight] = useState<number>();
-  const resize = (wanted: (root: HTMLElement) => number) => {
+  const resize = (heightOf: (root: HTMLElement) => number) => {
     const root = edge.current?.closest<HTMLElement>(".ckpt-viz");
     if (root != null) {
-      const next = Math.max(wanted(root), LEAST_HEIGHT);
+      const next = Math.max(heightOf(root), LEAST_HEIGHT);
       root.style.height = `${next}px`;
       setHeight(next);
     }

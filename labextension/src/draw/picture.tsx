@@ -1,4 +1,4 @@
-/** The drawing of all that is open as an SVG file of its own, as it looks on the page. */
+/** The drawing of all open nodes as a separate SVG file that looks as on the page. */
 
 import { render } from "preact";
 import type { State } from "../state";
@@ -7,7 +7,7 @@ import { Drawing } from "./drawing";
 import type { Typesetter } from "./measure";
 
 const MARGIN = 16;
-/** What a file needs of the page's style. */
+/** The properties of the page's style that the file needs. */
 const PROPERTIES = [
   "display",
   "fill",
@@ -63,7 +63,7 @@ export function pictureOf(root: HTMLElement, state: State, typesetter: Typesette
   }
 }
 
-/** Writes down how the page draws an element. */
+/** Copies the page's style of an element into its attributes. */
 function dress(element: SVGElement): void {
   const style = getComputedStyle(element);
   for (const property of PROPERTIES) {

@@ -14,7 +14,7 @@ import { useIsPainted } from "./painted";
 import type { Dispatch } from "./props";
 
 const MAX_PROBLEMS = 100;
-/** As many as are in sight at first. */
+/** About as many as are in sight at first. */
 const FIRST_PROBLEMS = 12;
 const MAX_OF_NODE = 20;
 const MAX_NODES = 10;
@@ -53,7 +53,10 @@ interface ProblemListProps {
   readonly dispatch: Dispatch;
 }
 
-/** All problems, or a hundred from around the current one; that in full, the others in a line. */
+/**
+ * All problems, or a hundred around the current one. The current one is in full; the others
+ * take a line each.
+ */
 export function ProblemList({ state, dispatch }: ProblemListProps) {
   const { graph, problem: current } = state;
   const { overlay } = graph;
@@ -126,7 +129,7 @@ interface ProblemTextProps {
   readonly dispatch: Dispatch;
 }
 
-/** One problem with everything that is known of it. */
+/** One problem with all its facts. */
 function ProblemText({ graph, problem, at, dispatch }: ProblemTextProps) {
   const { overlay } = graph;
   if (overlay === null) {

@@ -1,4 +1,4 @@
-/** The search box: live while one types, with the number of matches and the way through them. */
+/** The search box: searches while the user types, counts the matches and steps through them. */
 
 import type { TargetedClipboardEvent } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -7,7 +7,7 @@ import * as WORDS from "../strings";
 import { matchWords, mistakeWords } from "../words";
 import type { Dispatch } from "./props";
 
-/** How long one has to pause for what is typed to be searched for, in ms. */
+/** How long the user has to pause before the search runs, in ms. */
 const PAUSE = 80;
 
 interface SearchProps {
@@ -20,7 +20,7 @@ export function SearchBox({ state, id, dispatch }: SearchProps) {
   const { found, mode, query, selected } = state;
   const box = useRef<HTMLInputElement>(null);
   const pause = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  // What is being typed wins over what was searched for a moment ago.
+  // Text that the user is typing has priority over the query of a moment ago.
   useLayoutEffect(() => {
     if (box.current !== null && pause.current === undefined && box.current.value !== query) {
       box.current.value = query;
@@ -45,7 +45,7 @@ export function SearchBox({ state, id, dispatch }: SearchProps) {
       dispatch({ type: "stepMatch", by: event.shiftKey ? -1 : 1 });
     } else if (event.key === "Escape") {
       if (pause.current !== undefined) {
-        searchNow(); // what is not typed, but came with a file, waits for Enter
+        searchNow(); // a query that came with a file waits for Enter
       }
       box.current?.closest(".ckpt-viz")?.querySelector<HTMLElement>("[role=treegrid]")?.focus();
     } else {
@@ -92,7 +92,7 @@ export function SearchBox({ state, id, dispatch }: SearchProps) {
   );
 }
 
-/** Pastes a text of several lines with blanks between them, which a box of one line leaves out. */
+/** Pastes a text of several lines with blanks between them: a single-line box would drop those. */
 function pastesLines(event: TargetedClipboardEvent<HTMLInputElement>): boolean {
   const text = event.clipboardData?.getData("text/plain") ?? "";
   if (!/[\r\n]/.test(text)) {
@@ -128,7 +128,7 @@ function StepButton({ words, sign, by, state, dispatch }: StepProps) {
   );
 }
 
-/** What is wrong with the query, in words. */
+/** The mistake in the query, in words. */
 export function QueryMistake({ state, id }: Pick<SearchProps, "state" | "id">) {
   const { mistake } = state.found;
   return mistake === null ? null : (

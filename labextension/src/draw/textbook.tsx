@@ -1,4 +1,4 @@
-/** The textbook view: Graphviz says where things are, and they are drawn as in the tree. */
+/** The textbook view: Graphviz finds the places, and the view draws the nodes as in the tree. */
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { BOX_HEIGHT } from "../layout/tidy";
@@ -20,7 +20,7 @@ interface TextbookProps {
   readonly dispatch: Dispatch;
 }
 
-/** What is said over the picture, and what can be done about it. */
+/** The message over the picture, and the button that it offers. */
 interface Message {
   readonly words: string;
   readonly offers: "cancel" | "again" | null;
@@ -69,7 +69,7 @@ export function Textbook({ state, typesetter, engine, dispatch }: TextbookProps)
     setMessage({ words: WORDS.cancelled, offers: "again" });
   };
   const isTooLarge = isTooMany(part);
-  const said = isTooLarge
+  const shownMessage = isTooLarge
     ? {
         words: tooManyWords(part.nodes, part.edges, part.edges === null ? MAX_NODES : MAX_EDGES),
         offers: null,
@@ -83,15 +83,15 @@ export function Textbook({ state, typesetter, engine, dispatch }: TextbookProps)
         typesetter={typesetter}
         dispatch={dispatch}
       />
-      {said === null ? null : (
-        <div class={`ckv-textbook-said${said.offers === "cancel" ? " ckv-passing" : ""}`}>
-          <span role="status">{said.words}</span>
-          {said.offers === "cancel" ? (
+      {shownMessage === null ? null : (
+        <div class={`ckv-textbook-said${shownMessage.offers === "cancel" ? " ckv-passing" : ""}`}>
+          <span role="status">{shownMessage.words}</span>
+          {shownMessage.offers === "cancel" ? (
             <button type="button" onClick={cancel}>
               {WORDS.cancel}
             </button>
           ) : null}
-          {said.offers === "again" ? (
+          {shownMessage.offers === "again" ? (
             <button type="button" onClick={() => setAttempt(attempt + 1)}>
               {WORDS.drawAgain}
             </button>
@@ -161,7 +161,7 @@ interface EdgesProps {
   readonly selected: number | null;
 }
 
-/** The names come after all lines, and what leads to or from the selected node after the rest. */
+/** Names come after all lines; edges to or from the selected node come last. */
 function Edges({ edges, selected }: EdgesProps) {
   const isLit = ({ from, to }: PictureEdge) => from === selected || to === selected;
   const ordered = [...edges.filter((edge) => !isLit(edge)), ...edges.filter(isLit)];

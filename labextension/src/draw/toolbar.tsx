@@ -1,4 +1,4 @@
-/** The line above: what is shown, and the buttons of the drawing. */
+/** The line at the top: what the view shows, and the buttons of the drawing. */
 
 import { useRef } from "preact/hooks";
 import { ZOOM_IN, ZOOM_OUT } from "../commands";
@@ -18,7 +18,7 @@ interface ToolbarProps {
   readonly state: State;
   readonly note: string | undefined;
   readonly id: string;
-  /** Whether Graphviz can be had here. */
+  /** Whether Graphviz is available here. */
   readonly offersTextbook: boolean;
   readonly kernel: Kernel | null;
   readonly typesetter: Typesetter;

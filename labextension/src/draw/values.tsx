@@ -1,4 +1,4 @@
-/** The values of a node, asked of the kernel: a scalar at once, others when they are wanted. */
+/** The values of a node, from the kernel: a scalar at once, others on demand. */
 
 import { useEffect } from "preact/hooks";
 import type { Graph } from "../graph";
@@ -19,7 +19,7 @@ export function Values({ graph, id, kernel }: ValuesProps) {
   const attributes = graph.attributes(id);
   const isScalar = attributes.length === 1 && attributes[0]?.shape?.length === 0;
   useEffect(() => {
-    // Also what was shown before the graph was read again.
+    // A reloaded graph also refreshes values that were on screen before.
     if (isScalar || asked !== null) {
       ask();
     }

@@ -1,4 +1,6 @@
-/** The line on top of a comparison: what it comes to, and the way through its problems. */
+/**
+ * The line at the top of a comparison: its verdict, and the buttons to step through its problems.
+ */
 
 import type { Verdict } from "../contract";
 import type { Overlay } from "../overlay";
@@ -62,7 +64,7 @@ function Steps({ state, dispatch }: VerdictProps) {
   if (overlay === null || overlay.problemCount === 0) {
     return null;
   }
-  const said = problem === null ? severityWords(overlay) : problemSentence(overlay, problem);
+  const sentence = problem === null ? severityWords(overlay) : problemSentence(overlay, problem);
   const listAll = `${WORDS.listAll} ${problemsWord(overlay, overlay.problemCount)}`;
   return (
     <div class="ckv-steps">
@@ -90,8 +92,8 @@ function Steps({ state, dispatch }: VerdictProps) {
       >
         {positionWords(overlay, problem)}
       </button>
-      <span class={`ckv-said${isAtProblem(state) ? "" : " ckv-faint"}`} title={said}>
-        {said}
+      <span class={`ckv-said${isAtProblem(state) ? "" : " ckv-faint"}`} title={sentence}>
+        {sentence}
       </span>
     </div>
   );
