@@ -1,4 +1,4 @@
-/** Commands of JupyterLab, each with all that belongs to it in one entry of a table. */
+/** Commands of JupyterLab: each is one table entry with everything that belongs to it. */
 
 import type { JupyterFrontEnd } from "@jupyterlab/application";
 import type { ICommandPalette } from "@jupyterlab/apputils";
@@ -6,7 +6,7 @@ import type { ICommandPalette } from "@jupyterlab/apputils";
 type Commands = JupyterFrontEnd["commands"];
 type Options = Parameters<Commands["addCommand"]>[1];
 
-/** Menus and keys of commands are in schema/explorer.json. */
+/** schema/explorer.json has the menus and keys of commands. */
 export interface LabCommand extends Options {
   readonly id: string;
   readonly isInPalette?: boolean;

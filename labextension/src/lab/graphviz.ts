@@ -1,8 +1,8 @@
 /**
  * Graphviz as a file of the extension, for outputs without a kernel.
  *
- * `npm run build` puts the file beside this module, where the builder finds it by its URL. Were it
- * called .js, the builder would take it for a module and put it inside the extension.
+ * `npm run build` puts the file beside this module, and the builder finds it there by its URL. With
+ * the suffix .js, the builder would treat it as a module and include it in the extension's code.
  */
 export async function graphviz(signal: AbortSignal): Promise<string> {
   const answer = await fetch(new URL("./graphviz.source", import.meta.url), { signal });

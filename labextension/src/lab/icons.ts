@@ -3,7 +3,7 @@ import palette from "../../../ckpt_viz/render/palette.json";
 
 const { edge, object, slot, variable } = palette.icon;
 
-/** A root, and below it a variable with its slot, each in the shape and colour of the explorer. */
+/** A root, and below it a variable with its slot, in the explorer's shapes and colours. */
 export const checkpointIcon = new LabIcon({
   name: "ckpt-viz:checkpoint",
   svgstr: `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24">

@@ -1,15 +1,15 @@
-/** Keys of the explorer that somebody wants elsewhere, of live widgets as of tabs. */
+/** Replacement keys that the user has set for the explorer, in live widgets and in tabs. */
 
-/** By what is pressed what it stands for; an empty text for nothing. */
+/** For each pressed key, the explorer's key that it means; an empty text turns the key off. */
 export type Keys = Readonly<Partial<Record<string, string>>>;
 
-/** Have the explorers of a page take keys for others, `keys()` being what holds now. */
+/** Makes the explorers of a page use replacement keys; `keys()` returns the current ones. */
 export function remapKeys(page: Window, keys: () => Keys): void {
   const remap = (event: KeyboardEvent) => {
     const { key, target } = event;
     const meant = keys()[key];
     const isChord = event.ctrlKey || event.altKey || event.metaKey;
-    // What is sent below is not trusted, and so not taken for another key again.
+    // The event that we dispatch below is not trusted, so we do not replace its key again.
     if (meant === undefined || isChord || !event.isTrusted || !isInExplorer(target)) {
       return;
     }
@@ -20,11 +20,11 @@ export function remapKeys(page: Window, keys: () => Keys): void {
       target.dispatchEvent(new KeyboardEvent("keydown", options));
     }
   };
-  // Before the explorer and JupyterLab, which listen at the window and at the document.
+  // Runs before the explorer and JupyterLab, which listen at the window and at the document.
   page.addEventListener("keydown", remap, { capture: true });
 }
 
-/** Whether a key is for the explorer, and not typed into a box. */
+/** Whether a key is for the explorer, outside of text boxes. */
 function isInExplorer(target: EventTarget | null): target is Element {
   return (
     target instanceof Element &&

@@ -12,7 +12,7 @@ test.each([
   ["saved_model.pb", "saved-model"],
   ["saved_model.pbtxt", "saved-model"],
   ["keras_metadata.pb", "saved-model-metadata"],
-] as const)("%s is known by its name", (name, kind) => {
+] as const)("recognizes %s by its name", (name, kind) => {
   const matching = FILE_TYPES.filter(({ pattern }) => new RegExp(pattern).test(name));
   expect(matching.map(({ id }) => id)).toEqual([kind]);
   expect(mayBeCheckpoint(name)).toBe(true);
@@ -25,12 +25,12 @@ test.each([
   "checkpoint.py",
   "saved_model.pb.txt",
   "a.data-1",
-])("%s is left to others", (name) => {
+])("leaves %s to other programs", (name) => {
   const patterns = FILE_TYPES.map(({ pattern }) => new RegExp(pattern));
   expect(patterns.some((pattern) => pattern.test(name))).toBe(false);
 });
 
-test("others with the suffix are offered all the same", () => {
+test("still offers the explorer for other files with the suffix", () => {
   expect(["faiss.index", "a.meta", "a.txt"].map(mayBeCheckpoint)).toEqual([true, true, false]);
 });
 

@@ -1,20 +1,20 @@
-/** What the names of files say: which are probably a checkpoint's. Their contents decide. */
+/** Which file names probably belong to a checkpoint. The file's content decides. */
 
 import table from "../../../ckpt_viz/saved/file_types.json";
 
-/** A type of file in the table that Python reads, too (ckpt_viz/saved/file_types.py). */
+/** An entry of the table of file types; Python reads it, too (ckpt_viz/saved/file_types.py). */
 interface Entry {
   readonly id: string;
   readonly label: string;
-  /** What follows the checkpoint's prefix, or else the whole name: patterns. */
+  /** A pattern for the part after the checkpoint's prefix, or for the whole name. */
   readonly suffix?: string;
   readonly name?: string;
-  /** Other programs have files with this suffix, too: git, faiss, Unity. */
+  /** Other programs use this suffix, too: git, faiss, Unity. */
   readonly shared?: { readonly label: string; readonly extension: string };
 }
 
 interface FileType extends Entry {
-  /** For names of files, as JupyterLab's file types have them. */
+  /** A pattern for file names, in the form of JupyterLab's file types. */
   readonly pattern: string;
 }
 
@@ -29,7 +29,7 @@ export const FILE_TYPES: readonly FileType[] = ENTRIES.map((entry) => ({
       : `${entry.shared === undefined ? "" : `(${table.usual}).*`}${entry.suffix}$`,
 }));
 
-/** Also what only might be a checkpoint: opening it tells. */
+/** Includes files that may not be checkpoints: opening one shows whether it is. */
 const PERHAPS = ENTRIES.map(({ suffix, name }) => new RegExp(`${suffix ?? `^${name ?? ""}`}$`));
 
 export function mayBeCheckpoint(name: string): boolean {
@@ -38,7 +38,7 @@ export function mayBeCheckpoint(name: string): boolean {
 
 const SUFFIX = new RegExp(`(${ENTRIES.flatMap(({ suffix }) => suffix ?? []).join("|")})$`);
 
-/** A checkpoint's contents path as people name it: the prefix of its files. */
+/** The contents path by which users name a checkpoint: the prefix of its files. */
 export function prefixOf(path: string): string {
   return path.replace(SUFFIX, "");
 }

@@ -11,27 +11,27 @@ function answer(status: number, retryAfter?: string): Response {
   });
 }
 
-/** A server that is busy so many times. */
+/** A server that is busy for the given number of requests. */
 function busy(times: number) {
   let left = times;
   return vi.fn(async () => (left-- > 0 ? answer(503, "2") : answer(200)));
 }
 
-test("a busy server is asked again when it says that one may", async () => {
+test("patiently() repeats the request after the time that a busy server gives", async () => {
   const ask = busy(1);
-  const told = patiently(ask);
+  const answered = patiently(ask);
   await vi.advanceTimersByTimeAsync(1_999);
   expect(ask).toHaveBeenCalledTimes(1);
   await vi.advanceTimersByTimeAsync(1);
-  expect((await told).status).toBe(200);
+  expect((await answered).status).toBe(200);
   expect(ask).toHaveBeenCalledTimes(2);
 });
 
-test("a server that stays busy is asked six times, and then that is said", async () => {
+test("patiently() asks a busy server six times and then returns its refusal", async () => {
   const ask = busy(100);
-  const told = patiently(ask);
+  const answered = patiently(ask);
   await vi.runAllTimersAsync();
-  expect((await told).status).toBe(503);
+  expect((await answered).status).toBe(503);
   expect(ask).toHaveBeenCalledTimes(6);
 });
 
@@ -40,17 +40,17 @@ test.each([
   ["a proxy that says no time", answer(503)],
   ["a date", answer(503, "Wed, 21 Oct 2026 07:28:00 GMT")],
   ["an hour", answer(503, "3600")],
-])("%s is not waited for", async (_, response) => {
+])("patiently() does not wait after %s", async (_, response) => {
   const ask = vi.fn(async () => response);
   expect(await patiently(ask)).toBe(response);
   expect(ask).toHaveBeenCalledTimes(1);
 });
 
-test("who gives up waits no longer", async () => {
+test("patiently() stops waiting once the caller cancels", async () => {
   const ask = busy(100);
   const given = new AbortController();
-  const told = patiently(ask, given.signal);
-  const failed = expect(told).rejects.toThrow();
+  const answered = patiently(ask, given.signal);
+  const failed = expect(answered).rejects.toThrow();
   await vi.advanceTimersByTimeAsync(500);
   given.abort();
   await failed;

@@ -1,11 +1,11 @@
-/** What is done while the server has too much to do: ask again later, a few times. */
+/** Repeats a request a few times while the server is too busy. */
 
 const MOST = 5;
 const MOST_SECONDS = 30;
 
 /**
- * Answer as `ask` does; where the answer is 503 with a time after which to ask again, wait and ask
- * again, up to five times. Who gives up waits no longer.
+ * Returns the answer of `ask`. If the answer is 503 with a time to retry after, waits and asks
+ * again, up to five times. Stops waiting once the caller cancels.
  */
 export async function patiently(
   ask: () => Promise<Response>,

@@ -1,4 +1,4 @@
-/** Python that is sent to kernels: esbuild puts its text here (package.json, "build:lab"). */
+/** Python code for kernels: esbuild puts the text here (package.json, "build:lab"). */
 declare module "*.py" {
   const text: string;
   export default text;

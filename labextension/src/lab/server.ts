@@ -1,4 +1,4 @@
-/** The server's part (ckpt_viz/server, docs/server.md): checkpoints in files, read over there. */
+/** The server's part (ckpt_viz/server, docs/server.md): it reads checkpoints in files. */
 
 import { PathExt, URLExt } from "@jupyterlab/coreutils";
 import { type Contents, ServerConnection } from "@jupyterlab/services";
@@ -15,7 +15,7 @@ import { type Kept, type Loaded, type Source, unpacked } from "./source";
 /** How often to check files for changes, in ms; ten times less often after failures. */
 const INTERVAL = 5_000;
 
-/** What the server answers for a graph; an error has a sentence and its reason. */
+/** The server's answer to a request for a graph; an error has a sentence and its reason. */
 interface GraphAnswer {
   readonly version: string;
   readonly format: number;
@@ -47,7 +47,7 @@ export class CheckpointServer {
     this.#trans = trans;
   }
 
-  /** The source of the checkpoint at a contents path, or of its difference to an older one. */
+  /** The source of the checkpoint at a contents path, or of its difference from an older one. */
   source(path: string, against: string | null = null): Source {
     return new SavedSource(this, this.#trans, path, against);
   }
@@ -57,12 +57,12 @@ export class CheckpointServer {
     return this.#checked((await response.json()) as GraphAnswer);
   }
 
-  /** A tag that changes with the files; null if they can no longer be read. */
+  /** A tag that changes with the files; null once they are unreadable. */
   async etag(path: string, against: string | null): Promise<string | null> {
     const query = this.#sides(path, against);
     const response = await this.#request("graph", query, { method: "HEAD", cache: "no-store" });
     if (response.status >= 500) {
-      throw new Error(`${response.status} ${response.statusText}`); // which says nothing about the files
+      throw new Error(`${response.status} ${response.statusText}`); // this tells nothing about the files
     }
     return response.ok ? opaque(response.headers.get("ETag") ?? "") : null;
   }
@@ -83,7 +83,7 @@ export class CheckpointServer {
     return [answer, unpacked(buffers)];
   }
 
-  /** What to say if page and server have different versions. */
+  /** The messages for a page and a server of different versions. */
   mismatch({ version: theirs }: Pick<GraphAnswer, "version">): readonly string[] {
     return theirs === version
       ? []
@@ -163,7 +163,7 @@ export class CheckpointServer {
       (data: Refusal | null) => data ?? {},
       (): Refusal => ({}),
     );
-    // Jupyter itself answers paths without a handler, and gives no reason of ours.
+    // Jupyter itself answers for paths without a handler, and its answer has no reason of ours.
     if (response.status === 404 && !refusal.reason) {
       return this.#trans.__(
         "Jupyter's server has no ckpt-viz %1. Run `pip install ckpt-viz` in JupyterLab's environment, and restart JupyterLab. Then `jupyter server extension list` shows ckpt_viz.server.",
@@ -238,7 +238,7 @@ class SavedSource implements Source {
   dispose(): void {}
 }
 
-/** An ETag without what a proxy may change of it. */
+/** An ETag without the parts that a proxy may change. */
 function opaque(etag: string): string {
   return etag.replace(/^W\//, "").replaceAll('"', "");
 }

@@ -3,8 +3,8 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { defaultsOf, readDefaults } from "../defaults";
 import { followSettings } from "./settings";
 
-// JupyterLab's own registry, so that its rules for schemas and values hold; on import one of its
-// modules asks for a page.
+// JupyterLab's own registry, so that its rules for schemas and values apply. One of its modules
+// needs a page during the import.
 vi.stubGlobal("document", { createElement: () => null });
 vi.stubGlobal("Element", { prototype: {} });
 const { SettingRegistry } = await import("@jupyterlab/settingregistry");
@@ -14,7 +14,7 @@ const schema = JSON.parse(
   readFileSync(new URL("../../schema/explorer.json", import.meta.url), "utf8"),
 );
 
-/** A registry with what somebody has set. */
+/** A registry with the user's settings. */
 function registry(raw = "{}") {
   const stored = { raw };
   const plugin = () => ({
@@ -40,20 +40,20 @@ beforeEach(() => {
   setKeys.mockClear();
 });
 
-test("keys are told as they are set", async () => {
+test("followSettings() reports keys as the user sets them", async () => {
   const settings = registry('{ "keys": { "j": "ArrowDown" } }');
   await followSettings(settings, ID, setKeys, page);
   await settings.set(ID, "keys", { q: "" });
   expect(setKeys.mock.calls).toEqual([[{ j: "ArrowDown" }], [{ q: "" }]]);
 });
 
-test("without settings all is as it is without JupyterLab", async () => {
+test("without settings the defaults are the same as without JupyterLab", async () => {
   await followSettings(registry(), ID, setKeys, page);
   expect(readDefaults(page)).toEqual(defaultsOf({}));
   expect(page).not.toHaveProperty("ckptVizClassic");
 });
 
-test("the page has what is set, from the start and when it changes", async () => {
+test("the page has the settings from the start and after each change", async () => {
   const settings = registry('{ "expansionDepth": 3, "showMatched": false, "colours": "classic" }');
   await followSettings(settings, ID, setKeys, page);
   expect(readDefaults(page)).toEqual({ depth: 3, bookkeeping: false, matched: false });
@@ -71,7 +71,7 @@ test.each([
   '{ "colours": "pink" }',
   '{ "showMatched": "no" }',
   '{ "unknown": true }',
-])("what is no setting is refused, and the page left as it is: %s", async (raw) => {
+])("the registry refuses an invalid setting, and the page keeps its settings: %s", async (raw) => {
   const warned = vi.spyOn(console, "warn").mockImplementation(() => {});
   await followSettings(registry(raw), ID, setKeys, page);
   expect(warned).toHaveBeenCalled();

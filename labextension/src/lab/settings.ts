@@ -2,7 +2,7 @@ import type { ISettingRegistry } from "@jupyterlab/settingregistry";
 import { defaultsOf, setDefaults } from "../defaults";
 import { type Keys, keysOf } from "./keys";
 
-/** Have the explorers of the page, live ones too, follow the settings (schema/explorer.json). */
+/** Makes all explorers of the page, even live ones, follow the settings (schema/explorer.json). */
 export async function followSettings(
   registry: ISettingRegistry,
   pluginId: string,

@@ -1,13 +1,13 @@
-/** Where the explorer of a tab gets its graph from: Jupyter's server, or a kernel. */
+/** The source of a tab's graph: Jupyter's server, or a kernel. */
 
 import type { IDisposable } from "@lumino/disposable";
 import type { Ask } from "../kernel";
 import { bytesOf } from "../shared";
 import type { ViewState } from "../view";
 
-/** A checkpoint that lies beside others, or is said to. */
+/** A checkpoint that is beside others, or that the state file lists. */
 export interface Kept {
-  /** Its contents path; null where it lies outside of the server's root. */
+  /** Its contents path; null if it is outside of the server's root. */
   readonly path: string | null;
   readonly exists: boolean;
   /** Whether the state file of its directory names it, and whether as the latest. */
@@ -17,15 +17,15 @@ export interface Kept {
 
 export interface Loaded {
   readonly payload: Uint8Array;
-  /** What is worth knowing about it, a sentence each. */
+  /** Facts about it for the user, a sentence each. */
   readonly notes: readonly string[];
-  /** The checkpoints of a directory: those that its state file names come last, oldest first. */
+  /** The checkpoints of a directory: those in its state file come last, oldest first. */
   readonly kept: readonly Kept[];
-  /** What was selected and open before, in the ids of this graph. */
+  /** The nodes that were selected and open before, by their ids in this graph. */
   readonly state: Partial<ViewState>;
 }
 
-/** The buffers of an answer, which are sent as base64. */
+/** The buffers of an answer, which arrive as base64. */
 export function unpacked(buffers: readonly string[]): readonly DataView[] {
   return buffers.map((buffer) => {
     const bytes = bytesOf(buffer);
@@ -34,19 +34,19 @@ export function unpacked(buffers: readonly string[]): readonly DataView[] {
 }
 
 export interface Source {
-  /** Reads the graph as it is now. `before` is what was selected and open, if it was shown. */
+  /** Reads the graph as it is now. `before` has the earlier selection and open nodes, if any. */
   load(signal: AbortSignal, before: ViewState | null): Promise<Loaded>;
   readonly ask: Ask;
   /**
-   * Calls back each time that what was loaded last is found to be no longer so.
+   * Calls back each time the last loaded graph turns out to be outdated.
    *
-   * `isSeen` tells whether somebody looks on; nobody else has to know.
+   * `isSeen` returns whether the user can see the explorer; a hidden one needs no check.
    */
   watch(isStale: () => void, isSeen: () => boolean): IDisposable;
-  /** Gives back what it holds; nothing is asked of it any more. */
+  /** Releases its resources; callers ask it nothing afterwards. */
   dispose(): void;
-  /** What is said then. */
+  /** The message in that case. */
   readonly staleWords: string;
-  /** What is said while it loads. */
+  /** The message while it loads. */
   readonly loadingWords: string;
 }

@@ -4,7 +4,7 @@ import { checkpointIcon } from "../icons";
 import { COMMANDS } from "./command-ids";
 import type { FileExplorers } from "./explorers";
 
-/** What can be done with checkpoints in files. */
+/** The commands for checkpoints in files. */
 export function fileCommands(explorers: FileExplorers): readonly LabCommand[] {
   return [...openings(explorers), ...comparisons(explorers), refresh(explorers)];
 }

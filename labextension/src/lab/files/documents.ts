@@ -1,4 +1,4 @@
-/** Checkpoint files and directories as documents of JupyterLab, which writes nothing for them. */
+/** Checkpoint files and directories as documents of JupyterLab. It must write nothing for them. */
 
 import type { JupyterFrontEnd } from "@jupyterlab/application";
 import { PathExt } from "@jupyterlab/coreutils";
@@ -26,7 +26,7 @@ export function factoryOf({ type }: Pick<Contents.IModel, "type">): string {
   return type === "directory" ? FACTORY_OF_DIRECTORIES : FACTORY;
 }
 
-/** Register what opens checkpoints; `compare` opens the comparison of two paths. */
+/** Registers what opens checkpoints; `compare` opens the comparison of two paths. */
 export function addDocuments(
   { docRegistry }: JupyterFrontEnd,
   tabs: Tabs,
@@ -58,7 +58,7 @@ export function addDocuments(
       icon: checkpointIcon,
     });
   }
-  // For other programs' files with these suffixes, "Open With" offers the explorer.
+  // "Open With" also offers the explorer for other programs' files with these suffixes.
   for (const type of others) {
     docRegistry.addFileType({ ...type, mimeTypes: ["application/octet-stream"] });
   }
@@ -91,9 +91,9 @@ export function addDocuments(
 }
 
 /**
- * A document that is never loaded into the browser nor saved.
+ * A document that JupyterLab never loads into the browser and never saves.
  *
- * JupyterLab copies each file that can be saved to .ipynb_checkpoints. It leaves a document alone
+ * JupyterLab copies each file that it can save to .ipynb_checkpoints. It does not copy a document
  * that another party saves, as in real-time collaboration.
  */
 class NothingRead extends DocumentModel {
@@ -145,7 +145,7 @@ class Factory extends ABCWidgetFactory<CheckpointDocument> {
 
   protected override createNewWidget(context: DocumentRegistry.Context): CheckpointDocument {
     const { server, trans } = this.#tabs;
-    // Asking Jupyter's server for the copies of a file creates their directory beside the file.
+    // If we ask Jupyter's server for a file's copies, it creates their directory beside the file.
     context.listCheckpoints = () => Promise.resolve([]);
     context.createCheckpoint = () => Promise.resolve({ id: "", last_modified: "" });
     // Ctrl+S must not replace the files by this empty model.
@@ -160,7 +160,7 @@ class Factory extends ABCWidgetFactory<CheckpointDocument> {
     context.pathChanged.connect((_, path) => show(path));
     const document = new DocumentWidget({ context, content });
     document.title.icon = checkpointIcon;
-    // Compare the checkpoint that was the latest one, not one that is saved later.
+    // Compare with the latest checkpoint of this moment, not with one that the program saves later.
     let latest: string | null = null;
     content.loaded.connect((_, kept) => {
       const named = [...kept].reverse().filter((one) => one.exists && one.named);

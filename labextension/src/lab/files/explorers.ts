@@ -1,4 +1,4 @@
-/** The explorers of files that are open: documents of one checkpoint, comparisons of two. */
+/** The open explorers of files: documents of one checkpoint, comparisons of two. */
 
 import type { ILayoutRestorer, JupyterFrontEnd } from "@jupyterlab/application";
 import { type MainAreaWidget, WidgetTracker } from "@jupyterlab/apputils";
@@ -73,12 +73,12 @@ export class FileExplorers {
     return tab;
   }
 
-  /** What is selected in the file browser. */
+  /** The selection in the file browser. */
   selected(): readonly Contents.IModel[] {
     return [...(this.#browsers?.tracker.currentWidget?.selectedItems() ?? [])];
   }
 
-  /** Two checkpoints that are selected, by when they were saved; null where it is not two. */
+  /** The two selected checkpoints in the order of saving; null unless exactly two are selected. */
   selectedPair(): { readonly older: Contents.IModel; readonly newer: Contents.IModel } | null {
     const [older, newer, ...others] = [...this.selected()].sort((one, other) =>
       one.last_modified.localeCompare(other.last_modified),
@@ -91,7 +91,7 @@ export class FileExplorers {
       : null;
   }
 
-  /** The checkpoint in front; of a comparison the newer one. */
+  /** The path of the checkpoint in front; for a comparison, of the newer one. */
   currentPath(): string | null {
     const { currentWidget } = this.#app.shell;
     const document = this.#documents.find((one) => one === currentWidget);
@@ -99,7 +99,7 @@ export class FileExplorers {
     return document?.context.path ?? (comparison && this.#comparedIn.get(comparison)?.path) ?? null;
   }
 
-  /** Opens what was open when JupyterLab was left. */
+  /** Opens the tabs from before JupyterLab was closed. */
   restore(restorer: ILayoutRestorer | null): void {
     void restorer?.restore(this.#documents, {
       command: "docmanager:open",

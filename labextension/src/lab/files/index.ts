@@ -54,7 +54,7 @@ const explorer: JupyterFrontEndPlugin<ITabs> = {
     const trans = (translator ?? nullTranslator).load("ckpt_viz");
     const { contents, serverSettings } = app.serviceManager;
     const server = new CheckpointServer(serverSettings, contents, trans);
-    // Notebook 7 has one widget in its main area, and room for others below.
+    // Notebook 7 has one widget in its main area, and space for others below.
     const area = labShell === null ? "down" : "main";
     const tabs = new Tabs(app, area, manager, translator ?? nullTranslator, trans, server);
     const explorers = new FileExplorers(app, manager, tabs, browsers);

@@ -1,4 +1,4 @@
-/** The Python that does in a notebook what was done by hand. */
+/** The Python code that repeats in a notebook what the user did by hand. */
 
 import { PathExt } from "@jupyterlab/coreutils";
 import { NotebookActions, type NotebookPanel } from "@jupyterlab/notebook";
@@ -15,7 +15,7 @@ export function call(name: string, against: string | null, notebook: string): st
   return `cv.show(cv.check(${name}, ${literal(path)}))`;
 }
 
-/** Put code into a new cell below the active one, with the import if no cell has it. */
+/** Puts code into a new cell below the active one; adds the import if no cell has it. */
 export function insertCode({ content }: NotebookPanel, code: string): void {
   const sources = [...(content.model?.cells ?? [])].map(({ sharedModel }) => sharedModel.source);
   const isImported = sources.some((source) => source.includes(IMPORT));

@@ -7,7 +7,7 @@ import { COMMANDS } from "./command-ids";
 import type { Live, LiveExplorers } from "./explorers";
 import type { FollowedKernel } from "./followed";
 
-/** What can be done with live objects; a command without a name is about the explorer in front. */
+/** The commands for live objects; a command without a name is for the explorer in front. */
 export function liveCommands(
   { shell }: JupyterFrontEnd,
   explorers: LiveExplorers,

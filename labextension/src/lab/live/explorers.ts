@@ -1,4 +1,4 @@
-/** The explorers of live objects that are open, alone or checked against a checkpoint. */
+/** The open explorers of live objects, alone or checked against a checkpoint. */
 
 import type { ILayoutRestorer, JupyterFrontEnd } from "@jupyterlab/application";
 import { type MainAreaWidget, showErrorMessage, WidgetTracker } from "@jupyterlab/apputils";
@@ -11,14 +11,14 @@ import { COMMANDS } from "./command-ids";
 import type { FollowedKernel } from "./followed";
 import { LiveSource } from "./source";
 
-/** What a live tab shows; enough to open it again. */
+/** The content of a live tab; enough to open it again. */
 export interface Live {
   readonly name: string;
   /** The kernel's id. */
   readonly kernel: string;
-  /** Where the kernel was found: the contents path of a notebook or console. */
+  /** The notebook or console whose kernel it is: its contents path. */
   readonly place: string;
-  /** The contents path of what it is checked against, and the path as `restore` would get it. */
+  /** The contents path of the checkpoint for the check, and its path as `restore` would get it. */
   readonly path: string | null;
   readonly prefix: string | null;
 }
@@ -63,7 +63,7 @@ export class LiveExplorers {
   /** Opens the check of restoring a checkpoint, a contents path, into a live object. */
   async check(wanted: Live, path: string): Promise<void> {
     try {
-      // The server knows where the file is on its machine, and that it is a checkpoint.
+      // The server knows the file's path on its machine, and whether it is a checkpoint.
       const { prefix } = await this.tabs.server.graph(path, null);
       this.open({ ...wanted, path, prefix });
     } catch (error) {
@@ -71,12 +71,12 @@ export class LiveExplorers {
     }
   }
 
-  /** The live object that a command is about: the one of that name, else the one in front. */
+  /** The live object for a command: the one with that name, else the one in front. */
   meant(name: unknown): Live | null {
     return name === undefined ? this.#current() : this.named(name);
   }
 
-  /** A variable of the kernel that is followed. */
+  /** A variable in the followed kernel. */
   named(name: unknown): Live | null {
     const { objects, path } = this.#followed;
     return typeof name !== "string" || objects.kernel === null
@@ -84,7 +84,7 @@ export class LiveExplorers {
       : { name, kernel: objects.kernel.id, place: path, path: null, prefix: null };
   }
 
-  /** Opens what was open when JupyterLab was left. */
+  /** Opens the tabs from before JupyterLab was closed. */
   restore(restorer: ILayoutRestorer | null): void {
     void restorer?.restore(this.#tracker, {
       command: COMMANDS.show,

@@ -1,4 +1,4 @@
-/** The kernel whose objects are listed: that of the notebook or console that was last in front. */
+/** The kernel whose objects the panel lists: that of the notebook or console last in front. */
 
 import type { JupyterFrontEnd } from "@jupyterlab/application";
 import type { ISessionContext, IWidgetTracker } from "@jupyterlab/apputils";
@@ -29,7 +29,7 @@ export class FollowedKernel {
     followCurrent(consoles, (panel) => {
       this.#follow(panel?.sessionContext ?? this.#notebook?.sessionContext ?? null);
     });
-    // Each tracker's current widget stays so while one of the other's is in front.
+    // A tracker keeps its current widget while a widget of the other tracker is in front.
     shell.currentChanged?.connect((_, { newValue }) => {
       const current = [notebooks, consoles].map((tracker) => tracker?.currentWidget);
       const front = current.find((widget) => widget != null && widget === newValue);
@@ -39,7 +39,7 @@ export class FollowedKernel {
     });
   }
 
-  /** The name of the notebook or console; null where there is none. */
+  /** The name of the notebook or console; null if there is none. */
   get name(): string | null {
     return this.#context?.name ?? null;
   }
@@ -53,7 +53,7 @@ export class FollowedKernel {
     return this.#notebook !== null;
   }
 
-  /** The notebook at a path, or else the one last in front: a console's code goes there, too. */
+  /** The notebook at a path, or else the one last in front: code of a console goes there, too. */
   notebookAt(path: string | undefined): NotebookPanel | null {
     return this.#notebooks?.find(({ context }) => context.path === path) ?? this.#notebook;
   }
@@ -70,7 +70,7 @@ export class FollowedKernel {
   };
 }
 
-/** Call with the widget that was last in front, now and when it changes. */
+/** Calls with the widget that was last in front, now and at each change. */
 function followCurrent<T extends Widget>(
   tracker: IWidgetTracker<T> | null,
   call: (widget: T | null) => void,

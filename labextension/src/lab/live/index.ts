@@ -1,4 +1,4 @@
-/** The plugin for what lives in kernels: the side panel, live explorers, restore checks. */
+/** The plugin for objects in kernels: the side panel, live explorers, restore checks. */
 
 import {
   ILayoutRestorer,

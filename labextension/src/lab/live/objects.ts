@@ -1,4 +1,4 @@
-/** The checkpointable objects among a kernel's variables, kept up to date while one looks on. */
+/** The checkpointable objects among a kernel's variables, up to date while the list is visible. */
 
 import type { Kernel, KernelMessage } from "@jupyterlab/services";
 import type { TranslationBundle } from "@jupyterlab/translation";
@@ -27,31 +27,31 @@ export interface LiveObject {
 
 export interface Listed {
   readonly objects: readonly LiveObject[];
-  /** How many more there are. */
+  /** The number of further objects. */
   readonly left_off: number;
-  /** How many names there was no time for. */
+  /** The number of names that there was no time to read. */
   readonly unread: number;
-  /** Whether the program has imported it. */
+  /** Whether the program has imported TensorFlow. */
   readonly tensorflow: boolean;
-  /** Its version in the kernel's environment; null where it is not installed. */
+  /** The version of ckpt-viz in the kernel's environment; null if it is not installed there. */
   readonly ckpt_viz: string | null;
   /** The kernel's interpreter. */
   readonly python: string;
 }
 
-// The kernel may lack ckpt_viz, so it is sent what lists. Names that a program has given another
-// meaning, `list` say, are not used.
+// The kernel may lack ckpt_viz, so we send it the code that lists. The expression uses no name that
+// the program may have redefined, such as `list`.
 const EXPRESSION =
   `(lambda ns: (__import__('builtins').exec(${literal(LISTING)}, ns), ` +
   "ns['listed'](__import__('builtins').globals()))[1])({})";
 
-/** Lists a kernel's objects at first and after each cell that has run, while it is watched. */
+/** Lists a kernel's objects at first and after each cell, while the list is visible. */
 export class LiveObjects {
   readonly #trans: TranslationBundle;
   readonly #changed = new Signal<this, void>(this);
   #kernel: Kernel.IKernelConnection | null = null;
   #isWatched = false;
-  /** A cell has run since the last list was asked for. */
+  /** A cell has run since we last asked for the list. */
   #isDue = false;
   #isAsking = false;
   #listed: Listed | null = null;
@@ -61,7 +61,7 @@ export class LiveObjects {
     this.#trans = trans;
   }
 
-  /** Tells of each new list. */
+  /** Emits at each new list. */
   get changed(): ISignal<this, void> {
     return this.#changed;
   }
@@ -71,7 +71,7 @@ export class LiveObjects {
     return this.#listed;
   }
 
-  /** Why there is no list; null where there is, or will be. */
+  /** Why there is no list; null if there is one, or will be one. */
   get problem(): string | null {
     return this.#problem;
   }
@@ -82,29 +82,29 @@ export class LiveObjects {
 
   setKernel(kernel: Kernel.IKernelConnection | null): void {
     if (kernel === this.#kernel) {
-      this.#changed.emit(); // none, say, in another place
+      this.#changed.emit(); // the same kernel (perhaps none) may have another place
       return;
     }
-    this.#kernel?.iopubMessage.disconnect(this.#hear, this);
+    this.#kernel?.iopubMessage.disconnect(this.#onMessage, this);
     this.#kernel?.statusChanged.disconnect(this.#followStatus, this);
     this.#kernel = kernel;
     this.#listed = null;
     this.#problem = null;
-    kernel?.iopubMessage.connect(this.#hear, this);
+    kernel?.iopubMessage.connect(this.#onMessage, this);
     kernel?.statusChanged.connect(this.#followStatus, this);
     this.#isDue = true;
     this.#changed.emit();
     void this.#list();
   }
 
-  /** Whether somebody looks on; nothing is asked of a kernel for nobody. */
+  /** Whether the list is visible; while it is not, we ask the kernel nothing. */
   setWatched(isWatched: boolean): void {
     this.#isWatched = isWatched;
     void this.#list();
   }
 
-  // Silent requests, our own among them, are not announced as input.
-  #hear(_: Kernel.IKernelConnection, message: KernelMessage.IIOPubMessage): void {
+  // Kernels do not announce silent requests as input, and our own requests are silent.
+  #onMessage(_: Kernel.IKernelConnection, message: KernelMessage.IIOPubMessage): void {
     if (message.header.msg_type === "execute_input") {
       this.#isDue = true;
     }
@@ -138,7 +138,7 @@ export class LiveObjects {
       }
     } catch (error) {
       problem = whyWords(error);
-      this.#isDue ||= error instanceof InterruptedError; // which was meant for a cell
+      this.#isDue ||= error instanceof InterruptedError; // the user meant to interrupt a cell
     }
     this.#isAsking = false;
     if (kernel === this.#kernel) {

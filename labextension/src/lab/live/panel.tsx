@@ -11,12 +11,12 @@ import type { Kind, LiveObject, LiveObjects } from "./objects";
 export interface PanelActions {
   /** Opens the live explorer of a variable. */
   show(name: string): void;
-  /** Checks what a restore would do, with a checkpoint that is picked or, if given, dropped. */
+  /** Checks a restore with a checkpoint that the user drops or, without a path, picks. */
   check(name: string, path?: string): void;
   insert(name: string): void;
 }
 
-/** The place whose kernel is looked at: its name, or null where there is none. */
+/** The name of the place whose kernel the panel lists; null if there is none. */
 type Where = () => string | null;
 
 export class LivePanel extends Widget {
@@ -33,7 +33,7 @@ export class LivePanel extends Widget {
     this.#trans = trans;
     this.addClass("ckpt-viz-live");
     objects.changed.connect(this.update, this);
-    // A file that is dropped on a row is checked against that row's object.
+    // A file dropped on a row is checked against that row's object.
     acceptPaths(
       this,
       (path, { dataset }) => actions.check(dataset.name ?? "", path),
@@ -73,7 +73,7 @@ export class LivePanel extends Widget {
           <h3>{this.#trans.__("Live TensorFlow Objects")}</h3>
           <p>{visible(this.#where() ?? this.#trans.__("No notebook or console is open."))}</p>
         </header>
-        {this.#said().map((sentence) => (
+        {this.#messages().map((sentence) => (
           <p key={sentence} class="ckpt-viz-live-said" role="status">
             <Sentence text={sentence} />
           </p>
@@ -88,8 +88,8 @@ export class LivePanel extends Widget {
     );
   }
 
-  /** What is to be said beside the list, or in its place. */
-  #said(): readonly string[] {
+  /** The messages beside the list, or in its place. */
+  #messages(): readonly string[] {
     const { listed, problem, kernel } = this.#objects;
     const trans = this.#trans;
     if (problem !== null) {

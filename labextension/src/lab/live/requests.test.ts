@@ -22,7 +22,7 @@ test("a question leaves no trace: no code, no number, nothing in the history", a
   });
 });
 
-test("what an expression raises is told by its class", async () => {
+test("an exception in the expression becomes an error with the name of its class", async () => {
   const raised = { status: "error", ename: "NameError", evalue: "name 'ckpt' is not defined" };
   await expect(evaluate(kernel(ok(raised)), "ckpt")).rejects.toMatchObject({
     type: "NameError",
@@ -31,7 +31,7 @@ test("what an expression raises is told by its class", async () => {
   await expect(evaluate(kernel({ status: "abort" }), "1")).rejects.toThrow("status abort");
 });
 
-test("of a kernel that is gone or was interrupted a sentence is told", async () => {
+test("a kernel that is gone or was interrupted causes an error of one sentence", async () => {
   const requestExecute = () => ({ done: Promise.reject(new Error("Canceled future")) });
   const lost = evaluate({ requestExecute: requestExecute as never }, "f()");
   await expect(lost).rejects.toThrow("The kernel ended or was restarted before it answered.");
@@ -42,7 +42,7 @@ test("of a kernel that is gone or was interrupted a sentence is told", async () 
   }
 });
 
-test("who waits for a busy kernel can stop waiting", async () => {
+test("a caller can stop waiting for a busy kernel", async () => {
   const { requestExecute, dispose } = kernel();
   const cancelled = new AbortController();
   const answer = evaluate({ requestExecute }, "f()", cancelled.signal);
@@ -51,6 +51,6 @@ test("who waits for a busy kernel can stop waiting", async () => {
   expect(dispose).toHaveBeenCalledOnce();
 });
 
-test("a text is a literal of Python, whatever stands in it", () => {
+test("any text becomes a valid Python literal", () => {
   expect(literal("a'b\"c\\d\n\u0000é")).toBe('"a\'b\\"c\\\\d\\n\\u0000é"');
 });

@@ -2,11 +2,11 @@
 
 import type { Kernel, KernelMessage } from "@jupyterlab/services";
 
-/** In what the answer stands; ckpt_viz/jupyter/live_objects.py and live_tabs.py give it. */
+/** The media type of the answer; ckpt_viz/jupyter/live_objects.py and live_tabs.py return it. */
 const REPLY = "application/vnd.ckpt-viz.reply+json";
-/** A cell that fails takes along what waits behind it: that is asked again, but not for ever. */
+/** A cell that fails cancels the requests in the queue behind it; we repeat ours a few times. */
 const TRIES = 5;
-/** The exception that an interrupted kernel raises in what it runs. */
+/** The exception that an interrupted kernel raises in the code that it runs. */
 const INTERRUPT = "KeyboardInterrupt";
 
 type Connection = Pick<Kernel.IKernelConnection, "requestExecute">;
@@ -22,14 +22,14 @@ const LOST =
   "The kernel ended or was restarted before it answered. Run the cells again, then ask again.";
 const INTERRUPTED = "The kernel was interrupted before it answered. Ask again.";
 
-/** The kernel runs on, but somebody stopped what it did. */
+/** The kernel still runs, but the user has interrupted our request. */
 export class InterruptedError extends Error {
   constructor() {
     super(INTERRUPTED);
   }
 }
 
-/** What the kernel said went wrong. */
+/** The error that the kernel reported. */
 export class KernelError extends Error {
   /** The exception's class. */
   readonly type: string;
@@ -40,7 +40,7 @@ export class KernelError extends Error {
   }
 }
 
-/** The value of an expression in a Python kernel; it waits for the cells that run. */
+/** The value of an expression in a Python kernel; waits for the cells that run. */
 export async function evaluate<Data>(
   kernel: Connection,
   expression: string,
@@ -74,7 +74,7 @@ async function executed(
       reject(new DOMException("", "AbortError"));
     });
   });
-  // JupyterLab gives up its requests to a kernel that is gone, or is another one now.
+  // JupyterLab cancels its requests to a kernel that is gone, or that another one has replaced.
   const answered = future.done.catch(() => {
     throw new Error(LOST);
   });
@@ -100,6 +100,6 @@ function dataOf<Data>(content: KernelMessage.IExecuteReplyMsg["content"]): Data 
 
 /** A Python literal for a text. */
 export function literal(text: string): string {
-  // Python knows each escape that JSON.stringify writes; what it leaves as it is, is so in Python.
+  // Python knows each escape that JSON.stringify writes; all other characters may be in a literal.
   return JSON.stringify(text);
 }

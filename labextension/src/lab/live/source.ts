@@ -1,4 +1,4 @@
-/** Live objects of a kernel, alone or beside a checkpoint: walked over there, shown here. */
+/** Live objects of a kernel, alone or beside a checkpoint: read in the kernel, shown here. */
 
 import type { Kernel, KernelMessage } from "@jupyterlab/services";
 import type { TranslationBundle } from "@jupyterlab/translation";
@@ -31,12 +31,12 @@ interface Answered {
 
 const TABS = "__import__('ckpt_viz.jupyter.live_tabs', fromlist=['_'])";
 
-/** Closes a tab without importing what a kernel that has restarted may not have imported. */
+/** Closes a tab without imports: a kernel that has restarted may lack the module. */
 const FORGET =
   "(lambda tab: (lambda tabs: tabs and tabs.closed(tab))" +
   "(__import__('sys').modules.get('ckpt_viz.jupyter.live_tabs')))";
 
-/** A variable of a kernel, and the path as `restore` would get it of what it is checked against. */
+/** A variable of a kernel; for a check also the checkpoint's path as `restore` would get it. */
 export interface LivePlace {
   readonly name: string;
   readonly against: string | null;
@@ -106,8 +106,8 @@ export class LiveSource implements Source {
   }
 
   watch(isStale: () => void): IDisposable {
-    // Silent requests, as these explorers put them, are not announced as input.
-    const hear = (_: Kernel.IKernelConnection, { header }: KernelMessage.IIOPubMessage) => {
+    // Kernels do not announce silent requests as input, and these explorers send silent ones.
+    const onMessage = (_: Kernel.IKernelConnection, { header }: KernelMessage.IIOPubMessage) => {
       if (header.msg_type === "execute_input") {
         isStale();
       }
@@ -118,10 +118,10 @@ export class LiveSource implements Source {
       }
     };
     const kernel = this.#kernel;
-    kernel?.iopubMessage.connect(hear);
+    kernel?.iopubMessage.connect(onMessage);
     kernel?.statusChanged.connect(follow);
     return new DisposableDelegate(() => {
-      kernel?.iopubMessage.disconnect(hear);
+      kernel?.iopubMessage.disconnect(onMessage);
       kernel?.statusChanged.disconnect(follow);
     });
   }
@@ -155,7 +155,7 @@ export class LiveSource implements Source {
         if (renewed.gone !== true) {
           return renewed;
         }
-        // A kernel that has restarted knows the variable, if at all, but not the tab.
+        // A kernel that has restarted may know the variable, but it does not know the tab.
       }
       return await evaluate<Opened>(kernel, `${TABS}.opened(${name}, ${other})`, signal);
     } catch (error) {

@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest";
 import { decoded, readBundle } from "./bundle";
 
 describe("a bundle", () => {
-  test("gives the model's id, the digest and the payload", () => {
+  test("has the model's id, the digest and the payload", () => {
     const data = { version: 1, model_id: "abc", digest: "d1", payload: "AAH/" };
     expect(readBundle(data)).toEqual({ modelId: "abc", digest: "d1", payload: "AAH/" });
     expect(decoded("AAH/")).toEqual(Uint8Array.of(0, 1, 255));
   });
 
-  test("of before has no digest", () => {
+  test("of an earlier version has no digest", () => {
     expect(readBundle({ version: 1, model_id: "abc", payload: "AA==" }).digest).toBe("");
   });
 
@@ -40,11 +40,11 @@ describe("a bundle", () => {
     [{ version: 1, payload: 7 }, "payload is missing"],
     [{ version: 1, digest: "" }, "payload is missing"],
     [{ version: 1, digest: "d1", payload: null }, "payload is missing"],
-  ])("that is bad, %j, is refused in one sentence", (data, sentence) => {
+  ])("with bad data, %j, causes an error of one sentence", (data, sentence) => {
     expect(() => readBundle(data)).toThrow(sentence);
   });
 
-  test("with a payload that is no base64 is refused when it is to be shown", () => {
+  test("with a payload that is not base64 causes an error when the page shows it", () => {
     expect(() => decoded("*")).toThrow("not base64");
   });
 });

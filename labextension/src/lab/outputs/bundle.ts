@@ -1,19 +1,19 @@
 import { VERSION } from "../../contract";
 import { bytesOf } from "../../shared";
 
-/** What ckpt-viz leaves in a notebook's output; ckpt_viz/jupyter/snapshots.py writes it. */
+/** The data of ckpt-viz in a notebook's output; ckpt_viz/jupyter/snapshots.py writes it. */
 export const MIME_TYPE = "application/vnd.ckpt-viz.graph.v1+json";
 
 export interface Bundle {
-  /** The widget that made the output; empty where there never was one. */
+  /** The widget that made the output; empty if there never was one. */
   readonly modelId: string;
-  /** What the payload is known by; empty in a notebook of before, where each output has its own. */
+  /** Identifies the payload. Empty in an older notebook, where each output has its own payload. */
   readonly digest: string;
-  /** In base64; null where another output of the notebook holds it. */
+  /** In base64; null if another output of the notebook holds it. */
   readonly payload: string | null;
 }
 
-/** Read the data of an output. What is wrong with it is thrown as one sentence for the reader. */
+/** Reads the data of an output. Throws one sentence for the user if the data is malformed. */
 export function readBundle(data: unknown): Bundle {
   if (!isRecord(data)) {
     throw new Error("This output holds no checkpoint graph: its data is not a JSON object.");

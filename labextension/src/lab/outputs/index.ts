@@ -9,7 +9,7 @@ import { knowsModel } from "./kernels";
 import { GraphRenderer, type Place } from "./renderer";
 import { type Output, outputsOf, Stored } from "./stored";
 
-/** Ahead of the widget's own view (-10), an error message where no kernel knows the widget. */
+/** Before the widget's own view (-10), which shows an error if no kernel knows the widget. */
 const RANK = -20;
 
 const outputs: JupyterFrontEndPlugin<void> = {
@@ -55,7 +55,7 @@ const outputs: JupyterFrontEndPlugin<void> = {
   },
 };
 
-/** See to it that what is saved of a notebook holds each graph that it shows. */
+/** Makes each saved notebook hold the payloads of all graphs that it shows. */
 function keepWhole({ content, context }: NotebookPanel, stored: Stored): void {
   void context.ready.then(() => stored.look(outputsOf(content.model)));
   context.saveState.connect((_, state) => {
@@ -70,7 +70,7 @@ function addRenderer(rendermime: IRenderMimeRegistry, place: Place | null, store
   rendermime.addFactory({ safe: true, mimeTypes: [MIME_TYPE], createRenderer }, RANK);
 }
 
-/** Call for each widget that the tracker has or will have. */
+/** Calls for each widget that the tracker has or will have. */
 function forEach<T extends Widget>(
   tracker: IWidgetTracker<T> | null,
   call: (widget: T) => void,

@@ -13,13 +13,13 @@ test("a kernel knows the widgets whose comms it holds", () => {
   expect(knowsModel(own, "b", [own])).toBe(false);
 });
 
-test("another kernel's widgets are not its own", () => {
+test("a kernel does not know another kernel's widgets", () => {
   const own = session("k", []);
   expect(knowsModel(own, "a", [own, session("other", ["a"])])).toBe(false);
   expect(knowsModel(NO_KERNEL, "a", [NO_KERNEL, session("other", ["a"])])).toBe(false);
 });
 
-test("a second connection to a kernel finds the comms at the first", () => {
+test("a second connection to a kernel finds the comms of the first", () => {
   const second = session("k", []);
   expect(knowsModel(second, "a", [second, session("k", ["a"])])).toBe(true);
 });

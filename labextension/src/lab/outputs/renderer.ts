@@ -9,17 +9,17 @@ import { graphviz } from "../graphviz";
 import { type Bundle, decoded, MIME_TYPE, readBundle } from "./bundle";
 import type { Output, Stored } from "./stored";
 
-/** Where an output is shown: a notebook or a console, with a kernel of its own. */
+/** The notebook or console that shows an output; it has its own kernel. */
 export interface Place {
   readonly rendermime: IRenderMimeRegistry;
   readonly sessionContext: ISessionContext;
   /** Whether the kernel still has the widget with this id. */
   knowsModel(modelId: string): boolean;
-  /** All outputs that are stored in the same notebook. */
+  /** All stored outputs of the same notebook. */
   outputs(): Iterable<Output>;
 }
 
-/** A widget that takes a moment until it has something to show. */
+/** A widget that needs a moment before it can show anything. */
 interface Pending {
   readonly widget: Widget;
   readonly ready: Promise<void>;
@@ -36,9 +36,9 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
   readonly #place: Place | null;
   readonly #stored: Stored;
   #bundle: Bundle | null = null;
-  /** What makes the live widget, null for the snapshot, undefined while nothing is shown. */
+  /** The registry that renders the live widget; null for the snapshot, undefined while empty. */
   #live: IRenderMimeRegistry | null | undefined;
-  /** Whether that is an explorer, and no sentence. */
+  /** Whether the output shows an explorer, not just a sentence. */
   #isShown = false;
 
   constructor(place: Place | null, stored: Stored) {
@@ -50,7 +50,7 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
       const { digest, payload } = (event as CustomEvent<Parts>).detail;
       stored.add(digest ?? "", payload ?? "");
     });
-    // A comm opened or closed, a restart, a kernel gone: the status changes with each of them.
+    // The status changes when a comm opens or closes, and when a kernel restarts or disappears.
     place?.sessionContext.statusChanged.connect(this.update, this);
     place?.sessionContext.kernelChanged.connect(this.update, this);
   }
@@ -61,7 +61,7 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
       this.#bundle = readBundle(model.data[MIME_TYPE]);
       this.#stored.look([{ data: model.data, setData: () => {} }]);
       if (previous !== null && this.#isShown && isSame(previous, this.#bundle)) {
-        return; // its payload came or went: what is shown stays as somebody has opened it
+        return; // only the payload came or went: keep the view that the user has opened
       }
       this.#live = undefined;
     } catch (error) {
@@ -72,8 +72,8 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
     await this.#refresh();
   }
 
-  // Lumino sends this a moment after update(), once for many calls. By then ipywidgets, which
-  // listens to the same signals, has put its manager behind the renderer of WIDGET_VIEW.
+  // Lumino sends this a moment after update(), once for many calls. ipywidgets listens to the same
+  // signals, so by then its manager is behind the renderer of WIDGET_VIEW.
   protected override onUpdateRequest(): void {
     void this.#refresh();
   }
@@ -110,7 +110,7 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
     }
   }
 
-  /** Replace what is shown, as soon as there is something to see. */
+  /** Replaces the current content once the new one has something to show. */
   async #show({ widget, ready }: Pending): Promise<void> {
     const previous = [...this.widgets];
     widget.setHidden(previous.length > 0);
@@ -137,7 +137,7 @@ function liveWidget(rendermime: IRenderMimeRegistry, modelId: string): Pending {
   return { widget, ready: hasGraph(widget.node) };
 }
 
-/** Wait for the graph: anywidget mounts the view, and the view reads it, after renderModel(). */
+/** Waits for the graph: anywidget mounts the view, and the view reads it, after renderModel(). */
 function hasGraph(node: HTMLElement): Promise<void> {
   return new Promise((resolve) => {
     const observer = new MutationObserver(() => {

@@ -19,20 +19,20 @@ function output(digest: string, payload?: string, html = "see output [1]"): Outp
 
 const payloadOf = ({ data }: Output) => (data[MIME_TYPE] as { payload?: string }).payload;
 
-test("a payload is found in another output of the notebook", () => {
+test("find() takes a payload from another output of the notebook", () => {
   const outputs = [output("other", "BBBB"), output("d1", "AAAA"), output("d1")];
   expect(new Stored().find("d1", outputs)).toBe("AAAA");
   expect(new Stored().find("d2", outputs)).toBe(null);
 });
 
-test("its own notebook goes before what another one holds", () => {
+test("find() prefers the own notebook to another one", () => {
   const stored = new Stored();
   stored.look([output("d1", "theirs")]);
   expect(stored.find("d1", [output("d1", "ours")])).toBe("ours");
   expect(stored.find("d1", [output("d1")])).toBe("theirs");
 });
 
-test("where the holder is gone the first that names it holds payload and picture", () => {
+test("heal() puts payload and picture into the first output that names a lost payload", () => {
   const stored = new Stored();
   const [holder, second, third] = [output("d1", "AAAA", "picture"), output("d1"), output("d1")];
   stored.heal([holder, second, third]);
@@ -43,7 +43,7 @@ test("where the holder is gone the first that names it holds payload and picture
   expect(second.data[MIME_TYPE]).toMatchObject({ version: 1, model_id: "m", digest: "d1" });
 });
 
-test("a payload that the live widget showed is as good", () => {
+test("heal() also uses a payload that the live widget showed", () => {
   const stored = new Stored();
   const reference = output("d1");
   stored.add("d1", "AAAA");
@@ -52,7 +52,7 @@ test("a payload that the live widget showed is as good", () => {
   expect(reference.data["text/html"]).toBe("see output [1]");
 });
 
-test("what nobody has is left as it is, and so is what is not ours", () => {
+test("heal() leaves lost payloads and other programs' outputs unchanged", () => {
   const others: Output = { data: { "text/plain": "1" }, setData: () => expect.unreachable() };
   const broken: Output = { data: { [MIME_TYPE]: 7 }, setData: () => expect.unreachable() };
   const reference = output("d1");

@@ -4,7 +4,7 @@ import { type Bundle, MIME_TYPE, readBundle } from "./bundle";
 
 type Data = IOutputModel["data"];
 
-/** The part of an output's model that matters here. */
+/** The part of an output's model that this module needs. */
 export interface Output {
   readonly data: Data;
   setData(options: { readonly data: Data }): void;
@@ -15,7 +15,7 @@ interface Outputs {
   get(place: number): IOutputModel;
 }
 
-/** What one output holds for all of the same graph: the payload, and the picture beside it. */
+/** The data that one output holds for all outputs of the same graph: payload and picture. */
 interface Whole {
   readonly payload: string;
   readonly picture: Data;
@@ -26,14 +26,14 @@ const PICTURE = ["text/html", "text/plain"];
 /**
  * The payloads that this page has seen, by digest.
  *
- * In a notebook one output holds a payload and the others of the same graph name it. Whoever
- * deletes, clears or runs again the cell of the one leaves the others without; what they lack is
- * put into one of them again when the notebook is saved.
+ * In a notebook one output holds a payload, and the other outputs of the same graph name it. If the
+ * user deletes, clears or reruns the holder's cell, the others lose the payload. When the notebook
+ * is saved, one of them gets it back.
  */
 export class Stored {
   readonly #seen = new Map<string, Whole>();
 
-  /** Take note of a payload. The first one with its picture stays. */
+  /** Adds a payload; keeps the first one with its picture. */
   add(digest: string, payload: string, picture: Data = {}): void {
     const has = this.#seen.get(digest);
     if (digest !== "" && (has === undefined || Object.keys(has.picture).length === 0)) {
@@ -41,7 +41,7 @@ export class Stored {
     }
   }
 
-  /** Take note of what outputs hold. */
+  /** Adds the payloads in these outputs. */
   look(outputs: Iterable<Output>): void {
     for (const { data } of outputs) {
       const bundle = bundleOf(data);
@@ -51,7 +51,9 @@ export class Stored {
     }
   }
 
-  /** Find a payload: in the outputs of its own notebook, else where this page has seen it. */
+  /**
+   * Finds a payload: in the outputs of its own notebook, else among those that this page has seen.
+   */
   find(digest: string, outputs: Iterable<Output>): string | null {
     for (const { data } of outputs) {
       const bundle = bundleOf(data);
@@ -62,7 +64,7 @@ export class Stored {
     return this.#seen.get(digest)?.payload ?? null;
   }
 
-  /** Put each payload that outputs name and none of them holds into the first that names it. */
+  /** Puts each payload that outputs name but none of them holds into the first that names it. */
   heal(outputs: readonly Output[]): void {
     this.look(outputs);
     const bundles = outputs.map(({ data }) => bundleOf(data));
@@ -99,7 +101,7 @@ function bundleOf(data: Data): Bundle | null {
   try {
     return readBundle(data[MIME_TYPE]);
   } catch {
-    return null; // its renderer says what is wrong with it
+    return null; // its renderer describes the error
   }
 }
 

@@ -6,8 +6,8 @@ const PATHS = "application/x-jupyter-icontents";
 const OVER = "ckpt-viz-drop";
 
 /**
- * Call with the first of the paths that are dropped on a widget, and the zone they are dropped on:
- * the whole widget, or a part of it.
+ * Calls back after a drop of paths on a widget, with the first path and the zone of the drop. A zone
+ * is the whole widget, or a part of it.
  */
 export function acceptPaths(
   widget: Widget,
@@ -27,7 +27,7 @@ export function acceptPaths(
     event.preventDefault();
     event.stopPropagation();
     zone.classList.toggle(OVER, event.type === "lm-dragenter" || event.type === "lm-dragover");
-    // Another one the file browser, which proposes to move, would not have: nothing is dropped.
+    // The file browser proposes "move" and cancels the drop for any other action.
     drag.dropAction = drag.proposedAction;
     if (event.type === "lm-drop") {
       const [path] = drag.mimeData.getData(PATHS) as readonly string[];

@@ -1,4 +1,4 @@
-/** An explorer that fills a tab, with what is to be said of its source above it. */
+/** An explorer that fills a tab, with messages about its source above it. */
 
 import type { TranslationBundle } from "@jupyterlab/translation";
 import type { IDisposable } from "@lumino/disposable";
@@ -37,12 +37,12 @@ export class ExplorerPanel extends Widget {
     void this.refresh();
   }
 
-  /** Tells of each graph that was loaded, with the checkpoints that are kept beside it. */
+  /** Emits at each loaded graph, with the list of checkpoints beside it. */
   get loaded(): ISignal<this, readonly Kept[]> {
     return this.#loaded;
   }
 
-  /** Shows something else in this place. */
+  /** Shows another source in this place. */
   setSource(source: Source): Promise<void> {
     this.#watch?.dispose();
     this.#watch = null;
@@ -55,7 +55,7 @@ export class ExplorerPanel extends Widget {
     return this.refresh();
   }
 
-  /** Reads the source as it is now; what was selected and open stays so where it is still there. */
+  /** Reads the source again; nodes that still exist stay selected and open. */
   async refresh(): Promise<void> {
     this.#loading?.abort();
     const loading = new AbortController();
@@ -72,7 +72,7 @@ export class ExplorerPanel extends Widget {
       this.#view.setState(state);
       this.#notes = notes;
       this.#isStale = false;
-      this.#watch?.dispose(); // it may have come from another connection
+      this.#watch?.dispose(); // it may come from another connection
       this.#watch = this.#source.watch(
         () => {
           this.#isStale = true;
@@ -82,7 +82,7 @@ export class ExplorerPanel extends Widget {
       );
       this.#loaded.emit(kept);
       if (document.activeElement === this.node) {
-        this.activate(); // it was, before there was anything to give the keys to
+        this.activate(); // it was active before there was a view to take the keys
       }
     } catch (error) {
       if (this.#loading === loading) {
@@ -97,7 +97,7 @@ export class ExplorerPanel extends Widget {
     }
   }
 
-  /** Does what a command of the explorer stands for, once there is something to do it with. */
+  /** Runs a command of the explorer, once there is a view to run it in. */
   run(deed: Deed): void {
     this.#view?.run(deed);
   }

@@ -1,4 +1,4 @@
-/** Explorers as tabs of JupyterLab: what stands around a panel, and where it is put. */
+/** Explorers as tabs of JupyterLab: the widgets around a panel, and the panel's place. */
 
 import type { JupyterFrontEnd } from "@jupyterlab/application";
 import { MainAreaWidget } from "@jupyterlab/apputils";
@@ -22,15 +22,15 @@ export const ITabs = new Token<Tabs>("ckpt-viz:ITabs", "Opens explorers in tabs.
 export type ITabs = Tabs;
 
 export interface TabOptions {
-  /** The same for the same thing: what is open already is shown again. */
+  /** The same id for the same content: a tab that is already open comes to the front. */
   readonly id: string;
   readonly title: string;
   readonly caption: string;
   readonly source: Source;
   readonly compareWords: string;
-  /** Where one looks first for what to compare with: a contents path. */
+  /** The first directory in the dialog that picks a checkpoint to compare with: a contents path. */
   readonly directory: string;
-  /** What is done with a checkpoint that is picked, or dropped on the explorer. */
+  /** Handles a checkpoint that the user picks, or drops on the explorer. */
   compareWith(path: string): void;
 }
 
@@ -60,7 +60,7 @@ export class Tabs {
     this.server = server;
   }
 
-  /** Shows a tab, and makes it if it is not there yet. */
+  /** Shows a tab; creates it first if necessary. */
   open(options: TabOptions): MainAreaWidget<ExplorerPanel> {
     const { shell } = this.#app;
     const tab = this.#open.get(options.id) ?? this.#make(options);
@@ -70,12 +70,12 @@ export class Tabs {
     shell.activateById(tab.id);
     const panel = tab.parent?.parent;
     if (panel instanceof TabPanel) {
-      panel.currentWidget = tab; // Notebook 7 leaves the one in front that is
+      panel.currentWidget = tab; // Notebook 7 does not bring a tab to the front by itself
     }
     return tab;
   }
 
-  /** The explorer that has the focus, or is in front, be it of files or of a kernel. */
+  /** The explorer that has the focus or is in front, of files or of a kernel. */
   inFront(): ExplorerPanel | null {
     const { currentWidget } = this.#app.shell;
     const panels = [...this.#panels];
@@ -86,7 +86,7 @@ export class Tabs {
     );
   }
 
-  /** What stands above an explorer, of a document as of any other tab. */
+  /** The toolbar above an explorer, for documents and for all other tabs. */
   toolbar(
     panel: ExplorerPanel,
     compareWords: string,
@@ -125,7 +125,7 @@ export class Tabs {
     return items;
   }
 
-  /** Asks for a checkpoint among the server's files; null where nothing was chosen. */
+  /** Lets the user pick one of the server's checkpoints; null if the user cancels. */
   async pick(title: string, directory: string): Promise<string | null> {
     const { button, value } = await FileDialog.getOpenFiles({
       manager: this.#manager,
@@ -158,7 +158,7 @@ export class Tabs {
   }
 }
 
-/** The checkpoints of a directory, the last saved first; nothing where there is one. */
+/** The checkpoints of a directory, the last saved first; empty if there is only one. */
 class KeptChoice extends Widget {
   readonly #select: HTMLSelectElement;
   readonly #trans: TranslationBundle;
@@ -177,7 +177,7 @@ class KeptChoice extends Widget {
     select.addEventListener("change", () => show(select.value));
   }
 
-  /** One that is kept tells of no others: what was listed stays. */
+  /** A checkpoint from the list brings no list of its own, so the earlier list stays. */
   list(kept: readonly Kept[]): void {
     if (kept.length > 1) {
       this.#select.replaceChildren(...[...kept].reverse().map((one) => this.#option(one)));
