@@ -117,9 +117,9 @@ describe("decode() refuses a malformed overlay and gives the reason", () => {
   it.each([0, -1, 17])("a base size of %i with 16 nodes", (size) =>
     says(withOverlay({ base_size: size }), /with base size -?\d+, but 16 nodes/),
   );
-  it("an unknown state", () =>
+  it("a mark with an unknown state", () =>
     says(withOverlay({ states: ["plain"] }), /has \d in section overlay_state, which is out of/));
-  it("an unknown severity", () =>
+  it("a problem with an unknown severity", () =>
     says(withOverlay({ severities: ["error"] }), /in section problem_severity, which is out of/));
   it("no marks", () =>
     says(
