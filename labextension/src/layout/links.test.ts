@@ -9,23 +9,23 @@ const box = (x: number, y: number): Box => ({
   ...{ firstChildY: y, lastChildY: y },
 });
 
-describe("the link of what was moved", () => {
-  it("leads from the old place to the new one, whichever is selected", async () => {
+describe("the link of a moved node", () => {
+  it("leads from the old place to the new one, whichever of them the user selects", async () => {
     const graph = await loadGraph("diff");
     const link = { from: 9, to: 7, kind: "move" };
     expect([linksOf(graph, 7), linksOf(graph, 9), linksOf(graph, 8)]).toEqual([[link], [link], []]);
   });
-  it("is not there where a payload names the node itself", () => {
+  it("is missing if the payload gives the node itself as its other place", () => {
     expect(linksOf(compared(TREE, { otherPlaces: { 3: 3 } }), 3)).toEqual([]);
   });
-  it("ends in an arrow, on the side that it comes from", () => {
+  it("ends in an arrow on the side where it arrives", () => {
     expect(linkPath(box(0, 10), box(300, 50), "move")).toMatch(/ 300 50m-7 -4L300 50l-7 4$/);
     expect(linkPath(box(300, 10), box(0, 50), "move")).toMatch(/ 100 50m7 -4L100 50l7 4$/);
     expect(linkPath(box(0, 10), box(300, 50), "alias")).toMatch(/ 300 50$/);
   });
 });
 
-it("links a slot with its optimizer, and a shared node with its other parents", async () => {
+it("a slot has a link to its optimizer, and a shared node to its other parents", async () => {
   const declared = await loadGraph("declared_slots");
   expect(linksOf(declared, 4)).toEqual([{ from: 2, to: 4, kind: "slot" }]);
   const circles = await loadGraph("circles_and_lost_nodes");

@@ -1,4 +1,4 @@
-/** What a node is bound to besides its place in the tree, and the lines that show it. */
+/** A node's links besides its place in the tree, and the lines that show them. */
 
 import type { Graph } from "../graph";
 import type { Box } from "./tidy";
@@ -6,14 +6,16 @@ import type { Box } from "./tidy";
 export interface Link {
   readonly from: number;
   readonly to: number;
-  /** Another name for a node, a slot of an optimizer, or the way from an old place to a new one. */
+  /**
+   * Another name for a node, a slot of an optimizer, or the path from an old place to a new one.
+   */
   readonly kind: "alias" | "slot" | "move";
 }
 
 const MAX_LINKS = 60;
 const ARROW = { length: 7, half: 4 };
 
-/** The links of a node, those of a long list left out. */
+/** The links of a node, without those of a long list. */
 export function linksOf(graph: Graph, id: number): readonly Link[] {
   const links: Link[] = [];
   const other = graph.overlay?.otherPlace(id) ?? null;
@@ -41,8 +43,8 @@ export function linksOf(graph: Graph, id: number): readonly Link[] {
 }
 
 /**
- * From behind one box to the front of the next; to its back where it stands further left. What
- * was moved has an arrow.
+ * A line from the back of one box to the front of the next, or to its back if it is further left. A
+ * move has an arrow.
  */
 export function linkPath(from: Box, to: Box, kind: Link["kind"]): string {
   const start = from.x + from.width;

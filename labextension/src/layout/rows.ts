@@ -1,4 +1,4 @@
-/** The visible nodes and chunks: the tree cut where it is collapsed, in reading order. */
+/** The visible nodes and chunks: the tree without what is folded away, in reading order. */
 
 import type { NodeState } from "../contract";
 import { type Graph, ROOT } from "../graph";
@@ -7,11 +7,11 @@ import type { ChildrenOf, Chunk, ShownTree } from "./shown";
 
 export interface Row {
   readonly id: number;
-  /** What the row stands for, where it is no node. */
+  /** The chunk that the row shows; null for a node. */
   readonly chunk: Chunk | null;
   /** Depth in the tree; 1 for the root, as ARIA counts. */
   readonly level: number;
-  /** Place among its siblings, from 1, and their number. */
+  /** Position among its siblings, from 1, and their number. */
   readonly position: number;
   readonly siblings: number;
   /** The row of its parent; -1 for the root. */
@@ -20,9 +20,9 @@ export interface Row {
   readonly isExpanded: boolean;
 }
 
-/** A visible tree of at most this many rows opens by itself. */
+/** The view opens nodes by itself as long as this many rows suffice. */
 const COMFORTABLE_ROWS = 25;
-/** Up to this many rows, what stands above problems opens, too; or the levels that are asked for. */
+/** The most rows that the view opens for problems, or for the levels that the user asked for. */
 const MAX_REVEALED_ROWS = 400;
 
 /** The rows from `top` down. */
@@ -53,8 +53,9 @@ export function visibleRows(
 }
 
 /**
- * What is open at first: breadth first, as long as the rows stay few; or so many levels, as long as
- * the rows stay within bounds. Variables stay closed, their slots show as chips.
+ * The nodes that are open at first. Opens breadth first while the rows stay few; or the given
+ * number of levels while the rows stay within bounds. Variables stay closed, and chips show their
+ * slots.
  */
 export function defaultExpansion(
   graph: Graph,
@@ -83,22 +84,22 @@ export function defaultExpansion(
   return expanded;
 }
 
-/** What is shown of a graph, of which something is to be open at first. */
+/** The visible part of a graph for which the view chooses the open nodes. */
 interface Opening {
   readonly graph: Graph;
   readonly tree: ShownTree;
   readonly hidden: ReadonlySet<NodeState>;
-  /** How many levels are asked for; 0: the view chooses. */
+  /** How many levels to open; 0: the view chooses. */
   readonly depth: number;
 }
 
-/** What is open at first, with what stands above the nodes that are wanted in sight. */
+/** The nodes that are open at first, including the ancestors of nodes that must be in sight. */
 export function initialExpansion(
   { graph, tree, hidden, depth }: Opening,
   wanted: Iterable<number> = callingForALook(graph, hidden),
 ): ReadonlySet<number> {
   const expanded = new Set(defaultExpansion(graph, tree.children, ROOT, depth));
-  // Levels that are asked for take no room from problems.
+  // Requested levels take no rows away from problems.
   let rows = depth === 0 ? visibleRows(tree.children, expanded).length : 0;
   for (const id of wanted) {
     const closed = closedAbove(tree, expanded, id);
@@ -116,7 +117,10 @@ export function initialExpansion(
   return expanded;
 }
 
-/** The nodes of the problems; then, once the others are hidden, all that remain for their state. */
+/**
+ * The nodes of the problems; then, while matched nodes are hidden, the visible nodes in all states
+ * that need attention.
+ */
 export function* callingForALook(
   graph: Graph,
   hidden: ReadonlySet<NodeState>,
@@ -140,7 +144,7 @@ export function* callingForALook(
   }
 }
 
-/** The closed ancestors of a node, nearest first; no more than there may be rows. */
+/** The closed ancestors of a node, nearest first; at most as many as there may be rows. */
 function closedAbove(
   tree: ShownTree,
   expanded: ReadonlySet<number>,

@@ -8,12 +8,12 @@ const wide = (count: number) => treeGraph(Array.from({ length: count }, () => 0)
 const ids = (children: ArrayLike<number>) => Array.from(children);
 
 describe("long lists", () => {
-  it("are whole up to a hundred", () => {
+  it("have no chunks up to a hundred nodes", () => {
     const tree = shownTree(wide(MAX_CHILDREN), false);
     expect(ids(tree.children(ROOT))).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
   });
 
-  it.each([101, 816, 10_000, 10_001, 16_667, 50_000])("of %i stand in chunks", (count) => {
+  it.each([101, 816, 10_000, 10_001, 16_667, 50_000])("of %i nodes have chunks", (count) => {
     const graph = wide(count);
     const tree = shownTree(graph, false);
     const seen: number[] = [];
@@ -36,7 +36,7 @@ describe("long lists", () => {
     expect(seen).toEqual(Array.from({ length: graph.size }, (_, id) => id));
   });
 
-  it("say which part they are", () => {
+  it("have labels with the part of the list in each chunk", () => {
     const tree = shownTree(wide(250), false);
     const chunks = ids(tree.children(ROOT)).map((id) => tree.chunk(id));
     expect(chunks.map((chunk) => [chunk?.first, chunk?.last])).toEqual([
@@ -47,7 +47,7 @@ describe("long lists", () => {
     expect(chunks[1]).toMatchObject({ firstChild: 101, lastChild: 200, of: 250 });
   });
 
-  it("lead up from any node, asked first", () => {
+  it("give the parent of any node, even before its children", () => {
     const tree = shownTree(treeGraph([...Array(250).fill(0), 250]), false);
     const [chunk, ...rest] = ancestors(tree, 250);
     expect(rest).toEqual([ROOT]);
@@ -55,7 +55,7 @@ describe("long lists", () => {
     expect(ancestors(tree, 251)).toEqual([250, chunk, ROOT]);
   });
 
-  it("have as many rows as what is open in them", () => {
+  it("add rows only for the nodes in open chunks", () => {
     const tree = shownTree(wide(250), false);
     const [, second = ROOT] = ids(tree.children(ROOT));
     const rows = visibleRows(tree.children, new Set([ROOT, second]), ROOT, tree.chunk);
@@ -68,7 +68,7 @@ describe("long lists", () => {
     ]);
   });
 
-  it("are shorter where a filter hides some", () => {
+  it("are shorter if a filter hides some nodes", () => {
     const states = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [i + 1, "shape"]));
     const graph = compared(wide(250), { states: states as Record<number, "shape"> });
     const tree = shownTree(graph, false, new Set(["matched"]));
@@ -78,7 +78,7 @@ describe("long lists", () => {
   });
 });
 
-it("ids of chunks are never those of nodes", async () => {
+it("a chunk never has the id of a node", async () => {
   const graph = await loadGraph("check");
   const tree = shownTree(graph, true);
   for (let id = 0; id < graph.size; id++) {

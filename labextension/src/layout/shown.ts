@@ -1,44 +1,44 @@
-/** The tree as it is shown: what filters and search leave of it, long lists in chunks. */
+/** The visible tree: the nodes that filters and search leave, with long lists in chunks. */
 
 import type { NodeState } from "../contract";
 import { type Graph, ROOT } from "../graph";
 
-/** Which children of a node are to be seen. */
+/** The visible children of a node. */
 export type ChildrenOf = (id: number) => ArrayLike<number>;
 
 /** Neighbours in a long list of children, shown as one. */
 export interface Chunk {
-  /** The node whose children these are. */
+  /** The parent of these nodes. */
   readonly parent: number;
-  /** Places of the first and the last in the list, from 0, and how many the list has. */
+  /** Indices of the first and the last node in the list, from 0, and the length of the list. */
   readonly first: number;
   readonly last: number;
   readonly of: number;
-  /** 1 for a chunk of nodes, 2 for one of such chunks, and so on. */
+  /** 1 for a chunk of nodes, 2 for a chunk of such chunks, and so on. */
   readonly level: number;
   readonly firstChild: number;
   readonly lastChild: number;
 }
 
-/** The ids of chunks come after those of the nodes. */
+/** The tree on screen. The ids of chunks come after those of the nodes. */
 export interface ShownTree {
-  /** Of a node or chunk: nodes, or the chunks that they are in. */
+  /** The children of a node or chunk: nodes, or the chunks that hold them. */
   readonly children: ChildrenOf;
-  /** What stands above a node or a chunk; null for the root. */
+  /** The parent of a node or a chunk; null for the root. */
   parent(id: number): number | null;
   chunk(id: number): Chunk | null;
-  /** Whether neither a filter nor a search hides the node from its parent. */
+  /** Whether the node is visible below its parent: no filter and no search hides it. */
   shows(id: number): boolean;
 }
 
-/** More children than this are shown in chunks of as many. */
+/** A longer list of children has chunks of at most this many. */
 export const MAX_CHILDREN = 100;
 const MAX_LEVELS = 8;
 
 /**
- * The children in the tree, without nodes in a hidden state; and without the lists that Keras
- * keeps for itself, unless they are asked for or something is wrong there. A search keeps what it
- * finds and what stands above it, whatever that is, and nothing else.
+ * The children in the tree, without nodes in a hidden state. Lists that Keras keeps for itself are
+ * visible only on request, or if they contain a problem. A search keeps all its matches and their
+ * ancestors, and nothing else.
  */
 export function shownTree(
   graph: Graph,
@@ -107,7 +107,7 @@ export function shownTree(
       }
       const above = graph.treeParent(id);
       if (above !== null && graph.treeChildren(above).length > MAX_CHILDREN) {
-        children(above); // which says in which chunk it is
+        children(above); // this records the chunk of the node
       }
       return chunkAbove.get(id) ?? above;
     },
@@ -141,12 +141,12 @@ function filteredChildren(
   };
 }
 
-/** Whether a node is one of Keras' own lists, with nothing wrong in it. */
+/** Whether a node is one of Keras' own lists and contains no problem. */
 export function isBookkeeping(graph: Graph, id: number): boolean {
   return graph.role(id) === "bookkeeping" && graph.overlay?.isMarked(id) !== true;
 }
 
-/** What stands above a node, nearest first. */
+/** The ancestors of a node, nearest first. */
 export function ancestors(tree: ShownTree, id: number): readonly number[] {
   const found: number[] = [];
   for (let node = tree.parent(id); node !== null; node = tree.parent(node)) {

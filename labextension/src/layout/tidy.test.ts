@@ -11,7 +11,7 @@ const WIDTHS: Widths = {
 };
 const all = (graph: Graph) => new Set(Array.from({ length: graph.size }, (_, id) => id));
 
-// mulberry32, so that a failing tree can be seen again
+// mulberry32, so that a failing tree is reproducible
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -27,7 +27,7 @@ const randomTree = (seed: number): Graph => {
   return treeGraph(Array.from({ length: 60 }, (_, i) => Math.floor(next() * (i + 1))));
 };
 
-/** Everything that is drawn: boxes, and the names above the edges to them. */
+/** All drawn rectangles: boxes, and the names above the edges to them. */
 function rectangles(graph: Graph, layout: Layout) {
   const rows = visibleRows(graph.treeChildren, all(graph));
   return rows.flatMap((row, i) => {
@@ -65,7 +65,7 @@ describe.each([1, 2, 3, 4, 5, 6, 7, 8])("a random tree (seed %i)", (seed) => {
     expect(rows.map((row) => row.id).sort((a, b) => a - b)).toEqual([...all(graph)]);
   });
 
-  it("is drawn without collisions", () => {
+  it("has no collisions", () => {
     const drawn = rectangles(graph, layout);
     for (const [i, a] of drawn.entries()) {
       for (const b of drawn.slice(i + 1)) {
@@ -85,7 +85,7 @@ describe.each([1, 2, 3, 4, 5, 6, 7, 8])("a random tree (seed %i)", (seed) => {
     }
   });
 
-  it("comes out the same each time", () => {
+  it("has the same layout each time", () => {
     expect(tidyTree(visibleRows(graph.treeChildren, all(graph)), WIDTHS)).toEqual(layout);
   });
 });
@@ -97,22 +97,22 @@ it("lays out a chain of 50,000 nodes without recursion", () => {
   expect(tidyTree(rows, WIDTHS).boxes[50_000]?.y).toBe(15);
 });
 
-describe("what is open at first", () => {
+describe("the open nodes at first", () => {
   const rowsOf = (graph: Graph) =>
     visibleRows(graph.treeChildren, defaultExpansion(graph, graph.treeChildren));
 
-  it("is all of a small graph", () => {
+  it("are all nodes of a small graph", () => {
     expect(rowsOf(fullTree(3, 2))).toHaveLength(13);
   });
-  it("is a readable part of a large one", () => {
+  it("are a readable part of a large graph", () => {
     expect(rowsOf(fullTree(10, 4)).length).toBeLessThanOrEqual(25);
   });
-  it("is at least the root's children", () => {
+  it("show at least the root's children", () => {
     expect(rowsOf(fullTree(1000, 1))).toHaveLength(1001);
   });
 });
 
-it("hides bookkeeping, and what hangs from it, until it is asked for", () => {
+it("hides bookkeeping and its subtrees until the user asks for it", () => {
   const tree: Graph = {
     ...treeGraph([0, 0, 1]),
     role: (id) => (id === 1 || id === 3 ? "bookkeeping" : "object"),

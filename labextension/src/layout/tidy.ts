@@ -1,10 +1,10 @@
 /**
  * The containment tidy tree: left to right, in order, without collisions by construction.
  *
- * Every subtree has a band of its own, as high as its leaves; a parent stands at the middle
- * of its children's bands. Children start behind their parent, past a gap as wide as the
- * widest of their edge names. So neither boxes nor names can meet, and opening a node moves
- * only what stands beside its band.
+ * Every subtree has its own band, as high as its leaves. A parent is at the middle of its
+ * children's bands. Children start behind their parent, after a gap as wide as the widest of their
+ * edge names. So neither boxes nor names can collide, and opening a node moves only what is beside
+ * its band.
  */
 
 import type { Row } from "./rows";
@@ -15,14 +15,14 @@ export const BOX_HEIGHT = 24;
 const BUS = 14;
 const LABEL_GAP = 14;
 
-/** A node's place: left edge, vertical middle, width; and where its edge turns upright. */
+/** A node's place: left edge, vertical middle and width. Also where its edge turns vertical. */
 export interface Box {
   readonly x: number;
   readonly y: number;
   readonly width: number;
-  /** The x of the upright line that its children's edges branch from. */
+  /** The x of the vertical line from which its children's edges branch. */
   readonly bus: number;
-  /** The y of its first and last child, or its own where it has none in sight. */
+  /** The y of its first and last child; its own y if no child is visible. */
   readonly firstChildY: number;
   readonly lastChildY: number;
 }
@@ -34,7 +34,7 @@ export interface Layout {
   readonly height: number;
 }
 
-/** How wide things are drawn: a row's box, and the name on the edge to it. */
+/** The drawn widths: of a row's box, and of the name on the edge to it. */
 export interface Widths {
   box(row: Row): number;
   label(row: Row): number;
@@ -75,7 +75,7 @@ function leftEdges(rows: readonly Row[], width: Float64Array, labels: Float64Arr
   return x;
 }
 
-/** Leaves take the next free line; then, from the back, each parent the middle of its children. */
+/** Leaves take the next free line; then, from the back, each parent takes its children's middle. */
 function middles(rows: readonly Row[]) {
   const y = new Float64Array(rows.length);
   const first = new Float64Array(rows.length).fill(Number.POSITIVE_INFINITY);

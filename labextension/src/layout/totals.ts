@@ -1,22 +1,22 @@
-/** The size of nodes: what their values and those below them take, added up once for a graph. */
+/** The size of nodes: the bytes of their values and of those below, added up once per graph. */
 
 import { type Graph, ROOT } from "../graph";
 
 export interface Size {
-  /** Of the node's own values; null where it has none, or none of known size. */
+  /** The bytes of the node's own values; null if it has no value of known size. */
   readonly own: number | null;
   /**
-   * Of these and of all below it in the tree. The slot variables of a variable are not counted at
-   * the variable, beside whose shape its own size stands, but at what is above it.
+   * The bytes of these and of everything below in the tree. A variable's row shows its own size
+   * beside its shape. So its slot variables do not count at the variable, but at its ancestors.
    */
   readonly all: number | null;
-  /** The same with the slot variables of a variable. */
+  /** The same including the slot variables of a variable. */
   readonly withSlots: number | null;
 }
 
 interface Totals {
   readonly all: Float64Array;
-  /** What of it is that of the node's own slot variables. */
+  /** The part of the size that belongs to the node's own slot variables. */
   readonly ofSlots: Float64Array;
 }
 
