@@ -1,6 +1,6 @@
 /**
- * What a query finds in a graph; ckpt_viz/search/evaluate.py does the same, and
- * tests/data/search.json is what both must find. The grammar is docs/search.md.
+ * The nodes in a graph that match a query. ckpt_viz/search/evaluate.py does the same, and
+ * tests/data/search.json has the results that both must give. docs/search.md has the grammar.
  */
 
 import type { Graph } from "../graph";
@@ -21,21 +21,21 @@ import { BLANK_OR_END, BLANKS, fail, filled, Mistake, Reader } from "./syntax";
 const MAX_QUERY = 1_000; // characters
 const MAX_PASTED = 20_000;
 const MAX_TERMS = 50;
-/** Characters of a regular expression. */
+/** The most characters in a regular expression. */
 const MAX_PATTERN = 200;
-/** Characters of a name, and of the end of a path, that it is sought in. */
+/** How much of a text a regular expression sees: a name's start, or the last part of a path. */
 const MAX_TEXT = 1_000;
 const WORD = `[^${BLANKS}]+`;
 const ARROW = `->${BLANK_OR_END}`;
 const REGEX = /\/((?:\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|[^/[\\])*)\//;
 
-/** A part of a query: words, and what is to be left out, hold in their own way. */
+/** A part of a query. Words and negated terms combine with other terms by rules of their own. */
 interface Term {
   readonly type: "word" | "not" | "other";
   readonly ask: Ask;
 }
 
-/** The nodes that a query finds, in the order of the outline, or what is wrong with it. */
+/** The matches of a query in the order of the outline, or the mistake in the query. */
 export function find(graph: Graph, query: string): readonly number[] | Mistake {
   try {
     const terms = read(query);
@@ -54,9 +54,9 @@ export function find(graph: Graph, query: string): readonly number[] | Mistake {
 }
 
 /**
- * Where all terms hold. Words also hold below where they are found. Of words alone, or with what is
- * to be left out, at least one must be found at a node itself: else a word would find whole
- * subtrees.
+ * The nodes that match all terms. A word also matches everything below its matches. A query of only
+ * words and negated terms must match at least one word at the node itself. Otherwise a word would
+ * match whole subtrees.
  */
 function allOf(terms: readonly Term[], index: Index): Marks {
   const hasWords = terms.some(({ type }) => type === "word");
@@ -92,7 +92,7 @@ function read(query: string): readonly Term[] {
   return terms;
 }
 
-/** Terms with arrows between them: what the last finds, with parents as those before. */
+/** Terms with arrows between them: the matches of the last term whose parents match the others. */
 function chain(reader: Reader): Term {
   const { place } = reader;
   if (reader.take(ARROW) !== null) {
@@ -171,7 +171,7 @@ function regex(reader: Reader): Ask {
 
 // Words, regular expressions, parents
 
-/** What finds a word; a bare one may have dots for slashes, and end in `:0`. */
+/** The matches of a word. A word without quotes may have dots for slashes, and end in `:0`. */
 function byWord(written: string, isQuoted: boolean): Ask {
   const text = written.toLowerCase();
   const bare = isQuoted ? text : withoutOutput(text) || text;
@@ -186,7 +186,7 @@ function containing(text: string, index: Index): Marks {
     (id) =>
       labels[id]?.includes(text) === true || texts[id]?.some((one) => one.includes(text)) === true,
   );
-  // What is kept of the parent's path is too short to hold the text itself.
+  // The part of the parent's path that we keep is too short to contain the text itself.
   return text.includes("/")
     ? either(
         marks,
@@ -195,11 +195,11 @@ function containing(text: string, index: Index): Marks {
     : marks;
 }
 
-/** What finds a regular expression of JavaScript. */
+/** The matches of a regular expression of JavaScript. */
 function byRegex(pattern: string, place: number): Ask {
   const anywhere = compiled(pattern, place);
   const known = new Map<number, RegExp>();
-  /** What finds the pattern where it ends in the last characters of a text. */
+  /** The expression for a match that ends in the last characters of a text. */
   const inLast = (characters: number): RegExp => {
     const own =
       known.get(characters) ??
@@ -207,7 +207,7 @@ function byRegex(pattern: string, place: number): Ask {
     known.set(characters, own);
     return own;
   };
-  // The search starts where the path is cut: a `^` does not fit there.
+  // The search starts at the cut of a path, so `^` does not match there.
   const isInPath = (path: string, own: number): boolean =>
     isFound(inLast(Math.min(own, MAX_TEXT)), path, Math.max(path.length - MAX_TEXT, 0));
   return (index) =>
@@ -229,14 +229,14 @@ function isFound(pattern: RegExp, text: string, start = 0): boolean {
 function compiled(pattern: string, place: number): RegExp {
   try {
     const regExp = new RegExp(pattern, "giu");
-    regExp.test(""); // some that are too large are refused only now
+    regExp.test(""); // engines find some patterns too large only at the first test
     return regExp;
   } catch {
     return fail(place, "a valid regular expression");
   }
 }
 
-/** What fits and has a parent in `above`: by an edge, or in the outline. */
+/** The matches of `fitting` with a parent in `above`: by an edge, or in the outline. */
 function childrenOf(above: Marks, fitting: Marks, { graph }: Index): Marks {
   const marks = new Uint8Array(graph.size);
   for (let id = 0; id < graph.size; id++) {

@@ -1,6 +1,6 @@
 /**
- * The fields of a query: how the value of each is read, and which nodes it asks for. A new field is
- * one entry of FIELDS; ckpt_viz/search/fields.py has the same.
+ * The fields of a query: how to read the value of each, and which nodes match it. A new field is
+ * one entry of FIELDS; ckpt_viz/search/fields.py has the same table.
  */
 
 import { type NodeState, ROLES } from "../contract";
@@ -21,9 +21,9 @@ import {
 } from "./index";
 import { BLANK_OR_END, BLANKS, fail, filled, type Reader } from "./syntax";
 
-/** Which nodes a part of a query finds. */
+/** The nodes that match a part of a query. */
 export type Ask = (index: Index) => Marks;
-/** A size, any one dimension, or any number of them. */
+/** A size, any one dimension, or any number of dimensions. */
 type Dimension = number | "*" | "...";
 
 const MAX_STEPS = 99;
@@ -43,7 +43,7 @@ const BYTES: Units = new Map([
 ]);
 const AROUND = new RegExp(`^[${BLANKS}]+|[${BLANKS}]+$`, "g");
 
-// What `is:` asks for
+// The values of `is:`
 
 const OF_GRAPH: ReadonlyMap<string, (graph: Graph, id: number) => boolean> = new Map(
   Object.entries({
@@ -102,7 +102,7 @@ function ofProperty(index: Index, value: string, place: number): Marks {
     : where(index, (id) => states.includes(overlay.state(id)));
 }
 
-// How values are read, and what they ask for
+// How to read values, and which nodes match them
 
 /** The entry of a field whose value is a text. */
 function ofText(ask: (index: Index, text: string) => Marks) {
@@ -117,7 +117,7 @@ function textOf(reader: Reader): string {
   return filled(reader.value(), place).toLowerCase();
 }
 
-/** Words between bars: any, or those that are known. */
+/** Words between bars: any words, or only known ones. */
 function choices(reader: Reader, known: readonly string[] | null, byBeginning = false) {
   let { place } = reader;
   return textOf(reader)
@@ -169,7 +169,7 @@ function dimensions(reader: Reader): readonly Dimension[] {
   const inner = /^(\[[^\n]*\]|\([^\n]*\))$/.test(value) ? value.slice(1, -1) : value;
   const words = inner.split(/[,x×]/).map((word) => word.replaceAll(AROUND, ""));
   if (words.at(-1) === "" && (words.length > 1 || inner !== value)) {
-    words.pop(); // as Python writes: (), (5,)
+    words.pop(); // a trailing comma, as Python writes: (), (5,)
   }
   if (!words.every((word) => /^(?:\*|\.\.\.|[0-9]{1,15})$/.test(word))) {
     fail(place, "a shape like [3,*], with * or ... or numbers");
@@ -196,7 +196,7 @@ function fits(wanted: readonly Dimension[], shape: readonly number[]): boolean {
   );
 }
 
-/** What is at most some edges away. */
+/** The nodes within some number of edges. */
 function readNear(reader: Reader): Ask {
   const { place } = reader;
   const value = textOf(reader);
@@ -278,14 +278,14 @@ function byName(index: Index, wanted: string): Marks {
   return either(own, byEdge(index, wanted, "/"));
 }
 
-/** The nodes that `under` and `near` mean: by the end of their path, or by name. */
+/** The nodes that the value of `under` or `near` names: by the end of their path, or by name. */
 function places(index: Index, wanted: string): Marks {
   return wanted.startsWith(ROOT_NAME)
     ? whereNameFits(index, makeGlob(wanted, "."))
     : wherePathFits(index, makeGlob(`**/${wanted}`, "/"));
 }
 
-/** What is below, in the outline; slot variables are below their optimizer, too. */
+/** Everything below in the outline; slot variables also count as below their optimizer. */
 function under(index: Index, wanted: string): Marks {
   const holds = atOrBelow(index, places(index, wanted));
   const isBelow = (id: number): boolean =>
@@ -296,9 +296,9 @@ function under(index: Index, wanted: string): Marks {
 // The table
 
 interface Field {
-  /** Reads the value, and tells which nodes it asks for. */
+  /** Reads the value, and returns which nodes match it. */
   readonly read: (reader: Reader) => Ask;
-  /** What stands between name and value; `>`: any comparison. */
+  /** The sign between name and value; `>`: any comparison. */
   readonly sign: ":" | ">";
 }
 

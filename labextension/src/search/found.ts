@@ -1,4 +1,4 @@
-/** What a search comes to in the view: its matches, and what stands above them. */
+/** The result of a search in the view: its matches and their ancestors. */
 
 import type { Graph } from "../graph";
 import { find } from "./evaluate";
@@ -9,11 +9,11 @@ export interface Found {
   readonly matches: readonly number[];
   /** By id, 1 for a match. */
   readonly isMatch: Uint8Array;
-  /** By id, 1 for a match and for what stands above one; null while nothing is searched for. */
+  /** By id, 1 for a match and for its ancestors; null while there is no search. */
   readonly kept: Uint8Array | null;
-  /** What is wrong with the query. */
+  /** The mistake in the query, if there is one. */
   readonly mistake: Mistake | null;
-  /** The query came with a file, and a person has not asked for it yet. */
+  /** The query came with a file, and the user has not run it yet. */
   readonly isWaiting: boolean;
 }
 
@@ -25,7 +25,7 @@ export const NOTHING_FOUND: Found = {
   isWaiting: false,
 };
 
-/** A file's query is not run at once: a regular expression could stop the page. */
+/** A file's query does not run at once: a regular expression could freeze the page. */
 export const WAITING: Found = { ...NOTHING_FOUND, isWaiting: true };
 
 export function searched(graph: Graph, query: string): Found {
@@ -47,12 +47,12 @@ export function searched(graph: Graph, query: string): Found {
   return { ...NOTHING_FOUND, matches, isMatch, kept };
 }
 
-/** Whether a node is not found itself, but something below it is. */
+/** Whether a node does not match, but something below it does. */
 export function holdsMatch({ isMatch, kept }: Found, id: number): boolean {
   return kept?.[id] === 1 && isMatch[id] !== 1;
 }
 
-/** The match that a step from the selected node leads to, in a circle. */
+/** The next or previous match after the selected node; wraps around. */
 export function nextMatch({ matches }: Found, selected: number | null, by: 1 | -1): number | null {
   const from = selected === null ? -1 : matches.indexOf(selected);
   const place = from < 0 && by < 0 ? matches.length - 1 : from + by;

@@ -1,29 +1,29 @@
 /**
- * Globs, matched in one pass over a text, whatever they are: all places in the glob that a text can
- * have led to are the bits of one integer, so that there is nothing to go back to. A text can be
- * given in parts: a path goes on where that of its parent ends. As in ckpt_viz/search/glob.py.
+ * Globs, matched in one pass over any text. The bits of one integer are all places in the glob that
+ * the text so far can reach, so there is no backtracking. A text may come in parts: a path
+ * continues its parent's path. ckpt_viz/search/glob.py does the same.
  */
 export interface Glob {
   readonly start: GlobState;
-  /** The state that a text leads to. */
+  /** The state after a text. */
   run(state: GlobState, text: string): GlobState;
-  /** Whether the glob fits the whole text. */
+  /** Whether the glob matches the whole text. */
   fits(text: string): boolean;
 }
 
 export interface GlobState {
   readonly places: bigint;
-  /** Whether what led here fits. */
+  /** Whether the text that led here matches. */
   readonly accepts: boolean;
-  /** By character, the states that are known to follow. */
+  /** By character, the next states that are known already. */
   readonly next: Map<string, GlobState>;
 }
 
-/** `*` is anything but the separator, `**` anything; `**` and a separator may be nothing. */
+/** `*` is anything but the separator, `**` anything; `**` and a separator may be empty. */
 export function makeGlob(glob: string, separator: "" | "/" | "."): Glob {
-  const moves = new Map<string, bigint>(); // by character, the places that it leads on from
-  const stays = { any: 0n, butSeparator: 0n }; // places at which characters may stay
-  const skips = { one: 0n, two: 0n }; // places that lead on by themselves
+  const moves = new Map<string, bigint>(); // by character, the places that it advances
+  const stays = { any: 0n, butSeparator: 0n }; // places that a character may keep
+  const skips = { one: 0n, two: 0n }; // places that may advance without a character
   let place = 1n;
   for (const part of partsOf(glob, separator)) {
     const isGap = separator !== "" && part.startsWith("**") && part.endsWith(separator);

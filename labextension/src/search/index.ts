@@ -1,20 +1,20 @@
-/** The nodes that terms of a query find; ckpt_viz/search/index.py does the same. */
+/** The nodes that match terms of a query; ckpt_viz/search/index.py does the same. */
 
 import { type Attribute, type Graph, ROOT } from "../graph";
 import type { Glob, GlobState } from "./glob";
 
-/** By node id, 1 for what is found. */
+/** By node id, 1 for a match. */
 export type Marks = Uint8Array;
 export const ROOT_NAME = "(root)";
 
-/** A graph that is searched: each search is one pass over its nodes, however deep they lie. */
+/** A graph that can be searched: each search is one pass over its nodes, at any depth. */
 export interface Index {
   readonly graph: Graph;
-  /** Every node, parents before children, and the parent of each; -1 of the root. */
+  /** Every node, parents before children, and the parent of each; -1 for the root. */
   readonly order: Int32Array;
   readonly parents: Int32Array;
   readonly labels: readonly string[];
-  /** What each node has besides its local name: its class, full names of its values. */
+  /** Each node's texts besides its local name: its class, full names of its values. */
   readonly texts: readonly (readonly string[])[];
 }
 
@@ -58,15 +58,15 @@ export function where({ graph: { size } }: Index, holds: (id: number) => boolean
   return marks;
 }
 
-/** The nodes for one of whose values something holds. */
+/** The nodes with a value for which the condition holds. */
 export function whereValue(index: Index, holds: (attribute: Attribute) => boolean): Marks {
   return where(index, (id) => index.graph.attributes(id).some(holds));
 }
 
 /**
- * The nodes for whose path something holds, given its end, with as many characters as are kept of
- * the parent's path, and how many the node adds. Whole paths would take room that grows with the
- * square of the depth.
+ * The nodes for whose path a condition holds. The condition gets the last part of the path, and how
+ * many characters the node adds. Of the parent's path we keep only a limited end: whole paths would
+ * take memory quadratic in the depth.
  */
 export function wherePath(
   index: Index,
@@ -88,7 +88,7 @@ export function wherePath(
   return marks;
 }
 
-/** The nodes whose path a glob fits; the root has none. */
+/** The nodes whose path matches a glob; the root has no path. */
 export function wherePathFits(index: Index, glob: Glob): Marks {
   const states: GlobState[] = [];
   for (const id of index.order) {
@@ -97,7 +97,7 @@ export function wherePathFits(index: Index, glob: Glob): Marks {
   return where(index, (id) => id !== ROOT && states[id]?.accepts === true);
 }
 
-/** The nodes whose name, as TensorFlow prints it, a glob fits. */
+/** The nodes whose name, as TensorFlow prints it, matches a glob. */
 export function whereNameFits(index: Index, glob: Glob): Marks {
   const marks = new Uint8Array(index.graph.size);
   const below = firstChildren(index.graph);
@@ -123,7 +123,7 @@ export function firstChildren(graph: Graph) {
   return children;
 }
 
-/** Of slots their variable and optimizer; of these, their slots. */
+/** A slot's variable and optimizer; for these two, their slots. */
 export function slotNeighbours(graph: Graph): ReadonlyMap<number, readonly number[]> {
   const neighbours = new Map<number, number[]>();
   for (let id = 0; id < graph.size; id++) {
@@ -147,7 +147,7 @@ function append<T>(lists: Map<number, T[]>, key: number, item: T): void {
   }
 }
 
-/** What a node adds to the path of its parent. */
+/** The text that a node adds to the path of its parent. */
 function stepOf({ labels, parents }: Index, id: number): string {
   const label = labels[id] ?? "";
   return (parents[id] ?? -1) > ROOT ? `/${label}` : label;

@@ -1,5 +1,5 @@
 /**
- * Texts of TensorFlow, pasted where a query is expected: the nodes that they name; as in
+ * Finds the nodes in a text of TensorFlow that the user pastes into the search box; as in
  * ckpt_viz/search/pasted.py.
  */
 
@@ -25,7 +25,7 @@ const SENTENCES: readonly RegExp[] = [
   /\bVariable '([^']{1,1000})'/g,
   /\bVariable path=([^ ,>]{1,1000})/g,
 ];
-/** A name or a key that stands alone, not behind a field: `(root).model`, not `under:(root)`. */
+/** A name or a key by itself, not behind a field: `(root).model`, not `under:(root)`. */
 const SIGNS: readonly RegExp[] = [
   new RegExp(`${BEFORE}\\(root\\)`),
   new RegExp(`${BEFORE}[^:${BLANKS}]*/\\.ATTRIBUTES/`),
@@ -39,7 +39,7 @@ export function isPasted(text: string): boolean {
   return [...SIGNS, ...SENTENCES].some((sign) => text.search(sign) >= 0);
 }
 
-/** What may name a node in a text: where `(root)` stands, words, full names, shapes. */
+/** The parts of a text that may name a node: positions of `(root)`, words, full names, shapes. */
 export interface Named {
   readonly roots: readonly number[];
   readonly words: ReadonlySet<string>;
@@ -69,7 +69,7 @@ export function named(text: string): Named {
   };
 }
 
-/** Whether a name can end at a place: `(root).a` is none in `(root).a.b`. */
+/** Whether a name can end at a place: `(root).a` is not a name in `(root).a.b`. */
 export function endsAt(text: string, place: number): boolean {
   ENDS.lastIndex = place;
   return ENDS.test(text);
@@ -80,29 +80,29 @@ export function withoutOutput(name: string): string {
   return name.replace(/:[0-9]+$/, "");
 }
 
-/** The nodes that a text names; else those of its keys; else of its full names. */
+/** The nodes that a text names; if none, those of its keys; if none, those of its full names. */
 export function findNamed(text: string, index: Index): Marks {
-  const said = named(text);
-  const byNames = ofNames(text, said.roots, index.graph);
+  const parts = named(text);
+  const byNames = ofNames(text, parts.roots, index.graph);
   if (byNames.includes(1)) {
     return byNames;
   }
   const byKeys = whereValue(
     index,
-    ({ checkpointKey: key }) => said.words.has(key) || said.fullNames.has(key),
+    ({ checkpointKey: key }) => parts.words.has(key) || parts.fullNames.has(key),
   );
   if (byKeys.includes(1)) {
     return byKeys;
   }
   const byFullNames = whereValue(index, ({ fullName }) =>
-    said.fullNames.has(withoutOutput(fullName)),
+    parts.fullNames.has(withoutOutput(fullName)),
   );
-  const isOfShape = ({ shape }: Attribute) => shape !== null && said.shapes.has(shape.join());
+  const isOfShape = ({ shape }: Attribute) => shape !== null && parts.shapes.has(shape.join());
   const ofShape = both(byFullNames, whereValue(index, isOfShape));
   return ofShape.includes(1) ? ofShape : byFullNames;
 }
 
-/** A place at which names begin, and the nodes of the longest of them, which ends at `end`. */
+/** A place where names begin, and the nodes of the longest of them, which ends at `end`. */
 interface Start {
   readonly root: number;
   end: number;
@@ -137,7 +137,10 @@ function ofNames(text: string, roots: readonly number[], graph: Graph): Marks {
   return marks;
 }
 
-/** Adds the names that stand in a text: they go on by every edge, not by those of names alone. */
+/**
+ * Adds the names in a text. A name may follow every edge, not only the edges in TensorFlow's own
+ * names.
+ */
 function addNames(
   text: string,
   starts: readonly Start[],
@@ -166,7 +169,7 @@ function addNames(
   }
 }
 
-/** For each start the slots that are spelled `(root).optimizer's state 'm' for (root).kernel`. */
+/** For each start, the slots in the form `(root).optimizer's state 'm' for (root).kernel`. */
 function slotsOf(text: string, starts: readonly Start[], graph: Graph): readonly number[][] {
   const neighbours = slotNeighbours(graph);
   return starts.map(({ end, ids }, at) => {
@@ -185,7 +188,7 @@ function slotsOf(text: string, starts: readonly Start[], graph: Graph): readonly
   });
 }
 
-/** The names on the other side of a comparison, and whose they are. */
+/** The names on the other side of a comparison, and their nodes. */
 function otherNames({ overlay, size }: Graph) {
   const names: { name: string; id: number }[] = [];
   const add = (name: string | null, id: number | undefined) => {

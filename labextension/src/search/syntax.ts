@@ -1,4 +1,4 @@
-/** Reading a query from left to right; ckpt_viz/search/syntax.py does the same. */
+/** Reads a query from left to right; ckpt_viz/search/syntax.py does the same. */
 
 /** The same in both languages. */
 export const BLANKS = " \t\n\r\f\v\u00a0\u2028\u2029\ufeff";
@@ -10,7 +10,7 @@ const VALUE = new RegExp(
   "y",
 );
 
-/** Where a query cannot be read or answered, in characters from its start, and what was expected. */
+/** A mistake in a query: its position in characters from the start, and what was expected. */
 export class Mistake {
   constructor(
     readonly place: number,
@@ -18,19 +18,19 @@ export class Mistake {
   ) {}
 }
 
-/** Ends the reading or answering of a query. */
+/** Ends the reading or evaluation of a query with a mistake. */
 export function fail(place: number, expected: string): never {
   throw new Mistake(place, expected);
 }
 
-/** A query, the place up to which it is read, and the start of the term that is being read. */
+/** A query, the position of the reader, and the start of the term that it reads. */
 export class Reader {
   place = 0;
   start = 0;
 
   constructor(readonly text: string) {}
 
-  /** Reads what a pattern fits. */
+  /** Reads what a pattern matches. */
   take(pattern: RegExp | string): RegExpExecArray | null {
     const sticky = new RegExp(pattern, "y");
     sticky.lastIndex = this.place;
@@ -39,7 +39,7 @@ export class Reader {
     return found;
   }
 
-  /** Reads blanks; tells whether anything follows. */
+  /** Skips blanks; returns whether anything follows. */
   hasMore(): boolean {
     this.take(`[${BLANKS}]*`);
     return this.place < this.text.length;
