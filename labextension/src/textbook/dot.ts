@@ -1,21 +1,21 @@
 /**
- * The part in sight as DOT, for Graphviz to place. No name is in it: nodes are numbers, their
- * boxes and the names on the edges sizes, measured in the fonts that they are drawn with. So
- * nothing that a file says reaches Graphviz, and everything fits.
+ * The part in sight as DOT, for Graphviz to lay out. It contains no names: nodes are numbers. Boxes
+ * and names on edges are sizes, measured in the fonts of the drawing. So no text of a file reaches
+ * Graphviz, and everything fits.
  */
 
-/** What Graphviz is told, in pixels. */
+/** The input of Graphviz, in pixels. */
 export interface Sizes {
-  /** Of every box. */
+  /** The height of every box. */
   readonly height: number;
   readonly boxes: readonly (readonly [id: number, width: number])[];
-  /** With the width of its name, 0 for an edge without one. */
+  /** With the width of its name; 0 for an edge without a name. */
   readonly edges: readonly (readonly [from: number, to: number, nameWidth: number])[];
 }
 
 const NAME_HEIGHT = 13;
 const NAME_PADDING = 3;
-/** Graphviz counts the sizes of nodes in inches, and gives places in points: one for a pixel. */
+/** Graphviz takes the sizes of nodes in inches and returns places in points: one for a pixel. */
 export const POINTS = 72;
 
 export function toDot({ height, boxes, edges }: Sizes): string {
@@ -35,7 +35,7 @@ export function toDot({ height, boxes, edges }: Sizes): string {
   return lines.join("\n");
 }
 
-/** An empty table, which takes just this much room. */
+/** An empty table that takes exactly this much space. */
 function room(width: number): string {
   const size = `FIXEDSIZE="TRUE" WIDTH="${width}" HEIGHT="${NAME_HEIGHT}"`;
   return `<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" ${size}><TR><TD ${size}></TD></TR></TABLE>>`;

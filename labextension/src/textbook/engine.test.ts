@@ -3,7 +3,7 @@ import * as WORDS from "../strings";
 import { type Answer, DRAWING_SECONDS, LOADING_SECONDS, makeEngine } from "./engine";
 import type { Places } from "./places";
 
-/** Stands in for the page's workers: what it answers is up to the test. */
+/** A fake for the page's workers: each test decides what it answers. */
 class FakeWorker extends EventTarget {
   static made: FakeWorker[] = [];
   static isForbidden = false;
@@ -41,7 +41,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** Places that can be told from each other. */
+/** Places that a test can tell apart. */
 const places = (width: number): Places => ({ width, height: 0, boxes: new Map(), edges: [] });
 const never = new AbortController().signal;
 const quiet = () => {};
@@ -52,7 +52,7 @@ const asked = async () => {
 };
 
 describe("Graphviz", () => {
-  it("is loaded when it is asked for, and once", async () => {
+  it("loads on the first request, and only once", async () => {
     const load = vi.fn(async () => "script");
     const engine = makeEngine(load);
     expect(load).not.toHaveBeenCalled();
@@ -66,7 +66,7 @@ describe("Graphviz", () => {
     expect(FakeWorker.made.map(({ asked }) => asked)).toEqual([["a", "b"]]);
   });
 
-  it("is stopped by cancelling, and runs again in a new worker", async () => {
+  it("stops when cancelled, and runs again in a new worker", async () => {
     const engine = makeEngine(async () => "script");
     const abort = new AbortController();
     const drawn = engine.layout("a", abort.signal, quiet);
@@ -80,7 +80,7 @@ describe("Graphviz", () => {
     expect(await again).toEqual(places(2));
   });
 
-  it("is stopped for the next layout, which is not stopped with it", async () => {
+  it("stops for the next layout, and that one runs on", async () => {
     const engine = makeEngine(async () => "script");
     const abort = new AbortController();
     const first = expect(engine.layout("a", abort.signal, quiet)).rejects.toThrow("abort");
@@ -96,13 +96,13 @@ describe("Graphviz", () => {
     ]);
   });
 
-  it("does not begin what is cancelled already", async () => {
+  it("does not start a layout that is already cancelled", async () => {
     const load = vi.fn(async () => "script");
     await expect(makeEngine(load).layout("a", AbortSignal.abort(), quiet)).rejects.toThrow("abort");
     expect(load).not.toHaveBeenCalled();
   });
 
-  it("is stopped at the deadline, and says what to do", async () => {
+  it("stops at the deadline, and its error gives the next step", async () => {
     const drawn = makeEngine(async () => "script").layout("a", never, quiet);
     const worker = await asked();
     const failed = expect(drawn).rejects.toThrow(WORDS.drawnTooLate);
@@ -113,7 +113,7 @@ describe("Graphviz", () => {
     expect(worker.isRunning).toBe(false);
   });
 
-  it("that does not arrive is waited for, then asked for again", async () => {
+  it("gives up loading after a while, and loads again for the next request", async () => {
     const load = vi.fn(() => new Promise<string>(() => {}));
     const engine = makeEngine(load);
     for (const time of [1, 2]) {
@@ -125,7 +125,7 @@ describe("Graphviz", () => {
     expect(FakeWorker.made).toEqual([]);
   });
 
-  it("that a page forbids is a sentence, at once or when the worker starts", async () => {
+  it("fails with a sentence if a page forbids it, at once or when the worker starts", async () => {
     FakeWorker.isForbidden = true;
     const engine = makeEngine(async () => "script");
     await expect(engine.layout("a", never, quiet)).rejects.toThrow(WORDS.workersForbidden);
@@ -135,7 +135,7 @@ describe("Graphviz", () => {
     await failed;
   });
 
-  it("that fails is a sentence, and not used again", async () => {
+  it("fails with a sentence, and a failed worker is not used again", async () => {
     const engine = makeEngine(async () => "script");
     const failed = expect(engine.layout("a", never, quiet)).rejects.toThrow(
       "Graphviz failed (out of memory). Close some nodes, or search with the filter on.",
@@ -145,7 +145,7 @@ describe("Graphviz", () => {
     expect(FakeWorker.made[0]?.isRunning).toBe(false);
   });
 
-  it("rests when it is not looked at", async () => {
+  it("releases its worker when the view closes", async () => {
     const engine = makeEngine(async () => "script");
     const drawn = engine.layout("a", never, quiet);
     (await asked()).answer({ type: "drawn", places: places(1) });

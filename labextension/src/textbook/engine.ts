@@ -1,10 +1,10 @@
-/** Graphviz in a worker: loaded when it is first asked for, stopped at once and for good. */
+/** Graphviz in a worker: loads on the first request, and stops at once when cancelled. */
 
 import * as WORDS from "../strings";
 import { brokenWords, failedWords } from "../words";
 import type { Places } from "./places";
 
-/** The source text of worker.ts as it was built, from wherever the host has it. */
+/** The source text of worker.ts as built; each host fetches it in its own way. */
 export type LoadGraphviz = (signal: AbortSignal) => Promise<string>;
 
 export type Answer =
@@ -16,16 +16,16 @@ export type Answer =
 
 export interface Engine {
   /**
-   * Lays out Sizes, written as JSON, one at a time. What went wrong is thrown as a sentence for the reader; what was
-   * cancelled with the signal's reason.
+   * Lays out Sizes, written as JSON, one at a time. Throws an error of one sentence for the user
+   * after a failure, and the signal's reason after a cancellation.
    */
   layout(sizes: string, signal: AbortSignal, onDrawing: () => void): Promise<Places>;
-  /** Lets the worker go; what was loaded is kept. */
+  /** Ends the worker, but keeps the loaded source. */
   rest(): void;
 }
 
 export const DRAWING_SECONDS = 10;
-/** The kernel answers nothing while a cell runs. */
+/** The kernel cannot answer while a cell runs. */
 export const LOADING_SECONDS = 30;
 
 export function makeEngine(load: LoadGraphviz): Engine {
@@ -42,7 +42,7 @@ export function makeEngine(load: LoadGraphviz): Engine {
       onDrawing();
       return bounded(DRAWING_SECONDS, WORDS.drawnTooLate, signal, (own) => {
         worker ??= start(code);
-        // At once, since the next layout may be asked for before this one is heard of again.
+        // Immediately, since the next layout may begin before this one's promise settles.
         own.addEventListener("abort", rest);
         return ask(worker, sizes, rest);
       });
@@ -79,13 +79,13 @@ function ask(worker: Worker, sizes: string, giveUp: () => void): Promise<Places>
         fail(brokenWords(data.message));
       }
     };
-    // A policy that forbids the script says so here, without a word of its own.
+    // If a policy forbids the script, this error arrives, and its message is empty.
     worker.onerror = ({ message }) => fail(message ? brokenWords(message) : WORDS.workersForbidden);
     worker.postMessage(sizes);
   });
 }
 
-/** Waits for what is begun no longer than this, nor after the signal. */
+/** Waits for a promise, but no longer than this time, and not after the signal. */
 function bounded<T>(
   seconds: number,
   late: string,

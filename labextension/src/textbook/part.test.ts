@@ -14,7 +14,7 @@ interface Shown {
   readonly tree: ShownTree;
 }
 
-/** Everything open, or these nodes. */
+/** A graph with all nodes open, or only these. */
 function shown(graph: Graph, open = [...Array(graph.size).keys()]): Shown {
   const tree = shownTree(graph, true);
   const rows = visibleRows(tree.children, new Set(open), 0, tree.chunk);
@@ -48,14 +48,14 @@ describe("the part in sight", () => {
     expect(all).toContain("1 -up> 0");
   });
 
-  it("has no edge to what is folded away", async () => {
+  it("has no edge to a folded-away node", async () => {
     const graph = await loadGraph("keras3_adam");
     expect(written(drawn(shown(graph, [0])))).toEqual(
       graph.children(0).map(({ localName, node }) => `0 -${localName}> ${node}`),
     );
   });
 
-  it("has the slots of a closed variable as nodes, by edges of their own", async () => {
+  it("has the slots of a closed variable as nodes with their own edges", async () => {
     const graph = await loadGraph("keras3_adam");
     const closed = shown(
       graph,
@@ -68,7 +68,7 @@ describe("the part in sight", () => {
     expect(new Set(written(part))).toEqual(new Set(written(drawn(shown(graph)))));
   });
 
-  it("leaves slots in their variables where there is no room for them", () => {
+  it("leaves slots in their variables if there is no space for them", () => {
     const variables = MAX_NODES - 1;
     const graph: Graph = {
       ...treeGraph([
@@ -84,7 +84,7 @@ describe("the part in sight", () => {
     expect(drawn({ graph, rows, tree }).nodes).toEqual(rows);
   });
 
-  it("has a closed chunk of a long list as one node, and of an open one its nodes", () => {
+  it("has one node for a closed chunk of a long list, and the nodes of an open one", () => {
     const graph = fullTree(250, 1);
     const chunks = shown(graph, [0]);
     const ids = chunks.rows.map(({ id }) => id);
@@ -98,7 +98,7 @@ describe("the part in sight", () => {
     expect(written(open)).toContain("0 -edge 250> 250");
   });
 
-  it("says how many there are where these are too many", () => {
+  it("gives the number of nodes or edges if there are too many", () => {
     const graph = fullTree(18, 2);
     expect(partInSight(shown(graph))).toEqual({ nodes: 343, edges: null });
     const names = Array.from({ length: MAX_EDGES + 1 }, (_, i) => ({ localName: `${i}`, node: 1 }));
@@ -108,7 +108,7 @@ describe("the part in sight", () => {
 });
 
 describe("DOT", () => {
-  it("is sizes and numbers", async () => {
+  it("has only sizes and numbers", async () => {
     const graph = await loadGraph("declared_slots");
     const dot = dotOf(drawn(shown(graph)));
     expect(dot.split("\n")).toContain("0 [width=1.0000]");
@@ -125,7 +125,7 @@ describe("DOT", () => {
     "\u0000",
     "日本\u202e",
     "<script>alert(1)</script>",
-  ])("has nothing of a name (%j) in it", async (name) => {
+  ])("contains no part of a name (%j)", async (name) => {
     const graph = await loadGraph("declared_slots");
     const hostile: Graph = {
       ...graph,

@@ -1,4 +1,4 @@
-/** What the textbook view draws: the visible nodes, and every edge between two of them. */
+/** The content of the textbook view: the visible nodes, and every edge between two of them. */
 
 import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
@@ -7,14 +7,14 @@ import { clip, visible } from "../text";
 import { chunkLabel } from "../words";
 import type { Sizes } from "./dot";
 
-/** A picture of more nodes than these is too wide to be read, and slow to come. */
+/** A picture of more nodes is too wide to read, and takes too long. */
 export const MAX_NODES = 300;
 export const MAX_EDGES = 2_000;
 
 export interface PartEdge {
   readonly from: number;
   readonly to: number;
-  /** As it is drawn: the local name; on the way from a variable to its slot the slot's name. */
+  /** The drawn name: the local name or, from a variable to its slot, the slot's name. */
   readonly name: string;
   readonly isSlot: boolean;
 }
@@ -25,10 +25,10 @@ export interface Part {
   readonly edges: readonly PartEdge[];
 }
 
-/** Why there is no picture. */
+/** The reason why there is no picture. */
 export interface TooMany {
   readonly nodes: number;
-  /** Null where the nodes alone are too many. */
+  /** Null if the nodes alone are too many. */
   readonly edges: number | null;
 }
 
@@ -39,12 +39,12 @@ interface Shown {
 }
 
 /**
- * The part in sight. The slots of a closed variable are in it, too, as long as there is room: in
- * the guide's picture they are nodes, not chips.
+ * The part in sight. It includes the slots of a closed variable if there is space: in the guide's
+ * picture slots are nodes, not chips.
  */
 export function partInSight(shown: Shown): Part | TooMany {
   const { graph, rows } = shown;
-  // An open chunk has no place in a picture of nodes: its children hang from their parent.
+  // A picture of nodes has no place for an open chunk: its children get edges from their parent.
   const drawn = rows.filter(({ chunk, isExpanded }) => chunk === null || !isExpanded);
   if (drawn.length > MAX_NODES) {
     return { nodes: drawn.length, edges: null };
@@ -59,7 +59,7 @@ export function isTooMany(part: Part | TooMany): part is TooMany {
   return !Array.isArray(part.nodes);
 }
 
-/** A variable without chips, and behind it its slots. */
+/** A variable without chips, and after it its slots. */
 function withSlots({ graph, tree }: Shown, row: Row): readonly Row[] {
   const { chunk, id, isExpanded } = row;
   const below =
@@ -68,7 +68,7 @@ function withSlots({ graph, tree }: Shown, row: Row): readonly Row[] {
     return [row];
   }
   const slots = below.map((slot) => ({ ...row, id: slot, isExpanded: false, childCount: 0 }));
-  // With nothing left to open or to close.
+  // The user can open or close nothing in it.
   return [{ ...row, isExpanded: true, childCount: 0 }, ...(isExpanded ? [] : slots)];
 }
 
@@ -97,13 +97,13 @@ function edgesBetween(graph: Graph, nodes: readonly Row[]): readonly PartEdge[] 
   return edges;
 }
 
-/** How wide things are drawn, in pixels. */
+/** The drawn widths, in pixels. */
 export interface PartWidths {
   box(row: Row): number;
   name(text: string): number;
 }
 
-/** What Graphviz must know of a part. */
+/** The sizes of a part, which Graphviz needs. */
 export function sizesOf({ nodes, edges }: Part, height: number, widths: PartWidths): Sizes {
   return {
     height,

@@ -1,4 +1,4 @@
-/** What is drawn: a part of the graph, with the places that Graphviz gave it. */
+/** A picture: a part of the graph, with the places from Graphviz. */
 
 import type { Row } from "../layout/rows";
 import type { Part, PartEdge } from "./part";

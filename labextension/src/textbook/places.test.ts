@@ -37,7 +37,7 @@ function layout(part: Part): Picture {
 }
 
 describe.each(["keras3_adam", "declared_slots", "circles_and_lost_nodes"])("%s", (name) => {
-  it("stands top-down, in the sizes asked for, without collisions", async () => {
+  it("has a layout from top to bottom, in the given sizes, without collisions", async () => {
     const { nodes, edges } = await part(name);
     const { boxes, width, height } = layout({ nodes, edges });
     expect([...boxes.keys()]).toEqual(nodes.map(({ id }) => id));
@@ -80,11 +80,11 @@ it.each([
   ["a place that is no number", answer({ pos: "a,b", width: "1" })],
   ["a width that is no number", answer({ pos: "1,2", width: "<svg onload=alert(1)>" })],
   ["a size that is no number", answer({ pos: "1,2", width: "1" }).replace("80", "NaN")],
-])("takes no answer with %s", (_, json) => {
+])("refuses an answer with %s", (_, json) => {
   expect(() => readPlaces(json, ONE)).toThrow();
 });
 
-it("takes numbers only", () => {
+it("accepts only numbers", () => {
   const places = readPlaces(answer({ pos: "40,12", width: "1.0", URL: "javascript:0" }), ONE);
   expect(places).toEqual({
     ...{ width: 80, height: 24, edges: [] },

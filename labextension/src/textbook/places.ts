@@ -1,8 +1,8 @@
-/** Where Graphviz put things, read from its JSON, of which only numbers are taken. */
+/** The places from Graphviz, read from its JSON. The reader takes only numbers. */
 
 import { POINTS, type Sizes } from "./dot";
 
-/** Left edge, vertical middle, width: as the boxes of the tree. */
+/** Left edge, vertical middle and width, as for the boxes of the tree. */
 export interface PlacedBox {
   readonly x: number;
   readonly y: number;
@@ -14,7 +14,7 @@ export interface PlacedEdge {
   readonly path: string;
   /** The arrow's head, as an SVG path. */
   readonly arrow: string;
-  /** The middle of its name; null for an edge without one. */
+  /** The middle of its name; null for an edge without a name. */
   readonly nameAt: readonly [x: number, y: number] | null;
 }
 
@@ -22,7 +22,7 @@ export interface Places {
   readonly width: number;
   readonly height: number;
   readonly boxes: ReadonlyMap<number, PlacedBox>;
-  /** In the order of the edges that were asked for. */
+  /** In the same order as the input's edges. */
   readonly edges: readonly PlacedEdge[];
 }
 
@@ -30,7 +30,7 @@ type Point = readonly [x: number, y: number];
 
 const ARROW_HALF = 0.38;
 
-/** Reads what Graphviz answers to the DOT of these sizes. */
+/** Reads the answer of Graphviz to the DOT of these sizes. */
 export function readPlaces(json: string, { boxes, edges }: Sizes): Places {
   const answer = record(JSON.parse(json), "an answer");
   const [left = 0, bottom = 0, right = 0, top = 0] = numbers(answer.bb, 4);

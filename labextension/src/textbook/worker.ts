@@ -1,4 +1,4 @@
-/** The worker's script: Graphviz, which is given sizes and answers with places. */
+/** The worker's script: runs Graphviz, takes sizes and answers with places. */
 
 /*! @hpcc-js/wasm-graphviz: Apache-2.0, https://github.com/hpcc-systems/hpcc-js-wasm
  *  Graphviz, in it: Eclipse Public License, without any warranty; its source code is available
@@ -10,7 +10,7 @@ import { type Sizes, toDot } from "./dot";
 import type { Answer } from "./engine";
 import { readPlaces } from "./places";
 
-/** "json" without its drawing operations; the package's types do not know it. */
+/** "json" without its drawing operations; the package's types lack it. */
 const PLACES: string = "json0";
 
 const loaded = Graphviz.load();
