@@ -65,8 +65,8 @@ export function whereValue(index: Index, holds: (attribute: Attribute) => boolea
 
 /**
  * The nodes for whose path a condition holds. The condition gets the last part of the path, and how
- * many characters the node adds. Of the parent's path we keep only a limited end: whole paths would
- * take memory quadratic in the depth.
+ * many characters the node adds. We keep only the end of the parent's path: whole paths would take
+ * memory quadratic in the depth.
  */
 export function wherePath(
   index: Index,

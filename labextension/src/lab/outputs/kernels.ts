@@ -12,7 +12,7 @@ export interface Session {
  *
  * If so, and only then, ipywidgets' manager has the model, or soon will: it makes the comm. Asking
  * the kernel instead (comm_info_request) would wait behind every running cell. The kernel would
- * also answer "yes" before there is a manager. Of several connections to one kernel only the first
+ * also answer "yes" before there is a manager. If a kernel has several connections, only the first
  * holds its comms, so `sessions` has all open sessions.
  */
 export function knowsModel(own: Session, modelId: string, sessions: Iterable<Session>): boolean {
