@@ -4,7 +4,7 @@ import { expected, FIXTURES, loadGraph } from "./graphs.test-data";
 import { sizeOf } from "./layout/totals";
 import type { Overlay } from "./overlay";
 
-const overlayFacts = (overlay: Overlay, size: number) => ({
+const factsOf = (overlay: Overlay, size: number) => ({
   comparison: overlay.comparison,
   headline: overlay.headline,
   baseSize: overlay.baseSize,
@@ -45,7 +45,7 @@ describe.each(FIXTURES)("the fixture %s, written by Python,", (name) => {
       origin,
       notes,
       nodes,
-      overlay: overlay && overlayFacts(overlay, graph.size),
+      overlay: overlay && factsOf(overlay, graph.size),
     }).toEqual(expected(name));
   });
 });

@@ -7,14 +7,7 @@ import { expect, it } from "vitest";
 type Tree = Readonly<Record<string, unknown>> & { readonly type: string };
 
 const SOURCES = new URL("./", import.meta.url);
-const VISIBLE_PROPS = new Set([
-  "alt",
-  "aria-label",
-  "aria-description",
-  "placeholder",
-  "term",
-  "title",
-]);
+const SHOWN_IN = new Set(["alt", "aria-label", "aria-description", "placeholder", "term", "title"]);
 const WORD = /\p{L}{2}/u;
 const WORDS = /\p{L}{2,}:? \p{L}/u;
 /** Lists of classes, selectors and media types, and the multi-word parts of SVG and CSS. */
@@ -55,10 +48,7 @@ function shown(tree: Tree): readonly string[] {
   if (tree.type === "JSXElement" || tree.type === "JSXFragment") {
     return (tree.children as readonly Tree[]).flatMap(textsIn).filter((text) => WORD.test(text));
   }
-  if (
-    tree.type === "JSXAttribute" &&
-    VISIBLE_PROPS.has((tree.name as { readonly name: string }).name)
-  ) {
+  if (tree.type === "JSXAttribute" && SHOWN_IN.has((tree.name as { readonly name: string }).name)) {
     return textsIn(tree).filter((text) => WORD.test(text));
   }
   const isText = tree.type === "Literal" || tree.type === "TemplateElement";
