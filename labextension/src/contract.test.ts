@@ -103,8 +103,11 @@ describe("decode() refuses a malformed overlay and gives the reason", () => {
   it.each([
     ["another comparison", { comparison: "guess" }],
     ["no headline", { headline: 1 }],
-    ["half a node", { base_size: 1.5 }],
-    ["a verdict that is neither", { verdicts: [{ name: "assert_consumed", passes: "yes" }] }],
+    ["a fraction as base size", { base_size: 1.5 }],
+    [
+      "a verdict that is neither true nor false",
+      { verdicts: [{ name: "assert_consumed", passes: "yes" }] },
+    ],
     ["no verdict", { verdicts: [null] }],
     ["an unknown state", { states: ["matched", "bewitched"] }],
     ["an unknown severity", { severities: ["fatal"] }],

@@ -33,9 +33,9 @@ function isInExplorer(target: EventTarget | null): target is Element {
   );
 }
 
-export function keysOf(said: unknown): Keys {
-  const isRecord = typeof said === "object" && said !== null;
+export function keysOf(setting: unknown): Keys {
+  const isRecord = typeof setting === "object" && setting !== null;
   return Object.fromEntries(
-    Object.entries(isRecord ? said : {}).filter(([, meant]) => typeof meant === "string"),
+    Object.entries(isRecord ? setting : {}).filter(([, meant]) => typeof meant === "string"),
   );
 }

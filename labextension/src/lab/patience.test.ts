@@ -36,10 +36,10 @@ test("patiently() asks a busy server six times and then returns its refusal", as
 });
 
 test.each([
-  ["another refusal", answer(504, "2")],
-  ["a proxy that says no time", answer(503)],
-  ["a date", answer(503, "Wed, 21 Oct 2026 07:28:00 GMT")],
-  ["an hour", answer(503, "3600")],
+  ["a different refusal", answer(504, "2")],
+  ["a 503 without a time", answer(503)],
+  ["a 503 with a date", answer(503, "Wed, 21 Oct 2026 07:28:00 GMT")],
+  ["a 503 with an hour", answer(503, "3600")],
 ])("patiently() does not wait after %s", async (_, response) => {
   const ask = vi.fn(async () => response);
   expect(await patiently(ask)).toBe(response);

@@ -77,9 +77,9 @@ it.each([
   ["not JSON", "{"],
   ["null", "null"],
   ["a missing node", '{"bb":"0,0,1,1"}'],
-  ["a place that is no number", answer({ pos: "a,b", width: "1" })],
-  ["a width that is no number", answer({ pos: "1,2", width: "<svg onload=alert(1)>" })],
-  ["a size that is no number", answer({ pos: "1,2", width: "1" }).replace("80", "NaN")],
+  ["a place that is not a number", answer({ pos: "a,b", width: "1" })],
+  ["a width that is not a number", answer({ pos: "1,2", width: "<svg onload=alert(1)>" })],
+  ["a size that is not a number", answer({ pos: "1,2", width: "1" }).replace("80", "NaN")],
 ])("refuses an answer with %s", (_, json) => {
   expect(() => readPlaces(json, ONE)).toThrow();
 });

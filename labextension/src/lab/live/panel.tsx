@@ -108,17 +108,17 @@ export class LivePanel extends Widget {
     if (listed === null) {
       return [trans.__("Waiting for the kernel …")];
     }
-    const said = [];
+    const messages = [];
     if (!listed.tensorflow) {
-      said.push(trans.__("The kernel has not imported TensorFlow."));
+      messages.push(trans.__("The kernel has not imported TensorFlow."));
     } else if (listed.objects.length === 0) {
-      said.push(
+      messages.push(
         trans.__(
           "No variable of the kernel is a checkpoint, model, module, optimizer or manager; objects appear here once a cell creates them.",
         ),
       );
     } else if (listed.ckpt_viz === null) {
-      said.push(
+      messages.push(
         trans.__(
           "To open them, the kernel's environment needs ckpt-viz: run `%pip install ckpt-viz` in a cell (%1).",
           listed.python,
@@ -126,12 +126,12 @@ export class LivePanel extends Widget {
       );
     }
     if (listed.left_off > 0) {
-      said.push(trans.__("%1 more are not listed.", listed.left_off));
+      messages.push(trans.__("%1 more are not listed.", listed.left_off));
     }
     if (listed.unread > 0) {
-      said.push(trans.__("%1 names were skipped: the kernel has too many.", listed.unread));
+      messages.push(trans.__("%1 names were skipped: the kernel has too many.", listed.unread));
     }
-    return said;
+    return messages;
   }
 }
 
