@@ -65,7 +65,7 @@ export interface BoxParts {
   readonly width: number;
   /** How many other names lead to the node, and the x of that text. */
   readonly shared: { readonly words: string; readonly x: number } | null;
-  /** The text beside the outline, with the button that opens the node; and its width. */
+  /** The text behind the outline and its button that opens the node; and the width of that text. */
   readonly beside: string;
   readonly besideWidth: number;
 }
