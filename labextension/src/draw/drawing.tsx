@@ -18,7 +18,8 @@ import { zoomOf } from "./zoom";
 const WHEEL_ZOOM = 0.002;
 const DRAG_THRESHOLD = 3;
 /**
- * Below the first scale, names on edges and chips are too small to read; below the second, all text.
+ * Below the first scale, names on edges and chips are too small to read. Below the second, all text
+ * is.
  */
 const SCALE_OF_BOXES = 0.55;
 const SCALE_OF_BLOCKS = 0.3;

@@ -62,7 +62,7 @@ export class CheckpointServer {
     const query = this.#sides(path, against);
     const response = await this.#request("graph", query, { method: "HEAD", cache: "no-store" });
     if (response.status >= 500) {
-      throw new Error(`${response.status} ${response.statusText}`); // this tells nothing about the files
+      throw new Error(`${response.status} ${response.statusText}`); // no fact about the files
     }
     return response.ok ? opaque(response.headers.get("ETag") ?? "") : null;
   }

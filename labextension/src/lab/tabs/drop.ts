@@ -6,8 +6,8 @@ const PATHS = "application/x-jupyter-icontents";
 const OVER = "ckpt-viz-drop";
 
 /**
- * Calls back after a drop of paths on a widget, with the first path and the zone of the drop. A zone
- * is the whole widget, or a part of it.
+ * Calls back after a drop of paths on a widget, with the first path and the zone of the drop. The
+ * zone is the whole widget, or a part of it.
  */
 export function acceptPaths(
   widget: Widget,
