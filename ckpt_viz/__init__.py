@@ -80,7 +80,7 @@ __all__ = [
 ]
 
 
-# What takes long to import, or brings Jupyter: only when it is asked for.
+# These import slowly, or import Jupyter, so they load on first use.
 _LATER = {
     "Explorer": "jupyter.widget",
     "Finding": "restore_check.finding",

@@ -20,16 +20,16 @@ def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> Obje
 
     Args:
         source: What to read. Live: anything that TensorFlow can track (`tf.train.Checkpoint`,
-            `tf.Module`, Keras layer, model or optimizer), a `tf.train.CheckpointManager`, the
-            status that `restore` returned, a `tf.compat.v1.train.Saver`. Saved, as str or
-            path, local or remote: a checkpoint's prefix, any of its files, a directory of
-            checkpoints (its latest) or a SavedModel's. `graph` returns an ObjectGraph as it is.
-        meta: The `.meta` file of a name-based checkpoint, if it does not lie beside it.
+            `tf.Module`, a Keras layer, model or optimizer), a `tf.train.CheckpointManager`, the
+            status that `restore` returned, or a `tf.compat.v1.train.Saver`. Saved, as str or path,
+            local or remote: a checkpoint's prefix, any of its files, a directory of checkpoints
+            (its latest) or the directory of a SavedModel. `graph` returns an ObjectGraph unchanged.
+        meta: The `.meta` file of a name-based checkpoint, if it is not beside the checkpoint.
 
     Raises:
         CheckpointNotFoundError: The path leads to no checkpoint.
-        FormatError: A file is corrupt, truncated or no checkpoint.
-        UnsupportedError: A kind of file that is not read, or an extra that is not installed.
+        FormatError: A file is corrupt, truncated or not a checkpoint.
+        UnsupportedError: ckpt_viz does not read this kind of file, or an extra is not installed.
         SourceError: The object is neither a path nor trackable.
     """
     return graph_of(source, meta)
@@ -42,26 +42,26 @@ def check(
     method: str | None = None,
     options: Any = None,
 ) -> RestoreCheck:
-    """Return what restoring a checkpoint into a live object would do; changes nothing.
+    """Return what restoring a checkpoint into a live object would do; change nothing.
 
     Args:
         live: What the program would restore: a `tf.train.Checkpoint` or its manager, a
             `tf.compat.v1.train.Saver`, or any other trackable, checked as
             `tf.train.Checkpoint(root=live)`. The status that `restore` returned shows what that
-            call did; pass no `saved` then. An ObjectGraph of live objects means these objects. A
-            checkpoint, or its path, means a program that would save exactly this checkpoint.
+            call did; do not pass `saved` then. An ObjectGraph of live objects means these objects.
+            A checkpoint, or its path, means a program that would save exactly this checkpoint.
         saved: The path exactly as the program passes it to `restore`, an ObjectGraph of a
-            checkpoint, a manager (its latest checkpoint), or None, which
-            `tf.train.latest_checkpoint` returns without any checkpoint.
-        method: `"restore"` or `"read"`; by default the one that the live object has.
+            checkpoint, or a manager (its latest checkpoint). None is what
+            `tf.train.latest_checkpoint` returns for a directory without a checkpoint.
+        method: `"restore"` or `"read"`. The default is the method that the live object has.
         options: The `tf.train.CheckpointOptions` of the call.
 
     Returns:
-        A RestoreCheck. Its `raises` has the error that the restore itself would raise.
+        A RestoreCheck. Its `raises` holds the error that the restore itself would raise.
 
     Raises:
         SourceError: The live object cannot be restored into, or the arguments do not fit.
-        FormatError: TensorFlow opens the checkpoint, and ckpt_viz cannot read it.
+        FormatError: TensorFlow opens the checkpoint, but ckpt_viz cannot read it.
     """
     from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.restore_check.run import run_check
@@ -72,21 +72,21 @@ def check(
 def diff(a: object, b: object, *, values: bool = False) -> GraphDiff:
     """Return how two object graphs differ, node by node.
 
-    Nodes pair as restoring a into b would pair them: by their local names from the roots on, slot
-    variables by variable, optimizer and name. Between two files, the checksums of the stored
-    bytes show other values; no tensor is read.
+    Nodes pair as in a restore of a into b: by their local names from the roots on, and slot
+    variables by variable, optimizer and name. Between two files, different checksums of the stored
+    bytes mean different values; `diff` reads no tensor then.
 
     Args:
         a: Any source that `graph` takes: live objects, a path, an ObjectGraph.
         b: The other source.
         values: Whether to read and compare values without comparable checksums: values of live
-            objects, of files of the V1 format, and of tensors stored in other slices.
+            objects, of files in the V1 format, and of tensors that are stored in different slices.
 
     Returns:
-        A GraphDiff; `print` lists the differences, `is_empty` is True without any.
+        A GraphDiff. `print` lists the differences; `is_empty` is True if there are none.
 
     Raises:
-        CkptVizError: As `graph` does, for either source.
+        CkptVizError: For either source, as `graph` raises it.
     """
     from ckpt_viz.graph_diff.diff_result import diff_of
 
@@ -94,10 +94,10 @@ def diff(a: object, b: object, *, values: bool = False) -> GraphDiff:
 
 
 def compare(source: object, against: object) -> RestoreCheck | GraphDiff:
-    """Return the check of a live and a saved side, or the diff of two sides of one kind.
+    """Return the check of a live and a saved side, or the diff of two sides of the same kind.
 
-    A manager means its latest file if the other side is live, and its checkpoint if the other
-    side is a file. In a diff, `against` is the older side, a.
+    A manager means its latest file if the other side is live, and its checkpoint if the other side
+    is a file. In a diff, `against` is the older side, a.
     """
     if _is_manager(source) and _is_manager(against):
         return diff(against, source)

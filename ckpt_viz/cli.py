@@ -27,7 +27,7 @@ from ckpt_viz.render.writing import write_text
 _DIFFERS = 1
 _BROKEN_PIPE = 128 + 13  # the status that a shell reports after SIGPIPE
 _STDOUT = "-"
-_JSON = EXPORTS["json"]  # which is printed, where all others go to files
+_JSON = EXPORTS["json"]  # printed, while all others go to files
 _FILES = {name: export for name, export in EXPORTS.items() if export is not _JSON}
 _VERDICTS = {
     "consumed": "assert_consumed",
@@ -48,12 +48,12 @@ def _file_options(command: _Command) -> _Command:
 
 class _Commands(click.Group):
     def main(self, *arguments: Any, **options: Any) -> Any:
-        """Run a command; print one sentence if its help cannot be written."""
+        """Run a command; print one sentence if the command cannot write its help."""
         with _reporting_stdout_errors():
             return super().main(*arguments, **options)
 
 
-# What a bug report needs, by the name that people know and the one that Python imports.
+# What a bug report needs: the common name, and the name that Python imports.
 _PACKAGES = {
     "ckpt-viz": "ckpt_viz",
     "TensorFlow": "tensorflow",
@@ -69,7 +69,7 @@ _PACKAGES = {
 
 
 def _versions() -> str:
-    """Return a line for each version that a bug report needs; imports none of the packages."""
+    """Return a line for each version that a bug report needs; import none of the packages."""
     found = {name: _installed(module) for name, module in _PACKAGES.items()}
     found |= {"Python": platform.python_version(), "platform": platform.platform()}
     width = max(map(len, found))
@@ -77,7 +77,7 @@ def _versions() -> str:
 
 
 def _installed(module: str) -> str:
-    """Return the version of the distribution that has a module: tensorflow-cpu has one, too."""
+    """Return the version of the distribution with this module, such as tensorflow-cpu."""
     with suppress(metadata.PackageNotFoundError):
         return metadata.version(module)
     distributions = metadata.packages_distributions().get(module, ())
@@ -265,7 +265,7 @@ def _print(
 def _is_text_printed(as_json: bool, files: Mapping[str, str | None]) -> bool:
     """Return whether standard output is free for text.
 
-    Ends the command if two things would go there, or if a format needs what is not installed.
+    Ends the command if two outputs would go there, or if a format needs a missing package.
     """
     claims = [f"--{name} {_STDOUT}" for name, file in files.items() if file == _STDOUT]
     claims += ["--json"] if as_json else []
@@ -281,12 +281,12 @@ def _is_text_printed(as_json: bool, files: Mapping[str, str | None]) -> bool:
 
 
 def _write(files: Mapping[str, str | None], content: Content) -> None:
-    """Write a content in each format that has a file."""
+    """Write a content in each format for which a file is given."""
     for name, file in files.items():
         if file is None:
             continue
         written = _FILES[name].text_of(content)
-        if file == _STDOUT:  # in UTF-8 like a file, whatever the terminal has
+        if file == _STDOUT:  # in UTF-8 like a file, whatever the terminal uses
             _echo(written.encode())
         else:
             write_text(file, written)
@@ -298,7 +298,7 @@ def _is_color_expected() -> bool:
 
 
 def _echo(said: str | bytes, *, color: bool = False) -> None:
-    """Print a text with the signs that standard output can show, or bytes as they are."""
+    """Print a text with the signs that standard output can show; print bytes unchanged."""
     with _reporting_stdout_errors():
         if isinstance(said, bytes):
             click.echo(said, nl=False)
@@ -308,7 +308,7 @@ def _echo(said: str | bytes, *, color: bool = False) -> None:
 
 @contextmanager
 def _reporting_stdout_errors() -> Iterator[None]:
-    """End the command if standard output fails: quietly if its reader has gone."""
+    """End the command if standard output fails: quietly if the reader has closed it."""
     try:
         yield
     except BrokenPipeError:
@@ -322,7 +322,7 @@ def _reporting_stdout_errors() -> Iterator[None]:
 
 
 def _forget_stdout() -> None:
-    """Discard what is still buffered: Python would try to write it again at its end."""
+    """Discard the buffered output: Python would try to write it again on exit."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -335,7 +335,7 @@ def _reporting_errors() -> Iterator[None]:
         yield
     except CkptVizError as error:
         raise _InputError(text.printable(str(error))) from error
-    except Exception:  # no verdict, so not Python's own status 1
+    except Exception:  # no verdict, so do not return Python's own status 1
         traceback.print_exc()
         sys.exit(_InputError.exit_code)
 
@@ -348,6 +348,6 @@ class _InputError(click.ClickException):
         return shown_in(getattr(sys.stderr, "encoding", None), self.message)
 
     def show(self, file: Any = None) -> None:
-        """Print the sentence; if that fails, the exit status is left."""
+        """Print the sentence; if that fails, only the exit status remains."""
         with suppress(OSError):
             super().show(file)

@@ -1,7 +1,7 @@
 """The errors that ckpt_viz raises on purpose.
 
-Every message names the file or object, the place in it, what was found against
-what was expected, and, where there is one, the next step.
+Every message gives the file or object, the place in it, and what was found against what was
+expected. If there is a next step, the message gives it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from ckpt_viz.text import printable_lines
 class CkptVizError(Exception):
     """The base class of every error that ckpt_viz raises about its input."""
 
-    # A message has names from files, and tracebacks print it on terminals. FileNotFoundError and
-    # KeyError would format their arguments in other ways.
+    # A message contains names from files, and tracebacks print it on terminals. FileNotFoundError
+    # and KeyError would format their arguments differently.
     def __str__(self) -> str:
         return printable_lines(str(self.args[0])) if self.args else ""
 
@@ -23,15 +23,15 @@ class CheckpointNotFoundError(CkptVizError, FileNotFoundError):
 
 
 class FormatError(CkptVizError, ValueError):
-    """The bytes of a file are not what its format says: corrupt, truncated or something else."""
+    """The bytes of a file do not match its format: corrupt, truncated or another kind of file."""
 
 
 class UnsupportedError(CkptVizError, NotImplementedError):
-    """The input is well formed, but of a kind that this version does not read."""
+    """The input is well formed, but this version does not read its kind."""
 
 
 class DtypeError(UnsupportedError):
-    """A tensor was read, but numpy has no dtype for its elements here.
+    """ckpt_viz read a tensor, but NumPy has no dtype for its elements here.
 
     `raw` holds its bytes as stored: row-major, in the byte order of the file.
     """
@@ -46,9 +46,9 @@ class OutsideError(CkptVizError):
 
 
 class ReadLimitError(UnsupportedError):
-    """Reading takes more bytes than allowed: see `formats.confinement`.
+    """The read needs more bytes than allowed: see `formats.confinement`.
 
-    `limit` is the number allowed; `needs` is the least number that reading takes.
+    `limit` is the allowed number of bytes; `needs` is the least number that the read needs.
     """
 
     def __init__(self, message: str, limit: int, needs: int) -> None:
@@ -62,7 +62,7 @@ class DeniedError(CkptVizError, PermissionError):
 
 
 class SourceError(CkptVizError, TypeError):
-    """What was passed is neither a checkpoint's path nor an object that TensorFlow can track."""
+    """The argument is neither a checkpoint's path nor an object that TensorFlow can track."""
 
 
 class NoSuchTensorError(CkptVizError, KeyError):
@@ -70,7 +70,7 @@ class NoSuchTensorError(CkptVizError, KeyError):
 
 
 class QueryError(CkptVizError, ValueError):
-    """A query cannot be read or answered; `place` is where, in characters from its start."""
+    """A query cannot be read or answered; `place` is the position in characters from its start."""
 
     def __init__(self, message: str, place: int) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Building large graphs without Python looking for garbage all the while."""
+"""Building large graphs without repeated garbage collection."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-# A number of new objects that no work reaches, and by which a pause knows its own threshold.
+# No work creates this many objects. A pause recognises its own threshold by this number.
 _PAUSED = 1_000_000_007
 
 
 def gc_paused(work: Callable[[], T]) -> T:
-    """Return what `work` returns; meanwhile Python does not look for garbage.
+    """Return what `work` returns; Python collects no garbage meanwhile.
 
-    A graph is many objects, and none of them is garbage: to look through them again and again
-    while they grow doubles the time. The collector's threshold is raised rather than the
-    collector switched off, so that a thread that switches it off or on meanwhile, or sets a
-    threshold of its own, has its way. This is no context manager: an interrupt that comes between
-    `__enter__` and the block would leave the pause on for good.
+    A graph has many objects and none of them is garbage. Repeated collections while it grows double
+    the time. The function raises the collector's threshold instead of switching the collector off.
+    So another thread can still switch it off or on, or set its own threshold. This is not a context
+    manager: an interrupt between `__enter__` and the block would leave the pause on for ever.
     """
     before = gc.get_threshold()
-    if before[0] in (0, _PAUSED):  # off already, or another thread pauses it
+    if before[0] in (0, _PAUSED):  # off already, or another thread has paused it
         return work()
     try:
         try:
@@ -31,7 +30,7 @@ def gc_paused(work: Callable[[], T]) -> T:
         finally:
             _resume(before)
     finally:
-        _resume(before)  # an interrupt may have come in the middle of the first time
+        _resume(before)  # an interrupt may have stopped the first call
 
 
 def _resume(thresholds: tuple[int, int, int]) -> None:

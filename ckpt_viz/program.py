@@ -26,7 +26,7 @@ class Program(NamedTuple):
 
 
 def as_program(source: str) -> Program | None:
-    """Return what `train.py:ckpt` names; None for anything else, such as a checkpoint's path.
+    """Return the program that `train.py:ckpt` names; None for other text, such as a path.
 
     >>> as_program("train.py:trainer.ckpt")
     Program(path='train.py', name='trainer.ckpt')
@@ -39,10 +39,10 @@ def as_program(source: str) -> Program | None:
 
 @contextmanager
 def running(program: Program) -> Iterator[object]:
-    """Run the program and give its object: that of the name or, of a function, what it returns.
+    """Run the program and return the named object; if that is a function, return its result.
 
-    It runs as an import does, without what is under `if __name__ == "__main__":`. All that it
-    prints goes to standard error. Raises SourceError for every error in it.
+    Runs the file as an import does, without the code under `if __name__ == "__main__":`. Sends all
+    of its output to standard error. Raises SourceError for every error in it.
     """
     before = sys.argv, sys.path[:]
     sys.argv = [program.path]
@@ -63,7 +63,7 @@ def _imported(path: str) -> ModuleType:
     spec = spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = module_from_spec(spec)
-    sys.modules[name] = module  # where AutoGraph and others look for the source of functions
+    sys.modules[name] = module  # AutoGraph and others look here for the source of functions
     with _raising_source_error(path):
         spec.loader.exec_module(module)
     return module
@@ -89,7 +89,7 @@ _ABSENT = object()
 
 
 def _called(program: Program, found: object) -> object:
-    # Models and layers can be called too, but they are the objects to check.
+    # Models and layers are callable too, but they are the objects to check.
     is_maker = inspect.isroutine(found) or inspect.isclass(found)
     if not is_maker and not isinstance(found, functools.partial):
         return found
@@ -110,7 +110,7 @@ def _raising_source_error(place: str) -> Iterator[None]:
 
 @contextmanager
 def _printing_to_stderr() -> Iterator[None]:
-    """Send whatever is printed to standard error, by Python, by C and by child processes."""
+    """Send all output of Python, C and child processes to standard error."""
     sys.stdout.flush()
     with redirect_stdout(sys.stderr):
         stdout = os.dup(1)
@@ -124,7 +124,7 @@ def _printing_to_stderr() -> Iterator[None]:
 
 
 def _flush_all() -> None:
-    """Write what Python and C have buffered, which they would write at the end only."""
+    """Write the buffers of Python and C, which would otherwise be written only at the end."""
     with suppress(Exception):
         sys.__stdout__.flush()  # type: ignore[union-attr]
     with suppress(Exception):  # no libc of this kind

@@ -1,4 +1,4 @@
-"""Numbers, shapes and untrusted names in words, for every sentence that has some."""
+"""Numbers, shapes and untrusted names as words in sentences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def count(number: int, noun: str, plural: str = "") -> str:
 
 
 def listed(names: Sequence[str], *, most: int = 3) -> str:
-    """Return names in a row, of many the first ones.
+    """Return names as a list in words; if there are many, only the first.
 
     >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
     ('a', 'a and b', 'a, b and c')
@@ -51,14 +51,14 @@ def printable(name: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """Return a text of several lines in which nothing else moves a cursor."""
+    """Return a text of several lines that moves a cursor only by its line breaks."""
     return "\n".join(map(printable, text.split("\n")))
 
 
 def sendable(data: Any) -> Any:
-    r"""Return JSON data with texts that UTF-8 can carry: Python's may have lone surrogates.
+    r"""Return JSON data whose texts UTF-8 can encode: Python's may have lone surrogates.
 
-    So have the names of files that are not in UTF-8.
+    Names of files that are not in UTF-8 have such surrogates.
 
     >>> print(sendable({"error": ["no file a\udcff"]}))
     {'error': ['no file a\\udcff']}

@@ -1,1 +1,1 @@
-"""The explorer in Jupyter: the widget, what it shows and answers, what is left in a notebook."""
+"""The explorer in Jupyter: the widget, its contents and answers, and what a notebook saves."""

@@ -1,7 +1,7 @@
 """Answers to the questions that an open explorer asks its kernel: values, accessors, files.
 
-Nothing is sent before it is asked. A question comes from a browser, so it is not trusted; a
-question without an answer gets a sentence that says why.
+The kernel sends nothing before the explorer asks. A question comes from a browser, so the kernel
+does not trust it. A question without an answer gets a sentence with the reason.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ Answer = tuple[dict[str, Any], list[bytes]]
 
 MAX_ELEMENTS = 100
 _MAX_STRING = 200  # characters of one element
-# States of nodes that the other side does not have.
+# States of nodes that only one side has.
 _ALONE = (State.LIVE_ONLY, State.SAVED_ONLY, State.ONLY_A, State.ONLY_B, State.PLAIN)
 
 
 def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) -> Answer:
-    """Return the answer to a question as data and buffers; `error` says why there is none.
+    """Return the answer to a question as data and buffers; `error` gives the reason for none.
 
-    Questions are `{"ask": "values", "node": 3}`, the same for "accessor", where "source" may name
-    the program's variable, and `{"ask": "file", "format": "svg"}`. `state` are the explorer's
-    traits, with which a file of it starts.
+    Questions are `{"ask": "values", "node": 3}`, the same for "accessor", and `{"ask": "file",
+    "format": "svg"}`. For an accessor, "source" may give the program's variable. `state` holds the
+    explorer's traits, with which an exported file opens.
     """
     data, buffers = _answered(shown, question, state)
     return sendable(data), buffers
@@ -48,17 +48,17 @@ def _answered(shown: Shown, question: Any, state: Mapping[str, Any] | None) -> A
         return _ANSWERS[question["ask"]](shown, question)
     except (KeyError, TypeError) as error:
         return {"error": f"found the question {question!r:.200}: {error}"}, []
-    except Exception as error:  # a value's own code, a file that is gone, a disk that fails
+    except Exception as error:  # a value's own code raises, a file is gone, a disk fails
         return {"error": error_sentence(error)}, []
 
 
 def error_sentence(error: Exception) -> str:
-    """Return a sentence about an error: our own message, or class and message of any other."""
+    """Return a sentence about an error: our own message, or the class and message of any other."""
     if isinstance(error, CkptVizError):
         return str(error)
     try:
         return f"{type(error).__name__}: {error}"
-    except Exception:  # the program's own class of errors
+    except Exception:  # an error class of the program
         return type(error).__name__
 
 
@@ -94,7 +94,7 @@ def _own_side(shown: Shown, node_id: int) -> tuple[str, Graph | None]:
 
 
 def _other_side(shown: Shown, node_id: int) -> tuple[str, Graph, str] | None:
-    """Return a node's counterpart on the other side: that side, its graph, the name there."""
+    """Return a node's counterpart: the other side, its graph, and the node's name there."""
     if shown.overlay is None or shown.comparison is None or node_id >= shown.overlay.base_size:
         return None
     mark = shown.overlay.marks[node_id]
@@ -107,7 +107,7 @@ def _other_side(shown: Shown, node_id: int) -> tuple[str, Graph, str] | None:
 def _sides(
     comparison: RestoreCheck | GraphDiff,
 ) -> tuple[tuple[str, Graph], tuple[str, Graph | None]]:
-    """Return the side whose nodes come first, and the other, in words and as graphs."""
+    """Return the side whose nodes come first, then the other, each as its name and its graph."""
     if isinstance(comparison, GraphDiff):
         return ("b", comparison.b), ("a", comparison.a)
     return ("program", comparison.live), ("checkpoint", comparison.saved)
@@ -135,7 +135,7 @@ def _value_or_error(
 ) -> dict[str, Any]:
     try:
         elements, shape, dtype = read()
-    except Exception as error:  # for one value; others may be readable
+    except Exception as error:  # only this value fails; others may be readable
         return {"of": of, "name": name, "error": error_sentence(error)}
     return {
         "of": of,

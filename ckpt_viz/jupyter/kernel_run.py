@@ -1,4 +1,4 @@
-"""The notebook that this program runs in, as far as its kernel can tell."""
+"""The notebook that this program runs in, as far as its kernel knows."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import Any
 class Run:
     """One run of a cell.
 
-    `number` is that of In [3], `cell` the cell's id, empty where the front end tells none, and
-    `deleted` the ids of cells that are gone. `is_watched` is False where nobody looks on, as in
-    nbclient, papermill and `nbconvert --execute`: they run each cell once, from top to bottom.
+    `number` is the number in In [3]. `cell` is the cell's id, empty if the front end does not send
+    it. `deleted` holds the ids of cells that are gone. `is_watched` is False if no person sees the
+    outputs, as in nbclient, papermill and `nbconvert --execute`: they run each cell once, from top
+    to bottom.
     """
 
     number: int
@@ -31,7 +32,7 @@ def kernel_shell() -> Any | None:
 
 
 def current_run(shell: Any) -> Run:
-    """Return the run that the shell is in, by the message that asked for it."""
+    """Return the shell's current run, read from the message that requested it."""
     request = shell.kernel.get_parent() or {}
     metadata, content = request.get("metadata", {}), request.get("content", {})
     cell = metadata.get("cellId")
@@ -40,7 +41,8 @@ def current_run(shell: Any) -> Run:
         number=shell.displayhook.prompt_count,
         cell=cell if isinstance(cell, str) else "",
         deleted=tuple(deleted) if isinstance(deleted, list) else (),
-        # Who asks for no input has nobody to type it; Voilà does so too, but shows the widgets.
+        # A front end that allows no input has no user to type it. Voilà allows none either, but it
+        # shows the widgets.
         is_watched=bool(cell)
         or content.get("allow_stdin") is not False
         or os.environ.get("SERVER_SOFTWARE", "").startswith("voila"),

@@ -1,8 +1,9 @@
-"""The objects that a kernel has to show: the names of what TensorFlow can track.
+"""The objects that a kernel can show: the names of everything that TensorFlow can track.
 
-JupyterLab's panel sends the text of this file to whatever Python kernel runs, with ckpt_viz or
-without. So it is ASCII, stands alone, and imports only what every kernel has imported. Nothing
-changes there, and no code of the objects runs: even `isinstance` would ask for their `__class__`.
+JupyterLab's panel sends the text of this file to any Python kernel, with or without ckpt_viz. So
+the file is ASCII, needs no other module of ours, and imports only what every kernel has imported.
+It changes nothing in the kernel. It runs no code of the objects: even `isinstance` would read their
+`__class__`.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from keyword import iskeyword
 MIME_TYPE = "application/vnd.ckpt-viz.reply+json"
 MAX_OBJECTS = 200
 _MAX_SECONDS = 0.05
-_MAX_ENTRIES = 10_000  # of a directory
-_MAX_LETTERS = 100  # of a class
+_MAX_ENTRIES = 10_000  # entries of a directory
+_MAX_LETTERS = 100  # characters of a class
 
 # Keras 3, or Keras 2 of TensorFlow 2.15; Keras 2 beside Keras 3; TensorFlow's own.
 _KERAS = ("keras.src", "tf_keras.src", "tensorflow.python.keras")
-# The classes of each kind, in the order of the list; an object is of the first that fits.
+# The classes of each kind, in the order of the list. The first class that fits decides.
 _KINDS = (
     (
-        "",  # not listed: what has no children, or nothing to save
+        "",  # not listed: objects without children, or with nothing to save
         "tensorflow.python.ops.variables.Variable",
         "tensorflow.python.types.core.Callable",
         "tensorflow.python.types.data.DatasetV2",
@@ -49,12 +50,12 @@ _KINDS = (
     ("module", "tensorflow.python.module.module.Module"),
     ("trackable", "tensorflow.python.trackable.base.Trackable"),
 )
-# Without one of these nothing can be shown: Keras runs without TensorFlow, too.
+# Keras also runs without TensorFlow. Without one of these modules nothing can be shown.
 _ENOUGH = {n for n, (kind, *_) in enumerate(_KINDS) if kind in ("manager", "saver", "trackable")}
-# A member of the classes of variables.
+# Classes of variables have this member.
 _IS_VARIABLE = "_should_act_as_resource_variable"
 
-# Past what modules and classes say of themselves: lazy modules load, metaclasses lie.
+# Skips what modules and classes report about themselves: lazy modules load, metaclasses lie.
 _names_in = vars(type(sys))["__dict__"].__get__
 _members_of, _bases_of, _module_of, _name_of = (
     vars(type)[name].__get__ for name in ("__dict__", "__mro__", "__module__", "__qualname__")
@@ -72,10 +73,11 @@ class Reply:
 
 
 def listed(namespace: dict[str, object]) -> Reply:
-    """Return what there is to show in a namespace, and where this Python has ckpt_viz.
+    """Return the objects of a namespace to show, and where this Python has ckpt_viz.
 
-    At most 200 objects, by kind and then in the order of the namespace; `left_off` counts the
-    others. Looking takes 50 ms at most; `unread` counts the names, the oldest, that remain then.
+    Lists at most 200 objects, by kind and then in the order of the namespace; `left_off` counts the
+    others. The search takes 50 ms at most. `unread` counts the names that it did not reach, which
+    are the oldest.
     """
     objects, unread = _objects(namespace)
     return Reply(
@@ -94,12 +96,12 @@ def listed(namespace: dict[str, object]) -> Reply:
 
 
 def _objects(namespace: dict[str, object]) -> tuple[list[tuple[int, str, type]], int]:
-    """Return rank of the kind, name and class of each object; and how many names are unread."""
+    """Return the rank of the kind, name and class of each object, and how many names are unread."""
     ranks = _ranks()
     if not ranks:
         return [], 0
     until = time.monotonic() + _MAX_SECONDS
-    # A copy, since another thread may set names; it keeps the classes alive, and so their ids.
+    # A copy, since another thread may set names. It keeps the classes alive, and so their ids.
     names = dict.copy(namespace)
     found = []
     seen: dict[int, int] = {}
@@ -119,12 +121,12 @@ def _objects(namespace: dict[str, object]) -> tuple[list[tuple[int, str, type]],
 
 
 def _is_listed(name: object) -> bool:
-    """Return whether a name is one that an expression can ask for, and not IPython's own."""
+    """Return whether an expression can read this name and it is not IPython's own."""
     return type(name) is str and name.isidentifier() and name[0] != "_" and not iskeyword(name)
 
 
 def _ranks() -> dict[int, int]:
-    """Return the rank of each class that is imported, by its id."""
+    """Return the rank of each imported class, by the class's id."""
     found = {}
     for rank, (_, *paths) in enumerate(_KINDS):
         for path in paths:
@@ -138,12 +140,12 @@ def _imported(path: str) -> object:
     module, _, name = path.rpartition(".")
     try:
         return _names_in(sys.modules.get(module)).get(name)
-    except (AttributeError, TypeError):  # nothing, or something else in the place of a module
+    except (AttributeError, TypeError):  # nothing, or something else in place of a module
         return None
 
 
 def _rank(cls: type, ranks: dict[int, int]) -> int:
-    """Return the rank of a class, 0 of one that is not listed."""
+    """Return the rank of a class, 0 for a class that is not listed."""
     bases = _bases_of(cls) or ()
     found = {ranks[id(base)] for base in bases if id(base) in ranks}
     is_variable = any(_IS_VARIABLE in _members_of(base) for base in bases)
@@ -151,7 +153,7 @@ def _rank(cls: type, ranks: dict[int, int]) -> int:
 
 
 def _words(cls: type) -> str:
-    """Return a class in few words: `keras.layers.Dense`, `mine.Net`, `Net` of the notebook."""
+    """Return a short name of a class: `keras.layers.Dense`, `mine.Net`, `Net` of the notebook."""
     module, name = _text(_module_of, cls), _text(_name_of, cls)
     top, *inner = module.split(".")
     shown = [one for one in inner if one in ("layers", "legacy", "models", "optimizers")]
@@ -161,7 +163,7 @@ def _words(cls: type) -> str:
 
 
 def _exported(cls: type) -> str | None:
-    """Return the name that TensorFlow gives a class of its own in public."""
+    """Return the public name that TensorFlow gives to its own class."""
     for package, attribute in (("tf", "_tf_api_names"), ("tf.compat.v1", "_tf_api_names_v1")):
         names = _members_of(cls).get(attribute)
         if type(names) in (list, tuple) and names and type(names[0]) is str:
@@ -170,7 +172,7 @@ def _exported(cls: type) -> str | None:
 
 
 def _text(ask: Callable[[type], object], cls: type) -> str:
-    """Return what a class is asked for, "" if it is no text: a program may set it to anything."""
+    """Return an attribute of a class, "" if it is not text: a program may set it to anything."""
     try:
         found = ask(cls)
     except AttributeError:
@@ -179,16 +181,16 @@ def _text(ask: Callable[[type], object], cls: type) -> str:
 
 
 def _printable(text: str) -> str:
-    """Return a text that no message is spoilt by: as ckpt_viz.text has it, which may be absent."""
+    """Return a text that cannot spoil a message: as in ckpt_viz.text, which may be absent."""
     shown = (c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
     return "".join(shown)
 
 
 def _version() -> str | None:
-    """Return the version of ckpt_viz in this Python; "" if nothing tells it, None without it.
+    """Return the version of ckpt_viz in this Python; "" if it is unknown, None without ckpt_viz.
 
-    It is that in the name of the distribution's directory, beside the package or, of one that
-    is installed to be edited, where packages are installed.
+    The version is in the name of the distribution's directory. That directory is beside the
+    package. For an editable install it is where packages are installed.
     """
     places = [place for place in sys.path if type(place) is str]
     beside = [os.path.isfile(os.path.join(one, "ckpt_viz", "__init__.py")) for one in places]

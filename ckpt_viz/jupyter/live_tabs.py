@@ -1,11 +1,11 @@
-"""The kernel's half of tabs of JupyterLab that show live objects.
+"""The kernel's part of the JupyterLab tabs that show live objects.
 
-The front end asks for the value of an expression, which neither the history nor the program's
-names tell of:
+The front end requests the value of an expression. The expression leaves no trace in the history or
+in the program's names:
 
     __import__('ckpt_viz.jupyter.live_tabs', fromlist=['_']).opened(ckpt)
 
-Each function returns a Reply, whatever happens; `error` says in a sentence why there is none.
+Each function always returns a Reply; its `error` gives the reason if there is no answer.
 """
 
 from __future__ import annotations
@@ -32,31 +32,32 @@ from ckpt_viz.text import sendable
 
 MAX_TABS = 20
 
-# What each tab shows, the one used last at the end. It keeps the objects alive, as an explorer in
-# a notebook does; but a page that was left never says so, and its models are not held for ever.
+# What each tab shows, most recently used last. It keeps the objects alive, as an explorer in a
+# notebook does. A page that was left sends no message, so the number of tabs is limited: their
+# models must not stay in memory for ever.
 _tabs: dict[str, Shown] = {}
 
 
 def opened(source: object, against: object = None) -> Reply:
-    """Open a tab, and tell its id and what it shows.
+    """Open a tab; return its id and its contents.
 
     Args:
         source: Whatever `graph` takes.
-        against: What to compare it with, None, or the path of a checkpoint as the program would
+        against: What to compare it with: None, or the path of a checkpoint as the program would
             pass it to `restore`.
     """
     return _reply(lambda: _opened(source, against))
 
 
 def asked(tab: str, question: str, state: str | None = None) -> Reply:
-    """Tell the answer to a question of the explorer in a tab: both of `answers`, in JSON."""
+    """Return the answer to a question of the explorer in a tab: both parts as JSON."""
     return _reply(lambda: _asked(tab, question, state))
 
 
 def renewed(
     tab: str, selected: int | None = None, expanded: Collection[int] | None = None
 ) -> Reply:
-    """Tell what a tab shows as it is now, with what was selected and expanded in it."""
+    """Return what a tab shows, read again, with its selected and expanded nodes."""
     return _reply(lambda: _renewed(tab, selected, expanded))
 
 
@@ -66,7 +67,7 @@ def closed(tab: str) -> Reply:
 
 
 class _GoneError(Exception):
-    """The tab is closed, or was dropped; or the kernel is another one."""
+    """The tab is closed or was dropped, or this is a new kernel."""
 
 
 def _reply(tell: Callable[[], dict[str, Any]]) -> Reply:
@@ -74,14 +75,14 @@ def _reply(tell: Callable[[], dict[str, Any]]) -> Reply:
         told = tell()
     except _GoneError:
         told = {"error": "the kernel does not know this tab any more: open it again", "gone": True}
-    except Exception as error:  # the objects' own code, a file that is gone
+    except Exception as error:  # the objects' own code raises, a file is gone
         told = {"error": error_sentence(error)}
     return Reply(sendable({"version": _version(), **told}))
 
 
 @cache
 def _version() -> str:
-    """Return the package's version, "" of sources that are not installed."""
+    """Return the package's version, "" for sources that are not installed."""
     try:
         return version("ckpt-viz")
     except PackageNotFoundError:
@@ -90,7 +91,7 @@ def _version() -> str:
 
 def _opened(source: object, against: object) -> dict[str, Any]:
     _check_seen(against)
-    tab = uuid4().hex  # that of no tab that another kernel has opened
+    tab = uuid4().hex  # differs from every tab that another kernel has opened
     shown = show_of(source, against)
     told = _description(tab, shown)
     _keep(tab, shown)
@@ -156,9 +157,9 @@ def _shown(tab: str) -> Shown:
 
 
 def _check_seen(path: object) -> None:
-    """Raise CheckpointNotFoundError for a path of which this process sees no file at all.
+    """Raise CheckpointNotFoundError for a path at which this process finds no file at all.
 
-    A restore would say no more than that there is none; but whoever chose the file has seen it.
+    A restore would report only that it finds no file. But the user who chose the file has seen it.
     """
     if not isinstance(path, (str, os.PathLike)):
         return
@@ -173,7 +174,7 @@ def _check_seen(path: object) -> None:
 
 
 def _is_seen(path: str) -> bool:
-    """Return whether there is a file or directory of this path, or one whose begins so."""
+    """Return whether a file or directory has this path, or a path that begins with it."""
     if is_file(path + INDEX) or is_file(path) or is_directory(path):
         return True
     directory, name = split(path)

@@ -1,8 +1,9 @@
-"""Widgets whose code and payload are stored once, however many of them a notebook shows.
+"""Widgets that share stored code and payload, however many of them a notebook shows.
 
-A saved notebook holds the state of each widget. That of these holds a loader and the names of two
-models without a view, one with the code, one with the payload, which all of their kind share;
-labextension/src/loader.ts reads them. Where models cannot be shared each widget has its own.
+A saved notebook holds the state of each widget. These widgets store a loader and the names of two
+models without a view. One model has the code, the other the payload; all widgets of a kind share
+them. labextension/src/loader.ts reads them. If models cannot be shared, each widget has its own
+copy.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from ckpt_viz.jupyter.kernel_run import kernel_shell
 from ckpt_viz.jupyter.snapshots import digest_of
 
 _LOADER = Path(__file__).parents[1] / "static" / "loader.js"
-# labextension/src/messages.ts has the same.
+# labextension/src/messages.ts has the same value.
 _QUESTION = "ckpt-viz:question"
 _ANSWER = "ckpt-viz:answer"
 _INTERRUPTED = "The kernel was interrupted before it answered. Ask again."
 
 
 class SharedModel(ipywidgets.Widget):  # type: ignore[misc]
-    """What widgets share. It is closed with the last of them."""
+    """The part that widgets share. It closes with the last of them."""
 
     parts = traitlets.Dict(value_trait=traitlets.Unicode()).tag(sync=True)
 
@@ -36,7 +37,7 @@ class SharedModel(ipywidgets.Widget):  # type: ignore[misc]
         self.users: set[str] = set()
 
 
-# By digest, and the code by "code". A closed one is made anew.
+# By digest; the code by "code". A closed model is created again.
 _models: dict[str, SharedModel] = {}
 
 
@@ -82,19 +83,19 @@ class SharingWidget(anywidget.AnyWidget):
                 _leave(previous, self.model_id)
 
     def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
-        """Answer what a view asks. All views hear it; the one that asked knows its `id`."""
+        """Answer a question of a view. All views receive the answer; its `id` names the asker's."""
         if isinstance(content, dict) and content.get("kind") == _QUESTION:
             try:
                 answer, buffers = self._answer(content.get("question"))
-            except KeyboardInterrupt:  # else the browser would wait for an answer in vain
+            except KeyboardInterrupt:  # otherwise the browser would wait for ever
                 answer, buffers = {"error": _INTERRUPTED}, []
             self.send({"kind": _ANSWER, "id": content.get("id"), "answer": answer}, buffers)
 
     def _answer(self, question: Any) -> tuple[Any, list[bytes]]:
-        """Return an answer as data and buffers; a subclass has more of them.
+        """Return an answer as data and buffers; a subclass adds further answers.
 
-        `{"ask": "parts", "name": "_shared_code"}` is asked in a host that does not let widgets
-        find what they share.
+        A host may prevent widgets from finding their shared models. The view then asks `{"ask":
+        "parts", "name": "_shared_code"}`.
         """
         match question:
             case {"ask": "parts", "name": "_shared_code" | "_shared_payload" as name}:
@@ -103,7 +104,7 @@ class SharingWidget(anywidget.AnyWidget):
         return None, []
 
     def close(self) -> None:
-        """Close the widget, and with the last one what they share."""
+        """Close the widget, and the shared models with the last widget."""
         if self.comm is None:
             return
         model_id = self.model_id
@@ -114,9 +115,9 @@ class SharingWidget(anywidget.AnyWidget):
 
 
 def _can_share() -> bool:
-    """Return whether the front end lets a widget find another: those of Jupyter kernels do.
+    """Return whether a widget can find another in the front end, as with Jupyter kernels.
 
-    While the code is edited each widget follows it by itself.
+    During development each widget has its own code, so that it follows every edit.
     """
     is_edited = os.environ.get("ANYWIDGET_HMR") == "1"
     return kernel_shell() is not None and not is_edited and _LOADER.exists()

@@ -1,4 +1,4 @@
-"""What an explorer shows: a graph, or a comparison of two, and how to refresh it."""
+"""The contents of an explorer: a graph, or a comparison of two, and how to refresh it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from ckpt_viz.restore_check.check_result import RestoreCheck
 
 @dataclass(frozen=True)
 class Shown:
-    """A graph, and for a comparison its result and its marks on each node.
+    """A graph; for a comparison also its result and the mark of each node.
 
-    `given` is what the user asked for: a source, and what to compare it with or None.
+    `given` is the user's request: a source, and what to compare it with, or None.
     """
 
     given: tuple[object, object]
@@ -38,7 +38,7 @@ class Shown:
         return payload.encode(self.graph, self.overlay)
 
     def content(self, state: Mapping[str, Any] | None = None) -> Content:
-        """Return what a file of it holds; `state` are the explorer's traits."""
+        """Return the content of an exported file; `state` holds the explorer's traits."""
         return Content(self.graph, self.overlay, self._notes, state)
 
     @property
@@ -53,19 +53,19 @@ class Shown:
         return self.comparison.notes if isinstance(self.comparison, GraphDiff) else ()
 
     def again(self) -> Shown:
-        """Return the same as it is now: live objects are walked again, a path is read again.
+        """Return the same in its present state: walk live objects again, read a path again.
 
         Raises:
-            CkptVizError: A source can no longer be read, or is a finished check or diff.
+            CkptVizError: A source is no longer readable, or is a finished check or diff.
         """
         return show_of(*(_again(one) for one in self.given), given=self.given)
 
     def state_in(
         self, after: Shown, selected: int | None, expanded: Iterable[int] | None
     ) -> tuple[int | None, list[int] | None]:
-        """Return what is selected and expanded here as the nodes of another graph.
+        """Return the selected and expanded nodes of this graph as nodes of another graph.
 
-        Nodes are found again by their place in the outline; those that are gone are left out.
+        The place in the outline identifies a node. Nodes that are gone are left out.
         """
         placed = same_places(self.graph, after.graph)
         again = None if expanded is None else [placed(node_id) for node_id in expanded]
@@ -78,12 +78,12 @@ class Shown:
 def show_of(
     source: object, against: object = None, *, given: tuple[object, object] | None = None
 ) -> Shown:
-    """Return what is shown of a source, alone or compared with another.
+    """Return what an explorer shows of a source, alone or compared with another.
 
     Args:
         source: Whatever `graph` takes, or a RestoreCheck or a GraphDiff.
         against: What to compare it with, or None.
-        given: What to look at when it is shown again; by default these two.
+        given: What to read again on a refresh; by default these two.
     """
     given = (source, against) if given is None else given
     comparison = _comparison(source, against)
@@ -100,7 +100,7 @@ def _comparison(source: object, against: object) -> RestoreCheck | GraphDiff | N
 
 
 def _again(source: object) -> object:
-    """Return the source from which to read again."""
+    """Return the source to read again."""
     if isinstance(source, (RestoreCheck, GraphDiff)):
         raise SourceError(
             f"found a finished {type(source).__name__}, which cannot be refreshed; show the two "

@@ -1,7 +1,7 @@
-"""What an explorer leaves in a notebook's outputs: each graph whole in one, named in the others.
+"""What an explorer leaves in a notebook's outputs: each graph once; other outputs refer to it.
 
-The kernel sees cells run, not what becomes of their outputs: where an output is cleared or copied
-away, the JupyterLab extension puts the graph into one that is left. docs/saved_notebooks.md.
+The kernel sees cells run, but not what happens to their outputs. If an output is cleared or moved
+away, the JupyterLab extension puts the graph into a remaining output. docs/saved_notebooks.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _holders: dict[str, Run] = {}
 
 
 def digest_of(encoded: bytes) -> str:
-    """Return what a payload is known by."""
+    """Return the digest that identifies a payload."""
     return hashlib.sha256(encoded).hexdigest()[:32]
 
 
@@ -35,15 +35,15 @@ def with_snapshot(
     picture: Callable[[], Mapping[str, str]],
     title: str,
 ) -> dict[str, Any]:
-    """Return an output, and in it what is left without the kernel.
+    """Return an output that includes what remains without the kernel.
 
     Args:
         data: The output of the widget, by MIME type.
-        model_id: The widget.
+        model_id: The id of the widget's model.
         encoded: The payload.
-        picture: What is shown where nothing runs, by MIME type; where another output has
-            it, `title` and where to look stand for it.
-        title: What the graph is of.
+        picture: What to show if nothing runs, by MIME type. If another output has the payload,
+            `title` and a pointer to that output replace it.
+        title: The title of the graph.
     """
     digest = digest_of(encoded)
     snapshot: dict[str, Any] = {
@@ -61,23 +61,23 @@ def with_snapshot(
         static = {"text/plain": f"{printable(title[:_MAX_TITLE])}: see output [{holder.number}]"}
     shown = {**data, **static, MIME_TYPE: snapshot}
     if run is not None and not run.is_watched:
-        # A page made of it would fetch the widget from the net, and show nothing without it.
+        # An HTML page made of it would load the widget from the network, and show nothing offline.
         shown.pop(WIDGET_VIEW, None)
     return shown
 
 
 def _hold(shell: Any | None, run: Run | None, digest: str) -> Run | None:
-    """Return the run whose output holds the payload, None where this one is to."""
+    """Return the run whose output holds the payload, None if this run is to hold it."""
     if shell is None or run is None:
         return None
     if run.is_watched and not run.cell:
-        return None  # The same cell again cannot be told from another: each holds its own.
+        return None  # Two outputs of one cell cannot be told apart: each holds its own payload.
     shell.events.register("pre_run_cell", _forget)
     return None if _holders.setdefault(digest, run) is run else _holders[digest]
 
 
 def _forget(*_: object) -> None:
-    """Forget what the outputs held that this run replaces, and those of deleted cells."""
+    """Forget the outputs that this run replaces, and those of deleted cells."""
     shell = kernel_shell()
     if shell is None:
         return

@@ -33,13 +33,14 @@ _STATIC = Path(__file__).parents[1] / "static"
 class Explorer(SharingWidget):
     """An interactive object graph, or two of them compared.
 
-    Of a comparison the graph is the merged one: the nodes of the live side (of a diff: of b),
-    and behind them those that only the other side has.
-    `selected` is the id of the selected node or None, and `expanded` the ids of the nodes
-    whose children are drawn, None for the view's own choice. `query` is what stands in the search
-    box (docs/search.md is its grammar), and `mode` what is done with what it finds: "highlight"
-    marks it, "filter" shows nothing else but what stands above it. All of them follow what is
-    done in the browser, and setting them moves the browser.
+    A comparison shows the merged graph: first the nodes of the live side (of a diff: of b), then
+    the nodes that only the other side has.
+
+    `selected` is the id of the selected node or None. `expanded` holds the ids of the nodes whose
+    children are drawn, or None for the view's own choice. `query` is the text in the search box
+    (docs/search.md has its grammar). `mode` says how the view shows matches: "highlight" marks
+    them, "filter" shows only the matches and their ancestors. All of these traits follow the
+    browser, and setting them changes the browser.
     """
 
     _esm = _STATIC / "widget.js"
@@ -56,12 +57,12 @@ class Explorer(SharingWidget):
 
     @property
     def graph(self) -> ObjectGraph:
-        """The graph that is shown."""
+        """The graph that the explorer shows."""
         return self._shown.graph
 
     @property
     def comparison(self) -> RestoreCheck | GraphDiff | None:
-        """The check or diff that is shown, None of a single graph."""
+        """The check or diff that the explorer shows, None for a single graph."""
         return self._shown.comparison
 
     @property
@@ -71,21 +72,21 @@ class Explorer(SharingWidget):
 
     @property
     def selected_object(self) -> object | None:
-        """The live object of the selected node; None in a saved graph or once it is gone."""
+        """The live object of the selected node; None for a saved graph or if the object is gone."""
         return None if self.selected is None else self._shown.graph.object(self.selected)
 
     def find(self, query: str) -> tuple[int, ...]:
         """Return the ids of the nodes that a query finds, in the order of the outline.
 
-        It is what the search box finds; the box itself shows `query`.
+        The search box finds the same nodes; it shows `query`.
 
         Args:
-            query: Words, fields (`role:slot is:shape size>1MB`), a regular expression of Python
-                between slashes; or a text of TensorFlow that names nodes. docs/search.md has
-                it all. An empty query finds nothing.
+            query: Words, fields (`role:slot is:shape size>1MB`), a Python regular expression
+                between slashes, or a TensorFlow message that names nodes. docs/search.md has the
+                full grammar. An empty query finds nothing.
 
         Raises:
-            QueryError: The query cannot be read or answered; a CkptVizError with its `place`.
+            QueryError: The query cannot be read or answered. It is a CkptVizError with a `place`.
         """
         found = find(self._shown.graph, query, self._shown.overlay)
         if isinstance(found, Mistake):
@@ -94,19 +95,18 @@ class Explorer(SharingWidget):
         return found
 
     def refresh(self) -> None:
-        """Show the source as it is now, and keep what is open, selected and in sight.
+        """Show the source in its present state; keep the expanded, selected and visible nodes.
 
-        A live object is walked again, a path is read again, a comparison is made again between
-        its two sources. Nodes are found again by their place in the outline; if the selected node
-        is gone, nothing is selected.
+        Walks a live object again, reads a path again, compares two sources again. The place in the
+        outline identifies a node; if the selected node is gone, nothing is selected.
 
         Raises:
-            CkptVizError: The source can no longer be read; the explorer stays as it was.
+            CkptVizError: The source is no longer readable; the explorer does not change.
         """
         after = self._shown.again()
         selected, expanded = self._shown.state_in(after, self.selected, self.expanded)
         self._shown = after
-        # The graph goes first: in a view the ids that follow are those of the graph that it has.
+        # Send the graph first: a view reads the ids that follow as ids of the graph it has.
         self._payload = after.encoded
         if expanded is not None:
             self.expanded = expanded
@@ -120,7 +120,7 @@ class Explorer(SharingWidget):
             case {"ask": "graphviz"}:
                 return _graphviz()
             case {"ask": "query"}:
-                # A view runs its first query only if it is this one, and not from a file.
+                # A view runs its first query only if the kernel confirms it, never from a file.
                 return {"text": self.query}, []
         return answer(self._shown, question, self._traits_of_a_file())
 
@@ -128,10 +128,10 @@ class Explorer(SharingWidget):
         return {name: getattr(self, name) for name in ("selected", "expanded", "query", "mode")}
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
-        """Write the explorer as one HTML file that works offline, as it is now.
+        """Write the explorer in its present state as one HTML file that works offline.
 
         Raises:
-            CkptVizError: The path is a directory, or cannot be written.
+            CkptVizError: The path is a directory, or the file cannot be written.
         """
         html = to_html(self._shown.graph, self._shown.overlay, state=self._traits_of_a_file())
         write_text(path, html)
@@ -158,7 +158,7 @@ class Explorer(SharingWidget):
         return shown_on_stdout(f"<Explorer of {text.summary(self._shown.graph)}>")
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return the widget, and beside it the snapshot that outlives the kernel."""
+        """Return the widget together with the snapshot that outlives the kernel."""
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
             return None
@@ -187,10 +187,10 @@ def show(source: object, against: object = None) -> Explorer:
     """Return the explorer of a source, alone or compared with another.
 
     Args:
-        source: Whatever `graph` takes: a live object, a path, an ObjectGraph; or a RestoreCheck
-            or a GraphDiff.
-        against: What to compare it with. A live and a saved side show what restoring the saved
-            one would do (`check`). Two sides of one kind show what differs (`diff`), with
-            `against` as the older side.
+        source: Whatever `graph` takes (a live object, a path, an ObjectGraph), or a RestoreCheck or
+            a GraphDiff.
+        against: What to compare it with. For a live and a saved side, the explorer shows what
+            restoring the saved side would do (`check`). For two sides of the same kind it shows the
+            differences (`diff`), with `against` as the older side.
     """
     return Explorer(source, against)
