@@ -18,10 +18,10 @@ CHANGED = (State.ROLE, State.DTYPE, State.SHAPE, State.VALUE)
 
 @dataclass(frozen=True)
 class Compared:
-    """What became of every node.
+    """The state of every node of both graphs.
 
-    `pairs` are, by node of a, the counterparts in b, with what differs in
-    `differences`; `moved` those that have another place. All others are in one graph only.
+    `pairs` holds, by node of a, its counterpart in b, and `differences` how the two differ. `moved`
+    holds the nodes that have another place. All other nodes are in one graph only.
     """
 
     pairs: Mapping[int, int]
@@ -32,14 +32,14 @@ class Compared:
 
     @property
     def is_equal(self) -> bool:
-        """Whether every node of both has one of the same."""
+        """Whether every node of both has an equal counterpart."""
         return {*self.states_a, *self.states_b} <= {State.MATCHED}
 
 
 def compare(a: Graph, b: Graph, *, values: bool = False) -> Compared:
     """Return how two graphs differ, node by node.
 
-    `values` reads what checksums do not decide.
+    `values` decides where the checksums do not.
     """
     differ = by_reading(a, b) if values else by_checksums(a, b)
     pairs = pair(a, b)

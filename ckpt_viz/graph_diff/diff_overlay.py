@@ -31,7 +31,7 @@ _ONLY_A, _ONLY_B = Mark(State.ONLY_A), Mark(State.ONLY_B)
 def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
     """Return the comparison as an overlay.
 
-    A node that has moved is in both places, each with the name of the other.
+    A node that has moved appears in both places; each names the other.
     """
     merged = merge(b, a, compared.pairs)
     marks = _marks(a, b, compared, merged.of_other)
@@ -87,7 +87,7 @@ def _marks(a: Graph, b: Graph, compared: Compared, of_a: Mapping[int, int]) -> l
 
 
 def _of_same_name(a: Graph, b: Graph, pairs: Mapping[int, int]) -> set[int]:
-    """Return the nodes of a whose name is that of their node in b."""
+    """Return the nodes of a that have the same name as their counterparts in b."""
     same = {ROOT} if pairs.get(ROOT) == ROOT else set()
     for ours, (parent, label) in a.first_edges.items():
         theirs = pairs.get(ours)
@@ -115,12 +115,12 @@ class _Sides:
         return in_a | {theirs: ours for ours, theirs in self.compared.moved.items()}
 
     def needs_no_telling(self, group: Group) -> bool:
-        """Return whether a group is no difference, or is listed at its new place."""
+        """Return whether a group is not a difference, or is listed at its new place."""
         has_left = group.state is State.MOVED and group.top >= len(self.b.nodes)
         return group.state is State.MATCHED or has_left
 
     def problem(self, group: Group, mark: Mark) -> Problem:
-        """Return what there is to know of a group; `mark` is that of its top."""
+        """Return a group's difference as a problem; `mark` is the mark of its top."""
         size = len(self.b.nodes)
         nodes = group.members
         if group.state is State.MOVED:
@@ -163,7 +163,7 @@ class _Sides:
         return "Its value differs." if own < 2 else f"At least one of its {own} values differs."
 
     def _extent(self, group: Group) -> str:
-        """Return in words how much a group is."""
+        """Return in words how large a group is."""
         if group.of_slots:
             return f"its {count(len(group.members), 'slot variable')}"
         below = len(group.members) - (group.top in group.members)

@@ -21,9 +21,9 @@ from ckpt_viz.render.svg import to_svg
 
 
 class Change(NamedTuple):
-    """A node that both graphs have and that differs: its names in a and in b, and how.
+    """A node that both graphs have and that differs: its names in a and in b, and the difference.
 
-    `detail` is the difference in few words, `float32 8×10 ≠ 8×12`; "" where only values differ.
+    `detail` is the difference in few words, `float32 8×10 ≠ 8×12`; "" if only values differ.
     """
 
     state: State
@@ -36,8 +36,8 @@ class Change(NamedTuple):
 class GraphDiff:
     """How two object graphs differ, node by node.
 
-    Every node of both has exactly one state. Names are the ones that TensorFlow prints; a node
-    more than 100 steps deep has the end of its name. `print(diff)` lists the differences.
+    Every node of both has exactly one state. Names are the ones that TensorFlow prints; a node more
+    than 100 steps deep has only the end of its name. `print(diff)` lists the differences.
     """
 
     a: ObjectGraph
@@ -46,7 +46,7 @@ class GraphDiff:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing differs, as far as it is known (see `not_compared`)."""
+        """Whether nothing is known to differ (see `not_compared`)."""
         return self._compared.is_equal
 
     @cached_property
@@ -79,30 +79,30 @@ class GraphDiff:
 
     @property
     def dtype(self) -> tuple[str, ...]:
-        """Names in b of what has another dtype."""
+        """Names in b of nodes with another dtype."""
         return self._in_b(State.DTYPE)
 
     @property
     def shape(self) -> tuple[str, ...]:
-        """Names in b of what has another shape, and the same dtype."""
+        """Names in b of nodes with another shape and the same dtype."""
         return self._in_b(State.SHAPE)
 
     @property
     def value(self) -> tuple[str, ...]:
-        """Names in b of what has another value of the same dtype and shape."""
+        """Names in b of nodes with another value of the same dtype and shape."""
         return self._in_b(State.VALUE)
 
     @cached_property
     def matched(self) -> tuple[str, ...]:
-        """Names in b of what a has the same of, as far as it is known."""
+        """Names in b of nodes with an equal counterpart in a, as far as is known."""
         return self._in_b(State.MATCHED)
 
     @cached_property
     def not_compared(self) -> tuple[str, ...]:
         """Names in b of nodes that match, but whose values are unknown.
 
-        Live objects have no checksums, nor have files of the V1 format, and a tensor that is
-        stored in other slices has others: `diff(a, b, values=True)` reads those values.
+        Live objects and files of the V1 format have no checksums. A tensor that is stored in
+        different slices has different checksums. `diff(a, b, values=True)` reads those values.
         """
         return tuple(
             readable_name(self.b, self._compared.pairs[ours])
@@ -112,7 +112,7 @@ class GraphDiff:
 
     @property
     def pairs(self) -> Mapping[int, int]:
-        """By node id in a, its counterpart in b; without the nodes that have moved."""
+        """By node id in a, the counterpart in b; without the nodes that have moved."""
         return self._compared.pairs
 
     @property
@@ -132,17 +132,17 @@ class GraphDiff:
 
     @cached_property
     def overlay(self) -> Overlay:
-        """The difference laid over one graph, for text and explorer: b, and what only a has."""
+        """The difference laid over one graph, for text and explorer: b plus the nodes only in a."""
         return gc_paused(lambda: overlay_of(self.a, self.b, self._compared))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on how each path led to its files."""
+        """Sentences that explain how each path led to its files."""
         sources = (("a", self.a.provenance), ("b", self.b.provenance))
         return tuple(f"{side}: {p.resolved}" for side, p in sources if p and p.resolved)
 
     def to_svg(self) -> str:
-        """Return the difference as a static SVG: the outline with what differs."""
+        """Return the difference as a static SVG: the outline with the differences."""
         return to_svg(self.overlay.graph, self.overlay, notes=self.notes)
 
     def to_json(self) -> dict[str, Any]:
@@ -170,5 +170,5 @@ def _named(graph: Graph, states: Sequence[State], state: State) -> tuple[str, ..
 
 
 def diff_of(a: ObjectGraph, b: ObjectGraph, *, values: bool = False) -> GraphDiff:
-    """Return the difference of two graphs; `values` reads values without comparable checksums."""
+    """Return the difference of two graphs; `values` means: read values without checksums."""
     return gc_paused(lambda: GraphDiff(a, b, compare(a, b, values=values)))

@@ -1,4 +1,4 @@
-"""What has moved: subtrees that are in another place, and nowhere else."""
+"""What has moved: subtrees that are now in another place, and only there."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _Signatures = Sequence[int | None]
 
 
 def moved(a: Graph, b: Graph, pairs: Mapping[int, int]) -> dict[int, int]:
-    """Return the node of b for every node of a that has moved there.
+    """Return, by node of a, the node of b to which it has moved.
 
-    A subtree has moved if its local names, dtypes and shapes occur exactly once among the
-    unpaired nodes of each graph. It moves as a whole, but for what is paired in it. What has no
-    value, or leads to itself, is never taken for a move.
+    A subtree has moved if its local names, dtypes and shapes occur exactly once among the unpaired
+    nodes of each graph. It moves as a whole, except for its paired nodes. A subtree without a
+    value, or one that leads to itself, never counts as moved.
     """
     left_a = [i for i in range(len(a.nodes)) if i not in pairs]
     paired_b = set(pairs.values())
@@ -37,7 +37,7 @@ def moved(a: Graph, b: Graph, pairs: Mapping[int, int]) -> dict[int, int]:
 
 @dataclass
 class _Move:
-    """The nodes that are left in each graph, and those that are found to have moved."""
+    """The unpaired nodes of each graph, and those found to have moved."""
 
     a: Sequence[Node]
     b: Sequence[Node]
@@ -48,7 +48,7 @@ class _Move:
     found: dict[int, int] = field(default_factory=dict)
 
     def subtree(self, top_a: int, top_b: int) -> None:
-        """Move two equal subtrees, each node with the one in the same place."""
+        """Move two equal subtrees: pair each node with the node in the same place."""
         stack = [(top_a, top_b)]
         while stack:
             ours, theirs = stack.pop()
@@ -77,7 +77,7 @@ def _shifted(nodes: Sequence[Node], offset: int) -> Iterator[Node]:
 
 
 def _once(looks: _Signatures, nodes: Sequence[int]) -> dict[int, int]:
-    """Return, by its signature, each of the nodes that looks like no other of them."""
+    """Return, by its signature, each node whose signature occurs once."""
     counts = Counter(looks[node_id] for node_id in nodes)
     found: dict[int, int] = {}
     for node_id in nodes:

@@ -15,8 +15,8 @@ _TOLD_BY_STRUCTURE = frozenset({Role.VARIABLE, Role.SLOT, Role.VALUE})
 class Difference(NamedTuple):
     """The state of a pair of nodes; MATCHED means no known difference.
 
-    `detail` is the difference in few words. `is_compared` is False where nothing could be said
-    of the values.
+    `detail` is the difference in few words. `is_compared` is False if the values could not be
+    compared.
     """
 
     state: State
@@ -28,9 +28,9 @@ MATCHED = Difference(State.MATCHED)
 
 
 def difference(a: Node, b: Node, differ: Comparer) -> Difference:
-    """Return the first of: role, dtype, shape, value; a later one means less beside it."""
+    """Return the first of: role, dtype, shape, value; an earlier one outweighs the later ones."""
     ours, theirs = ({x.name: x for x in node.attributes} for node in (a, b))
-    if "" in ours or "" in theirs:  # a live object whose own code alone knows what it saves
+    if "" in ours or "" in theirs:  # only a live object's own code knows what it saves
         return Difference(State.MATCHED, is_compared=False)
     if _roles(a).isdisjoint(_roles(b)):
         return Difference(State.ROLE, f"{a.role.value} ≠ {b.role.value}")
@@ -54,8 +54,8 @@ def difference(a: Node, b: Node, differ: Comparer) -> Difference:
 def _roles(node: Node) -> set[Role]:
     """Return the roles that a node may have, judged by the structure of its graph.
 
-    Types tell more, of live objects and in SavedModels: they call an optimizer one without
-    state, too, which a plain file has as an object, like layers and containers.
+    Live objects and SavedModels also have types, which tell more. They call an optimizer without
+    state an optimizer; in a plain file it is an object, like layers and containers.
     """
     if node.role in _TOLD_BY_STRUCTURE:
         return {node.role}
@@ -66,7 +66,7 @@ def _roles(node: Node) -> set[Role]:
 
 def _of_savers(a: Node, b: Node) -> Difference:
     if a.registered_saver == b.registered_saver:
-        # A registered saver writes files of its own.
+        # A registered saver writes its own files.
         return Difference(State.MATCHED, is_compared=a.registered_saver is None)
     return Difference(State.VALUE, f"saver {a.registered_saver} ≠ {b.registered_saver}")
 

@@ -1,9 +1,9 @@
 """Pairs of nodes of two graphs that are counterparts.
 
-As a restore would have it that reads a into a program like b: children go by their local names
-from the roots on, each node is paired once, with the first that it meets. Slot variables go by
-variable, optimizer and name: so do those, too, that only rules tell to be slots, for an
-optimizer's lists count on when a variable comes in between.
+The pairs are those of a restore that reads a into a program like b. Children pair by their local
+names from the roots on, and each node pairs once, with the first node that it meets. Slot variables
+pair by variable, optimizer and name. That includes slots that only our rules recognise: a new
+variable shifts the indices in an optimizer's lists.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ckpt_viz.object_graph.nodes import Node, SlotVariable
 def pair(a: Graph, b: Graph) -> dict[int, int]:
     """Return the counterpart in b of every node of a that has one; no two share one.
 
-    Graphs of the same nodes are paired one to one, whatever leads to them.
+    Graphs of the same nodes pair one to one, whatever edges lead to the nodes.
     """
     if a.nodes == b.nodes:
         return {node_id: node_id for node_id in range(len(a.nodes))}
@@ -42,16 +42,16 @@ class _Places(GraphSide):
     """A graph that answers only which node is at which place."""
 
     def gather(self, obj: int, node: Node) -> Gathered:
-        """Return that nothing is read."""
+        """Return that a node reads nothing."""
         return NOTHING
 
 
 def _by_slots(graph: Graph) -> Graph:
-    """Return the graph with every slot declared, and no edge to any."""
+    """Return the graph with every slot declared, and without edges to slots."""
     slots = {i: list(n.slot_variables) for i, n in enumerate(graph.nodes) if n.slot_variables}
     for node_id, node in enumerate(graph.nodes):
         slot = node.slot
-        # Without an optimizer in the graph, it goes by its name in the file.
+        # If the optimizer is not in the graph, its name in the file identifies it.
         if slot is not None and slot.rule.inferred and slot.optimizer is not None:
             declared = SlotVariable(slot.name, slot.variable, node_id)
             slots.setdefault(slot.optimizer, []).append(declared)
@@ -66,14 +66,14 @@ def _by_slots(graph: Graph) -> Graph:
 def _rearranged(node: Node, hidden: set[int], slots: Sequence[SlotVariable]) -> Node:
     children = tuple([child for child in node.children if child.node_id not in hidden])
     if not slots and len(children) == len(node.children):
-        return node  # as most are
+        return node  # most nodes are
     return node._replace(children=children, slot_variables=tuple(slots))
 
 
 def _pair_slots_with_others(
     a: Sequence[Node], b: Sequence[Node], pairs: dict[int, int], taken: set[int]
 ) -> None:
-    """Pair what is a slot in one graph, and not in the other, by its place."""
+    """Pair by place the nodes that are slots in only one graph."""
     queue = deque(pairs)
     while queue:
         ours = queue.popleft()

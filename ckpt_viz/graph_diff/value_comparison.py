@@ -1,4 +1,4 @@
-"""Whether values differ: by the checksums that two files have of them, or by reading them."""
+"""Whether values differ: by the checksums in two files, or by reading the values."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ckpt_viz.errors import CkptVizError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Attribute
 
-# Whether two values differ; None where that is not known.
+# Whether two values differ; None if that is unknown.
 Comparer = Callable[[Attribute, Attribute], bool | None]
 
 
 def by_checksums(a: Graph, b: Graph) -> Comparer:
     """Return a comparison by the checksums in the indexes of two files.
 
-    It reads no value. Nothing is known where a side has no checksums (live objects, files of the
-    V1 format), nor of a tensor that the two files store in other slices.
+    It reads no value. The answer is unknown if a side has no checksums (live objects, files of the
+    V1 format), or if the two files store a tensor in different slices.
     """
 
     @cache  # one key may have many tensors, and a forged graph may repeat it
@@ -35,9 +35,9 @@ def by_checksums(a: Graph, b: Graph) -> Comparer:
 
 
 def _tensors(graph: Graph, checkpoint_key: str) -> dict[str, _Tensor] | None:
-    """Return an attribute's tensors by what their keys add to its own.
+    """Return an attribute's tensors by the part of their keys that follows its own key.
 
-    None where one has no checksums, or there is no tensor.
+    None if a tensor has no checksums, or if there is no tensor.
     """
     found: dict[str, _Tensor] = {}
     for key in graph.tensor_keys(checkpoint_key):
@@ -50,7 +50,7 @@ def _tensors(graph: Graph, checkpoint_key: str) -> dict[str, _Tensor] | None:
 
 
 class _Tensor(NamedTuple):
-    """A stored tensor: what it is, how its bytes are laid out, and their checksums."""
+    """A stored tensor: its kind, the layout of its bytes, and their checksums."""
 
     dtype: str | None
     shape: tuple[int, ...] | None
@@ -60,15 +60,15 @@ class _Tensor(NamedTuple):
 
 def _tensors_differ(left: _Tensor, right: _Tensor) -> bool | None:
     if left[:2] != right[:2]:
-        return True  # a table that has grown, say
+        return True  # a table that has grown, for example
     return None if left.layout != right.layout else left.sums != right.sums
 
 
 def by_reading(a: Graph, b: Graph) -> Comparer:
-    """Return a comparison that reads the values wherever checksums do not decide.
+    """Return a comparison that reads values if the checksums do not decide.
 
-    Nothing is known of what cannot be read: bytes that are missing, values that only code of
-    the program's own knows.
+    The answer is unknown for unreadable values: missing bytes, or values that only the program's
+    own code knows.
     """
     by_checksum = by_checksums(a, b)
 

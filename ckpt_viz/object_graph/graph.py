@@ -1,4 +1,4 @@
-"""The object graph as a whole: its nodes, where it comes from, and what its edges answer."""
+"""The object graph as a whole: its nodes, its source, and answers from its edges."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Fingerprint, Node, SlotRule, Stored
 from ckpt_viz.object_graph.tree import Tree, spanning_tree
 
-if TYPE_CHECKING:  # numpy takes as long to import as a checkpoint to open
+if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
     from ckpt_viz.formats.tensors import Array
 
 _MAX_NAMED = 300  # characters of a key in a message
-_MAX_ALIASED = 1_000_000  # names in the aliases of a node
-_MAX_COMPARED = 1_000_000  # characters of names that a wrong one is compared with
+_MAX_ALIASED = 1_000_000  # characters of names in the aliases of a node
+_MAX_COMPARED = 1_000_000  # characters of names to compare with a wrong one
 
 
 class Origin(str, Enum):
@@ -41,12 +41,12 @@ class Format(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A checkpoint of a directory: its `checkpoint` file names it, or it only lies there.
+    """A checkpoint in a directory: its `checkpoint` file names it, or it is only present.
 
-    `saved_at` is in UTC, None where that file has no timestamp; `exists` says whether its
-    index is still there. `is_named` says that the file names it, `is_latest` that it does so as
-    the latest one. Two Savers that share a directory share the file, too: the one that saves
-    writes what it has saved itself.
+    `saved_at` is in UTC, None if that file has no timestamp. `exists` says whether its index still
+    exists. `is_named` says that the file names it, `is_latest` that the file names it as the
+    latest. Two Savers that share a directory also share the file: each writes only its own
+    checkpoints.
     """
 
     prefix: str
@@ -60,10 +60,10 @@ class Kept:
 class Provenance:
     """Where a saved graph was read from.
 
-    `given` is the path as passed, `prefix` that of the files that were read. `resolved` says
-    in a sentence how one led to the other, "" where they are the same. `kept` are the
-    checkpoints of the directory, where that was given: those that its `checkpoint` file names,
-    oldest first, after those that it does not.
+    `given` is the path as passed, `prefix` the path of the files that were read. `resolved`
+    explains in a sentence how one led to the other, "" if they are the same. If `given` is a
+    directory, `kept` holds its checkpoints. Those that its `checkpoint` file does not name come
+    first, then those that it names, oldest first.
     """
 
     given: str
@@ -74,13 +74,13 @@ class Provenance:
 
 
 class Access(Protocol):
-    """What a graph asks of its source later: live objects and values."""
+    """What a graph needs from its source later: live objects and values."""
 
     def object(self, node_id: int) -> object | None:
-        """Return the live object of a node; None where there is none."""
+        """Return the live object of a node, or None."""
 
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
-        """Return an expression for the live object of a node; `source` is that of the source."""
+        """Return an expression for a node's live object; `source` is the source's expression."""
 
     def value(self, checkpoint_key: str) -> Array:
         """Return the value that is stored under a key; raises NoSuchTensorError."""
@@ -89,21 +89,21 @@ class Access(Protocol):
         """Return the first elements of a tensor, flat; raises as `value` does."""
 
     def stored(self, checkpoint_key: str) -> Stored | None:
-        """Return what is known of the tensor under a key without reading it; None without one."""
+        """Return dtype and shape of the tensor under a key, or None; do not read its value."""
 
     def fingerprint(self, checkpoint_key: str) -> Fingerprint | None:
-        """Return how a tensor is laid out, and the checksums of its bytes; None without any."""
+        """Return a tensor's layout and the checksums of its bytes; None if there are none."""
 
     def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
-        """Return the keys of the tensors that an attribute is stored as."""
+        """Return the keys of the tensors that store an attribute."""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """The nodes of one object graph, by node id, and the questions that their edges answer.
+    """The nodes of one object graph, by node id, and answers from their edges.
 
-    `title` names the source for people: a path, or the class of the live object. `provenance`
-    is that of a saved graph, None of a live one.
+    `title` names the source for people: a path, or the class of the live object. Only a saved graph
+    has a `provenance`; it is None for a live one.
     """
 
     nodes: tuple[Node, ...]
@@ -113,11 +113,11 @@ class Graph:
     _access: Access | None = field(default=None, repr=False, compare=False)
 
     def path(self, node_id: int) -> tuple[str, ...]:
-        """Return the local names that lead from the root to a node, as a person would go.
+        """Return the local names that lead from the root to a node on the most natural path.
 
-        That is the place in the outline: through the model rather than through the lists of
-        an optimizer (see `tree.spanning_tree`). A slot variable is below its variable,
-        where no edge leads: its path is that of the variable, then the slot's name.
+        This is the place in the outline: through the model rather than through the lists of an
+        optimizer (see `tree.spanning_tree`). No edge leads to a slot variable below its variable:
+        its path is that of the variable, then the slot's name.
         """
         names: list[str] = []
         while node_id != ROOT:
@@ -139,8 +139,8 @@ class Graph:
     def aliases(self, node_id: int) -> tuple[tuple[str, ...], ...]:
         """Return the node's other paths: one for each edge that leads to it off its `path`.
 
-        Raises UnsupportedError where they have more than a million names: a chain of nodes
-        that all lead to one has the square of its length.
+        Raises UnsupportedError if the paths have more than a million names. In a chain of nodes
+        that all lead to one node, the number of names grows with the square of its length.
         """
         own = (self.tree.parents[node_id], self.tree.labels[node_id])
         paths: list[tuple[str, ...]] = []
@@ -160,11 +160,11 @@ class Graph:
         """Return the value of one tensor.
 
         Args:
-            name_or_key: A checkpoint key, or a node's `name`. Keys go first.
+            name_or_key: A checkpoint key, or a node's `name`. A key takes precedence.
 
         Returns:
-            An array of the tensor's own dtype and shape; strings are `bytes` objects. Of a
-            live graph a copy of the variable's value now.
+            An array of the tensor's own dtype and shape; strings are `bytes` objects. For a live
+            graph, a copy of the variable's current value.
 
         Raises:
             NoSuchTensorError: Neither a key nor the name of a node with one tensor.
@@ -190,46 +190,46 @@ class Graph:
             return self._access.value(attributes[0].checkpoint_key)
 
     def beginning(self, checkpoint_key: str, count: int) -> Array:
-        """Return the first elements of a tensor, flat, at most so many; raises as `read` does.
+        """Return at most this many first elements of a tensor, flat; raises as `read` does.
 
-        Of a file only their bytes are read where they lie together, and then unchecked.
+        For a file it reads only their bytes if they are contiguous, and then unchecked.
         """
         if self._access is None:
             raise NoSuchTensorError(f"{checkpoint_key!r}: this graph has no source to read from")
         return self._access.beginning(checkpoint_key, count)
 
     def find(self, name: str) -> int | None:
-        """Return the first node of this `name`, None where there is none."""
+        """Return the first node of this `name`, None if there is none."""
         return self._named(name)
 
     def stored(self, checkpoint_key: str) -> Stored | None:
-        """Return dtype and shape of the tensor that is stored under a key; None without one.
+        """Return dtype and shape of the tensor stored under a key; None if there is none.
 
-        Of a live graph it is what saving would store; reads no value.
+        For a live graph, return what saving would store. Reads no value.
         """
         return self._access.stored(checkpoint_key) if self._access is not None else None
 
     def fingerprint(self, checkpoint_key: str) -> Fingerprint | None:
-        """Return how the bytes of a stored tensor are laid out, and their checksums.
+        """Return the layout of a stored tensor's bytes, and their checksums.
 
-        None where the source has none, as live objects. Reads no value.
+        None if the source has none, as with live objects. Reads no value.
         """
         return self._access.fingerprint(checkpoint_key) if self._access is not None else None
 
     def tensor_keys(self, checkpoint_key: str) -> tuple[str, ...]:
-        """Return the keys of the tensors that an attribute is stored as: mostly its own alone.
+        """Return the keys of the tensors that store an attribute: usually only its own key.
 
         A table's are `.../table-keys` and `.../table-values`.
         """
         return self._access.tensor_keys(checkpoint_key) if self._access is not None else ()
 
     def object(self, node_id: int) -> object | None:
-        """Return the live object of a node; None in a saved graph or once it is gone."""
+        """Return the live object of a node; None for a saved graph or if the object is gone."""
         return self._access.object(node_id) if self._access is not None else None
 
     @property
     def source(self) -> Any:
-        """What a live graph was made of; None of a saved one."""
+        """The object from which a live graph was made; None for a saved graph."""
         return getattr(self._access, "source", None)
 
     def accessor(self, node_id: int, source: str = "source") -> str:
@@ -240,7 +240,7 @@ class Graph:
             source: The expression, usually a variable's name, for what was passed to `graph`.
 
         Raises:
-            SourceError: The graph is that of a file, or the object is gone since.
+            SourceError: The graph comes from a file, or the object is gone.
         """
         if self._access is None:
             raise SourceError(f"{self.title}: this graph has no live objects")
@@ -250,7 +250,7 @@ class Graph:
     def first_edges(self) -> dict[int, tuple[int, str]]:
         """For each reachable node but the root: parent and local name of its first path.
 
-        Declared slot variables, which no edge leads to, follow their variable.
+        Declared slot variables follow their variable, since no edge leads to them.
         """
         return first_edges(self.nodes)
 
@@ -265,7 +265,7 @@ class Graph:
 
     @cached_property
     def save_counter(self) -> int | None:
-        """The counter that a tf.train.Checkpoint keeps at its root; None without one."""
+        """The counter that a tf.train.Checkpoint keeps at its root; None if there is none."""
         of_root = self.nodes[ROOT].children
         return next((c.node_id for c in of_root if c.local_name == SAVE_COUNTER), None)
 
@@ -275,7 +275,7 @@ class Graph:
         return spanning_tree(self.nodes)
 
     def _named(self, name: str) -> int | None:
-        """Return the first node of this name; time proportional to the graph, however deep."""
+        """Return the first node of this name; linear in the size of the graph, however deep."""
         for node_id in self._at(name):
             if not self._is_declared_slot(node_id):
                 return node_id
@@ -296,7 +296,7 @@ class Graph:
         return None
 
     def _at(self, dotted: str) -> list[int]:
-        """Return the nodes whose first path is spelled so; several where names have dots."""
+        """Return the nodes whose first path has this spelling; several if names contain dots."""
         found: list[int] = []
         stack = [(ROOT, len("(root)"))] if dotted.startswith("(root)") else []
         while stack:
@@ -325,7 +325,7 @@ class Graph:
         known: list[str] = []
         budget = _MAX_COMPARED
         for node_id, node in enumerate(self.nodes):
-            # What nothing leads to has a name, but is not found by it.
+            # A node that no edge leads to has a name, but a search by name does not find it.
             is_found = bool(node.attributes) and (node_id == ROOT or node_id in self.first_edges)
             names = [self.name(node_id)] if is_found else []
             names += [attribute.checkpoint_key for attribute in node.attributes]

@@ -1,4 +1,4 @@
-"""Marks that belong together: a subtree of one state becomes one line."""
+"""Marks that belong together: a subtree with one state becomes one line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ckpt_viz.object_graph.nodes import ROOT, Node
 from ckpt_viz.object_graph.overlay import Mark, State
 from ckpt_viz.object_graph.tree import NOWHERE
 
-# States of which a subtree can be full: each of its nodes says the same.
+# States that can fill a subtree: each of its nodes has the same state.
 _WHOLE = frozenset(
     {
         State.MATCHED,
@@ -28,11 +28,11 @@ _MIXED = object()
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Nodes of one state: a single one, or all in a subtree in which nothing says otherwise.
+    """Nodes of one state: a single node, or all nodes of a subtree with no other state.
 
-    `members` are those that count; `top` may not be among them, where all below it are alike.
-    With `of_slots` they are the slot variables of the optimizer `top` alone. `section` is the
-    child of the root above them, or the root itself.
+    `members` are the nodes that count; `top` may not be among them, if all below it are alike. With
+    `of_slots`, the group holds only the slot variables of the optimizer `top`. `section` is the
+    child of the root above the group, or the root itself.
     """
 
     state: State
@@ -50,8 +50,8 @@ def has_value(node: Node) -> bool:
 def groups(graph: Graph, marks: Sequence[Mark]) -> Iterator[Group]:
     """Yield the marked nodes in the order of the outline, subtrees of one state together.
 
-    Slot variables follow their optimizer here: with it they come and go. What is matched and
-    holds no value does not count.
+    Slot variables follow their optimizer here, because they come and go with it. Matched nodes
+    without a value do not count.
     """
     outline = _Outline(graph)
     states = [_state_to_report(node, mark) for node, mark in zip(graph.nodes, marks, strict=True)]
@@ -83,7 +83,7 @@ def _state_to_report(node: Node, mark: Mark) -> State | None:
 
 
 def _summaries(outline: _Outline, states: Sequence[State | None]) -> list[object]:
-    """Return for each place the one state of its subtree, _MIXED, or None if none counts."""
+    """Return for each place the one state of its subtree, _MIXED, or None if no node counts."""
     summaries: list[object] = [
         state if state is None or state in _WHOLE else _MIXED for state in states
     ]
@@ -91,7 +91,7 @@ def _summaries(outline: _Outline, states: Sequence[State | None]) -> list[object
         parent, summary = outline.parents[node_id], summaries[node_id]
         if parent == NOWHERE or summary is None:
             continue
-        # Two that have moved below one that has not may come from two places.
+        # Two moved nodes below one that has not moved may come from two places.
         if summary is State.MOVED and states[parent] is not State.MOVED:
             summary = _MIXED
         if summaries[parent] is None:
@@ -104,9 +104,9 @@ def _summaries(outline: _Outline, states: Sequence[State | None]) -> list[object
 class _Outline:
     """The tree of a graph with slot variables below their optimizers, and its preorder.
 
-    The slots of an optimizer have a place of their own between it and them, with an id after
-    those of the nodes: `optimizers` tells whose it is. `sizes` count the places of each subtree,
-    which follow each other in `order`.
+    The slots of an optimizer get their own place between it and them, with ids after those of the
+    nodes; `optimizers` gives the optimizer of each such place. `sizes` holds the number of places
+    in each subtree; these follow each other in `order`.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -117,7 +117,7 @@ class _Outline:
         holders: dict[int, int] = {}
         for node_id, node in enumerate(graph.nodes):
             optimizer = node.slot.optimizer if node.slot is not None else None
-            # A hostile file can make slots of slots; those stay where they are.
+            # A hostile file can declare slots of slots; those keep their place.
             if optimizer is None or node_id == ROOT or tree.children[node_id]:
                 continue
             if graph.nodes[optimizer].slot is not None:

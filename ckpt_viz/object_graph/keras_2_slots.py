@@ -1,4 +1,4 @@
-"""Slots of the new optimizers of Keras 2 (2.11 on), which are named after their variable."""
+"""Slots of the new optimizers of Keras 2 (2.11 and later), named after their variable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ckpt_viz.object_graph.keras_optimizers import (
 )
 from ckpt_viz.object_graph.nodes import Node, Slot, SlotRule, is_variable
 
-# What the new optimizers of Keras 2 call their slots, in front of the variable's full name.
+# The names of slots in the new optimizers of Keras 2, in front of the variable's full name.
 _NAMES = frozenset(
     {
         "accumulated_delta_var",
@@ -36,17 +36,17 @@ _NAMES = frozenset(
         "vhat",
     }
 )
-# Names are cut at so few places only, so that hostile ones cost no more than their length.
+# A name is cut in few places only, so that hostile names take no more than linear time.
 _MAX_SCOPES = 3  # of `scope/Adam/m/dense/kernel`
 
-# The variables by full name and shape; None where several share both.
+# The variables by full name and shape; None if several share both.
 Variables = Mapping[tuple[str, Shape], int | None]
 
 
 def other_variables(
     nodes: Sequence[Node], slots: Mapping[int, Slot], optimizers: Sequence[KerasOptimizer]
 ) -> Variables:
-    """Return all variables of the graph but those of optimizers."""
+    """Return all variables of the graph except those of optimizers."""
     owned = set(slots)
     for optimizer in optimizers:
         owned.update(child.node_id for child in nodes[optimizer.node_id].children)
@@ -66,8 +66,8 @@ def keras_2_slots(
 ) -> Iterator[tuple[int, Slot]]:
     """Yield the slots of a new optimizer of Keras 2, which are named after their variable.
 
-    Adafactor's factors have other shapes than their variable, and those of a vector are in
-    no list but their own: they go with the moment at the same index.
+    Adafactor's factors have other shapes than their variable. The factors of a vector are only in
+    their own list: they go with the moment at the same index.
     """
     factors = {name: optimizer.lists[name] for name in FACTORS if is_adafactor(optimizer)}
     listed = {
@@ -99,15 +99,15 @@ def _named_slot(
 ) -> tuple[str, int] | None:
     """Return slot name and variable of a slot called `{optimizer}/{slot}/{full name}`.
 
-    The optimizer's name is missing where it was built outside its name scope. A slot name
-    that Keras does not use counts only in a list, where no counters are.
+    The optimizer's name is missing if the optimizer was built outside its name scope. A slot name
+    that Keras does not use counts only in a list, because lists hold no counters.
     """
     shape, rest = shape_of(nodes, node_id), full_name_of(nodes, node_id)
     readings: dict[str, int | None] = {}
     for _ in range(_MAX_SCOPES):
         name, slash, rest = rest.partition("/")
         if slash and (rest, shape) in variables:
-            # Two readings with one slot name cannot both be right.
+            # Two readings with the same slot name cannot both be right.
             readings[name] = None if name in readings else variables[rest, shape]
     known = {name: v for name, v in readings.items() if name in _NAMES}
     choices = known or (readings if is_listed else {})

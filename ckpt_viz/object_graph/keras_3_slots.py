@@ -1,4 +1,4 @@
-"""Slots of Keras 3 optimizers, found by parallel lists, full names, order and position."""
+"""Slots of Keras 3 optimizers, recognised by parallel lists, full names, order and position."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ckpt_viz.object_graph.nodes import Child, Node, Slot, SlotRule
 _K = TypeVar("_K", bound=Hashable)
 _T = TypeVar("_T")
 _SUFFIXES = frozenset(SLOT_NAMES.values())
-# Names are cut at so few places only, so that hostile ones cost no more than their length.
+# A name is cut in few places only, so that hostile names take no more than linear time.
 _MAX_WORDS = 4  # of `dense_kernel_a_suffix_of_words`
 
 
@@ -52,7 +52,7 @@ def keras_3_slots(
 ) -> Iterator[tuple[int, Slot]]:
     """Yield the slots of an optimizer by their node ids; `trainable` are the model's variables.
 
-    The rules go from the surest to the least; what one has found, the next leaves alone.
+    The rules go from the surest to the least sure; a rule skips what an earlier one found.
     """
     trained = [_trained(nodes, child.node_id) for child in trainable]
     places = {child.local_name: place for place, child in enumerate(trainable)}
@@ -81,9 +81,9 @@ def _by_list_index(
 ) -> Iterator[tuple[int, _Found]]:
     """Yield the slots in lists that run parallel to the list of the model's variables.
 
-    A list of a name that Keras does not use holds slots only where shapes agree and the
-    items are `_variables` of the optimizer. Keras' own lists hold more: Adafactor's factors
-    of vectors, when it was built inside a loss scale wrapper.
+    A list with a name that Keras does not use holds slots only if shapes agree and the items are in
+    the optimizer's `_variables`. Keras' own lists may hold more: Adafactor's factors of vectors, if
+    the optimizer was built inside a loss scale wrapper.
     """
     own, foreign = set(optimizer.own), {variable.node_id for variable in trained}
     for list_name, items in optimizer.lists.items():
@@ -105,11 +105,11 @@ def _entries(
     trained: Sequence[_Trained],
     found: Mapping[int, _Found],
 ) -> list[_Entry]:
-    """Return the optimizer's own variables in their order, names taken apart.
+    """Return the optimizer's own variables in their order, with their names taken apart.
 
-    Keras names a slot `{optimizer}/{path of the variable, slashes replaced}_{suffix}`, and
-    some only `{optimizer}/{suffix}`. The suffix of a list that told nothing by its indices is
-    known; another suffix is what follows the name of one of the variables.
+    Keras names a slot `{optimizer}/{path of the variable, slashes replaced}_{suffix}`, and some
+    only `{optimizer}/{suffix}`. The suffixes of lists whose indices gave no answer are known. Any
+    other suffix is the part after the name of one of the variables.
     """
     silent = {
         SLOT_NAMES[name]
@@ -130,7 +130,7 @@ def _entries(
 
 
 def _cut(base: str, suffixes: Sequence[str], stems: Collection[str]) -> tuple[str, str]:
-    """Return stem and suffix of a slot's name; no suffix where neither is known.
+    """Return stem and suffix of a slot's name; no suffix if neither is known.
 
     >>> _cut("model_dense_kernel_momentum", ["momentum"], set())
     ('model_dense_kernel', 'momentum')
@@ -158,13 +158,13 @@ def _by_name_and_order(
     trained: Sequence[_Trained],
     found: Mapping[int, _Found],
 ) -> Iterator[tuple[int, _Found]]:
-    """Yield the slots whose names, shapes and order leave one variable each.
+    """Yield the slots for which names, shapes and order leave one variable each.
 
-    Keras makes the slots of one suffix in the order of the variables. So they fit into that
-    order from the front and from the back, and where both ways lead to the same variable no
-    other is possible. Equal full names are common: Keras leaves the layers' names out of the
-    full names of a subclassed model's variables. A suffix that Keras does not use counts
-    only after a full name that no two variables share.
+    Keras makes the slots of one suffix in the order of the variables. The rule fits them into that
+    order from the front and from the back. If both ways lead to the same variable, no other is
+    possible. Equal full names are common: the full names of a subclassed model's variables lack the
+    layers' names. A suffix that Keras does not use counts only after a full name that no two
+    variables share.
     """
     by_stem = _unique((variable.stem, place) for place, variable in enumerate(trained))
 
@@ -192,7 +192,7 @@ def _by_name_and_order(
 def _only_places(
     items: Sequence[_T], count: int, fits: Callable[[_T, int], bool]
 ) -> Iterator[tuple[_T, int]]:
-    """Yield the items that have one place among so many if all keep their order.
+    """Yield the items that have only one possible place if all keep their order.
 
     >>> list(_only_places("bd", 4, lambda item, place: item == "abcd"[place]))
     [('b', 1), ('d', 3)]
@@ -210,7 +210,7 @@ def _only_places(
 def _first_fit(
     items: Sequence[_T], places: range, fits: Callable[[_T, int], bool]
 ) -> list[int] | None:
-    """Return for each item the first place after the last item's that it fits; None if none."""
+    """Return for each item the first place that fits after the last one's; None if there is none."""
     found: list[int] = []
     remaining = iter(places)
     for item in items:
@@ -224,7 +224,7 @@ def _first_fit(
 def _ends_in(stem: str, name: str) -> bool:
     """Return whether the last word of a variable's full name ends the stem.
 
-    A stem without words says nothing; that of a plain `tf.Variable` has a `_0` behind it.
+    A stem without words proves nothing. A plain `tf.Variable` has a `_0` after its stem.
     """
     return not stem or any(
         stem == ending or (stem.endswith(ending) and stem[-len(ending) - 1] == "_")
@@ -240,8 +240,8 @@ def _by_sibling(
 ) -> Iterator[tuple[int, _Found]]:
     """Yield the slots that share the stem of a slot already found.
 
-    Muon makes velocities for some variables only. A suffix that every variable has tells
-    which variable a stem means.
+    Muon makes velocities for some variables only. A suffix that every variable has shows which
+    variable a stem means.
     """
     counts = Counter(name for name, _, _ in found.values())
     named = {
@@ -270,10 +270,10 @@ def _by_position(
     trained: Sequence[_Trained],
     found: Mapping[int, _Found],
 ) -> Iterator[tuple[int, _Found]]:
-    """Yield the factors of Adafactor, which have nothing but the last word of the variable's name.
+    """Yield the factors of Adafactor, whose names hold only the last word of the variable's name.
 
-    They come in pairs, in the order of the variables, with the shapes of rows and columns.
-    Each pair stands before the moment that it is the factors of, if there is one.
+    They come in pairs, in the order of the variables, with the shapes of rows and columns. Each
+    pair comes before its moment, if it has one.
     """
     rest = [at for at, entry in enumerate(entries) if entry.node_id not in found]
     rows, columns = rest[::2], rest[1::2]

@@ -1,7 +1,7 @@
-"""The optimizers of Keras that do not declare their slots, and what they track.
+"""The Keras optimizers that do not declare their slots, and what they track.
 
-Keras 3, and Keras 2 from 2.11 on. Slots are told from this by `keras_3_slots` and
-`keras_2_slots`.
+These are Keras 3, and Keras 2 from 2.11 on. `keras_3_slots` and `keras_2_slots` recognise slots
+from this.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from ckpt_viz.object_graph.nodes import Child, Node, is_variable
 
 Shape = tuple[int, ...] | None
 
-# The lists in which Keras 3 optimizers keep slot variables, and the suffix that Keras gives
-# the full names of the variables in them (keras/src/optimizers).
+# The lists in which Keras 3 optimizers keep slot variables, and the suffix that Keras adds to the
+# full names of the variables in them (keras/src/optimizers).
 SLOT_NAMES = {
     "_accumulated_delta_vars": "accumulated_delta_var",
     "_accumulated_gradients": "gradient_accumulator",
@@ -35,7 +35,7 @@ SLOT_NAMES = {
     "adam_velocities": "velocity",
     "momentums": "momentum",
 }
-VARIABLES = "_variables"  # the list in which such an optimizer tracks all that it has
+VARIABLES = "_variables"  # the list in which such an optimizer tracks all its variables
 # Adafactor's lists: row and column factors of a second moment, and the moment itself.
 FACTORS = ("_r", "_c")
 FACTORED = "_v"
@@ -45,9 +45,10 @@ FACTORED = "_v"
 class KerasOptimizer:
     """What a Keras optimizer tracks.
 
-    `own` are the variables of `_variables` that may be slots: neither the model's nor
-    tracked under a name of their own, as rates and counters are. `trainable` are the model's
-    variables in the optimizer's order; None where it does not track them, as in Keras 2.
+    `own` holds the variables of `_variables` that may be slots. They are not the model's, and the
+    optimizer does not track them under their own names, as it does rates and counters. `trainable`
+    holds the model's variables in the optimizer's order; None if it does not track them, as in
+    Keras 2.
     """
 
     node_id: int
@@ -80,7 +81,7 @@ def keras_optimizers(nodes: Sequence[Node]) -> Iterator[KerasOptimizer]:
 
 
 def is_keras_optimizer(nodes: Sequence[Node], node: Node) -> bool:
-    """Return whether this is an optimizer of Keras 3, or a new one of Keras 2 (2.11 on).
+    """Return whether this is an optimizer of Keras 3, or a new one of Keras 2 (2.11 and later).
 
     Such an optimizer tracks its `_variables`, and its iterations are the first of them.
     """
@@ -117,5 +118,5 @@ def full_name_of(nodes: Sequence[Node], variable: int) -> str:
 
 
 def shape_of(nodes: Sequence[Node], variable: int) -> Shape:
-    """Return a variable's shape, None where it is not fully known."""
+    """Return a variable's shape, None if it is not fully known."""
     return nodes[variable].attributes[0].shape

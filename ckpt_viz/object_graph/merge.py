@@ -1,7 +1,7 @@
 """Two graphs with some nodes in common, as one graph.
 
-The merged graph is the base, with the nodes that only the other graph has at the places where they
-would be: the outline of a comparison shows both sides in one tree.
+The merged graph is the base, plus the nodes that only the other graph has, at the places where they
+would be. So the outline of a comparison shows both sides in one tree.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.object_graph.graph import Access, Graph
 from ckpt_viz.object_graph.nodes import Child, Fingerprint, Node, Slot, SlotVariable, Stored
 
-if TYPE_CHECKING:  # numpy takes as long to import as a checkpoint to open
+if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
     from ckpt_viz.formats.tensors import Array
 
 
 @dataclass(frozen=True)
 class Merged:
-    """A base graph with those nodes of another that it lacks: its ghosts.
+    """A base graph plus its ghosts: the nodes of another graph that it lacks.
 
     The nodes of the base keep their ids, names and places; ghosts follow in their own order.
-    `of_other` is the merged node of every node of the other graph, by id. The names that the
-    merged graph gives to ghosts are those of their new place: ask the other graph for its own.
+    `of_other` maps the id of every node of the other graph to its merged node. The merged graph
+    names a ghost by its new place; the other graph has its original name.
     """
 
     graph: Graph
@@ -36,15 +36,14 @@ def merge(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Merged:
     """Return the two graphs as one.
 
     Args:
-        base: The graph that stays as it is.
+        base: The graph that does not change.
         other: The graph whose unpaired nodes are added.
-        pairs: For nodes of `other`, the counterpart in `base`. An id that `base` does not have,
-            such as an object that a restore would make, pairs nothing.
+        pairs: For nodes of `other`, the counterpart in `base`. An id that `base` does not have
+            pairs nothing, for example the id of an object that a restore would create.
 
     A ghost keeps its local names. It becomes a child of the counterparts of its parents, after
-    their own children, and of other ghosts. No edge leads from a ghost to the base: the tree
-    of the base stays the tree of the base. A slot that no edge leads to hangs from its variable,
-    as everywhere.
+    their own children, and of other ghosts. No edge leads from a ghost to the base, so the tree of
+    the base does not change. A slot without an edge to it is below its variable, as everywhere.
     """
     size = len(base.nodes)
     paired = {ours: theirs for ours, theirs in pairs.items() if 0 <= theirs < size}
@@ -70,7 +69,7 @@ def merge(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Merged:
 
 @dataclass(frozen=True)
 class _Added:
-    """The other graph's nodes, with edges to ghosts alone, under their merged ids."""
+    """The other graph's nodes under their merged ids, with edges only to ghosts."""
 
     nodes: Sequence[Node]
     of_other: Mapping[int, int]
@@ -107,11 +106,11 @@ class _Added:
 
 
 def _with_ghosts(node: Node, added: _Added, counterparts: Sequence[int]) -> Node:
-    """Return a base node with the ghosts among the children of its counterparts."""
+    """Return a base node together with the ghosts among the children of its counterparts."""
     children = [child for node_id in counterparts for child in added.children(node_id)]
     slots = [slot for node_id in counterparts for slot in added.slot_variables(node_id)]
     if not children and not slots:
-        return node  # as most are
+        return node  # most nodes are
     return node._replace(
         children=node.children + tuple(dict.fromkeys(children)),
         slot_variables=node.slot_variables + tuple(dict.fromkeys(slots)),

@@ -1,8 +1,8 @@
-"""Which of several equal parts belong together, as their names tell.
+"""Which of several equal parts belong together, judged by their names.
 
-`dec` and `dec_net` have a word in common, `gen` begins `generator`; letters that are alike by
-chance, and the numbers that Keras makes names unique by, prove nothing. Nor does the name of what
-holds them, unless they all have one name in it: an encoder's cell and a decoder's.
+`dec` and `dec_net` share a word; `generator` begins with `gen`. Letters that agree by chance prove
+nothing, nor do the numbers with which Keras makes names unique. The name of the holder proves
+nothing either, unless all parts have the same name in it: an encoder's cell and a decoder's.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ _SHORTEST_SUFFIX = 5  # `encoder` of `autoencoder`, but not `ema` of `schema`
 _MAX_LENGTH = 200  # characters of a name
 _MAX_TOGETHER = 1024  # pairs that are compared
 
-# A word of the one name and the word of the other that it is found in.
+# A word of one name, and the word of the other name that contains it.
 _Link = tuple[str, str]
 
 
 def paired_by_name(left: Sequence[Path], right: Sequence[Path]) -> dict[int, int]:
     """Return, by place in `left`, the place in `right` that its name belongs to.
 
-    One is chosen if its words tell more than those of each other one do, seen from both sides;
-    what is left then is looked at anew. Of what the names do not tell there is nothing.
+    A pair counts if its words tell more than those of every competing pair, seen from both sides.
+    Then the function compares the rest again. It leaves out pairs that the names do not decide.
 
     >>> paired_by_name([("parts", "enc"), ("parts", "dec")], [("dec_net",), ("enc_net",)])
     {0: 1, 1: 0}
@@ -56,7 +56,7 @@ def paired_by_name(left: Sequence[Path], right: Sequence[Path]) -> dict[int, int
 def _tells_most(
     links: frozenset[_Link], others: Iterable[frozenset[_Link]], side: Callable[[_Link], str]
 ) -> bool:
-    """Return whether the words of one side that are linked are more than in each other case."""
+    """Return whether one side's linked words here exceed those of each other case."""
     words = set(map(side, links))
     return bool(words) and all(words > set(map(side, other)) for other in others)
 
@@ -70,7 +70,7 @@ def _of_right(link: _Link) -> str:
 
 
 def _depth_of_own_names(left: Sequence[Path], right: Sequence[Path]) -> int:
-    """Return the place, from the end of the paths, of the names that set them apart.
+    """Return the place, from the end of the paths, of the names that differ within a side.
 
     >>> _depth_of_own_names([("enc", "cell"), ("dec", "cell")], [("cell",), ("old", "cell")])
     2
@@ -84,7 +84,7 @@ def _depth_of_own_names(left: Sequence[Path], right: Sequence[Path]) -> int:
 
 
 def _words(path: Path, depth: int) -> frozenset[str]:
-    """Return the words of a path's own name, and the name as a whole, which begins with `=`."""
+    """Return the words of a path's own name, and the whole name, prefixed with `=`."""
     return frozenset(_words_in(_name_at(path, depth)[:_MAX_LENGTH]))
 
 

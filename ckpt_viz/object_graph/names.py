@@ -1,4 +1,4 @@
-"""Names of nodes for people to read, of any graph: short ones are TensorFlow's own."""
+"""Names of nodes for people to read, in any graph: short names are TensorFlow's own."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, SlotRule
 
 _MAX_STEPS = 50
-_MAX_CHARACTERS = 1000  # as in render.text: more than any name that a person has given
+_MAX_CHARACTERS = 1000  # as in render.text: longer than any name that a person has given
 
 
 def readable_name(graph: Graph, node_id: int) -> str:
-    """Return a node's name, `Graph.name`; of one too deep to read, its end.
+    """Return a node's name, `Graph.name`; if it is too deep to read, only the end.
 
     In a chain of 100,000 nodes the names themselves have 25 billion characters.
     """
@@ -26,8 +26,8 @@ def readable_name(graph: Graph, node_id: int) -> str:
 def readable_place(graph: Graph, node_id: int) -> str:
     """Return a node's place in the outline, `Graph.path`, spelled like its name.
 
-    TensorFlow names a node by the shortest path to it. For what an optimizer lists that leads
-    through its lists, where a person would go through the model.
+    TensorFlow names a node by the shortest path to it. For an optimizer's variables that path leads
+    through the optimizer's lists; a person would go through the model.
     """
     tree = graph.tree
     return _spelled(node_id, lambda node: (tree.parents[node], tree.labels[node]))
@@ -52,5 +52,5 @@ def _spelled(node_id: int, edge_to: Callable[[int], tuple[int, str]]) -> str:
 
 
 def readable(name: str) -> str:
-    """Return a name, or the beginning of one that is too long to read."""
+    """Return a name, or its beginning if it is too long to read."""
     return name if len(name) <= _MAX_CHARACTERS else f"{name[:_MAX_CHARACTERS]}…"

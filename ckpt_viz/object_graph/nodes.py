@@ -1,9 +1,9 @@
-"""The object graph: what TensorFlow calls a `TrackableObjectGraph`, in classes without change.
+"""The object graph: TensorFlow's `TrackableObjectGraph` as immutable classes.
 
-Source of the terms: tensorflow/core/protobuf/trackable_object_graph.proto. This module
-does no I/O and knows neither files nor live objects; readers make its nodes, everything
-above reads them. What there are many of is a named tuple, which takes a quarter of the time
-of a frozen data class to make.
+Source of the terms: tensorflow/core/protobuf/trackable_object_graph.proto. This module does no I/O
+and knows neither files nor live objects. Readers make its nodes; all higher layers read them. The
+numerous classes are named tuples, which take a quarter of the time of a frozen data class to
+create.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ SAVE_COUNTER = "save_counter"  # the local name of a tf.train.Checkpoint's own c
 class Role(str, Enum):
     """What a node is, as far as its source shows.
 
-    A file holds no Python types. A saved graph says `OBJECT` if only a type would show the
-    role (layer, container, an optimizer without state).
+    A file holds no Python types. A saved graph says `OBJECT` if only a type would show the role
+    (layer, container, an optimizer without state).
     """
 
     OBJECT = "object"
@@ -32,28 +32,28 @@ class Role(str, Enum):
     VARIABLE = "variable"
     SLOT = "slot"
     OPTIMIZER = "optimizer"
-    VALUE = "value"  # a value that is no variable: an iterator, a table, Python state
-    BOOKKEEPING = "bookkeeping"  # Keras' own lists and functions, without a value below them
+    VALUE = "value"  # a value that is not a variable: an iterator, a table, Python state
+    BOOKKEEPING = "bookkeeping"  # Keras' own lists and functions, with no value below them
 
 
 class SlotRule(str, Enum):
-    """How a slot variable was recognised as one."""
+    """The evidence that a node is a slot variable."""
 
     DECLARED = "declared"  # the graph's own slot_variables name it
     LIST_INDEX = "list index"  # Keras 3: same index in the optimizer's lists of variables
-    FULL_NAME = "full name"  # its full name is made of its variable's
+    FULL_NAME = "full name"  # its full name contains its variable's full name
     ORDER = "order"  # same order, shape and last name as the optimizer's variables
-    POSITION = "position"  # stands before another slot of the same variable
+    POSITION = "position"  # comes before another slot of the same variable
     SCOPE = "name scope"  # TensorFlow 1: stored as `w/Adam` beside `w`
 
     @property
     def inferred(self) -> bool:
-        """True where TensorFlow itself knows nothing of the slot."""
+        """Whether a rule of ours found the slot, which TensorFlow does not know."""
         return self is not SlotRule.DECLARED
 
 
 class Child(NamedTuple):
-    """An edge to another node; the local name is what a restore matches by."""
+    """An edge to another node. A restore matches by the local name."""
 
     local_name: str
     node_id: int
@@ -62,12 +62,12 @@ class Child(NamedTuple):
 class Attribute(NamedTuple):
     """A value of a node, stored under one checkpoint key (`SerializedTensor` in the proto).
 
-    `full_name` is the variable's name in name-based checkpoints, else "". `dtype` is
-    TensorFlow's name of it, `nbytes` counts stored bytes; both, and `shape`, are None where
-    the source does not say: for live objects that only their own code could ask, for
-    attributes stored as several tensors, and for shapes that are not fully known. `slices`
-    are the parts of a tensor that was saved in slices. `error` says why the value cannot be
-    read: a shard that is missing, say.
+    `full_name` is the variable's name in name-based checkpoints, else "". `dtype` is TensorFlow's
+    name for it, and `nbytes` counts stored bytes. `dtype`, `nbytes` and `shape` are None if the
+    source does not give them. That is so for live objects that only their own code could ask, for
+    attributes stored as several tensors, and for shapes that are not fully known. `slices` holds
+    the parts of a tensor that was saved in slices. `error` says why the value cannot be read, for
+    example because a shard is missing.
     """
 
     name: str
@@ -92,12 +92,12 @@ class Slice:
     variable: str = ""
 
 
-# How the bytes of a stored tensor are laid out, and their checksums.
+# The layout of a stored tensor's bytes, and their checksums.
 Fingerprint = tuple[object, object]
 
 
 class Stored(NamedTuple):
-    """A tensor as a source has it under a checkpoint key.
+    """A tensor that a source has under a checkpoint key.
 
     `error` says why its bytes cannot be read.
     """
@@ -125,7 +125,7 @@ class SlotVariable:
 class Slot:
     """What makes a node a slot variable: the `name` state of `optimizer` for `variable`.
 
-    A name-based checkpoint has no node for the optimizer; it is None there.
+    `optimizer` is None in a name-based checkpoint, which has no node for it.
     """
 
     name: str
@@ -138,8 +138,8 @@ class Slot:
 class NotSaved:
     """An attribute that holds trackables which TensorFlow does not follow.
 
-    `type_name` is the Python class of the attribute's value, `count` the number of trackables
-    with values in it that the graph has nowhere.
+    `type_name` is the Python class of the attribute's value. `count` is the number of trackables
+    with values in it that are nowhere in the graph.
     """
 
     name: str
@@ -150,12 +150,11 @@ class NotSaved:
 class Node(NamedTuple):
     """One trackable object.
 
-    `children` keeps the saved order. A node may be reached under several local names, even
-    from itself: the graph is neither a tree nor free of cycles. `type_name` is the Python
-    class, where known, `config` the JSON that Keras stored of it in a SavedModel. Of a
-    variable, a MetaGraph says whether it is `trainable` and in which `collections`.
-    `not_saved` is known of live objects only. `error` says why the node could not be read or
-    walked; what lies below it is missing then.
+    `children` keeps the saved order. Several local names may lead to a node, even from itself: the
+    graph is neither a tree nor free of cycles. `type_name` is the Python class, if known; `config`
+    is the JSON that Keras stored for it in a SavedModel. For a variable, a MetaGraph says whether
+    it is `trainable` and in which `collections`. Only live objects have `not_saved`. `error` says
+    why the node could not be read or walked; the nodes below it are missing then.
     """
 
     children: tuple[Child, ...] = ()

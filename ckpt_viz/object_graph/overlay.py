@@ -1,6 +1,6 @@
-"""What a comparison says of one merged graph: a mark on every node, the problems, the verdict.
+"""A comparison laid over one merged graph: a mark on every node, the problems, the verdict.
 
-A restore check and a diff both end here, so that text, explorer and JSON show them alike.
+A restore check and a diff both produce it, so text, explorer and JSON show them alike.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ckpt_viz.object_graph.graph import Graph
 
 
 class Comparison(str, Enum):
-    """What is compared: a checkpoint with the program that would restore it, or two graphs."""
+    """The kind of comparison: a checkpoint with the program to restore it, or two graphs."""
 
     CHECK = "check"
     DIFF = "diff"
@@ -26,11 +26,11 @@ class State(str, Enum):
     MATCHED = "matched"
     LIVE_ONLY = "live only"  # check: a value of the program that the checkpoint lacks
     SAVED_ONLY = "saved only"  # check: a saved value that nothing in the program takes
-    DEFERRED = "deferred"  # check: a saved value that waits for what is not made yet
+    DEFERRED = "deferred"  # check: a saved value that waits for an object that does not exist yet
     SHAPE = "shape"
     DTYPE = "dtype"
     FAILED = "failed"  # check: restoring this node raises something else
-    WARNED = "warned"  # check: restored as TensorFlow sees it, but wrong or lost
+    WARNED = "warned"  # check: restored in TensorFlow's view, but wrong or lost
     ONLY_A = "only in a"
     ONLY_B = "only in b"
     ROLE = "role"
@@ -39,7 +39,7 @@ class State(str, Enum):
 
 
 class Severity(str, Enum):
-    """How bad a problem is, the worst first."""
+    """How bad a problem is, worst first."""
 
     ERROR = "error"  # restore raises
     FAIL = "fail"  # an assert fails
@@ -52,10 +52,9 @@ class Severity(str, Enum):
 class Mark:
     """What a comparison says of one node.
 
-    `detail` is the difference in few words, `float32 8×10 ≠ 8×12`; `partner` the name of the
-    node of the other side, where it is another than this node's own. `other_place` is the node
-    of the merged graph where the same thing appears again: its place before or after a move or
-    a rename.
+    `detail` is the difference in few words, `float32 8×10 ≠ 8×12`. `partner` is the name of the
+    node on the other side, if it differs from this node's name. `other_place` is the node of the
+    merged graph where the same thing appears again: its place before or after a move or a rename.
     """
 
     state: State
@@ -68,9 +67,9 @@ class Mark:
 class Problem:
     """One thing to know, with its place in the merged graph and what to do about it.
 
-    `nodes` are all it is about, the first of them where it is shown; none, where it is about
-    the comparison as a whole. `saved` and `live` are names on the two sides (of a diff: in a
-    and in b); `why` and `remedy` are one sentence each.
+    `nodes` are all the nodes it is about; the explorer shows it at the first. `nodes` is empty if
+    the problem is about the whole comparison. `saved` and `live` are names on the two sides (of a
+    diff: in a and in b); `why` and `remedy` are one sentence each.
     """
 
     severity: Severity
@@ -94,10 +93,10 @@ class Verdict:
 class Overlay:
     """A comparison of two graphs, laid over one merged graph.
 
-    The base of `graph` is the live side (of a diff: b), whose nodes keep their ids; from
-    `base_size` on follow the nodes of the saved side (a) without a counterpart there.
-    `headline` is the summary in one line: `assert_consumed() would fail: 2 not used, 1 shape`.
-    `notes` are sentences on what the comparison leaves open.
+    The base of `graph` is the live side (of a diff: b), and its nodes keep their ids. From
+    `base_size` on follow the nodes of the saved side (a) without a counterpart there. `headline` is
+    the summary in one line: `assert_consumed() would fail: 2 not used, 1 shape`. `notes` are
+    sentences about what the comparison leaves open.
     """
 
     comparison: Comparison

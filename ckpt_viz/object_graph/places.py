@@ -9,9 +9,10 @@ from ckpt_viz.object_graph.nodes import ROOT
 
 
 def same_places(before: Graph, after: Graph) -> Callable[[int], int | None]:
-    """Return what finds a node of one graph in the other: by the local names that lead to it.
+    """Return a lookup of one graph's nodes in the other, by the local names that lead to them.
 
-    The view does the same (labextension/src/state.ts, `placesIn`). None where there is none.
+    The view does the same (labextension/src/state.ts, `placesIn`). The lookup gives None for a node
+    that the other graph lacks.
     """
     known: dict[int, int | None] = {ROOT: ROOT}
     children: dict[int, dict[str, int]] = {}

@@ -1,8 +1,8 @@
-"""Roles: what each node is, derived from the structure of the graph alone.
+"""Roles: the kind of each node, derived only from the structure of the graph.
 
-The same rules serve both sides, so that a live graph and the file saved from it agree.
-What only a Python type can tell (layer, container, an optimizer without state) comes from
-the live reader as the node's provisional role, and stays unless the structure shows another.
+The same rules serve both sides, so that a live graph and the file saved from it agree. Some roles
+need a Python type (layer, container, an optimizer without state). The live reader sets those as the
+node's provisional role, which remains unless the structure shows another.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from ckpt_viz.object_graph.keras_optimizers import VARIABLES, is_keras_optimizer
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, is_variable
 from ckpt_viz.object_graph.slots import find_slots
 
-# Local names of the scalars that TensorFlow 1's Adam and every Keras 2 optimizer of before
-# 2.11 track; with a schedule in place of a learning rate, plain SGD still has its momentum.
+# Local names of the scalars that TensorFlow 1's Adam and every Keras 2 optimizer before 2.11 track.
+# With a schedule in place of a learning rate, plain SGD still has its momentum.
 _HYPERPARAMETERS = (
     frozenset({"beta1_power", "beta2_power"}),
     frozenset({"iter", "decay", "learning_rate"}),
     frozenset({"iter", "decay", "momentum"}),
 )
 _ONE_OF_EACH = frozenset({"beta1_power", "iter"})
-# Where the wrappers of TensorFlow 1 and Keras 2 that scale the loss track their optimizer.
+# Where the loss scale wrappers of TensorFlow 1 and Keras 2 track their optimizer.
 _WRAPPED = "base_optimizer"
-# Every optimizer that its children give away has one of these.
+# Every optimizer that its children identify has one of these.
 _TELLING = _ONE_OF_EACH | {_WRAPPED, VARIABLES}
 
-# Local names under which Keras tracks its own lists and functions. A node counts as
-# bookkeeping only if no value hangs below it, so a user's attribute of the same name is safe.
+# Local names under which Keras tracks its own lists and functions. A node counts as bookkeeping
+# only if it has no value below it, so a user's attribute of the same name is safe.
 _BOOKKEEPING_NAMES = frozenset(
     {
         "__call__",
@@ -77,14 +77,14 @@ def assign_roles(nodes: Sequence[Node]) -> tuple[Node, ...]:
         else:
             role = Role.BOOKKEEPING if node_id in bookkeeping else node.role
         if slot is node.slot and role is node.role:
-            return node  # as most are: copying them all would take longest
+            return node  # most nodes are: copying them all would take longest
         return node._replace(slot=slot, role=role)
 
     return tuple(map(assigned, range(len(nodes)), nodes))
 
 
 def _with_telling_names(nodes: Sequence[Node]) -> set[int]:
-    """Return the nodes that may be optimizers; of any other the rules need not be asked."""
+    """Return the nodes that may be optimizers; the rules can skip all others."""
     found = {node_id for node_id, node in enumerate(nodes) if node.slot_variables}
     found.update(
         node_id
@@ -105,7 +105,7 @@ def _is_optimizer(nodes: Sequence[Node], node: Node) -> bool:
 
 
 def _has_hyperparameters(nodes: Sequence[Node], node: Node) -> bool:
-    """Return whether the node tracks the scalars of an optimizer that may be without slots."""
+    """Return whether the node tracks the scalars of an optimizer that may have no slots."""
     if _ONE_OF_EACH.isdisjoint([child.local_name for child in node.children]):
         return False
     scalars = {child.local_name for child in node.children if _is_scalar(nodes[child.node_id])}
@@ -130,7 +130,7 @@ def _is_loss_scale_wrapper(node: Node) -> bool:
 def _find_bookkeeping(nodes: Sequence[Node]) -> set[int]:
     """Return the nodes that the root reaches only through Keras' bookkeeping.
 
-    An edge leads into bookkeeping by its name, and only if no value hangs below it.
+    An edge leads into bookkeeping by its name, and only if it has no value below it.
     """
     named = {c.node_id for n in nodes for c in n.children if c.local_name in _BOOKKEEPING_NAMES}
     if not named:
@@ -161,7 +161,7 @@ def _with_value_below(nodes: Sequence[Node]) -> set[int]:
 
 
 def _closure(start: set[int], step: Callable[[int], Iterable[int]]) -> set[int]:
-    """Return everything that the steps lead to, the start included."""
+    """Return everything that the steps lead to, including the start."""
     found = set(start)
     stack = list(start)
     while stack:

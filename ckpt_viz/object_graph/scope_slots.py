@@ -1,10 +1,10 @@
 """Slot variables of name-based checkpoints, recognised by their names.
 
-TensorFlow 1 stores a slot variable beside its variable: `w/Adam` and `w/Adam_1` are `m` and
-`v` of `w` (tensorflow/python/training/slot_creator.py). An optimizer that made them inside a
-variable scope puts the scope in front: `train/w/Adam`. The name of the optimizer is the
-user's to choose and the file says nothing else of it, so that a claim is made only where no
-other reading is left; a slot that is not recognised stays a variable.
+TensorFlow 1 stores a slot variable beside its variable: `w/Adam` and `w/Adam_1` are `m` and `v` of
+`w` (tensorflow/python/training/slot_creator.py). An optimizer that made them inside a variable
+scope puts the scope in front: `train/w/Adam`. The user chooses the optimizer's name, and the file
+has no other evidence of it. So a name counts as a slot only if no other reading is possible; an
+unrecognised slot remains a variable.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 from ckpt_viz.object_graph.nodes import Attribute
 
-# The default `name` of each of TensorFlow's optimizers, and the slots that it makes for a
-# variable, in their order: the second is stored as `Adam_1`. RMSProp makes three if centered.
+# The default `name` of each TensorFlow optimizer, and the slots that it makes for a variable, in
+# their order: the second is stored as `Adam_1`. RMSProp makes three if centered.
 _SLOT_NAMES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "Adadelta": (("accum", "accum_update"),),
     "Adagrad": (("accumulator",),),
@@ -27,19 +27,19 @@ _SLOT_NAMES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "Momentum": (("momentum",),),
     "ProximalAdagrad": (("accumulator",),),
     "RMSProp": (("rms", "momentum"), ("rms", "mg", "momentum")),
-    # BERT's own optimizer, and those that follow it, call them so (google-research/bert)
+    # BERT's own optimizer and its descendants use these names (google-research/bert)
     "adam_m": (("m",),),
     "adam_v": (("v",),),
 }
 _ADAM_PAIR = frozenset({0, 1})
 _BETA1, _BETA2 = "beta1_power", "beta2_power"  # scalars, one of each for every Adam
 _MAX_DIGITS = 6
-_MAX_PREFIX = 64  # scopes in front of a name that are tried
+_MAX_PREFIX = 64  # scopes in front of a name that the rule tries
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """The values `scope/base`, `scope/base_1` and so on, by number: of one variable, perhaps."""
+    """The values `scope/base`, `scope/base_1` and so on, by number: perhaps of one variable."""
 
     scope: str
     base: str
@@ -48,7 +48,7 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """The variable that a group would belong to, and the scope that was put in front of it."""
+    """The variable that a group may belong to, and the scope in front of it."""
 
     variable: str
     prefix: str
@@ -61,7 +61,7 @@ def slots_by_name(
 
     Args:
         values: The checkpoint's values by name.
-        possible: Which of them can be slot variables at all: no trainable ones, say.
+        possible: Which of them can be slot variables at all: for example, no trainable ones.
     """
     groups = _groups(name for name in values if name in possible)
     named = [(group, _slot_names(group)) for group in groups if group.base in _SLOT_NAMES]
@@ -82,7 +82,7 @@ def _groups(names: Iterable[str]) -> list[_Group]:
 
 
 def _numbered(last: str) -> tuple[str, int]:
-    """Return a name without the number by which TensorFlow made it unique, and that number.
+    """Return a name without the number with which TensorFlow made it unique, and that number.
 
     >>> _numbered("Adam_1"), _numbered("Adam"), _numbered("Adam_01")
     (('Adam', 1), ('Adam', 0), ('Adam_01', 0))
@@ -95,9 +95,10 @@ def _numbered(last: str) -> tuple[str, int]:
 
 
 def _slot_names(group: _Group) -> dict[int, str]:
-    """Return the slots' names by number; none where some are missing or could be either.
+    """Return the slots' names by number; empty if some are missing or ambiguous.
 
-    Two optimizers of one name count on: `Adam_2` and `Adam_3` are `m` and `v` of the second.
+    Two optimizers of one name share the numbering: `Adam_2` and `Adam_3` are `m` and `v` of the
+    second.
     """
     numbers = group.names.keys()
     count = len(numbers)
@@ -113,11 +114,11 @@ def _slot_names(group: _Group) -> dict[int, str]:
 def _claimed(
     named: Iterable[tuple[_Group, dict[int, str]]], values: Mapping[str, Attribute]
 ) -> dict[str, tuple[str, str]]:
-    """Return the slots of those groups of which one reading is left.
+    """Return the slots of the groups with exactly one reading left.
 
-    A scope in front is believed if two variables or more have slots in it that cannot be read
-    otherwise; one alone may have lost its own variable to a Saver of some variables. Scopes
-    that are believed also decide whether `train/w/Adam` is a slot of `w` or of `train/w`.
+    A scope in front counts if at least two variables have slots in it that have no other reading. A
+    single one may have lost its own variable to a Saver of some variables. Accepted scopes also
+    decide whether `train/w/Adam` is a slot of `w` or of `train/w`.
     """
     readings = [(group, names, _readings(group, values)) for group, names in named]
     sure = Counter((group.base, found[0].prefix) for group, _, found in readings if len(found) == 1)
@@ -131,7 +132,7 @@ def _claimed(
 
 
 def _has_beta_powers(values: Mapping[str, Attribute]) -> bool:
-    """Return whether some Adam keeps its powers of beta here: `beta1_power`, `beta2_power`."""
+    """Return whether an Adam keeps its powers of beta here: `beta1_power`, `beta2_power`."""
     for name in values:
         scope, slash, last = name.rpartition("/")
         if last.startswith(_BETA1):
@@ -142,9 +143,10 @@ def _has_beta_powers(values: Mapping[str, Attribute]) -> bool:
 
 
 def _renamed_adams(groups: Iterable[_Group]) -> list[tuple[_Group, dict[int, str]]]:
-    """Return the slots of an Adam under a name of the user's: `w/MyAdam` and `w/MyAdam_1`.
+    """Return the slots of an Adam under a user's name: `w/MyAdam` and `w/MyAdam_1`.
 
-    That its powers of beta are here is known. Whatever else bears the name must be a pair too.
+    The caller knows that its powers of beta are here. All other groups of that name must be pairs
+    too.
     """
     families: dict[str, list[_Group]] = {}
     for group in groups:
@@ -159,7 +161,7 @@ def _renamed_adams(groups: Iterable[_Group]) -> list[tuple[_Group, dict[int, str
 
 
 def _readings(group: _Group, values: Mapping[str, Attribute]) -> list[_Reading]:
-    """Return the variables that the group could belong to, that with the longest name first.
+    """Return the variables that the group could belong to, longest name first.
 
     A slot has its variable's shape and dtype.
     """

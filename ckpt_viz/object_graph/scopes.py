@@ -1,7 +1,7 @@
 """Name-based checkpoints as object graphs: their values as a tree of name scopes.
 
-TensorFlow 1 knows no objects, only names: `dense/kernel` is the node `kernel` below `dense`.
-A scope that is a value too (`w`, with `w/Adam` below) is one node with both.
+TensorFlow 1 has no objects, only names: `dense/kernel` is the node `kernel` below `dense`. A scope
+that is also a value (`w`, with `w/Adam` below) is one node with both.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ MAX_SCOPES = 300_000  # nodes; one takes some 700 bytes, and a name can have a s
 
 @dataclass(frozen=True, slots=True)
 class NamedVariable:
-    """A value of a name-based checkpoint, and what else its source says of the variable.
+    """A value of a name-based checkpoint, with further facts about the variable from its source.
 
-    `value.full_name` is the name. The rest is as on `Node`.
+    `value.full_name` is the name. The other fields are as on `Node`.
     """
 
     value: Attribute
@@ -41,7 +41,7 @@ def named_value(
 ) -> Attribute:
     """Return the value that a name-based checkpoint stores under this name.
 
-    One slice that is the whole value is none.
+    A single slice that covers the whole value does not count as a slice.
     """
     if [part.shape for part in slices] == [shape]:
         slices = ()
@@ -51,8 +51,8 @@ def named_value(
 def scope_nodes(variables: Iterable[NamedVariable]) -> tuple[Node, ...]:
     """Return the nodes of the tree of name scopes, with their roles and slots.
 
-    Ids are breadth first, children sorted; the local names on the way to a value, joined by
-    `/`, are its name. Empty ones count: `/a` is below a scope with the name "". Raises
+    Ids are breadth first, with sorted children. The local names on the way to a value, joined by
+    `/`, form its name. Empty names count: `/a` is below a scope with the name "". Raises
     UnsupportedError for more than `MAX_SCOPES` nodes.
     """
     scopes = _Scopes()
@@ -66,7 +66,7 @@ def scope_nodes(variables: Iterable[NamedVariable]) -> tuple[Node, ...]:
 
 
 class _Scopes:
-    """The tree while it is built; `children`, by id, are the ids by local name."""
+    """The tree during its construction; `children` maps ids to child ids by local name."""
 
     def __init__(self) -> None:
         self.children: list[dict[str, int]] = [{}]
@@ -88,11 +88,11 @@ class _Scopes:
 def _breadth_first(
     children: list[dict[str, int]],
 ) -> tuple[list[tuple[Child, ...]], dict[int, int]]:
-    """Return the children under new ids, breadth first and sorted, and those by the old ids."""
+    """Return the children under new ids, breadth first and sorted, and the new ids by the old."""
     order = [ROOT]
     new_ids = {ROOT: ROOT}
     renumbered: list[tuple[Child, ...]] = []
-    for old in order:  # grows while it is walked
+    for old in order:  # grows during the loop
         below = []
         for local_name, child in sorted(children[old].items()):
             new_ids[child] = len(order)
@@ -107,7 +107,7 @@ def _slots(
     ids: Mapping[str, int],
     children: list[tuple[Child, ...]],
 ) -> dict[int, Slot]:
-    # What has scopes below it has its own place in the tree; no slot variable has any.
+    # A node with scopes below it has its own place in the tree; no slot variable has any.
     possible = {
         name
         for name, variable in variables.items()

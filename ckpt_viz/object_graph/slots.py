@@ -1,10 +1,9 @@
 """Slots: which variable of an optimizer belongs to which variable of the model.
 
-TensorFlow 1 and Keras 2 optimizers declare it in the graph. Newer ones do not: Keras 3 and
-the new optimizers of Keras 2 hold their slot variables in lists, and what belongs together
-shows in the lists, the full names, the order and the shapes. Every rule demands that these
-leave one answer; what has two stays an ordinary variable. `docs/object_graph.md` describes
-the rules.
+TensorFlow 1 and Keras 2 optimizers declare this in the graph. Newer ones do not: Keras 3 and the
+new optimizers of Keras 2 hold their slot variables in lists. The lists, the full names, the order
+and the shapes show which belong together. A rule counts only if these leave one answer; with two
+answers, the node remains an ordinary variable. `docs/object_graph.md` describes the rules.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from ckpt_viz.object_graph.nodes import Node, Slot, SlotRule, is_variable
 
 
 def find_slots(nodes: Sequence[Node]) -> dict[int, Slot]:
-    """Return the slot of every slot variable by its node id; what the graph declares wins."""
+    """Return the slot of every slot variable by its node id; the graph's declarations win."""
     slots = _declared(nodes)
     optimizers = tuple(keras_optimizers(nodes))
     for optimizer in optimizers:
@@ -39,7 +38,7 @@ def _declared(nodes: Sequence[Node]) -> dict[int, Slot]:
     for optimizer, node in enumerate(nodes):
         for slot in node.slot_variables:
             if is_variable(nodes[slot.slot_variable].attributes):
-                # The last one that declares it, as in TensorFlow's names.
+                # The last declaration counts, as in TensorFlow's names.
                 slots[slot.slot_variable] = Slot(
                     slot.slot_name, slot.variable, optimizer, SlotRule.DECLARED
                 )

@@ -1,4 +1,4 @@
-"""Subtrees by what is in them, to recognise one in another place."""
+"""Subtrees by their contents, to recognise a subtree in another place."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ EMPTY = 0  # the signature of a node that neither holds a value nor leads to one
 def signatures(nodes: Sequence[Node], own: Callable[[Node], object]) -> list[int | None]:
     """Return a number for each node that is equal for equal subtrees.
 
-    Subtrees are equal if their nodes have the same `own`, of the values they hold, and equal
-    subtrees under the same local names, in any order; children without values do not count.
-    None for a node that leads to itself. Numbers of several calls cannot be compared: pass all
-    nodes to one (see `joined`).
+    Subtrees are equal if their nodes have the same `own` (from the values they hold) and equal
+    subtrees under the same local names, in any order. Children without values do not count. The
+    number is None for a node that leads to itself. Numbers from different calls are not comparable:
+    pass all nodes to one call (see `joined`).
     """
     numbers: dict[object, int] = {((), ()): EMPTY}
     found: list[int | None] = [None] * len(nodes)
@@ -55,7 +55,7 @@ def _number(
 
 
 def values_of(node: Node) -> object:
-    """Return what a node holds: names, dtypes and shapes of its values."""
+    """Return a node's contents: names, dtypes and shapes of its values."""
     return (
         node.registered_saver,
         tuple((a.name, a.dtype, a.shape) for a in node.attributes),

@@ -1,9 +1,8 @@
-"""The spanning tree in which people read an object graph: outline, drawing, terminal.
+"""The spanning tree that people see as the object graph: outline, drawing, terminal.
 
-Two thirds of the nodes of a Keras model have several parents, and the path that TensorFlow
-saves under is often not the one a reader would look for: `optimizer._trainable_variables.0`
-for a layer's kernel. The tree gives every node one place, the most natural of its paths;
-the other edges are aliases.
+Two thirds of the nodes of a Keras model have several parents. TensorFlow often saves under a path
+that a reader would not look for: `optimizer._trainable_variables.0` for a layer's kernel. The tree
+gives every node one place, the most natural of its paths; the other edges are aliases.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ _Cost = tuple[int, int, int, int]
 class Tree:
     """A place for every node, by node id.
 
-    `parents` and `labels` name the edge that leads to a node; the root's parent is NOWHERE.
+    `parents` and `labels` identify the edge that leads to a node; the root's parent is NOWHERE.
     `children` keeps the order of the parent's edges; slot variables come last, below their
-    variable. A node without an edge to it is below the root.
+    variable. A node that no edge leads to is below the root.
     """
 
     parents: tuple[int, ...]
@@ -43,10 +42,10 @@ class Tree:
 def spanning_tree(nodes: Sequence[Node]) -> Tree:
     """Return the tree of the most natural paths.
 
-    A path is the more natural the less bookkeeping it passes, then the fewer of its edges leave
-    an optimizer, then the fewer local names are private, then the shorter it is; between equals
-    the saved order decides. These costs add up along a path, so the tree is one of cheapest
-    paths (Dijkstra 1959). Only bookkeeping is below bookkeeping.
+    The rules in order: the most natural path passes the least bookkeeping; fewest of its edges
+    leave an optimizer; it has the fewest private local names; it is the shortest. Between equals
+    the saved order decides. These costs add up along a path, so the tree is one of cheapest paths
+    (Dijkstra 1959). Only bookkeeping is below bookkeeping.
     """
     parents = [NOWHERE] * len(nodes)
     labels = [""] * len(nodes)
@@ -84,14 +83,14 @@ def _cost(parent: Role, local_name: str) -> _Cost:
 
 
 def _stands_with_its_variable(nodes: Sequence[Node], node: Node) -> bool:
-    # A hostile file can make slots of slots, even in circles; those stay ordinary nodes.
+    # A hostile file can declare slots of slots, even in circles; those remain ordinary nodes.
     return node.slot is not None and nodes[node.slot.variable].role is Role.VARIABLE
 
 
 def _edges_of(
     nodes: Sequence[Node], variable: int, known: dict[int, dict[int, str]]
 ) -> dict[int, str]:
-    """Return local names by child, of a variable; `known` keeps those of others.
+    """Return a variable's local names by child; `known` caches those of other variables.
 
     A slot of a name-based checkpoint is a child of its variable: `w/Adam`.
     """
@@ -103,7 +102,7 @@ def _edges_of(
 def _children(
     nodes: Sequence[Node], parents: Sequence[int], labels: Sequence[str]
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the children of each node: in the order of its edges, then those without an edge."""
+    """Return each node's children: in the order of its edges, then the children without an edge."""
     children: list[dict[int, None]] = [{} for _ in nodes]
     for node_id, node in enumerate(nodes):
         for child in node.children:
