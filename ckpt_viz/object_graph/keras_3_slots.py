@@ -210,7 +210,7 @@ def _only_places(
 def _first_fit(
     items: Sequence[_T], places: range, fits: Callable[[_T, int], bool]
 ) -> list[int] | None:
-    """Return for each item the first place that fits after the last one's; None if there is none."""
+    """Return for each item the first fitting place after the last one's; None if one has none."""
     found: list[int] = []
     remaining = iter(places)
     for item in items:

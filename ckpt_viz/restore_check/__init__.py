@@ -1,1 +1,1 @@
-"""The restore check: what `restore` would do, said of every node."""
+"""The restore check: what `restore` would do to every node."""

@@ -1,4 +1,4 @@
-"""Which items of two sequences belong together, where the two differ."""
+"""Which items of two different sequences belong together."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ckpt_viz.restore_check.sequences import Item, items_with_values
 
-_MOST_COMPARED = 40_000  # pairs of items between two that are known
-_A_NAME = 1 << 20  # more than as many items as are compared
+_MOST_COMPARED = 40_000  # pairs of items between two known ones
+_A_NAME = 1 << 20  # exceeds the number of compared items
 _A_PAIR = _A_NAME << 20
 
 
@@ -17,10 +17,10 @@ def aligned(
     known: Mapping[int, int],
     bound: Mapping[int, int],
 ) -> Iterator[tuple[int, int]]:
-    """Yield the indices of items that belong together, where both sequences differ.
+    """Yield the indices of items that belong together in two different sequences.
 
-    Names decide, in whatever order. What they leave is aligned between two that are known, in
-    order, by what it holds; of equal solutions the one counts that a restore takes.
+    Names decide first, in any order. The remaining items between two known ones are aligned in
+    order, by their contents. Of equal solutions, the one that a restore takes counts.
     """
     pairs = _by_name(saved, live, known)
     yield from pairs.items()
@@ -41,7 +41,7 @@ def _changed_inside(
 ) -> list[tuple[Item, Item]]:
     """Return items that are alone between the same two others, such as a model with a new layer.
 
-    They do not look alike, but no name says that they are two.
+    They do not look alike, but no name says that they are different parts.
     """
     known = {left.place: right.place for left, right in pairs}
     ours = _segments(saved, {place: place for place in known})
@@ -56,9 +56,9 @@ def _changed_inside(
 
 
 def undecided(saved: Sequence[Item], live: Sequence[Item]) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the indices of items that look alike, are not as many, and have no names that tell.
+    """Yield the indices of items that look alike, in different numbers, without distinct names.
 
-    Which of them belong together, nothing says.
+    No evidence shows which of them belong together.
     """
     pairs = _by_name(saved, live, {})
     taken = set(pairs.values())
@@ -68,7 +68,7 @@ def undecided(saved: Sequence[Item], live: Sequence[Item]) -> Iterator[tuple[lis
         theirs = of_live.get(look, [])
         unnamed = [[item for item in items if not item.is_named] for items in (ours, theirs)]
         groups = [(ours, theirs)]
-        if all(unnamed):  # what has a name is new or gone then
+        if all(unnamed):  # so items with names are new or gone
             named = [[item for item in items if item.is_named] for items in (ours, theirs)]
             groups = [(unnamed[0], unnamed[1]), (named[0], named[1])]
         for left, right in groups:
@@ -98,7 +98,7 @@ def _that_may_be_one(items: Sequence[Item], others: Sequence[Item]) -> list[int]
 def _by_name(
     saved: Sequence[Item], live: Sequence[Item], known: Mapping[int, int]
 ) -> dict[int, int]:
-    """Return the items of which a name says that they are one, by what only the two have."""
+    """Return the items that share a name which no other item has."""
     pairs = dict(known)
     taken = set(known.values())
     owners, others = _owners(saved), _owners(live)
@@ -111,7 +111,7 @@ def _by_name(
 
 
 def _owners(items: Sequence[Item]) -> dict[str, int | None]:
-    """Return the index of the item that has a name; None for a name that several have."""
+    """Return, by name, the index of the item that has it; None if several have it."""
     found: dict[str, int | None] = {}
     for item in items:
         for name in dict.fromkeys(item.names):
@@ -120,7 +120,7 @@ def _owners(items: Sequence[Item]) -> dict[str, int | None]:
 
 
 def _segments(items: Sequence[Item], known: Mapping[int, int]) -> dict[int, list[Item]]:
-    """Return the items that are not known, by the known one that they follow."""
+    """Return the unknown items, by the known item before them."""
     found: dict[int, list[Item]] = {}
     anchor = -1
     for item in items:
@@ -134,9 +134,9 @@ def _segments(items: Sequence[Item], known: Mapping[int, int]) -> dict[int, list
 def _in_order(
     saved: Sequence[Item], live: Sequence[Item], bound: Mapping[int, int]
 ) -> list[tuple[Item, Item]]:
-    """Return as many items in order as look alike.
+    """Return as many items as possible that look alike and keep their order.
 
-    Of equal solutions the one in which most names agree, and then most are bound to one another.
+    Of equal solutions, the one with most agreeing names counts, then the one with most bound pairs.
     """
     head = 0
     while head < min(len(saved), len(live)) and _are_one(saved[head], live[head], bound):
@@ -178,9 +178,9 @@ def _longest(
 def _gains(
     saved: Sequence[Item], live: Sequence[Item], bound: Mapping[int, int]
 ) -> list[list[int]]:
-    """Return what each pair of items is worth: 0 if they are not one.
+    """Return the worth of each pair of items: 0 if they are not the same.
 
-    One more pair counts more than all names that agree, and these more than all that are bound.
+    One more pair counts more than all agreeing names, and these count more than all bound pairs.
     Items of equal looks and names are compared once.
     """
     kinds = [_kinds(items) for items in (saved, live)]
@@ -205,7 +205,7 @@ def _gains(
 
 
 def _kinds(items: Sequence[Item]) -> dict[object, tuple[Item, list[int]]]:
-    """Return the items that look alike and have the same names: the first, and the index of all."""
+    """Return items of equal looks and names: the first of each kind, and the kind of every item."""
     found: dict[object, tuple[Item, list[int]]] = {}
     for i, item in enumerate(items):
         found.setdefault((item.look, item.names, item.is_named), (item, []))[1].append(i)
@@ -213,9 +213,9 @@ def _kinds(items: Sequence[Item]) -> dict[object, tuple[Item, list[int]]]:
 
 
 def _worth(saved: Item, live: Item) -> int:
-    """Return what a pair is worth that no restore puts together.
+    """Return the worth of a pair that no restore puts together.
 
-    A name that is new at an index that is new, too, is no evidence of a renaming.
+    A new name at an index that is also new is no evidence of a renaming.
     """
     agree = _agree(saved, live)
     is_renamed = saved.is_named != live.is_named and not agree
@@ -227,7 +227,7 @@ def _are_one(saved: Item, live: Item, bound: Mapping[int, int]) -> bool:
 
 
 def _meet(saved: Item, live: Item, bound: Mapping[int, int]) -> bool:
-    """Return whether a restore puts the value of the one into the other."""
+    """Return whether a restore puts the value of one item into the other."""
     return bound.get(saved.first) == live.first
 
 
@@ -240,5 +240,5 @@ def _are_unnamed(saved: Item, live: Item) -> bool:
 
 
 def _may_be_one(saved: Item, live: Item) -> bool:
-    """Return whether two items look alike, and no names that a person chose say otherwise."""
+    """Return whether two items look alike, and no names that a person chose contradict this."""
     return saved.look == live.look and (_are_unnamed(saved, live) or saved.names == live.names)

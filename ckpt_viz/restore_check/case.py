@@ -1,4 +1,4 @@
-"""A dry run of an object-based checkpoint, with the parts that the rules ask."""
+"""A dry run of an object-based checkpoint, with the parts that the rules use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ckpt_viz.restore_check.skeleton import Trial
 
 @dataclass(frozen=True)
 class Case:
-    """A dry run of an object-based checkpoint, and the two sides as the rules ask them."""
+    """A dry run of an object-based checkpoint, and its two sides as the rules see them."""
 
     run: DryRun
     trace: Trace
@@ -35,12 +35,12 @@ class Case:
 
     @cached_property
     def saved_side(self) -> SavedSide:
-        """What the checkpoint has, and what of it finds no object."""
+        """The content of the checkpoint, and the part of it that finds no object."""
         return SavedSide(self.saved, self.trace, self.run.verdicts.unresolved)
 
     @cached_property
     def live_side(self) -> LiveSide:
-        """What the program has, and what of it the checkpoint lacks."""
+        """The content of the program, and the part of it that the checkpoint lacks."""
         return LiveSide(self.run.outcome.names, self.trace, self.run.verdicts.unmatched)
 
     @cached_property
@@ -55,7 +55,7 @@ class Case:
 
     @cached_property
     def unresolved(self) -> frozenset[int]:
-        """The saved nodes whose values nothing takes."""
+        """The saved nodes whose values no object takes."""
         return frozenset(self.run.verdicts.unresolved)
 
     @cached_property
@@ -65,9 +65,9 @@ class Case:
 
     @cached_property
     def other_generation(self) -> Mapping[int, tuple[int, Generation, Generation]]:
-        """Saved optimizers that meet one which keeps its state in another way.
+        """Saved optimizers that meet a live one which keeps its state in another way.
 
-        For each the live optimizer, and how each of the two keeps its state.
+        For each, the live optimizer, and how each of the two keeps its state.
         """
         found: dict[int, tuple[int, Generation, Generation]] = {}
         for node, obj in self.trace.bound.items():
@@ -109,15 +109,15 @@ class Case:
         )
 
     def severity(self, nodes: Iterable[int], objects: Iterable[int]) -> Severity:
-        """Return the severity of what goes wrong with these: whether an assert fails for it."""
+        """Return the severity of a problem with these nodes: whether an assert fails for it."""
         if self.run.verdicts.restore is not None:
-            return Severity.FAIL  # no assert is reached
+            return Severity.FAIL  # the program reaches no assert
         passes = self.unresolved.isdisjoint(nodes) and self.unmatched.isdisjoint(objects)
         return Severity.WARNING if passes else Severity.FAIL
 
 
 def generation_of(optimizer: Node) -> Generation | None:
-    """Return how an optimizer keeps its state, as its graph tells; None for what is none."""
+    """Return how an optimizer keeps its state, judged by its graph; None if it is no optimizer."""
     names = {child.local_name for child in optimizer.children}
     if names >= {"iter", "learning_rate"} or names >= {"iter", "decay"}:
         return Generation.LEGACY

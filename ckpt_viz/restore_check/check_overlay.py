@@ -1,4 +1,4 @@
-"""A dry run laid over one graph: the program, and beside it what only the checkpoint has."""
+"""A dry run laid over one graph: the program, plus the nodes that only the checkpoint has."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VALUES_NOT_READ = (
 )
 _MADE = "made by the restore"
 _FAILED = {Cause.SHAPE: State.SHAPE, Cause.DTYPE: State.DTYPE}
-# What goes wrong in values that are restored, whether or not an assert fails for others.
+# Problems of restored values, whether or not an assert fails for other values.
 _WRONG = {Kind.CROSS_WIRED, Kind.SWAPPED, Kind.UNTIED}
 
 
@@ -60,7 +60,7 @@ def overlay_of(run: DryRun, findings: Sequence[Finding]) -> Overlay:
 
 
 def untested(run: DryRun) -> tuple[str, ...]:
-    """Return a note where a restore that passes would read values, as the check does not."""
+    """Return a note if the restore passes and would read values, since the check does not."""
     steps = run.trace.steps if run.trace is not None else ()
     reads = any(step.action is Action.RESTORE and step.names for step in steps)
     would_read = reads and not run.has_happened and run.verdicts.restore is None
@@ -159,7 +159,7 @@ def _marks(
 def _mark_renamed(
     finding: Finding, of_saved: Mapping[int, int], size: int, marks: list[Mark]
 ) -> None:
-    """Let what seems to be renamed know its other place: the first of each side."""
+    """Link both places of a part that seems renamed: the first node of each side."""
     for node, obj in zip(finding.nodes[:1], finding.objects[:1], strict=False):
         place = of_saved.get(node, obj)
         if obj < size <= place:
@@ -168,9 +168,9 @@ def _mark_renamed(
 
 
 def _named_alike(saved: Graph, live: Graph, of_saved: Mapping[int, int]) -> set[int]:
-    """Return saved nodes that surely have the name of the live node in their place.
+    """Return saved nodes that surely have the same name as the live node in their place.
 
-    Goes by edges, for the names of a deep graph are long.
+    Compares by edges, because the names in a deep graph are long.
     """
     alike = {ROOT} if of_saved.get(ROOT) == ROOT else set()
     for node, (parent, label) in saved.first_edges.items():
@@ -188,7 +188,7 @@ def _ghost(node: int, trace: Trace, waiting: set[int]) -> Mark:
 
 
 def _waiting(saved: Graph, findings: Iterable[Finding]) -> set[int]:
-    """Return the saved nodes that wait for something to be built, with all below them."""
+    """Return the saved nodes that wait for something to be built, with all nodes below them."""
     found = {n for f in findings if f.severity is Severity.DEFERRED for n in f.nodes}
     stack = list(found)
     while stack:

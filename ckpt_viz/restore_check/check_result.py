@@ -1,4 +1,4 @@
-"""The restore check: what `restore` would do, for every node, before it does it."""
+"""The restore check: what `restore` would do to every node, before it does it."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ from ckpt_viz.restore_check.verdicts import Raised
 class RestoreCheck:
     """A dry run of `live.restore(saved)` or `live.read(saved)`: verdicts and findings.
 
-    `raises` is what the call itself would raise, an unreadable path included; None if it
-    returns. The three booleans and asserts are those of the status that it returns; where it
-    raises, they are False and the asserts raise that, too. Names of nodes are those in
-    TensorFlow's messages, of the checkpoint for `unresolved` and `unused_attributes`, of the
-    program for `unmatched`. `findings` are what there is to know, causes before symptoms. All of
-    it is as it was when `check` was called.
+    `raises` is what the call itself would raise, also for an unreadable path; None if it returns.
+    The three booleans and asserts are those of the status that it returns. If the call raises, the
+    booleans are False and the asserts raise the same error. Names of nodes are those in
+    TensorFlow's messages: of the checkpoint for `unresolved` and `unused_attributes`, of the
+    program for `unmatched`. `findings` explain the result, causes before symptoms. Everything
+    describes the state at the time of the call of `check`.
 
     The check reads no stored value. It tests the checksums of the index and of the object graph,
-    and that every data file is there and long enough. Only the restore finds damaged bytes of a
+    and that every data file exists and is long enough. Only the restore finds damaged bytes of a
+    value, and raises DataLossError; `notes` repeats this.
     value, and raises DataLossError. `notes` repeats it.
     """
 
@@ -49,7 +50,7 @@ class RestoreCheck:
 
     @cached_property
     def saved(self) -> ObjectGraph | None:
-        """The graph of the checkpoint; None if there is none to read."""
+        """The graph of the checkpoint; None if there is no graph to read."""
         return None if self._run.saved is None else ObjectGraph.of(self._run.saved)
 
     @property
@@ -78,15 +79,15 @@ class RestoreCheck:
         return self._run.verdicts.nontrivial is None
 
     def assert_consumed(self) -> RestoreCheck:
-        """Return the check, or raise what `assert_consumed()` would, naming every node."""
+        """Return the check, or raise what `assert_consumed()` would raise, naming every node."""
         return self._or_raise(self._run.verdicts.consumed)
 
     def assert_existing_objects_matched(self) -> RestoreCheck:
-        """Return the check, or raise what `assert_existing_objects_matched()` would."""
+        """Return the check, or raise what `assert_existing_objects_matched()` would raise."""
         return self._or_raise(self._run.verdicts.existing)
 
     def assert_nontrivial_match(self) -> RestoreCheck:
-        """Return the check, or raise what `assert_nontrivial_match()` would."""
+        """Return the check, or raise what `assert_nontrivial_match()` would raise."""
         return self._or_raise(self._run.verdicts.nontrivial)
 
     @cached_property
@@ -102,30 +103,30 @@ class RestoreCheck:
 
     @cached_property
     def unused_attributes(self) -> Mapping[str, tuple[str, ...]]:
-        """By name of the node, saved attributes that its object has no place for.
+        """By name of the node, the saved attributes that its object has no place for.
 
-        Of a name-based checkpoint by name of the live object, the names that the file lacks.
+        For a name-based checkpoint: by name of the live object, the names that the file lacks.
         """
         return self._run.unused_attributes()
 
     @cached_property
     def bound(self) -> Mapping[str, str]:
-        """By name of the saved node, or of the tensor, the live object that it is restored into."""
+        """By name of the saved node or tensor, the live object that the restore puts it into."""
         return self._run.bound()
 
     @cached_property
     def coverage(self) -> tuple[Part, ...]:
-        """How much of the values is restored, by the children of the root."""
+        """How many of the values the restore reaches, by the children of the root."""
         return coverage(self._run)
 
     @property
     def trace(self) -> tuple[Step, ...]:
-        """Every step of the restore, in its order."""
+        """Every step of the restore, in order."""
         return tuple(self._run.trace.steps) if self._run.trace is not None else ()
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the verdicts leave open: that the stored values were not read, if they would be."""
+        """What the verdicts leave open: the check did not read the stored values."""
         return untested(self._run)
 
     @cached_property
@@ -134,7 +135,7 @@ class RestoreCheck:
         return overlay_of(self._run, self.findings)
 
     def to_svg(self) -> str:
-        """Return the check as a static SVG: its verdict, and the outline with what is wrong."""
+        """Return the check as a static SVG: its verdict, and the outline with the problems."""
         return to_svg(self.overlay.graph, self.overlay)
 
     def to_json(self) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """Which objects of the program each saved value belongs to, wherever a restore puts it.
 
-Three kinds of evidence say what a saved object is. Local names that a person chose are strong: an
-attribute, the key of a dict. The index in a sequence is weak: one layer inserted, and all after it
-have another. The order of the items that hold values is in between, and names of variables say
-which of them is which. Where the items of both sides look alike, one by one, the index decides.
+Three kinds of evidence identify a saved object. Local names that a person chose are strong: an
+attribute, the key of a dict. The index in a sequence is weak: one inserted layer shifts the index
+of all later layers. The order of the items that hold values is in between, and names of variables
+show which item is which. If the items of both sides look alike, one by one, the index decides.
 
-The lists of an optimizer repeat what the model has, so they only count for variables that the
+The lists of an optimizer repeat the model's content, so they count only for variables that the
 model does not lead to. A slot variable belongs to its variable's counterpart.
 """
 
@@ -19,29 +19,29 @@ from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.restore_check.alignment import aligned
 from ckpt_viz.restore_check.sequences import INDEX, Item, ItemReader, items_with_values, sequences
 
-_MOST_CLAIMS = 8  # more objects for one are no counterparts
+_MOST_CLAIMS = 8  # more objects for one node are no counterparts
 
 Claims = Mapping[int, Sequence[int]]
 
 
 def counterparts(saved: Graph, live: Graph, bound: Mapping[int, int], reader: ItemReader) -> Claims:
-    """Return, by saved node, the live objects that it belongs to, as far as that is known.
+    """Return, by saved node, the live objects that it belongs to, as far as known.
 
-    Several where what was shared is no longer. `bound` is where a restore puts each node: that
-    counts where nothing speaks against it.
+    There are several if objects that were shared no longer are. `bound` is where a restore puts
+    each node; it counts if nothing contradicts it.
     """
     return _Walk(saved, live, bound, reader).claims()
 
 
 class _Walk:
-    """A walk through both graphs at once, from the roots on; through optimizers last."""
+    """A walk through both graphs at once, from the roots on; it visits optimizers last."""
 
     def __init__(
         self, saved: Graph, live: Graph, bound: Mapping[int, int], reader: ItemReader
     ) -> None:
         self._saved, self._live, self._bound = saved, live, bound
         self._claims: dict[int, list[int]] = {}
-        self._taken: set[int] | None = None  # by what the model leads to, once that is known
+        self._taken: set[int] | None = None  # the objects that the model leads to, once known
         self._queue: deque[tuple[int, int]] = deque()
         self._reader = reader
 
@@ -55,7 +55,7 @@ class _Walk:
         return self._claims
 
     def _walk(self) -> Iterator[tuple[int, int]]:
-        """Walk on from all that waits; yield the optimizers, which wait for the model."""
+        """Walk on from all waiting nodes; yield the optimizers, which wait for the model."""
         while self._queue:
             node, obj = self._queue.popleft()
             sides = self._saved.nodes[node], self._live.nodes[obj]

@@ -25,10 +25,10 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One child of the root: what is saved, what the program has, what is restored of each.
+    """One child of the root: its values in the checkpoint and in the program, and those restored.
 
-    Slot variables count for their optimizer. `restored` is of the saved values, `filled` of
-    the program's.
+    Slot variables count for their optimizer. `restored` counts saved values, `filled` counts values
+    of the program.
     """
 
     name: str
@@ -76,14 +76,15 @@ def _restored(run: DryRun) -> tuple[set[int | None], set[int | None]]:
 
 
 def _places(graph: Graph) -> Iterator[tuple[int, str]]:
-    """Yield each node with a value, and the child of the root that it counts for."""
+    """Yield each node with a value, and the child of the root that counts it."""
     names = [""] * len(graph.nodes)
     for node_id in graph.tree.preorder():
         parent = graph.tree.parents[node_id]
         if parent >= 0:
             names[node_id] = graph.tree.labels[node_id] if parent == ROOT else names[parent]
     for node_id, node in enumerate(graph.nodes):
-        # What scales the loss of an optimizer says that it serializes itself, as that one does.
+        # A loss scale wrapper has the saved values of its optimizer, as if it serialized them
+        # itself.
         if (node.attributes or node.registered_saver) and node.role is not Role.OPTIMIZER:
             place = node_id
             if node.slot is not None and node.slot.optimizer is not None:

@@ -1,4 +1,4 @@
-"""What a dry run of a restore comes to: its outcome, and the path that it was given."""
+"""The result of a dry run of a restore: its outcome, and the path that it was given."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ckpt_viz.saved.locate import locate
 class LiveNames:
     """The names of live objects.
 
-    `of_new` names those that the live graph lacks: what the restore would make, and what only
-    the restore finds.
+    `of_new` holds the names of objects that are not in the live graph: those that the restore
+    creates, and those that only the restore finds.
     """
 
     graph: Graph
@@ -31,7 +31,7 @@ class LiveNames:
         return self.of_new[obj] if obj in self.of_new else self.graph.name(obj)
 
     def readable(self, obj: int) -> str:
-        """Return the name of a live object, or the end of one that is too deep to read."""
+        """Return the name of a live object, or its end if it is too deep to read."""
         return self.of_new[obj] if obj in self.of_new else readable_name(self.graph, obj)
 
 
@@ -39,8 +39,8 @@ class LiveNames:
 class Outcome:
     """What the restore of one path would do, and what its asserts would raise.
 
-    `saved` is the graph of an object-based checkpoint, `tensors` are those of a name-based one.
-    There is no `trace` where the restore reads nothing.
+    An object-based checkpoint has the graph `saved`, a name-based one has `tensors`. `trace` is
+    None if the restore reads nothing.
     """
 
     names: LiveNames
@@ -51,7 +51,7 @@ class Outcome:
 
     @property
     def finds_no_name(self) -> bool:
-        """Whether the file is read by names and has none, such as the index file itself."""
+        """Whether TensorFlow reads the file by names and it has none, such as an index file."""
         return isinstance(self.trace, NameTrace) and not self.tensors
 
 
@@ -65,7 +65,7 @@ class MeantPath:
 
 @dataclass(frozen=True)
 class NoSuchPath:
-    """What to do about a wrong path that seems to mean no checkpoint."""
+    """What to do about a wrong path that does not seem to mean any checkpoint."""
 
     advice: str
 
@@ -74,7 +74,7 @@ class NoSuchPath:
 class DryRun:
     """The outcome of a restore by a `method`, with the path that it was given.
 
-    `reading` is the path, None for `restore(None)`. `correction` is what is known of a path that
+    `reading` is the path, None for `restore(None)`. `correction` is what is known about a path that
     leads to no checkpoint. `has_happened` says that the restore was a real one.
     """
 
@@ -126,7 +126,7 @@ class DryRun:
 
 
 def correction_of(path: str, restoring: Callable[[str], Verdicts]) -> MeantPath | NoSuchPath | None:
-    """Return what is known of a path from which a restore reads nothing; None if it is right.
+    """Return what is known of a path from which a restore reads nothing; None for a right path.
 
     `restoring` returns the verdicts on the restore of another path.
     """

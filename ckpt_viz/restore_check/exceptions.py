@@ -12,10 +12,10 @@ from ckpt_viz.text import printable_lines
 def exception_of(raised: Raised) -> Exception:
     """Return an exception of the class that TensorFlow would raise, with the text.
 
-    TensorFlow's own errors come from its module, if that is imported. A class that cannot be
-    found, such as the user's own, becomes an AssertionError that names it.
+    TensorFlow's own errors come from its module, if that is imported. If the class cannot be found
+    (for example a user's class), an AssertionError with its name replaces it.
     """
-    message = printable_lines(raised.message)  # which names what the file and the program name
+    message = printable_lines(raised.message)  # contains names from the file and the program
     builtin = getattr(builtins, raised.type, None)
     if isinstance(builtin, type) and issubclass(builtin, Exception):
         return builtin(message)

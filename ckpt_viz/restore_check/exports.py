@@ -1,4 +1,4 @@
-"""What Keras' `export()` wrote, restored by the order of the variables."""
+"""Files from Keras' `export()`, restored by the order of the variables."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ckpt_viz.restore_check.full_names import without_number
 from ckpt_viz.restore_check.skeleton import Skeleton, Trial, Variables, expression_of
 from ckpt_viz.text import listed
 
-# Live nodes, None for a variable that the graph does not have: a seed's.
+# Live nodes, None for a variable that is not in the graph, such as a seed's.
 _Objects = tuple[int | None, ...]
 
 _SAVE = "Save the model with tf.train.Checkpoint or model.save()"
 
 
 def remedy_for_export(case: Case, variables: int | None) -> tuple[str, Trial | None]:
-    """Return what to do about an export, of which `variables` is the saved list: with code if sure.
+    """Return what to do about an export with these saved `variables`: with code if that is sure.
 
-    That is where one model of the program alone has such variables in this order.
+    It is sure if exactly one model of the program has such variables in this order.
     """
     if variables is None:
         return f"{_SAVE}.", None
@@ -43,9 +43,9 @@ def remedy_for_export(case: Case, variables: int | None) -> tuple[str, Trial | N
 
 
 def _fitting(case: Case, nodes: Sequence[int]) -> dict[int, _Objects]:
-    """Return the layers with variables that fit these nodes one by one, and which these are.
+    """Return the layers whose variables fit these nodes one by one, and those variables.
 
-    Of those with the same variables the first one: a model comes before what is in it.
+    Of layers with the same variables, return the first: a model comes before its parts.
     """
     ids = {id(case.live_side.object(obj)): obj for obj in range(len(case.live.nodes))}
     found: dict[_Objects, int] = {}
@@ -67,7 +67,7 @@ def _fit(case: Case, nodes: Sequence[int], objects: _Objects) -> bool:
 def _with_names_of(
     case: Case, nodes: Sequence[int], models: Mapping[int, _Objects]
 ) -> Mapping[int, _Objects]:
-    """Return the one model of several whose variables alone have the saved full names; or all."""
+    """Return the one model of several whose variables alone have the saved full names, or all."""
     named = {
         model: objects
         for model, objects in models.items()

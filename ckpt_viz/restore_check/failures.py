@@ -1,4 +1,4 @@
-"""What makes a restore raise, in words: of which kind it is, why, and what to do."""
+"""Why a restore raises, in words: the kind of failure, its reason, and what to do."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ REMEDIES = {
     "object.",
     Cause.ABORT: "Make a table of the saved class; do not restore into this one.",
 }
-# What TensorFlow says of a container after the object itself, which may print at any length.
+# TensorFlow's text about a container, after the object itself, whose text may be of any length.
 _REASON = re.compile(r"\)\. (.+?)\.?(?:\. |\n|$)")
 
 
 def kind_of(failure: Failure) -> Kind:
-    """Return the kind of finding that a failure is."""
+    """Return the kind of finding for a failure."""
     if failure.cause is Cause.CHILDREN and IS_POISONED not in failure.message:
         return Kind.UNKNOWABLE
     if _NO_SAVER in failure.message:  # TensorFlow before 2.16
@@ -70,7 +70,7 @@ def remedy_for(failure: Failure) -> str:
 
 
 def why(failure: Failure) -> str:
-    """Return a failure in a sentence."""
+    """Return the reason for a failure in a sentence."""
     later = ", and run_restore_ops() raises" if failure.in_session else ""
     if failure.cause is Cause.ABORT:
         return (
@@ -103,7 +103,7 @@ def why(failure: Failure) -> str:
 
 
 def why_poisoned(message: str) -> str:
-    """Return why TensorFlow refuses to list what a container holds.
+    """Return why TensorFlow refuses to list the items of a container.
 
     >>> why_poisoned("Unable to save the object [1] (a list wrapper). It was sorted. Do not.")
     'It was sorted'
@@ -113,7 +113,7 @@ def why_poisoned(message: str) -> str:
 
 
 def in_words(type_name: str, said: str) -> str:
-    """Return an exception's class with what it says, which may be nothing.
+    """Return an exception's class with its message, which may be empty.
 
     >>> in_words("KeyError", "'v'"), in_words("NotImplementedError", "")
     ("KeyError: 'v'", 'NotImplementedError')

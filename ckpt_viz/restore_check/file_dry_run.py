@@ -1,8 +1,8 @@
-"""A checkpoint as the live side: what restoring another into the program that saved it would do.
+"""A checkpoint as the live side: restoring another one into the program that saved it.
 
-Needs no TensorFlow. A file does not tell all of a program. The dry run assumes that the program
-has built what it saved and makes no `save_counter`. It assumes code of its own only where values
-are no variables'.
+It needs no TensorFlow. A file does not describe the whole program. The dry run assumes that the
+program has built everything it saved and makes no `save_counter`. It assumes custom restore code
+only for values that are not variables.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ def file_dry_run(
     skips_slots: bool = False,
     given: str | None = None,
 ) -> DryRun:
-    """Return what restoring `saved` into a program that `live` was saved from would do.
+    """Return what restoring `saved` into the program that saved `live` would do.
 
-    `given` is the path that the call would get, where that may be another than the checkpoint's
-    prefix. Raises SourceError for an unknown method, and for a name-based checkpoint in place of
-    the program of an object-based one.
+    `given` is the path that the call would get, if it may differ from the checkpoint's prefix.
+    Raises SourceError for an unknown method, and for a name-based checkpoint in place of the
+    program of an object-based one.
     """
     chosen = _method(method)
     prefix = saved.provenance.prefix if saved.provenance is not None else saved.title
@@ -105,7 +105,7 @@ def _by_objects(live: Graph, saved: Graph, method: str, path: str, *, skips_slot
 
 
 def _valued(live: Graph, *, skips_slots: bool) -> Iterator[int]:
-    """Yield the nodes that the asserts of a restore expect a value for."""
+    """Yield the nodes for which the asserts of a restore expect a value."""
     slots = {s.slot_variable for node in live.nodes for s in node.slot_variables}
     for node_id, node in enumerate(live.nodes):
         is_listed = node_id == ROOT or node_id in live.first_edges
@@ -171,7 +171,7 @@ def _takes(given: str, saved: Graph, method: str) -> bool:
 
 
 def _misread(live: Graph, given: str, method: str) -> Outcome:
-    """Return what restoring a path does that is not the checkpoint's prefix."""
+    """Return what restoring a path does if it is not the checkpoint's prefix."""
     if given.endswith(".index") and files.is_file(given):
         # A table without an object graph, so TensorFlow takes it for a name-based checkpoint.
         return _with_names(live, {}, method)

@@ -25,7 +25,7 @@ class Kind(str, Enum):
     INDEX_SHIFTED = "index_shifted"
     RENAMED = "renamed"
     NOT_BUILT = "not_built"
-    # values that go wrong in silence
+    # values that go wrong silently
     CROSS_WIRED = "cross_wired"
     SWAPPED = "swapped"
     UNTIED = "untied"
@@ -34,17 +34,17 @@ class Kind(str, Enum):
     TENSOR_IGNORED = "tensor_ignored"
     SAVER_UNKNOWN = "saver_unknown"
     NOT_TRACKED = "not_tracked"
-    # what that comes to
+    # the results of these causes
     SHAPE = "shape"
     DTYPE = "dtype"
     KEY_MISSING = "key_missing"
     PARTIAL_OVERWRITE = "partial_overwrite"
-    # what one side has and the other has not
+    # what only one side has
     UNRESOLVED = "unresolved"
     UNMATCHED = "unmatched"
     UNUSED_ATTRIBUTE = "unused_attribute"
     DEFERRED = "deferred"
-    # mostly meant so
+    # usually intended
     OPTIMIZER_MISSING = "optimizer_missing"
     SAVE_COUNTER = "save_counter"
     OVERWRITTEN = "overwritten"
@@ -56,11 +56,11 @@ class Kind(str, Enum):
 class Finding:
     """One thing to know about a restore, and what to do about it.
 
-    `saved` and `live` are the names of the nodes that it is about, None for a side that it is
-    not about; `why` and `remedy` are one sentence each. `nodes` are all saved nodes and
-    `objects` all live ones that it is about, by id, `saved` and `live` the first. `trial` is a
-    remedy with code that has not been run dry yet: `find_all` puts it in place of the `remedy`,
-    or drops it.
+    `saved` and `live` are the names of the nodes that it is about, None for a side that it does not
+    concern. `why` and `remedy` are one sentence each. `nodes` are all the saved nodes that it is
+    about, and `objects` all the live ones, by id; `saved` and `live` name the first of each.
+    `trial` is a remedy with code that has not been run dry yet: `find_all` either uses it as the
+    `remedy` or drops it.
     """
 
     severity: Severity
@@ -78,7 +78,7 @@ class Finding:
 class Explained:
     """The saved nodes and live objects that earlier findings explain.
 
-    What follows from a cause needs no finding of its own.
+    Consequences of a cause need no finding of their own.
     """
 
     nodes: set[int] = field(default_factory=set)

@@ -30,7 +30,7 @@ from ckpt_viz.restore_check.rules import (
 
 Rule = Callable[[Case, Explained], Iterator[Finding]]
 
-# A rule knows what those before it have explained: causes come first here, too.
+# A rule knows what the rules before it have explained, so causes come first here too.
 _RULES: tuple[Rule, ...] = (
     raising.failures,
     raising.slots_out_of_scope,
@@ -68,9 +68,9 @@ _SEVERITIES = {severity: place for place, severity in enumerate(Severity)}
 
 
 def find_all(run: DryRun) -> tuple[Finding, ...]:
-    """Return the findings, causes before symptoms and the worst first.
+    """Return the findings, causes before symptoms and worst first.
 
-    A remedy with code is run dry before it is shown.
+    It runs the code of a remedy dry before it returns the remedy.
     """
     found = _found(run)
     trials = [finding for finding in found if finding.trial is not None][:_MAX_REHEARSALS]
@@ -101,10 +101,10 @@ def _found(run: DryRun) -> tuple[Finding, ...]:
 
 
 def _holds(run: DryRun, finding: Finding, found: Iterable[Finding]) -> bool:
-    """Return whether a remedy's code restores what it has to, and does nothing else wrong.
+    """Return whether a remedy's code restores its values, and does nothing else wrong.
 
-    That is: it raises nothing, warns of nothing that is right without it, and no value goes
-    where it was not meant to go.
+    That is: it raises nothing, adds no warning about values that are right without it, and puts no
+    value in a wrong place.
     """
     trial = finding.trial
     assert trial is not None
@@ -120,9 +120,9 @@ def _holds(run: DryRun, finding: Finding, found: Iterable[Finding]) -> bool:
 
 
 def _place(finding: Finding) -> tuple[bool, int, bool, int, int]:
-    """Return the place of a finding: info last, what passes behind what fails.
+    """Return the sort key of a finding: failures before what passes, info last.
 
-    A warning goes before what resolves by itself, or is mostly meant so.
+    A warning comes before findings that resolve by themselves or are usually intended.
     """
     severity, order = _SEVERITIES[finding.severity], _ORDER[finding.kind]
     passes = finding.severity is Severity.WARNING

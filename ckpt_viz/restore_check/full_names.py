@@ -1,4 +1,4 @@
-"""What the full names of variables tell: which of them Keras gives, and which a person chose."""
+"""Evidence from the full names of variables: which Keras gives, and which a person chose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GIVEN = {
 
 @dataclass(frozen=True)
 class FullNames:
-    """What full names say, by those that Keras gives: a class in snake case, and a number.
+    """Judges full names by the names that Keras gives: a class in snake case, and a number.
 
     >>> names = FullNames(frozenset({"dense"}))
     >>> names.plain("net/dense_3/kernel"), names.plain("block_3/kernel")
@@ -33,19 +33,19 @@ class FullNames:
 
     @classmethod
     def of(cls, live: Graph) -> FullNames:
-        """Return those that Keras gives to objects of the classes in a program.
+        """Return the names that Keras gives to objects of the classes in a program.
 
-        And to its layers with weights, which Keras 3 does not track in a list.
+        That includes its layers with weights, which Keras 3 does not track in a list.
         """
         types = {node.type_name for node in live.nodes if node.type_name}
         return cls(frozenset({*_GIVEN, *map(_snake_case, types)}))
 
     def plain(self, full_name: str) -> str:
-        """Return a full name without the numbers that Keras makes it unique by."""
+        """Return a full name without the numbers with which Keras makes it unique."""
         return "/".join([self._plain(part) for part in full_name.split("/")])
 
     def plain_state(self, full_name: str) -> str:
-        """Return what Keras 3 calls a slot variable, after the path of its variable, likewise.
+        """Return a Keras 3 slot variable's name, which follows its variable's path, likewise.
 
         >>> FullNames(frozenset({"dense"})).plain_state("adam_1/net_dense_3_kernel_momentum")
         'net_dense_kernel_momentum'
@@ -58,10 +58,10 @@ class FullNames:
         return "_".join(parts)
 
     def within(self, full_name: str, state: str) -> str:
-        """Return what a plain slot's name has after the scope in its variable's full name.
+        """Return the part of a plain slot's name after the scope in its variable's full name.
 
         Keras 3 may name a variable by the model that is called and not by its layer. Empty if the
-        full name has all of the path.
+        full name contains the whole path.
 
         >>> names = FullNames(frozenset({"dense"}))
         >>> names.within("net/kernel", "net_fc_1_kernel_momentum")
@@ -76,7 +76,7 @@ class FullNames:
         return inner if is_longer and not inner.startswith(f"{own}_") else ""
 
     def is_chosen_within(self, inner: str, own: str) -> bool:
-        """Return whether a person has chosen any of what a slot's name has before the variable's.
+        """Return whether a person chose any part of a slot's name that precedes the variable's.
 
         >>> names = FullNames(frozenset({"dense", "batch_normalization"}))
         >>> names.is_chosen_within("dense_batch_normalization_gamma_momentum", "gamma")
@@ -102,7 +102,7 @@ class FullNames:
 
 
 def _snake_case(name: str) -> str:
-    """Return a class's name as Keras makes one of a layer of it.
+    """Return a class's name as Keras spells it in the name of a layer.
 
     >>> _snake_case("BatchNormalization"), _snake_case("Conv2D"), _snake_case("LSTM")
     ('batch_normalization', 'conv2d', 'lstm')
@@ -112,7 +112,7 @@ def _snake_case(name: str) -> str:
 
 
 def without_number(full_name: str) -> str:
-    """Return a full name without the numbers that Keras makes it unique by.
+    """Return a full name without the numbers with which Keras makes it unique.
 
     >>> without_number("dense_1/kernel"), without_number("net/block_2/bias")
     ('dense/kernel', 'net/block/bias')

@@ -1,4 +1,4 @@
-"""What a SavedModel or Keras keeps beside the variables, which no restore needs."""
+"""Values that a SavedModel or Keras keeps beside the variables, which no restore needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OF_SAVED_MODELS = ("keras_api", "signatures", "_all_variables")
 
 
 def is_harmless(case: Case, top: int) -> bool:
-    """Return whether no program needs what a saved node holds."""
+    """Return whether no program needs the value of a saved node."""
     label, parent = case.saved.tree.labels[top], case.trace.bound.get(case.saved.tree.parents[top])
     return (
         label in _OF_KERAS
@@ -21,7 +21,7 @@ def is_harmless(case: Case, top: int) -> bool:
 
 
 def is_count_of_keras(case: Case, obj: int) -> bool:
-    """Return whether a live object is what a layer counts while it is adapted to data."""
+    """Return whether a live object is a counter of a layer during its adaptation."""
     parent = case.live.tree.parents[obj]
     return parent >= 0 and facts.is_count(case.live_side.object(parent), case.live.tree.labels[obj])
 

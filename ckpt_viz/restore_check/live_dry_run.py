@@ -1,4 +1,4 @@
-"""The dry run of a restore into live objects: puts live side, checkpoint and engine together."""
+"""The dry run of a restore into live objects: connects live side, checkpoint and engine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ckpt_viz.saved.saved_source import read_saved
 
 
 def live_dry_run(live: Any, saved: object, method: str | None, options: Any) -> DryRun:
-    """Return what `live.restore(saved)`, or `.read`, would do; changes nothing.
+    """Return what `live.restore(saved)`, or `.read`, would do; change nothing.
 
     `saved` is a path as `restore` takes it, the graph of a checkpoint, or None.
     """
@@ -52,7 +52,7 @@ def live_dry_run(live: Any, saved: object, method: str | None, options: Any) -> 
 
 
 def status_dry_run(status: Any) -> DryRun:
-    """Return what the restore that returned this status has done, and its asserts would say."""
+    """Return what the restore with this status has done, and what its asserts would raise."""
     target = restoring_into(status, None, skips_slots=skips_slots_of(status))
     done = read_status(status, target)
     trace, saved, names = done.trace, done.saved, LiveNames(target.graph)
@@ -91,7 +91,7 @@ class _Restore:
     skips_slots: bool
 
     def outcome_of(self, path: object, graph: Graph | None = None) -> Outcome:
-        """Return what restoring exactly this path does; `graph` is what it holds, if known."""
+        """Return what restoring exactly this path does; `graph` is its content, if known."""
         target = self.target
         opened = open_as_restore(
             path, resolves=target.wraps_not_found, takes_path_objects=target.takes_path_objects
@@ -146,7 +146,7 @@ def _by_names(target: Target, opened: Opened, tensors: Mapping[str, Stored]) -> 
             not_restored.append(counter)
         else:
             listed = (*listed, counter)  # it takes over the restore of its parent
-    if not target.side.is_eager:  # nothing is read before run_restore_ops
+    if not target.side.is_eager:  # the restore reads nothing before run_restore_ops
         trace = NameTrace(not_restored=(*listed, *not_restored), builds_graph=True)
     elif target.listing_all is not None:
         trace = NameTrace([Step(Action.FAIL, None, failure=target.listing_all)])

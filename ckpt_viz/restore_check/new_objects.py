@@ -1,4 +1,4 @@
-"""Names of the objects that the live graph does not have: what a restore makes or comes upon."""
+"""Names of objects that are not in the live graph: those that a restore makes or discovers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ckpt_viz.object_graph.nodes import SAVE_COUNTER
 def names_of_new(
     live: Graph, saved: Graph, steps: Iterable[Step], bound: Mapping[int, int]
 ) -> dict[int, str]:
-    """Return, by id, the names of the objects of a trace that come after the live graph's."""
+    """Return, by id, the names of the objects in a trace that are not in the live graph."""
     known = len(live.nodes)
-    # One slot variable may be declared several times: the step has the optimizer and the slot's
-    # name, and of the variables it is that of one that has a name by then.
+    # A slot variable may be declared several times. The step gives the optimizer and the slot's
+    # name; of the variables, the one that already has a name counts.
     variables: dict[tuple[int, int, str], list[int]] = defaultdict(list)
     for optimizer, node in enumerate(saved.nodes):
         for slot in node.slot_variables:
@@ -28,7 +28,7 @@ def names_of_new(
         obj = bound.get(node, -1)
         if 0 <= obj < known:
             return live.name(obj)
-        # Cut, for in a row of slots each has the name of the one before in its own.
+        # Shortened, because in a chain of slots each name contains the one before.
         return readable(names[obj]) if obj in names else None
 
     for step in steps:

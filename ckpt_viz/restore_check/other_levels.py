@@ -18,18 +18,18 @@ from ckpt_viz.restore_check.twins import paired_twins
 
 _MAX_NEAR = 40  # nodes near a root that may be its counterpart
 _MAX_LOOKED_AT = 40  # pairs of them
-_MAX_TWINS = 32  # names cannot tell more of them apart
-_FEWEST_SURE = 2  # values below two that are equal for them to belong together by that alone
+_MAX_TWINS = 32  # names cannot distinguish more of them
+_FEWEST_SURE = 2  # equal values below two nodes that alone prove that they belong together
 _MAX_DEPTH = 2
-_MAX_BESIDE = 20  # objects that a remedy lists beside the one that is shifted
+_MAX_BESIDE = 20  # objects that a remedy lists beside the shifted one
 _FITTING_PER_MISFIT = 10  # values that fit, for each that would not
 
 
 class Group(NamedTuple):
-    """Saved nodes and live objects of which each fits each: mostly one of either.
+    """Saved nodes and live objects that all fit each other: usually one of each.
 
-    `pairs` are those that belong together, by what else is known of them where there are
-    several; empty where nothing tells. Each of the nodes has `number` values that fit.
+    `pairs` are the nodes and objects that belong together, by other evidence if there are several;
+    empty without evidence. Each of the nodes has `number` values that fit.
     """
 
     nodes: Sequence[int]
@@ -44,11 +44,11 @@ class Group(NamedTuple):
 
 
 class Shift(NamedTuple):
-    """A group whose objects are put where its nodes are, with all that fits then.
+    """A group with its objects in the places of its nodes, and all values that fit then.
 
-    `tops` are the nodes of this group, and of others, that are put in their places; `values`
-    those that fit below them. `places` are the live objects by the saved path that each needs:
-    what matches already, and can stay, first. `number` is that of all values that fit then.
+    `tops` are the nodes of this group, and of others, that move to their places; `values` are the
+    values that fit below them. `places` holds the live objects by the saved path that each needs;
+    first come those that already match and can stay. `number` counts all values that fit then.
     """
 
     group: Group
@@ -59,10 +59,10 @@ class Shift(NamedTuple):
 
 
 def groups_on_other_levels(case: Case) -> Iterator[Group]:
-    """Yield pairs near the two roots, on different levels, those that have most to gain first.
+    """Yield pairs near the two roots, on different levels, those with the highest gain first.
 
-    Each with its twins. Gain is what is not restored now, below both. Between equals, the names
-    below and above decide.
+    Each pair comes with its twins. The gain is the number of values below both that are not
+    restored now. Between equals, the names below and above decide.
     """
     near = _Near(
         _near_root(case.saved, case.trace.restored),
@@ -100,11 +100,11 @@ class _Near(NamedTuple):
 
 
 def _with_twins(case: Case, near: _Near, node: int, obj: int) -> Group | None:
-    """Return a saved node and an object, with all that either would fit as well.
+    """Return a saved node and an object, with all other nodes and objects that fit equally well.
 
-    Others are no twins where the same values would go into the same variables. What lists
-    variables that are restored in their place belongs to what lists the same ones: None where
-    another fits better so.
+    Others are no twins if the same values would go into the same variables. A list of variables
+    that are restored in their place belongs to the list of the same variables. Returns None if
+    another pair fits better in this respect.
     """
     own = _tried(case, node, obj)
     names = near.names_of_saved[node] & near.names_of_live[obj]
@@ -132,15 +132,15 @@ def _with_twins(case: Case, near: _Near, node: int, obj: int) -> Group | None:
 def _candidates(
     near: Iterable[int], names_of: Mapping[int, Set[str]], names: Set[str], alike: Iterable[int]
 ) -> list[int]:
-    """Return what may be a twin: near the root with these children, or alike wherever it is."""
+    """Return possible twins: near the root with these children, or alike in any place."""
     found = [one for one in near if names <= names_of[one]]
     return list(islice(dict.fromkeys((*found, *alike)), _MAX_TWINS + 1))
 
 
 class _Tried(NamedTuple):
-    """The values that fit where a saved node goes into an object.
+    """The values that fit if a saved node goes into an object.
 
-    `torn` is how many variables that are restored in their place would get another's value.
+    `torn` counts variables, now restored in their place, that would get another one's value.
     """
 
     values: Mapping[int, int]
@@ -158,7 +158,7 @@ def _tried(case: Case, node: int, obj: int) -> _Tried:
 
 
 def _is_as_good(case: Case, one: _Tried, other: _Tried) -> bool:
-    """Return whether as many values fit, of which not all are in their place already."""
+    """Return whether as many values fit, and not all of them are in their place already."""
     is_missed = any(
         node not in case.trace.restored and obj not in case.trace.filled
         for node, obj in other.values.items()
@@ -174,7 +174,7 @@ def _is_as_good(case: Case, one: _Tried, other: _Tried) -> bool:
 def _near_root(graph: Graph, done: Set[int]) -> dict[int, tuple[int, int]]:
     """Return nodes near the root: their levels, and how many values below them are not done.
 
-    Of many, those below which most is not.
+    Of many nodes, return those with most such values.
     """
     below = [0] * len(graph.nodes)
     for node_id, node in enumerate(graph.nodes):
@@ -193,9 +193,9 @@ def _near_root(graph: Graph, done: Set[int]) -> dict[int, tuple[int, int]]:
 
 
 def shift_of(case: Case, group: Group, others: Mapping[int, int]) -> Shift | None:
-    """Return what fits if the nodes of a group go into its objects; None where too little does.
+    """Return what fits if the nodes of a group go into its objects; None if too little does.
 
-    `others` are objects for the shifted nodes beside them.
+    `others` are objects for the siblings of the shifted nodes.
     """
     (node, obj), *rest = group.pairs.items() or ((group.nodes[0], group.objects[0]),)
     own = _walk(case, node, obj, {}, set())
@@ -216,7 +216,7 @@ def shift_of(case: Case, group: Group, others: Mapping[int, int]) -> Shift | Non
     number = len(values.keys() | _fitting(case, stays)[0].keys())
     if not group.pairs:
         number += group.number * (min(len(group.nodes), len(group.objects)) - 1)
-    # What an optimizer is wrapped in shifts all of its state, however much there is besides.
+    # The wrapper of an optimizer shifts all of its state, however large the rest is.
     has_optimizer = is_optimizer(case.saved.nodes[next(iter(tops))])
     most = number if has_optimizer or not group.pairs else len(values)
     if 2 * most < min(number_of_values(case.live), number_of_values(case.saved)):
@@ -234,7 +234,7 @@ def _put_beside(
     *,
     is_twin: bool,
 ) -> None:
-    """Put one more node into its object, if neither has a place yet and it fits altogether."""
+    """Put one more node into its object, if neither has a place yet and it fits overall."""
     way = {node, *_above(case.saved, node)}
     if node in case.trace.bound or node in own or not tops.keys().isdisjoint(way) or ROOT in tops:
         return
@@ -261,12 +261,12 @@ def _beside(
 ) -> tuple[dict[tuple[str, ...], int], dict[int, int], dict[int, int]]:
     """Return what fits beside the shifted nodes, by saved path.
 
-    Then what is bound below, in its place and where it is shifted, too.
+    Also return what is bound below: the nodes in their place, then the shifted ones.
     """
     beside: dict[tuple[str, ...], int] = {}
     stays: dict[int, int] = {}
     moved: dict[int, int] = {}
-    # A restore meets the siblings themselves first, whatever else leads to them.
+    # A restore meets the siblings themselves first, whatever other edges lead to them.
     above = [node for top in tops for node in _above(case.saved, top)]
     bound: dict[int, int] = dict.fromkeys((*above, *siblings), ROOT) | dict(tops)
     taken = set(tops.values())
@@ -285,7 +285,7 @@ def _beside(
 def _walk(
     case: Case, node: int, obj: int, bound: Mapping[int, int], taken: Set[int]
 ) -> dict[int, int]:
-    """Return what is bound below a pair of nodes, by local name, and was not before."""
+    """Return what becomes bound below a pair of nodes, by local name."""
     new = {node: obj}
     new_taken = {obj}
     queue = deque([(node, obj)])
@@ -315,7 +315,7 @@ def _slots(
 
 
 def _fitting(case: Case, pairs: Mapping[int, int]) -> tuple[dict[int, int], int]:
-    """Return the values that fit, by dtype and shape, and how many do not."""
+    """Return the values that fit, by dtype and shape, and the number of those that do not."""
     fitting = {}
     misfits = 0
     for node, obj in pairs.items():
@@ -342,9 +342,9 @@ def _above(graph: Graph, node: int) -> list[int]:
 
 
 def _siblings(case: Case, tops: Mapping[int, int]) -> dict[int, tuple[tuple[str, ...], int]]:
-    """Return the siblings of some saved nodes, or of those above, that have their place already.
+    """Return the siblings of saved nodes, or of their ancestors, that are in their place already.
 
-    That is by saved node the path and the live object. Beside the root, it is what the root's
+    By saved node, these are the path and the live object. Beside the root, they are what the root's
     object lacks.
     """
     found: dict[int, tuple[tuple[str, ...], int]] = {}
@@ -379,12 +379,12 @@ def _in_place(case: Case, parent: int) -> dict[int, tuple[str, int]]:
 
 
 def number_of_values(graph: Graph) -> int:
-    """Return how many values a graph has, without the `save_counter`."""
+    """Return the number of values in a graph, without the `save_counter`."""
     return sum(shapes_of_values(graph).values())
 
 
 def shapes_of_values(graph: Graph) -> Counter[object]:
-    """Return how many values of each shape there are, the `save_counter` left aside."""
+    """Return the number of values of each shape, without the `save_counter`."""
     return Counter(
         tuple((attribute.name, attribute.shape) for attribute in node.attributes)
         for node_id, node in enumerate(graph.nodes)

@@ -1,8 +1,8 @@
-"""What is known, before an object is built, of a restore that waits for it.
+"""What is known of a waiting restore before its object is built.
 
-A saved value that waits is restored when its holder gets a variable of that local name; of
-another shape, the restore fails then. Attributes of Keras' own classes tell what they will have;
-what code of the program's own makes is not known before it runs.
+A waiting saved value is restored when its holder gets a variable of that local name; with another
+shape, the restore fails then. Attributes of Keras' own classes tell which variables they will have.
+What the program's own code creates is unknown before it runs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MAX_DEPTH, _MAX_PARTS = 2, 50  # of the parts of a program that an optimizer ma
 
 
 class Misfit(NamedTuple):
-    """What will not fit when an object is built: saved nodes, and a clause that says why."""
+    """What will not fit when an object is built: saved nodes, and a clause with the reason."""
 
     nodes: tuple[int, ...]
     why: str
@@ -45,9 +45,10 @@ class Misfit(NamedTuple):
 class Outlook:
     """What is known of an object that is not built yet.
 
-    `placed` are the saved nodes that find their place when it is. `trained` are those of the
-    variables that a step will change, in Keras' order; None for one that was not saved. `doubts`
-    are clauses. `is_by_code` says that code of the program's own decides what else there will be.
+    `placed` are the saved nodes that find their place when it is built. `trained` are the variables
+    among them that a training step will change, in Keras' order; None for a variable that was not
+    saved. `doubts` are clauses. `is_by_code` says that the program's own code decides what else
+    there will be.
     """
 
     placed: set[int] = field(default_factory=set)
@@ -58,7 +59,7 @@ class Outlook:
 
     @property
     def fits(self) -> bool:
-        """Whether all that is known fits."""
+        """Whether all known parts fit."""
         return not self.misfits and not self.doubts
 
 
@@ -82,10 +83,10 @@ def outlook(case: Case, obj: int) -> Outlook:
 
 
 class _Pair(NamedTuple):
-    """A saved node and what takes its place, now or later.
+    """A saved node and its counterpart, which exists now or later.
 
-    `obj` is the live id of what is there already. `is_sure` says that Keras alone decides what is
-    built above it, `is_trained` that nothing above it is frozen.
+    `obj` is the live id of a counterpart that exists. `is_sure` says that Keras alone decides what
+    is built above it, `is_trained` that nothing above it is frozen.
     """
 
     node: int
@@ -96,7 +97,7 @@ class _Pair(NamedTuple):
 
 
 class _Walk:
-    """Compares what an object will hold with what was saved below its node."""
+    """Compares the future content of an object with the values saved below its node."""
 
     def __init__(self, case: Case, found: Outlook) -> None:
         self._case, self._found = case, found
@@ -104,7 +105,7 @@ class _Walk:
         self._optimizers: list[tuple[int, int]] = []
 
     def look(self, node: int, obj: int) -> list[tuple[int, int]]:
-        """Look at an object and all below it; return the optimizers, which are left aside."""
+        """Examine an object and all below it; return the optimizers without examining them."""
         stack = [_Pair(node, self._case.live_side.object(obj), obj)]
         while stack:
             pair = stack.pop()
@@ -126,7 +127,7 @@ class _Walk:
             self._found.trained.append(pair.node)
 
     def _below(self, pair: _Pair) -> Iterator[_Pair]:
-        """Look at what one object will have of its own; yield what it will hold."""
+        """Examine the future content of one object; yield the parts that it will hold."""
         is_there = pair.obj is not None and not facts.is_unbuilt(pair.it)
         plan = Plan.nothing() if is_there else plan_of(pair.it)
         known = plan or Plan.nothing()
@@ -164,15 +165,15 @@ class _Walk:
                 self._doubt(f"{gone.local_name!r} of {self._name(pair.node)} does not exist yet")
 
     def _is_unknown(self, pair: _Pair) -> bool:
-        """Return whether even the layers in a layer tell nothing of what it will have.
+        """Return whether even a layer's own sublayers do not show what it will have.
 
-        Those of one that the graph does not have yet, Keras 3 builds in its own way.
+        Keras 3 builds the layers of one that is not in the graph yet in its own way.
         """
         is_trap = pair.obj is None and facts.builds_only_when_called(pair.it)
         return is_trap or facts.is_layer_of_keras(pair.it)
 
     def _look_at_new(self, pair: _Pair, plan: Plan) -> None:
-        """Compare the variables that an object will have with those that were saved."""
+        """Compare the variables that an object will have with the saved ones."""
         for new in plan.variables:
             child = self._case.saved_side.child(pair.node, new.name)
             saved = self._case.saved.nodes[child].attributes if child is not None else ()
@@ -216,7 +217,7 @@ class _Walk:
         ]
 
     def _has_variables(self, it: object, obj: int | None) -> bool | None:
-        """Return whether something will make variables; None where that is not known."""
+        """Return whether something will make variables; None if that is unknown."""
         if obj is None:
             return _will_have_variables(it)
         found: set[bool | None] = set()
@@ -251,8 +252,8 @@ def _will_have_variables(it: object) -> bool | None:
 
 
 def _differs(shape: Shape | None, dtype: str | None, saved: Attribute) -> str:
-    """Return how a weight was saved, and will be made otherwise; "" if not, or unknown."""
-    if shape is None:  # of the normalizing layers, some of which have a dtype of their own
+    """Return how a weight was saved if the new one will differ; "" if not, or unknown."""
+    if shape is None:  # normalizing layers; some have a dtype of their own
         return ""
     if saved.shape is not None and not _agree(shape, saved.shape):
         return f"with the shape {_words(saved.shape)}, and will have {_words(shape)}"
@@ -266,7 +267,7 @@ def _agree(new: Shape, saved: Sequence[int]) -> bool:
 
 
 def _words(shape: Shape) -> str:
-    """Return a shape in which the inputs decide some dimensions.
+    """Return a shape of which the inputs decide some dimensions.
 
     >>> _words((3, 4)), _words((None, 4)), _words((4,))
     ('(3, 4)', '(?, 4)', '(4,)')
@@ -282,7 +283,7 @@ def _class(it: object) -> str:
 
 
 def _look_at_optimizer(case: Case, node: int, obj: int, found: Outlook) -> None:
-    """Compare what an optimizer will have with what was saved of one."""
+    """Compare the variables that an optimizer will have with those of the saved one."""
     it = case.live_side.object(obj)
     plan = optimizer_plan_of(it)
     if plan is None:
@@ -308,7 +309,7 @@ def _look_at_optimizer(case: Case, node: int, obj: int, found: Outlook) -> None:
     lacks, more = saved.keys() - set(made), set(made) - saved.keys()
     if not misfit and not doubt and (lacks or more):
         slots = f"the checkpoint has {_slots(saved)} instead of {_names(made) or 'none'}"
-        # Restored slots of other names are made, or hold what has their index.
+        # A restore creates slots of other names, or they hold the variable with their index.
         is_sure = bool(more) if is_declaring else len(made) != len(saved)
         misfit, doubt = (slots, "") if is_sure else ("", slots)
     is_placed = is_declaring or _is_in_order(case, node, obj, plan, saved)
@@ -342,7 +343,7 @@ def _declared(case: Case, node: int) -> dict[str, list[int]]:
 
 
 def _lists(case: Case, node: int, plan: OptimizerPlan) -> dict[str, list[int]]:
-    """Return the items of the lists in which a saved optimizer keeps its slots, by their name."""
+    """Return the items of the lists that hold a saved optimizer's slots, by the lists' names."""
     aside = {VARIABLES, _TRAINABLE, plan.inner}
     return {
         child.local_name: _items(case, child.node_id)
@@ -354,7 +355,7 @@ def _lists(case: Case, node: int, plan: OptimizerPlan) -> dict[str, list[int]]:
 
 
 def _items(case: Case, node: int | None) -> list[int]:
-    """Return the items of a saved list, in their order."""
+    """Return the items of a saved list in order."""
     if node is None:
         return []
     numbered = [c for c in case.saved.nodes[node].children if c.local_name.isdecimal()]
@@ -364,7 +365,7 @@ def _items(case: Case, node: int | None) -> list[int]:
 def _other_variables(
     case: Case, node: int, obj: int, plan: OptimizerPlan, slots: Iterable[str]
 ) -> str:
-    """Return what does not fit of the variables that are no slots; "" if all do."""
+    """Return which variables other than slots do not fit; "" if all do."""
     there = {child.local_name for child in case.live.nodes[obj].children}
     known = {*there, *plan.own, *slots, VARIABLES, _TRAINABLE}
     for child in case.saved.nodes[node].children:
@@ -380,14 +381,14 @@ def _other_variables(
 def _trained_otherwise(
     case: Case, node: int, slots: Mapping[str, Sequence[int]], it: object
 ) -> tuple[str, str]:
-    """Compare the variables that a saved optimizer has slots for with those that are trained.
+    """Compare the variables that a saved optimizer has slots for with the trained ones.
 
-    Return what will not fit, and what may not.
+    Return what will not fit, and what may not fit.
     """
     parts = list(_trained_parts(case))
     listed = _items(case, case.saved_side.child(node, _TRAINABLE))
     trained = {one for part in parts for one in part.trained}
-    if facts.generation(it) in _DECLARING:  # the restore makes all slots that were saved
+    if facts.generation(it) in _DECLARING:  # the restore makes all saved slots
         variables = sorted({one for items in slots.values() for one in items})
         fits = trained <= set(variables) or set(variables) in [set(p.trained) for p in parts]
     elif listed:
@@ -407,13 +408,13 @@ def _trained_otherwise(
 
 
 def _variables_of(case: Case, slots: Iterable[int]) -> set[int]:
-    """Return the variables that slots are for, as far as their names tell."""
+    """Return the variables that slots are for, as far as the slots' names show it."""
     found = (case.saved.nodes[one].slot for one in slots)
     return {slot.variable for slot in found if slot is not None}
 
 
 def _are_for(case: Case, slots: Sequence[int], variables: Sequence[int | None]) -> bool:
-    """Return whether slots are for just these variables, as names and shapes tell."""
+    """Return whether slots are for exactly these variables, judged by names and shapes."""
     if len(slots) != len(variables):
         return False
     for one, variable in zip(slots, variables, strict=True):
@@ -446,7 +447,7 @@ def _trained_parts(case: Case) -> Iterator[Outlook]:
 
 
 def _parts(case: Case) -> list[int]:
-    """Return the objects near the root, the root included, that an optimizer may be built for."""
+    """Return the objects near the root, including it, that an optimizer may be built for."""
     found, level = [], [0]
     for _ in range(_MAX_DEPTH + 1):
         level = [
@@ -464,7 +465,7 @@ def _parts(case: Case) -> list[int]:
 def _is_in_order(
     case: Case, node: int, obj: int, plan: OptimizerPlan, slots: Mapping[str, Sequence[int]]
 ) -> bool:
-    """Return whether a saved optimizer lists its variables as this one will, as far as it goes."""
+    """Return whether a saved optimizer lists its variables in the order of the new one."""
     lists = case.live_side.child(obj, VARIABLES)
     number = len(case.live.nodes[lists].children) if lists is not None else 0
     groups = list(takewhile(lambda group: all(name in slots for name in group), plan.slots))

@@ -15,7 +15,7 @@ from ckpt_viz.restore_check.sides import LiveSide, SavedSide, has_value, is_opti
 
 @dataclass(frozen=True)
 class Placement:
-    """The objects that saved values go into, compared with those that they belong to.
+    """The objects that saved values go into, compared with the objects that they belong to.
 
     `returns` says that the restore raises nothing.
     """
@@ -26,7 +26,7 @@ class Placement:
 
     @cached_property
     def is_all_right(self) -> bool:
-        """Whether every value has one place on both sides: no search for counterparts then."""
+        """Whether every value has one place on both sides, so that no search is needed."""
         return (
             self.returns
             and not self.saved.unresolved
@@ -37,7 +37,7 @@ class Placement:
     def conflicts(self) -> Iterator[tuple[Step, int]]:
         """Yield each step that finds a saved node bound to another object.
 
-        With the step comes the live object that it would have given the node.
+        With the step comes the live object that the step would have given the node.
         """
         trace = self.saved.trace
         for step in trace.steps_of(Action.KEEP):
@@ -51,19 +51,19 @@ class Placement:
 
     @cached_property
     def counterparts(self) -> Claims:
-        """For each saved node the live objects that it belongs to, as far as that is known."""
+        """For each saved node, the live objects that it belongs to, as far as known."""
         return counterparts(
             self.saved.graph, self.live.graph, self.saved.trace.bound, self.item_reader
         )
 
     @cached_property
     def item_reader(self) -> ItemReader:
-        """What reads the items of sequences, each once."""
+        """Reads the items of sequences, each once."""
         return ItemReader.of(self.saved.graph, self.live.graph)
 
     @cached_property
     def full_names(self) -> FullNames:
-        """What the full names of variables tell."""
+        """The evidence from the full names of variables."""
         return FullNames.of(self.live.graph)
 
     def is_astray(self, node: int) -> bool:
@@ -74,9 +74,9 @@ class Placement:
         return self.saved.trace.bound.get(node) not in {*own} or not self.keeps_its_object(node)
 
     def led_astray(self, node: int) -> int | None:
-        """Return the saved node that was bound to the wrong object, where a value is astray.
+        """Return the saved node that was bound to the wrong object, if a value is astray.
 
-        It is the node itself, or the one that takes its place. None if the value merely finds no
+        It is the node itself, or the node that takes its place. None if the value only finds no
         object, or shares one with a value that is in its place.
         """
         trace = self.saved.trace
@@ -86,7 +86,7 @@ class Placement:
         return other if other is not None and other not in self.in_place[0] else None
 
     def keeps_its_object(self, node: int) -> bool:
-        """Return whether no other saved value goes into the object that a node is bound to."""
+        """Return whether no other saved value goes into a node's object."""
         obj = self.saved.trace.bound.get(node)
         return obj is None or self.saved.trace.source_of.get(obj, node) == node
 

@@ -1,7 +1,7 @@
-"""A remedy's code, run dry: what restoring into the checkpoint that it makes would do.
+"""A dry run of a remedy's code: the restore into the checkpoint that the code makes.
 
-For live objects it makes a real `tf.train.Checkpoint`, which leaves no trace in them. For a file
-in place of the program, it makes the graph that such a checkpoint would have.
+For live objects it makes a real `tf.train.Checkpoint`, which leaves no trace in them. For a file in
+place of the program, it makes the graph that such a checkpoint would have.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ckpt_viz.restore_check.skeleton import Skeleton, Variables
 class Rehearsal:
     """The dry run of a restore into a checkpoint around the objects of another dry run.
 
-    `originals` are, by the id of a live object in it, that in the other dry run.
+    `originals` maps the id of a live object to its id in the other dry run.
     """
 
     run: DryRun
@@ -35,7 +35,7 @@ class Rehearsal:
 
     @property
     def restored(self) -> dict[int, int | None]:
-        """The object, by its id in the other dry run, of each saved node that is restored."""
+        """The object of each restored saved node, by its id in the other dry run."""
         if not isinstance(self.run.trace, Trace):
             return {}
         return {
@@ -45,7 +45,7 @@ class Rehearsal:
         }
 
     def about(self, finding: Finding) -> frozenset[object]:
-        """Return what a finding of the rehearsal is about, in terms of the other dry run."""
+        """Return what a finding of the rehearsal is about, with the ids of the other dry run."""
         objects = (self.originals.get(obj, f"new {obj}") for obj in finding.objects)
         return about(replace(finding, objects=()), *objects)
 
@@ -59,10 +59,10 @@ def about(finding: Finding, *objects: object) -> frozenset[object]:
 
 
 def rehearse(run: DryRun, skeleton: Skeleton, method: str) -> Rehearsal | None:
-    """Return what restoring the same checkpoint into a skeleton of the live objects would do.
+    """Return what restoring the same checkpoint into a skeleton of live objects would do.
 
-    None where the skeleton cannot be made: an object is gone, or TensorFlow takes it for no part
-    of a checkpoint.
+    None if the skeleton cannot be made: an object is gone, or TensorFlow does not accept it as a
+    part of a checkpoint.
     """
     if run.saved is None:
         return None
@@ -72,7 +72,7 @@ def rehearse(run: DryRun, skeleton: Skeleton, method: str) -> Rehearsal | None:
     try:
         checkpoint = _checkpoint_of(run.live, skeleton)
         rehearsed = live_dry_run(checkpoint, run.saved, method, None)
-    except Exception:  # the objects' own code, and what TensorFlow does not take
+    except Exception:  # the objects' own code raises, or TensorFlow rejects one
         return None
     known = {id(run.live.object(obj)): obj for obj in range(len(run.live.nodes))}
     new = range(len(rehearsed.live.nodes))
@@ -112,7 +112,7 @@ def _graph_of(live: Graph, skeleton: Skeleton) -> tuple[Graph, Mapping[int, int]
     """
     new = [skeleton]
     ids = {id(skeleton): ROOT}  # of the parts that are in `new`
-    for part in new:  # grows on the way
+    for part in new:  # grows during the loop
         for child in part.children.values():
             if isinstance(child, Skeleton):
                 ids[id(child)] = len(new)
@@ -127,7 +127,7 @@ def _graph_of(live: Graph, skeleton: Skeleton) -> tuple[Graph, Mapping[int, int]
         added = [
             Child(name, place(child) if isinstance(child, int) else ids[id(child)])
             for name, child in part.children.items()
-            if not isinstance(child, Variables)  # which only live objects have
+            if not isinstance(child, Variables)  # only live objects have these
         ]
         return own._replace(children=(*own.children, *added))
 
@@ -154,7 +154,7 @@ def _moved(node: Node, place: Callable[[int], int]) -> Node:
 
 
 def _without_unreachable(nodes: Sequence[Node]) -> tuple[Node, ...]:
-    """Return the nodes, those empty to which no path leads any more."""
+    """Return the nodes; those that no path leads to any more become empty."""
     seen, queue = {ROOT}, deque([ROOT])
     while queue:
         node = nodes[queue.popleft()]

@@ -1,4 +1,4 @@
-"""Which kind of check the arguments of `check` ask for."""
+"""Which kind of check the arguments of `check` request."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def run_check(
     method: str | None,
     options: Any,
 ) -> tuple[DryRun, tuple[Finding, ...]]:
-    """Return the dry run that the arguments of `check` ask for, and its findings.
+    """Return the dry run that the arguments of `check` request, and its findings.
 
-    Raises SourceError if they do not fit together.
+    Raises SourceError if the arguments do not fit together.
     """
 
     def checked() -> tuple[DryRun, tuple[Finding, ...]]:

@@ -1,8 +1,8 @@
 """A `tf.compat.v1.train.Saver` as the live side: what its `restore` would touch.
 
-Follows `Saver.restore` in tensorflow/python/training/saver.py: all names at once, which may be
-the keys of an object-based checkpoint, or else the full names of its variables. It returns no
-status; the asserts of this check pass where `restore` would not raise.
+Follows `Saver.restore` in tensorflow/python/training/saver.py. It restores all names at once: the
+keys of an object-based checkpoint, or else the full names of its variables. It returns no status;
+the asserts of this check pass if `restore` would not raise.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ _IN_GRAPH = "Call restore, and this check, inside `with graph.as_default():` of 
 class SaverOutcome(Outcome):
     """What the `restore` of a Saver would do.
 
-    `remedy` is what to do where the Saver itself cannot restore, whatever the file has;
-    `path_advice` where the path is no text. `reshapes` says that values are reshaped. Of the
-    variables `in_parts`, only the last part is restored. `nameless` is the number of variables
-    without a name of their own, of which only the last is restored.
+    `remedy` says what to do if the Saver itself cannot restore any file; `path_advice` says what to
+    do if the path is not text. `reshapes` says that values are reshaped. For the variables
+    `in_parts`, only the last part is restored. `nameless` is the number of variables without a name
+    of their own; only the last of them is restored.
     """
 
     remedy: str = ""
@@ -73,14 +73,14 @@ class SaverOutcome(Outcome):
 
 
 class _Refusal(NamedTuple):
-    """What a Saver raises for what it is, and what to do about it."""
+    """What a Saver always raises because of its own state, and what to do about it."""
 
     raised: Raised
     remedy: str
 
 
 def saver_dry_run(saver: Any, saved: object) -> DryRun:
-    """Return what `saver.restore(session, saved)` would do; adds no operation, runs none."""
+    """Return what `saver.restore(session, saved)` would do; add and run no operation."""
     names = LiveNames(read_live(saver))
     path = saved
     if isinstance(saved, Graph):
@@ -119,7 +119,7 @@ def _outcome(saver: Any, names: LiveNames, path: Any) -> SaverOutcome:
     live = names.graph
     try:
         is_there = tf_restore.finds_checkpoint(path)
-    except Exception as error:  # a file system's, or of what is no path
+    except Exception as error:  # raised by a file system, or for an argument that is no path
         raised = Raised(type(error).__name__, str(error))
         is_text = isinstance(path, (str, bytes))
         return _raising(names, raised, path_advice="" if is_text else _NO_TEXT)
@@ -163,7 +163,7 @@ def _refusal(saver: Any, live: Graph) -> _Refusal | None:
 
 
 def _refusal_when_eager(saver: Any, live: Graph) -> _Refusal | None:
-    """Return what a Saver raises that is built anew for every call; variables of a graph cannot."""
+    """Return what a Saver raises that is built for every call; variables of a graph cannot be."""
     given = taken_variables(saver)
     if not given and not tf_restore.allows_empty(saver):
         remedy = (
@@ -183,7 +183,7 @@ def _refusal_when_eager(saver: Any, live: Graph) -> _Refusal | None:
 
 
 def _refusal_to_assign(live: Graph) -> _Refusal | None:
-    """Return what assigning to a graph's variables raises outside of it."""
+    """Return what assigning to a graph's variables raises outside of the graph."""
     if not tf_restore.is_eager():
         return None
     for obj in range(len(live.nodes)):
@@ -199,7 +199,7 @@ def _refusal_to_assign(live: Graph) -> _Refusal | None:
 
 
 def _refusal_of_second_saver(saver: Any) -> _Refusal | None:
-    """Return what building the Saver raises that reads an object-based checkpoint."""
+    """Return what building the second Saver raises, which reads an object-based checkpoint."""
     if tf_restore.is_eager() or not tf_restore.adds_operations(saver):
         return None
     if not tf_private.default_graph().finalized:
@@ -218,9 +218,9 @@ def _refusal_of_second_saver(saver: Any) -> _Refusal | None:
 class _Names:
     """What a Saver finds under a name.
 
-    `keys` are those of an object-based checkpoint that is read by full names, None where the
-    names are keys themselves. `one_by_one` says that the file is of the V1 format: the first
-    name in which anything is wrong counts.
+    `keys` maps full names to the keys of an object-based checkpoint, None if the names are keys
+    themselves. `one_by_one` says that the file is of the V1 format: the first name with any problem
+    counts.
     """
 
     tensors: Mapping[str, Stored]
@@ -279,7 +279,7 @@ def _how(saver: Any, names: _Names) -> Callable[[str, Any], Assignment]:
 
 
 def _in_parts(live: Graph) -> Iterator[int]:
-    """Yield the partitioned variables, of which the second Saver takes the last part alone."""
+    """Yield the partitioned variables of which the second Saver reads only the last part."""
     for obj, node in enumerate(live.nodes):
         if any(len(attribute.slices) > 1 for attribute in node.attributes):
             yield obj
@@ -315,12 +315,12 @@ def _match(
                 continue
             trace.steps.append(Step(Action.RESTORE, None, obj, None, name, (name,)))
             trace.bound.setdefault(name, []).append(obj)
-    # All tensors are read before any is assigned.
+    # A Saver reads all tensors before it assigns any.
     trace.steps[:0] = [step for _, _, step in sorted(reading, key=lambda one: one[:2])] + assigning
     return trace
 
 
-# Of all names at once, those that are missing are found first, then those of another dtype.
+# For all names at once, missing names come first, then names with another dtype.
 _WHEN = {Cause.KEY_MISSING: 0, Cause.DTYPE: 1}
 
 
@@ -342,12 +342,12 @@ def _unread(
 
 
 def _misfit(attribute: Attribute, stored: Stored, variable: Any, how: Assignment) -> Failure | None:
-    """Return what assigning the value raises. A graph's resource variables take any shape."""
+    """Return what assigning the value raises. A graph's resource variables accept any shape."""
     is_eager = tf_restore.is_eager()
     accepted: tuple[int | None, ...] | None = attribute.shape
     if how.reshapes:
         if accepted is None and is_eager:
-            accepted = tf_private.value_of(variable).shape  # as long as it is now
+            accepted = tf_private.value_of(variable).shape  # its present length
         if accepted is None or stored.shape is None or _size(accepted) == _size(stored.shape):
             return None
         message = (

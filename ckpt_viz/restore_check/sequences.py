@@ -1,4 +1,4 @@
-"""Sequences of the object graph, and what tells their items apart: values and names."""
+"""Sequences of the object graph, and what distinguishes their items: values and names."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_check.full_names import FullNames
 
 INDEX = re.compile(r"(layer-|layer_with_weights-|)(\d{1,9})")
-_MOST_VISITS = 64  # of each node: sequences in sequences, a hundred thousand deep
+_MOST_VISITS = 64  # of each node: sequences in sequences may be a hundred thousand deep
 
 
 def sequences(children: Iterable[Child]) -> dict[str, list[int]]:
-    """Return the children that are numbered without a gap, by what precedes the number."""
+    """Return the children with consecutive numbers, by the text before the number."""
     found: dict[str, dict[int, int]] = {}
     for child in children:
         match = INDEX.fullmatch(child.local_name)
@@ -30,9 +30,9 @@ def sequences(children: Iterable[Child]) -> dict[str, list[int]]:
 
 
 class Item(NamedTuple):
-    """An item of a sequence: what values it holds, and the names of their variables.
+    """An item of a sequence: the values that it holds, and the names of their variables.
 
-    A layer without values has no look. `is_named` says that not Keras has chosen the names.
+    A layer without values has no look. `is_named` says that a person, not Keras, chose the names.
     `first` is the node of its first value.
     """
 
@@ -57,7 +57,7 @@ def names_of_states(graph: Graph, names: FullNames) -> Mapping[int, Sequence[str
 
 
 class ItemReader:
-    """Reads the items of sequences, as long as that takes no more visits than allowed."""
+    """Reads the items of sequences, within the allowed number of visits."""
 
     def __init__(self, names: FullNames, visits: int) -> None:
         self._names, self._visits = names, visits
@@ -66,12 +66,12 @@ class ItemReader:
 
     @classmethod
     def of(cls, saved: Graph, live: Graph) -> ItemReader:
-        """Return one that stays linear in the size of both graphs."""
+        """Return a reader whose visits remain linear in the size of both graphs."""
         visits = _MOST_VISITS * (len(saved.nodes) + len(live.nodes))
         return cls(FullNames.of(live), visits)
 
     def items(self, graph: Graph, nodes: Sequence[int]) -> list[Item] | None:
-        """Return the items of a sequence; None if there is too much below them."""
+        """Return the items of a sequence; None if too many nodes are below them."""
         key = id(graph), tuple(nodes)
         if key not in self._known:
             self._known[key] = self._items(graph, nodes)
@@ -101,7 +101,7 @@ class ItemReader:
         return items
 
     def _of_states(self, named: Iterable[tuple[str, Sequence[str]]]) -> Iterator[str]:
-        """Yield the names of slots, also without the scope of a model that has another name now."""
+        """Yield the names of slots, also without the scope of a model that was renamed."""
         for name, states in named:
             for state in states:
                 yield state
@@ -110,16 +110,16 @@ class ItemReader:
                     yield inner
 
     def _is_chosen(self, name: str, scope: int, states: Sequence[str]) -> bool:
-        """Return whether a person has chosen a name: that of a slot, if it tells more."""
+        """Return whether a person has chosen a name; a slot's name counts if it tells more."""
         inner = self._names.within(name, states[0]) if states else ""
         if inner:
             return self._names.is_chosen_within(inner, name.rpartition("/")[2])
         return self._names.is_chosen(name[scope:])
 
     def _plain(self, names: Iterable[str]) -> Iterator[str]:
-        """Yield names without numbers; of what is deep in scopes also the layer and variable.
+        """Yield names without numbers; for deep scopes also the layer and variable alone.
 
-        A model that is called by another one has its scope on one side, maybe, and not on both.
+        A model that another model calls may have its scope on one side and not on the other.
         """
         for name in names:
             yield self._names.plain(name)
@@ -134,7 +134,7 @@ class ItemReader:
         return known
 
     def _values(self, graph: Graph, top: int) -> Iterator[tuple[object, str, int]]:
-        """Yield what each value below a node looks like, its variable's full name, and its id."""
+        """Yield the look of each value below a node, its variable's full name, and its id."""
         stack = [(top, 0)]
         while stack and self._visits >= 0:
             self._visits -= 1
@@ -151,7 +151,7 @@ class ItemReader:
 
 
 def _common_scope(names: Sequence[str]) -> int:
-    """Return the length of the scope that all names have in common, such as a model's.
+    """Return the length of the scope that all names share, such as a model's.
 
     >>> _common_scope(["net/a/kernel", "net/b/kernel"]), _common_scope(["a/kernel"])
     (4, 0)
@@ -162,7 +162,7 @@ def _common_scope(names: Sequence[str]) -> int:
     while True:
         end = names[0].find("/", scope) + 1
         is_common = end > 0 and all(name.startswith(names[0][scope:end], scope) for name in names)
-        # A variable keeps its own name and that of its layer.
+        # A variable keeps its own name and the name of its layer.
         if not is_common or any(name.count("/", end) < 1 for name in names):
             return scope
         scope = end

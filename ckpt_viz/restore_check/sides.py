@@ -1,4 +1,4 @@
-"""The two sides of a dry run, as the rules ask them: the checkpoint and the program."""
+"""The two sides of a dry run, as the rules see them: the checkpoint and the program."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ckpt_viz.restore_check.dry_run import LiveNames
 class SavedSide:
     """The checkpoint: its nodes, and which of them found no object.
 
-    `unresolved` are the nodes with values that nothing takes.
+    `unresolved` are the nodes with values that no object takes.
     """
 
     graph: Graph
@@ -32,7 +32,7 @@ class SavedSide:
         return self._children[node].get(local_name)
 
     def place(self, node: int) -> str:
-        """Return the place of a node in the outline: through the model, if it can."""
+        """Return the place of a node in the outline: through the model if possible."""
         return _place(self.graph, node)
 
     @cached_property
@@ -41,7 +41,7 @@ class SavedSide:
         return has_values(self.graph.nodes)
 
     def unbound_below(self, node: int, seen: set[int]) -> Iterator[int]:
-        """Yield a node and those below it that have no object; none that was seen before."""
+        """Yield a node and those below it that have no object; skip those in `seen`."""
         return _below(self.graph, node, self.trace.bound, seen)
 
     def is_below_optimizer(self, node: int) -> bool:
@@ -72,10 +72,10 @@ class SavedSide:
 
     @cached_property
     def unresolved_groups(self) -> Mapping[int, tuple[int, ...]]:
-        """Unresolved nodes by the top of the subtree in which nothing was bound.
+        """Unresolved nodes by the top of the subtree in which no node was bound.
 
-        Slot variables go with their optimizer. Children that an object refused to list go with
-        that object.
+        Slot variables go with their optimizer. Children that an object refused to list go with that
+        object.
         """
         if not self.unresolved:
             return {}
@@ -121,16 +121,16 @@ class LiveSide:
         return self.names.graph
 
     def is_in_graph(self, obj: int) -> bool:
-        """Return whether an object is in the live graph; not so what the restore would make."""
+        """Return whether an object is in the live graph; objects that the restore makes are not."""
         return obj < len(self.graph.nodes)
 
     def node(self, obj: int) -> Node | None:
-        """Return the node of an object, None for one that the graph does not have."""
+        """Return the node of an object, None for an object that is not in the graph."""
         nodes = self.graph.nodes
         return nodes[obj] if obj < len(nodes) else None
 
     def object(self, obj: int) -> object | None:
-        """Return the Python object behind a node; None for what is not in the graph."""
+        """Return the Python object behind a node; None if it is not in the graph."""
         return self.graph.object(obj) if self.is_in_graph(obj) else None
 
     def child(self, obj: int, local_name: str) -> int | None:
@@ -142,7 +142,7 @@ class LiveSide:
         return _place(self.graph, obj) if self.is_in_graph(obj) else self.names.full(obj)
 
     def unbound_below(self, obj: int, seen: set[int]) -> Iterator[int]:
-        """Yield an object and those below it that no node is bound to; none seen before."""
+        """Yield an object and those below it that no node is bound to; skip those in `seen`."""
         return _below(self.graph, obj, self.trace.holders, seen)
 
     def state_of(self, optimizer: int) -> set[int]:
@@ -151,7 +151,7 @@ class LiveSide:
 
     @cached_property
     def unmatched_groups(self) -> Mapping[int, tuple[int, ...]]:
-        """Unmatched objects by the top of the subtree in which nothing was bound."""
+        """Unmatched objects by the top of the subtree in which no node was bound."""
         if not self.unmatched:
             return {}
         in_graph = [obj for obj in self.unmatched if self.is_in_graph(obj)]
@@ -175,12 +175,12 @@ def has_value(node: Node) -> bool:
 
 
 def is_optimizer(node: Node | None) -> bool:
-    """Return whether a node is an optimizer, as far as its graph can tell."""
+    """Return whether a node is an optimizer, judged by its graph."""
     return node is not None and node.role is Role.OPTIMIZER
 
 
 def child_names(graph: Graph, node_id: int) -> set[str]:
-    """Return the local names of a node's children, the `save_counter` left aside."""
+    """Return the local names of a node's children, without the `save_counter`."""
     return {child.local_name for child in graph.nodes[node_id].children} - {SAVE_COUNTER}
 
 
@@ -215,7 +215,7 @@ def _groups(
 
 
 def _top(graph: Graph, start: int, taken: set[int], tops: dict[int, int]) -> int:
-    """Return the highest ancestor of a node below which nothing on the way is taken."""
+    """Return a node's highest ancestor such that nothing on the way is taken."""
     way = []
     node = start
     while node not in tops:
@@ -234,7 +234,7 @@ def _place(graph: Graph, node_id: int) -> str:
     slot = graph.nodes[node_id].slot
     if slot is None:
         return readable_place(graph, node_id)
-    # The variable may be a slot itself, its own even: its place in the outline tells it.
+    # The variable may be a slot itself, even its own: its place in the outline tells.
     return f"the state {readable(slot.name)!r} of {readable_place(graph, slot.variable)}"
 
 
@@ -247,7 +247,7 @@ def _slots_by_optimizer(graph: Graph) -> dict[int, list[int]]:
 
 
 def _state_of(graph: Graph, optimizer: int, slots: Mapping[int, Sequence[int]]) -> set[int]:
-    """Return the nodes below an optimizer, and its slot variables and those of optimizers in it."""
+    """Return the nodes below an optimizer, its slot variables, and those of optimizers in it."""
     found = set(subtree(graph, optimizer))
     found.update([slot for node in tuple(found) for slot in slots.get(node, ())])
     return found

@@ -1,4 +1,4 @@
-"""Subtrees of both sides that hold the same: equal numbers for equal values below them."""
+"""Subtrees of both sides with the same content: equal numbers for equal values below them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Alike(NamedTuple):
 class Signatures:
     """A number for the subtree of each saved node and each live object.
 
-    It is equal for equal subtrees of both sides, EMPTY for one without values, None for one that
-    leads to itself. With names, the full names of variables count, without the numbers that
-    Keras makes them unique by.
+    Equal subtrees of both sides have equal numbers. The number is EMPTY for a subtree without
+    values, None for a node that leads to itself. With names, the full names of variables count,
+    without the numbers with which Keras makes them unique.
     """
 
     _saved: Graph
@@ -42,12 +42,12 @@ class Signatures:
         return found[len(self._saved.nodes) + obj]
 
     def alike(self, signature: int | None) -> Alike:
-        """Return all nodes of both sides with this signature; none for one that tells nothing."""
+        """Return all nodes of both sides with this signature; none if it proves nothing."""
         return self._alike.get(signature, Alike([], []))
 
     @cached_property
     def _both(self) -> Sequence[Node]:
-        """What the nodes of both sides hold, the live ones after the saved ones."""
+        """The contents of the nodes of both sides, the live ones after the saved ones."""
         size = len(self._saved.nodes)
         moved = [
             Node(

@@ -1,4 +1,4 @@
-"""What a remedy's code makes: `tf.train.Checkpoint` around live objects, under saved names."""
+"""The result of a remedy's code: `tf.train.Checkpoint` of live objects, under saved names."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Variables:
 
 @dataclass(frozen=True)
 class Skeleton:
-    """A `tf.train.Checkpoint` that a program would make anew.
+    """A `tf.train.Checkpoint` that a program would create.
 
-    `root` is the live object that it is given as its root, if any; `children` are, by local
-    name, live objects and checkpoints of the same kind.
+    `root` is the live object that it gets as its root, if any. `children` maps local names to live
+    objects and checkpoints of the same kind.
     """
 
     root: int | None = None
@@ -31,10 +31,10 @@ class Skeleton:
 
 @dataclass(frozen=True)
 class Trial:
-    """A remedy with code, which has to be run dry before it is shown.
+    """A remedy with code that must be run dry before it is shown.
 
-    The code makes the `skeleton` and restores it by `method`; `pairs` are the live objects that
-    it has to restore, by saved node.
+    The code makes the `skeleton` and restores it by `method`. `pairs` maps saved nodes to the live
+    objects that it has to restore.
     """
 
     skeleton: Skeleton
@@ -61,7 +61,7 @@ def skeleton_of(places: Mapping[tuple[str, ...], int]) -> Skeleton:
 
 
 def to_code(skeleton: Skeleton, live: Graph) -> str:
-    """Return the Python expression that makes a checkpoint; `live` is in it what was checked."""
+    """Return the Python expression that makes a checkpoint; in it, `live` is the checked object."""
     arguments = [] if skeleton.root is None else [expression_of(live, skeleton.root)]
     for name, child in skeleton.children.items():
         if isinstance(child, Skeleton):
@@ -75,7 +75,7 @@ def to_code(skeleton: Skeleton, live: Graph) -> str:
 
 
 def expression_of(live: Graph, obj: int) -> str:
-    """Return the expression of a live object, in which `live` is what was checked."""
+    """Return the expression for a live object; in it, `live` is the checked object."""
     try:
         return live.accessor(obj, "live")
     except SourceError:  # a file in place of the program

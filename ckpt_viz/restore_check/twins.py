@@ -1,4 +1,4 @@
-"""Parts of equal structure: which of them are left over, and which belong together."""
+"""Parts of equal structure: which are left over, and which belong together."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _MAX_NAMES = 16  # of a path, from its end
 
 
 def unbound_alike(case: Case, explained: Explained, look: int | None) -> Alike:
-    """Return the saved nodes and live objects of this look that nothing is bound to.
+    """Return the saved nodes and live objects of this look without a counterpart.
 
-    What moves together with all that holds it is left aside.
+    It skips those that move together with their holder.
     """
     nodes, objects = case.signatures.alike(look)
     saved_looks = [
@@ -60,9 +60,9 @@ def _last_names(graph: Graph, node: int) -> list[str]:
 
 
 def paired_twins(case: Case, nodes: Sequence[int], objects: Sequence[int]) -> Mapping[int, int]:
-    """Return which belong together, as their names tell, and those of the variables below.
+    """Return which parts belong together, judged by their names and their variables' names.
 
-    Nothing where the two contradict each other.
+    Empty if the two contradict each other.
     """
     names = (
         [_last_names(case.saved, node) for node in nodes],
@@ -76,7 +76,7 @@ def paired_twins(case: Case, nodes: Sequence[int], objects: Sequence[int]) -> Ma
 
 
 def _by_full_names(case: Case, nodes: Sequence[int], objects: Sequence[int]) -> dict[int, int]:
-    """Return those below which alone variables have the same full names, on either side."""
+    """Return pairs whose variables have the same full names, which no other node has."""
     looks: dict[int | None, Alike] = {}
     for node in nodes:
         looks.setdefault(

@@ -1,8 +1,8 @@
-"""What the asserts of a restore's status would say, folded from the trace.
+"""What the asserts of a restore's status would raise, computed from the trace.
 
 Follows `CheckpointLoadStatus` and `NameBasedSaverStatus` in
-tensorflow/python/checkpoint/checkpoint.py, in their order. Where TensorFlow names the first
-object that fails, or the first ten, these name all.
+tensorflow/python/checkpoint/checkpoint.py, in their order. TensorFlow names the first object that
+fails, or the first ten; these name all.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Raised:
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What `restore` and the three asserts raise; None where they pass.
+    """What `restore` and the three asserts raise; None for each that passes.
 
     `unresolved` are saved nodes, `unmatched` live objects, by id.
     """
@@ -44,10 +44,10 @@ class Verdicts:
 
 @dataclass(frozen=True)
 class Bindings:
-    """What a restore, real or dry, has come to.
+    """The result of a restore, real or dry.
 
-    `stale` are bound nodes whose object was never visited, which only a real restore can leave;
-    `slots_left` variables' nodes with slots that no optimizer asked for. `forgotten` are bound
+    `stale` are bound nodes whose object was never visited, which only a real restore can leave.
+    `slots_left` are variables' nodes with slots that no optimizer requested. `forgotten` are bound
     objects that TensorFlow does not hold.
     """
 
@@ -59,7 +59,7 @@ class Bindings:
 
     @property
     def held(self) -> Mapping[int, int]:
-        """What is bound, as the asserts find it."""
+        """The bound objects that the asserts find."""
         return {node: obj for node, obj in self.bound.items() if obj not in self.forgotten}
 
 
@@ -76,8 +76,8 @@ def object_based(
 ) -> Verdicts:
     """Return the verdicts on an object-based checkpoint.
 
-    The code of live objects may raise in the asserts: `listing` where these list all of them,
-    `valuing` where they ask which have a value.
+    The code of live objects may raise in the asserts: `listing` if it lists all of them, `valuing`
+    if it checks which have a value.
     """
     saved_name = partial(readable_name, saved)
     held = bindings.held if bindings.forgotten else bindings.bound
@@ -155,10 +155,10 @@ def _consumed(
 
 
 def _failed_naming(saved: Graph, first: int, message: str) -> Raised:
-    """Return what an assert raises that names saved nodes; TensorFlow begins with this one.
+    """Return what an assert raises that names saved nodes; the first begins TensorFlow's message.
 
-    It names slots in the order of the file, each after its optimizer and its variable. In a
-    damaged file they may have no name then, nor the node (`ObjectGraphProtoPrettyPrinter`).
+    It names slots in the order of the file, each after its optimizer and its variable. In a damaged
+    file slots may have no name then, nor may the node (`ObjectGraphProtoPrettyPrinter`).
     """
     named = {ROOT}
     to_do = [ROOT]
@@ -209,7 +209,7 @@ def name_based(
     listing: Failure | None,
     live_name: Callable[[int], str],
 ) -> Verdicts:
-    """Return the verdicts on a name-based checkpoint, where the three asserts are one."""
+    """Return the verdicts on a name-based checkpoint, for which the three asserts are the same."""
     unmatched = (*unused, *(obj for obj in not_restored if obj not in unused))
     failed: Raised | None = None
     if raised is not None:

@@ -14,7 +14,7 @@ _OPERATIONS = "_operations"  # where Keras 3 keeps the layers of a model that is
 
 
 def saved_without_values(case: Case, explained: Explained) -> dict[int, list[int]]:
-    """Return live values by the topmost layer or optimizer over them that was saved with none."""
+    """Return live values by the topmost layer or optimizer that was saved without any."""
     found: dict[int, list[int]] = {}
     tops: dict[int, int | None] = {}
     for obj in case.run.verdicts.unmatched:
@@ -59,7 +59,7 @@ def _is_empty_on_the_saved_side(case: Case, obj: int) -> bool:
 
 
 def model_of(case: Case, obj: int) -> int:
-    """Return the topmost layer that was saved of those that hold an object, or are it."""
+    """Return the topmost saved layer that holds an object or is the object."""
     found, above = obj, case.live.tree.parents[obj]
     while above >= 0:
         if case.live.nodes[above].role is Role.LAYER and above in case.trace.holders:
@@ -69,23 +69,24 @@ def model_of(case: Case, obj: int) -> int:
 
 
 def was_unbuilt(case: Case, model: int) -> bool:
-    """Return whether a model, of which layers have no saved values, was saved before it had any.
+    """Return whether a model whose layers have no saved values was saved before it had any.
 
-    A file has no types: a layer without weights looks the same. So all of several layers must
-    have been saved without; those of the program, where the model is a single layer.
+    A file has no types: a layer without weights looks the same. So if there are several layers, all
+    must have been saved without values. For a model that is a single layer, those of the program
+    count.
     """
     is_model = sum(_is_layer(case, obj) for obj in subtree(case.live, model)) > 1
     parts = _layers_with_weights(case, model if is_model else ROOT)
     if any(_had_weights(case, part) for part in parts):
         return False
     is_bare = is_model and not case.saved.nodes[case.trace.holders[model][0]].children
-    return len(parts) > 1 or is_bare  # as a Sequential of Keras 3 is before it is built
+    return len(parts) > 1 or is_bare  # a Sequential of Keras 3 is bare before it is built
 
 
 def was_without_weights(case: Case, layer: int) -> bool:
     """Return whether a layer that was saved without values surely never has any.
 
-    A SavedModel tells its class; Keras 3 keeps operations only in models that are built.
+    A SavedModel gives its class; Keras 3 keeps operations only in models that are built.
     """
     parts = _layers_with_weights(case, layer)
     types = [

@@ -1,1 +1,1 @@
-"""The rules that make findings of a dry run, one module per sort of trouble."""
+"""The rules that turn a dry run into findings, one module per sort of trouble."""

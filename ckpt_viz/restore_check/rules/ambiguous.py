@@ -1,4 +1,4 @@
-"""Values of which nothing says whether they go where they belong."""
+"""Values for which no evidence shows whether they go where they belong."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _TRAINED = "_trainable_variables"
 
 
 def cannot_be_told_apart(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find items of sequences that look alike, of which there are more on one side.
+    """Find items of sequences that look alike, if one side has more of them.
 
-    Nothing tells which of them is new or gone. Each takes the value of its index, and no value may
-    be wrong, or all of them. Those that an earlier finding names are left out, not the others of
-    their sequence.
+    No evidence shows which of them is new or gone. Each takes the value of its index: perhaps no
+    value is wrong, perhaps all are. The rule leaves out items that an earlier finding names, but
+    not the other items of their sequence.
     """
     is_complete = not (case.unresolved or case.unmatched)
     if is_complete or case.placement.is_all_right or case.run.verdicts.restore is not None:
@@ -43,12 +43,12 @@ def cannot_be_told_apart(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def _own(graph: Graph, holder: int, items: Sequence[int]) -> list[int]:
-    """Return the items that nothing else leads to by a more natural path, such as an attribute."""
+    """Return the items that no more natural path leads to, such as an attribute."""
     return [item for item in items if graph.tree.parents[item] == holder]
 
 
 def _repeats_others(case: Case, node: int) -> bool:
-    """Return whether this is one of the lists of state that an optimizer has."""
+    """Return whether this is one of an optimizer's lists of state."""
     holder, label = case.saved.first_edges.get(node, (ROOT, ""))
     return is_optimizer(case.saved.nodes[holder]) and label != _TRAINED
 
@@ -75,7 +75,8 @@ def _undecided(
     ]
     if not nodes:
         return None
-    nodes.sort(key=lambda node: case.saved.nodes[node].slot is not None)  # a variable names them
+    # a variable gives them their names
+    nodes.sort(key=lambda node: case.saved.nodes[node].slot is not None)
     items, others = groups[0]
     return case.finding(
         Severity.INFO,

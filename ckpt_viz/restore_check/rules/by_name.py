@@ -1,4 +1,4 @@
-"""What a restore of a name-based checkpoint misses."""
+"""Problems when restoring a name-based checkpoint."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _graph_is_built() -> Finding:
 def _failures(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
     for step in trace.steps:
         if step.failure is None or step.failure.cause is Cause.KEY_MISSING:
-            continue  # `_missing` says what it may have been called
+            continue  # `_missing` says what its former name may have been
         objects = [step.obj] if step.obj is not None else _refusing(run)
         yield Finding(
             Severity.ERROR,
@@ -84,12 +84,12 @@ def _failures(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
 
 
 def _refusing(run: DryRun) -> list[int]:
-    """Return the objects that cannot be listed: nothing is restored beside them."""
+    """Return the objects that cannot be listed: nothing else is restored then."""
     return [obj for obj, node in enumerate(run.live.nodes) if node.error is not None]
 
 
 def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Finding]:
-    """Find what is missing: a Saver raises for it, a tf.train.Checkpoint goes on."""
+    """Find missing names: a Saver raises for them, a tf.train.Checkpoint goes on."""
     raising = {
         (step.obj, step.name)
         for step in trace.steps
@@ -121,9 +121,9 @@ _Wanted = tuple[int, str]  # an object, and a name that the file lacks
 def _candidates(
     run: DryRun, wanted: Sequence[_Wanted], free: Sequence[str]
 ) -> Mapping[_Wanted, Sequence[str]]:
-    """Return the names in the file that each missing one may have been: one where that is sure.
+    """Return, for each missing name, its possible names in the file: one if that is sure.
 
-    That is one of the same dtype and shape, and no other one's; of several, names tell.
+    It is sure for one of the same dtype and shape that fits no other; of several, names decide.
     """
     of_spec: dict[object, tuple[list[_Wanted], list[str]]] = {}
     for name in free:
@@ -196,7 +196,7 @@ def _not_reached(run: DryRun, obj: int) -> Finding:
 
 
 def _by_saver(run: DryRun, outcome: SaverOutcome, trace: NameTrace) -> Iterator[Finding]:
-    """Find what a Saver does without an error, and what cannot be known of it."""
+    """Find what a Saver does without an error, and what cannot be known about it."""
     if not outcome.reshapes:
         yield from _silently_reshaped(run, trace)
     yield from _in_parts(run, outcome)

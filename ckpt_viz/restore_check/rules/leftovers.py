@@ -20,14 +20,14 @@ from ckpt_viz.restore_check.twins import paired_twins, unbound_alike
 from ckpt_viz.restore_check.without_values import saved_without_values, was_without_weights
 from ckpt_viz.text import count, listed
 
-# Where Keras keeps what no restore needs: TensorFlow 1.13 to 2.0 saved a layer's configuration.
+# Keras keeps data here that no restore needs: TensorFlow 1.13 to 2.0 saved a layer's configuration.
 _CONFIGURATION = "OBJECT_CONFIG_JSON"
 _OF_EXPORTS = ("variables", "_all_variables")
-_MAX_ALIKE = 32  # of more, it says nothing that they are alike
+_MAX_ALIKE = 32  # if there are more, the finding does not mention them
 
 
 def save_counter(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find a `save_counter` that one side has and the other has not."""
+    """Find a `save_counter` that only one side has."""
     live = case.live.save_counter
     made = [
         obj
@@ -60,7 +60,7 @@ def save_counter(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def unresolved(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find saved values that nothing takes, one finding for each subtree."""
+    """Find saved values that no object takes, one finding for each subtree."""
     exported = _exported(case, explained)
     if exported is not None:
         yield exported
@@ -86,7 +86,7 @@ def unresolved(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def _exported(case: Case, explained: Explained) -> Finding | None:
-    """Find what Keras wrote by `export`: the variables in lists, and no model."""
+    """Find files that Keras wrote by `export`: the variables in lists, and no model."""
     if not case.unresolved:
         return None
     lists = [case.saved_side.child(ROOT, name) for name in _OF_EXPORTS]
@@ -121,7 +121,7 @@ def _why_unresolved(case: Case, top: int, number: int) -> str:
 
 
 def _like_it(case: Case, explained: Explained, top: int) -> str:
-    """Return which objects of the program are like a saved one, all of those that are equal."""
+    """Return the objects of the program that are like a saved one: all equal ones."""
     look = case.signatures.of_saved(top)
     if (
         not case.saved.nodes[top].children
@@ -172,7 +172,7 @@ def unmatched(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def _saved_as_another(case: Case, layer: int, objects: Sequence[int]) -> Finding:
-    """Find a layer with values where one without any was saved."""
+    """Find a layer with values whose saved counterpart had none."""
     node = case.trace.holders[layer][0]
     is_known = was_without_weights(case, layer)
     number = len(objects)

@@ -19,10 +19,10 @@ _AFTER_A_WORD = re.compile(r"[/_]")
 
 
 def inconsistent(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find saved objects that the program has several of, and those that an optimizer leads astray.
+    """Find saved objects that match several in the program, and those led astray by an optimizer.
 
-    The first path decides; through the index of a Keras 3 optimizer's list it is often another
-    variable's.
+    The first path decides. If it leads through the index of a Keras 3 optimizer's list, it is often
+    the path of another variable.
     """
     if case.placement.is_all_right:
         return
@@ -35,7 +35,7 @@ def inconsistent(case: Case, explained: Explained) -> Iterator[Finding]:
             continue
         others[node][other] = None
         if saved.slot is not None or not has_value(saved) or not _holds_a_value(case, other):
-            continue  # slots are compared with their variables, by `swapped`
+            continue  # `swapped` compares slots with their variables
         if case.placement.optimizer_of(step) is None and _are_both_its_own(
             case, node, first, other
         ):
@@ -44,7 +44,7 @@ def inconsistent(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def _are_both_its_own(case: Case, node: int, *objects: int) -> bool:
-    """Return whether a saved object belongs to all of these, and an index alone leads to none."""
+    """Return whether a saved object belongs to all of these, none of them by an index alone."""
     own = case.placement.counterparts.get(node)
     return own is None or all(obj in own for obj in objects)
 
@@ -105,7 +105,7 @@ def _wired_by(case: Case, optimizer: int, nodes: Sequence[int]) -> Finding:
 
 
 def _or_restore_the_model_alone(case: Case, nodes: Iterable[int]) -> str:
-    """Return that advice where the model leads to all of these on its own."""
+    """Return that advice if the model leads to all of these on its own."""
     if not _has_a_model(case, nodes) or any(
         node in case.placement.at_other_paths for node in nodes
     ):
@@ -118,7 +118,7 @@ def _what_tells(case: Case, nodes: Iterable[int]) -> str:
 
 
 def _has_a_model(case: Case, nodes: Iterable[int]) -> bool:
-    """Return whether something else than an optimizer leads to all of these variables."""
+    """Return whether more than an optimizer leads to all of these variables."""
     return not any(
         case.saved_side.is_below_optimizer(node)
         for node in nodes
@@ -127,30 +127,30 @@ def _has_a_model(case: Case, nodes: Iterable[int]) -> bool:
 
 
 def _and_not(case: Case, node: int, wrong: int) -> str:
-    """Return where a value belongs: the one that goes elsewhere, or the one in whose place."""
+    """Return where a value belongs: its own place, or that of the value it replaces."""
     own = case.live_side.place(case.placement.counterparts[node][0])
     return f"not into {own}" if node == wrong else f"where {case.saved_side.place(node)} belongs"
 
 
 def _holds_a_value(case: Case, obj: int) -> bool:
-    """Return whether an object has a value itself; below it every path is looked at anyway."""
+    """Return whether an object has a value itself; the check follows every path below it anyway."""
     node = case.live_side.node(obj)
     return node is not None and has_value(node)
 
 
 def swapped(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find variables that get another one's value, as their full names tell.
+    """Find variables that get another one's value, judged by their full names.
 
-    A name proves it only where both sides have it. A saved `b` that goes into the variable `a` is
-    a renaming, unless the program has a `b`, too, and restores another value into that. Numbers
-    that Keras makes names unique by are no evidence. One finding tells of all that follow from
-    one another.
+    A name proves it only if both sides have it. A saved `b` that goes into the variable `a` is a
+    renaming, unless the program also has a `b` and restores another value into that. The numbers
+    with which Keras makes names unique are no evidence. One finding covers all swaps that follow
+    from one another.
     """
     goes_to = _names_by_names(case, explained)
     comes_from = {live: saved for saved, (_, _, live) in goes_to.items()}
     done: set[str] = set()
     chained: set[int] = set()
-    # What no name leads to begins a chain; what is left then are circles.
+    # A value that no name leads to begins a chain; the rest are circles.
     for name in sorted(goes_to, key=lambda name: name in comes_from):
         if name in done:
             continue
@@ -221,7 +221,7 @@ def _misplaced(case: Case, explained: set[int]) -> Iterator[Finding]:
 
 
 def _names_by_names(case: Case, explained: Explained) -> dict[str, tuple[int, int, str]]:
-    """Return, by saved full name: node, object and the object's full name, where they differ."""
+    """Return, by saved full name: node, object and the object's full name, if the names differ."""
     bound = [
         (node, case.trace.bound[node])
         for node in case.trace.restored - explained.nodes
@@ -232,7 +232,7 @@ def _names_by_names(case: Case, explained: Explained) -> dict[str, tuple[int, in
     saved_names = _names(case, case.saved, [node for node, _ in bound])
     live_names = _names(case, case.live, [obj for _, obj in bound])
     scopes = _scope(case.saved, saved_names), _scope(case.live, live_names)
-    if all(scopes) and scopes[0] != scopes[1]:  # such as a model that has another name now
+    if all(scopes) and scopes[0] != scopes[1]:  # such as a model that was renamed
         saved_names, live_names = map(_without, (saved_names, live_names), scopes)
     pairs = [
         (saved_names[node], live_names[obj], node, obj)
@@ -249,7 +249,7 @@ def _names_by_names(case: Case, explained: Explained) -> dict[str, tuple[int, in
 
 
 def _names(case: Case, graph: Graph, nodes: Sequence[int]) -> dict[int, str]:
-    """Return the names of variables: of several with one full name those that their slots have."""
+    """Return the names of variables; for several with one full name, the names from their slots."""
     found = {node: case.placement.full_names.plain(_full_name(graph.nodes[node])) for node in nodes}
     times = Counter(found.values())
     states = names_of_states(graph, case.placement.full_names) if len(times) < len(found) else {}
@@ -269,7 +269,7 @@ def _without(names: Mapping[int, str], scope: str) -> dict[int, str]:
 
 
 def _scope(graph: Graph, names: Mapping[int, str]) -> str:
-    """Return the first word of the names of all variables that have slots, if it is one."""
+    """Return the first word of the names of all variables with slots, if it is the same for all."""
     trained = {node.slot.variable for node in graph.nodes if node.slot is not None}
     words = {
         _AFTER_A_WORD.split(name)[0] if _AFTER_A_WORD.search(name) else ""
@@ -284,7 +284,7 @@ def _full_name(node: Node) -> str:
 
 
 def _swapped_slots(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find states of an optimizer that change places, one finding for each optimizer."""
+    """Find states of an optimizer that are exchanged, one finding for each optimizer."""
     names: dict[int | None, list[int]] = {}
     variables: dict[int | None, list[int]] = {}
     protos = case.saved.nodes
@@ -328,7 +328,7 @@ def _misled_slots(case: Case, explained: Explained) -> set[int]:
 
 
 def _is_in_place(case: Case, node: int, obj: int) -> bool:
-    """Return whether two slots have one place: then their variable goes astray."""
+    """Return whether two slots have one place: then it is their variable that goes astray."""
     return case.saved_side.place(node) == case.live_side.place(obj)
 
 

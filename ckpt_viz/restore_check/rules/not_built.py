@@ -1,4 +1,4 @@
-"""Values that wait for something to be built, or were saved before it was."""
+"""Values that wait for something to be built, or were saved before it was built."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ckpt_viz.text import count
 
 
 def not_built(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find what will not get its values though it is built later, or was saved too early."""
+    """Find objects that will not get their values when built later, or were saved too early."""
     seen: set[int] = set()
     waiting = _waiting(case, explained)
     trapped = _trapped(case, waiting)
@@ -84,7 +84,7 @@ def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
         left = [node for node in below if node in case.unresolved]
         if left:
             of_object[obj] = below, left
-    # The finding is about the first of several objects; the doubts are those of all.
+    # The finding names the first of several objects; it includes the doubts about all.
     hidden = [
         look for obj, look in looks.items() if obj not in of_object and obj not in explained.objects
     ]
@@ -141,7 +141,7 @@ def _how_to_build(case: Case, it: object, waiting: Iterable[int]) -> str:
 
 
 def _waiting(case: Case, explained: Explained) -> dict[int, list[int]]:
-    """Return, by unbuilt object, the saved nodes that wait for it to be built."""
+    """Return, by unbuilt object, the saved nodes that wait until it is built."""
     found: dict[int, list[int]] = {}
     unbuilt: dict[int, int | None] = {}
     for step in (*case.trace.steps_of(Action.DEFER), *case.trace.steps_of(Action.DEFER_SLOT)):
@@ -158,7 +158,7 @@ def _waiting(case: Case, explained: Explained) -> dict[int, list[int]]:
 
 
 def _unbuilt(case: Case, obj: int) -> int | None:
-    """Return the topmost object that is not built of those that hold this one; None if all are.
+    """Return the topmost unbuilt object that holds this one; None if all are built.
 
     Lists and dicts count for their holder: an optimizer's lists grow when it is built.
     """
@@ -222,7 +222,7 @@ def _what_optimizers_have(case: Case, objects: Iterable[int]) -> str:
 
 
 def _may_have_had_none(case: Case, top: int, objects: Iterable[int]) -> bool:
-    """Return whether a saved optimizer may have been one that never has such variables."""
+    """Return whether a saved optimizer may be of a kind that never has such variables."""
     if case.live.nodes[top].role is not Role.OPTIMIZER:
         return False
     of_tensorflow_1 = facts.generation(case.live_side.object(top)) is Generation.TENSORFLOW_1

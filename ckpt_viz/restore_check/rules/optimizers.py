@@ -51,7 +51,7 @@ def optimizer_generation(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find an optimizer that one side lacks altogether."""
+    """Find an optimizer that only one side has."""
     for top, nodes in case.saved_side.unresolved_groups.items():
         is_explained = top in explained.nodes or explained.nodes.issuperset(nodes)
         if top in case.trace.bound or is_explained or not is_optimizer(case.saved.nodes[top]):

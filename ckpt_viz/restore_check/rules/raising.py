@@ -21,10 +21,10 @@ from ckpt_viz.text import count
 
 
 def failures(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find what `restore` raises, each failure and not only the first.
+    """Find what `restore` raises: every failure, not only the first.
 
-    What the scope refuses is one finding, and all slot variables that one object refuses. Those
-    that fail as their variable does are in its finding.
+    All refusals by a scope form one finding, and so do all slot variables that one object refuses.
+    Slot variables that fail like their variable are in its finding.
     """
     alike = _slots_by_variable(case)
     slots_of_failing = {step.node for steps in alike.values() for step in steps}
@@ -37,7 +37,7 @@ def failures(case: Case, explained: Explained) -> Iterator[Finding]:
         if failure.cause is Cause.SCOPE:
             together.setdefault(failure.type, []).append(step)
         elif failure.cause is Cause.SLOT_HOOK:
-            if step.obj not in optimizers:  # or else `optimizer_generation` explains them
+            if step.obj not in optimizers:  # otherwise `optimizer_generation` explains them
                 together.setdefault(step.obj, []).append(step)
         elif step.node is None or step.node not in slots_of_failing:
             yield _failure(case, step, failure, seen, alike.get(step.obj, ()))
@@ -46,7 +46,7 @@ def failures(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def _slots_by_variable(case: Case) -> dict[int | None, list[Step]]:
-    """Return the failures of slot variables by their variable, where that fails for the same."""
+    """Return the failures of slot variables by their variable, if it fails for the same reason."""
     failing = {
         (step.obj, step.failure.cause): step
         for step in case.trace.steps_of(Action.FAIL)
@@ -85,7 +85,7 @@ def _given(ids: Iterable[int | None]) -> tuple[int, ...]:
 
 
 def _nodes(case: Case, step: Step, kind: Kind, seen: set[int]) -> tuple[int, ...]:
-    """Return the saved nodes of a failure: of a container that cannot be listed, all below."""
+    """Return the saved nodes of a failure: for a container that cannot be listed, all below it."""
     if step.node is None:
         return ()
     if kind is not Kind.POISONED_CONTAINER:
@@ -147,7 +147,7 @@ def slots_out_of_scope(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def forgotten_slots(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find slot variables that are restored, and that the asserts report as left over."""
+    """Find slot variables that the restore reaches, but that the asserts report as left over."""
     nodes = [node for node in case.run.verdicts.unresolved if node in case.trace.bound]
     if not nodes:
         return
@@ -164,7 +164,7 @@ def forgotten_slots(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def poisoned_before_asserts(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find containers that only the asserts come upon, or the next save."""
+    """Find containers that only the asserts or the next save reach."""
     failed = {step.obj for step in case.trace.steps_of(Action.FAIL)}
     for obj, node in enumerate(case.live.nodes):
         if node.error is None or obj in failed:
@@ -193,7 +193,7 @@ def _reused(case: Case, optimizer: int) -> Finding:
         f"{case.live.name(obj)} ({slots[id(case.live_side.object(obj))]!r})" for obj in again
     )
     verdicts = case.run.verdicts
-    # Where slot variables are left out of the restore, they are left out of the asserts, too.
+    # If the restore leaves out slot variables, the asserts leave them out too.
     asserts = verdicts.nontrivial is not None and verdicts.nontrivial.type == "NotImplementedError"
     raises = "every assert and the next save raise NotImplementedError"
     return case.finding(
@@ -207,7 +207,7 @@ def _reused(case: Case, optimizer: int) -> Finding:
 
 
 def partial_overwrite(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find a restore that stops when some variables have their new values already."""
+    """Find a restore that stops when some variables already have their new values."""
     if not case.trace.steps_of(Action.FAIL):
         return
     written: list[Step] = []

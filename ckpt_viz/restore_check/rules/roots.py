@@ -25,7 +25,7 @@ from ckpt_viz.text import count, listed
 
 _MAX_TRIED = 5  # groups of pairs
 _MAX_NAMED = 3  # pairs in a sentence
-_IN_COMMON = 0.2  # of the values, by shape: less, and two models have nothing to do
+_IN_COMMON = 0.2  # of the values, by shape: with less, the two models are unrelated
 _LEVELS = "The levels differ"
 _MOVE = "Put the objects where they were when the checkpoint was saved."
 _DECIDE = (
@@ -102,16 +102,16 @@ def _equal(case: Case, group: Group) -> Finding:
 
 
 def _counted(case: Case) -> int:
-    """Return how many saved values are restored, the `save_counter` left aside."""
+    """Return how many saved values are restored, without the `save_counter`."""
     restored = case.trace.restored - {case.saved.save_counter}
     return sum(bool(case.saved.nodes[node].attributes) for node in restored)
 
 
 def _is_unrelated(case: Case) -> bool:
-    """Return whether the two sides have next to nothing in common, scalars left aside.
+    """Return whether the two sides share almost nothing, not counting scalars.
 
-    Counters, rates and powers are in every checkpoint. What meets by name is common though its
-    dtype or shape keeps it from being restored.
+    Counters, rates and powers are in every checkpoint. Values that meet by name count as shared,
+    even if dtype or shape prevents the restore.
     """
     saved, live = _tensors(shapes_of_values(case.saved)), _tensors(shapes_of_values(case.live))
     common = max(
@@ -130,7 +130,7 @@ def _is_refused(step: Step) -> bool:
 
 
 def _tensors(specs: Counter[object]) -> Counter[object]:
-    """Return the values that are no scalars; all, where there are no others."""
+    """Return the values that are not scalars; all values if there are no others."""
     tensors = Counter({spec: number for spec, number in specs.items() if _has_dimensions(spec)})
     return tensors or specs
 

@@ -24,9 +24,9 @@ from ckpt_viz.text import count
 
 
 def index_shifted(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find sequences in which items have other indices than they were saved with.
+    """Find sequences whose items have other indices than in the checkpoint.
 
-    What has its value all the same, by another path, is no matter.
+    An item that still gets its value, by another path, is no problem.
     """
     if case.placement.is_all_right:
         return
@@ -63,16 +63,16 @@ class _Shift:
 
     @property
     def place(self) -> int:
-        """The first index that means two items."""
+        """The first index at which the items differ."""
         return min(min(pair) for pair in self.pairs if pair[0] != pair[1])
 
 
 def _shift(
     case: Case, node: int, obj: int, prefix: str, saved: Sequence[int], live: Sequence[int]
 ) -> _Shift | None:
-    """Return how the items are shifted; None if those that belong together have one index.
+    """Return how the items are shifted; None if matching items have the same index.
 
-    A mere exchange of items that look alike is for `swapped` to tell.
+    `swapped` reports a mere exchange of items that look alike.
     """
     places = {item: j for j, item in reversed(list(enumerate(live)))}
     pairs = [
@@ -87,8 +87,8 @@ def _shift(
 def _astray(case: Case, shift: _Shift) -> list[int]:
     """Return the values in shifted items that their index leads astray.
 
-    Where the items are the same, in the same order, an optimizer may hold other variables: that
-    is for `cross_wired` to tell.
+    If the items are the same, in the same order, an optimizer may hold other variables:
+    `cross_wired` reports that.
     """
     below = [
         node
@@ -113,8 +113,8 @@ def _astray(case: Case, shift: _Shift) -> list[int]:
 def _is_of_state(case: Case, node: int, obj: int) -> bool:
     """Return whether a sequence is one of an optimizer's lists that follow from others.
 
-    Its list of all variables tells, and that only where it is built of the same variables and
-    has something more: otherwise they are `cross_wired`.
+    Its list of all variables counts only if it is built from the same variables and holds more:
+    otherwise they are `cross_wired`.
     """
     optimizer, label = case.saved.first_edges.get(node, (ROOT, ""))
     if not is_optimizer(case.saved.nodes[optimizer]):
@@ -129,13 +129,13 @@ def _is_of_state(case: Case, node: int, obj: int) -> bool:
 
 
 def _trained(graph: Graph, optimizer: int) -> int:
-    """Return the number of variables that an optimizer is built of."""
+    """Return the number of variables for which an optimizer is built."""
     lists = [c for c in graph.nodes[optimizer].children if c.local_name == "_trainable_variables"]
     return len(graph.nodes[lists[0].node_id].children) if lists else 0
 
 
 def _follows(case: Case, node: int, item: int) -> bool:
-    """Return whether a slot variable is below its variable, which tells enough."""
+    """Return whether a slot variable is below its variable, whose finding is enough."""
     return node != item and case.saved.nodes[node].slot is not None
 
 
@@ -167,7 +167,7 @@ def _difference(shift: _Shift) -> str:
 
 
 def _goes_astray(case: Case, astray: Sequence[int]) -> str:
-    """Return where a value goes, of all one that meets another object if there is any."""
+    """Return the place of a value: preferably of one that meets another object."""
     node = next((node for node in astray if node in case.trace.bound), astray[0])
     own, taken = case.placement.counterparts[node][0], case.trace.bound.get(node)
     return (
@@ -200,7 +200,7 @@ _RATES = {"_learning_rate", "learning_rate"}
 
 
 def renamed(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find children that have another local name on each side, and nothing else is like them."""
+    """Find children whose local names differ on the two sides, if no other child is like them."""
     waiting: dict[tuple[int, int], dict[str, int]] = {}
     for step in case.trace.steps_of(Action.DEFER):
         if (
@@ -244,7 +244,7 @@ def renamed(case: Case, explained: Explained) -> Iterator[Finding]:
 
 @dataclass
 class _LeftAlike:
-    """What is left on both sides that looks like a saved node, and which belong together."""
+    """The unbound nodes on both sides that look like a saved node, and which belong together."""
 
     case: Case
     explained: Explained
@@ -258,7 +258,7 @@ class _LeftAlike:
         return self._of_look[look]
 
     def pairs(self, node: int) -> Mapping[int, int]:
-        """Return those that belong together, of all that look like the node."""
+        """Return the pairs that belong together, among all that look like the node."""
         look = self.case.signatures.of_saved(node)
         if look not in self._pairs:
             self._pairs[look] = paired_twins(self.case, *self.of(node))
@@ -268,9 +268,9 @@ class _LeftAlike:
 def _renamed_to(
     case: Case, children: Mapping[str, int], free: Mapping[int, str], alike: _LeftAlike
 ) -> dict[str, int]:
-    """Return the object beside it that each saved child has become, where that is sure.
+    """Return, by saved child, the object beside it that it has become, if that is sure.
 
-    Of equal ones, there or elsewhere, names tell: their own, or those of the variables below.
+    Between equal ones, anywhere, names decide: their own, or those of the variables below.
     """
     found: dict[str, int] = {}
     for name, node in children.items():
@@ -283,9 +283,9 @@ def _renamed_to(
 
 
 def other_keras(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find models that Keras 2 has saved and Keras 3 has built, or the other way round.
+    """Find models that Keras 2 has saved and Keras 3 has built, or the reverse.
 
-    They name their layers so differently that nothing of one is found in the other.
+    They name their layers so differently that no layer of one is found in the other.
     """
     left, left_live = case.unresolved - explained.nodes, case.unmatched - explained.objects
     for node, obj in case.trace.bound.items() if left and left_live else ():
@@ -316,7 +316,7 @@ def _sides(case: Case, node: int, obj: int) -> tuple[tuple[Graph, int], tuple[Gr
 
 
 def _version_of_keras(graph: Graph, node: int) -> int | None:
-    """Return the major version of Keras that names the layers of a Functional model so."""
+    """Return the major version of Keras that gives a Functional model's layers these names."""
     names = child_names(graph, node)
     if "layer_with_weights-0" in names:
         return 2

@@ -54,10 +54,10 @@ def _attributes(case: Case) -> Iterator[Finding]:
 
 
 def _is_internal(obj: object, node: Node, attribute: str) -> bool:
-    """Return whether the attribute is none of the program's own: its owner keeps it for itself."""
+    """Return whether the attribute is internal to its owner, not the program's own."""
     return (
         node.role is Role.CONTAINER
-        or node.error is not None  # and so it could not be asked for what it holds
+        or node.error is not None  # and so it could not list its parts
         or (facts.is_layer_of_keras(obj) and not facts.is_state_between_calls(obj, attribute))
         or facts.is_kept_by_keras(obj, attribute)
     )
@@ -85,14 +85,14 @@ def _weights(case: Case) -> Iterator[Finding]:
                 "Assign the object that holds them to an attribute, not to a list, dict or set.",
                 objects=(obj,),
             )
-            return  # what contains this model would tell it once more
+            return  # a model that contains this one would report it again
 
 
 # --- layers that are adapted to data
 
 
 def _not_finalized(case: Case, obj: int) -> Iterator[Finding]:
-    """Find a layer that computes on with what it made of its variables before the restore."""
+    """Find a layer that still computes with values from before the restore."""
     layer, node = case.live_side.object(obj), case.live.nodes[obj]
     stale = {
         child.local_name: saved
@@ -118,19 +118,19 @@ def _not_finalized(case: Case, obj: int) -> Iterator[Finding]:
 
 
 def _restored_value(case: Case, node: int, obj: int) -> Any:
-    """Return the saved value of a variable, or what it holds after a restore that has happened."""
+    """Return the saved value of a variable, or its present value if the restore was real."""
     for graph, of in ((case.saved, node), (case.live, obj)):
-        with suppress(Exception):  # the rule that it concerns reports an unreadable value
+        with suppress(Exception):  # the rule for unreadable values reports it
             return graph.read(graph.nodes[of].attributes[0].checkpoint_key)
     return None
 
 
 def _not_adapted(case: Case, obj: int) -> Iterator[Finding]:
-    """Find a layer that lacks what it can only be given, or learn from data."""
+    """Find a layer that lacks data which it can only be given, or learn by adapting."""
     lacking = facts.lacks(case.live_side.object(obj))
     if lacking is None:
         return
-    if case.live.tree.labels[obj] == "_lookup_layer":  # the program knows the one that holds it
+    if case.live.tree.labels[obj] == "_lookup_layer":  # the program knows the layer that holds it
         obj = case.live.tree.parents[obj]
     yield case.finding(
         Severity.WARNING,

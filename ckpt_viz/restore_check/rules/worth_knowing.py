@@ -16,7 +16,7 @@ _HYPERPARAMETERS = ("learning_rate", "decay", "beta_1", "beta_2", "momentum", "r
 
 
 def unknowable(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find values that code of the object's own takes in, and restores that run later."""
+    """Find values that the object's own code takes, and restores that run later."""
     if case.trace.builds_graph:
         yield case.finding(
             Severity.INFO,
@@ -44,7 +44,7 @@ def unknowable(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def overwritten(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find hyperparameters that were set to something else than what was saved."""
+    """Find hyperparameters whose present values differ from the saved ones."""
     for node in sorted(case.trace.restored):
         step = case.trace.binding_steps.get(node)
         name = step.name.strip("_") if step is not None else ""
@@ -65,13 +65,13 @@ def overwritten(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def _is_unused(case: Case, optimizer: int) -> bool:
-    """Return whether the rate of the program's optimizer has no effect: those inside count."""
+    """Return whether the rate of the program's optimizer has no effect: inner optimizers count."""
     obj = case.trace.bound.get(optimizer)
     return obj is not None and facts.has_inner_optimizers(case.live_side.object(obj))
 
 
 def _scalars(case: Case, node: int, obj: int) -> tuple[float, float] | None:
-    """Return the saved and the live value of a scalar; None where one cannot be read."""
+    """Return the saved and the live value of a scalar; None if one cannot be read."""
     live = case.live_side.node(obj)
     attributes = (*case.saved.nodes[node].attributes, *(live.attributes if live else ()))
     if len(attributes) != 2 or any(attribute.shape != () for attribute in attributes):
@@ -81,5 +81,5 @@ def _scalars(case: Case, node: int, obj: int) -> tuple[float, float] | None:
             float(case.saved.read(attributes[0].checkpoint_key)),
             float(case.live.read(attributes[1].checkpoint_key)),
         )
-    except Exception:  # the rule that it concerns reports an unreadable value
+    except Exception:  # the rule for unreadable values reports it
         return None

@@ -1,4 +1,4 @@
-"""A path that is not the one that was meant."""
+"""A path other than the intended one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def wrong_path(run: DryRun) -> Iterator[Finding]:
 
 
 def unreadable(run: DryRun) -> Iterator[Finding]:
-    """Find a checkpoint that is where the path says, and cannot be read."""
+    """Find a checkpoint that exists at the path but cannot be read."""
     raised = run.verdicts.restore
     if raised is None or run.reading is None:
         return
@@ -70,7 +70,7 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
 
 
 def no_checkpoint(run: DryRun) -> Iterator[Finding]:
-    """Find `restore(None)`, mostly of a directory in which there is no checkpoint."""
+    """Find `restore(None)`, usually from a directory without a checkpoint."""
     if run.reading is None and run.trace is None:
         raised = run.verdicts.restore
         does = f"raises {raised.type}" if raised is not None else "returns and restores nothing"
@@ -90,7 +90,7 @@ def _severity(run: DryRun) -> Severity:
     if verdicts.restore is not None:
         return Severity.ERROR
     fails = any((verdicts.consumed, verdicts.existing, verdicts.nontrivial))
-    # A program without values passes every assert, though nothing was read.
+    # A program without values passes every assert, although the restore read nothing.
     return Severity.FAIL if fails else Severity.WARNING
 
 

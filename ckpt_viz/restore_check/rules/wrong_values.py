@@ -16,7 +16,7 @@ from ckpt_viz.text import listed
 
 
 def value_lost(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find saved values of which another one goes into the same variable."""
+    """Find saved values that lose their variable to another value."""
     for step in case.trace.steps_of(Action.REPEAT):
         assert step.node is not None and step.obj is not None
         if (
@@ -44,7 +44,7 @@ def value_lost(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def _is_gone(case: Case, node: int) -> bool:
-    """Return whether nothing of the program is what a saved object was."""
+    """Return whether the program no longer has the saved object."""
     return node not in case.placement.counterparts
 
 
@@ -85,7 +85,7 @@ def _is_valued(case: Case, step: Step) -> bool:
 
 
 def tensor_ignored(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find stored tensors that the object does not ask for."""
+    """Find stored tensors that the object does not read."""
     failed = {step.node for step in case.trace.steps_of(Action.FAIL)}
     for step in case.trace.steps_of(Action.GATHER):
         assert step.node is not None and step.obj is not None
@@ -153,5 +153,5 @@ def reshaped(case: Case, explained: Explained) -> Iterator[Finding]:
 
 
 def _surely_has_value(node: Node) -> bool:
-    """Return whether a live node has a value, and not only code of its own that may give some."""
+    """Return whether a live node surely has a value, not only custom code that may give one."""
     return bool(node.registered_saver) or any(attribute.name for attribute in node.attributes)
