@@ -1,1 +1,1 @@
-"""How a restore matches the nodes of a checkpoint with objects: one engine, one trace."""
+"""How a restore matches checkpoint nodes with objects: one engine, one trace."""

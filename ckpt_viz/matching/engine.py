@@ -1,11 +1,10 @@
 """The matching engine: walks a checkpoint's object graph as `Checkpoint.restore` does.
 
 Follows tensorflow/python/checkpoint/restore.py and checkpoint.py. It walks breadth first in the
-order of the saved children; the first binding of a node counts. Attached dependencies have a pass
-of their own. Slot variables follow when variable and optimizer are both bound, a new
-`save_counter` comes last. Where TensorFlow would raise, the trace has the failure and goes on, to
-show all of them.
-Linear in the nodes, edges and slots of the checkpoint; nothing is recursive.
+order of the saved children; the first binding of a node counts. Attached dependencies have their
+own pass. Slot variables follow when variable and optimizer are both bound; a new `save_counter`
+comes last. If TensorFlow would raise, the trace records the failure and goes on, to show all
+failures. The time is linear in the nodes, edges and slots of the checkpoint; nothing is recursive.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _NO_HOOK = Failure(
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What changes the rules: the call, its options, and whether a TensorFlow 1 graph is built."""
+    """What changes the rules: the call, its options, and whether it builds a TensorFlow 1 graph."""
 
     skips_slots: bool = False
     builds_graph: bool = False
@@ -53,7 +52,7 @@ def match(saved: SavedSide, live: LiveSide, rules: Rules = Rules()) -> Trace:
 
 @dataclass(slots=True)
 class _Pending:
-    """What one pass will restore when its walk is over."""
+    """The values that a pass will restore at the end of its walk."""
 
     python_states: list[tuple[int, int, Read]] = field(default_factory=list)
     tensors: dict[str, tuple[int, int, Gathered]] = field(default_factory=dict)
@@ -75,7 +74,7 @@ class _Restore:
     waiting_slots: dict[int, list[tuple[int, int, str]]] = field(
         default_factory=lambda: defaultdict(list)
     )
-    # object that they wait at, node
+    # object at which they wait, node
     waiting_counters: list[tuple[int, int]] = field(default_factory=list)
     created: set[int] = field(default_factory=set)
 
@@ -151,7 +150,7 @@ class _Restore:
         proto = self.saved.nodes[node]
         keepers = self.live.bookkeepers(obj)
         steps = self.steps
-        if obj in self.created:  # with the saved value, so there is nothing left to restore
+        if obj in self.created:  # made with the saved value, so there is nothing left to restore
             self.created.remove(obj)
             self.restored.add(keepers[0])
             keys = tuple([attribute.checkpoint_key for attribute in proto.attributes])
@@ -236,7 +235,7 @@ class _Restore:
         *,
         known: bool = False,
     ) -> None:
-        """Hand a slot to its optimizer; `known` if that was bound before the variable."""
+        """Pass a slot to its optimizer; `known` if the optimizer was bound before the variable."""
         proto = self.saved.nodes[slot_node]
         try:
             answer = self.live.slot(optimizer, variable, name, proto, self._stored_of(proto))
@@ -247,7 +246,7 @@ class _Restore:
             if known:
                 self._step(Action.DROP_SLOT, slot_node, optimizer, parent, name)
             else:
-                # TensorFlow looks for the hook only where the optimizer was there first.
+                # TensorFlow looks for the hook only if the optimizer was bound first.
                 self._fail(_NO_HOOK, slot_node, optimizer, parent, name)
             return
         if answer.obj is None:
@@ -265,7 +264,7 @@ class _Restore:
     # --- values
 
     def _restore(self, pending: _Pending) -> None:
-        """Restore what a pass has gathered, in TensorFlow's order."""
+        """Restore the values that a pass has gathered, in TensorFlow's order."""
         for node, obj, read in pending.python_states:
             if self.saved.stored(read.key) is None:
                 self._fail(self.saved.missing(read.key), node, obj)
@@ -281,7 +280,7 @@ class _Restore:
             self._step(Action.RESTORE, node, obj)
 
     def _check_names(self, gathered: Sequence[tuple[int, int, Gathered]]) -> set[int]:
-        """Report what is to be assigned to by two names; return the nodes of the second ones."""
+        """Report targets that have two names; return the nodes of the second names."""
         targets = [
             (name, target, node, obj) for node, obj, one in gathered for name, target in one.targets
         ]
@@ -295,7 +294,7 @@ class _Restore:
         return bad
 
     def _check_reads(self, gathered: Sequence[tuple[int, int, Gathered]]) -> set[int]:
-        """Report what reading all tensors in one go would raise; return the nodes concerned."""
+        """Report what reading all tensors in one call would raise; return the affected nodes."""
         missing: list[tuple[str, int, int]] = []
         found: list[tuple[int, int, Read, Stored]] = []
         for node, obj, one in gathered:
@@ -325,7 +324,7 @@ class _Restore:
         return bad
 
     def _assign(self, node: int, obj: int, gathered: Gathered) -> None:
-        # In a graph, the tensor's shape is not known before it runs.
+        # In a graph, the tensor's shape is unknown before it runs.
         refusal = None if self.rules.builds_graph else self._refusal(obj, gathered)
         if refusal is not None:
             self._fail(refusal, node, obj)
@@ -366,7 +365,7 @@ class _Restore:
 def has_values(nodes: Sequence[Node]) -> list[bool]:
     """Return, by node id, whether a node or anything below it has a value to restore.
 
-    What `has_checkpoint_values` in the proto says (checkpoint/util.py), where older files do not.
+    This is `has_checkpoint_values` in the proto (checkpoint/util.py), which older files lack.
     """
     parents: list[list[int]] = [[] for _ in nodes]
     for parent, node in enumerate(nodes):

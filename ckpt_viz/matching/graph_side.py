@@ -1,8 +1,8 @@
-"""A graph as the side that a restore goes into: two files matched without TensorFlow.
+"""A graph as the side that a restore writes to: matches two files without TensorFlow.
 
-What a file does not tell of the program that wrote it is answered as an ordinary program would:
-children go by their names, values by those of their attributes, slot variables by what is
-declared.
+A file does not describe the whole program that wrote it. The graph answers as an ordinary program
+would: children go by their names, values by their attributes' names, slot variables by the
+declarations.
 """
 
 from __future__ import annotations
@@ -32,10 +32,9 @@ _ATTRIBUTES = ".ATTRIBUTES/"
 class GraphSide:
     """The live side of the matching engine, with a graph in place of objects.
 
-    An object's id is its node id. With `creates_slots` the graph replaces the program that it
-    was saved from: an optimizer that has slot variables makes those that it lacks (`made`, with
-    the ids after those of the nodes). Without, the graph is only itself: every
-    edge and every slot is given out once.
+    An object's id is its node id. With `creates_slots` the graph replaces the program that saved
+    it: an optimizer with slot variables makes those that it lacks (`made`, with ids after those of
+    the nodes). Without it, the graph is only itself: it gives out every edge and every slot once.
     """
 
     graph: Graph
@@ -67,11 +66,11 @@ class GraphSide:
         return next_of
 
     def bookkeepers(self, obj: int) -> tuple[int, ...]:
-        """Return the node: each has its own value."""
+        """Return the node: each keeps its own record."""
         return (obj,)
 
     def gather(self, obj: int, node: Node) -> Gathered:
-        """Return what a node would read for one that has values."""
+        """Return what a node would read for a node with values."""
         live = self._node(obj)
         if node.registered_saver:
             is_known = live.registered_saver == node.registered_saver
@@ -114,7 +113,7 @@ class GraphSide:
                 SlotKind.EXISTING, existing[0] if self.creates_slots else existing.pop(0)
             )
         found = self._node(optimizer)
-        if self.creates_slots and found.attributes:  # a variable, where an optimizer was saved
+        if self.creates_slots and found.attributes:  # a variable, but an optimizer was saved
             return SlotAnswer(SlotKind.NO_HOOK)
         makes_them = self.creates_slots and bool(found.slot_variables)
         if not makes_them or not is_variable(node.attributes) or node.children:
@@ -128,11 +127,11 @@ class GraphSide:
         return SlotAnswer(SlotKind.CREATED, made)
 
     def takes_counter(self, obj: int) -> bool:
-        """Return False: none is made."""
+        """Return False: a graph makes no counter."""
         return False
 
     def new_save_counter(self, waiting: object) -> None:
-        """Return None: what a file has no counter of, its program may make or not."""
+        """Return None: if a file has no counter, its program may make one or not."""
         return None
 
     def _node(self, obj: int) -> Node:
@@ -141,22 +140,22 @@ class GraphSide:
 
 
 def _reads(node: Node, live: Node) -> Iterator[Read]:
-    """Yield what an object reads: it asks for what it would save itself, and for nothing else."""
+    """Yield what an object reads: it requests only what it would save itself."""
     saved = {attribute.checkpoint_key: attribute for attribute in node.attributes}
     for wanted in live.attributes:
         key = _key_of(wanted.name, node.attributes[0].checkpoint_key)
         found = saved.get(key)
-        # What an iterator or a table is stored as, and takes back, its own code decides.
+        # The object's own code decides how it stores an iterator or a table, and what it accepts.
         if found is None or wanted.name == VARIABLE_VALUE or not _is_stored(found):
             yield Read(key, wanted.dtype, wanted.shape)
 
 
 def _key_of(name: str, beside: str) -> str:
-    """Return the key by which an attribute is read; `beside` is that of another of the object.
+    """Return the key for reading an attribute; `beside` is the key of the object's other attribute.
 
-    As in tensorflow/python/checkpoint/restore.py: up to the first `.ATTRIBUTES/`, though that
-    may be in an object's name. Where names need escapes, it is another key than was written:
-    an attribute's name is escaped in the object graph, and once more in its key.
+    As in tensorflow/python/checkpoint/restore.py, it ends at the first `.ATTRIBUTES/`, even if that
+    is part of an object's name. If names need escapes, the key differs from the written key: an
+    attribute's name is escaped in the object graph, and once more in its key.
     """
     prefix, separator, _ = beside.partition(_ATTRIBUTES)
     return f"{prefix}{separator}{name}"

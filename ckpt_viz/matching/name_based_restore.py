@@ -1,7 +1,7 @@
 """Restoring a name-based checkpoint: by the variables' names, one object after the other.
 
-Follows `_NameBasedRestoreCoordinator` in tensorflow/python/checkpoint/checkpoint.py. There are
-no nodes and nothing is deferred; names in the file that match no variable are never reported.
+Follows `_NameBasedRestoreCoordinator` in tensorflow/python/checkpoint/checkpoint.py. It has no
+nodes and defers nothing. It never reports names in the file that match no variable.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ckpt_viz.object_graph.nodes import Stored
 
 
 class NamedRead(NamedTuple):
-    """What an object restores under one name; `keys` are the tensors, `shape` what it accepts.
+    """An object's read under one name; `keys` are the tensors, `shape` is the accepted shape.
 
-    `refuses`, if any, returns what making a value its own raises, before anything else does.
+    `refuses`, if any, returns what converting a value raises, before any other error.
     """
 
     name: str
@@ -30,14 +30,14 @@ class NamedRead(NamedTuple):
 
 
 class Named(NamedTuple):
-    """What an object would restore by name, and its attributes that have no name."""
+    """The parts that an object would restore by name, and its attributes that have no name."""
 
     reads: tuple[NamedRead, ...]
     nameless: tuple[str, ...]
 
 
 class NamedSide(Protocol):
-    """What a name-based restore asks of a live object. Both may raise Refusal."""
+    """The questions of a name-based restore to a live object. Both may raise Refusal."""
 
     def named(self, obj: int) -> Named:
         """Return what the object would restore by name."""
@@ -50,9 +50,9 @@ class NamedSide(Protocol):
 class NameTrace:
     """What a name-based restore would do.
 
-    `bound` is, for each tensor name, the objects that take its value; `unused` the names that an
-    object reads and the file lacks. `not_restored` are objects that no restore reaches.
-    `builds_graph` says that nothing is read before a session runs it.
+    `bound` holds, for each tensor name, the objects that take its value. `unused` holds the names
+    that an object reads and the file lacks. `not_restored` are objects that no restore reaches.
+    `builds_graph` says that nothing is read before a session runs the graph.
     """
 
     steps: list[Step] = field(default_factory=list)
@@ -75,7 +75,7 @@ def match_names(
 ) -> NameTrace:
     """Return what restoring the file into these objects, in this order, would do.
 
-    `path` is that of a call that words anew what is not found, as in SavedGraph.
+    `path` is the path of a call that rewords "not found", as in SavedGraph.
     """
     trace = NameTrace()
     for obj in objects:

@@ -60,7 +60,7 @@ def two_names(first: str, second: str) -> Failure:
 
 
 def wrong_slice(read: Read, stored: Stored) -> Failure:
-    """Return what reading a slice raises of a tensor that is not of the full shape."""
+    """Return what reading a slice raises if the tensor does not have the full shape."""
     found, wanted = (",".join(map(str, shape or ())) for shape in (stored.shape, read.full_shape))
     return Failure(
         Cause.SHAPE,

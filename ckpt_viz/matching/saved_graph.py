@@ -1,4 +1,4 @@
-"""A graph as the checkpoint that is restored."""
+"""A graph as the checkpoint to restore."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _DOUBLE_CHECK = (
 class SavedGraph:
     """The saved side of the matching engine.
 
-    `path` is the one that was given, where the call is `Checkpoint.restore`: that wraps what
-    is not found in a message of its own, whatever it was.
+    `path` is the given path if the call is `Checkpoint.restore`. That call wraps any "not found"
+    error in a message of its own.
     """
 
     graph: Graph
@@ -39,17 +39,17 @@ class SavedGraph:
         return self._known[key]
 
     def missing(self, key: str) -> Failure:
-        """Return what asking for a key that is not there raises."""
+        """Return what requesting a missing key raises."""
         message = not_found(self.path, f"Key {key} not found in checkpoint")
         return Failure(Cause.KEY_MISSING, "NotFoundError", message)
 
     def unreadable(self, key: str, why: str) -> Failure:
-        """Return what reading a value raises whose bytes are not there."""
+        """Return what reading a value raises if its bytes are missing."""
         return unreadable(self.path, key, why)
 
 
 def unreadable(path: str | None, key: str, why: str) -> Failure:
-    """Return what reading a value raises whose bytes are not there; `path` as in SavedGraph."""
+    """Return what reading a value raises if its bytes are missing; `path` as in SavedGraph."""
     message = f"{why} (wanted for {key})"
     if "no such file" in why:
         return Failure(Cause.UNREADABLE, "NotFoundError", not_found(path, message))
@@ -57,7 +57,7 @@ def unreadable(path: str | None, key: str, why: str) -> Failure:
 
 
 def not_found(path: str | None, message: str) -> str:
-    """Return the text of a NotFoundError, as `Checkpoint.restore` of a path words it."""
+    """Return the text of a NotFoundError, as `Checkpoint.restore` words it for a path."""
     if path is None:
         return message
     return f"Error when restoring from checkpoint or SavedModel at {path}: {message}{_DOUBLE_CHECK}"

@@ -1,4 +1,4 @@
-"""What the engine asks of the two sides: the objects that it restores into, and the checkpoint."""
+"""The engine's questions to the two sides: the objects to restore into, and the checkpoint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ckpt_viz.object_graph.nodes import Node, Stored
 
 
 class LiveSide(Protocol):
-    """What a restore asks of the objects that it restores into. All may raise Refusal."""
+    """A restore's questions to the objects that it restores into. All may raise Refusal."""
 
     @property
     def root(self) -> int:
@@ -23,16 +23,16 @@ class LiveSide(Protocol):
 
     @property
     def attached(self) -> Sequence[tuple[str, int]]:
-        """The checkpoint's own children beside its root, where it was made with `root=`."""
+        """The checkpoint's own children beside its root, if it was made with `root=`."""
 
     def children(self, obj: int) -> Callable[[str], int | None]:
         """Return the object's lookup of children by local name."""
 
     def bookkeepers(self, obj: int) -> tuple[int, ...]:
-        """Return the objects that tell whether this one was restored; it marks the first."""
+        """Return the objects that record whether this one was restored; it marks the first."""
 
     def gather(self, obj: int, node: Node) -> Gathered:
-        """Return what the object would read for a node that has values."""
+        """Return what the object would read for a node with values."""
 
     def misfit(self, obj: int, stored: Stored) -> Failure:
         """Return what assigning a value of the wrong shape raises."""
@@ -40,17 +40,18 @@ class LiveSide(Protocol):
     def slot(
         self, optimizer: int, variable: int, name: str, node: Node, stored: Stored | None
     ) -> SlotAnswer:
-        """Return what the optimizer does with a saved slot variable, changing nothing."""
+        """Return what the optimizer does with a saved slot variable; change nothing."""
 
     def takes_counter(self, obj: int) -> bool:
-        """Return whether a new counter takes what waits for a `save_counter` at the object."""
+        """Return whether a new counter takes the values that wait for one at the object."""
 
     def new_save_counter(
         self, waiting: Sequence[tuple[int, Node, Stored | None]]
     ) -> NewCounter | None:
-        """Return the counter that the restore makes at its end, None if there will be none.
+        """Return the counter that the restore makes at its end, None if it makes none.
 
-        `waiting` are the saved ones that wait for it: at which object, their nodes and tensors.
+        `waiting` holds the saved counters that wait for it: at which object, their nodes and
+        tensors.
         """
 
 
@@ -65,7 +66,7 @@ class SavedSide(Protocol):
         """Return the tensor that is stored under a key."""
 
     def missing(self, key: str) -> Failure:
-        """Return what asking for a key that is not there raises."""
+        """Return what requesting a missing key raises."""
 
     def unreadable(self, key: str, why: str) -> Failure:
-        """Return what reading a value raises whose bytes are not there."""
+        """Return what reading a value raises if its bytes are missing."""

@@ -1,8 +1,8 @@
-"""What a restore would do, step by step: the vocabulary of the matching engine.
+"""The steps of a restore: the vocabulary of the matching engine.
 
-Saved nodes go by their node id, objects of the live side by the id that it gave them. The
-words are TensorFlow's (tensorflow/python/checkpoint/restore.py): a node is bound to an object, a
-child without one is deferred, a slot variable is created or restored.
+A node id identifies a saved node; the live side gives each object an id. The words are TensorFlow's
+(tensorflow/python/checkpoint/restore.py): a node is bound to an object, a child without one is
+deferred, a slot variable is created or restored.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from ckpt_viz.object_graph.nodes import Stored
 
 
 class Action(str, Enum):
-    """What one step of a restore does."""
+    """The action of one step of a restore."""
 
-    BIND = "bind"  # a node is given an object
-    KEEP = "keep"  # the child's node has an object already; the live child is not looked up
-    DEFER = "defer"  # no live child of this name: the value waits until one is set
-    DROP = "drop"  # no live child of this name, and nothing of value below the saved one
-    GATHER = "gather"  # what the object will read for its node is determined
+    BIND = "bind"  # a node gets an object
+    KEEP = "keep"  # the child's node already has an object; the live child is not looked up
+    DEFER = "defer"  # no live child of this name: the value waits until one exists
+    DROP = "drop"  # no live child of this name, and no value below the saved one
+    GATHER = "gather"  # determine what the object will read for its node
     REPEAT = "repeat"  # the object is being restored from another node: this one's values are lost
     UNUSED = "unused"  # attributes of the node that its object has no place for
     VALUELESS = "valueless"  # the node has no values, whatever its object holds
     SKIP_SAVER = "skip saver"  # the node's registered saver is unknown or not strict: not restored
     CREATE = "create"  # the restore makes a variable: a slot variable, a save_counter
     DEFER_SLOT = "defer slot"  # a slot waits, for its optimizer or until it is made
-    DROP_SLOT = "drop slot"  # the optimizer has no hook for slots: its slot is forgotten
-    RESTORE = "restore"  # values are assigned, or handed to the object's own code
-    FAIL = "fail"  # TensorFlow raises here; later steps show what else there is
+    DROP_SLOT = "drop slot"  # the optimizer has no hook for slots: TensorFlow forgets its slot
+    RESTORE = "restore"  # values are assigned, or passed to the object's own code
+    FAIL = "fail"  # TensorFlow raises here; later steps show further problems
 
 
 class Cause(str, Enum):
@@ -43,25 +43,26 @@ class Cause(str, Enum):
     SHAPE = "shape"
     DTYPE = "dtype"
     KEY_MISSING = "key missing"
-    UNREADABLE = "unreadable"  # the value's bytes are not there
+    UNREADABLE = "unreadable"  # the value's bytes are missing
     CHILDREN = "children"  # listing an object's children raised: a poisoned container
     PREDICATE = "predicate"  # a registered saver refuses the object
     SLOT_HOOK = "slot hook"  # the optimizer cannot take slot variables
     CODE = "code"  # the object's own code raised
     READER = "reader"  # there is no checkpoint to read
     SCOPE = "scope"  # a distribution strategy's scope is, or is not, active
-    STAGES = "stages"  # an iterator's dataset is put together otherwise than the saved one's
-    SYMBOLIC = "symbolic"  # an iterator's state was saved symbolically and is read in full, or v.v.
-    TWO_NAMES = "two names"  # one variable is to take two saved values
-    ABORT = "abort"  # nothing is raised: the process ends
+    STAGES = "stages"  # an iterator's dataset has other stages than the saved one's
+    # an iterator's state was saved symbolically and is read in full, or the reverse
+    SYMBOLIC = "symbolic"
+    TWO_NAMES = "two names"  # two saved values would go into one variable
+    ABORT = "abort"  # no exception: the process ends
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An exception that TensorFlow would raise: its class by name, and its text.
+    """An exception that TensorFlow would raise: the name of its class, and its text.
 
-    `in_session` says that a graph's restore raises it in `run_restore_ops`, not before. `found`
-    and `expected` are the shapes or dtypes that differ, in words.
+    `in_session` says that a graph's restore raises it in `run_restore_ops`, not before. `found` and
+    `expected` are the differing shapes or dtypes, in words.
     """
 
     cause: Cause
@@ -73,11 +74,11 @@ class Failure:
 
 
 class Step(NamedTuple):
-    """One step. What an action does not have is None or empty.
+    """One step. Fields that do not apply to an action are None or empty.
 
-    `parent` is the saved node whose child or slot is looked at, `name` the local name of the
-    child or the slot's name; `names` are attributes or keys, or the SlotKind of a slot that waits
-    at its optimizer.
+    `parent` is the saved node whose child or slot the step looks at. `name` is the local name of
+    the child, or the slot's name. `names` are attributes or keys, or the SlotKind of a slot that
+    waits at its optimizer.
     """
 
     action: Action
@@ -92,8 +93,8 @@ class Step(NamedTuple):
 class Read(NamedTuple):
     """One tensor that an object will read.
 
-    `dtype` is the one it expects; `shape` what it accepts, None for an unknown dimension or,
-    as a whole, for any. `full_shape` is that of the tensor of which it reads a slice.
+    `dtype` is the expected dtype. `shape` is the accepted shape: None for an unknown dimension, or
+    as a whole for any shape. `full_shape` is the shape of the tensor of which it reads a slice.
     """
 
     key: str
@@ -105,7 +106,7 @@ class Read(NamedTuple):
 class Kind(Enum):
     """How an object takes a node's values."""
 
-    NOTHING = "nothing"  # the node has none
+    NOTHING = "nothing"  # the node has no values
     TENSORS = "tensors"
     PYTHON_STATE = "python state"
     REGISTERED = "registered saver"
@@ -116,11 +117,11 @@ class Kind(Enum):
 class Gathered(NamedTuple):
     """What an object would read for a node.
 
-    `saveable` is the name by which TensorFlow sorts what it restores. `unused` are attributes
-    that the object has no place for. `is_opaque` says that code of the object's class decides
-    what it makes of the values. `refuses`, if any, returns what assigning these tensors raises
-    though dtypes and shapes fit. `targets` are what TensorFlow assigns to, each with its name for
-    it: it refuses to assign to one by two names.
+    `saveable` is the name by which TensorFlow sorts the values that it restores. `unused` are
+    attributes that the object has no place for. `is_opaque` says that code of the object's class
+    decides what it does with the values. `refuses`, if any, returns what assigning these tensors
+    raises although dtypes and shapes fit. `targets` are the objects that TensorFlow assigns to,
+    each with its name there: TensorFlow refuses to assign to one object by two names.
     """
 
     kind: Kind
@@ -136,20 +137,20 @@ NOTHING = Gathered(Kind.NOTHING)
 
 
 class SlotKind(Enum):
-    """What an optimizer answers when it is handed a saved slot variable."""
+    """An optimizer's answer to a saved slot variable."""
 
     EXISTING = "existing"  # its slot variable is restored with the rest
     CREATED = "created"
     WAITS = "waits"  # until the slot variable is made
-    OUT_OF_SCOPE = "out of scope"  # likewise: it makes none in the strategy's scope that is active
-    NO_HOOK = "no hook"  # it is no optimizer that takes slots
+    OUT_OF_SCOPE = "out of scope"  # likewise: it makes no slots in the active strategy's scope
+    NO_HOOK = "no hook"  # it is not an optimizer that takes slots
 
 
 @dataclass(frozen=True, slots=True)
 class SlotAnswer:
     """An optimizer's answer; `obj` is its slot variable.
 
-    `at_once` says that the slot is restored before anything else (tf.compat.v1.train.Optimizer).
+    `at_once` says that the slot is restored before all other values (tf.compat.v1.train.Optimizer).
     """
 
     kind: SlotKind
@@ -161,9 +162,9 @@ class SlotAnswer:
 class NewCounter:
     """The `save_counter` that a restore makes at its end.
 
-    `from_root` is how many of the saved ones that wait at the root are restored into it; None means
-    all. A counter that hangs off a Checkpoint beside the root takes the first one alone. It takes
-    none where one of an earlier restore waits, too, and goes first.
+    `from_root` says how many of the saved counters that wait at the root are restored into it; None
+    means all. A counter of a Checkpoint beside the root takes only the first. It takes none if one
+    of an earlier restore also waits, because that one goes first.
     """
 
     obj: int
@@ -171,7 +172,7 @@ class NewCounter:
 
 
 class Refusal(Exception):
-    """Raised by a live side where TensorFlow would raise."""
+    """Raised by a live side if TensorFlow would raise."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -180,11 +181,12 @@ class Refusal(Exception):
 
 @dataclass(frozen=True)
 class Trace:
-    """All steps of a restore, in its order, and what it comes to.
+    """All steps of a restore, in order, and its result.
 
-    `bound` is the object of each node that has one. `unused_attributes` are, by node, those
-    that no object had a place for. `slots_left` are the nodes of variables whose slots no
-    optimizer asked for. `builds_graph` says that nothing is assigned before a session runs it.
+    `bound` is the object of each node that has one. `unused_attributes` holds, by node, the
+    attributes that no object had a place for. `slots_left` are the nodes of variables whose slots
+    no optimizer requested. `builds_graph` says that nothing is assigned before a session runs the
+    graph.
     """
 
     steps: Sequence[Step]
@@ -212,7 +214,7 @@ class Trace:
 
     @cached_property
     def holders(self) -> Mapping[int, tuple[int, ...]]:
-        """The saved nodes of each object that has some, in the order of the binding."""
+        """The saved nodes bound to each object, in the order of the binding."""
         found: dict[int, list[int]] = defaultdict(list)
         for node, obj in self.bound.items():
             found[obj].append(node)
@@ -220,18 +222,18 @@ class Trace:
 
     @cached_property
     def restored(self) -> frozenset[int]:
-        """The saved nodes whose values are restored."""
+        """The saved nodes whose values reach an object."""
         steps = self.steps_of(Action.RESTORE)
         return frozenset(step.node for step in steps if step.node is not None)
 
     @cached_property
     def filled(self) -> frozenset[int]:
-        """The live objects that a saved value is restored into."""
+        """The live objects that get a saved value."""
         return frozenset(self.bound[node] for node in self.restored)
 
     @cached_property
     def source_of(self) -> Mapping[int, int]:
-        """For each object that takes a value, the saved node that it takes it from."""
+        """For each object that takes a value, the saved node that supplies it."""
         found: dict[int, int] = {}
         for step in self.steps_of(Action.RESTORE):
             if step.node is not None and step.obj is not None:
@@ -242,7 +244,7 @@ class Trace:
     def raised(self) -> Failure | None:
         """What `restore` itself would raise: the first failure; None if it returns.
 
-        Of tensors of the wrong dtype, TensorFlow names all that it reads at once.
+        For tensors of the wrong dtype, TensorFlow names all that it reads in the call.
         """
         for index, step in enumerate(self.steps):
             if step.failure is not None and not step.failure.in_session:

@@ -83,8 +83,7 @@ def _places(graph: Graph) -> Iterator[tuple[int, str]]:
         if parent >= 0:
             names[node_id] = graph.tree.labels[node_id] if parent == ROOT else names[parent]
     for node_id, node in enumerate(graph.nodes):
-        # A loss scale wrapper has the saved values of its optimizer, as if it serialized them
-        # itself.
+        # A loss scale wrapper claims to serialize itself, as its optimizer does.
         if (node.attributes or node.registered_saver) and node.role is not Role.OPTIMIZER:
             place = node_id
             if node.slot is not None and node.slot.optimizer is not None:

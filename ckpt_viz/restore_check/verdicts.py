@@ -155,7 +155,7 @@ def _consumed(
 
 
 def _failed_naming(saved: Graph, first: int, message: str) -> Raised:
-    """Return what an assert raises that names saved nodes; the first begins TensorFlow's message.
+    """Return what an assert raises that names saved nodes; TensorFlow's text begins with `first`.
 
     It names slots in the order of the file, each after its optimizer and its variable. In a damaged
     file slots may have no name then, nor may the node (`ObjectGraphProtoPrettyPrinter`).

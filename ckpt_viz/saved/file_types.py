@@ -1,6 +1,6 @@
-"""The files that lead to a checkpoint by their name alone: one table for Python and JupyterLab.
+"""The files whose name alone leads to a checkpoint: one table for Python and JupyterLab.
 
-`file_types.json` is that table; the JupyterLab extension is built with a copy of it, since it
+`file_types.json` is that table. The JupyterLab extension contains a copy of it, because it
 registers its file types without a server. For each type, `saved.locate` finds the checkpoint.
 """
 
@@ -16,10 +16,10 @@ from ckpt_viz.formats.files import split
 
 @dataclass(frozen=True, slots=True)
 class FileType:
-    """A type of file: those whose path ends in `suffix`, or whose name is `name` (patterns).
+    """A type of file: paths that end in `suffix`, or names that match `name` (patterns).
 
-    A suffix follows the checkpoint's prefix. `is_part` says that such a file is of no use
-    without others: if these are missing, it still is no file of another program.
+    A suffix follows the checkpoint's prefix. `is_part` says that such a file is useless without
+    others. If the others are missing, it still does not belong to another program.
     """
 
     id: str
@@ -28,7 +28,7 @@ class FileType:
     is_part: bool
 
     def fits(self, path: str) -> bool:
-        """Return whether a path is that of such a file, by its name."""
+        """Return whether a path has the name of such a file."""
         if self.suffix is None:
             return re.fullmatch(self.name or "", split(path)[1]) is not None
         return self._split_suffix(path) is not None
@@ -54,7 +54,7 @@ FILE_TYPES = _read()
 
 
 def file_type_of(path: str) -> FileType | None:
-    """Return the type of a file by its name, None if any file may be called so.
+    """Return the type of a file by its name, None if any file may have this name.
 
     >>> [found and found.id for found in map(file_type_of, ("a.index", "a/checkpoint", "a"))]
     ['index', 'state', None]

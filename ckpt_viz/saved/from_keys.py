@@ -1,8 +1,8 @@
-"""The tree that checkpoint keys spell out: what is left when the object graph is not there.
+"""The tree that checkpoint keys spell out: all that remains if the object graph is missing.
 
-In a partial copy the index may be all there is. Its keys are paths through the object graph
-(tensorflow/python/trackable/trackable_utils.py): one for each object, so shared objects,
-empty ones and the order of children are lost, but every value has its place.
+A partial copy may have only the index. Its keys are paths through the object graph
+(tensorflow/python/trackable/trackable_utils.py), one for each object. So shared objects, empty ones
+and the order of children are lost, but every value has its place.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def nodes_from_keys(
     """Return the nodes that checkpoint keys name: breadth first, slot variables last.
 
     Args:
-        checkpoint_keys: All keys; those that name no attribute of an object are left out.
+        checkpoint_keys: All keys; it skips keys that name no attribute of an object.
         attribute: Makes an attribute from its name and its key.
     """
     tree = _Tree()
@@ -59,14 +59,14 @@ def nodes_from_keys(
 
 
 class _Tree:
-    """Objects by the paths in their keys; a place is a number, that of the root 0."""
+    """Objects by the paths in their keys; a place is a number, the root's is 0."""
 
     def __init__(self) -> None:
         self.attributes: list[list[Attribute]] = [[]]
         self.children: list[dict[str, int]] = [{}]
 
     def place(self, object_key: str) -> int:
-        """Return the place of an object; it and those above it are made where they are missing."""
+        """Return the place of an object; create it and its ancestors if they are missing."""
         place = 0
         for step in object_key.split("/") if object_key else ():
             name = keys.unescape_local_name(step)
@@ -84,7 +84,7 @@ class _Tree:
     def breadth_first(self) -> list[int]:
         """Return all places, in the order of their node ids."""
         order = [0]
-        for place in order:  # grows while it is walked
+        for place in order:  # grows during the loop
             order.extend(self.children[place].values())
         return order
 

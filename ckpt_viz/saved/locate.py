@@ -1,8 +1,8 @@
-"""From a path that a person types to the checkpoint that it means.
+"""From a path that a person types to the checkpoint that the person means.
 
-TensorFlow expects a prefix, which is the name of no file. People pass the `.index` file, a shard,
-the directory, or the prefix without its number. The answer is the checkpoint that a path leads to,
-with a sentence about how, or an error with the prefixes that a person may mean.
+TensorFlow expects a prefix, which is not the name of a file. People pass the `.index` file, a
+shard, the directory, or the prefix without its number. The answer is the checkpoint that the path
+leads to, with a sentence that explains how, or an error with the prefixes that a person may mean.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _MOST_UNNAMED = 200  # beside those that the `checkpoint` file names
 
 
 def locate(path: str) -> Location:
-    """Return where the checkpoint is that a path leads to.
+    """Return the location of the checkpoint that a path leads to.
 
     The path may be a prefix, with or without its number; a file of any type in `file_types.json`;
     a V1 checkpoint; a directory with a `checkpoint` file or with one checkpoint; or a SavedModel's
@@ -70,7 +70,7 @@ def locate(path: str) -> Location:
 def _at_prefix(
     given: str, prefix: str, resolved: str = "", kept: tuple[Kept, ...] = ()
 ) -> Location:
-    """Return the location of a bundle whose index is there, with what lies beside it."""
+    """Return the location of a bundle whose index exists, with the files beside it."""
     meta = prefix + META if is_file(prefix + META) else None
     directory, name = split(prefix)
     saved_model = None
@@ -131,12 +131,12 @@ def _of_state_file(path: str, _: FileType) -> Location:
     directory = split(path)[0] or "."
     state = read_checkpoint_state(directory)
     if state is None:
-        raise FileNotFoundError(path)  # it was there before
+        raise FileNotFoundError(path)  # it existed before
     return _of_state(path, directory, state)
 
 
 def _by_contents(path: str) -> Location:
-    """Return the checkpoint that a file is by itself."""
+    """Return the checkpoint that a single file forms."""
     for reader in READERS:
         found = reader.in_file(path)
         if found is not None:
@@ -240,7 +240,7 @@ def _of_state(given: str, directory: str, state: State) -> Location:
 def _others(directory: str, named: Iterable[str]) -> list[str]:
     """Return the checkpoints in a directory that its `checkpoint` file does not name.
 
-    Without a list of the directory there are none: the named ones can still be opened.
+    If the directory cannot be listed, return none: the named ones can still be opened.
     """
     try:
         names = set(_prefix_names(directory))
@@ -264,7 +264,7 @@ def _beside(prefixes: Sequence[str], others: int, file: str) -> str:
 
 
 def _unnamed(directory: str, names: Sequence[str]) -> tuple[Kept, ...]:
-    """Return checkpoints that lie in a directory, the last ones of very many."""
+    """Return the checkpoints in a directory; if there are very many, the last ones."""
     prefixes = (join(directory, name) for name in names[-_MOST_UNNAMED:])
     return tuple(Kept(one, None, True, is_named=False) for one in prefixes if _is_there(one))
 
@@ -274,7 +274,7 @@ def _place(directory: str) -> str:
 
 
 def _by_number(name: str) -> tuple[str, int, str]:
-    """Return what sorts names, those of a series by their number."""
+    """Return a sort key for names; in a series, by number."""
     numbered = _NUMBERED.fullmatch(name)
     return (name, -1, name) if numbered is None else (numbered[1], int(numbered[2][-18:]), name)
 
@@ -286,7 +286,8 @@ def _presence(directory: str) -> Callable[[str], bool]:
     """
     try:
         names = set(list_files(directory))
-    except (CkptVizError, OSError):  # what may not be listed can be looked at all the same
+    # a directory that cannot be listed may still allow access to its files
+    except (CkptVizError, OSError):
         return cache(_is_there)
 
     @cache
@@ -308,7 +309,7 @@ def _checkpoint_at(given: str, prefix: str, resolved: str, kept: tuple[Kept, ...
 
 
 def _of_nothing(path: str) -> Location:
-    """Return the checkpoint of a path without a file: V1 shards, or a prefix less its number."""
+    """Return the checkpoint of a path without a file: V1 shards, or a prefix without its number."""
     directory, name = split(path)
     if directory and not is_directory(directory):
         raise CheckpointNotFoundError(f"{path}: no such checkpoint, and no directory {directory}")
@@ -339,7 +340,7 @@ def _of_nothing(path: str) -> Location:
 
 
 def _latest_of_one_series(names: Sequence[str]) -> str | None:
-    """Return the name with the highest number, if all are one name with a number each."""
+    """Return the name with the highest number, if all are the same name with a number each."""
     series = [_NUMBERED.fullmatch(name) for name in names]
     if not series or not all(series) or len({match[1] for match in series if match}) > 1:
         return None
@@ -347,7 +348,7 @@ def _latest_of_one_series(names: Sequence[str]) -> str | None:
 
 
 def _hint(path: str, directory: str | None = None) -> str:
-    """Return the checkpoints in a directory, that of the path itself if no other is given."""
+    """Return the checkpoints in a directory, by default the path's own directory."""
     directory = split(path)[0] if directory is None else directory
     try:
         prefixes = [join(directory, name) for name in _prefix_names(directory)]
@@ -376,7 +377,7 @@ def _listed(prefixes: Sequence[str]) -> str:
     return shown if more <= 0 else f"{shown} ({more} more)"
 
 
-# The types of files that lead to a checkpoint elsewhere; any other file has to be one itself.
+# The file types that lead to a checkpoint elsewhere; any other file must be one itself.
 _LEADING_ELSEWHERE: Mapping[str, Callable[[str, FileType], Location]] = {
     "index": _of_index,
     "shard": _of_shard,

@@ -1,4 +1,4 @@
-"""Where a checkpoint is, and what its format answers about it."""
+"""The location of a checkpoint, and the questions that its format answers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ META = ".meta"
 class Location:
     """Where a checkpoint is, and the reader of its format.
 
-    `prefix` is what TensorFlow calls so, or the path of the one file. `saved_model` is the
-    SavedModel's directory, `meta` a `.meta` file that belongs to it. `resolved` is a sentence:
-    how the path led here, "" where it is the prefix itself. `kept` are the directory's checkpoints.
+    `prefix` is TensorFlow's prefix, or the path of the single file. `saved_model` is the
+    SavedModel's directory, `meta` its `.meta` file. `resolved` is a sentence that explains how the
+    path led here, "" for the prefix itself. `kept` are the directory's checkpoints.
     """
 
     given: str
@@ -31,7 +31,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The files of a checkpoint: the index, which is read whole, and those with the values."""
+    """The files of a checkpoint: the index, which is read whole, and the files with the values."""
 
     index: str | None
     values: tuple[str, ...]
@@ -42,11 +42,11 @@ class Reader:
     """One format of checkpoints; `saved.readers` lists all.
 
     Attributes:
-        name: What TensorFlow calls the format.
+        name: TensorFlow's name of the format.
         is_at: Whether a file at a prefix may be such a checkpoint; opens none.
-        in_file: The checkpoint that a file is by itself, None if its bytes show another format.
+        in_file: The checkpoint that a single file forms, None if its bytes show another format.
         files_of: The files of a checkpoint.
-        read: The graph. The path, if any, is that of a `.meta` file that lies elsewhere.
+        read: The graph. The path, if any, is that of a `.meta` file elsewhere.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Name-based checkpoints as object graphs: what a `tf.compat.v1.train.Saver` wrote."""
+"""Name-based checkpoints as object graphs: files that a `tf.compat.v1.train.Saver` wrote."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class StoredSlice(Protocol):
 
 
 class StoredTensor(Protocol):
-    """What a file's index says of a tensor; `size` is in bytes, 0 if the index does not have it."""
+    """A tensor as the index describes it; `size` is in bytes, 0 if the index does not have it."""
 
     @property
     def dtype(self) -> str: ...  # noqa: D102
@@ -48,9 +48,9 @@ def read_name_based(
 
     Args:
         tensors: The opened file; no value is read.
-        meta: The MetaGraph of the program that saved it. A variable is looked up by the name
-            it is saved under by default.
-        place: What messages call the file.
+        meta: The MetaGraph of the program that saved it. A variable's default name in a checkpoint
+            identifies it.
+        place: The file, as messages name it.
     """
     known: dict[str, list[MetaVariable]] = {}
     for variable in meta.variables if meta is not None else ():
@@ -68,7 +68,7 @@ def read_name_based(
 def _variable(
     name: str, entry: StoredTensor, known: Sequence[MetaVariable], error: str | None
 ) -> NamedVariable:
-    # A MetaGraph may be that of another run: partitions of another shape are others.
+    # A MetaGraph may come from another run: partitions of another shape are different ones.
     variables = [v for v in known if v.save_slice is None or v.save_slice.full_shape == entry.shape]
     trainable = {variable.trainable for variable in variables}
     return NamedVariable(
@@ -87,7 +87,7 @@ def _variable(
 
 def _nbytes(entry: StoredTensor) -> int | None:
     if entry.size == 0 and (entry.shape is None or 0 not in entry.shape):
-        return None  # a tensor with elements takes some bytes: the index does not tell
+        return None  # a tensor with elements takes some bytes, so the index does not know its size
     return entry.size
 
 

@@ -25,11 +25,11 @@ OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
 def read_object_based(bundle: Bundle) -> tuple[Node, ...]:
-    """Return the nodes of the object graph in a bundle; reads no other tensor.
+    """Return the nodes of the object graph in a bundle; read no other tensor.
 
-    Roles are the ones that a node alone shows: VARIABLE or OBJECT. Values in a shard that is
-    missing or too short are marked. If that is so of the object graph itself, the
-    nodes are those that the keys name, and the root says what is missing. Raises FormatError.
+    Roles are those that a node alone shows: VARIABLE or OBJECT. Values in a missing or too short
+    shard are marked. If the object graph itself is in such a shard, the nodes come from the keys,
+    and the root reports what is missing. Raises FormatError.
     """
     attribute = _attribute_maker(bundle)
     missing = bundle.why_unreadable(OBJECT_GRAPH_KEY)
@@ -53,8 +53,8 @@ def nodes_of_graph(
 ) -> tuple[Node, ...]:
     """Return the nodes of an encoded TrackableObjectGraph.
 
-    `attribute` makes one of its name, full name and key; `place` names the graph in errors.
-    Raises FormatError.
+    `attribute` makes an attribute from its name, full name and key; `place` names the graph in
+    errors. Raises FormatError.
     """
     return tuple(_nodes(encoded, place, attribute))
 
@@ -92,7 +92,7 @@ def _slot_variable(proto: Any) -> SlotVariable:
 
 def _attribute_maker(bundle: Bundle) -> Callable[[str, str, str], Attribute]:
     """Return a function from an attribute's name, full name and key to the attribute."""
-    # Attributes of many tensors or slices: a forged graph may name one again and again.
+    # Attributes of many tensors or slices: a forged graph may repeat a name many times.
     seen: dict[str, Attribute] = {}
 
     def attribute(name: str, full_name: str, key: str) -> Attribute:

@@ -1,11 +1,11 @@
-"""What people often take for a checkpoint, by the first bytes of the file."""
+"""Files that people often mistake for a checkpoint, by their first bytes."""
 
 from __future__ import annotations
 
 from ckpt_viz.formats.sstable import GIT_LFS_POINTER
 
 MOST_BYTES = 64
-"""How many bytes these functions look at."""
+"""The number of bytes that these functions read."""
 
 _FILES = {
     b"\x89HDF": "an HDF5 file, as Keras saves weights in: load it with model.load_weights",
@@ -22,12 +22,12 @@ _INDEXES = {
 
 
 def file_instead(head: bytes) -> str | None:
-    """Return what a file is that begins like this; None if that is unknown."""
+    """Return the kind of a file that begins with these bytes; None if that is unknown."""
     return _named(_FILES, head)
 
 
 def index_instead(head: bytes) -> str | None:
-    """Return whose index a file is that begins like this; None if that is unknown."""
+    """Return the owner of an index that begins with these bytes; None if that is unknown."""
     return _named(_INDEXES, head)
 
 

@@ -1,4 +1,4 @@
-"""The graph of an open checkpoint, which stays at hand for values."""
+"""The graph of an open checkpoint, which remains available for reading values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def graph_at(
     form: Format,
     notes: Iterable[str] = (),
 ) -> Graph:
-    """Return the graph of a checkpoint; `notes` are sentences beside how the path led to it."""
+    """Return the graph of a checkpoint; `notes` are sentences besides that on its path."""
     sentences = (location.resolved, *notes)
     return Graph(
         nodes,
@@ -44,7 +44,7 @@ def graph_at(
 
 
 def names_beginning(beginning: str) -> tuple[str, ...]:
-    """Return the paths in a directory that begin so; none if it cannot be listed."""
+    """Return the paths in a directory with this beginning; none if it cannot be listed."""
     directory, name = split(beginning)
     with suppress(CkptVizError, FileNotFoundError):
         names = list_directory(directory or ".")
@@ -57,16 +57,16 @@ class OpenCheckpoint(Protocol):
 
     @property
     def entries(self) -> Mapping[str, Any]:
-        """What the index says of each tensor, by key."""
+        """The index's description of each tensor, by key."""
 
     def read(self, key: str, /) -> Array:
         """Return the value of a tensor."""
 
     def why_unreadable(self, key: str, /) -> str | None:
-        """Return why a tensor cannot be read, None if it may be; reads nothing."""
+        """Return why a tensor cannot be read, None if it may be readable; read nothing."""
 
     def fingerprint(self, key: str, /) -> Fingerprint | None:
-        """Return layout and checksums of a tensor, None without any."""
+        """Return layout and checksums of a tensor, None if there are none."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class _SavedAccess:
         entries = self.stored_in.entries
         if checkpoint_key in entries:
             return self.stored_in.read(checkpoint_key)
-        # An attribute may be stored as several tensors: `.../table-keys`, `.../table-values`.
+        # Several tensors may store an attribute: `.../table-keys`, `.../table-values`.
         is_attribute = parse_checkpoint_key(checkpoint_key) is not None
         keys = [key for key in entries if is_attribute and key.startswith(checkpoint_key)]
         if len(keys) == 1:

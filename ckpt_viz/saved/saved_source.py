@@ -12,9 +12,9 @@ from ckpt_viz.saved.locate import locate
 def read_saved(path: str | os.PathLike[str], meta: str | os.PathLike[str] | None = None) -> Graph:
     """Return the object graph of the checkpoint that a path leads to (see `locate`).
 
-    `meta` is the `.meta` file of a name-based checkpoint, if it lies elsewhere. Reads the
-    index, the object graph, and what a SavedModel or MetaGraph says of the objects; no
-    other tensor. Raises CheckpointNotFoundError, FormatError or UnsupportedError.
+    `meta` is the `.meta` file of a name-based checkpoint, if it is elsewhere. Reads the index, the
+    object graph, and the facts about objects in a SavedModel or MetaGraph; reads no other tensor.
+    Raises CheckpointNotFoundError, FormatError or UnsupportedError.
     """
 
     def read() -> Graph:

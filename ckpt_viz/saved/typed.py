@@ -1,4 +1,4 @@
-"""Nodes of a SavedModel's checkpoint, with the types that the SavedModel has for them."""
+"""Nodes of a SavedModel's checkpoint, with the types from the SavedModel."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ckpt_viz.formats.saved_model import SavedObject
 from ckpt_viz.object_graph.nodes import Node, Role
 
-# TensorFlow's and Keras' words for kinds of objects, and the classes of those that have
-# one class only (saved_model/load.py, tf_keras/src/saving/legacy/saved_model/constants.py).
+# TensorFlow's and Keras' words for kinds of objects, with the class if a kind has only one
+# (saved_model/load.py, tf_keras/src/saving/legacy/saved_model/constants.py).
 _LAYERS = "_tf_keras_"  # layer, network, model, metric, ...: all are layers in Keras 2
 _OPTIMIZERS = {"optimizer": "OptimizerV2", "experimentalOptimizer": "Optimizer"}
 _CONTAINERS = {
@@ -21,7 +21,7 @@ _CONTAINERS = {
 def are_of_one_graph(nodes: Sequence[Node], objects: Sequence[SavedObject]) -> bool:
     """Return whether a SavedModel's objects are the nodes of this checkpoint, id by id.
 
-    It may have more: older versions (2.4 does) add the functions after saving the variables.
+    It may have more: older versions (2.4 for one) add the functions after saving the variables.
     """
     count = len(nodes)
     return len(objects) >= count and all(
@@ -32,7 +32,7 @@ def are_of_one_graph(nodes: Sequence[Node], objects: Sequence[SavedObject]) -> b
 
 
 def with_types(nodes: Sequence[Node], objects: Sequence[SavedObject]) -> tuple[Node, ...]:
-    """Return the nodes with role, class and configuration as the SavedModel has them."""
+    """Return the nodes with role, class and configuration from the SavedModel."""
     return tuple(map(_with_type, nodes, objects[: len(nodes)]))
 
 

@@ -14,7 +14,7 @@ from ckpt_viz.saved.name_based import read_name_based
 from ckpt_viz.saved.saved_access import graph_at, names_beginning
 from ckpt_viz.saved.variable_facts import facts_of
 
-# A shard's path, or that of all shards as `Saver.save` returns it.
+# A shard's path, or the path of all shards as `Saver.save` returns it.
 _SHARD = re.compile(r"(.*)-([0-9]{5}|\?{5})-of-([0-9]{5})", re.DOTALL)
 
 
@@ -31,9 +31,9 @@ def _in_file(path: str) -> Location | None:
 
 
 def in_shards(path: str, directory: str, names: list[str]) -> Location | None:
-    """Return the checkpoint of a path that names shards, but no file; None if it does not.
+    """Return the checkpoint of a path that names shards but no file; None if there is none.
 
-    `names` are those in the path's directory.
+    `names` are the names in the path's directory.
     """
     shard = _SHARD.fullmatch(path)
     if shard is None and not shards_of(path, directory, names):

@@ -39,7 +39,7 @@ def _read(location: Location, meta: str | None) -> Graph:
 
 
 def _typed(nodes: tuple[Node, ...], directory: str) -> tuple[tuple[Node, ...], tuple[str, ...]]:
-    """Return the nodes with the SavedModel's types; as they are, with the reason, without any."""
+    """Return the nodes with the SavedModel's types; without types, unchanged and with the reason."""
     try:
         objects = read_saved_model(directory)
     except CkptVizError as error:
@@ -51,7 +51,7 @@ def _typed(nodes: tuple[Node, ...], directory: str) -> tuple[tuple[Node, ...], t
 
 
 def _in_file(_: str) -> None:
-    return None  # one takes an index and a shard, whose names tell
+    return None  # it takes an index and a shard, recognised by their names
 
 
 V2 = Reader("V2", _is_at, _in_file, _files_of, _read)

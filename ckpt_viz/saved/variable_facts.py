@@ -1,4 +1,4 @@
-"""What a MetaGraph beside a name-based checkpoint says of its variables."""
+"""The facts about variables in a MetaGraph beside a name-based checkpoint."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ckpt_viz.saved.location import Location
 
 
 def facts_of(location: Location, meta: str | None) -> tuple[MetaGraph | None, tuple[str, ...]]:
-    """Return the MetaGraph of a checkpoint, None without one, and a note if it is unreadable.
+    """Return the MetaGraph of a checkpoint, None if there is none, and a note if it is unreadable.
 
-    `meta` is its path, if a user gave one: then it has to be readable.
+    `meta` is its path if the user gave one: then it must be readable.
     """
     if meta is not None:
         return open_meta_graph(meta), ()

@@ -1,6 +1,6 @@
-"""What a query finds in a graph; labextension/src/search/evaluate.ts does the same.
+"""The nodes that a query finds in a graph; labextension/src/search/evaluate.ts does the same.
 
-tests/data/search.json is what both must find. The grammar is docs/search.md.
+Both must find what tests/data/search.json lists. The grammar is in docs/search.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_QUERY = 1_000  # characters
 MAX_PASTED = 20_000
 MAX_TERMS = 50
 MAX_PATTERN = 200  # characters of a regular expression
-MAX_TEXT = 1_000  # characters of a name, and of the end of a path, that it is sought in
+MAX_TEXT = 1_000  # characters of a name, and of the end of a path, that the pattern is tried on
 _WORD = f"[^{BLANKS}]+"
 _ARROW = f"->{BLANK_OR_END}"
 _REGEX = r"/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\[\\])*)/"
@@ -38,7 +38,7 @@ _REGEX = r"/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\[\\])*)/"
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A part of a query: words, and what is to be left out, hold in their own way."""
+    """A part of a query: words and exclusions apply in their own ways."""
 
     ask: Callable[[Index], Marks]
     is_word: bool = False
@@ -48,7 +48,7 @@ class Term:
 def find(graph: Graph, query: str, overlay: Overlay | None = None) -> tuple[int, ...] | Mistake:
     """Return the ids of the nodes that a query finds, in the order of the outline.
 
-    An empty query finds nothing. A query that cannot be read or answered is a Mistake.
+    An empty query finds nothing. An unreadable or unanswerable query is a Mistake.
     """
     try:
         terms = _read(query)
@@ -60,10 +60,10 @@ def find(graph: Graph, query: str, overlay: Overlay | None = None) -> tuple[int,
 
 
 def _all_of(terms: Sequence[Term], index: Index) -> Marks:
-    """Return where all terms hold.
+    """Return where all terms apply.
 
-    Words also hold below where they are found. Of words alone, or with what is to be left out, at
-    least one must be found at a node itself: else a word would find whole subtrees.
+    Words also apply to the nodes below a match. In a query of only words and exclusions, at least
+    one word must match the node itself: otherwise a word would find whole subtrees.
     """
     marks: Marks = [True] * len(index.nodes)
     found: Marks = [not any(term.is_word for term in terms)] * len(index.nodes)
@@ -92,7 +92,7 @@ def _read(query: str) -> Sequence[Term]:
 
 
 def _chain(reader: Reader) -> Term:
-    """Read terms with arrows between them: what the last finds, with parents as those before."""
+    """Read terms with arrows between them: find the last, with parents from the terms before."""
     place = reader.place
     if reader.take(_ARROW):
         fail(place, "a term before ->")
@@ -154,7 +154,7 @@ def _regex(reader: Reader) -> Term:
 
 
 def _word(written: str, *, is_quoted: bool) -> Term:
-    """Return what finds a word; a bare one may have dots for slashes, and end in `:0`."""
+    """Return what matches a word; a bare one may use dots for slashes, and end in `:0`."""
     text = folded(written)
     bare = text if is_quoted else without_output(text) or text
     spellings = {bare} if is_quoted else {bare, bare.replace(".", "/")}
@@ -168,7 +168,7 @@ def _containing(text: str) -> Callable[[Index], Marks]:
         marks = [text in label or any(text in one for one in texts) for label, texts in own]
         if "/" not in text:
             return marks
-        # What is kept of the parent's path is too short to hold the text itself.
+        # The kept part of the parent's path is too short to contain the text itself.
         steps = index.where_path(len(text) - 1, lambda path, _: text in path)
         return either(marks, steps)
 
@@ -177,21 +177,22 @@ def _containing(text: str) -> Callable[[Index], Marks]:
 
 def _found_by(pattern: str, place: int) -> Callable[[Index], Marks]:
     """Return what finds a regular expression of Python."""
-    # What is searched is in lower case, and a search that minds the case is faster.
+    # The searched text is in lower case, and a case-sensitive search is faster.
     flags = 0 if pattern == pattern.lower() else re.IGNORECASE
     anywhere = _compiled(pattern, flags, place)
 
     @cache
     def in_last(characters: int) -> re.Pattern[str]:
-        """Return what finds the pattern where it ends in the last characters of a text."""
+        """Return what matches the pattern at the last characters of a text."""
         return _compiled(rf"(?:{pattern})(?=(?s:.{{0,{max(characters - 1, 0)}}})\Z)", flags, place)
 
     def is_in_path(path: str, own: int) -> bool:
-        # `search` starts where the path is cut: a `^` does not fit there.
+        # `search` starts where the path is cut: a `^` does not match there.
         start = max(len(path) - MAX_TEXT, 0)
         return in_last(min(own, MAX_TEXT)).search(path, start) is not None
 
-    in_last(1)  # what is only good at the beginning of a pattern, `(?i)`, is a mistake
+    # Patterns such as `(?i)` are valid only at the beginning, so here they are a mistake.
+    in_last(1)
     return lambda index: either(
         index.where_path(MAX_TEXT, is_in_path),
         [any(anywhere.search(text[:MAX_TEXT]) for text in texts) for texts in index.texts],
@@ -201,14 +202,14 @@ def _found_by(pattern: str, place: int) -> Callable[[Index], Marks]:
 def _compiled(pattern: str, flags: int, place: int) -> re.Pattern[str]:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about what may change in a later Python
+            warnings.simplefilter("ignore")  # about future changes in Python
             return re.compile(pattern, flags)
     except (re.error, OverflowError, RecursionError):
         fail(place, "a valid regular expression")
 
 
 def _children(terms: Sequence[Term], index: Index) -> Marks:
-    """Return what the last term finds, with parents, by any edge, that the one before finds."""
+    """Return the last term's matches that have, by any edge, a parent found by the term before."""
     marks = terms[0].ask(index)
     for term in terms[1:]:
         above = [node_id for node_id, mark in enumerate(marks) if mark]

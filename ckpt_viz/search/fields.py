@@ -1,6 +1,6 @@
-"""The fields of a query: how the value of each is read, and which nodes it asks for.
+"""The fields of a query: how to read each value, and which nodes it selects.
 
-A new field is one entry of FIELDS. labextension/src/search/fields.ts has the same.
+A new field is one entry of FIELDS. labextension/src/search/fields.ts has the same table.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from ckpt_viz.search.glob import Glob
 from ckpt_viz.search.index import ROOT_NAME, Index, Marks, either, folded
 from ckpt_viz.search.syntax import BLANK_OR_END, BLANKS, Reader, fail, filled
 
-_Dimensions = Sequence[float | str]  # a size, "*" for any one dimension, "..." for some
+# a size, "*" for any one dimension, "..." for any number of dimensions
+_Dimensions = Sequence[float | str]
 _MAX_STEPS = 99
 _NUMBER = r"([0-9]{1,20}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?)([A-Za-z]*)"
 _COMPARISON = r"[<>]=?|="
@@ -34,7 +35,7 @@ _BYTES = {
 }
 
 
-# What `is:` asks for
+# Values of `is:`
 
 
 def _has_error(node: Node) -> bool:
@@ -88,7 +89,7 @@ def _of_property(place: int, value: str, index: Index) -> Marks:
     return [mark.state in _STATES[value] for mark in index.overlay.marks]
 
 
-# How values are read
+# How to read values
 
 
 def _text(reader: Reader) -> str:
@@ -99,7 +100,7 @@ def _text(reader: Reader) -> str:
 def _choices(
     known: Sequence[str] | None, reader: Reader, *, by_beginning: bool = False
 ) -> list[str]:
-    """Read words between bars: any, or those that are known."""
+    """Read words between bars: any words, or only known ones."""
     place, values = reader.place, []
     for word in _text(reader).split("|"):
         filled(word, place)
@@ -148,7 +149,7 @@ def _amount(units: Mapping[str, float], like: str, reader: Reader) -> Callable[[
     return lambda found: _COMPARE[sign[0]](found, wanted)
 
 
-# What is asked of a graph
+# Questions to a graph
 
 
 def _dtype(wanted: Sequence[str], index: Index) -> Marks:
@@ -182,8 +183,8 @@ def _places(wanted: str, index: Index) -> Marks:
 
 
 def _under(wanted: str, index: Index) -> Marks:
-    """Return what is below, in the outline; slot variables are below their optimizer, too."""
-    holds = [*index.at_or_below(_places(wanted, index)), False]  # the last one: of no node
+    """Return the nodes below, in the outline; slot variables are also below their optimizer."""
+    holds = [*index.at_or_below(_places(wanted, index)), False]  # the last entry belongs to no node
     optimizers = [None if node.slot is None else node.slot.optimizer for node in index.nodes]
     above = zip(index.parents, optimizers, strict=True)
     return index.at_or_below([holds[a] or holds[-1 if b is None else b] for a, b in above])
@@ -215,7 +216,7 @@ def _fits(wanted: _Dimensions, shape: Sequence[int]) -> bool:
 
 
 def _elements(attribute: Attribute) -> float | None:
-    # As the front end counts: the shapes of a hostile file are no integers there.
+    # As in the front end: the shapes of a hostile file are not integers there.
     return None if attribute.shape is None else prod(map(float, attribute.shape), start=1.0)
 
 
@@ -231,11 +232,11 @@ def _sum(
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What reads the value of a field, and which nodes the value asks a graph for."""
+    """How to read the value of a field, and which nodes the value selects in a graph."""
 
     read: Callable[[Reader], Any]
     ask: Callable[[Any, Index], Marks]
-    sign: str = ":"  # ">": it is compared with a number
+    sign: str = ":"  # ">": a number is compared with it
 
 
 _ROLE = Field(

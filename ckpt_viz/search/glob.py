@@ -1,7 +1,7 @@
-"""Globs, matched in one pass over a text, whatever they are.
+"""Globs, matched in one pass over any text.
 
-All places in the glob that a text can have led to are the bits of one integer, so that there is
-nothing to go back to. A text can be given in parts: a path goes on where that of its parent ends.
+One integer holds all places in the glob that a text can have reached, as bits. So there is no
+backtracking. A text can come in parts: a path continues where its parent's path ends.
 labextension/src/search/glob.ts is the same in the front end.
 """
 
@@ -11,14 +11,14 @@ import re
 
 
 class Glob:
-    """`*` is anything but the separator, `**` anything; `**` and a separator may be nothing."""
+    """`*` matches anything but the separator, `**` anything; `**` with a separator may be empty."""
 
     def __init__(self, glob: str, separator: str) -> None:
         self._separator = separator
-        self._known: dict[tuple[int, str], int] = {}  # each step is worked out once
-        self._moves: dict[str, int] = {}  # by character, the places that it leads on from
-        self._anything = self._any_but_separator = 0  # places at which characters may stay
-        self._skips = self._skips_two = 0  # places that lead on by themselves
+        self._known: dict[tuple[int, str], int] = {}  # computes each step once
+        self._moves: dict[str, int] = {}  # by character, the places from which it leads on
+        self._anything = self._any_but_separator = 0  # places at which characters may remain
+        self._skips = self._skips_two = 0  # places that lead on without a character
         place = 1
         gap = rf"(?:\*\*{re.escape(separator)})+" if separator else r"\*+"
         for part in re.findall(rf"{gap}|\*+|.", glob, re.DOTALL):
@@ -41,7 +41,7 @@ class Glob:
         self.start = self._with_skips(1)
 
     def run(self, state: int, text: str) -> int:
-        """Return the state that a text leads to."""
+        """Return the state that a text reaches."""
         known = self._known
         for character in text:
             after = known.get((state, character))
@@ -51,11 +51,11 @@ class Glob:
         return state
 
     def accepts(self, state: int) -> bool:
-        """Return whether what led to a state fits."""
+        """Return whether the text that led to a state matches."""
         return state & self._end != 0
 
     def fits(self, text: str) -> bool:
-        """Return whether the glob fits the whole text."""
+        """Return whether the glob matches the whole text."""
         return self.accepts(self.run(self.start, text))
 
     def _after(self, state: int, character: str) -> int:

@@ -1,4 +1,4 @@
-"""The nodes that terms of a query find; labextension/src/search/index.ts does the same."""
+"""The nodes that each term of a query finds; labextension/src/search/index.ts does the same."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT_NAME = "(root)"
 
 
 class Index:
-    """A graph that is searched: each search is one pass over its nodes, however deep they lie."""
+    """A graph to search: each search is one pass over its nodes, at any depth."""
 
     def __init__(self, graph: Graph, overlay: Overlay | None) -> None:
         self.graph, self.overlay, self.nodes = graph, overlay, graph.nodes
@@ -24,7 +24,7 @@ class Index:
 
     @cached_property
     def texts(self) -> Sequence[Sequence[str]]:
-        """What each node has besides its local name: its class, full names of its values."""
+        """The texts of each node besides its local name: its class, its values' full names."""
         return [
             [folded(t) for t in (node.type_name, *[a.full_name for a in node.attributes]) if t]
             for node in self.nodes
@@ -32,7 +32,7 @@ class Index:
 
     @cached_property
     def slot_neighbours(self) -> Sequence[Sequence[int]]:
-        """Of slots their variable and optimizer; of these, their slots."""
+        """For slots, their variable and optimizer; for these, their slots."""
         neighbours: list[list[int]] = [[] for _ in self.nodes]
         for node_id, node in enumerate(self.nodes):
             for other in () if node.slot is None else (node.slot.variable, node.slot.optimizer):
@@ -42,18 +42,19 @@ class Index:
         return neighbours
 
     def where(self, holds: Callable[[Node], bool]) -> Marks:
-        """Return the nodes for which something holds."""
+        """Return the nodes for which a condition is true."""
         return list(map(holds, self.nodes))
 
     def where_value(self, holds: Callable[[Attribute], bool]) -> Marks:
-        """Return the nodes for one of whose values something holds."""
+        """Return the nodes with a value for which a condition is true."""
         return [any(map(holds, node.attributes)) for node in self.nodes]
 
     def where_path(self, kept: int, holds: Callable[[str, int], bool]) -> Marks:
-        """Return the nodes for whose path something holds.
+        """Return the nodes for whose path a condition is true.
 
-        It gets the end of the path, with as many characters as are `kept` of the parent's path, and
-        how many the node adds. Whole paths would take room that grows with the square of the depth.
+        The condition gets the end of the path, with `kept` characters of the parent's path, and the
+        number of characters that the node adds. Whole paths would take space that grows with the
+        square of the depth.
         """
         marks = [False] * len(self.nodes)
         stack = [(ROOT, "")]
@@ -67,12 +68,12 @@ class Index:
         return marks
 
     def where_path_fits(self, glob: Glob) -> Marks:
-        """Return the nodes whose path a glob fits; the root has none."""
+        """Return the nodes whose path matches a glob; the root has none."""
         steps = ((i, self.parents[i], self._step(i)) for i in self.order[1:])
         return [i != ROOT and mark for i, mark in enumerate(self._along(steps, glob, ""))]
 
     def where_name_fits(self, glob: Glob) -> Marks:
-        """Return the nodes whose name, as TensorFlow prints it, a glob fits."""
+        """Return the nodes whose name, as TensorFlow prints it, matches a glob."""
         edges = self.graph.first_edges.items()
         steps = ((i, parent, f".{folded(local_name)}") for i, (parent, local_name) in edges)
         return self._along(steps, glob, ROOT_NAME)
@@ -85,11 +86,11 @@ class Index:
         return list(map(glob.accepts, states))
 
     def _step(self, node_id: int) -> str:
-        """Return what a node adds to the path of its parent."""
+        """Return the part that a node adds to the path of its parent."""
         return ("/" if self.parents[node_id] > ROOT else "") + self.labels[node_id]
 
     def at_or_below(self, marks: Marks) -> Marks:
-        """Return what is marked, and all below it in the outline."""
+        """Return the marked nodes, and all nodes below them in the outline."""
         below = list(marks)
         for node_id in self.order[1:]:
             below[node_id] = below[node_id] or below[self.parents[node_id]]
@@ -103,17 +104,17 @@ class Index:
 
 
 def either(a: Marks, b: Marks) -> Marks:
-    """Return what is in one of two."""
+    """Return the nodes in either of two sets."""
     return [x or y for x, y in zip(a, b, strict=True)]
 
 
 def both(a: Marks, b: Marks) -> Marks:
-    """Return what is in both of two."""
+    """Return the nodes in both of two sets."""
     return [x and y for x, y in zip(a, b, strict=True)]
 
 
 def plain(text: str) -> str:
-    """Return a name as the front end has it: what is no Unicode is spelled out."""
+    """Return a name as the front end has it: characters outside Unicode are escaped."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 

@@ -1,4 +1,4 @@
-"""Texts of TensorFlow, pasted where a query is expected: the nodes that they name.
+"""TensorFlow messages, pasted as a query: the nodes that they name.
 
 labextension/src/search/pasted.ts is the same in the front end.
 """
@@ -17,10 +17,10 @@ from ckpt_viz.search.syntax import BLANKS
 MAX_NAMES = 100
 _BLANK = f"[{BLANKS}]"
 _QUOTES = "'\"`\\[({<"
-# A name or a key that stands alone, not behind a field: `(root).model`, but not `under:(root)`.
+# A separate name or key, not one behind a field: `(root).model`, but not `under:(root)`.
 _ROOT = re.compile(rf"(?:^|{_BLANK}|[{_QUOTES}])\(root\)")
 _KEY = re.compile(rf"(?:^|{_BLANK}|[{_QUOTES}])[^:{BLANKS}]*/\.ATTRIBUTES/")
-# What TensorFlow says of a value by the full name of its variable.
+# TensorFlow's text about a value, by the full name of its variable.
 _SENTENCES = tuple(
     re.compile(sentence, re.ASCII)
     for sentence in (
@@ -38,16 +38,16 @@ _ENDS = re.compile(rf"\Z|[{BLANKS}:,;'\"`\])}}>]|\.(?:\Z|{_BLANK})")
 
 
 def is_pasted(text: str) -> bool:
-    """Return whether a text is TensorFlow's, not a query."""
+    """Return whether a text is a TensorFlow message, not a query."""
     signs = (_ROOT, _KEY, *_SENTENCES)
     return any(sign.search(text) for sign in signs)
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What may name a node in a text: where `(root)` stands, words, full names, shapes.
+    """The parts of a text that may name a node: places of `(root)`, words, full names, shapes.
 
-    `words` are what may be a checkpoint key.
+    `words` may be checkpoint keys.
     """
 
     roots: tuple[int, ...]
@@ -57,7 +57,7 @@ class Named:
 
 
 def named(text: str) -> Named:
-    """Return what a text of TensorFlow names."""
+    """Return the parts of a TensorFlow message that may name nodes."""
     sentences = [match[1] for sentence in _SENTENCES for match in sentence.finditer(text)]
     return Named(
         tuple([match.start() for match in re.finditer(r"\(root\)", text)][:MAX_NAMES]),
@@ -71,7 +71,7 @@ def named(text: str) -> Named:
 
 
 def ends_at(text: str, place: int) -> bool:
-    """Return whether a name can end at a place: `(root).a` is none in `(root).a.b`."""
+    """Return whether a name can end at a place: in `(root).a.b`, `(root).a` is not a name."""
     return _ENDS.match(text, place) is not None
 
 
@@ -85,7 +85,7 @@ def without_output(name: str) -> str:
 
 
 def find_named(text: str, index: Index) -> Marks:
-    """Return the nodes that a text names; else those of its keys; else of its full names."""
+    """Return the nodes that a text names; if none, those of its keys, then of its full names."""
     said = named(text)
     marks = _of_names(text, said.roots, index)
     if not any(marks):
@@ -99,7 +99,7 @@ def find_named(text: str, index: Index) -> Marks:
 
 
 def _of_names(text: str, roots: Sequence[int], index: Index) -> Marks:
-    """Return the nodes of the longest name that begins at each of the places in a text."""
+    """Return the node of the longest name that begins at each of the places in a text."""
     ends = dict.fromkeys(roots, -1)
     found: dict[int, list[int]] = {root: [] for root in roots}
     for root, end, node_id in _names_in(text, roots, index):
@@ -113,10 +113,10 @@ def _of_names(text: str, roots: Sequence[int], index: Index) -> Marks:
 
 
 def _names_in(text: str, roots: Sequence[int], index: Index) -> Iterator[tuple[int, int, int]]:
-    """Yield the names that stand in a text: where each begins and ends, and whose it is.
+    """Yield the names in a text: where each begins and ends, and its node.
 
-    A name goes on by every edge of a node, not those of its own name alone. A slot variable is
-    named like a child of its variable where its optimizer has no node.
+    A name continues by every edge of a node, not only by those of its own name. A slot variable has
+    a name like a child of its variable if its optimizer has no node.
     """
     slots: dict[int, list[tuple[str, int]]] = {}
     for node_id, node in enumerate(index.nodes if roots else ()):
@@ -144,7 +144,7 @@ def _names_in(text: str, roots: Sequence[int], index: Index) -> Iterator[tuple[i
 def _slots_in(
     text: str, ends: dict[int, int], found: dict[int, list[int]], index: Index
 ) -> list[tuple[int, int, list[int]]]:
-    """Return the slots that are spelled `(root).optimizer's state 'm' for (root).kernel`."""
+    """Return the slots with the spelling `(root).optimizer's state 'm' for (root).kernel`."""
 
     def is_slot(node_id: int, name: str, variable: int, optimizers: list[int]) -> bool:
         slot = index.nodes[node_id].slot
@@ -169,7 +169,7 @@ def _slots_in(
 
 
 def _other_names(index: Index) -> list[tuple[str, int]]:
-    """Return the names on the other side of a comparison, and whose they are."""
+    """Return the names on the other side of a comparison, and their nodes."""
     if index.overlay is None:
         return []
     names = [(plain(mark.partner), i) for i, mark in enumerate(index.overlay.marks)]

@@ -17,7 +17,7 @@ _VALUE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """The place at which a query cannot be read or answered, and what was expected there."""
+    """The place at which a query is unreadable or unanswerable, and what was expected there."""
 
     place: int
     expected: str
@@ -34,18 +34,18 @@ class MistakeError(Exception):
 
 
 def fail(place: int, expected: str) -> NoReturn:
-    """End the reading."""
+    """End the reading with a mistake."""
     raise MistakeError(place, expected)
 
 
 class Reader:
-    """A query, the place up to which it is read, and the start of the term that is being read."""
+    """A query, the position up to which it was read, and the start of the current term."""
 
     def __init__(self, text: str) -> None:
         self.text, self.place, self.start = text, 0, 0
 
     def take(self, pattern: str | re.Pattern[str]) -> re.Match[str] | None:
-        """Read what a pattern fits."""
+        """Read the text that a pattern matches."""
         found = re.compile(pattern).match(self.text, self.place)
         self.place = self.place if found is None else found.end()
         return found

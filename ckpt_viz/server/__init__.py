@@ -1,1 +1,1 @@
-"""What runs in Jupyter Server."""
+"""The code that runs in Jupyter Server."""

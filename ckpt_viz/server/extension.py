@@ -1,7 +1,7 @@
-"""The extension of Jupyter Server, which reads checkpoints without a kernel: docs/server.md.
+"""The Jupyter Server extension, which reads checkpoints without a kernel: docs/server.md.
 
-Loading it imports neither the reader nor numpy, which the first request does; TensorFlow is never
-imported.
+Loading it imports neither the reader nor NumPy; the first request imports them. It never imports
+TensorFlow.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 
 
 def _load_jupyter_server_extension(serverapp: Any) -> None:
-    """Add the endpoints to a server, and what it does before it saves a notebook."""
+    """Add the endpoints to a server, and the hook that runs before it saves a notebook."""
     options = CkptViz(parent=serverapp)
     web_app = serverapp.web_app
     service = Service(options, __version__)
@@ -32,7 +32,7 @@ def _load_jupyter_server_extension(serverapp: Any) -> None:
 
 
 def _slim(*, model: Any, **told: Any) -> None:
-    """Leave out of a notebook what need not be saved; imports that at the first one."""
+    """Remove the unnecessary parts of a notebook; import the code for this on first use."""
     if model.get("type") == "notebook":
         from ckpt_viz.server.slim_notebooks import slim_notebook
 

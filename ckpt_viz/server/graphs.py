@@ -1,8 +1,8 @@
 """What the server reads: changes of files, graphs, and answers to questions about them.
 
-All of this is slow, or imports slow modules, so it runs in processes of its own. Paths are
-relative to the server's root, and `formats.confinement` keeps every read below it: messages name
-no other directory of the machine. Only functions of this module can ask a graph from here.
+All of this is slow, or imports slow modules, so it runs in separate processes. Paths are relative
+to the server's root, and `formats.confinement` keeps every read below it: messages name no other
+directory of the machine. Only functions of this module can ask a graph from here.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ from ckpt_viz.saved.other_files import MOST_BYTES, index_instead
 from ckpt_viz.server.messages import Asked, Look
 from ckpt_viz.server.refusals import Reason, Refusal
 
-_MAX_SHARDS = 1_000  # that are looked at for changes
+_MAX_SHARDS = 1_000  # shards that are checked for changes
 _MAX_NAMED_NODES = 20_000
-_NODE_BYTES = 1_200  # of memory, as seen of 60,000 nodes
+_NODE_BYTES = 1_200  # of memory, as measured with 60,000 nodes
 
 
 @dataclass(frozen=True)
 class Page:
-    """A graph that was read, with what the answer says beside its payload."""
+    """A graph that was read, with the part of the answer beside its payload."""
 
     shown: Shown
     title: str
@@ -66,18 +66,18 @@ class Page:
 
     @property
     def node_count(self) -> int:
-        """The nodes that are kept in memory: of a comparison, those of both sides, too."""
+        """The number of nodes in memory: for a comparison, also those of both sides."""
         compared = 0 if self.shown.overlay is None else 2
         return len(self.shown.graph.nodes) * (1 + compared)
 
     @property
     def byte_count(self) -> int:
-        """About how much memory that takes."""
+        """The approximate memory that it takes."""
         return self.bytes_read + _NODE_BYTES * self.node_count
 
 
 def look_at(asked: Asked, version: str, most_bytes: int) -> Look:
-    """Return a value that changes with the files of a graph; reads almost nothing.
+    """Return a value that changes with the files of a graph; read almost nothing.
 
     Raises CkptVizError as `locate` does.
     """
@@ -98,7 +98,7 @@ def look_at(asked: Asked, version: str, most_bytes: int) -> Look:
 
 
 def _files_around(location: Location) -> list[str]:
-    """Return the files that tell which checkpoint a path leads to, and more about its objects."""
+    """Return the files that decide which checkpoint a path leads to, or describe its objects."""
     files = [join(location.given, STATE_FILE), location.given]
     if location.meta is not None:
         files.append(location.meta)
@@ -108,10 +108,10 @@ def _files_around(location: Location) -> list[str]:
 
 
 def read_page(asked: Asked, most_bytes: int) -> Page:
-    """Return the graph of a path, or how it differs from another.
+    """Return the graph of a path, or its difference from another.
 
     Raises:
-        CkptVizError: As `graph` does; OutsideError for links that lead out of the root.
+        CkptVizError: As `graph` raises it; OutsideError for links that lead out of the root.
         Refusal: The file does not belong to a checkpoint.
     """
     with _confined(asked, most_bytes) as scope:
@@ -122,7 +122,7 @@ def read_page(asked: Asked, most_bytes: int) -> Page:
             older = _graph_of(asked.against, scope)
             shown = show_of(own, older, given=(asked.path, asked.against))
         found = own.provenance
-        assert found is not None  # it was read from files
+        assert found is not None  # it comes from files
         is_saved_model = found.format is Format.SAVED_MODEL
         restored = own.title if is_saved_model else found.prefix
         return Page(
@@ -136,7 +136,7 @@ def read_page(asked: Asked, most_bytes: int) -> Page:
 
 
 def graph_json(page: Page, etag: str, version: str, most_bytes: int) -> bytes:
-    """Return the answer to a question for a graph; Refusal for one that is too large."""
+    """Return the answer to a request for a graph; raise Refusal for one that is too large."""
     payload = page.shown.encoded
     what = f"{page.title}: the graph of {len(page.shown.graph.nodes)} nodes"
     _check_size(what, payload, most_bytes=most_bytes)
@@ -162,7 +162,7 @@ def answer_json(
     most_bytes: int,
     most_read: int,
 ) -> bytes:
-    """Return the answer to a question about a graph; Refusal for one that is too large."""
+    """Return the answer to a question about a graph; raise Refusal if it is too large."""
     _check_countable(page, question)
     with _confined(asked, most_read):
         data, buffers = answer(page.shown, question, state)
@@ -183,7 +183,7 @@ def _graph_of(path: str, scope: Confinement) -> ObjectGraph:
 
 
 def _in_words(provenance: Provenance, scope: Confinement) -> Provenance:
-    """Return the provenance with contents paths, where a `checkpoint` file has absolute ones."""
+    """Return the provenance with contents paths in place of a `checkpoint` file's absolute ones."""
     resolved = provenance.resolved
     prefixes = {provenance.prefix, *(kept.prefix for kept in provenance.kept)}
     named = [one for one in prefixes if os.path.isabs(one) and one in resolved]
@@ -201,7 +201,7 @@ def _in_words(provenance: Provenance, scope: Confinement) -> Provenance:
 
 
 def _contents_path(path: str, scope: Confinement) -> str | None:
-    """Return a path as the contents manager has it, "" for the root; None where it is outside."""
+    """Return a path as the contents manager has it, "" for the root; None if it is outside."""
     inside = scope.inside(path) if os.path.isabs(path) else path
     if inside is None:
         return None
@@ -222,7 +222,7 @@ def _kept_json(kept: Kept, scope: Confinement) -> Mapping[str, str | bool | None
 
 @contextmanager
 def _confined(asked: Asked, most_bytes: int) -> Iterator[Confinement]:
-    """Confine what is read.
+    """Confine all reads.
 
     Raises OutsideError and ReadLimitError even if the reader went on without those bytes.
     """
@@ -238,7 +238,7 @@ def _confined(asked: Asked, most_bytes: int) -> Iterator[Confinement]:
 
 @contextmanager
 def _judged(path: str) -> Iterator[None]:
-    """Tell files that are damaged from files that are no checkpoints at all."""
+    """Distinguish damaged files from files that are not checkpoints at all."""
     try:
         yield
     except (CheckpointNotFoundError, FormatError, UnsupportedError) as error:
@@ -262,7 +262,7 @@ def _why_no_checkpoint(path: str, error: CkptVizError) -> str | None:
 
 
 def _why_no_index(path: str, error: FormatError) -> str | None:
-    """Return why a file is not the index of a checkpoint; None if it may be a damaged index."""
+    """Return why a file is not a checkpoint's index; None if it may be a damaged index."""
     with open_file(path) as file:
         head, is_table = file.read(0, min(file.size, MOST_BYTES)), ends_like_a_table(file)
     if is_table:

@@ -19,14 +19,14 @@ from ckpt_viz.server.refusals import STATUS, Reason, Refusal, reason_of_status, 
 from ckpt_viz.server.service import Body, Service, parsed
 
 API = "ckpt-viz/api/v1"
-_MAX_QUESTION = 16_384  # characters, as of the state
+_MAX_QUESTION = 16_384  # characters, also for the state
 _RETRY_SECONDS = 2
 
 _T = TypeVar("_T")
 
 
 class _Handler(APIHandler):
-    """Asks for a user who may read contents, whatever the verb, and refuses in JSON."""
+    """Requires a user who may read contents, for every verb, and refuses in JSON."""
 
     auth_resource = "contents"
 
@@ -36,14 +36,14 @@ class _Handler(APIHandler):
         self._waiting: asyncio.Future[Any] | None = None
 
     def on_connection_close(self) -> None:
-        """Wait for nothing more: who asked has hung up."""
+        """Stop waiting: the client has disconnected."""
         super().on_connection_close()
         self._is_gone = True
         if self._waiting is not None:
             self._waiting.cancel()
 
     async def _unless_gone(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Return what a coroutine does; Finish where who asked has hung up before."""
+        """Return the result of a coroutine; raise Finish if the client disconnects first."""
         if self._is_gone:
             work.close()
             raise Finish
@@ -59,7 +59,7 @@ class _Handler(APIHandler):
             self._waiting = None
 
     def compute_etag(self) -> str | None:
-        return None  # Tornado would make one of the whole body
+        return None  # Tornado would compute one from the whole body
 
     @authenticated
     @authorized("read")  # type: ignore[untyped-decorator, unused-ignore]
@@ -75,7 +75,7 @@ class _Handler(APIHandler):
         return await asked_of(self.contents_manager, path, self._parameter("against"))
 
     def _parameter(self, name: str, most: int | None = None) -> str | None:
-        """Return a parameter of the URL as it is: Tornado's own way drops control characters."""
+        """Return a URL parameter unchanged: Tornado's own method drops control characters."""
         values = self.request.query_arguments.get(name, [])
         if len(values) > 1:
             raise Refusal(Reason.BAD_REQUEST, f"found {len(values)} parameters {name}, expected 1")
@@ -93,7 +93,7 @@ class _Handler(APIHandler):
         return "gzip" in self.request.headers.get("Accept-Encoding", "")
 
     async def _send(self, body: Body) -> None:
-        """Send an answer; hang up on who does not take it."""
+        """Send an answer; disconnect a client that does not take it."""
         if body.is_packed:
             self.set_header("Content-Encoding", "gzip")
         with self._service.sending(body):
@@ -103,14 +103,14 @@ class _Handler(APIHandler):
                 sent.cancel()
                 self.request.connection.stream.close()  # type: ignore[union-attr, attr-defined, unused-ignore]
             elif not sent.cancelled():
-                sent.exception()  # that of who has hung up meanwhile
+                sent.exception()  # the error of a client that has disconnected meanwhile
 
     def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
         if not isinstance(value, Exception) or refusal_of(value) is None:
             super().log_exception(typ, value, tb)
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
-        """Say in JSON why there is no answer; details of unexpected errors go to the log only."""
+        """Send the reason in JSON; details of unexpected errors go to the log only."""
         error = kwargs.get("exc_info", (None, None, None))[1]
         refusal = refusal_of(error) if isinstance(error, Exception) else None
         if refusal is None:
@@ -133,7 +133,7 @@ def _of_http(status: int, error: object) -> Refusal:
 
 
 class VersionHandler(_Handler):
-    """Tells the versions of the package and of the payload."""
+    """Answers with the versions of the package and of the payload."""
 
     @authenticated
     @authorized
@@ -143,7 +143,7 @@ class VersionHandler(_Handler):
 
 
 class GraphHandler(_Handler):
-    """Tells the graph of a checkpoint, or how two differ."""
+    """Answers with the graph of a checkpoint, or the difference of two."""
 
     @authenticated
     @authorized
@@ -158,8 +158,8 @@ class GraphHandler(_Handler):
     @authenticated
     @authorized
     async def head(self) -> None:
-        """Answer `HEAD graph`: the ETag alone."""
-        # A page that polls does not show that a person is working.
+        """Answer `HEAD graph`: only the ETag."""
+        # Polling by a page does not show that a person is working.
         self._track_activity = False
         asked = await self._asked()
         look = await self._unless_gone(self._service.look(asked))
@@ -167,7 +167,7 @@ class GraphHandler(_Handler):
             self.finish()
 
     def _is_known(self, etag: str) -> bool:
-        """Tell the ETag; return whether that is all, as the browser has the graph of it."""
+        """Send the ETag; return whether that is enough, because the browser has this graph."""
         self.set_header("Etag", etag)
         self.set_header("Cache-Control", "private, no-cache")
         if not self.check_etag_header():
@@ -178,7 +178,7 @@ class GraphHandler(_Handler):
 
 
 class AnswerHandler(_Handler):
-    """Tells what the explorer asks while one looks on: values, files."""
+    """Answers questions of an open explorer: values, files."""
 
     @authenticated
     @authorized

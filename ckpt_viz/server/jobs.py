@@ -1,4 +1,4 @@
-"""The jobs of a process that reads, and the graphs that it keeps to answer questions about them."""
+"""The jobs of a reading process, and the graphs that it keeps to answer questions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ckpt_viz.server.refusals import refusal_of
 
 Answer = tuple[dict[str, Any], bytes]
 
-_QUICK_NODES = 10_000  # of which a file is written in a quick job
-_LARGE = 64 << 10  # bytes, which Tornado would compress while everybody waits
+_QUICK_NODES = 10_000  # a quick job writes files of at most this many nodes
+_LARGE = 64 << 10  # bytes; Tornado would compress them while all other requests wait
 
 
 class Jobs:
@@ -26,7 +26,7 @@ class Jobs:
         self._pages: dict[str, graphs.Page] = {}
 
     def pages(self) -> list[str]:
-        """Return what is kept."""
+        """Return the kept graphs."""
         return list(self._pages)
 
     def keep_only(self, names: Iterable[str]) -> None:
@@ -34,7 +34,7 @@ class Jobs:
         self._pages = {name: self._pages[name] for name in names if name in self._pages}
 
     def do(self, header: Mapping[str, Any]) -> Answer:
-        """Do a job; tell why it is refused, or that it is a long one."""
+        """Do a job; send the reason if it is refused, or report that it is a long one."""
         job, limits = Job.of_data(header["job"]), Limits(**header["limits"])
         try:
             return self._done(job, limits, is_quick=header["is_quick"])

@@ -1,6 +1,6 @@
-"""What passes between the server and the processes that read for it: frames of JSON and bytes.
+"""The messages between the server and its reading processes: frames of JSON and bytes.
 
-No pickle: what a process that has read a hostile file sends back can only be data.
+They use no pickle: a process that has read a hostile file can send back only data.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any, BinaryIO, NamedTuple
 
 _SIZES = struct.Struct(">IQ")  # of the JSON and of the bytes after it
 QUICK_BYTES = 1 << 20
-"""What a quick job may read: some 9,000 nodes, read in half a second."""
+"""The bytes that a quick job may read: some 9,000 nodes, read in half a second."""
 
 
 class Look(NamedTuple):
-    """What a look at files finds: a value that changes with them, and the size of their indexes.
+    """The result of a look at files: a value that changes with them, and the size of their indexes.
 
-    Reading the graph takes at least these bytes.
+    Reading the graph takes at least this many bytes.
     """
 
     etag: str
@@ -28,7 +28,7 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True)
 class Asked:
-    """What a request is about: a path, and what it is compared with or None.
+    """The subject of a request: a path, and what to compare it with, or None.
 
     Both are relative to `root`, a directory of this machine, with its separators.
     """
@@ -39,7 +39,7 @@ class Asked:
     against: str | None
 
     def page(self, etag: str) -> str:
-        """Return what the graph of these files is kept under."""
+        """Return the key under which the graph of these files is kept."""
         return json.dumps([*asdict(self).values(), etag])
 
 
@@ -55,32 +55,32 @@ class Job:
     question: Mapping[str, Any] | None = None
     state: Mapping[str, Any] | None = None
     packs: bool = False
-    """Whether a large answer is compressed by gzip."""
+    """Whether to compress a large answer with gzip."""
 
     @property
     def key(self) -> str:
-        """Return the same for equal jobs alone."""
+        """Return a key that only equal jobs share."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @property
     def page(self) -> str | None:
-        """Return what the graph that it needs is kept under; None where it needs none."""
+        """Return the key of the graph that it needs; None if it needs none."""
         return None if self.asked is None or not self.etag else self.asked.page(self.etag)
 
     def data(self) -> dict[str, Any]:
-        """Return the job as JSON has it."""
+        """Return the job as JSON data."""
         return asdict(self)
 
     @classmethod
     def of_data(cls, data: Mapping[str, Any]) -> Job:
-        """Return the job that `data` was called of."""
+        """Return the job whose `data` this is."""
         asked = data["asked"]
         return cls(**{**data, "asked": None if asked is None else Asked(**asked)})
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How many bytes a job may read, send and have in memory."""
+    """The number of bytes that a job may read, send and have in memory."""
 
     most_read: int
     most_answer: int
@@ -95,7 +95,7 @@ class Frame(NamedTuple):
 
 
 def write_frame(stream: BinaryIO, frame: Frame) -> None:
-    """Write a frame; OSError where the reader has gone."""
+    """Write a frame; raise OSError if the reader has gone."""
     header = json.dumps(frame.header).encode()
     stream.write(_SIZES.pack(len(header), len(frame.body)) + header)
     stream.write(frame.body)
@@ -103,7 +103,7 @@ def write_frame(stream: BinaryIO, frame: Frame) -> None:
 
 
 def read_frame(stream: BinaryIO) -> Frame:
-    """Return the next frame; EOFError at the end."""
+    """Return the next frame; raise EOFError at the end."""
     header, body = _SIZES.unpack(_exactly(stream, _SIZES.size))
     return Frame(json.loads(_exactly(stream, header)), _exactly(stream, body))
 

@@ -1,4 +1,4 @@
-"""What an administrator may set: `c.CkptViz.…` in jupyter_server_config.py."""
+"""The settings of an administrator: `c.CkptViz.…` in jupyter_server_config.py."""
 
 from __future__ import annotations
 

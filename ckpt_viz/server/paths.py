@@ -1,6 +1,6 @@
 """From the contents paths of a request to places below the server's root directory.
 
-This module looks at the path alone. `formats.confinement`, which opens files, makes sure that no
+This module looks only at the path. `formats.confinement`, which opens files, makes sure that no
 link and no `checkpoint` file leads out of the root.
 """
 
@@ -20,7 +20,7 @@ _MAX_CHARACTERS = 4096
 
 
 async def asked_of(contents_manager: Any, path: str, against: str | None) -> Asked:
-    """Return where the contents paths of a request lead to; Refusal where they may not."""
+    """Return the places that a request's contents paths mean; raise Refusal for forbidden ones."""
     if not isinstance(contents_manager, FileManagerMixin):
         raise Refusal(
             Reason.NO_FILES,
@@ -55,7 +55,7 @@ async def _below_root(manager: Any, path: str) -> str:
         )
         # Jupyter calls an unreadable directory hidden; the reader has the right error.
         is_hidden = is_hidden and not _is_denied(place)
-    except HTTPError as error:  # as Jupyter says that it leads out
+    except HTTPError as error:  # Jupyter reports in this way that a path leads out
         raise _outside(path) from error
     except OSError:  # a name that is too long; the reader raises the error
         is_hidden = False
@@ -68,7 +68,7 @@ async def _below_root(manager: Any, path: str) -> str:
     relative = os.path.relpath(place, os.path.abspath(manager.root_dir))
     if relative.split(os.sep)[0] == os.pardir or os.path.isabs(relative):
         raise _outside(path)
-    # The reader takes a leading ~ for somebody's home.
+    # The reader would take a leading ~ for a home directory.
     return os.path.join(os.curdir, relative) if relative.startswith("~") else relative
 
 

@@ -1,4 +1,4 @@
-"""The processes that read, seen from the server: started when needed, ended when in the way."""
+"""The reading processes, seen from the server: started on demand, ended when in the way."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import Any, BinaryIO, cast
 
 from ckpt_viz.server.messages import Frame, read_frame, write_frame
 
-# Its path is that of the server, and nothing is imported before it is set: the directory in which
-# the server was started may hold anything.
+# Its path is the server's path, and it imports nothing before the path is set: the directory in
+# which the server was started may hold any file.
 _PROGRAM = """
 import sys
 module, sys.path[:] = sys.argv[1], sys.argv[2:]
 from ckpt_viz.server.worker import main
 main(module)
 """
-_BLOATED = 256 << 20  # bytes of a process that is not used again for another graph
+_BLOATED = 256 << 20  # bytes of a process that does not read a further graph
 _IDLE_SECONDS = 600.0
-_START_SECONDS = 60.0  # that loading the reader may take
+_START_SECONDS = 60.0  # allowed for loading the reader
 
 _Waiting = tuple[Frame, "asyncio.AbstractEventLoop | None", "asyncio.Future[Frame | None] | None"]
 
@@ -39,15 +39,15 @@ class Process:
         self.idle_since = 0.0
         self._frames: SimpleQueue[_Waiting | None] = SimpleQueue()
         self._lock = Lock()
-        self._is_over = False  # no frame is sent any more
+        self._is_over = False  # no more frames are sent
         windows: Any = subprocess
         self._process = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, module, *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # Each thread of these libraries would take address space, and there are none to do.
+            # Each thread of these libraries would take address space, and they have no work here.
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-            # Ctrl-C in the server's terminal is for the server.
+            # Ctrl-C in the server's terminal is meant for the server.
             start_new_session=os.name == "posix",
             creationflags=windows.CREATE_NO_WINDOW | windows.CREATE_NEW_PROCESS_GROUP
             if os.name == "nt"
@@ -59,16 +59,16 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return self._process.pid
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has not ended, by itself or otherwise."""
+        """Whether the process still runs."""
         return self._process.poll() is None
 
     def ask(self, frame: Frame) -> asyncio.Future[Frame | None]:
-        """Have a job done; the future's result is None where the process ends before it is."""
+        """Give the process a job; the future's result is None if the process ends first."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Frame | None] = loop.create_future()
         with self._lock:
@@ -79,7 +79,7 @@ class Process:
         return future
 
     async def begin(self) -> None:
-        """Wait until the process has started, for a time; a second time does nothing."""
+        """Wait a limited time until the process has started; a second call does nothing."""
         if self.is_new:
             self.is_new = False
             await asyncio.wait(
@@ -87,22 +87,22 @@ class Process:
             )
 
     def tell(self, frame: Frame) -> None:
-        """Say something that has no answer."""
+        """Send a message that has no answer."""
         self._frames.put((frame, None, None))
 
     def kill(self) -> None:
-        """End the process, whatever it does."""
+        """End the process at once, whatever it does."""
         self._process.kill()
 
     def close(self) -> None:
-        """End the process when it has done what it was asked."""
+        """End the process when it has finished its jobs."""
         self._frames.put(None)
 
     def _pass_on(self) -> None:
-        """Pass frames on until there are no more, or the process has ended."""
+        """Pass on frames until there are no more, or the process has ended."""
         with self._process:
             while (waiting := self._frames.get()) is not None and self._passed_on(*waiting):
-                del waiting  # which may hold a large answer
+                del waiting  # it may hold a large answer
             self._process.kill()
             with suppress(OSError):
                 self._stdin.close()
@@ -119,7 +119,7 @@ class Process:
         loop: asyncio.AbstractEventLoop | None,
         future: asyncio.Future[Frame | None] | None,
     ) -> bool:
-        """Return whether the process took a frame, and answered it if that is expected."""
+        """Return whether the process took a frame, and answered it if an answer is expected."""
         answer: Frame | None = None
         try:
             write_frame(self._stdin, frame)
@@ -149,16 +149,16 @@ def _tell(
 
 
 class Processes:
-    """Those that are idle; a Python process needs one of these. `module` has the class `Jobs`."""
+    """The idle processes; a Python process needs one of these. `module` has the class `Jobs`."""
 
     def __init__(self, module: str = "ckpt_viz.server.jobs") -> None:
         self.idle: list[Process] = []
         self._module = module
 
     def take(self, page: str | None, *, is_long: bool) -> Process:
-        """Return one that keeps a graph, or else one that is idle, or else a new one.
+        """Return a process that keeps a graph, or else an idle one, or else a new one.
 
-        Long jobs get the largest, quick ones the smallest: so few processes become large.
+        Long jobs get the largest process, quick jobs the smallest: so few processes become large.
         """
         by_size = sorted(self.idle, key=lambda one: one.resident, reverse=is_long)
         for process in sorted(by_size, key=lambda one: page not in one.pages):
@@ -170,13 +170,13 @@ class Processes:
         return Process(self._module)
 
     def give_back(self, process: Process) -> None:
-        """Take one back that is idle now."""
+        """Take back a process that is idle now."""
         process.idle_since = time.monotonic()
         self.idle.append(process)
         asyncio.get_running_loop().call_later(_IDLE_SECONDS + 1, self._end_idle)
 
     def close(self) -> None:
-        """End all that are idle."""
+        """End all idle processes."""
         while self.idle:
             self.idle.pop().close()
 

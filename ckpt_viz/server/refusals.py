@@ -1,4 +1,4 @@
-"""Why a request is not answered: the reasons of docs/server.md, each with its HTTP status."""
+"""Why the server refuses a request: the reasons of docs/server.md, each with its HTTP status."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, DeniedError, 
 
 
 class Reason(str, Enum):
-    """The reason, as programs read it."""
+    """The reason, for programs."""
 
     BAD_REQUEST = "bad-request"
     FORBIDDEN = "forbidden"
@@ -43,7 +43,7 @@ STATUS = {
 
 
 class Refusal(Exception):
-    """A request that is not answered: the reason, and a sentence for people."""
+    """A refused request: the reason, and a sentence for people."""
 
     def __init__(self, reason: Reason, message: str) -> None:
         super().__init__(message)
@@ -52,7 +52,7 @@ class Refusal(Exception):
 
 
 def refusal_of(error: Exception) -> Refusal | None:
-    """Return what an error is answered with; None for an unexpected one."""
+    """Return the refusal that answers an error; None for an unexpected error."""
     said = str(error)
     if isinstance(error, Refusal):
         return error
@@ -62,7 +62,7 @@ def refusal_of(error: Exception) -> Refusal | None:
         return Refusal(Reason.DENIED, said)
     if isinstance(error, CheckpointNotFoundError):
         return Refusal(Reason.NOT_FOUND, said)
-    if isinstance(error, FileNotFoundError):  # gone since it was found
+    if isinstance(error, FileNotFoundError):  # gone since the server found it
         return Refusal(Reason.NOT_FOUND, f"{said}: this file has disappeared; try again")
     if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
         return Refusal(
@@ -76,7 +76,7 @@ def refusal_of(error: Exception) -> Refusal | None:
 
 
 def reason_of_status(status: int) -> Reason:
-    """Return the reason to tell where Jupyter or Tornado refused a request."""
+    """Return the reason for a status with which Jupyter or Tornado refused a request."""
     if status >= 500:
         return Reason.FAILED
     return {403: Reason.FORBIDDEN, 404: Reason.NOT_FOUND}.get(status, Reason.BAD_REQUEST)

@@ -1,4 +1,4 @@
-"""Answers requests: looks whether files changed, and has graphs read in processes of their own."""
+"""Answers requests: checks whether files changed, and has processes read the graphs."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class Service:
         return _body(await self._workers.run(Job("about", self.version)))
 
     async def look(self, asked: Asked) -> Look:
-        """Return the ETag of a graph and the size of its indexes, having read next to nothing."""
+        """Return the ETag of a graph and the size of its indexes; read almost nothing."""
         answer = await self._workers.run(Job("look", self.version, asked))
         return Look(answer.body.decode(), answer.header["index_bytes"])
 
     async def graph(self, asked: Asked, look: Look, *, packs: bool) -> Body:
-        """Return a graph as JSON, which is compressed if it is large and that is wanted."""
+        """Return a graph as JSON, compressed if it is large and the client accepts that."""
         job = Job("graph", self.version, asked, *look, packs=packs)
         return _body(await self._workers.run(job))
 
@@ -67,7 +67,7 @@ class Service:
         return _body(await self._workers.run(job))
 
     def sending(self, body: Body) -> AbstractContextManager[None]:
-        """Count an answer while it is sent: others are refused when too many are."""
+        """Count an answer while it is sent: too many at a time lead to refusals."""
         return self._workers.sending(len(body.data))
 
 
@@ -76,7 +76,7 @@ def _body(answer: Frame) -> Body:
 
 
 def parsed(text: str, name: str) -> dict[str, Any]:
-    """Return the JSON object that a parameter holds; Refusal for anything else."""
+    """Return the JSON object in a parameter; raise Refusal for any other text."""
     try:
         data = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:

@@ -1,8 +1,8 @@
-"""What need not be saved of a notebook with explorers: their widgets.
+"""The part of a notebook with explorers that need not be saved: their widgets.
 
 The outputs hold the graphs and their pictures, and the JupyterLab extension finds a live widget by
-the id that stands there. The widgets' own views and states would only be preferred to that, by
-nbconvert for one, whose page is then empty without a network. docs/saved_notebooks.md.
+the id in an output. Tools such as nbconvert would prefer the widgets' own views and states to the
+pictures. Their page would then be empty without a network. docs/saved_notebooks.md.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ _Json = dict[str, Any]
 
 _STATE = "application/vnd.jupyter.widget-state+json"
 _FALLBACKS = ("text/html", "text/plain")
-# As anywidget names the class in the state, now and in notebooks of version 0.1.
+# The name that anywidget gives the class in the state, now and in notebooks of version 0.1.
 _EXPLORERS = ("ckpt_viz.jupyter.widget.Explorer", "ckpt_viz.explorer.Explorer")
 
-_OWN = ("layout", "_shared_code", "_shared_payload")  # what an explorer has for itself
-# Widgets name each other by a text that is this and the id, whatever that is, and nothing else.
+_OWN = ("layout", "_shared_code", "_shared_payload")  # the models that belong to one explorer
+# Widgets refer to each other by a text of exactly this prefix and the id, whatever the id is.
 _REFERENCE = "IPY_MODEL_"
 _REFERENCES = (_REFERENCE, "anywidget:")
 
 
 def slim_notebook(*, model: Any, **_: object) -> None:
-    """Leave out of a notebook what need not be saved: a pre-save hook of Jupyter Server.
+    """Remove the unnecessary parts of a notebook: a pre-save hook of Jupyter Server.
 
-    Such hooks run before the notebook is signed. A malformed one is saved as it is.
+    Such hooks run before the notebook is signed. A malformed notebook is saved unchanged.
     """
     if not isinstance(model, dict) or model.get("type") != "notebook":
         return
-    with suppress(Exception):  # What refers to what cannot be told: it is saved in any case.
+    with suppress(Exception):  # If the references cannot be found out, the notebook is saved whole.
         model["content"] = slimmed(model["content"])
 
 
 def slimmed(notebook: _Json) -> _Json:
-    """Return a notebook without the widgets of its explorers, but those that are used elsewhere.
+    """Return a notebook without the widgets of its explorers, except those in use elsewhere.
 
-    The given one is left as it is; one that has no explorers is returned itself.
+    The argument does not change; a notebook without explorers is returned itself.
 
     Raises:
-        KeyError, TypeError: It is no notebook of format 4.
+        KeyError, TypeError: It is not a notebook of format 4.
     """
     if _object(notebook)["nbformat"] != 4:
         return notebook
@@ -74,7 +74,7 @@ def _models(notebook: _Json) -> _Json:
 
 
 def _explorers(models: _Json) -> set[str]:
-    """Return those that are explorers, most of them of cells that have run again since."""
+    """Return the explorers among them; most belong to cells that have run again since."""
     return {model_id for model_id, model in models.items() if _is_explorer(_get(model, "state"))}
 
 
@@ -103,7 +103,7 @@ def _without_view(bundle: _Json) -> _Json:
 
 
 def _unused(models: _Json, without_widgets: _Json) -> set[str]:
-    """Return the explorers and what is theirs, but what anything that stays refers to."""
+    """Return the explorers and their models, except those that a remaining part refers to."""
     explorers = _explorers(models)
     theirs = (model_id for one in explorers for model_id in _own(models[one]["state"]))
     ours = explorers | (set(theirs) & models.keys())
@@ -124,7 +124,7 @@ def _reachable(start: Iterable[str], models: _Json) -> set[str]:
 
 
 def _own(explorer: _Json) -> Iterator[str]:
-    """Yield the ids of what an explorer has for itself; its other values are texts of people."""
+    """Yield the ids of an explorer's own models; its other values are texts of people."""
     for key in _OWN:
         reference = _text(explorer, key)
         if reference.startswith(_REFERENCE):
@@ -132,12 +132,12 @@ def _own(explorer: _Json) -> Iterator[str]:
 
 
 def _named_in(whole: object) -> Iterator[str]:
-    """Yield the ids of the widgets that something names or shows, however deep it does."""
+    """Yield the ids of the widgets that a value names or shows, at any depth."""
     to_do = [whole]
     while to_do:
         value = to_do.pop()
         if isinstance(value, dict):
-            # In these two ids stand by themselves, and that of a view shows its widget.
+            # These two hold ids directly, and a view's id shows its widget.
             to_do += [one for key, one in value.items() if key not in (WIDGET_VIEW, MIME_TYPE)]
             if isinstance(shown := _get(value.get(WIDGET_VIEW), "model_id"), str):
                 yield shown
@@ -150,7 +150,7 @@ def _named_in(whole: object) -> Iterator[str]:
 
 
 def _with_bundles(notebook: _Json, slim: Mapping[int, _Json]) -> _Json:
-    """Return the notebook with other data in some of its outputs, these by their identity."""
+    """Return the notebook with other data in some of its outputs, by the outputs' identity."""
 
     def changed(output: _Json) -> _Json:
         return {**output, "data": slim[id(output["data"])]} if is_slim(output) else output
@@ -197,6 +197,6 @@ def _get(value: object, key: str) -> Any:
 
 
 def _text(value: object, key: str) -> str:
-    """Return a member that is a text, and an empty one where there is none."""
+    """Return a member that is text, or an empty text if there is none."""
     found = _get(value, key)
     return found if isinstance(found, str) else ""

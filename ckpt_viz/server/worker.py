@@ -1,6 +1,6 @@
-"""A process that reads for the server: takes one job after the other until its input ends.
+"""A process that reads for the server: does one job after the other until its input ends.
 
-The server ends it where a job takes too long, or where all who asked have hung up.
+The server ends it if a job takes too long, or if all clients have disconnected.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if sys.platform != "win32":
 
 def main(module: str) -> None:
     """Do the jobs that come in with `Jobs` of a module; never returns."""
-    # What a library prints must not get between the frames.
+    # Output of a library must not get between the frames.
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     frames: SimpleQueue[Frame] = SimpleQueue()
@@ -41,7 +41,7 @@ def main(module: str) -> None:
 
 
 def _receive(stream: BinaryIO, frames: SimpleQueue[Frame]) -> None:
-    """Pass frames on; when there are no more, the server is gone: end at once."""
+    """Pass on frames; when there are no more, the server is gone: end at once."""
     try:
         while True:
             frames.put(read_frame(stream))
@@ -58,7 +58,7 @@ def _done(jobs: Any, frame: Frame) -> Frame:
 
 
 def _limit(most_memory: int) -> None:
-    """Have allocations fail beyond a limit, where the operating system can do that."""
+    """Make allocations beyond a limit fail, if the operating system supports that."""
     if sys.platform != "win32":
         with suppress(ValueError, OSError):
             resource.setrlimit(
@@ -67,7 +67,7 @@ def _limit(most_memory: int) -> None:
 
 
 def _resident() -> int:
-    """Return the bytes of memory in use; the most so far where that is all that is known; or 0."""
+    """Return the bytes of memory in use; the peak if only that is known; or 0."""
     if sys.platform == "win32":
         return 0
     else:

@@ -1,4 +1,4 @@
-"""Who may read when: short jobs beside long ones, and no more of them than fit."""
+"""Which job may read when: short jobs beside long ones, within limits."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ckpt_viz.server.processes import Process, Processes
 from ckpt_viz.server.refusals import Reason, Refusal
 
 _QUICK = 2  # processes beside those that read large graphs
-_QUICK_SECONDS = 5.0  # after which a job is a long one
-_GRACE = 1.0  # seconds that a job has to end after its last client has hung up
+_QUICK_SECONDS = 5.0  # after which a job counts as long
+_GRACE = 1.0  # seconds for a job to end after its last client has disconnected
 
 
 class Kept(NamedTuple):
-    """A graph that a process keeps: of which state of its files, and how large."""
+    """A graph that a process keeps: the state of its files, and its size."""
 
     etag: str
     node_count: int
@@ -27,9 +27,9 @@ class Kept(NamedTuple):
 
 
 class Pages:
-    """The graphs that were asked for last, bounded in number, nodes and bytes.
+    """The most recently requested graphs, limited in number, nodes and bytes.
 
-    The latest is kept, however large: else each question would read it again.
+    It keeps the latest, however large: otherwise each question would read it again.
     """
 
     def __init__(self, most: int, most_nodes: int, most_bytes: int) -> None:
@@ -39,11 +39,11 @@ class Pages:
         self._kept: OrderedDict[Asked, Kept] = OrderedDict()
 
     def names(self) -> list[str]:
-        """Return what processes keep the graphs under."""
+        """Return the keys under which processes keep the graphs."""
         return [asked.page(kept.etag) for asked, kept in self._kept.items()]
 
     def keep(self, asked: Asked, kept: Kept) -> None:
-        """Keep a graph, and drop what was read of the same files before, and the oldest."""
+        """Keep a graph; drop an earlier read of the same files, and the oldest graphs."""
         self._kept[asked] = kept
         self._kept.move_to_end(asked)
         while len(self._kept) > 1 and self._are_too_many():
@@ -60,7 +60,7 @@ class Pages:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What is done at a time: long jobs, jobs that run or wait, bytes that wait, seconds."""
+    """The limits: long jobs, jobs that run or wait, bytes that wait, seconds."""
 
     most_long: int
     most_jobs: int
@@ -69,7 +69,7 @@ class Bounds:
 
 
 class _Task:
-    """A job that waits or runs, for so many who asked."""
+    """A job that waits or runs, and the number of its clients."""
 
     def __init__(self, job: Job, future: asyncio.Future[Frame]) -> None:
         self.job = job
@@ -77,16 +77,15 @@ class _Task:
         self.waiting = 0
         self.process: Process | None = None
         self.is_long = False
-        self.needs = 0  # bytes of files, as far as is known
+        self.needs = 0  # bytes of files, as far as known
 
 
 class Workers:
     """The jobs of a server. Its coroutines run in the server's event loop.
 
-    A job begins as a quick one, which may read little, unless its files are known to be large. One
-    that needs more, or takes longer, begins again as a long one, of which fewer run at the same
-    time. Who asks for a job that is
-    there already waits for that one.
+    A job begins as a quick one, which may read little, unless its files are known to be large. A
+    job that needs more, or takes longer, begins again as a long one; fewer of those run at the same
+    time. A request for a job that exists already waits for that job.
     """
 
     def __init__(self, processes: Processes, bounds: Bounds, limits: Limits, pages: Pages) -> None:
@@ -94,15 +93,15 @@ class Workers:
         self._bounds = bounds
         self._limits = limits
         self._pages = pages
-        self._tasks: dict[str, _Task] = {}  # in the order in which they were asked for
+        self._tasks: dict[str, _Task] = {}  # in the order of their requests
         self._running: set[_Task] = set()
-        self._sending = 0  # bytes of answers that were not sent yet
-        self._jobs: set[asyncio.Task[None]] = set()  # so that they are not collected
+        self._sending = 0  # bytes of answers that are not sent yet
+        self._jobs: set[asyncio.Task[None]] = set()  # references prevent garbage collection
 
     async def run(self, job: Job) -> Frame:
         """Return the answer of a job.
 
-        Raises Refusal where it is refused, or where too much is waiting.
+        Raises Refusal if the job is refused, or if too much is waiting.
         """
         task = self._tasks.get(job.key)
         if task is None:
@@ -130,7 +129,7 @@ class Workers:
         finally:
             self._sending -= size
 
-    # --- what waits
+    # --- waiting jobs
 
     def _check_room(self) -> None:
         quick = sum(not one.is_long for one in self._tasks.values())
@@ -148,7 +147,7 @@ class Workers:
             raise _busy(f"{needs} bytes of other checkpoints are being read")
 
     def _give_up(self, task: _Task) -> None:
-        """Drop a job whose clients have all hung up; one that runs has a moment to end."""
+        """Drop a job without clients; if it runs, it has a moment to end."""
         if task.process is None:
             self._forget(task)
             task.future.cancel()
@@ -166,7 +165,7 @@ class Workers:
         if self._tasks.get(task.job.key) is task:
             del self._tasks[task.job.key]
 
-    # --- what runs
+    # --- running jobs
 
     def _start(self) -> None:
         for task in list(self._tasks.values()):
@@ -179,7 +178,7 @@ class Workers:
     def _may_run(self, task: _Task) -> bool:
         page = task.job.page
         if page is not None and any(one.job.page == page for one in self._running):
-            return False  # the graph is being read: then it is at hand
+            return False  # the graph is being read and will soon be available
         alike = sum(one.is_long == task.is_long for one in self._running)
         return alike < (self._bounds.most_long if task.is_long else _QUICK)
 
@@ -201,8 +200,8 @@ class Workers:
             self._start()
 
     async def _answer(self, task: _Task) -> Frame | None:
-        """Return the answer to a job; None where it has to begin again, as a long one."""
-        if task.future.done():  # who asked hung up at once
+        """Return the answer to a job; None if it has to begin again as a long one."""
+        if task.future.done():  # the clients disconnected at once
             return None
         process = task.process = self._processes.take(task.job.page, is_long=task.is_long)
         seconds = self._bounds.seconds
@@ -216,7 +215,7 @@ class Workers:
             if is_last and task.waiting and not task.future.done():
                 task.future.set_exception(_too_slow(task, seconds))
             process.kill()
-            await asked  # what hangs in the operating system keeps its place
+            await asked  # a job that hangs in the operating system keeps its place
             if not is_last:
                 self._lengthen(task, needs=task.needs)
             return None
@@ -240,7 +239,7 @@ class Workers:
         return answer
 
     def _frame(self, task: _Task) -> Frame:
-        # Who reads a large graph has no memory left for others.
+        # A process that reads a large graph has no memory left for others.
         others = [] if task.is_long else self._pages.names()
         page = task.job.page
         return Frame(
@@ -258,7 +257,7 @@ class Workers:
         task.is_long = True
 
     def _trim(self) -> None:
-        """Have those that are idle drop the graphs that are too many now."""
+        """Make idle processes drop the excess graphs now."""
         kept = frozenset(self._pages.names())
         for process in self._processes.idle:
             if process.pages - kept:
