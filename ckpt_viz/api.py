@@ -22,8 +22,8 @@ def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> Obje
         source: What to read. Live: anything that TensorFlow can track (`tf.train.Checkpoint`,
             `tf.Module`, a Keras layer, model or optimizer), a `tf.train.CheckpointManager`, the
             status that `restore` returned, or a `tf.compat.v1.train.Saver`. Saved, as str or path,
-            local or remote: a checkpoint's prefix, any of its files, a directory of checkpoints
-            (its latest) or the directory of a SavedModel. `graph` returns an ObjectGraph unchanged.
+            local or remote: a prefix, any of its files, a directory of checkpoints (its latest) or
+            a SavedModel's directory. `graph` returns an ObjectGraph unchanged.
         meta: The `.meta` file of a name-based checkpoint, if it is not beside the checkpoint.
 
     Raises:
@@ -72,15 +72,15 @@ def check(
 def diff(a: object, b: object, *, values: bool = False) -> GraphDiff:
     """Return how two object graphs differ, node by node.
 
-    Nodes pair as in a restore of a into b: by their local names from the roots on, and slot
-    variables by variable, optimizer and name. Between two files, different checksums of the stored
-    bytes mean different values; `diff` reads no tensor then.
+    Nodes pair as in a restore of a into b: by their local names from the roots on. Slot variables
+    pair by variable, optimizer and name. Between two files, different checksums of the stored bytes
+    mean different values; `diff` reads no tensor then.
 
     Args:
         a: Any source that `graph` takes: live objects, a path, an ObjectGraph.
         b: The other source.
-        values: Whether to read and compare values without comparable checksums: values of live
-            objects, of files in the V1 format, and of tensors that are stored in different slices.
+        values: Whether to read and compare values without comparable checksums: live objects,
+            files in the V1 format, and tensors stored in different slices.
 
     Returns:
         A GraphDiff. `print` lists the differences; `is_empty` is True if there are none.

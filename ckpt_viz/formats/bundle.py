@@ -1,8 +1,8 @@
 """Reads a tensor bundle, the files of a checkpoint: an index and data shards.
 
-`<prefix>.index` is a table from keys to where each tensor's bytes lie in
-`<prefix>.data-00000-of-00001` and its siblings. Opening reads the index alone. From
-TensorFlow's tensorflow/core/util/tensor_bundle/tensor_bundle.cc.
+`<prefix>.index` is a table. It maps keys to the position of each tensor's bytes in
+`<prefix>.data-00000-of-00001` and its siblings. Opening reads only the index. From TensorFlow's
+tensorflow/core/util/tensor_bundle/tensor_bundle.cc.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MAX_INDEX_BYTES = 1 << 28  # 256 MiB; a tensor takes some 100 bytes
 MAX_STRING_BYTES = 1 << 28  # 256 MiB; an object takes some 200 bytes in the object graph
 
 _LARGE_INDEX_BYTES = 1 << 24
-_BUNDLE_VERSION = 1  # kTensorBundleVersion: what this reader understands
+_BUNDLE_VERSION = 1  # kTensorBundleVersion: the version that this reader understands
 _MAX_MATCHES = 256
 _BYTE_ORDERS: Mapping[int, ByteOrder] = {0: "little", 1: "big"}
 _CHECKSUM_BYTES = 4
@@ -48,13 +48,13 @@ _PARTIAL = "the copy is probably partial"
 class Entry(NamedTuple):
     """One stored tensor, from a BundleEntryProto.
 
-    `dtype` is TensorFlow's name, or "unknown dtype 99". `shape` is None where the rank
-    is unknown. The tensor's `size` bytes begin at byte `offset` of shard `shard`;
-    `crc32c` is their checksum, masked as stored.
+    `dtype` is TensorFlow's name, or "unknown dtype 99". `shape` is None if the rank is unknown. The
+    tensor's `size` bytes begin at byte `offset` of shard `shard`; `crc32c` is their checksum,
+    masked as stored.
 
-    A tensor that was saved in `slices` has no bytes of its own: shard, offset and
-    checksum are 0, and `size` is that of the whole tensor, for strings that of the
-    slices. `Bundle.parts` has the entries of the slices.
+    A tensor that was saved in `slices` has no bytes of its own: shard, offset and checksum are 0.
+    Its `size` is that of the whole tensor, or for strings that of the slices. `Bundle.parts` has
+    the entries of the slices.
     """
 
     dtype: str
@@ -70,9 +70,9 @@ class Entry(NamedTuple):
 class Bundle:
     """A checkpoint's index: `entries` by key, in the order of the keys.
 
-    Neither the header nor the hidden entries of slices are among them. Those are in
-    `parts`, by the key of their tensor, in the order of its slices; None for a slice that
-    the index lacks. `byte_order` is that of the numbers in the shards.
+    `entries` holds neither the header nor the hidden entries of slices. Those are in `parts`, by
+    the key of their tensor, in the order of its slices; None for a slice that the index lacks.
+    `byte_order` is that of the numbers in the shards.
     """
 
     prefix: str
@@ -91,10 +91,9 @@ class Bundle:
     def matching(self, checkpoint_key: str) -> tuple[str, ...]:
         """Return the keys of the entries for an attribute's `checkpoint_key`.
 
-        That is this key, else those that begin with it: a table
-        saves `.../table-keys` and `.../table-values`, an iterator
-        `.../ITERATOR_STATE`. None if there are more than 256, which no object saves:
-        a forged graph could ask for all entries once per attribute.
+        Return this key, or else the keys that begin with it: a table saves `.../table-keys` and
+        `.../table-values`, an iterator `.../ITERATOR_STATE`. None if there are more than 256, which
+        no object saves: a forged graph could request all entries once per attribute.
         """
         if checkpoint_key in self.entries:
             return (checkpoint_key,)
@@ -107,11 +106,11 @@ class Bundle:
         return self._keys[start:end]
 
     def read(self, key: str) -> Array:
-        """Return a tensor's values, having read its bytes alone and checked their checksum.
+        """Return a tensor's values; read only its bytes and check their checksum.
 
-        The array cannot be written to. Strings are `bytes`; see `tensors.numpy_dtype`.
-        Raises KeyError for a key that is not in `entries`; DtypeError, with the bytes, where
-        numpy has no such dtype; UnsupportedError for what only TensorFlow can decode.
+        The array is read-only. Strings are `bytes`; see `tensors.numpy_dtype`. Raises KeyError for
+        a key that is not in `entries`; DtypeError, with the bytes, if NumPy has no such dtype;
+        UnsupportedError for values that only TensorFlow can decode.
         """
         entry = self.entries[key]
         place = f"{self.prefix}: {brief(key)}"
@@ -122,7 +121,7 @@ class Bundle:
         return self._read_whole(key, entry, entry.shape)
 
     def beginning(self, key: str, nbytes: int) -> bytes:
-        """Return the first stored bytes of a tensor of any dtype, at most so many; unchecked.
+        """Return at most this many first stored bytes of a tensor of any dtype; unchecked.
 
         Raises KeyError for a key that is not in `entries`.
         """
@@ -130,10 +129,10 @@ class Bundle:
         return self._stored_bytes(key, entry._replace(size=min(entry.size, nbytes)))
 
     def first_elements(self, key: str, count: int) -> Array | None:
-        """Return the first elements of a tensor, flat, reading their bytes alone; unchecked.
+        """Return the first elements of a tensor, flat; read only their bytes; unchecked.
 
-        None where they do not lie together: of strings, slices, dtypes that NumPy lacks, and keys
-        that are not in `entries`.
+        None if they are not contiguous: strings, slices, dtypes that NumPy lacks, and keys that are
+        not in `entries`.
         """
         from ckpt_viz.formats import tensors
 
@@ -152,7 +151,7 @@ class Bundle:
         )
 
     def read_string_scalar(self, key: str) -> bytes:
-        """Return the one string that a tensor holds: the object graph, say.
+        """Return the single string that a tensor holds, for example the object graph.
 
         Raises KeyError for a key that is not in `entries`.
         """
@@ -173,10 +172,10 @@ class Bundle:
         return string
 
     def why_unreadable(self, key: str) -> str | None:
-        """Return why a tensor's bytes are not all there, None if they are.
+        """Return why some of a tensor's bytes are missing, None if all exist.
 
-        Compares the sizes of files with the index and reads nothing; looks at each shard
-        once, as long as the bundle lives. Raises KeyError for a key not in `entries`.
+        Compares the sizes of files with the index and reads nothing. Checks each shard once in the
+        lifetime of the bundle. Raises KeyError for a key not in `entries`.
         """
         entry = self.entries[key]
         if not entry.slices:
@@ -189,9 +188,9 @@ class Bundle:
         return incomplete or next((reason for reason in reasons if reason is not None), None)
 
     def fingerprint(self, key: str) -> tuple[object, object] | None:
-        """Return how a tensor is laid out, and the checksums of its bytes; reads nothing.
+        """Return a tensor's layout, and the checksums of its bytes; read nothing.
 
-        Tensors of one layout whose checksums differ have different values. None where the index
+        Tensors of the same layout with different checksums have different values. None if the index
         lacks a slice. Raises KeyError for a key not in `entries`.
         """
         entry = self.entries[key]
@@ -263,7 +262,7 @@ class Bundle:
 
 
 def open_bundle(prefix: str) -> Bundle:
-    """Return the bundle whose index is `<prefix>.index`. Reads no shard.
+    """Return the bundle whose index is `<prefix>.index`; read no shard.
 
     Raises CheckpointNotFoundError, FormatError or UnsupportedError.
     """
@@ -278,8 +277,8 @@ def open_bundle(prefix: str) -> Bundle:
         if raw_key.startswith(b"\x00"):  # one slice of a tensor
             hidden[raw_key] = value
             continue
-        # Escaped, a key that is not UTF-8 can be printed and encoded anywhere, unlike
-        # surrogates. Object graphs name only keys that are UTF-8.
+        # An escaped key that is not UTF-8 can be printed and encoded anywhere, unlike one with
+        # surrogates. Object graphs name only UTF-8 keys.
         key = raw_key.decode("utf-8", "backslashreplace")
         try:
             if key in entries:
@@ -331,7 +330,7 @@ def _header(rows: Iterator[tuple[bytes, bytes]], path: str) -> Any:
 
 
 def _entry(proto: Any, num_shards: int, shapes: dict[bytes, Shape]) -> Entry:
-    """Return an entry, without its slices; `shapes` keeps those met before, by encoding."""
+    """Return an entry without its slices; `shapes` caches earlier ones by encoding."""
     offset, size, shard = proto.offset, proto.size, proto.shard_id
     if offset < 0 or size < 0:
         raise FormatError(f"offset is {offset}, size {size}, expected at least 0")
@@ -344,7 +343,7 @@ def _entry(proto: Any, num_shards: int, shapes: dict[bytes, Shape]) -> Entry:
 
 
 def _part(value: bytes | None, num_shards: int) -> Entry | None:
-    """Return the entry of a slice, None if there is none."""
+    """Return the entry of a slice, None if it does not exist."""
     if value is None:
         return None
     try:
@@ -363,7 +362,7 @@ def _sliced(entry: Entry, slices: Any, parts: tuple[Entry | None, ...]) -> Entry
 
 
 def _checked_parts(entry: Entry, parts: Iterable[Entry | None], place: str) -> list[Entry]:
-    """Return the entries of a tensor's slices if they are what its own entry says."""
+    """Return the entries of a tensor's slices if they match the tensor's own entry."""
     checked = []
     for part, (start, shape) in zip(parts, entry.slices, strict=True):
         found = "nothing" if part is None else _described(part)
@@ -384,13 +383,13 @@ def _checked_parts(entry: Entry, parts: Iterable[Entry | None], place: str) -> l
 
 
 def _check_size(place: str, entry: Entry, shape: tuple[int, ...]) -> None:
-    """Raise FormatError where an entry's size is not one that its dtype and shape allow."""
+    """Raise FormatError if an entry's size is impossible for its dtype and shape."""
     expected = tensor_bytes(entry.dtype, shape)
     if expected is not None and entry.size != expected:
         raise FormatError(
             f"{place}: size is {entry.size} bytes, expected {expected} for {_described(entry)}"
         )
-    # Each string has a length, of a byte at least.
+    # Each string has a length, which takes at least a byte.
     if entry.dtype == "string" and entry.size < math.prod(shape):
         raise FormatError(
             f"{place}: size is {entry.size} bytes, expected at least {math.prod(shape)} "
@@ -407,12 +406,12 @@ def _check_crc32c(crc: int, entry: Entry, place: str) -> None:
 
 
 def _strings(data: bytes, count: int, byte_order: ByteOrder, place: str) -> tuple[list[bytes], int]:
-    """Return the strings of a tensor, at most as many as `data` has bytes, and the crc32c.
+    """Return a tensor's strings, at most as many as `data` has bytes, and the crc32c.
 
-    Stored are the lengths as varints, their masked crc32c in 4 bytes, and the strings. The
-    checksums take the lengths as fixed-width numbers (WriteStringTensor).
+    The stored form is the lengths as varints, their masked crc32c in 4 bytes, and the strings. The
+    checksums treat the lengths as fixed-width numbers (WriteStringTensor).
     """
-    if not data:  # TensorFlow writes 4 bytes for no strings, and reads 0 too
+    if not data:  # TensorFlow writes 4 bytes for no strings, and also reads 0
         return [], 0
     lengths, position = _string_lengths(data, count, place)
     start = position + _CHECKSUM_BYTES
@@ -436,7 +435,7 @@ def _strings(data: bytes, count: int, byte_order: ByteOrder, place: str) -> tupl
 
 
 def _string_lengths(data: bytes, count: int, place: str) -> tuple[list[int], int]:
-    """Return the lengths that the bytes begin with, and the position after them."""
+    """Return the lengths at the start of the bytes, and the position after them."""
     lengths = []
     position = 0
     for _ in range(count):
@@ -467,12 +466,12 @@ def _read_index(prefix: str) -> bytes:
                 f"{path}: has {file.size} bytes, expected at most {MAX_INDEX_BYTES} in an index"
             )
         if file.size > _LARGE_INDEX_BYTES:
-            Table(file)  # raises for what is none, a file with a hole of any size say
+            Table(file)  # raises if it is not a table, such as a file with a hole of any size
         return file.read(0, file.size)
 
 
 def _read_range(path: str, entry: Entry, key: str) -> bytes:
-    """Return bytes of a shard, the tensor `key`; allocates only what the file has."""
+    """Return bytes of a shard for the tensor `key`; allocate only what the file has."""
     wanted = f"{_span(entry)}, of {brief(key)}"
     try:
         file = open_file(path)
@@ -493,7 +492,7 @@ def _why_short(file: File) -> str:
 
 
 def _size_or_why_not(path: str) -> int | str:
-    """Return the size of a shard, or why it is unknown."""
+    """Return the size of a shard, or the reason why it is unknown."""
     try:
         size = file_size(path)
     except CkptVizError as error:

@@ -1,4 +1,4 @@
-"""Reads the file `checkpoint`, in which a directory's checkpoints are listed.
+"""Reads the file `checkpoint`, which lists a directory's checkpoints.
 
 A CheckpointState as text, from tensorflow/python/training/checkpoint_state.proto.
 """
@@ -15,7 +15,7 @@ from ckpt_viz.formats.protos import CheckpointState, parse_text
 
 STATE_FILE = "checkpoint"
 _MAX_BYTES = 1 << 21  # 2 MiB; a checkpoint takes some 100 bytes
-_MAX_PATH = 4096  # characters, of which a path has fewer wherever TensorFlow runs
+_MAX_PATH = 4096  # characters; wherever TensorFlow runs, a path has fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +28,19 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the file says: the prefix of the latest checkpoint, and all, oldest first."""
+    """The content of the file: the prefix of the latest checkpoint, and all, oldest first."""
 
     latest: str
     listed: tuple[Listed, ...]
 
 
 def read_checkpoint_state(directory: str) -> State | None:
-    """Return what the directory's `checkpoint` file says, None if there is no such file.
+    """Return the content of the directory's `checkpoint` file, None if there is no such file.
 
-    Relative paths in it are those of the directory. An absolute path of a checkpoint that is
-    not there is looked for in the directory, where it lies after a move or a copy; so is one
-    with a scheme in a local file, which must not make anyone ask a server. Raises FormatError
-    for a file that is something else.
+    Relative paths in it are relative to the directory. If an absolute path leads to no checkpoint,
+    the function looks in the directory, because the checkpoint is there after a move or a copy. It
+    does the same for a path with a scheme in a local file, which must not cause a request to a
+    server. Raises FormatError for a file of another kind.
     """
     path = join(directory, STATE_FILE)
     if not is_file(path):
@@ -87,5 +87,5 @@ def _resolved(directory: str, name: str) -> str:
 def _time(seconds: float | None) -> datetime | None:
     try:
         return None if not seconds else datetime.fromtimestamp(seconds, timezone.utc)
-    except (OverflowError, OSError, ValueError):  # no date of this world
+    except (OverflowError, OSError, ValueError):  # not a possible date
         return None

@@ -1,11 +1,12 @@
 """Which files may be read: by default all, in a server only those below its root directory.
 
-`files` asks here before it opens, lists or describes anything. It first resolves the links of a
-path, so that none leads out. Then it opens the place from the root's own descriptor, part by part,
-and follows no link: swapping a directory for a link meanwhile gains nothing. The limit belongs to
-the context. Enter `confined_to` around each question, so that it also confines what a graph reads
-later. A new thread starts without a limit: enter it there, or run the thread in a copy of the
-context.
+`files` asks this module before it opens, lists or describes anything. It first resolves the links
+of a path, so that none leads out. Then it opens the file from the root's own descriptor, part by
+part, and follows no link. So an attacker
+gains nothing by swapping a directory for a link meanwhile.
+The limit belongs to the context. Enter `confined_to` around each question, so that it also confines
+later reads of a graph. A new thread starts without a limit: enter it there, or run the thread in a
+copy of the context.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 
 from ckpt_viz.errors import OutsideError, ReadLimitError
 
-# Windows has no directories to open from: there the last part alone is kept from being a link.
+# Windows cannot open files relative to a directory: there, only the last part must not be a link.
 _HAS_DESCRIPTORS = {os.open, os.stat} <= os.supports_dir_fd and os.scandir in os.supports_fd
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 # O_PATH: directories that may be entered need not be readable.
@@ -27,32 +28,32 @@ _DIRECTORY = getattr(os, "O_DIRECTORY", 0) | _NO_LINK | getattr(os, "O_PATH", 0)
 
 @dataclass(frozen=True)
 class Place:
-    """What a path leads to: a name in a directory that is open, or else a path."""
+    """The target of a path: a name in an open directory, or else a path."""
 
     name: str
     directory: int | None
     follows_links: bool
 
     def stat(self) -> os.stat_result:
-        """Return what the operating system says of it."""
+        """Return the operating system's description of it."""
         return os.stat(self.name, dir_fd=self.directory, follow_symlinks=self.follows_links)
 
     def open(self, flags: int) -> int:
-        """Return a new descriptor of it."""
+        """Return a new descriptor for it."""
         flags |= 0 if self.follows_links else _NO_LINK
         return os.open(self.name, flags, dir_fd=self.directory)
 
 
 class Confinement:
-    """One directory, below which files may be read; relative paths are relative to it.
+    """A directory below which files may be read; relative paths are relative to it.
 
     Without `shows_hidden`, files whose name or directory begins with a dot count as missing.
-    `refused` collects the refused paths, `over_limit` the read that was too large: readers go on
-    without what they cannot read, and the caller may reject that. `bytes_read` counts bytes.
+    `refused` collects the refused paths, `over_limit` the read that was too large. Readers go on
+    without data that they cannot read, and the caller may reject that. `bytes_read` counts bytes.
     """
 
     def __init__(self, root: str, *, shows_hidden: bool, most_bytes: int | None) -> None:
-        self.root = os.path.realpath(root)  # that itself may be a link
+        self.root = os.path.realpath(root)  # which may be a link itself
         self.refused: list[str] = []
         self._given_root = os.path.abspath(root)
         self._real_directories: dict[str, str] = {}
@@ -64,9 +65,9 @@ class Confinement:
 
     @contextmanager
     def at(self, path: str) -> Iterator[Place]:
-        """Yield the place that a path leads to; raises as `place_of`, and OSError.
+        """Yield the target of a path; raise as `place_of`, and OSError.
 
-        Its directory is opened from the root, part by part. No part may be a link by now.
+        Opens its directory from the root, part by part. No part may be a link by then.
         """
         place = self.place_of(path)
         if not _HAS_DESCRIPTORS:
@@ -95,9 +96,9 @@ class Confinement:
             self._root_descriptor = None
 
     def place_of(self, path: str) -> str:
-        """Return the path that `path` leads to, all links followed.
+        """Return the target of `path`, with all links followed.
 
-        Raises OutsideError, and FileNotFoundError for what is hidden or can be no path.
+        Raises OutsideError, and FileNotFoundError for hidden files and impossible paths.
         """
         place = self._real(path)
         inside = self.inside(place)
@@ -108,7 +109,7 @@ class Confinement:
         return place
 
     def is_allowed(self, path: str) -> bool:
-        """Return whether `place_of` finds a place; of a refusal nothing is remembered."""
+        """Return whether `place_of` finds the target of a path; do not record a refusal."""
         refused = len(self.refused)
         try:
             self.place_of(path)
@@ -118,12 +119,12 @@ class Confinement:
         return True
 
     def refuse(self, message: str) -> OutsideError:
-        """Remember a refusal, and return it to be raised."""
+        """Record a refusal, and return it to be raised."""
         self.refused.append(message)
         return OutsideError(message)
 
     def spend(self, path: str, size: int) -> None:
-        """Count bytes that are about to be read; ReadLimitError where they get too many."""
+        """Count bytes before a read; raise ReadLimitError if they become too many."""
         if self._most_bytes is not None and self.bytes_read + size > self._most_bytes:
             self.over_limit = ReadLimitError(
                 f"{path}: {size} bytes are to be read, {self._most_bytes - self.bytes_read} are "
@@ -135,13 +136,13 @@ class Confinement:
         self.bytes_read += size
 
     def shown_names(self, names: list[str]) -> list[str]:
-        """Return the names of a directory without hidden ones."""
+        """Return the names of a directory without the hidden ones."""
         return names if self._shows_hidden else [n for n in names if not n.startswith(".")]
 
     def inside(self, path: str) -> str | None:
-        """Return an absolute path as one from the root; None where it is not below it.
+        """Return an absolute path relative to the root; None if it is not below the root.
 
-        Only words are compared: links in the path are not followed.
+        It compares only text: it does not follow links in the path.
         """
         for root in (self.root, self._given_root):
             if path == root:
@@ -152,7 +153,7 @@ class Confinement:
         return None
 
     def _real(self, path: str) -> str:
-        """Return a path with all links followed; those of each directory are followed once."""
+        """Return a path with all links followed; follow those of each directory once."""
         directory, name = os.path.split(os.path.join(self.root, path))
         try:
             if directory not in self._real_directories:
@@ -167,7 +168,7 @@ class Confinement:
         if self._shows_hidden or not (path.startswith(".") or f"{os.sep}." in path):
             return False
         inside = self.inside(path) if os.path.isabs(path) else path
-        # What is absolute and lies elsewhere may lead into the root; then that place counts.
+        # An absolute path elsewhere may lead into the root; then that target counts.
         parts = inside.replace(os.altsep or os.sep, os.sep).split(os.sep) if inside else []
         return any(part.startswith(".") and part not in (os.curdir, os.pardir) for part in parts)
 
@@ -183,7 +184,7 @@ _CURRENT: ContextVar[Confinement | None] = ContextVar("confinement", default=Non
 def confined_to(
     root: str, *, shows_hidden: bool = False, most_bytes: int | None = None
 ) -> Iterator[Confinement]:
-    """Allow only files below a directory to be read, and at most so many bytes of them.
+    """Allow reads only below a directory, and at most this many bytes.
 
     Paths with a scheme are refused: this machine would send requests to another one.
     """
@@ -197,13 +198,13 @@ def confined_to(
 
 
 def current() -> Confinement | None:
-    """Return the confinement that holds here, None where every file may be read."""
+    """Return the confinement of this context, None if every file may be read."""
     return _CURRENT.get()
 
 
 @contextmanager
 def at(path: str) -> Iterator[Place]:
-    """Yield the place that a local path leads to: the path itself where nothing is confined."""
+    """Yield the target of a local path: the path itself if there is no confinement."""
     confinement = _CURRENT.get()
     if confinement is None:
         yield Place(path, None, follows_links=True)
@@ -214,7 +215,7 @@ def at(path: str) -> Iterator[Place]:
 
 @contextmanager
 def unremembered() -> Iterator[None]:
-    """Have refusals not be remembered: of questions whose answer may be no."""
+    """Do not record refusals: for questions whose answer may be no."""
     confinement = _CURRENT.get()
     refused = 0 if confinement is None else len(confinement.refused)
     try:
@@ -225,20 +226,20 @@ def unremembered() -> Iterator[None]:
 
 
 def is_allowed(path: str) -> bool:
-    """Return whether files at a local path may be read, be they there or not."""
+    """Return whether files at a local path may be read, whether or not they exist."""
     confinement = _CURRENT.get()
     return confinement is None or confinement.is_allowed(path)
 
 
 def check_remote(path: str) -> None:
-    """Raise OutsideError for a path with a scheme where files are confined."""
+    """Raise OutsideError for a path with a scheme if files are confined."""
     confinement = _CURRENT.get()
     if confinement is not None:
         raise confinement.refuse(f"{path}: names another machine; only local files may be read")
 
 
 def spend(path: str, size: int) -> None:
-    """Count bytes that are about to be read; ReadLimitError where they get too many."""
+    """Count bytes before a read; raise ReadLimitError if they become too many."""
     confinement = _CURRENT.get()
     if confinement is not None:
         confinement.spend(path, size)

@@ -10,14 +10,14 @@ from ckpt_viz.errors import FormatError
 from ckpt_viz.formats.protos import TensorShapeProto, parse
 
 Shape: TypeAlias = tuple[int, ...] | None
-"""None: of unknown rank."""
+"""None: the rank is unknown."""
 ByteOrder: TypeAlias = Literal["little", "big"]
 
 _MAX_RANK = 254  # TensorShape::MaxDimensions
 _MAX_ELEMENTS = (1 << 63) - 1
 
-# DataType in tensorflow/core/framework/types.proto: name, and bytes an element
-# takes in a shard; None where that varies. The 4-bit and 2-bit types take one byte.
+# DataType in tensorflow/core/framework/types.proto: name, and the bytes that an element takes in a
+# shard; None if that varies. The 4-bit and 2-bit types take one byte.
 _DTYPES: Mapping[int, tuple[str, int | None]] = {
     1: ("float32", 4),
     2: ("float64", 8),
@@ -74,7 +74,7 @@ def dtype_name(number: int) -> str:
 
 
 def parse_shape(encoded: bytes) -> Shape:
-    """Return the shape that a TensorShapeProto encodes, if a tensor can have it."""
+    """Return the shape that a TensorShapeProto encodes, if a tensor can have this shape."""
     proto = parse(TensorShapeProto, encoded, "shape")
     if proto.unknown_rank:
         return None
@@ -87,7 +87,7 @@ def parse_shape(encoded: bytes) -> Shape:
 
 
 def tensor_bytes(dtype: str, shape: Shape) -> int | None:
-    """Return a tensor's size in a shard, None where dtype or shape do not tell.
+    """Return a tensor's size in a shard, None if dtype and shape do not determine it.
 
     >>> tensor_bytes("float32", (2, 3)), tensor_bytes("string", (2, 3))
     (24, None)

@@ -1,8 +1,8 @@
-"""Opens, lists and describes files: the only module that does.
+"""Opens, lists and describes files; the only module that does so.
 
 Local paths go to the operating system. Paths with a scheme, such as `gs://bucket/ckpt-1`, go
-through fsspec, which is imported only then. Files are read in ranges, so that only the bytes
-that a caller needs cross the network. `confinement` can limit all this to one directory.
+through fsspec, which is imported only then. Files are read in ranges, so that only the bytes that a
+caller needs cross the network. `confinement` can limit all this to one directory.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from ckpt_viz.formats import confinement
 
 _MAX_SHOWN = 300  # characters of a path that is too long for a file
 MAX_NAMES = 100_000
-"""What `list_directory` returns at most; a checkpoint has some ten files."""
+"""The most names that `list_directory` returns; a checkpoint has some ten files."""
 
-# A pipe that has taken the place of a file is not waited for.
+# If a pipe has replaced a file, do not wait for it.
 _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -40,14 +40,14 @@ _MODULE_OF_FSSPEC = {"gs": "gcsfs", "gcs": "gcsfs", "s3": "s3fs", "az": "adlfs",
 
 
 class File(ABC):
-    """A file, open, read in ranges; a context manager. `size` is in bytes."""
+    """An open file, read in ranges; a context manager. `size` is in bytes."""
 
     def __init__(self, path: str, size: int) -> None:
         self.path = path
         self.size = size
 
     def read(self, offset: int, size: int) -> bytes:
-        """Return exactly these bytes; allocates only what the file has.
+        """Return exactly these bytes; allocate only what the file has.
 
         Raises FormatError if the file has fewer, CkptVizError if it cannot be read.
         """
@@ -56,8 +56,8 @@ class File(ABC):
                 f"{self.path}: has {self.size} bytes, expected bytes {offset} to {offset + size}"
             )
         data = self._read(offset, size) if size else b""
-        # It may have shrunk since it was opened, and some web servers send all of a file
-        # whatever the range.
+        # It may have shrunk since it was opened. Some web servers send the whole file, whatever
+        # range is requested.
         if len(data) != size:
             raise CkptVizError(
                 f"{self.path}: found {len(data)} bytes at offset {offset}, expected {size}; "
@@ -79,7 +79,7 @@ class File(ABC):
 
 
 class BytesFile(File):
-    """Bytes that were read before; `path` is for messages."""
+    """Bytes that were already read; `path` is for messages."""
 
     def __init__(self, path: str, data: bytes) -> None:
         super().__init__(path, len(data))
@@ -109,13 +109,13 @@ def is_remote(path: str) -> bool:
 
 
 def is_file(path: str) -> bool:
-    """Return whether a regular file is there; CkptVizError if that cannot be found out."""
+    """Return whether a regular file exists; raise CkptVizError if that is unknown."""
     found = _describe(path)
     return found is not None and found.kind == "file"
 
 
 def is_directory(path: str) -> bool:
-    """Return whether a directory is there; CkptVizError if that cannot be found out."""
+    """Return whether a directory exists; raise CkptVizError if that is unknown."""
     found = _describe(path)
     return found is not None and found.kind == "directory"
 
@@ -128,9 +128,9 @@ def may_be_read(path: str) -> bool:
 
 
 def is_readable_file(path: str) -> bool:
-    """Return whether a regular file is there that may be read; CkptVizError as `is_file`.
+    """Return whether a readable regular file exists; raise CkptVizError as `is_file`.
 
-    The answer is no for a file in a directory that this user may not search.
+    The answer is False for a file in a directory that this user may not search.
     """
     try:
         if confinement.current() is None or is_remote(path):
@@ -142,9 +142,9 @@ def is_readable_file(path: str) -> bool:
 
 
 def file_stamp(path: str) -> tuple[int, ...] | None:
-    """Return numbers that change when a local file does: None if there is none.
+    """Return numbers that change when a local file does, None if there is no file.
 
-    They are its bytes, the time of its last change in ns, and the number of its inode.
+    They are its size in bytes, the time of its last change in ns, and its inode number.
     """
     try:
         found = _stat(path)
@@ -155,7 +155,7 @@ def file_stamp(path: str) -> tuple[int, ...] | None:
 
 
 def file_size(path: str) -> int | None:
-    """Return a regular file's bytes, None if there is none; CkptVizError as `is_file`."""
+    """Return a regular file's size in bytes, None if there is none; raise as `is_file`."""
     found = _describe(path)
     return found.size if found is not None and found.kind == "file" else None
 
@@ -170,15 +170,15 @@ def list_directory(path: str) -> list[str]:
 
 
 def list_files(path: str) -> list[str]:
-    """Return the names of the regular files in a directory, sorted; raises as `list_directory`.
+    """Return the sorted names of the regular files in a directory; raise as `list_directory`.
 
-    A link counts as what it leads to, if that may be read.
+    A link counts as its target, if that may be read.
     """
     return sorted(name for name, is_regular in _entries(path).items() if is_regular())
 
 
 _Entries = dict[str, Callable[[], bool]]
-"""The names in a directory, each with a function that says whether it is a regular file."""
+"""The names in a directory, each with a function that returns whether it is a regular file."""
 
 
 def _entries(path: str) -> _Entries:
@@ -219,20 +219,20 @@ class _Description(NamedTuple):
 
 
 def _describe(path: str) -> _Description | None:
-    """Return what is at a path, None if nothing is."""
+    """Return the kind of entry at a path, None if there is none."""
     try:
         return _describe_remote(path) if is_remote(path) else _describe_local(path)
     except FileNotFoundError:
         return None
 
 
-# --- the operating system's
+# --- the operating system's files
 
 
 class _LocalFile(File):
     def __init__(self, path: str) -> None:
-        # Looked at first, since opening a device may already do something; and once it is open,
-        # since it may be another file by now.
+        # Check the path first, since opening a device may already have an effect. Check again once
+        # it is open, since it may be another file by then.
         with _local_errors(path), confinement.at(path) as place:
             if not stat.S_ISREG(place.stat().st_mode):
                 raise _not_regular(path)
@@ -253,7 +253,7 @@ class _LocalFile(File):
             self._file.seek(offset)
             try:
                 return self._file.read(size)
-            except MemoryError as error:  # a file may be larger than the disk that it is on
+            except MemoryError as error:  # a file may be larger than its disk
                 raise CkptVizError(
                     f"{self.path}: {size} bytes at offset {offset} do not fit into memory"
                 ) from error
@@ -286,18 +286,18 @@ def _local_entries(path: str) -> _Entries:
 
 
 def _is_regular(directory: str, entry: os.DirEntry[str]) -> bool:
-    with suppress(OSError):  # of a file system that does not list kinds
+    with suppress(OSError):  # for a file system that does not list kinds
         if not entry.is_symlink():
             return entry.is_file(follow_symlinks=False)
     try:
         return is_readable_file(join(directory, entry.name))
-    except (CkptVizError, OSError):  # links in a circle, say
+    except (CkptVizError, OSError):  # links in a circle, for example
         return False
 
 
 @contextmanager
 def _scanned(place: confinement.Place) -> Iterator[Iterator[os.DirEntry[str]]]:
-    """Yield what a directory lists, by its descriptor where it was found by one."""
+    """Yield the entries of a directory, through its descriptor if it was found by one."""
     if place.directory is None:
         with os.scandir(place.name) as entries:
             yield entries
@@ -318,7 +318,7 @@ def _local_errors(path: str, *, is_looked_at: bool = False) -> Iterator[None]:
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
         raise FileNotFoundError(path) from error
     except PermissionError as error:
-        # Who may search a directory may look at all that is in it.
+        # A user who may search a directory may look at all entries in it.
         denied = (os.path.dirname(path) or os.curdir) if is_looked_at else path
         what = "searched" if is_looked_at else "read"
         raise DeniedError(
@@ -331,7 +331,7 @@ def _local_errors(path: str, *, is_looked_at: bool = False) -> Iterator[None]:
         raise CkptVizError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-# --- fsspec's
+# --- fsspec's files
 
 
 class _RemoteFile(File):
@@ -346,7 +346,7 @@ class _RemoteFile(File):
     def _read(self, offset: int, size: int) -> bytes:
         with _remote_errors(self.path):
             file_system, inside = _file_system(self.path)
-            # Not open(): most of its files read megabytes ahead.
+            # Not open(): most of its file objects read megabytes ahead.
             return bytes(file_system.cat_file(inside, start=offset, end=offset + size))
 
 
@@ -383,13 +383,13 @@ def _describe_remote(path: str) -> _Description:
 def _remote_entries(path: str) -> _Entries:
     with _remote_errors(path):
         file_system, inside = _file_system(path)
-        file_system.invalidate_cache(inside)  # a run may have saved since the last time
+        file_system.invalidate_cache(inside)  # a program may have saved since the last time
         listed = file_system.ls(inside, detail=True)
         kinds = {str(found["name"]).rstrip("/"): found["type"] for found in listed}
         inside = inside.rstrip("/")
-        if list(kinds) == [inside]:  # fsspec lists a file as a directory of itself
+        if list(kinds) == [inside]:  # fsspec lists a file as a directory that contains itself
             raise FileNotFoundError(path)
-        kinds.pop(inside, None)  # buckets may hold an object of the directory's own name
+        kinds.pop(inside, None)  # buckets may hold an object with the directory's own name
         return {
             one.rpartition("/")[2]: partial(operator.eq, kind, "file")
             for one, kind in kinds.items()
@@ -404,7 +404,7 @@ def _remote_errors(path: str) -> Iterator[None]:
         raise
     except (FileNotFoundError, NotADirectoryError) as error:
         raise FileNotFoundError(path) from error
-    # Each file system raises what its client library raises: aiohttp's, botocore's ...
+    # Each file system raises the errors of its client library: aiohttp's, botocore's ...
     except Exception as error:
         reason = str(error) or type(error).__name__
         raise CkptVizError(f"{path}: cannot be read: {reason}") from error

@@ -1,8 +1,8 @@
-"""Reads what a `.meta` file says of the variables in the checkpoint beside it.
+"""Reads the facts about variables in a `.meta` file, for the checkpoint beside it.
 
-`tf.compat.v1.train.Saver` writes a MetaGraphDef (tensorflow/core/protobuf/meta_graph.proto):
-the whole program as a GraphDef, of up to gigabytes, and collections that list the variables.
-Only the collections are read; the graph is skipped over.
+`tf.compat.v1.train.Saver` writes a MetaGraphDef (tensorflow/core/protobuf/meta_graph.proto). It
+holds the whole program as a GraphDef, of up to gigabytes, and collections that list the variables.
+This module reads only the collections and skips the graph.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ckpt_viz.formats.protos import CollectionDefEntry, VariableDef, parse
 from ckpt_viz.formats.sstable import GIT_LFS_POINTER, brief
 from ckpt_viz.formats.wire import fields
 
-MAX_COLLECTION_BYTES = 1 << 28  # 256 MiB in all; a variable takes some 300 bytes
+MAX_COLLECTION_BYTES = 1 << 28  # 256 MiB in total; a variable takes some 300 bytes
 
 TRAINABLE = "trainable_variables"
-# The collections that TensorFlow exports as VariableDefs (ops/ref_variable.py). Others list
-# the variables' names, or hold messages of other kinds.
+# The collections that TensorFlow exports as VariableDefs (ops/ref_variable.py). Others list the
+# variables' names, or hold messages of other kinds.
 _OF_VARIABLES = frozenset(
     {
         "global_step",
@@ -40,7 +40,7 @@ _TEXT_FORMAT = (b"meta_info_def", b"graph_def", b"saver_def", b"collection_def",
 
 @dataclass(frozen=True, slots=True)
 class SaveSlice:
-    """Where a partition lies in the tensor that is saved of all of them."""
+    """The position of a partition in the tensor that is saved for all of them."""
 
     full_name: str
     full_shape: tuple[int, ...]
@@ -59,20 +59,20 @@ class MetaVariable:
 
     @property
     def saved_as(self) -> str:
-        """The tensor that a Saver stores it in, unless it has another name for it."""
+        """The tensor in which a Saver stores it, unless the Saver has another name for it."""
         return self.save_slice.full_name if self.save_slice is not None else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class MetaGraph:
-    """What a `.meta` file says of the program's variables."""
+    """The facts about the program's variables in a `.meta` file."""
 
     path: str
     variables: tuple[MetaVariable, ...] = field(repr=False)
 
 
 def open_meta_graph(path: str) -> MetaGraph:
-    """Return what this `.meta` file says of the variables.
+    """Return the facts about variables in this `.meta` file.
 
     Raises CheckpointNotFoundError, FormatError or UnsupportedError.
     """
@@ -87,9 +87,9 @@ def open_meta_graph(path: str) -> MetaGraph:
 
 
 def open_saved_models_meta_graph(path: str) -> MetaGraph:
-    """Return what the first MetaGraph in a `saved_model.pb` says of the variables.
+    """Return the facts about variables in the first MetaGraph of a `saved_model.pb`.
 
-    That of TensorFlow 1 has the variables' collections, as a `.meta` file has. Raises
+    TensorFlow 1 writes the variables' collections into it, as into a `.meta` file. Raises
     FormatError or UnsupportedError.
     """
     with open_file(path) as file:
@@ -119,7 +119,7 @@ def _variables(collections: dict[str, Any], path: str) -> Iterator[MetaVariable]
 def _variable(definition: Any, collections: set[str], place: str) -> MetaVariable:
     return MetaVariable(
         name=definition.variable_name.removesuffix(":0"),
-        # TensorFlow before 1.11 has the collection only.
+        # TensorFlow before 1.11 has only the collection.
         trainable=definition.trainable or TRAINABLE in collections,
         collections=tuple(sorted(collections)),
         save_slice=(
@@ -143,7 +143,7 @@ def _save_slice(proto: Any, place: str) -> SaveSlice:
 
 
 def _collections(file: File, start: int, end: int) -> dict[str, Any]:
-    """Return a MetaGraphDef's CollectionDefs by name; of two of one name the last, as in maps."""
+    """Return a MetaGraphDef's CollectionDefs by name; of two with one name the last, as in maps."""
     collections = {}
     budget = MAX_COLLECTION_BYTES
     for number, offset, size in fields(file, start, end, "MetaGraphDef"):

@@ -1,7 +1,7 @@
 """The protocol buffers inside a checkpoint, declared at run time.
 
-They live in a private pool: TensorFlow registers messages of the same names in
-the default one, and generated code would tie us to one protobuf runtime.
+They are in a private pool, because TensorFlow registers messages of the same names in the default
+one. Generated code would tie us to one protobuf runtime.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from google.protobuf.message import DecodeError, Message
 
 from ckpt_viz.errors import FormatError
 
-# The fields that ckpt_viz reads, by number; others are skipped. Enums are int32,
-# the same on the wire, so that values from a newer TensorFlow stay readable.
+# The fields that ckpt_viz reads, by number; it skips others. Enums are int32, which is the same on
+# the wire, so that values from a newer TensorFlow remain readable.
 _MESSAGES: Mapping[str, Mapping[int, str]] = {
     # tensorflow/core/protobuf/tensor_bundle.proto
     "BundleHeaderProto": {
@@ -107,7 +107,7 @@ _MESSAGES: Mapping[str, Mapping[int, str]] = {
         3: "repeated double all_model_checkpoint_timestamps",
         4: "double last_preserved_timestamp",
     },
-    # tensorflow/core/protobuf/saved_object_graph.proto; of most kinds the fact alone counts
+    # tensorflow/core/protobuf/saved_object_graph.proto; for most kinds only the presence counts
     "SavedObjectGraph": {1: "repeated SavedObject nodes"},
     "SavedObject": {
         1: "repeated ObjectReference children",
@@ -157,7 +157,7 @@ def _add_field(message: descriptor_pb2.DescriptorProto, number: int, declaration
         field.type_name = f".ckpt_viz.{kind}"
     else:
         field.type = descriptor_pb2.FieldDescriptorProto.Type.Value(f"TYPE_{kind.upper()}")
-    if label == ["optional"]:  # in proto3: a oneof of this field alone
+    if label == ["optional"]:  # in proto3: a oneof with only this field
         field.proto3_optional = True
         field.oneof_index = len(message.oneof_decl)
         message.oneof_decl.add(name=f"_{name}")
@@ -177,22 +177,22 @@ KerasMetadata = _CLASSES["KerasMetadata"]
 
 
 def parse(message: type[Message], data: bytes, place: str) -> Any:
-    """Return the message that the bytes encode; `place` names where they are, for errors.
+    """Return the message that the bytes encode; `place` names their source in errors.
 
     >>> parse(BundleHeaderProto, bytes([8, 3]), "ckpt-1.index: header").num_shards
     3
     """
     try:
         return message.FromString(data)
-    # protobuf's parser in Python also lets these two out: for a string that is not
-    # UTF-8, and (CVE-2025-4565) for groups nested too deep.
+    # protobuf's parser in Python also raises these two errors: for a string that is not UTF-8, and
+    # (CVE-2025-4565) for too deeply nested groups.
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:
         name = message.DESCRIPTOR.name
         raise FormatError(f"{place}: its {len(data)} bytes are not a {name}") from error
 
 
-# The text format of messages as far as it is flat: `name: "text"` and `name: 1.5`; what
-# is in braces is skipped. Every pattern takes time in proportion to what it looks at.
+# The flat part of the text format of messages: `name: "text"` and `name: 1.5`; text in braces is
+# skipped. Every pattern takes time in proportion to the text that it looks at.
 _GAP = re.compile(rb"(?:[\s,;]|#[^\n]*)*")
 _QUOTED = rb"""(?:"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\\\n]*(?:\\.[^'\\\n]*)*')"""
 _TEXT_FIELD = re.compile(rb"([A-Za-z_]\w*)\s*:\s*(?:(%b)|([-+.\w]+))" % _QUOTED)
@@ -202,10 +202,10 @@ _ESCAPED = dict(zip(b"abfnrtv", b"\a\b\f\n\r\t\v", strict=True))
 
 
 def parse_text(message: type[Message], text: bytes, place: str) -> Any:
-    """Return the flat message that a text file spells out; fields that it lacks are ignored.
+    """Return the flat message that a text file spells out; ignore unknown fields.
 
-    Not protobuf's own parser, which takes a minute for 100 kB of backslashes, and for 300 kB
-    on one line.
+    This is not protobuf's own parser, which takes a minute for 100 kB of backslashes, and for 300
+    kB on one line.
 
     >>> parse_text(CheckpointState, b'model_checkpoint_path: "ckpt-3"', "checkpoint")
     model_checkpoint_path: "ckpt-3"
@@ -225,7 +225,7 @@ def parse_text(message: type[Message], text: bytes, place: str) -> Any:
             position = _end_of_gap(text, end)
         if depth:
             raise ValueError("a brace that is not closed")
-    except ValueError as error:  # a UnicodeDecodeError too
+    except ValueError as error:  # includes UnicodeDecodeError
         name = message.DESCRIPTOR.name
         raise FormatError(
             f"{place}: its {len(text)} bytes are not a {name} as text: at byte {position} "

@@ -1,10 +1,10 @@
-"""Reads what a SavedModel says of the objects in its checkpoint: their kinds and classes.
+"""Reads a SavedModel's facts about the objects in its checkpoint: their kinds and classes.
 
-`saved_model.pb` holds a SavedObjectGraph whose nodes are those of the object graph in
-`variables/variables`, id by id (tensorflow/core/protobuf/saved_object_graph.proto), beside the
-program itself, which is skipped over. Keras 2 puts the classes of its objects into
-`keras_metadata.pb` (keras/protobuf/saved_metadata.proto), before TensorFlow 2.5 into the
-objects' own metadata.
+`saved_model.pb` holds a SavedObjectGraph. Its nodes are those of the object graph in
+`variables/variables`, id by id (tensorflow/core/protobuf/saved_object_graph.proto). The file also
+holds the program itself, which this module skips. Keras 2 puts the classes of its objects into
+`keras_metadata.pb` (keras/protobuf/saved_metadata.proto), before TensorFlow 2.5 into the objects'
+own metadata.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _KINDS = {
 class SavedObject:
     """One object of a SavedModel.
 
-    `identifier` is TensorFlow's word for its kind (`_tf_keras_layer`, `trackable_list_wrapper`,
-    "" for variables and the like), `class_name` its class as far as the files tell, `config`
-    Keras' configuration of it as JSON. `trainable` is that of a variable.
+    `identifier` is TensorFlow's word for its kind (`_tf_keras_layer`, `trackable_list_wrapper`, ""
+    for variables and the like). `class_name` is its class as far as the files give it, and `config`
+    is its Keras configuration as JSON. `trainable` applies to a variable.
     """
 
     children: tuple[tuple[str, int], ...]
@@ -58,8 +58,8 @@ class SavedObject:
 def read_saved_model(directory: str) -> tuple[SavedObject, ...]:
     """Return the objects of a SavedModel, by node id.
 
-    None at all for one without an object graph, as TensorFlow 1 wrote them, or as text. Raises
-    FormatError for a file that is something else.
+    Returns no objects for a SavedModel without an object graph, as TensorFlow 1 wrote them, or in
+    text form. Raises FormatError for a file of another kind.
     """
     path = join(directory, SAVED_MODEL)
     if not is_file(path):
@@ -124,7 +124,7 @@ def _saved_object(proto: Any, metadata: str) -> SavedObject:
 
 
 def _described(metadata: str) -> tuple[str | None, str | None]:
-    """Return class name and configuration from Keras' JSON; nothing from what is none."""
+    """Return class name and configuration from Keras' JSON; empty for anything else."""
     try:
         described = json.loads(metadata) if metadata else {}
     except (ValueError, RecursionError):

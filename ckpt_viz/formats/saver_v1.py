@@ -1,8 +1,8 @@
 """Reads checkpoints of the V1 format, which TensorFlow wrote by default before version 0.12.
 
-One table, in a file without suffix, or a table per shard, `name-00000-of-00002` and its
-siblings. Each begins with a table of contents; every other row is a slice of a tensor, all
-of it for most. There is never an object graph. From TensorFlow's
+The format has one table in a file without suffix, or a table per shard, `name-00000-of-00002` and
+its siblings. Each table begins with a table of contents. Every other row is a slice of a tensor,
+usually the whole tensor. There is never an object graph. From TensorFlow's
 tensorflow/core/util/tensor_slice_reader.cc and saved_tensor_slice.proto.
 """
 
@@ -25,9 +25,9 @@ from ckpt_viz.formats.sstable import Table, brief
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
 
-_CHECKPOINT_VERSION = 1  # TF_CHECKPOINT_VERSION: what this reader understands
+_CHECKPOINT_VERSION = 1  # TF_CHECKPOINT_VERSION: the version that this reader understands
 
-# The field of a TensorProto that has the values, and the dtype of its numbers.
+# The field of a TensorProto that holds the values, and the dtype of its numbers.
 _IN_INT_VAL = ("int_val", "int32")
 _FIELDS: Mapping[str, tuple[str, str]] = {
     "bfloat16": ("half_val", "int32"),
@@ -56,8 +56,9 @@ _FIELDS: Mapping[str, tuple[str, str]] = {
 class SaverEntry(NamedTuple):
     """One stored tensor, from the tables of contents.
 
-    `dtype` is TensorFlow's name, or "unknown dtype 99". `size` is that of the values in
-    bytes, 0 where only they tell: for strings. No `slices` means that it is in one piece.
+    `dtype` is TensorFlow's name, or "unknown dtype 99". `size` is the size of the values in bytes.
+    It is 0 if only the values show it, as for strings. Without `slices`, the tensor is in one
+    piece.
     """
 
     dtype: str
@@ -67,7 +68,7 @@ class SaverEntry(NamedTuple):
 
 
 class _Record(NamedTuple):
-    """Where one slice of a tensor is: a row of a table."""
+    """The position of one slice of a tensor: a row of a table."""
 
     path: str
     key: bytes
@@ -78,8 +79,7 @@ class _Record(NamedTuple):
 class SaverV1:
     """A V1 checkpoint: `entries` by name, in the order of the names.
 
-    `missing` are the paths of shards that should be there and are not. Which tensors were in
-    them is unknown.
+    `missing` holds the paths of shards that should exist and do not. Their tensors are unknown.
     """
 
     path: str
@@ -88,10 +88,10 @@ class SaverV1:
     _records: Mapping[str, tuple[_Record, ...]] = field(repr=False)
 
     def read(self, key: str) -> Array:
-        """Return a tensor's values, having read and checked the blocks that hold it alone.
+        """Return a tensor's values; read and check only the blocks that hold it.
 
-        The array cannot be written to. Strings are `bytes`; see `tensors.numpy_dtype`.
-        Raises KeyError for a key that is not in `entries`.
+        The array is read-only. Strings are `bytes`; see `tensors.numpy_dtype`. Raises KeyError for
+        a key that is not in `entries`.
         """
         from ckpt_viz.formats import tensors
 
@@ -106,10 +106,10 @@ class SaverV1:
         return tensors.put_together(entry.shape or (), entry.slices, values, place)
 
     def fingerprint(self, key: str) -> None:
-        """Return None: this format has no checksum of a tensor by itself."""
+        """Return None: this format has no checksum for a single tensor."""
 
     def why_unreadable(self, key: str) -> str | None:
-        """Return why a tensor cannot be whole, None if it may be.
+        """Return why a tensor cannot be complete, None if it may be.
 
         Reads nothing. Raises KeyError for a key that is not in `entries`.
         """
@@ -125,8 +125,8 @@ class SaverV1:
 def open_saver_v1(path: str) -> SaverV1:
     """Return the V1 checkpoint in a file, or in shards.
 
-    Those are named by what `Saver.save` returns, `ckpt-1-?????-of-00002`, or by `ckpt-1`.
-    Reads the tables of contents alone. Raises CheckpointNotFoundError, FormatError or
+    For shards, the path is the one that `Saver.save` returns, `ckpt-1-?????-of-00002`, or `ckpt-1`.
+    Reads only the tables of contents. Raises CheckpointNotFoundError, FormatError or
     UnsupportedError.
     """
     present, missing = _shards(path)
@@ -160,7 +160,7 @@ def _entry(dtype: str, shape: Shape, records: list[_Record]) -> SaverEntry:
 
 
 def _contents(path: str) -> Iterator[tuple[str, str, Shape, _Record]]:
-    """Yield name, dtype and shape of each slice's tensor, and where it is."""
+    """Yield name, dtype and shape of each slice's tensor, and the slice's position."""
     key_bytes = 0
     for tensor in _meta(path).tensor:
         name = tensor.name.decode("utf-8", "backslashreplace")
@@ -176,7 +176,7 @@ def _contents(path: str) -> Iterator[tuple[str, str, Shape, _Record]]:
 
 
 def _meta(path: str) -> Any:
-    """Return the SavedTensorSliceMeta, in the value of the table's first key, which is empty."""
+    """Return the SavedTensorSliceMeta, the value of the table's first key, which is empty."""
     value = _row(path, b"")
     if value is None:
         raise FormatError(f"{path}: has no key b'', expected the table of contents there")
@@ -206,7 +206,7 @@ def _read_record(record: _Record, dtype: str) -> Array:
 
 
 def _row(path: str, key: bytes) -> bytes | None:
-    """Return the value of a key in a table, having read little else of it."""
+    """Return the value of a key in a table; read little else of it."""
     try:
         with open_file(path) as file:
             return Table(file).get(key)
@@ -248,7 +248,7 @@ def _check_count(found: int, expected: int, place: str) -> None:
 
 
 def _shards(path: str) -> tuple[list[str], tuple[str, ...]]:
-    """Return the paths of a checkpoint's files, and of those that are missing."""
+    """Return the paths of a checkpoint's files, and of the missing ones."""
     if is_file(path):
         return [path], ()
     directory, name = split(path)
@@ -265,7 +265,7 @@ def _shards(path: str) -> tuple[list[str], tuple[str, ...]]:
 
 
 def _prefix_and_count(path: str, name: str, names: set[str]) -> tuple[str, int]:
-    """Return what the shards' names begin with, and how many there should be."""
+    """Return the beginning of the shards' names, and the number of shards that should exist."""
     pattern = re.fullmatch(r"(.*)-\?{5}-of-([0-9]{5})", name, re.DOTALL)
     if pattern is not None:
         return pattern[1], int(pattern[2])

@@ -1,4 +1,4 @@
-"""Tensors that were saved in slices: where each slice lies, and how they fit together.
+"""Tensors that were saved in slices: the position of each slice, and how they fit together.
 
 A partitioned variable is saved in slices, and so is a tensor too large for one shard. From
 TensorFlow's tensorflow/core/framework/tensor_slice.cc and
@@ -21,14 +21,14 @@ _FULL = -1  # kFullExtent: all of a dimension
 
 
 class Slice(NamedTuple):
-    """Which part of a tensor a slice is: where it starts in each dimension, and its shape."""
+    """The part of a tensor that a slice covers: its start in each dimension, and its shape."""
 
     start: tuple[int, ...]
     shape: tuple[int, ...]
 
 
 def slice_of(proto: Any, shape: Shape) -> Slice:
-    """Return the slice in a TensorSliceProto; FormatError if it is not in the shape."""
+    """Return the slice in a TensorSliceProto; raise FormatError if it is not inside the shape."""
     if shape is None or len(proto.extent) != len(shape):
         raise FormatError(f"a slice has {len(proto.extent)} dimensions, its tensor {shape}")
     extents = list(_extents(proto))
@@ -43,7 +43,7 @@ def slice_of(proto: Any, shape: Shape) -> Slice:
 
 
 def slice_key(name: bytes, proto: Any) -> bytes:
-    """Return the key under which a table has the slice of a tensor (EncodeTensorNameSlice)."""
+    """Return the key of a tensor's slice in a table (EncodeTensorNameSlice)."""
     escaped = re.sub(rb"[\x00\xff]", lambda found: found[0] + bytes([found[0][0] ^ 0xFF]), name)
     parts = [_ordered(0), escaped, b"\x00\x01", _ordered(len(proto.extent))]
     for extent in _extents(proto):
@@ -52,9 +52,9 @@ def slice_key(name: bytes, proto: Any) -> bytes:
 
 
 def check_key_bytes(total: int) -> None:
-    """Raise FormatError where the keys of a file's slices take more than anyone needs.
+    """Raise FormatError if the keys of a file's slices are larger than any real use.
 
-    Each has the name of its tensor in it: a slice of 2 bytes can have a key of megabytes.
+    Each contains the name of its tensor: a slice of 2 bytes can have a key of megabytes.
     """
     if total > MAX_KEY_BYTES:
         raise FormatError(
@@ -65,8 +65,7 @@ def check_key_bytes(total: int) -> None:
 def why_incomplete(shape: Shape, slices: Iterable[Slice]) -> str | None:
     """Return why slices inside a shape cannot cover it without overlap, None if they may.
 
-    Counts elements, no more. If the numbers agree, the slices cover the shape unless two
-    overlap.
+    It only counts elements. If the numbers agree, the slices cover the shape unless two overlap.
     """
     found = sum(math.prod(one.shape) for one in slices)
     expected = math.prod(shape or ())
@@ -76,7 +75,7 @@ def why_incomplete(shape: Shape, slices: Iterable[Slice]) -> str | None:
 
 
 def _extents(proto: Any) -> Iterable[tuple[int, int]]:
-    """Yield start and length in each dimension; a length of -1 is all of it."""
+    """Yield start and length in each dimension; a length of -1 means the whole dimension."""
     for extent in proto.extent:
         # As in TensorFlow's GetExtentLength
         yield extent.start, extent.length if extent.HasField("length") else _FULL
@@ -86,7 +85,7 @@ def _extents(proto: Any) -> Iterable[tuple[int, int]]:
 
 
 def _ordered(value: int) -> bytes:
-    """Encode a number from 0: how many bytes it takes, and those, big-endian."""
+    """Encode a number from 0 on: its length in bytes, then its bytes, big-endian."""
     size = (value.bit_length() + 7) // 8
     return bytes([size]) + value.to_bytes(size, "big")
 
@@ -99,7 +98,7 @@ def _ordered_signed(value: int) -> bytes:
     """
     magnitude = value if value >= 0 else ~value
     size = magnitude.bit_length() // 7 + 1
-    # The sign, then as many bits like it as bytes follow, then one that is not.
+    # The sign, then as many equal bits as bytes follow, then one different bit.
     header = ((1 << size) - 1) << (7 * size)
     encoded = magnitude | header
     if value < 0:

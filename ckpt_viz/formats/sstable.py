@@ -1,12 +1,11 @@
 """Reads a LevelDB table: the format of a checkpoint's `.index` file, and of a V1 checkpoint.
 
-The file has blocks, the last one an index of the others, and a footer of 48 bytes.
-A block is prefix-compressed entries, restart points for binary search, a type
-byte and a checksum. From TensorFlow's tensorflow/core/lib/io/format.cc, block.cc
-and table_builder.cc.
+The file has blocks, the last one an index of the others, and a footer of 48 bytes. A block consists
+of prefix-compressed entries, restart points for binary search, a type byte and a checksum. From
+TensorFlow's tensorflow/core/lib/io/format.cc, block.cc and table_builder.cc.
 
-Nothing in the bytes is believed before it is checked: whatever they are, time
-and memory stay proportional to their number.
+The reader trusts no bytes before it checks them: for any file, time and memory remain proportional
+to its size.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ _FOOTER_BYTES = 48
 _TRAILER_BYTES = 5  # the type, and a masked crc32c of the payload and the type
 _VARINT_BYTES = 10
 
-# TensorFlow and LevelDB set a restart point every 16 keys, and a key is never longer
-# than the bytes stored since the last one: written out, the keys of a block are at
-# most 16 times as long as the block.
+# TensorFlow and LevelDB set a restart point every 16 keys. A key is never longer than the bytes
+# stored since the last restart point. So the keys of a block, written out, are at most 16 times as
+# long as the block.
 _KEY_BYTES_PER_BLOCK_BYTE = 16
-_MAX_KEY_BYTES = 1 << 28  # 256 MiB in a table; a tensor's has some 60
+_MAX_KEY_BYTES = 1 << 28  # 256 MiB in a table; a tensor's key has some 60 bytes
 
-# The shortest that snappy can say "repeat" in is 3 bytes, for at most 64.
+# The shortest form of "repeat" in snappy takes 3 bytes, for at most 64 bytes.
 _SNAPPY_RATIO = 22
 _SNAPPY_MAX_BYTES = 64 << 20  # TensorFlow's blocks have 256 KiB, or one tensor of V1
 
 
 class _Block(NamedTuple):
-    """Where a data block lies; no key in it is greater than `last_key`."""
+    """The position of a data block; no key in it is greater than `last_key`."""
 
     last_key: bytes
     offset: int
@@ -56,7 +55,7 @@ class Table:
     def rows(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield the keys and values, in the order of the keys (bytewise).
 
-        What comes before a fault is yielded, then FormatError or UnsupportedError is raised.
+        Yields the rows before a fault, then raises FormatError or UnsupportedError.
         """
         last: bytes | None = None
         budget = _MAX_KEY_BYTES
@@ -79,7 +78,7 @@ class Table:
                 yield row
 
     def get(self, key: bytes) -> bytes | None:
-        """Return the value of a key, reading the one block where it would be."""
+        """Return the value of a key; read only the block that may hold it."""
         number = bisect_left(self._blocks, key, key=lambda block: block.last_key)
         for _, offset, size in self._blocks[number : number + 1]:
             place, block = _read_block(self._file, offset, size)
@@ -90,12 +89,12 @@ class Table:
 
 
 def read_table(data: bytes, path: str) -> Iterator[tuple[bytes, bytes]]:
-    """Return the rows of a table, `data` being the whole file; see `Table.rows`."""
+    """Return the rows of a table; `data` is the whole file; see `Table.rows`."""
     return Table(BytesFile(path, data)).rows()
 
 
 def ends_like_a_table(file: File) -> bool:
-    """Return whether the file's last bytes are those of a table."""
+    """Return whether the file ends like a table."""
     return file.size >= _FOOTER_BYTES and file.read(file.size - 8, 8) == _MAGIC
 
 
@@ -122,15 +121,15 @@ def mask_crc32c(crc: int) -> int:
 
 
 def brief(key: bytes | str) -> str:
-    """Return a key as messages show it: quoted, escaped, the end of a giant one left out."""
+    """Return a key for messages: quoted, escaped, and without the end of a giant one."""
     return repr(key) if len(key) <= 300 else f"{key[:300]!r}..."
 
 
 def _data_blocks(file: File) -> Iterator[_Block]:
-    """Yield where the data blocks lie, as the index says.
+    """Yield the positions of the data blocks, from the index.
 
-    A block may not begin before the previous one ends: repeated blocks would let
-    a small file claim to be an endless table.
+    A block may not begin before the previous one ends: repeated blocks would let a small file claim
+    to be an endless table.
     """
     previous_end = 0
     place, index = _read_block(file, *_index_handle(file))
@@ -180,9 +179,9 @@ def _place(file: File, offset: int) -> str:
 
 
 def _read_block(file: File, offset: int, size: int) -> tuple[str, bytes]:
-    """Return a block's place, for messages, and its entries, decompressed.
+    """Return a block's position, for messages, and its entries, decompressed.
 
-    Offset and size, in bytes, are as the file says; the size excludes the trailer.
+    The file gives offset and size in bytes; the size excludes the trailer.
     """
     place = _place(file, offset)
     end, limit = offset + size + _TRAILER_BYTES, file.size - _FOOTER_BYTES
@@ -237,7 +236,7 @@ def _decompress_snappy(block: bytes, place: str) -> bytes:
 def _without_restarts(block: bytes, place: str) -> bytes:
     """Return the entries of a block, without the restart points that follow them.
 
-    Reading in sequence needs no restart points; a writer sets at least one.
+    Sequential reading needs no restart points; a writer sets at least one.
     """
     count = int.from_bytes(block[-4:], "little")
     if not 1 <= count <= len(block) // 4 - 1:
@@ -276,9 +275,9 @@ def _entries(block: bytes, place: str) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _lengths(block: bytes, position: int, place: str) -> tuple[int, int, int, int]:
-    """Return the three varints that an entry begins with, and the position after them."""
-    # As in TensorFlow's DecodeEntry: nearly always each is one byte, and this is the
-    # innermost loop of opening a checkpoint.
+    """Return the three varints at the start of an entry, and the position after them."""
+    # As in TensorFlow's DecodeEntry: nearly always each is one byte, and this is the innermost loop
+    # of opening a checkpoint.
     if position + 3 <= len(block):
         shared, unshared, size = block[position : position + 3]
         if shared | unshared | size < 0x80:

@@ -1,7 +1,7 @@
-"""The values of tensors: stored bytes as numpy arrays.
+"""The values of tensors: stored bytes as NumPy arrays.
 
-Whatever only describes tensors is in `dtypes`, for importing numpy takes as long as opening
-a checkpoint; who reads values imports this module then.
+`dtypes` holds the code that only describes tensors, because importing NumPy takes as long as
+opening a checkpoint. Only code that reads values imports this module.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Array: TypeAlias = npt.NDArray[Any]
 
 
 def numpy_dtype(dtype: str) -> np.dtype[Any] | None:
-    """Return the numpy dtype for a dtype of TensorFlow, None without one.
+    """Return the NumPy dtype for a TensorFlow dtype, None if there is none.
 
-    Strings are objects (of `bytes`). Quantized integers are the integers they are stored
-    as: TensorFlow's own dtypes for them, of one field, have no plain form in numpy.
+    Strings are objects (of `bytes`). Quantized integers become the integers in which they are
+    stored: TensorFlow's own dtypes for them, of one field, have no plain form in NumPy.
 
     >>> numpy_dtype("qint8"), numpy_dtype("variant")
     (dtype('int8'), None)
@@ -36,7 +36,7 @@ def numpy_dtype(dtype: str) -> np.dtype[Any] | None:
         return None
     if dtype not in OF_ML_DTYPES:
         return np.dtype(QUANTIZED.get(dtype, dtype))
-    import ml_dtypes  # here: few tensors need it, opening a checkpoint none
+    import ml_dtypes  # here, because few tensors need it, and opening a checkpoint never does
 
     found = getattr(ml_dtypes, dtype, None)  # an older one lacks the newest kinds
     return None if found is None else np.dtype(found)
@@ -45,10 +45,10 @@ def numpy_dtype(dtype: str) -> np.dtype[Any] | None:
 def decode(
     data: bytes, dtype: str, shape: tuple[int, ...], byte_order: ByteOrder, place: str
 ) -> Array:
-    """Return the array in a tensor's stored bytes; it cannot be written to.
+    """Return the array in a tensor's stored bytes; it is read-only.
 
-    Not for strings. Raises DtypeError, with the bytes, where numpy has no such dtype, and
-    FormatError where the bytes do not fit the shape.
+    Not for strings. Raises DtypeError, with the bytes, if NumPy has no such dtype, and FormatError
+    if the bytes do not fit the shape.
     """
     numpys = numpy_dtype(dtype)
     if numpys is None:
@@ -60,7 +60,7 @@ def decode(
         )
     flat = np.frombuffer(data, np.uint8)
     if byte_order != sys.byteorder:
-        # ml_dtypes' have no other byte order, so bytes are swapped before they get a dtype.
+        # ml_dtypes' types have no other byte order, so swap bytes before they get a dtype.
         swapped = numpys.itemsize // (2 if numpys.kind == "c" else 1)
         flat = flat.view(f"u{swapped}").byteswap().view(np.uint8)
     if dtype == "bool" and np.any(flat > 1):
@@ -69,7 +69,7 @@ def decode(
 
 
 def of_strings(strings: Sequence[bytes], shape: tuple[int, ...], place: str) -> Array:
-    """Return an array of `bytes`, which cannot be written to."""
+    """Return an array of `bytes`, which is read-only."""
     flat = np.fromiter(strings, object, len(strings))
     return frozen(in_shape(flat, shape, place))
 
@@ -79,7 +79,7 @@ def put_together(
 ) -> Array:
     """Return the array whose slices have these values.
 
-    The slices lie inside the shape. Raises FormatError if they overlap or leave gaps.
+    The slices are inside the shape. Raises FormatError if they overlap or leave gaps.
     """
     reason = why_incomplete(shape, slices)
     if reason is not None:
@@ -99,8 +99,8 @@ def put_together(
 def in_shape(flat: Array, shape: tuple[int, ...], place: str) -> Array:
     """Return an array in a shape for which it has the right number of elements.
 
-    Raises UnsupportedError for a shape that numpy does not allow: of more than 64
-    dimensions, or with a 0 beside giants.
+    Raises UnsupportedError for a shape that NumPy does not allow: one with more than 64 dimensions,
+    or with a 0 beside giant dimensions.
     """
     try:
         return flat.reshape(shape)
@@ -109,13 +109,13 @@ def in_shape(flat: Array, shape: tuple[int, ...], place: str) -> Array:
 
 
 def frozen(array: Array) -> Array:
-    """Return the array, made read-only: what a file holds does not change by assignment."""
+    """Return the array, made read-only: assignment must not change a file's values."""
     array.flags.writeable = False
     return array
 
 
 def no_dtype(dtype: str, raw: bytes, place: str) -> DtypeError:
-    """Return the error for a tensor that was read but has no numpy dtype."""
+    """Return the error for a tensor that was read but has no NumPy dtype."""
     remedy = "; pip install -U ml_dtypes" if dtype in OF_ML_DTYPES else ""
     return DtypeError(
         f"{place}: numpy has no dtype for {dtype}{remedy}; "

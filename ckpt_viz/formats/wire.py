@@ -1,7 +1,7 @@
-"""Finds the fields of a serialised message in a file, without reading what they hold.
+"""Finds the fields of a serialised message in a file, without reading their contents.
 
-A MetaGraphDef holds the whole program as a graph, of up to gigabytes, and a few kilobytes
-that are of interest here. From protobuf.dev/programming-guides/encoding.
+A MetaGraphDef holds the whole program as a graph, of up to gigabytes, and a few kilobytes that
+ckpt_viz needs. From protobuf.dev/programming-guides/encoding.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _FIELD_HEADER_BYTES = 20  # two varints
 def fields(file: File, start: int, end: int, message: str) -> Iterator[tuple[int, int, int]]:
     """Yield number, offset and size in bytes of each field of a message.
 
-    `start` and `end` are where the message begins and ends in the file, `message` its name for
-    errors. Only the headers of the fields are read. Raises FormatError for what no message
-    holds, and UnsupportedError for one of more than 100,000 fields.
+    The message begins at `start` and ends at `end` in the file; `message` is its name for errors.
+    Reads only the headers of the fields. Raises FormatError for bytes that are not a message, and
+    UnsupportedError for more than 100,000 fields.
     """
     window = _Window(file)
     position = start

@@ -74,22 +74,22 @@ class GraphDiff:
 
     @property
     def role(self) -> tuple[str, ...]:
-        """Names in b of nodes with another role: a variable in one, an object in the other."""
+        """Names in b of nodes whose role differs: a variable in one, an object in the other."""
         return self._in_b(State.ROLE)
 
     @property
     def dtype(self) -> tuple[str, ...]:
-        """Names in b of nodes with another dtype."""
+        """Names in b of nodes whose dtype differs."""
         return self._in_b(State.DTYPE)
 
     @property
     def shape(self) -> tuple[str, ...]:
-        """Names in b of nodes with another shape and the same dtype."""
+        """Names in b of nodes whose shape differs, at the same dtype."""
         return self._in_b(State.SHAPE)
 
     @property
     def value(self) -> tuple[str, ...]:
-        """Names in b of nodes with another value of the same dtype and shape."""
+        """Names in b of nodes whose value differs, at the same dtype and shape."""
         return self._in_b(State.VALUE)
 
     @cached_property

@@ -17,8 +17,8 @@ Comparer = Callable[[Attribute, Attribute], bool | None]
 def by_checksums(a: Graph, b: Graph) -> Comparer:
     """Return a comparison by the checksums in the indexes of two files.
 
-    It reads no value. The answer is unknown if a side has no checksums (live objects, files of the
-    V1 format), or if the two files store a tensor in different slices.
+    It reads no value. The answer is unknown if a side has no checksums (live objects, files
+    of the V1 format), or for a tensor in different slices.
     """
 
     @cache  # one key may have many tensors, and a forged graph may repeat it

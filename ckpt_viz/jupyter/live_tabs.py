@@ -72,12 +72,15 @@ class _GoneError(Exception):
 
 def _reply(tell: Callable[[], dict[str, Any]]) -> Reply:
     try:
-        told = tell()
+        report = tell()
     except _GoneError:
-        told = {"error": "the kernel does not know this tab any more: open it again", "gone": True}
+        report = {
+            "error": "the kernel does not know this tab any more: open it again",
+            "gone": True,
+        }
     except Exception as error:  # the objects' own code raises, a file is gone
-        told = {"error": error_sentence(error)}
-    return Reply(sendable({"version": _version(), **told}))
+        report = {"error": error_sentence(error)}
+    return Reply(sendable({"version": _version(), **report}))
 
 
 @cache
@@ -93,9 +96,9 @@ def _opened(source: object, against: object) -> dict[str, Any]:
     _check_seen(against)
     tab = uuid4().hex  # differs from every tab that another kernel has opened
     shown = show_of(source, against)
-    told = _description(tab, shown)
+    description = _description(tab, shown)
     _keep(tab, shown)
-    return told
+    return description
 
 
 def _asked(tab: str, question: str, state: str | None) -> dict[str, Any]:
@@ -114,9 +117,9 @@ def _renewed(tab: str, selected: int | None, expanded: Collection[int] | None) -
         selected if selected in nodes else None,
         None if expanded is None else [node_id for node_id in expanded if node_id in nodes],
     )
-    told = {**_description(tab, after), "selected": selected, "expanded": expanded}
+    description = {**_description(tab, after), "selected": selected, "expanded": expanded}
     _keep(tab, after)
-    return told
+    return description
 
 
 def _closed(tab: str) -> dict[str, Any]:

@@ -78,7 +78,7 @@ class Shown:
 def show_of(
     source: object, against: object = None, *, given: tuple[object, object] | None = None
 ) -> Shown:
-    """Return what an explorer shows of a source, alone or compared with another.
+    """Return what an explorer shows of a source, alone or in a comparison.
 
     Args:
         source: Whatever `graph` takes, or a RestoreCheck or a GraphDiff.

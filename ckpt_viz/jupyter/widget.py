@@ -33,8 +33,8 @@ _STATIC = Path(__file__).parents[1] / "static"
 class Explorer(SharingWidget):
     """An interactive object graph, or two of them compared.
 
-    A comparison shows the merged graph: first the nodes of the live side (of a diff: of b), then
-    the nodes that only the other side has.
+    A comparison shows the merged graph: first the nodes of the live side (in a diff, of b), then
+    those of only the other side.
 
     `selected` is the id of the selected node or None. `expanded` holds the ids of the nodes whose
     children are drawn, or None for the view's own choice. `query` is the text in the search box
@@ -184,7 +184,7 @@ def _graphviz() -> Answer:
 
 
 def show(source: object, against: object = None) -> Explorer:
-    """Return the explorer of a source, alone or compared with another.
+    """Return the explorer of a source, alone or in a comparison.
 
     Args:
         source: Whatever `graph` takes (a live object, a path, an ObjectGraph), or a RestoreCheck or

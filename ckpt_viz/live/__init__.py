@@ -1,1 +1,1 @@
-"""Live objects as object graphs. The only place that touches TensorFlow."""
+"""Live objects as object graphs. Only this package touches TensorFlow."""

@@ -1,4 +1,4 @@
-"""Python expressions for live objects: how to get hold of a node in the program itself."""
+"""Python expressions for live objects: how to reach a node in the program itself."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _KERAS = ("keras", "tf_keras")
 def accessor(graph: Graph, node_id: int, source: Any, name: str) -> str:
     """Return an expression that evaluates to the object of a node.
 
-    Follows the node's path in the outline; each step is the first way that leads to the very
-    object: an attribute, an item, and at last TensorFlow's own list of children. `name` means
-    for the source. Raises SourceError where an object on the way is gone.
+    Follows the node's path in the outline. Each step is the first way that leads to exactly this
+    object: an attribute, an item, and last TensorFlow's own list of children. `name` is the
+    expression for the source. Raises SourceError if an object on the way is gone.
     """
     slot = graph.nodes[node_id].slot
     if slot is not None and slot.optimizer is not None and not graph.edges_to[node_id]:
@@ -78,7 +78,7 @@ def _listed(saver: Any, variable: Any, name: str) -> str:
 
 
 def _checkpoint(source: Any, name: str) -> str:
-    """Return the expression for the checkpoint of a manager; of anything else the name."""
+    """Return the expression for the checkpoint of a manager; for anything else the name."""
     return f"{name}.checkpoint" if tf_private.is_checkpoint_manager(source) else name
 
 
@@ -111,8 +111,8 @@ def _edge_to(graph: Graph, node_id: int) -> tuple[int, str]:
     real = graph.edges_to[node_id]
     if place in real:
         return place
-    # An inferred slot is below its variable, where no edge leads to it. Its own list in
-    # the optimizer says more than the list of all the optimizer's variables.
+    # An inferred slot is below its variable, but no edge leads to it there. Its own list in the
+    # optimizer is clearer than the list of all the optimizer's variables.
     own_lists = [edge for edge in real if graph.tree.labels[edge[0]] != "_variables"]
     return (own_lists or real)[0]
 
@@ -125,7 +125,7 @@ def _object(graph: Graph, node_id: int) -> Any:
 
 
 def _step(obj: Any, label: str, target: Any) -> str | None:
-    """Return what to write behind an object's expression for its child of this local name."""
+    """Return the text to append to an object's expression for its child of this local name."""
     for step, found in _ways(obj, label):
         if found is target:
             return step
@@ -147,7 +147,7 @@ def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
         elif label in getattr(obj, "_fields", ()):
             yield f".{label}", getattr(obj, label)
     yield from _layers(obj)
-    # An optimizer around another lists that one's children as its own.
+    # An optimizer around another one lists the inner one's children as its own.
     for name, value in trackable_attributes(obj).items():
         if label in instance_dict(value):
             yield _attribute(obj, name) + _attribute(value, label), instance_dict(value)[label]
@@ -178,7 +178,7 @@ def _is_plain_name(label: str) -> bool:
 
 
 def _layers(obj: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the layers of a tf_keras model, whose edges are `layer-3` and the like."""
+    """Yield the layers of a tf_keras model, whose edges have names such as `layer-3`."""
     layers = inspect.getattr_static(type(obj), "layers", None)
     getter = getattr(layers, "fget", None)
     if getter is not None and getter.__module__.partition(".")[0] in _KERAS:

@@ -9,13 +9,13 @@ from ckpt_viz.render.pictured import ObjectGraph
 
 
 def graph_of(source: object, meta: str | os.PathLike[str] | None = None) -> ObjectGraph:
-    """Return the graph of a path, of a live object, or the graph that the source is.
+    """Return the graph of a path or of a live object, or the source if it is a graph.
 
     `meta` is the `.meta` file of a name-based checkpoint. Raises CkptVizError.
     """
     if isinstance(source, Graph):
         return ObjectGraph.of(source)
-    # Imported late: most programs need one of them.
+    # Imported late: most programs need only one of them.
     if isinstance(source, (str, os.PathLike)):
         from ckpt_viz.saved.saved_source import read_saved
 

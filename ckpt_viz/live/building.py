@@ -1,7 +1,7 @@
-"""What a layer or an optimizer of Keras will have once it is built, told without building it.
+"""What a layer or an optimizer of Keras will have once built, found without building it.
 
-Reads attributes that Keras' own classes keep of their arguments; builds and changes nothing. Of
-other classes, and of those that are not in the tables, it knows nothing: `None`.
+Reads the attributes in which Keras' own classes keep their arguments; builds and changes nothing.
+The answer is `None` for other classes, and for those that are not in the tables.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NO_NAME = re.compile("(?!)")
 
 
 class NewVariable(NamedTuple):
-    """A variable that will be made; the inputs decide what is None of its shape."""
+    """A variable that will be made; the inputs decide the dimensions that are None."""
 
     name: str
     shape: Shape | None = None
@@ -32,8 +32,8 @@ class NewVariable(NamedTuple):
 class Plan:
     """What an object will hold once it is built, by local name.
 
-    `parts` are other objects, or the plans of such as do not exist yet. Of the names that `owns`
-    matches it will have no others.
+    `parts` are other objects, or the plans of objects that do not exist yet. The object will
+    have no other names that `owns` matches.
     """
 
     variables: tuple[NewVariable, ...] = ()
@@ -42,12 +42,12 @@ class Plan:
 
     @staticmethod
     def nothing() -> Plan:
-        """Return the plan of what makes nothing that is known."""
+        """Return the plan of an object that makes nothing that we know of."""
         return Plan.of({})
 
     @staticmethod
     def of(parts: Mapping[str, object]) -> Plan:
-        """Return the plan of what has these parts, and may get others."""
+        """Return the plan of an object with these parts, which may get others."""
         return Plan(parts=parts, owns=_NO_NAME)
 
 
@@ -64,7 +64,7 @@ def plan_of(obj: object) -> Plan | None:
     make = _PLANS.get(name)
     try:
         return make(obj, own) if make is not None else None
-    except (KeyError, TypeError):  # another version of Keras calls its attributes otherwise
+    except (KeyError, TypeError):  # another version of Keras names its attributes differently
         return None
 
 
@@ -77,14 +77,14 @@ def variable_dtype_of(layer: object) -> str | None:
 
 
 def parts_of(layer: object) -> dict[str, object]:
-    """Return the layers among the attributes of a layer that is in no graph yet."""
+    """Return the layers among the attributes of a layer that is not in a graph yet."""
     return {
         name: value for name, value in trackable_attributes(layer).items() if is_of_keras(value)
     }
 
 
 def is_trained(layer: object) -> bool:
-    """Return whether a layer is not frozen itself, whatever holds it."""
+    """Return whether a layer is not frozen itself; its holder does not count."""
     return bool(instance_dict(layer).get("_trainable", True))
 
 
@@ -98,9 +98,9 @@ def _is_quantized(own: Mapping[str, Any]) -> bool:
 
 
 def _variables(layer: object, *made: NewVariable | None) -> Plan:
-    """Return a plan of these variables, under the names that the class keeps them by.
+    """Return a plan of these variables, under the class's own names for them.
 
-    Keras 3 keeps as `_kernel` what a property of the class returns as `kernel`.
+    Keras 3 keeps as `_kernel` the variable that a property of the class returns as `kernel`.
     """
 
     def local_name(name: str) -> str:
@@ -200,7 +200,7 @@ def _wrapper(layer: object, own: Mapping[str, Any]) -> Plan:
 
 
 def _sequential(layer: object, own: Mapping[str, Any]) -> Plan | None:
-    """Return what a Sequential that was given no Input will have: Keras 3 puts one before."""
+    """Return what a Sequential without an Input will have: Keras 3 puts one before the layers."""
     held = own["_layers"] if _is_keras_3(layer) else own["_self_tracked_trackables"]
     layers = [one for one in items_of(held) or () if type(one).__name__ != "InputLayer"]
     if not _is_keras_3(layer):
@@ -231,7 +231,7 @@ _PLANS: Mapping[str, Callable[[object, Mapping[str, Any]], Plan | None]] = {
     "TimeDistributed": _wrapper,
     "Sequential": _sequential,
 }
-# Layers of Keras that never have a variable that a checkpoint holds.
+# Keras layers that never have a variable in a checkpoint.
 WITHOUT_WEIGHTS = frozenset(
     {
         *("Activation", "ELU", "LeakyReLU", "ReLU", "Softmax", "ThresholdedReLU"),
@@ -258,10 +258,10 @@ WITHOUT_WEIGHTS = frozenset(
 class OptimizerPlan:
     """What an optimizer will have once it is built.
 
-    `slots` are, for one with lists, the names of the lists, else of its slots: in the order in
-    which they are made; those of one group are made together, for one variable after the other.
-    `own` are the local names of its further variables, `listed` those of them that follow the
-    slots in its list of variables. `inner` is the optimizer that it wraps.
+    `slots` holds the names of an optimizer's lists, or else of its slots, in the order of their
+    creation. Those of one group are made together, for one variable after the other. `own` holds
+    the local names of its further variables, `listed` those of them that follow the slots in its
+    list of variables. `inner` is the optimizer that it wraps.
     """
 
     slots: tuple[tuple[str, ...], ...] = ()
@@ -271,7 +271,7 @@ class OptimizerPlan:
 
 
 def optimizer_plan_of(optimizer: object) -> OptimizerPlan | None:
-    """Return what an optimizer of one of the libraries' own classes will have; None if unknown."""
+    """Return what an optimizer of the libraries' own classes will have; None if unknown."""
     own, name = instance_dict(optimizer), type(optimizer).__name__
     if type(optimizer).__module__.partition(".")[0] not in ("keras", "tensorflow", "tf_keras"):
         return None
@@ -337,7 +337,7 @@ def _legacy(name: str, own: Mapping[str, Any]) -> OptimizerPlan:
         ),
         "Ftrl": ("accumulator", "linear"),
     }[name]
-    # A rate that something computes is no variable.
+    # A computed rate is not a variable.
     numbers = [hyper for hyper, value in own["_hyper"].items() if not callable(value)]
     cache = ("momentum_cache",) if name == "Nadam" else ()
     return OptimizerPlan((slots,) if slots else (), own=("iter", *numbers, *cache))

@@ -1,6 +1,6 @@
-"""What a program's own objects tell about themselves: built or not, of which optimizer, where.
+"""Facts from a program's own objects: whether they are built, which optimizer they are, where.
 
-Asks attributes and Keras' own properties; changes nothing. None of it decides a verdict.
+Reads attributes and Keras' own properties; changes nothing. No verdict depends on them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _OWN_ATTRIBUTES = {
     "_test_counter",
     "_predict_counter",
 }
-# The variables of which `finalize_state` makes what a layer computes with, when it is adapted or
-# built: for each the class and that attribute.
+# The variables from which `finalize_state` computes a layer's working values, when it is adapted
+# or built. For each: the class, and the attribute of these values.
 FINALIZED = {
     "adapt_mean": ("Normalization", "mean"),
     "adapt_variance": ("Normalization", "variance"),
@@ -37,9 +37,9 @@ _COUNTS = ("token_counts", "token_document_counts", "num_documents")
 
 
 class Generation(str, Enum):
-    """How an optimizer keeps its state: as those of one API do.
+    """How an optimizer keeps its state: all optimizers of one API do it alike.
 
-    TensorFlow 1 and legacy Keras declare slot variables, the others keep lists of variables.
+    TensorFlow 1 and legacy Keras declare slot variables; the others keep lists of variables.
     """
 
     TENSORFLOW_1 = "TensorFlow 1"
@@ -49,7 +49,7 @@ class Generation(str, Enum):
 
 
 def generation(obj: object) -> Generation | None:
-    """Return how an optimizer keeps its state; None for what is none."""
+    """Return how an optimizer keeps its state; None if the object is not an optimizer."""
     if not is_optimizer(obj):
         return None
     bases = {(base.__name__, _package(base)) for base in type(obj).__mro__}
@@ -68,14 +68,14 @@ def is_optimizer(obj: object) -> bool:
 
 
 def has_inner_optimizers(obj: object) -> bool:
-    """Return whether a Keras 3 optimizer lets others make the steps, with rates of their own."""
+    """Return whether a Keras 3 optimizer delegates the steps to others with their own rates."""
     return any(name in instance_dict(obj) for name in _INNER_OPTIMIZERS)
 
 
 def slots_of(optimizer: object) -> dict[int, str]:
     """Return the names of an optimizer's slot variables, by the variables' identity.
 
-    TensorFlow 1 keeps them by name and then by variable, Keras before 2.11 the other way round.
+    TensorFlow 1 keeps them by name and then by variable, Keras before 2.11 the reverse.
     """
     found = {}
     for outer, variables in (instance_dict(optimizer).get("_slots") or {}).copy().items():
@@ -94,7 +94,7 @@ def is_unbuilt(obj: object) -> bool:
     if found is Generation.LEGACY:
         return not own.get("_hypers_created")
     if found is Generation.KERAS_2:
-        wrapped = own.get("_optimizer")  # of one that scales the loss
+        wrapped = own.get("_optimizer")  # in a loss scale wrapper
         if wrapped is not None:
             return is_unbuilt(wrapped)
         return not own.get("_built") and not own.get("_index_dict")
@@ -102,10 +102,10 @@ def is_unbuilt(obj: object) -> bool:
 
 
 def builds_only_when_called(obj: object) -> bool:
-    """Return whether a Keras 3 layer makes sublayers' variables without a `build` of its own.
+    """Return whether a Keras 3 layer makes sublayers' variables without its own `build`.
 
-    Keras calls such a layer symbolically to build it, where a waiting restore cannot be carried
-    out; the error is swallowed (keras/src/layers/layer.py, `_maybe_build`).
+    Keras builds such a layer by a symbolic call, in which a waiting restore fails. Keras swallows
+    the error (keras/src/layers/layer.py, `_maybe_build`).
     """
     if not any(base.__module__ == "keras.src.layers.layer" for base in type(obj).__mro__):
         return False
@@ -114,14 +114,14 @@ def builds_only_when_called(obj: object) -> bool:
 
 
 def is_built_by_a_step(optimizer: object) -> bool:
-    """Return whether an optimizer has no `build`, and makes its variables in its first step."""
+    """Return whether an optimizer has no `build` and makes its variables in its first step."""
     return not hasattr(type(optimizer), "build")
 
 
 def tracks_when_built(obj: object) -> bool:
     """Return whether an object is a Keras 3 Sequential that is not built yet.
 
-    It tracks its layers through the functional model that it makes of them then.
+    When built, it tracks its layers through the functional model that it makes of them.
     """
     is_without = instance_dict(obj).get("_functional", obj) is None
     return is_without and _is_any(obj, ("Sequential",), "keras")
@@ -133,7 +133,7 @@ def is_layer_of_keras(obj: object) -> bool:
 
 
 def is_state_of_keras(obj: object) -> bool:
-    """Return whether an object is what Keras keeps for itself: a metric, a seed."""
+    """Return whether an object is Keras' internal state: a metric, a seed."""
     return _is_any(obj, _OWN_STATE, *_KERAS)
 
 
@@ -146,24 +146,24 @@ def untracked_weights(layer: Any, known: set[int]) -> list[str]:
 def weights_of(layer: Any) -> list[Any]:
     """Return the variables among the weights of a Keras layer.
 
-    A lookup layer of Keras 2 counts its vocabulary among them, which is none.
+    A lookup layer of Keras 2 lists its vocabulary as a weight, but it is not a variable.
     """
     try:
         return [weight for weight in layer.weights if tf_private.is_variable(weight)]
-    except Exception:  # a model that is not built may refuse, and the user's own may do anything
+    except Exception:  # a model that is not built may refuse, and user code may do anything
         return []
 
 
 def trainable_variables_of(layer: Any) -> list[Any] | None:
     """Return the variables of a Keras layer that its training changes, in Keras' order.
 
-    None for what is no layer, and for one that refuses.
+    None if the object is not a layer, or if it refuses.
     """
     if not is_of_keras(layer):
         return None
     try:
         return list(layer.trainable_variables)
-    except Exception:  # the user's own may do anything
+    except Exception:  # user code may do anything
         return None
 
 
@@ -176,11 +176,11 @@ def variables_of(layer: Any) -> list[Any]:
 
 
 def is_kept_by_keras(obj: object, attribute: str) -> bool:
-    """Return whether an attribute is Keras' own business.
+    """Return whether an attribute is internal to Keras.
 
-    What it counts by, metrics, seeds and its own steps, does not belong to a model's weights, and
-    Keras resets most of it itself; a Sequential tracks its layers when it is built. Of the layer
-    that a Bidirectional is given it runs two copies.
+    Its counters, metrics, seeds and steps are not part of a model's weights, and Keras resets most
+    of them itself. A Sequential tracks its layers when it is built. A Bidirectional runs two copies
+    of the layer that it is given.
     """
     if attribute in _OWN_ATTRIBUTES:
         return is_of_keras(obj)
@@ -196,7 +196,7 @@ def is_kept_by_keras(obj: object, attribute: str) -> bool:
 
 
 def is_state_between_calls(obj: object, attribute: str) -> bool:
-    """Return whether an attribute is what a stateful RNN of Keras 2 goes on with when called."""
+    """Return whether a stateful RNN of Keras 2 continues with this attribute in its next call."""
     return attribute == "_states" and _is_any(obj, ("RNN",), *_KERAS)
 
 
@@ -204,9 +204,9 @@ def is_state_between_calls(obj: object, attribute: str) -> bool:
 
 
 def is_stale(layer: object, variable: str, restored: Any) -> bool:
-    """Return whether a layer computes with something else than a variable of it is restored to.
+    """Return whether a layer computes with values other than those restored into its variable.
 
-    False where either cannot be read.
+    False if either cannot be read.
     """
     import numpy as np
 
@@ -216,17 +216,17 @@ def is_stale(layer: object, variable: str, restored: Any) -> bool:
         return False
     try:
         if in_use == "bin_boundaries" and own[in_use]:
-            in_use = variable  # boundaries come of a summary, equal ones of an equal one
+            in_use = variable  # equal summaries give equal boundaries
         value = tf_private.value_of(own[in_use])
         return not np.array_equal(
             value.ravel(), np.asarray(restored, value.dtype).ravel(), equal_nan=True
         )
-    except Exception:  # a layer that was built in a graph has symbols only
+    except Exception:  # a layer that was built in a graph has only symbols
         return False
 
 
 def lacks(layer: object) -> str | None:
-    """Return what a layer lacks to be called, which no checkpoint holds; None for nothing."""
+    """Return what a layer needs before a call and no checkpoint holds; None for nothing."""
     own = instance_dict(layer)
     if "lookup_table" in own and _is_lookup(layer):
         initializer = instance_dict(own["lookup_table"]).get("_initializer")
@@ -237,9 +237,9 @@ def lacks(layer: object) -> str | None:
 
 
 def is_count(holder: object, attribute: str) -> bool:
-    """Return whether an attribute is what a lookup layer counts by while it is adapted.
+    """Return whether an attribute is a counter of a lookup layer during its adaptation.
 
-    One that was given its vocabulary has none; of the others they are empty when it is done.
+    A layer with a given vocabulary has no counters; in other layers they are empty afterwards.
     """
     return attribute in _COUNTS and _is_lookup(holder)
 
@@ -248,27 +248,27 @@ def _is_lookup(obj: object) -> bool:
     return _is_any(obj, ("IndexLookup",), *_KERAS)
 
 
-# --- code of the object's own
+# --- the object's own code
 
 
 def takes_values_by_own_code(obj: object) -> bool:
-    """Return whether only code of the object's class knows what a restore makes of its values."""
+    """Return whether only the code of an object's class knows what it does with restored values."""
     if obj is None or tf_private.is_variable(obj):
         return False
     return _package(type(obj)) not in ("tensorflow", *_KERAS)
 
 
 def is_of_keras(obj: object) -> bool:
-    """Return whether an object is of a class of Keras, or of one made from it."""
+    """Return whether an object's class is a Keras class or derives from one."""
     return any(_package(base) in _KERAS for base in type(obj).__mro__)
 
 
 def _is_any(obj: object, names: Container[str], *packages: str) -> bool:
-    """Return whether a class of one of these names is among the object's, of these packages."""
+    """Return whether the object has a class of one of these names, from these packages."""
     return any(base.__name__ in names and _package(base) in packages for base in type(obj).__mro__)
 
 
 def _package(cls: type) -> str:
-    """Return the package of a class; "" for one that was made without a module."""
+    """Return the package of a class; "" for a class without a module."""
     module = cls.__module__
     return module.partition(".")[0] if isinstance(module, str) else ""

@@ -1,4 +1,4 @@
-"""What an object would read of a checkpoint: keys, dtypes and shapes, by its class."""
+"""What an object would read from a checkpoint: keys, dtypes and shapes, by its class."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ckpt_viz.object_graph.nodes import Node, Stored
 
 
 def kind_of_variable(obj: Any) -> str | None:
-    """Return the serializer of a variable that reads its value alone; None for other objects."""
+    """Return the serializer of a variable that reads only its value; None for other objects."""
     serializer = getattr(type(obj), "_serialize_to_tensors", None)
     kind = tf_restore.variable_serializers().get(serializer)
     if kind is not None and tf_private.serializes_itself(obj):
@@ -39,7 +39,7 @@ def kind_of_variable(obj: Any) -> str | None:
 def variable_reads(
     node: Node, variable: object, dtype: str, shape: tuple[int | None, ...] | None
 ) -> Gathered:
-    """Return what a variable reads: its value alone."""
+    """Return what a variable reads: only its value."""
     key = node.attributes[0].checkpoint_key
     try:
         name = tf_restore.saveable_name(key, None)
@@ -59,7 +59,7 @@ def gathered_by_attributes(obj: Any, node: Node) -> Gathered:
 
 
 def gathered_by_saveables(obj: Any, node: Node, reading: Reading | None) -> Gathered:
-    """Return what an object reads, as its own code tells."""
+    """Return what an object reads, from its own code."""
     found = tf_restore.saveables(obj, node.attributes)
     is_a_variable = tf_private.is_variable(obj)
     shape = tf_private.partial_shape(obj.shape) if is_a_variable else None
@@ -88,7 +88,7 @@ def gathered_by_saveables(obj: Any, node: Node, reading: Reading | None) -> Gath
 def _refusal_by(
     obj: Any, key: str, reading: Reading | None
 ) -> Callable[[Sequence[Stored]], Failure | None] | None:
-    """Return what decides whether the object takes tensors, where not their shapes alone do."""
+    """Return what decides whether the object takes tensors, if not only their shapes do."""
     if reading is not None and is_iterator(obj):
         return lambda stored: refused_state(obj, key, reading)
     if tf_restore.restores_nothing(obj):
@@ -101,7 +101,7 @@ def _refusal_by(
     refuses = refusal_of_dtype(obj)
     if refuses is not None:
         return lambda stored: refuses(stored[0])
-    value = getattr(obj, "_value", None)  # of a Keras 3 variable, which assigns to it
+    value = getattr(obj, "_value", None)  # a Keras 3 variable assigns to this attribute
     active, own = tf_restore.active_strategy(), tf_restore.strategy_of(value)
     if active is None or own is None or active is own:
         return None

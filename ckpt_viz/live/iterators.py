@@ -1,10 +1,10 @@
-"""Iterators of tf.data: whether one takes the state that another has saved.
+"""Iterators of tf.data: whether one accepts the state that another has saved.
 
-The state has a part for each stage of the dataset's pipeline, under names that go from the
+The state has a part for each stage of the dataset's pipeline. The names of the parts go from the
 outermost stage inwards: `Iterator::Root::Prefetch::BatchV2::Range@@next`
-(tensorflow/core/data/serialization_utils.cc). `DeserializeIterator` raises NotFoundError where a
-stage finds nothing under its name. With `experimental_symbolic_checkpoint` several kinds of
-stages write less, or something else, and read it back in the same manner only.
+(tensorflow/core/data/serialization_utils.cc). `DeserializeIterator` raises NotFoundError if a stage
+finds nothing under its name. With `experimental_symbolic_checkpoint` several kinds of stages write
+less or other data, and can read back only that.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from ckpt_viz.matching.saved_graph import not_found
 from ckpt_viz.matching.trace import Cause, Failure
 
 _PART = re.compile(rb"Iterator::Root((?:::[\w\[\]]+)*)((?:@@[\w.:|\[\]]*)+)")
-_INPUT = re.compile(r"\[.*")  # which of its inputs, added to a stage's name
-_ADDED = re.compile(rf"{_INPUT.pattern}|_invocation.*|Impl$")  # likewise, and by its progress
-_OF_EVERY_PIPELINE = "Prefetch"  # TensorFlow puts one around each
+_INPUT = re.compile(r"\[.*")  # the index of its input, added to a stage's name
+# likewise, and additions by its progress
+_ADDED = re.compile(rf"{_INPUT.pattern}|_invocation.*|Impl$")
+_OF_EVERY_PIPELINE = "Prefetch"  # TensorFlow puts one around each pipeline
 _MOST_READ = 1 << 16  # bytes; outer stages come first
 _MOST_PARTS = 64  # likewise
-# Kinds of stages that always write something, and symbolically nothing.
+# Kinds of stages that always write something, but nothing symbolically.
 _IN_FULL_ALONE = frozenset({_OF_EVERY_PIPELINE, "ParallelMap", "ParallelMapV2"})
 _CACHE = "MemoryCache"
 _FILLING = f"{_CACHE}Impl"  # has no part of its own once the cache is complete
-# What a kind of stage writes of an element that it is in the middle of: in full, symbolically.
+# What a kind of stage writes about an element in progress: in full, symbolically.
 _OF_AN_OPEN_ELEMENT = {
     "FlatMap": ("inputs_size", ""),
     "Interleave": ("args_size", "input_element_indices"),
@@ -40,7 +41,7 @@ Pipeline: TypeAlias = tuple[str, ...]
 
 
 class Reading(NamedTuple):
-    """The checkpoint that is read; `path` as in SavedGraph."""
+    """The checkpoint to read; `path` as in SavedGraph."""
 
     prefix: str
     path: str | None
@@ -52,14 +53,14 @@ def is_iterator(obj: object) -> bool:
 
 
 def refused_state(iterator: Any, key: str, reading: Reading) -> Failure | None:
-    """Return what restoring the state under a key into an iterator raises, None if it takes it.
+    """Return what restoring the state under a key into an iterator raises, None if nothing.
 
-    Reads the beginning of the saved state, and serializes that of the iterator, as the restore
-    does, too, before it.
+    Reads the beginning of the saved state, and serializes the iterator's own state, as the restore
+    itself does first.
     """
     try:
         state = open_bundle(reading.prefix).beginning(key, _MOST_READ)
-    except (CkptVizError, KeyError):  # the restore finds that out before
+    except (CkptVizError, KeyError):  # the restore finds that out earlier
         return None
     own = b"".join(islice(tf_restore.state_of_iterator(iterator), _MOST_PARTS))
     differing = first_difference(pipelines(state), pipelines(own))
@@ -86,7 +87,7 @@ def _not_restored(name: str, reading: Reading, cause: Cause, found: str, expecte
 
 
 def pipelines(state: bytes) -> frozenset[Pipeline]:
-    """Return the pipelines, outermost stage first, that parts of an iterator's state belong to.
+    """Return the pipelines of the parts of an iterator's state, outermost stage first.
 
     >>> pipelines(b"Iterator::Root::Prefetch@@size Iterator::Root::Prefetch::BatchV2::Range[0]@@")
     frozenset({('BatchV2', 'Range')})
@@ -101,9 +102,9 @@ def pipelines(state: bytes) -> frozenset[Pipeline]:
 
 
 def keys_by_stage(state: bytes) -> dict[Pipeline, frozenset[str]]:
-    """Return what each stage of a pipeline has written of itself; nothing of one that wrote none.
+    """Return what each stage of a pipeline has written about itself; omit silent stages.
 
-    Of a stage with several inputs, `[1]` marks one that has written something.
+    For a stage with several inputs, `[1]` marks an input that has written something.
 
     >>> keys_by_stage(b"Iterator::Root::Zip[1]::Range@@next")
     {('Zip',): frozenset({'[1]'}), ('Zip', 'Range'): frozenset({'next'})}
@@ -122,10 +123,10 @@ def keys_by_stage(state: bytes) -> dict[Pipeline, frozenset[str]]:
 def first_unwritten(
     saved: Mapping[Pipeline, frozenset[str]], *, is_symbolic: bool
 ) -> tuple[Pipeline, str] | None:
-    """Return the stage that finds nothing under its name and the key, None if there is none.
+    """Return the first stage that finds nothing under its name and the key, None if there is none.
 
-    The key is "" where the stage has written nothing of itself. `is_symbolic` says in which
-    manner the live pipeline reads. A stage reads after those that it takes its input from.
+    The key is "" if the stage has written nothing about itself. `is_symbolic` says how the live
+    pipeline reads. A stage reads after its inputs.
 
     >>> saved = keys_by_stage(b"Iterator::Root::Prefetch::Range@@next")
     >>> first_unwritten(saved, is_symbolic=False)
@@ -152,9 +153,9 @@ def first_unwritten(
 def first_difference(
     saved: Iterable[Pipeline], live: Iterable[Pipeline]
 ) -> tuple[Pipeline, Pipeline] | None:
-    """Return the outermost parts of two iterators' pipelines that differ, None if none do.
+    """Return the outermost differing parts of two iterators' pipelines, None if none differ.
 
-    What only one of them has tells nothing: an epoch that is over, a buffer that is empty.
+    A stage that only one of them has proves nothing: an epoch may be over, a buffer empty.
 
     >>> first_difference([("Batch",), ("Batch", "Range")], [("Batch", "Map", "Range")])
     (('Batch', 'Range'), ('Batch', 'Map'))

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 def read_live(source: object) -> Graph:
     """Return the object graph that saving this object would write now.
 
-    Of a CheckpointManager and of the status that `restore` returned it is that of their
-    checkpoint, of a `tf.compat.v1.train.Saver` that of the name-based file. Raises SourceError
-    for an object that TensorFlow cannot track.
+    For a CheckpointManager and for the status that `restore` returned, it is the graph of their
+    checkpoint. For a `tf.compat.v1.train.Saver` it is the graph of the name-based file. Raises
+    SourceError for an object that TensorFlow cannot track.
     """
     return steadily(lambda: _read(source))
 
@@ -42,7 +42,7 @@ def _read(source: object) -> Graph:
 
 
 def graph_of_walk(source: object, walk: Walk, nodes: tuple[Node, ...]) -> Graph:
-    """Return the graph of the nodes that a walk has given."""
+    """Return the graph of the nodes from a walk."""
     objects = list(walk.objects)
     for parent, node in enumerate(nodes):
         for child in node.children:
@@ -63,8 +63,8 @@ def _graph(source: object, nodes: tuple[Node, ...], objects: Sequence[object | N
 def view_of(source: object) -> Any:
     """Return TensorFlow's ObjectGraphView of a source: it knows root and attached keywords.
 
-    Raises SourceError for what TensorFlow cannot track, and for a root that is held by a weak
-    reference alone and is gone.
+    Raises SourceError for objects that TensorFlow cannot track, and for a root that only a weak
+    reference held and that is gone.
     """
     view = _view_of(source)
     if tf_private.has_lost_its_root(view):
@@ -96,8 +96,8 @@ def _view_of(source: object) -> Any:
 class _LiveAccess:
     """The live objects behind a graph.
 
-    It keeps the source alive, but not the objects below it: a layer that the program has
-    replaced since is not held in memory by a picture of the past.
+    It keeps the source alive, but not the objects below it. So a picture of the past holds no
+    layer in memory that the program has replaced since.
     """
 
     source: object

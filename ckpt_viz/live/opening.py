@@ -1,4 +1,4 @@
-"""The path of a checkpoint as `restore` takes it: exactly as it is given."""
+"""The path of a checkpoint as `restore` takes it: exactly the given path."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from ckpt_viz.saved.saved_source import read_saved
 
 @dataclass(frozen=True)
 class Opened:
-    """What TensorFlow's reader finds at a path.
+    """The checkpoint that TensorFlow's reader finds at a path.
 
-    `prefix` is the checkpoint that it opens: of a SavedModel's directory the one in it. Without
-    an object graph it is name-based, and `tensors` are all that it has. `failure` is what
-    opening it raises.
+    `prefix` is the checkpoint that it opens; for a SavedModel's directory, the one in it. Without
+    an object graph it is name-based and has only `tensors`. `failure` is the error from opening it.
     """
 
     prefix: str
@@ -30,10 +29,10 @@ class Opened:
 
 
 def open_as_restore(path: object, *, resolves: bool, takes_path_objects: bool = True) -> Opened:
-    """Return what `restore` finds at a path.
+    """Return the checkpoint that `restore` finds at a path.
 
     `resolves` says that the call is `tf.train.Checkpoint.restore`, which knows SavedModels and
-    words what is not found anew. That of TensorFlow 1 takes nothing but strings.
+    rewords "not found". The one of TensorFlow 1 accepts only strings.
     """
     try:
         is_path_object = takes_path_objects and isinstance(path, os.PathLike)
@@ -58,10 +57,10 @@ def open_as_restore(path: object, *, resolves: bool, takes_path_objects: bool = 
 
 
 def _errors_in(prefix: str) -> Callable[[str], str | None]:
-    """Return what tells why the bytes of a tensor are not there; TensorFlow finds it late."""
+    """Return what explains why the bytes of a tensor are missing; TensorFlow finds it late."""
     try:
         graph = read_saved(prefix)
-    except CkptVizError:  # what we cannot read, TensorFlow may
+    except CkptVizError:  # TensorFlow may read what we cannot
         return lambda name: None
 
     def error_of(name: str) -> str | None:

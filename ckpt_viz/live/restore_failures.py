@@ -1,4 +1,4 @@
-"""What TensorFlow raises where it restores into an object that does not take the value."""
+"""What TensorFlow raises when an object does not accept the value to restore."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ckpt_viz.object_graph.nodes import Stored
 
 
 def refusal_of_dtype(obj: Any) -> Callable[[Stored], Failure | None] | None:
-    """Return what raises where a distributed variable makes a value its own; None for others."""
+    """Return what raises when a distributed variable converts a value; None for others."""
     if not tf_restore.is_distributed(obj):
         return None
     if tf_restore.sums_on_read(obj):  # divides among its replicas, then casts
@@ -40,7 +40,7 @@ def _inconvertible(dtype: str, wanted: str) -> Failure | None:
 
 
 def refuse_another_scope(optimizer: Any, variable: Any) -> None:
-    """Raise what a Keras optimizer of before 2.11 does where it may not make a slot variable."""
+    """Raise as a Keras optimizer before 2.11 does if it may not make a slot variable."""
     strategy = tf_restore.active_strategy() or optimizer._distribution_strategy
     if tf_restore.strategy_of(variable) is not strategy:
         raise Refusal(
@@ -57,7 +57,7 @@ def refuse_another_scope(optimizer: Any, variable: Any) -> None:
 
 
 def optimizer_too_new(class_name: str) -> Failure:
-    """Return what a Keras optimizer raises that knows no declared slot variables."""
+    """Return what a Keras optimizer raises that does not know declared slot variables."""
     return Failure(
         Cause.SLOT_HOOK,
         "ValueError",

@@ -1,8 +1,8 @@
-"""Live objects as the side that a restore goes into: what each would read, nothing changed.
+"""Live objects as the side that a restore writes to: what each would read, nothing changed.
 
-What TensorFlow runs of an object's own code in a restore is run here too, where it decides
-which keys are read (`_lookup_dependency`, `_serialize_to_tensors`); what takes in values
-(`deserialize`, `_restore_from_tensors`) never is.
+In a restore, TensorFlow runs some of an object's own code. This module also runs the code that
+decides which keys are read (`_lookup_dependency`, `_serialize_to_tensors`). It never runs the code
+that accepts values (`deserialize`, `_restore_from_tensors`).
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ class Made:
 class TensorFlowSide:
     """The objects of a walk, as a restore sees them (`LiveSide` of the matching engine).
 
-    An object's id is its node id in the walk; objects that only the restore comes upon get the
-    next ones. `attached_count` is how many of the root's children are the checkpoint's own.
-    `makes_counter` says that the restore ends with a new `save_counter`, `attaches_counter` that
-    it hangs off the Checkpoint while the root is another object; `counter_holder` is that object
-    that it hangs off, where it is in the walk. `reading` is the checkpoint, once it is known.
-    `momentary` are objects that nothing holds: a restore forgets that it has bound them.
+    An object's id is its node id in the walk; objects that only the restore discovers get the next
+    ids. `attached_count` is the number of the root's children that are the checkpoint's own.
+    `makes_counter` says that the restore ends with a new `save_counter`. `attaches_counter` says
+    that the counter belongs to the Checkpoint while the root is another object; `counter_holder` is
+    the object that holds it, if that is in the walk. `reading` is the checkpoint, once known.
+    `momentary` are objects without a holder: a restore forgets that it has bound them.
     """
 
     walk: Walk
@@ -93,7 +93,7 @@ class TensorFlowSide:
         return tuple((child.local_name, child.node_id) for child in own)
 
     def children(self, obj: int) -> Callable[[str], int | None]:
-        """Return the object's lookup of children, as a restore asks it."""
+        """Return the object's lookup of children, as a restore uses it."""
         it = self.objects[obj]
         if isinstance(it, Made):
             return _no_child
@@ -134,7 +134,7 @@ class TensorFlowSide:
         return None if found is None else self.id_of(found)
 
     def id_of(self, obj: Any) -> int:
-        """Return the id of a Python object; one that was not known gets the next."""
+        """Return the id of a Python object; a new object gets the next id."""
         known = self._ids.get(id(obj))
         if known is None:
             known = self._ids[id(obj)] = len(self.objects)
@@ -142,7 +142,7 @@ class TensorFlowSide:
         return known
 
     def bookkeepers(self, obj: int) -> tuple[int, ...]:
-        """Return the ids of the objects that tell whether this one was restored."""
+        """Return the ids of the objects that record whether this one was restored."""
         it = self.objects[obj]
         if isinstance(it, Made):
             return (obj,)
@@ -153,7 +153,7 @@ class TensorFlowSide:
     # --- values
 
     def gather(self, obj: int, node: Node) -> Gathered:
-        """Return what the object would read for a node that has values."""
+        """Return what the object would read for a node with values."""
         it = self.objects[obj]
         try:
             if not isinstance(it, Made):
@@ -169,7 +169,7 @@ class TensorFlowSide:
     def _gather(self, obj_id: int, obj: Any, node: Node) -> Gathered:
         if node.registered_saver:
             gathered = self._by_saver(obj, node.registered_saver)
-            tf_restore.has_saveables(obj)  # asked, though of no use: its own code may raise
+            tf_restore.has_saveables(obj)  # called only because the object's own code may raise
             return gathered
         if not node.attributes:
             return NOTHING
@@ -189,7 +189,7 @@ class TensorFlowSide:
             return variable_reads(node, obj, dtype, tf_private.partial_shape(obj.shape))
         if not tf_restore.has_saveables(obj):
             return Gathered(Kind.UNUSED, unused=tuple(a.name for a in node.attributes))
-        if not self.is_eager:  # asking would add operations to the user's graph
+        if not self.is_eager:  # the call would add operations to the user's graph
             return gathered_by_attributes(obj, node)
         return gathered_by_saveables(obj, node, self.reading)
 
@@ -208,7 +208,7 @@ class TensorFlowSide:
         return Gathered(Kind.SKIPPED)
 
     def _plain_variable(self, obj: Any) -> Any:
-        """Return the variable whose value the object reads, if its class is one that we know."""
+        """Return the variable whose value the object reads, if we know the object's class."""
         kind = self._kind_of(obj)
         if kind == "keras":
             obj = obj._value
@@ -222,7 +222,7 @@ class TensorFlowSide:
         return self._kinds[cls]
 
     def named(self, obj: int) -> Named:
-        """Return what the object would restore of a name-based checkpoint."""
+        """Return what the object would restore from a name-based checkpoint."""
         it = self.objects[obj]
         if isinstance(it, Made):
             return Named((NamedRead(SAVE_COUNTER, (SAVE_COUNTER,), it.dtype, it.shape),), ())
@@ -231,8 +231,7 @@ class TensorFlowSide:
         except Exception as error:  # the object's own code
             raise Refusal(failure_of(Cause.CODE, error)) from error
         if not (named and tf_private.is_variable(it)):
-            # Nothing is asked of an object that has no value: its attributes may be code of its
-            # own.
+            # Skip objects without a value: their attributes may run code of their own.
             reads = [NamedRead(one.name, one.tensors, None, None) for one in named]
             return Named(tuple(reads), tuple(nameless))
         refuses = refusal_of_dtype(it)
@@ -252,7 +251,7 @@ class TensorFlowSide:
     def misfit(self, obj: int, stored: Stored, by_name: NamedRead | None = None) -> Failure:
         """Return what assigning a value of the wrong shape raises.
 
-        `by_name` is what is read of a name-based checkpoint: it may be for a part of the object.
+        `by_name` is the read from a name-based checkpoint: it may be for a part of the object.
         """
         it = self.objects[obj]
         found = _words(stored.shape)
@@ -308,7 +307,7 @@ class TensorFlowSide:
             return self._slot(optimizer, variable, name, node, stored)
         except Refusal:
             raise
-        except Exception as error:  # what has no key of a variable is none
+        except Exception as error:  # an object without a variable's key is not a variable
             raise Refusal(failure_of(Cause.CODE, error)) from error
 
     def _slot(
@@ -328,8 +327,8 @@ class TensorFlowSide:
             raise Refusal(optimizer_too_new(type(optimizer).__name__))
         is_v1 = module == "tensorflow.python.training.optimizer"
         if not is_v1 and not module.endswith("optimizer_v2"):
-            return SlotAnswer(SlotKind.WAITS)  # the user's own: what it does, it alone knows
-        if not isinstance(variable, Made):  # a slot of a slot that the restore makes is made, too
+            return SlotAnswer(SlotKind.WAITS)  # the user's own class: only it knows what it does
+        if not isinstance(variable, Made):  # a slot of a slot that the restore makes is new, too
             key = sys.modules[module]._var_key(variable)
             outer, inner = (name, key) if is_v1 else (key, name)
             existing = optimizer._slots.get(outer, {}).get(inner)
@@ -352,7 +351,7 @@ class TensorFlowSide:
             if not is_v1:
                 refuse_another_scope(optimizer, variable)
             elif not tf_private.is_tf_variable(variable):
-                assert variable.op.name is not None  # which the new one is named after; or raises
+                assert variable.op.name is not None  # gives the new one its name; or raises
             dtype = tf_private.base_dtype_name(variable.dtype)
             shape = tf_private.partial_shape(variable.shape)
         made = self._made(node, stored, dtype, shape, is_v1=is_v1, name=f"{variable.name}/{name}")
@@ -399,7 +398,7 @@ class TensorFlowSide:
         return len(self.objects) - 1
 
     def takes_counter(self, obj: int) -> bool:
-        """Return whether a new counter takes what waits for a `save_counter` at the object."""
+        """Return whether a new counter takes the values that wait for one at the object."""
         return obj in (self.root, self.counter_holder)
 
     def new_save_counter(
@@ -425,7 +424,7 @@ class TensorFlowSide:
 
 
 def _no_child(name: str) -> None:
-    """Return None: there is no child of any name."""
+    """Return None: the object has no children."""
 
 
 def _shape(obj: Any) -> tuple[int | None, ...] | None:

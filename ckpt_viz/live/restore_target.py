@@ -1,4 +1,4 @@
-"""What a live object is to a restore: its side of the matching, and what the asserts look at."""
+"""A live object as the target of a restore: its side of the matching, and the assert's objects."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ RESTORE, READ = "restore", "read"
 
 @dataclass(frozen=True)
 class Target:
-    """A live object that a checkpoint would be restored into by `method`.
+    """A live object as the target of a restore by `method`.
 
-    `listed` are all objects that a restore walks through, by id and in its order; `valued`
-    those that its asserts expect a value for, without slot variables where it skips them.
-    `valuing` is what asking them raises, `listing` what the asserts' walk raises, `listing_all`
-    what that of a name-based restore does, which skips nothing. `wraps_not_found` says that the
-    call is one that words "not found" anew.
+    `listed` are all objects that a restore walks through, by id and in its order. `valued` are
+    those for which its asserts expect a value, without slot variables if it skips them. `valuing`
+    is what checking them raises, `listing` what the asserts' walk raises. `listing_all` is what the
+    walk of a name-based restore raises, which skips nothing. `wraps_not_found` says that the call
+    rewords "not found".
     """
 
     graph: Graph
@@ -42,22 +42,22 @@ class Target:
 
 
 def where_it_goes(source: Any, method: str | None, options: Any) -> tuple[Any, str | None]:
-    """Return what a call with these options restores into, and by which method.
+    """Return the target of a call with these options, and the method.
 
-    An asynchronous one restores a Checkpoint of its own, whether it is a restore or a read.
+    An asynchronous call restores its own Checkpoint, whether it is a restore or a read.
     """
     checkpoint = source.checkpoint if tf_private.is_checkpoint_manager(source) else source
     if not tf_restore.is_asynchronous(checkpoint, options):
         return source, method
     if not tf_private.is_checkpoint(checkpoint):
         return source, RESTORE
-    if not hasattr(type(checkpoint), READ):  # that of TensorFlow 1 has no options
+    if not hasattr(type(checkpoint), READ):  # the one of TensorFlow 1 has no options
         return source, method
     return tf_restore.asynchronous_checkpoint(checkpoint), RESTORE
 
 
 def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Target:
-    """Return the target of a restore; the objects stay what they are.
+    """Return the target of a restore; do not change the objects.
 
     Raises SourceError for an object that TensorFlow cannot track, or a method it lacks.
     """
@@ -104,12 +104,12 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Tar
 
 
 def _refuse_false_root(root: Any) -> None:
-    """Raise where `Checkpoint(root=root)` is none of it: it asks `if root` (checkpoint.py)."""
+    """Raise if `Checkpoint(root=root)` ignores the root: it tests `if root` (checkpoint.py)."""
     found = f"found a {type(root).__name__}"
     advice = "check tf.train.Checkpoint(name=it), where it is saved under a name"
     try:
         is_true = bool(root)
-    except Exception as error:  # the object's own code, and a variable of several elements
+    except Exception as error:  # the object's own code, or a variable of several elements
         raise SourceError(
             f"{found} of which bool() raises {type(error).__name__}; tf.train.Checkpoint(root=it) "
             f"asks for that: {advice}"
@@ -124,10 +124,10 @@ def _refuse_false_root(root: Any) -> None:
 def _valued(
     walk: Walk, side: TensorFlowSide, *, skips_slots: bool
 ) -> tuple[tuple[int, ...], Failure | None]:
-    """Return the objects that a restore's asserts expect a value for, and what asking raises.
+    """Return the objects for which a restore's asserts expect a value, and what checking raises.
 
-    They hold the objects weakly: of those that nothing else holds, only the last one listed is
-    still there when they look.
+    The asserts hold the objects weakly. Objects without
+    another holder are gone when they look, except the last one listed.
     """
     valued: list[int] = []
     failure: Failure | None = None
@@ -157,7 +157,7 @@ def _listing(walk: Walk, *, skips_slots: bool) -> Failure | None:
 
 
 def _refused_slot(walk: Walk) -> Exception | None:
-    """Return what listing a slot variable that has children raises (checkpoint/util.py)."""
+    """Return what listing raises for a slot variable that has children (checkpoint/util.py)."""
     for slot in walk.objects[len(walk.children) :]:
         if walk.shadows.children(slot):
             return NotImplementedError(

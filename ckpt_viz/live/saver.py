@@ -1,8 +1,8 @@
 """A live `tf.compat.v1.train.Saver` as nodes: what its `save` would write now.
 
-A Saver of a graph is asked through the operations that it saves by, which are exact whatever
-became of its list of variables; one that is eager or not built yet through that list. No
-operation is added and none is run.
+For a Saver of a graph, the operations with which it saves give the answer. They are exact even if
+its list of variables has changed. For an eager Saver, or one that is not built yet, the list gives
+the answer. This module adds and runs no operation.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ckpt_viz.object_graph.nodes import Node, Slice
 from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
 
 _TRAINABLE = "trainable_variables"
-# How many inputs of the operations that save come before the tensors: the file's name, the
-# tensors' names and, but for Save, the slices.
+# The number of inputs of the save operations before the tensors: the file's name, the tensors'
+# names and, except for Save, the slices.
 _SAVE_OPS = {"Save": 2, "SaveSlices": 3, "SaveV2": 3}
 _ASSIGN_OPS = ("Assign", "AssignVariableOp")
 _RESHAPE = "Reshape"
@@ -29,7 +29,7 @@ _COPIES = ("Identity", "ReadVariableOp", "Enter")
 
 @dataclass(slots=True)
 class _Saved:
-    """What is saved under one name: one value, or its parts. `shape` is the whole value's."""
+    """The values under one name: one value, or its parts. `shape` is the whole value's."""
 
     dtype: str | None = None
     shape: tuple[int, ...] | None = None
@@ -39,10 +39,10 @@ class _Saved:
 
 
 def read_saver(saver: Any) -> tuple[tuple[Node, ...], tuple[object | None, ...]]:
-    """Return the nodes of what this Saver would save, and by node id the live variables.
+    """Return the nodes that this Saver would save, and by node id the live variables.
 
-    A scope has none; of partitions it is the list of them. Raises SourceError for a Saver that
-    cannot save.
+    A scope has no variable; partitions have the list of their variables. Raises SourceError for a
+    Saver that cannot save.
     """
     saved = _saved(saver)
     collections = _collections(saved)
@@ -51,14 +51,14 @@ def read_saver(saver: Any) -> tuple[tuple[Node, ...], tuple[object | None, ...]]
 
 
 class Assignment(NamedTuple):
-    """What a Saver does with a value before, and what it makes of one of another shape."""
+    """What a Saver does with a value first, and with a value of another shape."""
 
     reshapes: bool
     refuses: bool
 
 
 def assignments(saver: Any) -> dict[str, Assignment]:
-    """Return, by name, how the operations of a built Saver assign what they have read."""
+    """Return, by name, how the operations of a built Saver assign the values that they read."""
     try:
         start = _graph_of(saver).as_graph_element(tf_private.restore_operation_name(saver))
     except (KeyError, ValueError):
@@ -81,12 +81,12 @@ def _is_read(tensor: Any) -> bool:
 
 
 def names_in_slices(saver: Any) -> frozenset[str]:
-    """Return the names that a Saver reads by slices, though one be the whole value."""
+    """Return the names that a Saver reads by slices, even if a slice is the whole value."""
     return frozenset(name for name, saved in _saved(saver).items() if saved.slices)
 
 
 def taken_variables(saver: Any) -> Any:
-    """Return the list or dict that a Saver would be built of now."""
+    """Return the list or dict from which a Saver would be built now."""
     given = tf_private.given_variables(saver)
     return given if given is not None else tf_private.all_saveable_objects()
 
@@ -97,7 +97,7 @@ def is_of_graph(variable: Any) -> bool:
 
 
 def number_of_nameless(saver: Any) -> int:
-    """Return how many variables a Saver was given in a list that all go by one name: Keras 3's."""
+    """Return how many variables of a Saver's list share a name: those of Keras 3."""
     if tf_private.is_built(saver) or isinstance(taken_variables(saver), Mapping):
         return 0
     return sum(not _has_the_name(item) for item in tf_private.flatten(taken_variables(saver)))
@@ -182,7 +182,7 @@ def _parts(item: Any) -> list[Any]:
 
 
 def _operations(start: Any, types: Container[str]) -> Iterator[Any]:
-    """Yield the operations of these types, of which evaluating `start` runs each."""
+    """Yield the operations of these types that evaluating `start` always runs."""
     seen = {start}
     stack = [start]
     while stack:
@@ -227,7 +227,7 @@ def _add_tensor(saved: _Saved, spec: str, tensor: Any, variables: Mapping[str, A
 
 
 def _collections(saved: Mapping[str, _Saved]) -> dict[int, set[str]]:
-    """Return, by the id of each variable, the graph's collections that it is in."""
+    """Return, by the id of each variable, the graph's collections that contain it."""
     graphs = {
         id(variable.graph): variable.graph
         for one in saved.values()
@@ -279,7 +279,7 @@ def _saved_by_list(listed: Any) -> dict[str, _Saved]:
             named = tf_private.names_to_save([item for item in items if _is_known(item)])
         except (TypeError, ValueError) as error:
             raise SourceError(f"this Saver cannot save: {error}") from error
-        # Of distributed variables TensorFlow makes SaveableObjects, which know no shapes.
+        # For distributed variables TensorFlow makes SaveableObjects, which know no shapes.
         known = _by_operation(items)
         named = {name: known.get(name, item) for name, item in named.items()}
     saved: dict[str, _Saved] = {}

@@ -1,10 +1,10 @@
-"""Lists the children of live objects without a trace: TensorFlow's code runs on shadows of them.
+"""Lists the children of live objects without a trace: TensorFlow's code runs on their shadows.
 
-Even listing children writes. `Trackable._maybe_initialize_trackable` adds bookkeeping, Keras 3
-layers stop tracking for that moment, tf_keras optimizers keep the children that they listed
-first, and list and dict wrappers remember for good that they looked changed. To put such writes
-back later would be worse: a program that goes on in another thread has used them by then. So
-they go to a shadow, which has the object's class and a copy of its attributes.
+Even listing children writes. `Trackable._maybe_initialize_trackable` adds bookkeeping. Keras 3
+layers stop tracking for that moment. tf_keras optimizers keep the children that they listed first.
+List and dict wrappers remember for ever that they looked changed. Undoing such writes later would
+be worse: a program that continues in another thread has used them by then. So they go to a shadow,
+which has the object's class and a copy of its attributes.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from ckpt_viz.live import wrappers
 
 T = TypeVar("T")
 
-# What most attributes of a variable are: asking these takes longest.
+# The types of most attributes of a variable: asking these takes longest.
 _PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
-# How long to wait, in seconds, for a thread that is in the middle of a change: an append takes
-# microseconds, and a thread gets its turn within 5 ms. All waits together have a limit, for a
-# container that was really broken stays so.
+# The time to wait, in seconds, for a thread in the middle of a change. An append takes
+# microseconds, and a thread gets its turn within 5 ms. All waits together have a limit, because a
+# container that is really broken remains so.
 _PAUSES = (0.0, 0.001, 0.005, 0.02)
 _PATIENCE = 0.3
 _CHANGED_WHILE_READ = ("changed size during iteration", "changed during iteration", "mutated")
 
 
 def instance_dict(obj: object) -> dict[str, Any]:
-    """Return the object's own `__dict__`, whatever its class makes of attribute access.
+    """Return the object's own `__dict__`, regardless of how its class handles attribute access.
 
-    Empty for an object that has none; of a proxy its own, not that of what it wraps. Runs no
-    property and no `__getattr__`. It is the object's own: other threads may change it any time.
+    Empty for an object that has none; for a proxy its own, not that of the wrapped object. Runs no
+    property and no `__getattr__`. It is not a copy: other threads may change it any time.
     """
     try:
         found = object.__getattribute__(obj, "__dict__")
@@ -59,7 +59,7 @@ def _is_trackable(value: object) -> bool:
 
 @lru_cache(maxsize=1024)
 def slots_of(cls: type) -> tuple[MemberDescriptorType, ...]:
-    """Return the descriptors of what instances of a class hold outside of their `__dict__`."""
+    """Return the descriptors of attributes that instances hold outside of their `__dict__`."""
     return tuple(
         descriptor
         for base in cls.__mro__
@@ -72,14 +72,14 @@ def slots_of(cls: type) -> tuple[MemberDescriptorType, ...]:
 class Shadows:
     """Asks objects for their children, or for one by its name, and leaves no trace in them.
 
-    An object that lists by code of its own is asked once: some make what they list anew each
-    time, a wrapper of a plain list say. It is kept alive for that long.
+    It asks an object with its own listing code only once: some create new children each time,
+    for example the wrapper of a plain list. It keeps such children alive for that long.
     """
 
     def __init__(self) -> None:
         self._listed: dict[int, tuple[Any, dict[str, Any]]] = {}
         self._shadows: dict[int, tuple[Any, Any]] = {}
-        self._originals: dict[int, tuple[Any, Any]] = {}  # with the shadow, whose id it goes by
+        self._originals: dict[int, tuple[Any, Any]] = {}  # with the shadow, whose id is the key
         self._silenced: dict[type, type | None] = {}
         self._patience = _PATIENCE
 
@@ -97,7 +97,7 @@ class Shadows:
         return dict(known[1])
 
     def lookup(self, obj: Any, name: str, children: Mapping[str, Any] | None = None) -> Any:
-        """Return what the object's `_lookup_dependency` does; raises what that raises."""
+        """Return the result of the object's `_lookup_dependency`; raise what that raises."""
         if tf_private.looks_up_children_only(obj):
             return children.get(name) if children else tf_private.tracked_by_name(obj).get(name)
         return self._original(self._of(obj)._lookup_dependency(name, children))
@@ -124,9 +124,9 @@ class Shadows:
         }
 
     def _original(self, found: Any) -> Any:
-        """Return what a shadow's code has found, with the objects themselves for their shadows.
+        """Return the result of a shadow's code, with the objects in place of their shadows.
 
-        Plain containers are copied: TensorFlow's wrappers of them would replace items.
+        Plain containers are copied, because TensorFlow's wrappers of them would replace items.
         """
         if type(found) in (dict, OrderedDict):
             return type(found)((key, self._original(item)) for key, item in found.items())
@@ -137,7 +137,7 @@ class Shadows:
     # --- shadows
 
     def _of(self, obj: Any) -> Any:
-        """Return an object's shadow; the object itself where none can replace it."""
+        """Return an object's shadow; the object itself if it cannot have one."""
         if id(obj) not in self._shadows:
             self._make_with_what_it_asks(obj)
         shadow = self._shadows[id(obj)][1]
@@ -145,7 +145,7 @@ class Shadows:
         return shadow
 
     def _make_with_what_it_asks(self, obj: Any) -> None:
-        """Make the shadow of an object, whose attributes are shadows if its code may ask them."""
+        """Make an object's shadow; its attributes are shadows too if its code may ask them."""
         made = []
         stack = [obj]
         while stack:
@@ -170,7 +170,7 @@ class Shadows:
         cls = self._without_finalizer(original)
         try:
             shadow = object.__new__(cls) if cls is not None else obj
-        except TypeError:  # a class of C
+        except TypeError:  # a class written in C
             return obj
         own = instance_dict(shadow)
         if own is not instance_dict(shadow):  # it hides the attributes of its instances
@@ -183,9 +183,9 @@ class Shadows:
         return shadow
 
     def _without_finalizer(self, cls: type) -> type | None:
-        """Return a class without `__del__`: a shadow must not free what its object holds.
+        """Return a class without `__del__`: a shadow must not free its object's resources.
 
-        None for a class whose subclasses run code of its own when they are made.
+        None for a class whose subclasses run their own code on creation.
         """
         if not hasattr(cls, "__del__"):
             return cls
@@ -201,7 +201,7 @@ class Shadows:
 
 
 def _asked_by(shadow: Any) -> list[tuple[Callable[[Any], None], Any]]:
-    """Return the attributes that a shadow's code may ask for children, and what replaces each."""
+    """Return the attributes that a shadow's code may ask for children, and their replacements."""
     cls: Any = type(shadow)
     if tf_private.asks_itself_alone(cls):
         return []
@@ -221,7 +221,7 @@ def _asked_by(shadow: Any) -> list[tuple[Callable[[Any], None], Any]]:
 
 
 def _may_pass(obj: Any, error: Exception) -> bool:
-    """Return whether an error may come from a change that another thread is just making."""
+    """Return whether an error may come from another thread's change in progress."""
     if isinstance(error, RuntimeError):
         return _has_changed_while_read(error)
     return any(map(wrappers.has_just_changed, (obj, *trackable_attributes(obj).values())))
@@ -232,9 +232,9 @@ def _has_changed_while_read(error: RuntimeError) -> bool:
 
 
 def steadily(look: Callable[[], T]) -> T:
-    """Return what a look returns, which begins anew where another thread has come in between.
+    """Return the result of a look, repeated if another thread has interfered.
 
-    Raises SourceError where that happens again and again.
+    Raises SourceError if that happens again and again.
     """
     for _ in _PAUSES:
         try:

@@ -1,4 +1,4 @@
-"""What a real restore has done so far, as its load status knows it."""
+"""The results of a real restore so far, from its load status."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Done:
-    """What has been restored: the checkpoint's graph as it was then, and what came of it.
+    """The results so far: the checkpoint's graph at the time of the restore, and the bindings.
 
-    `stale` are bound nodes whose object was not restored; without a graph the checkpoint is
+    `stale` are bound nodes whose object was not restored. Without a graph the checkpoint is
     name-based.
     """
 
@@ -35,12 +35,12 @@ class Done:
 
 
 def skips_slots_of(status: Any) -> bool:
-    """Return whether the restore was told to leave slot variables out."""
+    """Return whether the options of the restore leave slot variables out."""
     return bool(getattr(getattr(status, "_options", None), "experimental_skip_slot_variables", 0))
 
 
 def read_status(status: Any, target: Target) -> Done:
-    """Return what a status knows; `target` is that of its own checkpoint."""
+    """Return the results in a status; `target` is that of its own checkpoint."""
     coordinator = getattr(status, "_checkpoint", None)
     if coordinator is None:  # restore(None)
         return Done(None, None)
@@ -72,7 +72,7 @@ def _steps(
     coordinator: Any,
     target: Target,
 ) -> Iterator[Step]:
-    """Yield what was bound, restored and deferred; in an order that no object records."""
+    """Yield what was bound, restored and deferred, in an order that no object records."""
     edges = Graph(nodes, "", Origin.SAVED).first_edges
     taken: set[int] = set()
     for node, obj in bound.items():
@@ -97,7 +97,7 @@ def _steps(
 
 
 def _saved(coordinator: Any) -> Graph:
-    """Return the graph that was restored from; its file may be gone, or another's, by now."""
+    """Return the restored graph; its file may be gone or replaced by now."""
     path = str(coordinator.save_path_string)
     tensors = tf_restore.tensors_of_coordinator(coordinator)
 
@@ -133,7 +133,7 @@ def _by_names(status: Any, coordinator: Any, target: Target) -> NameTrace:
 
 @dataclass(frozen=True)
 class _Restored:
-    """The tensors of a checkpoint of which only the status still tells."""
+    """The tensors of a checkpoint that only the status still describes."""
 
     tensors: Mapping[str, Stored]
     path: str

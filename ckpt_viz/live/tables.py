@@ -1,9 +1,9 @@
-"""Hash tables: what importing the stored entries into one does.
+"""Hash tables: the effect of importing the stored entries into one.
 
 Follows `CheckKeyAndValueTensorsForImport` in tensorflow/core/framework/lookup_interface.cc and
-`MutableDenseHashTable` in tensorflow/core/kernels/lookup_table_op.cc. A DenseHashTable stores
-its buckets as matrices. It takes the entries of a MutableHashTable, vectors, for such where
-their shapes happen to pass its check, and the process ends (`CHECK` in tensor_shape.cc).
+`MutableDenseHashTable` in tensorflow/core/kernels/lookup_table_op.cc. A DenseHashTable stores its
+buckets as matrices. The entries of a MutableHashTable are vectors; if their shapes happen to pass
+the check, it treats them as matrices, and the process ends (`CHECK` in tensor_shape.cc).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ABORT = "SIGABRT"
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A hash table, by the shapes of one key and one value."""
+    """A hash table: the shapes of one key and one value."""
 
     key_shape: tuple[int, ...]
     value_shape: tuple[int, ...]
@@ -42,7 +42,7 @@ def table_of(obj: Any) -> Table | None:
 
 
 def _refused(table: Table, keys: tuple[int, ...], values: tuple[int, ...]) -> Failure | None:
-    """Return the failure of an import; keys come first, each row of values belongs to one.
+    """Return the failure of an import; keys come first, each with one row of values.
 
     >>> mutable, dense = Table((), (), False), Table((), (), True)
     >>> _refused(mutable, (3,), (3,)), _refused(dense, (8, 1), (8, 1))
@@ -58,7 +58,7 @@ def _refused(table: Table, keys: tuple[int, ...], values: tuple[int, ...]) -> Fa
         message = f"Input key shape {found} must end with the table's key shape {wanted}"
         return Failure(Cause.SHAPE, "InvalidArgumentError", message, found=found, expected=wanted)
     value_shape = table.value_shape
-    if table.is_dense:  # it stores scalars as vectors of one
+    if table.is_dense:  # it stores scalars as vectors of one element
         rank, value_shape = max(rank, 1), value_shape or (1,)
     expected = keys[: max(0, len(keys) - rank)] + value_shape
     if values != expected:

@@ -1,8 +1,8 @@
 """The private TensorFlow names that ckpt_viz needs, in one place.
 
-Everything that may move between TensorFlow versions is looked up here, inside functions, so
-that importing this module imports no TensorFlow. A name that is gone raises UnsupportedError
-with TensorFlow's version and the name.
+This module looks up, inside functions, every name that may move between TensorFlow versions. So
+importing it imports no TensorFlow. If a name is gone, it raises UnsupportedError with TensorFlow's
+version and the name.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def is_checkpoint_manager(obj: object) -> bool:
 
 
 def is_load_status(obj: object) -> bool:
-    """Return whether the object is what `Checkpoint.restore` returns, of any kind."""
+    """Return whether the object is any kind of status that `Checkpoint.restore` returns."""
     return isinstance(obj, private("checkpoint.checkpoint", "_LoadStatus"))
 
 
@@ -69,16 +69,16 @@ def statuss_view(status: Any) -> Any:
 
 
 def trackables_view(obj: Any) -> Any:
-    """Return an ObjectGraphView of any other trackable, as the root itself.
+    """Return an ObjectGraphView of any other trackable, with it as the root.
 
-    `tf.train.Checkpoint(root=obj)` would write the same nodes, and add an edge `root` from the
-    root to itself.
+    `tf.train.Checkpoint(root=obj)` would write the same nodes, and add an edge `root` from the root
+    to itself.
     """
     return private("checkpoint.graph_view", "ObjectGraphView")(obj)
 
 
 def has_lost_its_root(view: Any) -> bool:
-    """Return whether the root of an ObjectGraphView, which may be held weakly, is no more."""
+    """Return whether the root of an ObjectGraphView, which it may hold weakly, is gone."""
     try:
         return view.root is None
     except AssertionError:
@@ -86,13 +86,13 @@ def has_lost_its_root(view: Any) -> bool:
 
 
 def tracked(obj: Any) -> dict[str, Any]:
-    """Return what an object tracks by `Trackable`'s own bookkeeping, by local name."""
+    """Return the children in `Trackable`'s own bookkeeping, by local name."""
     references = _bookkeeping(obj, "_self_unconditional_checkpoint_dependencies") or ()
     return {reference.name: reference.ref for reference in tuple(references)}
 
 
 def tracked_by_name(obj: Any) -> dict[str, Any]:
-    """Return what `Trackable._lookup_dependency` looks a name up in, where nothing is listed."""
+    """Return what `Trackable._lookup_dependency` searches for a name, if nothing is listed."""
     return dict(_bookkeeping(obj, "_self_unconditional_dependency_names") or {})
 
 
@@ -107,22 +107,23 @@ def _bookkeeping(obj: Any, name: str) -> Any:
 
 
 def save_type() -> Any:
-    """Return what TensorFlow says to an object of which it lists children for a checkpoint."""
+    """Return the save type that TensorFlow passes when it lists children for a checkpoint."""
     return private("trackable.base", "SaveType").CHECKPOINT
 
 
 def as_trackable(child: Any, parent: Any) -> Any:
-    """Return a listed child as TensorFlow tracks it; raises ValueError for what it cannot."""
+    """Return a listed child as TensorFlow tracks it; raise ValueError if it cannot be tracked."""
     if is_trackable(child):
         return child
     return private("trackable.converter", "convert_to_trackable")(child, parent=parent)
 
 
 def is_childless(obj: Any) -> bool:
-    """Return whether an object is seen to track nothing without asking it: most variables.
+    """Return whether an object obviously tracks nothing, as most variables do.
 
-    An object whose class lists children as `Trackable` does has them in one attribute of its
-    own, which it lacks before the first. Asking it would take longer, and write to it.
+    If an object's class lists children as `Trackable` does, they are in one attribute of the
+    object, which does not exist before the first child. Calling the object would take longer, and
+    write to it.
     """
     lists = private("trackable.base", "Trackable")._trackable_children
     if getattr(type(obj), "_trackable_children", None) is not lists:
@@ -136,9 +137,9 @@ def is_childless(obj: Any) -> bool:
 
 @lru_cache(maxsize=1024)
 def asks_itself_alone(cls: type) -> bool:
-    """Return whether listing and looking up an object's children runs TensorFlow's own code only.
+    """Return whether listing and looking up an object's children runs only TensorFlow's code.
 
-    That of tf.Module and of most classes: it asks none of the objects in attributes.
+    The code of tf.Module and of most classes asks none of the objects in attributes.
     """
     base = private("trackable.base", "Trackable")
     listing = private("trackable.autotrackable", "AutoTrackable")._trackable_children
@@ -153,13 +154,13 @@ def asks_itself_alone(cls: type) -> bool:
 
 
 def initializes_itself(cls: type) -> bool:
-    """Return whether a class keeps `Trackable`'s bookkeeping itself, and has no other keep it."""
+    """Return whether a class keeps `Trackable`'s bookkeeping itself and does not delegate it."""
     name = "_maybe_initialize_trackable"
     return getattr(cls, name, None) is getattr(private("trackable.base", "Trackable"), name)
 
 
 def looks_up_children_only(obj: Any) -> bool:
-    """Return whether the object's class leaves `_lookup_dependency` as it is."""
+    """Return whether the object's class inherits `_lookup_dependency` unchanged."""
     return type(obj)._lookup_dependency is private("trackable.base", "Trackable")._lookup_dependency
 
 
@@ -171,7 +172,7 @@ def full_name(obj: Any) -> str:
 def legacy_attribute_name(obj: Any) -> str | None:
     """Return the one attribute name that the object's class fixes: iterators, tables.
 
-    Asked itself, an object may run code of its own: a distributed variable would be read.
+    The object itself may run its own code if asked: a distributed variable would be read.
     """
     name: str | None = private("checkpoint.saveable_compat", "get_saveable_name")(type(obj))
     return name
@@ -180,9 +181,9 @@ def legacy_attribute_name(obj: Any) -> str | None:
 def is_variable(obj: object) -> bool:
     """Return whether the object acts as a variable.
 
-    `tf.Variable` (also distributed, sharded, and the reference variables of TensorFlow 1) and
-    Keras 3's Variable. TensorFlow asks the object itself for the attribute, which would run the
-    user's own `__getattr__`; all that have it have it of their class.
+    These are `tf.Variable` (also distributed, sharded, and the reference variables of TensorFlow 1)
+    and Keras 3's Variable. TensorFlow asks the object itself for the attribute, which would run the
+    user's `__getattr__`. Every object that has the attribute has it from its class.
     """
     return isinstance(obj, private("ops.variables", "Variable")) or hasattr(
         type(obj), "_should_act_as_resource_variable"
@@ -190,13 +191,13 @@ def is_variable(obj: object) -> bool:
 
 
 def is_sharded(obj: object) -> bool:
-    """Return whether an object is a variable in shards, which are variables themselves."""
+    """Return whether the object is a variable in shards, which are variables themselves."""
     return isinstance(obj, private("distribute.sharded_variable", "ShardedVariable"))
 
 
 @contextmanager
 def staying_shards_of_theirs(variables: list[Any]) -> Iterator[None]:
-    """Leave variables the shards that they are, though they are made shards of another variable."""
+    """Keep variables the shards of their variable, though they become shards of another one."""
     name, missing = "_sharded_container", object()
     before = [(variable, vars(variable).get(name, missing)) for variable in variables]
     try:
@@ -210,12 +211,12 @@ def staying_shards_of_theirs(variables: list[Any]) -> Iterator[None]:
 
 
 def is_tf_variable(obj: object) -> bool:
-    """Return whether the object is a `tf.Variable`; one of Keras 3 is none."""
+    """Return whether the object is a `tf.Variable`; Keras 3's variables are not."""
     return isinstance(obj, private("ops.variables", "Variable"))
 
 
 def serializes_itself(obj: object) -> bool:
-    """Return whether the object's class says in code of its own what it saves."""
+    """Return whether the object's class has its own code that decides what it saves."""
     return bool(
         private("training.saving.saveable_object_util", "trackable_has_serialize_to_tensor")(obj)
     )
@@ -224,7 +225,7 @@ def serializes_itself(obj: object) -> bool:
 def saveable_factories(obj: object) -> tuple[str, ...] | None:
     """Return the attribute names of an object that saves by `SaveableObject` factories.
 
-    None where the object's class makes them in code of its own.
+    None if the object's class makes them in its own code.
     """
     base = private("trackable.base", "Trackable")
     method = "_gather_saveables_for_checkpoint"
@@ -234,9 +235,9 @@ def saveable_factories(obj: object) -> tuple[str, ...] | None:
 
 
 def value_of(variable: Any) -> Any:
-    """Return a variable's value now as a NumPy array; a copy, whatever becomes of it.
+    """Return a variable's current value as a NumPy array; later changes do not affect the copy.
 
-    No tape records the reading, and the variable does not remember that it was read.
+    No tape records the read, and the variable does not remember it.
     """
     with private("eager.record", "stop_recording")(), _unread(variable):
         tensor = private("framework.ops", "convert_to_tensor")(variable)
@@ -245,7 +246,7 @@ def value_of(variable: Any) -> Any:
             "a variable of a graph has a value only in a session; expected eager execution"
         )
     value = tensor.numpy()
-    if isinstance(value, bytes):  # of a string scalar; everything else is an array
+    if isinstance(value, bytes):  # a string scalar; everything else is an array
         import numpy as np
 
         return np.array(value, object)
@@ -254,7 +255,7 @@ def value_of(variable: Any) -> Any:
 
 @contextmanager
 def _unread(variable: Any) -> Iterator[None]:
-    """Put back, in the end, what a variable and those that it consists of remember of reads."""
+    """Restore afterwards what a variable and its parts remember about reads."""
     parts = (variable, getattr(variable, "_value", None), *getattr(variable, "_values", ()))
     before = [
         (p, p._variable_read) for p in parts if "_variable_read" in getattr(p, "__dict__", ())
@@ -267,8 +268,9 @@ def _unread(variable: Any) -> Iterator[None]:
 
 
 def registered_saver_name(obj: object) -> str | None:
-    """Return the name of the saver that the object's class is registered with."""
-    # As `get_registered_saver_name`, which raises and catches an error for each object without.
+    """Return the name of the saver with which the object's class is registered."""
+    # As `get_registered_saver_name`, which raises and catches an error for each object without a
+    # saver.
     registry = private("saved_model.registration.registration", "_saver_registry")
     predicates: dict[str, Callable[[object], bool]] = registry.get_registrations()
     try:
@@ -283,7 +285,7 @@ def is_saver(obj: object) -> bool:
 
 
 def is_built(saver: Any) -> bool:
-    """Return whether a Saver has added its operations to a graph; no eager one ever has."""
+    """Return whether a Saver has added its operations to a graph; an eager one never has."""
     return bool(saver._is_built)
 
 
@@ -293,7 +295,7 @@ def given_variables(saver: Any) -> Any:
 
 
 def all_saveable_objects() -> list[Any]:
-    """Return what a Saver without a list takes, if it is built now: the graph's variables."""
+    """Return what a Saver without a list takes if it is built now: the graph's variables."""
     return list(private("ops.variables", "_all_saveable_objects")())
 
 
@@ -313,10 +315,10 @@ def default_graph() -> Any:
 
 
 def names_to_save(variables: list[Any]) -> dict[str, Any]:
-    """Return what a Saver would save under which name; of partitions, a list under one name.
+    """Return what a Saver would save under which name; partitions are a list under one name.
 
-    Raises ValueError and TypeError as building the Saver would. Adds no operation, given
-    nothing but variables and SaveableObjects.
+    Raises ValueError and TypeError as building the Saver would. Adds no operation if the arguments
+    are only variables and SaveableObjects.
     """
     to_dict = private("training.saving.saveable_object_util", "op_list_to_dict")
     names: dict[str, Any] = to_dict(variables, convert_variable_to_tensor=False)
@@ -329,7 +331,7 @@ def flatten(nested: Any) -> list[Any]:
 
 
 def is_saveable_object(obj: object) -> bool:
-    """Return whether the object is a `SaveableObject`: it says itself what to save, by name."""
+    """Return whether the object is a `SaveableObject`: it decides what to save, by name."""
     return isinstance(obj, private("training.saving.saveable_object", "SaveableObject"))
 
 
@@ -339,17 +341,17 @@ def is_partitioned_variable(obj: object) -> bool:
 
 
 def spec_tensor(spec: Any) -> Any:
-    """Return the tensor of a SaveSpec; None where asking for it would add operations."""
+    """Return the tensor of a SaveSpec; None if reading it would add operations."""
     return None if callable(spec._tensor) else spec._tensor
 
 
 def save_slice_info(variable: Any) -> Any:
-    """Return where a variable lies in the tensor that is saved of all partitions, or None."""
+    """Return a variable's position in the tensor that is saved for all partitions, or None."""
     return getattr(variable, "_save_slice_info", None)
 
 
 def constant_value(tensor: Any) -> Any:
-    """Return the value of a graph's constant as a NumPy array, None if it is not known."""
+    """Return the value of a graph's constant as a NumPy array, None if it is unknown."""
     return private("framework.tensor_util", "constant_value")(tensor)
 
 
@@ -364,7 +366,7 @@ def is_data_structure(obj: object) -> bool:
 
 
 def is_name_scope(obj: object) -> bool:
-    """Return whether the object is a `tf.name_scope`, as each tf.Module has one."""
+    """Return whether the object is a `tf.name_scope`; each tf.Module has one."""
     return type(obj) is private("framework.ops", "name_scope_v2")
 
 
@@ -375,7 +377,7 @@ def base_dtype_name(dtype: object) -> str:
 
 
 def full_shape(shape: Any) -> tuple[int, ...] | None:
-    """Return a shape of which all dimensions are known; None for others."""
+    """Return a shape with all dimensions known; None for others."""
     dims: Any = partial_shape(shape)
     return None if dims is None or None in dims else dims
 
@@ -383,7 +385,7 @@ def full_shape(shape: Any) -> tuple[int, ...] | None:
 def partial_shape(shape: Any) -> tuple[int | None, ...] | None:
     """Return the shape of a tf.Variable (TensorShape) or Keras variable (tuple).
 
-    Unknown dimensions are None, so is a shape of unknown rank.
+    Unknown dimensions are None, and so is a shape of unknown rank.
     """
     if not hasattr(shape, "as_list"):
         return tuple(None if dim is None else int(dim) for dim in shape)
@@ -392,7 +394,7 @@ def partial_shape(shape: Any) -> tuple[int | None, ...] | None:
 
 @lru_cache(maxsize=4096)
 def stored_bytes(dtype_name: str, shape: tuple[int, ...]) -> int | None:
-    """Return the bytes that a tensor takes in a file; None for strings, of no fixed size."""
+    """Return the bytes that a tensor takes in a file; None for strings, whose size varies."""
     dtype = private("framework.dtypes", "as_dtype")(dtype_name)
     return (
         math.prod(shape) * int(dtype.size)

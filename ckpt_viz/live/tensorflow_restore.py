@@ -1,6 +1,6 @@
-"""The private TensorFlow names that a restore check needs, beside those of the walk.
+"""The private TensorFlow names that a restore check needs, in addition to those of the walk.
 
-As in `tensorflow_private`: looked up inside functions, each behind its guard.
+As in `tensorflow_private`, functions look them up, each behind its guard.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def saveables(obj: Any, attributes: Sequence[Any]) -> Saveables:
 def keys_of_saveables(
     obj: Any, attributes: Sequence[Any]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return which of the saved attributes an object would read, by key, and which not, by name.
+    """Return which saved attributes an object would read, by key, and which not, by name.
 
     Makes no SaveableObject: in a graph those would add operations.
     """
@@ -79,7 +79,7 @@ def _serializes_to_tensors(factories: Mapping[str, Any]) -> bool:
 def _by_attribute_name(
     factories: Mapping[str, Any], attributes: Sequence[Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return what the factories make of attributes, by key, and the names that none is for."""
+    """Return what the factories make of attributes, by key, and the names without an attribute."""
     from_factory = private("checkpoint.restore", "_get_saveable_from_factory")
     made: set[str] = set()
     named: dict[str, Any] = {}
@@ -96,9 +96,9 @@ def _by_attribute_name(
 
 
 def named_saveables(obj: Any) -> tuple[list[NamedSaveable], list[str]]:
-    """Return what an object would restore of a name-based checkpoint, and what has no name.
+    """Return what an object would restore from a name-based checkpoint, and what has no name.
 
-    Asks as `restore` does and restores nothing
+    Makes the same calls as `restore` but restores nothing
     (`_NameBasedRestoreCoordinator.globally_named_object_attributes`).
     """
     asking = private("checkpoint.checkpoint", "_NameBasedRestoreCoordinator")("", {})
@@ -114,9 +114,9 @@ def named_saveables(obj: Any) -> tuple[list[NamedSaveable], list[str]]:
 
 
 class NamedSaveable(NamedTuple):
-    """A name, those of its tensors, and the shape of what they are assigned to, where it tells.
+    """A name, its tensors' names, and the shape of the assigned object, if known.
 
-    That of a sharded variable is its last shard's, which alone goes by the variable's name.
+    A sharded variable has the shape of its last shard, which alone uses the variable's name.
     """
 
     name: str
@@ -125,7 +125,7 @@ class NamedSaveable(NamedTuple):
 
 
 def sums_on_read(obj: Any) -> bool:
-    """Return whether the variable divides what it restores among its replicas, and casts it."""
+    """Return whether the variable divides a restored value among its replicas, and casts it."""
     values = "distribute.values"
     return isinstance(obj, private(values, "SyncOnReadVariable")) and (
         obj.aggregation == private("ops.variables", "VariableAggregation").SUM
@@ -135,7 +135,7 @@ def sums_on_read(obj: Any) -> bool:
 class Saveables(NamedTuple):
     """An object's saveable: its name; key, slice and dtype of each tensor; unused attributes.
 
-    `targets` are what the tensors are assigned to, each with its name.
+    `targets` are the objects to which the tensors are assigned, each with its name.
     """
 
     name: str
@@ -145,7 +145,7 @@ class Saveables(NamedTuple):
 
 
 def saveable_name(checkpoint_key: str, legacy_name: str | None) -> str:
-    """Return the name under which a key's object is restored; raises ValueError for no such key.
+    """Return the name under which a key's object is restored; raise ValueError if there is none.
 
     As `_extract_saveable_name` in checkpoint/restore.py, by the first `.ATTRIBUTES/` in the key.
     """
@@ -159,7 +159,7 @@ def _text(name: Any) -> str:
 
 @cache
 def variable_serializers() -> dict[Any, str]:
-    """Return the functions by which the kinds of variables name what they read, with the kind."""
+    """Return the functions with which each kind of variable names its reads, with the kind."""
     return {
         private(
             "ops.resource_variable_ops", "BaseResourceVariable"
@@ -174,10 +174,10 @@ def restore_slot_hook(optimizer: object) -> Any:
 
 
 def bookkeepers_of(obj: Any) -> tuple[Any, ...]:
-    """Return the objects that tell whether this one was restored; a restore marks the first.
+    """Return the objects that record whether this one was restored; a restore marks the first.
 
-    A DelegatingTrackableMixin lets the object that it wraps keep this. An AutoCastVariable of
-    tf_keras keeps it itself, and asks the variable that it wraps until it has begun.
+    A DelegatingTrackableMixin lets the wrapped object keep this record. An AutoCastVariable of
+    tf_keras keeps it itself, and asks the wrapped variable until the record exists.
     """
     cls: Any = type(obj)
     attribute = _delegating_attribute(cls)
@@ -188,7 +188,7 @@ def bookkeepers_of(obj: Any) -> tuple[Any, ...]:
 
 
 def delegate_of(obj: Any) -> Any:
-    """Return the object that a wrapper wraps: mostly itself.
+    """Return the object that a wrapper wraps; most objects are no wrapper and return themselves.
 
     Wrappers are DelegatingTrackableMixin and tf_keras' AutoCastVariable.
     """
@@ -219,9 +219,9 @@ def is_symbolic(iterator: Any) -> bool:
 
 
 def restores_nothing(obj: object) -> bool:
-    """Return whether an object saves tensors by code of its own, and has none that takes them.
+    """Return whether an object saves tensors by its own code but has no code that restores them.
 
-    What it has then is `Trackable._restore_from_tensors`, which raises NotImplementedError.
+    It then has `Trackable._restore_from_tensors`, which raises NotImplementedError.
     """
     method = "_restore_from_tensors"
     base = getattr(private("trackable.base", "Trackable"), method, None)
@@ -232,9 +232,9 @@ def restores_nothing(obj: object) -> bool:
 def saver_refuses(obj: object, saver_name: str) -> tuple[str, bool] | None:
     """Return why a saver of this name cannot restore the object; None if it can.
 
-    With it whether `restore` raises for it: not so for an unknown saver, which TensorFlow logs,
-    or one that is registered with strict_predicate_restore=False. Raises LookupError where
-    TensorFlow does so for an unknown one (2.15).
+    Also return whether `restore` raises for it. It does not raise for an unknown saver, which
+    TensorFlow logs, or one that is registered with strict_predicate_restore=False. Raises
+    LookupError if TensorFlow does so for an unknown one (2.15).
     """
     try:
         private("saved_model.registration", "validate_restore_function")(obj, saver_name)
@@ -245,9 +245,9 @@ def saver_refuses(obj: object, saver_name: str) -> tuple[str, bool] | None:
 
 
 def another_variable(dtype: str) -> Any:
-    """Return a variable like one that the restore would make, for a saver's predicate to look at.
+    """Return a variable like the one that the restore would make, for a saver's predicate.
 
-    It is in a graph of its own, so that nothing is added to the user's.
+    It is in a graph of its own, so that the user's graph does not change.
     """
     with private("framework.ops", "Graph")().as_default():
         return private("ops.variables", "Variable")(0, dtype=dtype)
@@ -265,13 +265,13 @@ def is_dtensor_variable(obj: object) -> bool:
 
 
 def saved_dtype_of_dtensor(variable: Any) -> str:
-    """Return the dtype in which a DTensor variable is saved, and expects to be."""
+    """Return the dtype in which a DTensor variable is saved and restored."""
     dtype = base_dtype_name(variable.dtype)
     return "bfloat16" if variable.save_as_bf16 and dtype == "float32" else dtype
 
 
 def is_asynchronous(checkpoint: Any, options: Any) -> bool:
-    """Return whether a call with these options, or one before it, makes a restore asynchronous."""
+    """Return whether this call's options, or an earlier call, make a restore asynchronous."""
     if not private("eager.context", "executing_eagerly")():
         return False
     return any(
@@ -281,9 +281,9 @@ def is_asynchronous(checkpoint: Any, options: Any) -> bool:
 
 
 def asynchronous_checkpoint(checkpoint: Any) -> Any:
-    """Return the Checkpoint that an asynchronous restore goes into, or one like it.
+    """Return the Checkpoint that an asynchronous restore writes to, or one like it.
 
-    It has the keywords that the given one was made with, and a `save_counter` of its own
+    It has the keywords of the given one, and its own `save_counter`
     (`Checkpoint._async_checkpointer`).
     """
     helper = checkpoint._async_checkpointer_impl
@@ -293,9 +293,9 @@ def asynchronous_checkpoint(checkpoint: Any) -> Any:
 
 
 def new_checkpoint(root: Any, children: Mapping[str, Any]) -> Any:
-    """Return a new Checkpoint of these objects, to which nothing is written.
+    """Return a new Checkpoint of these objects, without writing to them.
 
-    TensorFlow's own constructor adds bookkeeping to its arguments. Raises ValueError as that does.
+    TensorFlow's own constructor adds bookkeeping to its arguments. Raises ValueError as it does.
     """
     checkpoint = private("checkpoint.checkpoint", "Checkpoint")()
     if root is None:
@@ -314,7 +314,7 @@ def new_checkpoint(root: Any, children: Mapping[str, Any]) -> Any:
 
 
 def new_list(items: Sequence[Any]) -> Any:
-    """Return a tracked list of these objects, to which nothing is written."""
+    """Return a tracked list of these objects, without writing to them."""
     made = private("trackable.data_structures", "ListWrapper")([])
     made._storage.extend(items)
     made._update_snapshot()
@@ -331,12 +331,12 @@ def _tracking(holder: Any, children: Mapping[str, Any]) -> Any:
 
 
 def new_reader(path: Any) -> Any:
-    """Return TensorFlow's reader of a checkpoint; raises what `restore` raises for the path."""
+    """Return TensorFlow's reader of a checkpoint; raise what `restore` raises for the path."""
     return private("training.py_checkpoint_reader", "NewCheckpointReader")(path)
 
 
 def graph_in(reader: Any) -> bytes | None:
-    """Return the object graph in a checkpoint, None in one without: it is name-based."""
+    """Return the object graph in a checkpoint; None for a name-based one, which has no graph."""
     try:
         found: bytes = reader.get_tensor(private("trackable.base", "OBJECT_GRAPH_PROTO_KEY"))
     except private("framework.errors_impl", "NotFoundError"):
@@ -371,7 +371,7 @@ def is_eager() -> bool:
 
 
 def creates_variables_freely() -> bool:
-    """Return whether no variable creator scope is active, a strategy's scope say."""
+    """Return whether no variable creator scope is active, such as a strategy's scope."""
     with private("framework.ops", "init_scope")():
         return not private("framework.ops", "get_default_graph")()._variable_creator_stack
 
@@ -405,7 +405,7 @@ def allows_empty(saver: Any) -> bool:
 
 
 def has_operations(saver: Any) -> bool:
-    """Return whether a Saver has operations that restore: none before it is built."""
+    """Return whether a Saver has restore operations: it has none before it is built."""
     return saver.saver_def is not None
 
 
@@ -415,7 +415,7 @@ def adds_operations(saver: Any) -> bool:
 
 
 def finds_checkpoint(path: Any) -> bool:
-    """Return whether a Saver finds a checkpoint at a path; raises what its `restore` would."""
+    """Return whether a Saver finds a checkpoint at a path; raise what its `restore` would."""
     text = private("util.compat", "as_text")(path)
     management = "checkpoint.checkpoint_management"
     return bool(private(management, "checkpoint_exists_internal")(text))
@@ -429,7 +429,7 @@ def is_reference(variable: object) -> bool:
 def shapes_of_table(obj: Any) -> tuple[tuple[int, ...], tuple[int, ...], bool] | None:
     """Return the shapes of a hash table's key and value, and whether it is a DenseHashTable.
 
-    None for what is no table that restores its entries.
+    None if the object is not a table that restores its entries.
     """
     if isinstance(obj, private("ops.lookup_ops", "DenseHashTable")):
         key = private("framework.ops", "convert_to_tensor")(obj._empty_key)
@@ -444,11 +444,11 @@ def _known(shape: Any) -> tuple[int, ...]:
 
 
 def active_strategy() -> Any:
-    """Return the distribution strategy whose scope is active; None outside of any."""
+    """Return the distribution strategy whose scope is active; None outside of all scopes."""
     has_one = private("distribute.distribute_lib", "has_strategy")()
     return private("distribute.distribute_lib", "get_strategy")() if has_one else None
 
 
 def strategy_of(variable: Any) -> Any:
-    """Return the distribution strategy in whose scope a variable was made; None for none."""
+    """Return the distribution strategy in whose scope a variable was made, or None."""
     return getattr(variable, "_distribute_strategy", None)

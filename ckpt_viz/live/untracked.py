@@ -1,9 +1,10 @@
-"""Attributes whose values a checkpoint will not hold, though it looks as if it would.
+"""Attributes whose values a checkpoint will not hold, although they look as if it would.
 
-TensorFlow follows attributes that are trackable, and lists, dicts and tuples of exactly
-those types. Variables and layers in a set, a deque, a defaultdict, in the lists and dicts of a
-Keras 3 layer (keras-team/keras#18398) or in plain objects are left out without an error; so are
-plain objects in a list or dict that it follows, and variables on a class.
+TensorFlow follows attributes that are trackable, and lists, dicts and tuples of exactly those
+types. It leaves out other containers without an error. Examples are variables and layers in a set,
+a deque, a defaultdict, a list or dict of a Keras 3 layer (keras-team/keras#18398). It also leaves
+out those in plain objects, plain objects in a list or dict that it follows, and variables on a
+class.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ _NO_HOLDERS = (
     types.BuiltinMethodType,
 )
 _PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
-KERAS_3_PARTS = ("_tracker", "_layers")  # where a layer lists all that it holds
+KERAS_3_PARTS = ("_tracker", "_layers")  # where a layer lists all its parts
 _MAX_LOOKED_AT = 10_000  # items below one attribute
 _LIBRARIES = ("builtins", "keras", "tensorflow", "tf_keras")
-# Where variables that wrap another one, or consist of some, have it: those of Keras 3 and those
-# that cast; distributed, sharded and replicated ones, and those of a parameter server.
+# The attributes in which variables that wrap or combine others hold them. These are Keras 3's and
+# casting variables; distributed, sharded and replicated ones; those of a parameter server.
 _PARTS = ("_value", "_variable", "_values", "_variables", "_vars", "_v")
 
 
@@ -42,32 +43,32 @@ def find_not_saved(
 ) -> dict[int, tuple[NotSaved, ...]]:
     """Return, by node id, the attributes that hold values without a node.
 
-    Looks at the objects' own attributes, at containers in them and one object deep into
-    what TensorFlow cannot track; runs no property. `objects` are those of the graph, by
-    node id; `shadows` ask others for their children. A value is reported once, by the first
-    attribute that holds it.
+    Checks the objects' own attributes, the containers in them, and one object deep into values that
+    TensorFlow cannot track; runs no property. `objects` are those of the graph, by node id;
+    `shadows` ask others for their children. Each value is reported once, by the first attribute
+    that holds it.
     """
     known = ids_of(objects)
     followed = {id(obj) for obj in objects if tf_private.is_data_structure(obj)}
-    on_class = cache(_on_class)  # for as long as no class changes
+    on_class = cache(_on_class)  # valid as long as no class changes
     found: dict[int, tuple[NotSaved, ...]] = {}
     for node_id, obj in enumerate(objects):
-        told = []
+        not_saved = []
         for name, value in _attributes(obj, known, followed, on_class):
             if id(value) in known and id(value) not in followed:
-                continue  # an attribute before this one has led to it
+                continue  # an earlier attribute has led to it
             missed = [t for t in _trackables_in(value, followed) if not is_known(t, known)]
             unsaved = [t for t in missed if is_layer(t) or _leads_to_a_value(t, known, shadows)]
-            known |= ids_of(missed)  # what led to nothing would do so again
+            known |= ids_of(missed)  # their search has led to nothing and would again
             if unsaved:
-                told.append(NotSaved(name, type(value).__name__, len(unsaved)))
-        if told and not _saves_by_own_code(obj):
-            found[node_id] = tuple(told)
+                not_saved.append(NotSaved(name, type(value).__name__, len(unsaved)))
+        if not_saved and not _saves_by_own_code(obj):
+            found[node_id] = tuple(not_saved)
     return found
 
 
 def ids_of(objects: Sequence[object]) -> set[int]:
-    """Return the ids by which objects are known: their own, and those of what variables wrap."""
+    """Return the ids that identify objects: their own, and those of the variables' parts."""
     known = set(map(id, objects))
     of_each_class = {type(obj): obj for obj in objects}
     composed = {cls for cls, obj in of_each_class.items() if _is_composed(obj)}
@@ -81,7 +82,7 @@ def ids_of(objects: Sequence[object]) -> set[int]:
 
 
 def is_known(obj: object, known: Container[int]) -> bool:
-    """Return whether an object is known, or is a variable that consists of such as are."""
+    """Return whether an object is known, or is a variable that consists of known ones."""
     if id(obj) in known:
         return True
     seen, stack = {id(obj)}, [obj]
@@ -96,9 +97,9 @@ def is_known(obj: object, known: Container[int]) -> bool:
 
 
 def _parts(obj: object) -> Sequence[object]:
-    """Return the variables that hold a variable's value; none for most, which do it themselves.
+    """Return the variables that hold a variable's value; most variables hold it themselves.
 
-    It is restored with them, whichever of them is tracked.
+    The restore reaches it through them, whichever of them is tracked.
     """
     if not _is_composed(obj):
         return ()
@@ -112,12 +113,12 @@ def _parts(obj: object) -> Sequence[object]:
 
 
 def _is_composed(obj: object) -> bool:
-    """Return whether an object is a variable with a place for others, as all of its class are."""
+    """Return whether an object is a variable whose class has a place for other variables."""
     return not instance_dict(obj).keys().isdisjoint(_PARTS) and tf_private.is_variable(obj)
 
 
 def _saves_by_own_code(obj: Any) -> bool:
-    """Return whether code of its own says what an object saves: that may be all it holds."""
+    """Return whether an object's own code decides what it saves: that may be all its values."""
     return (
         tf_private.serializes_itself(obj)
         or tf_private.saveable_factories(obj) is None
@@ -126,7 +127,7 @@ def _saves_by_own_code(obj: Any) -> bool:
 
 
 def _on_class(cls: type) -> dict[str, Any]:
-    """Return the trackables on those classes of the program's own that a class is made of."""
+    """Return the trackables on the program's own classes among the bases of a class."""
     found: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         if str(base.__module__).partition(".")[0] not in _LIBRARIES:
@@ -139,9 +140,9 @@ def _on_class(cls: type) -> dict[str, Any]:
 def attributes_of(
     obj: object, on_class: Callable[[type], dict[str, Any]] = _on_class
 ) -> dict[str, Any]:
-    """Return an object's own attributes, and the trackables that its class has; runs no property.
+    """Return an object's own attributes, and the trackables on its class; run no property.
 
-    `on_class` may remember those of a class.
+    `on_class` may cache those of a class.
     """
     cls: Any = type(obj)
     return {**on_class(cls), **instance_dict(obj)}
@@ -153,10 +154,10 @@ def _attributes(
     followed: set[int],
     on_class: Callable[[type], dict[str, Any]],
 ) -> list[tuple[str, Any]]:
-    """Return the attributes that may hold what is not known, in the order of their making.
+    """Return the attributes that may hold unknown values, in the order of their creation.
 
-    The public ones come first. What Keras 3 lists of a layer's parts comes last: the program has
-    names of its own for them.
+    The public ones come first. Keras 3's list of a layer's parts comes last, because the program
+    has its own names for them.
     """
     if tf_private.is_variable(obj):
         return []
@@ -168,7 +169,8 @@ def _attributes(
         and isinstance(name, str)
         and not name.startswith("_self_")
         and not tf_private.is_name_scope(value)
-        and not (name == "_kwargs" and tf_private.is_checkpoint(obj))  # as it was made with
+        # The arguments with which it was made
+        and not (name == "_kwargs" and tf_private.is_checkpoint(obj))
     ]
     return sorted(attributes, key=lambda item: (item[0].startswith("_"), item[0] in KERAS_3_PARTS))
 
@@ -176,8 +178,8 @@ def _attributes(
 def _trackables_in(value: Any, followed: set[int]) -> Iterator[Any]:
     """Yield the trackables that a value is, or holds in containers; each once.
 
-    Of a container that TensorFlow follows, what it does not follow; it is taken out of
-    `followed`, for one look is enough.
+    For a container that TensorFlow follows, yield what it does not follow; and remove the container
+    from `followed`, because one look is enough.
     """
     seen: set[int] = set()
     stack = [(value, 0)]
@@ -200,27 +202,27 @@ def _trackables_in(value: Any, followed: set[int]) -> Iterator[Any]:
 
 
 def _is_node(item: Any, followed: set[int]) -> bool:
-    """Return whether an item is a node itself, or would be one if its container were not broken."""
+    """Return whether an item is a node, or would be one if its container were not broken."""
     return id(item) not in followed and tf_private.is_trackable(item)
 
 
 def items_of(value: Any) -> Sequence[Any] | None:
-    """Return the items of a list, dict or the like, TensorFlow's wrappers included; else None."""
+    """Return the items of a list, dict or the like, including TensorFlow's wrappers; else None."""
     if tf_private.is_data_structure(value):
         try:
             return items_of(object.__getattribute__(value, "__wrapped__"))
         except AttributeError:
             return items_of(instance_dict(value).get("_storage"))
-    cls: Any = type(value)  # the real one, for a proxy says it is what it wraps
+    cls: Any = type(value)  # the real class, since a proxy reports that of the wrapped object
     items = _items_by(cls)
     return _some(value, items) if items is not None else None
 
 
 @lru_cache(maxsize=1024)
 def _items_by(cls: type) -> Callable[[Any], Iterable[Any]] | None:
-    """Return what iterates over a container of this class; None of what is none.
+    """Return what iterates over a container of this class; None if it is not a container.
 
-    That is the base class' own method, for a subclass may do anything in its.
+    It is the base class' own method, because a subclass may do anything in its method.
     """
     if issubclass(cls, dict):
         return dict.values
@@ -228,7 +230,7 @@ def _items_by(cls: type) -> Callable[[Any], Iterable[Any]] | None:
 
 
 def _slots(item: object) -> Iterator[Any]:
-    """Yield what an object of a class with `__slots__` holds: `variable.ref()`, say."""
+    """Yield the values in an object of a class with `__slots__`, such as `variable.ref()`."""
     cls: Any = type(item)
     for descriptor in slots_of(cls):
         with suppress(AttributeError):  # not set
@@ -243,7 +245,7 @@ def _some(container: Any, items: Callable[[Any], Iterable[Any]]) -> list[Any]:
 
 
 def _leads_to_a_value(obj: Any, known: set[int], shadows: Shadows) -> bool:
-    """Return whether an object that the graph does not hold has a value that it lacks too."""
+    """Return whether an object outside the graph has a value that the graph also lacks."""
     seen = {id(obj)}
     stack = [obj]
     while stack and len(seen) < _MAX_LOOKED_AT:

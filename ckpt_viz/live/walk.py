@@ -1,9 +1,9 @@
-"""Live objects as nodes: what `Checkpoint.write` would save now, nothing changed.
+"""Live objects as nodes: what `Checkpoint.write` would save now, with nothing changed.
 
 Node ids, edges and their order, keys and slots are those that TensorFlow would write
-(tensorflow/python/checkpoint/save_util.py): breadth first, declared slot variables last.
-The walk reads no value, runs none of the objects' own serialisation and never touches
-`Checkpoint.save_counter`, which would create it.
+(tensorflow/python/checkpoint/save_util.py): breadth first, declared slot variables last. The walk
+reads no value and runs none of the objects' own serialisation. It never touches
+`Checkpoint.save_counter`, because that would create it.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _PYTHON_STATE = "py_state"
 
 @dataclass
 class Walk:
-    """One breadth-first walk; `objects`, by node id, are kept alive until it is done.
+    """One breadth-first walk; it keeps `objects`, by node id, alive until it is done.
 
-    `shadows` ask the objects for their children. `refusals` is what listing
-    the children of nodes raised, in the order of the walk, `savers` the registered savers of
-    nodes, `roles` what types tell, and `slot_refusal` what listing slot variables raised first.
-    `childless` are nodes that were seen to track nothing, without asking. `hidden` are the root's
-    own children, by name, that the walk passes by: a keyword of the checkpoint has their name, and
-    nothing else leads to them.
+    `shadows` ask the objects for their children. `refusals` holds what listing the children of
+    nodes raised, in the order of the walk. `savers` are the registered savers of nodes, `roles` the
+    roles from types, and `slot_refusal` what listing slot variables raised first. `childless` are
+    nodes that obviously track nothing, so the walk does not ask them. `hidden` are the root's own
+    children, by name, that the walk skips: a checkpoint keyword has
+    their name, and nothing else leads to them.
     """
 
     view: Any
@@ -63,7 +63,7 @@ class Walk:
     def run(self) -> tuple[Node, ...]:
         """Return the nodes that saving the view's root would write now."""
         self._add(self.view.root, "")
-        for node_id, obj in enumerate(self.objects):  # grows while it is walked
+        for node_id, obj in enumerate(self.objects):  # grows during the loop
             self.children.append(self._follow(node_id, obj))
         self._look_behind_keywords()
         non_slots = len(self.objects)
@@ -76,7 +76,7 @@ class Walk:
         saver = self.savers[node_id] = tf_private.registered_saver_name(obj)
         try:
             attributes = () if saver else _attributes(obj, self.object_keys[node_id])
-        except Exception as error:  # a variable may be of the user's own making
+        except Exception as error:  # a variable may be of a user's class
             self.errors.setdefault(node_id, _said(error))
             attributes = ()
         return Node(
@@ -91,7 +91,7 @@ class Walk:
         )
 
     def _role(self, obj: Any) -> Role:
-        """Return what the object's type tells, looking at each type once."""
+        """Return the object's role from its type; look at each type once."""
         cls = type(obj)
         if cls not in self.roles:
             self.roles[cls] = _provisional_role(obj)
@@ -122,8 +122,8 @@ class Walk:
     def _look_behind_keywords(self) -> None:
         """Give the root the edges to its own children that have the name of a keyword.
 
-        TensorFlow walks to the keyword's object alone, and writes an edge to both: it raises
-        KeyError where nothing else has led to the other.
+        TensorFlow walks only to the keyword's object, and writes an edge to both. It raises
+        KeyError if nothing else has led to the other one.
         """
         if len(self._of_root) == len(self.children[ROOT]):
             return
@@ -145,9 +145,9 @@ class Walk:
         return self._add(obj, f"{prefix}/{step}" if prefix else step)
 
     def slot_of(self, optimizer: Any, variable: Any, slot_name: str) -> Any:
-        """Return what `get_slot` of an optimizer of TensorFlow 1 or Keras 2 does.
+        """Return the result of `get_slot` for an optimizer of TensorFlow 1 or Keras 2.
 
-        For a sharded variable it makes a new one of its shards' slots.
+        For a sharded variable it makes a new one from its shards' slots.
         """
         if not tf_private.is_sharded(variable):
             return optimizer.get_slot(variable, slot_name)
@@ -158,8 +158,8 @@ class Walk:
     def _declared_slots(self, optimizer_id: int, non_slots: int) -> None:
         """Add the slot variables that an optimizer of TensorFlow 1 or Keras 2 declares."""
         optimizer = self.objects[optimizer_id]
-        # Asks the class, for an object's own __getattr__ is the user's code (TensorFlow lists
-        # dir(), which takes longer).
+        # Ask the class, because an object's own __getattr__ is the user's code. (TensorFlow lists
+        # dir(), which takes longer.)
         if not hasattr(type(optimizer), "get_slot_names"):
             return
         try:
@@ -174,7 +174,7 @@ class Walk:
         try:
             slot = self.slot_of(self.objects[optimizer_id], self.objects[variable_id], slot_name)
         except (AttributeError, KeyError):
-            return  # not a variable, or one without this slot
+            return  # not a variable, or a variable without this slot
         if slot is None:
             return
         if id(slot) in self.ids:
@@ -192,11 +192,11 @@ class Walk:
             self.momentary.add(slot_id)
 
     def object_as_held(self, parent: int, child: Child) -> Any:
-        """Return a list of the walk as its parent holds it.
+        """Return a list of the walk in the form that its parent holds.
 
-        tf_keras optimizers list their children wrapped afresh until they are saved for the
-        first time, and those around another optimizer list that one's; the program knows the
-        list that they hold, of the same items.
+        tf_keras optimizers wrap their children again for every listing until they are first saved.
+        An optimizer around another one lists the inner one's children. The program knows the list
+        that they hold, with the same items.
         """
         obj, holder = self.objects[child.node_id], self.objects[parent]
         if instance_dict(holder).get(child.local_name) is obj:
@@ -213,7 +213,7 @@ def _same_items(left: list[Any], right: list[Any]) -> bool:
 
 
 def _attributes(obj: Any, object_key: str) -> tuple[Attribute, ...]:
-    """Return what the object would store, as far as that is known without running its code.
+    """Return what the object would store, as far as known without running its code.
 
     An attribute without a name represents those that only such code could name.
     """
@@ -250,7 +250,7 @@ def _variable_value(variable: Any, object_key: str) -> Attribute:
 
 
 def _provisional_role(obj: Any) -> Role:
-    """Return what the object's type tells; the classes are known by name, not imported."""
+    """Return the role from the object's type; it knows classes by name and imports none."""
     if tf_private.is_data_structure(obj):
         return Role.CONTAINER
     if _is_layer(obj):

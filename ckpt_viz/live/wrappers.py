@@ -1,7 +1,7 @@
-"""TensorFlow's wrappers of lists, dicts and tuples, asked without a trace.
+"""TensorFlow's wrappers of lists, dicts and tuples, read without a trace.
 
-They compare what they wrap with what it was when they tracked it last, and remember for good
-when the two differ (tensorflow/python/trackable/data_structures.py).
+They compare the wrapped object with its state when they last tracked it, and remember for ever if
+the two differ (tensorflow/python/trackable/data_structures.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from ckpt_viz.live.tensorflow_private import private
 
 _MODULE = "trackable.data_structures"
-# What wrappers of lists and of dicts know of changes: two flags, which stay set, and a copy.
+# How wrappers of lists and of dicts record changes: two flags, which stay set, and a copy.
 _OF_LISTS = (
     "_non_append_mutation_value",
     "_external_modification_value",
@@ -35,9 +35,9 @@ def is_unchanged(obj: Any) -> bool:
 
 
 def has_just_changed(obj: Any) -> bool:
-    """Return whether a wrapper differs from what it tracked, and has not remembered that yet.
+    """Return whether a wrapper differs from its tracked state, but has not recorded that yet.
 
-    It was changed from outside, or a thread is changing it at this moment: an append sets the
+    It was changed from outside, or a thread is changing it at this moment: an append changes the
     list first and the copy afterwards.
     """
     kind = _kind(type(obj))
@@ -45,7 +45,7 @@ def has_just_changed(obj: Any) -> bool:
 
 
 def shadow_of(obj: Any) -> Any:
-    """Return a wrapper of the same list or dict with the same memory, None for other objects."""
+    """Return a wrapper of the same list or dict with the same record, None for other objects."""
     cls: Any = type(obj)
     kind = _kind(cls)
     if kind == "list":
@@ -56,7 +56,8 @@ def shadow_of(obj: Any) -> Any:
         shadow = cls.__new__(cls)
         private(_MODULE, "wrapt").ObjectProxy.__init__(shadow, obj.__wrapped__)
         for name in _OF_DICTS:
-            setattr(shadow, name, getattr(obj, name, None))  # one made broken has no copy
+            # A wrapper that was created broken has no copy
+            setattr(shadow, name, getattr(obj, name, None))
     else:
         return None
     # It receives each change and passes it on to the holders.
@@ -70,9 +71,9 @@ def _is_flagged(obj: Any, kind: str) -> bool:
 
 
 def _is_as_tracked(obj: Any, kind: str) -> bool:
-    """Return whether the items are the very objects that were tracked.
+    """Return whether the items are exactly the tracked objects.
 
-    TensorFlow compares by `==`. Asked of variables, that would run operations.
+    TensorFlow compares by `==`. With variables, that would run operations.
     """
     if kind == "list":
         before, now = getattr(obj, _OF_LISTS[2]), list(obj._storage)
@@ -90,7 +91,7 @@ def _are_same(left: list[Any], right: list[Any]) -> bool:
 
 
 def _kind(cls: Any) -> str | None:
-    """Return which wrapper's own code lists the children of a class; None for no wrapper's."""
+    """Return which wrapper's own code lists the children of a class; None if no wrapper's does."""
     return _listings().get(getattr(cls, "_trackable_children", None))
 
 

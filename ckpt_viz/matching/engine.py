@@ -74,7 +74,7 @@ class _Restore:
     waiting_slots: dict[int, list[tuple[int, int, str]]] = field(
         default_factory=lambda: defaultdict(list)
     )
-    # object at which they wait, node
+    # Object at which they wait, node
     waiting_counters: list[tuple[int, int]] = field(default_factory=list)
     created: set[int] = field(default_factory=set)
 

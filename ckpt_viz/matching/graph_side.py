@@ -155,7 +155,7 @@ def _key_of(name: str, beside: str) -> str:
 
     As in tensorflow/python/checkpoint/restore.py, it ends at the first `.ATTRIBUTES/`, even if that
     is part of an object's name. If names need escapes, the key differs from the written key: an
-    attribute's name is escaped in the object graph, and once more in its key.
+    attribute's name is escaped in the object graph, and again in its key.
     """
     prefix, separator, _ = beside.partition(_ATTRIBUTES)
     return f"{prefix}{separator}{name}"

@@ -51,7 +51,7 @@ class Cause(str, Enum):
     READER = "reader"  # there is no checkpoint to read
     SCOPE = "scope"  # a distribution strategy's scope is, or is not, active
     STAGES = "stages"  # an iterator's dataset has other stages than the saved one's
-    # an iterator's state was saved symbolically and is read in full, or the reverse
+    # An iterator's state was saved symbolically and is read in full, or the reverse
     SYMBOLIC = "symbolic"
     TWO_NAMES = "two names"  # two saved values would go into one variable
     ABORT = "abort"  # no exception: the process ends

@@ -14,7 +14,7 @@ from ckpt_viz.object_graph.nodes import Child, Node, is_variable
 Shape = tuple[int, ...] | None
 
 # The lists in which Keras 3 optimizers keep slot variables, and the suffix that Keras adds to the
-# full names of the variables in them (keras/src/optimizers).
+# full names of their variables (keras/src/optimizers).
 SLOT_NAMES = {
     "_accumulated_delta_vars": "accumulated_delta_var",
     "_accumulated_gradients": "gradient_accumulator",

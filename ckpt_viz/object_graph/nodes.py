@@ -64,10 +64,10 @@ class Attribute(NamedTuple):
 
     `full_name` is the variable's name in name-based checkpoints, else "". `dtype` is TensorFlow's
     name for it, and `nbytes` counts stored bytes. `dtype`, `nbytes` and `shape` are None if the
-    source does not give them. That is so for live objects that only their own code could ask, for
-    attributes stored as several tensors, and for shapes that are not fully known. `slices` holds
-    the parts of a tensor that was saved in slices. `error` says why the value cannot be read, for
-    example because a shard is missing.
+    source does not give them. One case is a live object for which only its own code knows them.
+    Other cases are attributes stored as several tensors, and shapes that are not fully known.
+    `slices` holds the parts of a tensor that was saved in slices. `error` says why the value cannot
+    be read, for example because a shard is missing.
     """
 
     name: str

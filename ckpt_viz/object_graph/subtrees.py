@@ -13,7 +13,7 @@ def signatures(nodes: Sequence[Node], own: Callable[[Node], object]) -> list[int
     """Return a number for each node that is equal for equal subtrees.
 
     Subtrees are equal if their nodes have the same `own` (from the values they hold) and equal
-    subtrees under the same local names, in any order. Children without values do not count. The
+    subtrees under equal local names, in any order. Children without values do not count. The
     number is None for a node that leads to itself. Numbers from different calls are not comparable:
     pass all nodes to one call (see `joined`).
     """

@@ -29,9 +29,9 @@ _SLOT_EDGE = {"color": LIGHT["slot"], "style": "dashed"}
 def to_dot(graph: Graph, overlay: Overlay | None = None) -> graphviz.Digraph:
     """Return the graph as a `graphviz.Digraph`: `.source` is DOT, `.render()` needs Graphviz.
 
-    Nodes are named by their ids; names from checkpoints appear only in labels and tooltips,
-    escaped, never as HTML labels or DOT syntax. Of a comparison, whose `overlay` is of this
-    graph, a node has its state in its label, and what only the saved side has is dashed.
+    Ids serve as node names in DOT. Names from checkpoints appear only in labels and tooltips,
+    escaped, never as HTML labels or DOT syntax. For a comparison, `overlay` is laid over this
+    graph: each label includes the node's state, and nodes of only the saved side are dashed.
     """
     dot = graphviz.Digraph("object_graph")
     dot.attr("graph", tooltip=_escaped(graph.title))
@@ -58,13 +58,13 @@ def to_dot(graph: Graph, overlay: Overlay | None = None) -> graphviz.Digraph:
 
 
 def _compared(overlay: Overlay, node_id: int, label: str) -> str:
-    """Return the label of a node with its state in a line below, where it has one to tell."""
+    """Return the label of a node, with its state in a line below if there is one to show."""
     mark = overlay.marks[node_id]
     if mark.state in QUIET:
         return label
     sign = STATES[mark.state]
     state = " ".join(filter(None, (sign.glyph, sign.word, mark.detail)))
-    return f"{label}\\n{_escaped(state)}"  # DOT's own end of a line
+    return f"{label}\\n{_escaped(state)}"  # DOT's own line end
 
 
 def _label(node_id: int, node: Node) -> str:
@@ -84,8 +84,8 @@ def _attribute_names(node: Node) -> str:
 def _escaped(text: str) -> str:
     r"""Return text as a DOT string that Graphviz shows unchanged.
 
-    `graphviz.escape` takes the meaning from backslashes, and from a leading `<` that would
-    start an HTML label.
+    `graphviz.escape` keeps backslashes from having a meaning, and a leading `<` from starting an
+    HTML label.
     """
     escaped: str = graphviz.escape(shortened(text))
     return escaped

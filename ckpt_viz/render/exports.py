@@ -1,4 +1,4 @@
-"""The formats that a graph or a comparison is handed over in: one table for all who offer them.
+"""The formats in which users can export a graph or a comparison, in one table.
 
 `exports.json` describes each format; the command line, the kernel, Jupyter's server and the
 explorer's Export menu read it. A new format is an entry there, and a function in `_WRITERS`.
@@ -18,9 +18,9 @@ from ckpt_viz.object_graph.overlay import Overlay
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What is handed over: a graph, and a comparison if one is laid over it.
+    """What to export: a graph, and the comparison laid over it, if any.
 
-    `notes` are sentences about the sources, `state` the traits that an explorer starts with.
+    `notes` are sentences about the sources, `state` the traits with which an explorer starts.
     """
 
     graph: Graph
@@ -31,9 +31,9 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A format: its name, which is the suffix too, and its MIME type.
+    """A format: its name, which is also the suffix, and its MIME type.
 
-    `label` names it in the menu, `help` says what its option on the command line does.
+    `label` is its name in the menu, `help` describes its option on the command line.
     `names_each_node` says that a text grows with every node; `needs` is a key of `_NEEDS`.
     """
 
@@ -46,11 +46,11 @@ class Export:
 
     @property
     def file_name(self) -> str:
-        """The name of the file, unless somebody chooses another."""
+        """The name of the file, unless the user chooses another."""
         return f"checkpoint.{self.format}"
 
     def check_needs(self) -> None:
-        """Raise UnsupportedError if this installation lacks what the format needs."""
+        """Raise UnsupportedError if this installation lacks a requirement of the format."""
         if self.needs is not None:
             _NEEDS[self.needs]()
 
@@ -59,7 +59,7 @@ class Export:
         return _WRITERS[self.format](content)
 
 
-# The imports are late: each format brings libraries that the others do without.
+# The imports are late: each format needs libraries that the others do not.
 
 
 def _svg(content: Content) -> str:

@@ -15,8 +15,8 @@ VERSION = 1
 def graph_json(graph: Graph) -> dict[str, Any]:
     """Return the graph as dicts, lists, strings and numbers, linear in its size.
 
-    A node has no path: those of a chain have the square of its length together. It has its
-    `parent` and `label` in the outline, which a path is made of.
+    A node has no path, because the paths in a chain together grow with the square of its length. It
+    has its `parent` and `label` in the outline, from which a path can be built.
     """
     return {
         "version": VERSION,
@@ -109,5 +109,5 @@ def _slot(node: Node) -> dict[str, Any] | None:
 
 
 def _filled(**values: Any) -> dict[str, Any]:
-    """Return those that say something: no None, no empty list."""
+    """Return the entries that are neither None nor an empty list."""
     return {name: value for name, value in values.items() if value is not None and value != []}

@@ -1,8 +1,8 @@
 """The explorer as one HTML file that needs no network, no kernel and no Jupyter.
 
-The file holds the widget's own bundle, its style and the payload. Its policy lets nothing run but
-that one script, known by its hash, and nothing be fetched; the payload is base64, so that no name
-can break out of it. Without scripts it shows the static outline.
+The file holds the widget's own bundle, its style and the payload. Its policy allows only that one
+script, identified by its hash, and no requests. The payload is base64, so that no name can break
+out of it. Without scripts the file shows the static outline.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from ckpt_viz.render.palette import DARK, LIGHT
 from ckpt_viz.render.text import shortened
 
 _STATIC = Path(__file__).parents[1] / "static"
-# How esbuild ends a module: what anywidget imports. A script in a page exports nothing.
+# The end of a module from esbuild: the export that anywidget imports. A script in a page exports
+# nothing.
 _EXPORT = re.compile(r"export\s*\{\s*([\w$]+) as default\s*\};?\s*$")
 
 _PAGE_STYLE = f"""
@@ -38,7 +39,7 @@ noscript {{ display: block; overflow: auto; }}
 
 # The traits of a new Explorer.
 _STATE = {"selected": None, "expanded": None, "query": "", "mode": "highlight"}
-# What the widget asks of its model; without a kernel nothing else sets a trait.
+# The model methods that the widget calls; without a kernel nothing else sets a trait.
 _MOUNT = """
 const payload = document.getElementById("payload").textContent;
 const bytes = Uint8Array.from(atob(payload), (character) => character.charCodeAt(0));
@@ -65,13 +66,13 @@ def to_html(
     """Return a page that shows the explorer.
 
     Args:
-        graph: What it shows.
-        overlay: A comparison that is laid over this graph.
+        graph: The graph to show.
+        overlay: The comparison laid over this graph, if any.
         notes: Sentences about the sources, for the static outline.
-        state: Traits of an Explorer, `selected` say, where the page starts with other ones.
+        state: Traits of an Explorer, such as `selected`, if they differ from the defaults.
 
     Raises:
-        UnsupportedError: The front end is not there, as in sources that were not built.
+        UnsupportedError: The front end is missing, as in sources that were not built.
     """
     script = f"{_bundle()}{_MOUNT}"
     style = f"{_inside('style', _built('widget.css'))}{_PAGE_STYLE}"
@@ -80,7 +81,7 @@ def to_html(
             "default-src 'none'",
             f"script-src {_hash(script)}",
             f"style-src {_hash(style)} {_hash(svg.STYLE)}",
-            "img-src blob:",  # the drawing on its way to a PNG
+            "img-src blob:",  # for converting the drawing to a PNG
             "base-uri 'none'",
             "form-action 'none'",
         )
@@ -105,13 +106,13 @@ def to_html(
 
 
 def check_built() -> None:
-    """Raise UnsupportedError if the front end is not there."""
+    """Raise UnsupportedError if the front end is missing."""
     for name in ("widget.js", "widget.css"):
         _built(name)
 
 
 def _bundle() -> str:
-    """Return the widget's module as a script of its own, what it exports in `explorer`."""
+    """Return the widget's module as a separate script, with its exports in `explorer`."""
     module = _built("widget.js")
     script, replaced = _EXPORT.subn(r"const explorer = \1;", module)
     if not replaced:
@@ -122,7 +123,7 @@ def _bundle() -> str:
 
 
 def _inside(element: str, text: str) -> str:
-    """Return a script or a style that does not end its own element."""
+    """Return a script or a style that cannot end its own element."""
     return re.sub(rf"</(?={element})", r"<\\/", text, flags=re.IGNORECASE)
 
 
@@ -133,7 +134,7 @@ def _json(data: object) -> str:
 
 def _built(name: str) -> str:
     try:
-        # As a browser reads it: the hash is of these characters.
+        # As a browser reads it: the hash covers these characters.
         return (_STATIC / name).read_text("utf-8").replace("\r\n", "\n")
     except FileNotFoundError as error:
         raise UnsupportedError(

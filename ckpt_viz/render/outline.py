@@ -1,7 +1,7 @@
-"""Which rows of the outline a picture shows: at most so many, those that matter most.
+"""The rows of the outline that a picture shows: a limited number, the most important ones.
 
-A picture cannot be opened further. It shows the nodes near the root of a graph; in a
-comparison it shows the paths to the problems first, then the nodes beside them. A row counts the
+A picture cannot be expanded further. For a graph, it shows the nodes near the root. For a
+comparison, it first shows the paths to the problems, then the nodes beside them. A row counts the
 nodes that are left out at its place.
 """
 
@@ -21,7 +21,7 @@ from ckpt_viz.render.signs import QUIET
 
 MAX_ROWS = 300
 _MAX_SIBLINGS = 100  # of one node, as in the explorer's chunks
-_MAX_NEIGHBOURS = 30  # the same where a comparison opens a node for what is wrong below it
+_MAX_NEIGHBOURS = 30  # the same if a comparison opens a node for a problem below it
 _COMFORTABLE_ROWS = 25  # of a comparison without a problem
 
 
@@ -29,9 +29,9 @@ _COMFORTABLE_ROWS = 25  # of a comparison without a problem
 class Row:
     """A line of the outline: a node, or the rest of the children of its parent.
 
-    `node_id` is None for a row that counts `siblings` children. `parent` is the place of
-    the parent's row, -1 for the root. `hidden` counts the nodes that the row represents and that
-    have no row themselves, `states` what they are in a comparison, where it calls for a look.
+    `node_id` is None for a row that counts `siblings` children. `parent` is the index of the
+    parent's row, -1 for the root. `hidden` counts the nodes without their own row that this row
+    represents. `states` counts those of them that need attention in a comparison, by state.
     """
 
     node_id: int | None
@@ -57,7 +57,7 @@ def outline(graph: Graph, overlay: Overlay | None = None, max_rows: int = MAX_RO
 
 
 class _Shape:
-    """The tree without Keras' own lists where nothing is wrong, and what is below each node."""
+    """The tree without Keras' own lists that have no problem, and the content below each node."""
 
     def __init__(self, graph: Graph, overlay: Overlay | None) -> None:
         tree = graph.tree
@@ -78,7 +78,7 @@ class _Shape:
         self._has_bookkeeping = any(node.role is Role.BOOKKEEPING for node in graph.nodes)
 
     def _marked(self, overlay: Overlay | None) -> bytearray:
-        """Return which nodes call for a look themselves."""
+        """Return which nodes need attention themselves."""
         marked = bytearray(len(self.nodes))
         if overlay is not None:
             for node_id, mark in enumerate(overlay.marks):
@@ -89,7 +89,7 @@ class _Shape:
         return marked
 
     def children(self, node_id: int) -> tuple[int, ...]:
-        """Return the children that are to be seen."""
+        """Return the visible children."""
         children = self._children[node_id]
         if not self._has_bookkeeping:
             return children
@@ -105,7 +105,7 @@ class _Shape:
 
 
 class _Chosen:
-    """The nodes that have a row, as long as there are rows for them."""
+    """The nodes that have a row, while rows remain."""
 
     def __init__(self, shape: _Shape, max_rows: int) -> None:
         self.shape = shape
@@ -117,7 +117,7 @@ class _Chosen:
 
     @property
     def count(self) -> int:
-        """How many rows there are, those of the rests among them."""
+        """The number of rows, including those that count the remaining children."""
         return self._max_rows - self._left
 
     def children(self, node_id: int) -> tuple[int, ...]:
@@ -126,7 +126,7 @@ class _Chosen:
         return self._known[node_id]
 
     def reveal(self, node_id: int) -> None:
-        """Give a node a row, and each on the way to it, if there are enough left."""
+        """Give a node and each node on the way to it a row, if enough rows are left."""
         path: list[int] = []
         while node_id not in self.nodes and len(path) <= self._left:
             path.append(node_id)
@@ -136,7 +136,7 @@ class _Chosen:
             self._add(steps)
 
     def show(self, parent: int, max_rows: int, most: int = _MAX_SIBLINGS) -> None:
-        """Give the children of a node rows: if they are too many, those next to what has one."""
+        """Give the children of a node rows; of too many, only the neighbours of visible ones."""
         some = self._nearest(parent, most - self.opened.get(parent, 0))
         if some and self.count + self._cost([(c, parent) for c in some]) <= max_rows:
             self._add([(child, parent) for child in some])
@@ -163,7 +163,7 @@ class _Chosen:
                 self.opened[parent] = self.opened.get(parent, 0) + 1
 
     def _cost(self, steps: list[tuple[int, int]]) -> int:
-        """Return how many more rows these children take, with those of their parents' rests."""
+        """Return how many more rows these children take, with the rows for remaining children."""
         added = Counter(parent for _, parent in steps)
         cost = len(steps)
         for parent, number in added.items():
@@ -173,7 +173,7 @@ class _Chosen:
 
 
 def _open_from_the_root(chosen: _Chosen, max_rows: int) -> None:
-    """Open nodes breadth first; slot variables are in the row of their variable."""
+    """Open nodes breadth first; a variable's row includes its slot variables."""
     queue = deque([ROOT])
     while queue and chosen.count < max_rows:
         node_id = queue.popleft()
@@ -183,7 +183,7 @@ def _open_from_the_root(chosen: _Chosen, max_rows: int) -> None:
 
 
 def _show_siblings(chosen: _Chosen, max_rows: int) -> None:
-    """Complete the children of what is open: where a name is wrong, the right one is near."""
+    """Show more children of open nodes: beside a wrong name, the right one is often near."""
     for node_id in sorted({ROOT, *chosen.opened}, key=chosen.shape.places.__getitem__):
         if chosen.shape.nodes[node_id].role is not Role.VARIABLE:
             most = _MAX_NEIGHBOURS if node_id in chosen.opened else _MAX_SIBLINGS
@@ -191,9 +191,9 @@ def _show_siblings(chosen: _Chosen, max_rows: int) -> None:
 
 
 def _problems_first(overlay: Overlay) -> Iterator[int]:
-    """Yield what calls for a look: the places of the problems, the worst first, then the rest.
+    """Yield the nodes that need attention: the problems, worst first, then the rest.
 
-    Of a subtree of one state that is its top; slot variables are counted at their variables.
+    Yields only the top of a subtree of one state; slot variables count at their variables.
     """
     for problem in _pressing(overlay):
         yield problem[0]
@@ -203,7 +203,7 @@ def _problems_first(overlay: Overlay) -> Iterator[int]:
 
 
 def _pressing(overlay: Overlay) -> Iterable[tuple[int, ...]]:
-    """Return the nodes of each problem; notes are none, but in a diff whatever differs is."""
+    """Return the nodes of each problem; notes have none, but in a diff every difference counts."""
     is_diff = overlay.comparison is Comparison.DIFF
     return [
         problem.nodes
@@ -233,7 +233,7 @@ def _rows(shape: _Shape, chosen: _Chosen) -> Iterator[Row]:
 
 
 def _summed(shape: _Shape, nodes: list[int]) -> tuple[int, tuple[tuple[State, int], ...]]:
-    """Return how many nodes these are, and how many of them call for a look, by state."""
+    """Return the number of these nodes, and by state the number that needs attention."""
     if shape.marks is None:
         return len(nodes), ()
     counts = Counter(shape.marks[node_id].state for node_id in nodes)

@@ -11,4 +11,5 @@ _PALETTE: dict[str, Any] = json.loads(Path(__file__).with_name("palette.json").r
 
 LIGHT: Mapping[str, str] = _PALETTE["light"]
 DARK: Mapping[str, str] = _PALETTE["dark"]
-DOT: Mapping[str, str] = _PALETTE["dot"]  # where Graphviz's pictures have colours of their own
+# Colours of Graphviz's pictures that differ from the explorer's
+DOT: Mapping[str, str] = _PALETTE["dot"]

@@ -1,7 +1,8 @@
-"""The payload: a graph, and what a comparison says of it, as columns in one compressed buffer.
+"""The payload: a graph, and the comparison laid over it, as columns in one compressed buffer.
 
-The format is docs/payload.md; labextension/src/contract.ts in the front end reads it. Columns
-compress far better than objects, and arrive in the browser as typed arrays, without parsing.
+docs/payload.md describes the format; labextension/src/contract.ts in the front end reads it.
+Columns compress far better than objects, and arrive in the browser as typed arrays, without
+parsing.
 """
 
 from __future__ import annotations

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 class ObjectGraph(Graph):
     """An object graph, of live objects or of a saved checkpoint.
 
-    `nodes` are the nodes by node id; node 0 is the root. A saved graph has the nodes of its file,
-    a live graph those that `Checkpoint.write` would save now. `print(graph)` draws a tree.
+    `nodes` are the nodes by node id; node 0 is the root. A saved graph has the nodes of its file, a
+    live graph those that `Checkpoint.write` would save now. `print(graph)` draws a tree.
     """
 
     @classmethod
     def of(cls, graph: Graph) -> ObjectGraph:
-        """Return a graph as one that can draw itself."""
+        """Return a graph as an object that can draw itself."""
         if isinstance(graph, cls):
             return graph
         return cls(**{field.name: getattr(graph, field.name) for field in fields(graph)})
 
     def to_dot(self) -> graphviz.Digraph:
-        """Return the graph in the look of TensorFlow's guide, as a `graphviz.Digraph`."""
+        """Return the graph in the style of TensorFlow's guide, as a `graphviz.Digraph`."""
         from ckpt_viz.render.dot import to_dot
 
         return to_dot(self)

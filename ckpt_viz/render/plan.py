@@ -1,6 +1,6 @@
-"""A comparison as text for a terminal: what differs, what to do about it, the summary.
+"""A comparison as text for a terminal: the differences, what to do about them, the summary.
 
-One line per node, or per subtree that is the same thing throughout; what matches is only counted.
+It has one line per node, or per subtree of one state. It only counts the matching nodes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ckpt_viz.render.signs import SEVERITIES, SIDES, STATES
 from ckpt_viz.render.text import MAX_LINES, printable, shortened
 from ckpt_viz.text import count
 
-_MAX_SECTIONS = 10  # lines of what matches
+_MAX_SECTIONS = 10  # lines of matching parts
 _RED, _GREEN, _YELLOW, _CYAN, _FAINT = "31", "32", "33", "36", "2"  # ECMA-48, SGR
 _STATE_COLORS: Mapping[State, str] = {
     State.PLAIN: _FAINT,
@@ -56,10 +56,10 @@ def render_plan(
 ) -> str:
     """Return the comparison as text.
 
-    Under the title and the `notes` on it stand the problems of a check, then a line for each
-    node that differs; a subtree of one state is one line with its count. After `max_lines` of
-    these a line counts what was cut. Then follows what the comparison leaves open; the last line
-    is the summary.
+    The title and its `notes` come first, then the problems of a check, then a line for each node
+    that differs. A subtree of one state is one line with its count. After `max_lines` of these, a
+    line counts the ones left out. Then come the notes on what the comparison leaves open; the last
+    line is the summary.
     """
     paint: _Paint = _painted if color else _unpainted
     lines = _lines(overlay, paint)
@@ -81,7 +81,7 @@ def _unpainted(color: str, text: str) -> str:
 
 
 def _lines(overlay: Overlay, paint: _Paint) -> Iterator[str]:
-    if overlay.comparison is Comparison.CHECK:  # those of a diff say what the lines say
+    if overlay.comparison is Comparison.CHECK:  # those of a diff repeat the lines
         for problem in overlay.problems:
             yield from _problem_lines(overlay, problem, paint)
     matched: list[Group] = []
@@ -124,7 +124,7 @@ def _line(overlay: Overlay, state: State, top: int, reason: str, paint: _Paint) 
 
 
 def _place(overlay: Overlay, node_id: int) -> str:
-    """Return a node's place in the outline, if its name does not show it."""
+    """Return a node's place in the outline, unless its name shows it."""
     graph = overlay.graph
     if graph.nodes[node_id].slot is not None:  # its variable shows the place
         return ""
@@ -145,7 +145,7 @@ def _reason(overlay: Overlay, group: Group) -> str:
 
 
 def _slot_words(overlay: Overlay, node_id: int) -> str:
-    """Return what a slot variable is the slot of, where its name does not tell."""
+    """Return whose slot a slot variable is, unless its name shows that."""
     slot = overlay.graph.nodes[node_id].slot
     if slot is None or not slot.rule.inferred:
         return ""
@@ -154,7 +154,7 @@ def _slot_words(overlay: Overlay, node_id: int) -> str:
 
 
 def _extent(overlay: Overlay, group: Group) -> str:
-    """Return in words how much there is below the top of a group."""
+    """Return in words how much is below the top of a group."""
     below = len(group.members) - (group.top in group.members)
     if not below:
         return ""
@@ -166,7 +166,7 @@ def _extent(overlay: Overlay, group: Group) -> str:
 def _matched_lines(
     overlay: Overlay, matched: Iterable[Group], differing: set[int], paint: _Paint
 ) -> Iterator[str]:
-    """Yield a line for each child of the root in which anything matches."""
+    """Yield a line for each child of the root with matching nodes."""
     totals: dict[int, int] = {}
     for group in matched:
         totals[group.section] = totals.get(group.section, 0) + len(group.members)

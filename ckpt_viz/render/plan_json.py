@@ -16,8 +16,8 @@ _QUIET = (State.PLAIN, State.MATCHED)
 def plan_json(overlay: Overlay, *, notes: Iterable[str] = ()) -> dict[str, Any]:
     """Return the comparison as dicts, lists, strings and numbers.
 
-    `notes` are sentences about its sources, to which those of the comparison are added. Nodes that
-    match are only counted.
+    `notes` are sentences about its sources; those of the comparison follow. Matching nodes are only
+    counted.
     """
     counts = Counter(mark.state for mark in overlay.marks)
     return {

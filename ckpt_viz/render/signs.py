@@ -1,4 +1,4 @@
-"""The states of a comparison in signs and words, and every sign for streams that lack it."""
+"""The states of a comparison as signs and words, and substitutes for streams that lack a sign."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ckpt_viz.object_graph.overlay import Comparison, Severity, State
 
 
 class Sign(NamedTuple):
-    """A character, and the word that it stands for."""
+    """A character, and the word for it."""
 
     glyph: str
     word: str
@@ -23,33 +23,33 @@ _SIGNS: dict[str, Any] = json.loads(Path(__file__).with_name("signs.json").read_
 
 
 def _sign(entry: Mapping[str, str]) -> Sign:
-    return Sign(entry["glyph"] or " ", entry["word"])  # a column of glyphs stays straight
+    return Sign(entry["glyph"] or " ", entry["word"])  # so that a column of glyphs stays straight
 
 
 STATES: Mapping[State, Sign] = {state: _sign(_SIGNS["states"][state.value]) for state in State}
 SEVERITIES: Mapping[Severity, Sign] = {
     severity: _sign(_SIGNS["severities"][severity.value]) for severity in Severity
 }
-# Where the partner of a node is: of one of the live side, of one of the saved side.
+# The side of a node's partner: for a node of the live side, and for one of the saved side.
 SIDES: Mapping[Comparison, tuple[str, str]] = {
     comparison: (sides["saved"], sides["live"])
     for comparison in Comparison
     for sides in [_SIGNS["sides"][comparison.value]]
 }
-QUIET = frozenset({State.PLAIN, State.MATCHED})  # nothing calls for a look
+QUIET = frozenset({State.PLAIN, State.MATCHED})  # nothing that needs attention
 
-# What stands for a sign where a stream's encoding lacks it: terminals in latin-1 or cp1252,
-# Windows' default.
+# The substitutes for signs that a stream's encoding lacks: terminals in latin-1 or cp1252, Windows'
+# default.
 ASCII: Mapping[str, str] = _SIGNS["ascii"]
 
 
 def verdict_sign(comparison: Comparison, passes: bool) -> Sign:
-    """Return the sign of a verdict; two graphs that differ are no failure."""
+    """Return the sign of a verdict; a difference of two graphs is not a failure."""
     return _sign(_SIGNS["verdicts"][comparison.value]["yes" if passes else "no"])
 
 
 def shown_in(encoding: str | None, words: str) -> str:
-    r"""Return a text as an encoding can have it: other signs, and names escaped.
+    r"""Return a text in the characters of an encoding: with other signs, and escaped names.
 
     >>> print(shown_in("cp1252", "└─ ü → ж 2×3"))
     `- ü -> \u0436 2×3
@@ -68,7 +68,7 @@ def shown_in(encoding: str | None, words: str) -> str:
 
 
 def shown_on_stdout(words: str) -> str:
-    """Return a text that `print` can print, whatever standard output is."""
+    """Return a text that `print` can print to any standard output."""
     encoding = getattr(sys.stdout, "encoding", None)
     return shown_in(encoding if isinstance(encoding, str) else None, words)
 
@@ -76,7 +76,7 @@ def shown_on_stdout(words: str) -> str:
 def _has(encoding: str, words: str) -> bool:
     try:
         words.encode(encoding)
-    except LookupError:  # no encoding of Python's: whoever set it knows what it takes
+    except LookupError:  # not a Python encoding: the user who set it knows what it accepts
         return words.isascii()
     except UnicodeError:
         return False

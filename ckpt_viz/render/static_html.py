@@ -1,8 +1,8 @@
-"""The outline as HTML that every host of notebooks lets through: a picture, and the rows as text.
+"""The outline as HTML that every notebook host accepts: a picture, and the rows as text.
 
-The picture is an image with the SVG in its address: GitHub and nbviewer take an SVG in the page
-apart, its style first, but not one in an image; nor does its style reach the page around it. There
-is no script, and of names nothing but escaped text.
+The picture is an image with the SVG in its address. GitHub and nbviewer strip parts of an SVG in
+the page, first its style, but they keep one in an image; nor does its style affect the page around
+it. There is no script, and names appear only as escaped text.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ckpt_viz.render.svg import Line, left_out, line_of, sentences, to_svg
 
 MAX_SIZE = 100_000  # characters
 _LEAST_ROWS = 5
-_MAX_LEVELS = 40  # browsers and sanitizers give up on elements nested deeper by the hundred
+_MAX_LEVELS = 40  # browsers and sanitizers fail on hundreds of nested elements
 _MAX_SENTENCES = 6
 _LIST = '<ul style="list-style:none">'
-# In an image nothing points at them, and nothing reads them out.
+# An image shows no tooltips, and screen readers do not read them.
 _TIPS = re.compile(r"<title>[^<]*</title>")
 
 
@@ -33,7 +33,7 @@ def to_static_html(graph: Graph, overlay: Overlay | None = None) -> str:
         page = _page(graph, overlay, rows)
         if len(page) <= MAX_SIZE or rows <= _LEAST_ROWS:
             return page
-        # Long names make some rows longer than others, so a guess, on the safe side.
+        # Long names make some rows longer than others, so this is a cautious estimate.
         rows = max(_LEAST_ROWS, min(rows - 1, rows * MAX_SIZE * 9 // (len(page) * 10)))
 
 
@@ -60,7 +60,7 @@ def _page(graph: Graph, overlay: Overlay | None, max_rows: int) -> str:
 def _nested(rows: list[Row], lines: list[Line]) -> Iterator[str]:
     """Yield the rows as nested lists."""
     parents = {row.parent for row in rows}
-    levels: list[int] = []  # of the rows that are open
+    levels: list[int] = []  # of the open rows
     yield _LIST
     for place, (row, line) in enumerate(zip(rows, lines, strict=True)):
         while levels and levels[-1] >= row.level:

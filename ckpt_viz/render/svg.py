@@ -1,7 +1,7 @@
-"""The outline of a graph, or of a comparison, as a static SVG: no script, nothing from elsewhere.
+"""The outline of a graph, or of a comparison, as a static SVG: no script, no external parts.
 
-It is a picture wherever SVG is shown: on GitHub, in print, without a browser's help. Kinds are
-recognised by shape, colour and word, states by sign, line and word; never by colour alone.
+It is a picture wherever SVG works: on GitHub, in print, in other programs than browsers. Shape,
+colour and word show the kind; sign, line and word show the state. Colour is never the only mark.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ckpt_viz.render.text import describe_value, printable, shortened
 from ckpt_viz.text import count
 
 _ROW = 20  # pixels
-_CHARACTER = 7.25  # pixels of one at 12 in most fixed-width fonts
+_CHARACTER = 7.25  # pixels per character at size 12 in most fixed-width fonts
 _MARGIN, _GAP, _ICON = 16, 20, 16
 _INDENT, _MAX_INDENT = 18, 540  # of a level, and of all levels together
 _MIN_WIDTH = 800  # so that the verdicts of a check fit in a line
@@ -32,7 +32,7 @@ _MIN_WIDTH = 800  # so that the verdicts of a check fit in a line
 _MAX_LABEL, _MAX_KIND, _MAX_VALUE, _MAX_NOTE = 48, 30, 44, 110
 _MAX_SLOTS = 6
 _MAX_NOTES = 3
-_MAX_LINES = 4  # of a sentence above
+_MAX_LINES = 4  # of a sentence above the outline
 
 
 def _colors(colors: Mapping[str, str]) -> str:
@@ -51,8 +51,8 @@ def _colors(colors: Mapping[str, str]) -> str:
     return "".join(rules)
 
 
-# A constant: a page that shows the picture can allow just this style, by its hash.
-# Printed, the colours are the light ones.
+# A constant: a page that shows the picture can allow exactly this style, by its hash. In print, the
+# colours are the light ones.
 STYLE = (
     "svg.ckv-static text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,"
     "'DejaVu Sans Mono','Liberation Mono',monospace;white-space:pre;unicode-bidi:isolate}"
@@ -157,7 +157,7 @@ class _Columns:
         return _MARGIN + (level - 1) * self._indent
 
     def drawn(self, graph: Graph, overlay: Overlay | None, row: Row, line: Line, top: float) -> str:
-        """Return a row, with its sentence as title: the tip of a pointer, and what is read out."""
+        """Return a row, with its sentence as title: for the tooltip and for screen readers."""
         left, base = self.left(row.level), top + 14
         is_other = overlay is not None and (row.node_id or 0) >= overlay.base_size
         icon = "" if row.node_id is None else _icon(graph.nodes[row.node_id], is_other, left, top)
@@ -182,7 +182,7 @@ class _Columns:
 
 
 def _after(left: float, column: Iterable[str], gap: float = _GAP) -> float:
-    """Return where the next column starts; an empty one takes no place."""
+    """Return the start of the next column; an empty one takes no space."""
     width = max(map(_pixels, column))
     return left + width + gap if width else left
 
@@ -240,7 +240,7 @@ def _slots(graph: Graph, row: Row) -> str:
 
 
 def _state(overlay: Overlay | None, node_id: int) -> tuple[str, str]:
-    """Return sign and words of a node's state."""
+    """Return the sign and words of a node's state."""
     if overlay is None:
         return "", ""
     mark = overlay.marks[node_id]
@@ -255,7 +255,7 @@ def _state(overlay: Overlay | None, node_id: int) -> tuple[str, str]:
 
 
 def _signs(row: Row) -> str:
-    """Return what those without a row come to: ≠1 +2."""
+    """Return the states of nodes without a row, counted: ≠1 +2."""
     counts: dict[str, int] = {}
     for state, number in row.states:
         glyph = STATES[state].glyph
@@ -270,7 +270,7 @@ def _counted(row: Row) -> str:
 
 
 def _wrong(node: Node) -> str:
-    """Return what is wrong with a node itself: it could not be read, or is not saved whole."""
+    """Return what is wrong with a node itself: it is unreadable, or not saved whole."""
     problems = [node.error, *(attribute.error for attribute in node.attributes[:3])]
     found = [f"! {shortened(problem)}" for problem in problems if problem]
     found += [f"! not saved: {shortened(one.name)}" for one in node.not_saved[:3]]
@@ -329,7 +329,7 @@ def _nodes_words(graph: Graph) -> str:
 
 
 def left_out(graph: Graph, rows: Sequence[Row]) -> str | None:
-    """Return what has no row, None where everything has one."""
+    """Return a note on the nodes without a row, None if all have one."""
     shown = sum(row.node_id is not None for row in rows)
     if shown == len(graph.nodes):
         return None
@@ -386,7 +386,7 @@ def _spaced(*words: str) -> str:
 
 
 def _escaped(words: str) -> str:
-    """Return text for XML; of what is not printable nothing is left by now, but to be sure."""
+    """Return text for XML; as a precaution, replace unprintable characters that remain."""
     return html.escape(printable(words))
 
 
@@ -403,12 +403,12 @@ def _columns_of(character: str) -> int:
 
 
 def _cut(words: str, most: int) -> str:
-    """Return text of at most so many columns, its end left out."""
+    """Return text of at most this many columns, without its end."""
     if len(words) * 2 <= most:
         return words
     columns = 0
     for place, character in enumerate(words):
         columns += _columns_of(character)
-        if columns > most or place > 2 * most:  # accents without end have no columns
+        if columns > most or place > 2 * most:  # endless accents take no columns
             return f"{words[: max(place - 1, 0)]}…"
     return words

@@ -13,17 +13,17 @@ from ckpt_viz.text import shape_words
 
 MAX_LINES = 300
 _MAX_SHOWN = 1000  # characters of a name, or of the values of a node
-_MAX_PROBLEMS = 3  # of a node
-_MAX_KEPT = 20  # checkpoints of a directory, the latest
+_MAX_PROBLEMS = 3  # problems of a node
+_MAX_KEPT = 20  # checkpoints of a directory, the latest ones
 _WORDS = {Origin.LIVE: "live object", Origin.SAVED: "saved checkpoint"}
 
 
 def render_tree(graph: Graph, max_lines: int | None = MAX_LINES) -> str:
     """Return the graph as an indented tree under a one-line summary.
 
-    Every node has one line, at the most natural of its paths; a further edge to it is a line
-    of its own that ends in an arrow and the node's id. After `max_lines` a last line counts
-    what was left out.
+    Every node has one line, at the most natural of its paths. A further edge to it is a separate
+    line that ends in an arrow and the node's id. After `max_lines` a last line counts the lines
+    left out.
     """
     lines = [summary(graph), *map(printable, notes(graph))]
     tree = graph.tree
@@ -43,7 +43,7 @@ def summary(graph: Graph) -> str:
 
 
 def notes(graph: Graph) -> tuple[str, ...]:
-    """Return sentences about the source: how its path led there, and what else is kept there."""
+    """Return sentences about the source: how its path led there, and what else is there."""
     found = graph.provenance
     if found is None:
         return ()
@@ -67,7 +67,7 @@ def _kept_words(kept: Kept, shown: str) -> str:
 
 
 def describe_value(node: Node) -> str:
-    """Return dtype and shape of a node's values, `float32 5×3`; "" where there is none."""
+    """Return dtype and shape of a node's values, `float32 5×3`; "" if there are none."""
     return ", ".join(
         " ".join(filter(None, (attribute.dtype, shape_words(attribute.shape))))
         for attribute in node.attributes
@@ -76,7 +76,7 @@ def describe_value(node: Node) -> str:
 
 
 def shortened(name: str) -> str:
-    """Return an untrusted name, printable, the end of a giant one left out."""
+    """Return an untrusted name, printable, without the end of a giant one."""
     return printable(name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…")
 
 
@@ -111,7 +111,7 @@ def _edges(graph: Graph, tree: Tree, node_id: int) -> list[tuple[str, int]]:
 
 
 def _pointed_at(graph: Graph, node_id: int) -> str:
-    """Return the name of a node; of a slot, what it is the slot of."""
+    """Return the name of a node; for a slot, whose slot it is."""
     slot = graph.nodes[node_id].slot
     return graph.name(node_id) if slot is None else f"{slot.name} of {graph.name(slot.variable)}"
 
@@ -129,7 +129,7 @@ def _node_words(node: Node, node_id: int) -> str:
 
 
 def _problems(node: Node) -> list[str]:
-    """Return what is wrong with a node: it could not be walked, read, or is not saved whole."""
+    """Return the problems of a node: it could not be walked or read, or is not saved whole."""
     problems = [node.error] + [attribute.error for attribute in node.attributes]
     unsaved = [f"not saved: {one.name} ({one.type_name})" for one in node.not_saved]
     return [problem for problem in problems if problem is not None] + unsaved

@@ -1,4 +1,4 @@
-"""Files that a person asked for: whole or not at all, and errors in words."""
+"""Files that a user requested: whole or not at all, and errors in words."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ckpt_viz.errors import CkptVizError
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file in UTF-8, in place of what is there; what reads it never sees half of it.
+    """Write a file in UTF-8, in place of an existing one; readers never see half of it.
 
     Raises:
-        CkptVizError: The path is a directory, or cannot be written.
+        CkptVizError: The path is a directory, or the file cannot be written.
     """
-    # A link stays one: what it leads to is replaced.
+    # A link remains a link: its target is replaced.
     target = Path(os.path.realpath(path))
     try:
         if target.is_dir():
             raise CkptVizError(f"{os.fspath(path)}: is a directory, expected the name of a file")
         if target.exists() and not target.is_file():
-            target.write_bytes(text.encode())  # a pipe or a device, which must stay what it is
+            target.write_bytes(text.encode())  # a pipe or a device, which must not be replaced
         else:
             _replace(target, text.encode())
     except OSError as error:

@@ -20,7 +20,8 @@ def aligned(
     """Yield the indices of items that belong together in two different sequences.
 
     Names decide first, in any order. The remaining items between two known ones are aligned in
-    order, by their contents. Of equal solutions, the one that a restore takes counts.
+    order, by their contents. The solution that a
+    restore takes counts among equal ones.
     """
     pairs = _by_name(saved, live, known)
     yield from pairs.items()
@@ -136,7 +137,7 @@ def _in_order(
 ) -> list[tuple[Item, Item]]:
     """Return as many items as possible that look alike and keep their order.
 
-    Of equal solutions, the one with most agreeing names counts, then the one with most bound pairs.
+    Among equal solutions, most agreeing names decide, then most bound pairs.
     """
     head = 0
     while head < min(len(saved), len(live)) and _are_one(saved[head], live[head], bound):

@@ -27,7 +27,7 @@ Claims = Mapping[int, Sequence[int]]
 def counterparts(saved: Graph, live: Graph, bound: Mapping[int, int], reader: ItemReader) -> Claims:
     """Return, by saved node, the live objects that it belongs to, as far as known.
 
-    There are several if objects that were shared no longer are. `bound` is where a restore puts
+    A node has several if its object was shared and no longer is. `bound` is where a restore puts
     each node; it counts if nothing contradicts it.
     """
     return _Walk(saved, live, bound, reader).claims()

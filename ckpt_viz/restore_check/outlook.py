@@ -1,8 +1,8 @@
 """What is known of a waiting restore before its object is built.
 
-A waiting saved value is restored when its holder gets a variable of that local name; with another
-shape, the restore fails then. Attributes of Keras' own classes tell which variables they will have.
-What the program's own code creates is unknown before it runs.
+A waiting saved value is restored when its holder gets a variable of that local name. If its shape
+differs, the restore fails then. Attributes of Keras' own classes tell which variables they will
+have. What the program's own code creates is unknown before it runs.
 """
 
 from __future__ import annotations

@@ -320,7 +320,7 @@ def _match(
     return trace
 
 
-# For all names at once, missing names come first, then names with another dtype.
+# For all names at once, missing names come first, then other dtypes.
 _WHEN = {Cause.KEY_MISSING: 0, Cause.DTYPE: 1}
 
 

@@ -2,7 +2,8 @@
 
 TensorFlow expects a prefix, which is not the name of a file. People pass the `.index` file, a
 shard, the directory, or the prefix without its number. The answer is the checkpoint that the path
-leads to, with a sentence that explains how, or an error with the prefixes that a person may mean.
+leads to, with a sentence that explains how. Otherwise it is an error with the prefixes that a
+person may mean.
 """
 
 from __future__ import annotations
@@ -286,7 +287,7 @@ def _presence(directory: str) -> Callable[[str], bool]:
     """
     try:
         names = set(list_files(directory))
-    # a directory that cannot be listed may still allow access to its files
+    # A directory that cannot be listed may still allow access to its files
     except (CkptVizError, OSError):
         return cache(_is_there)
 

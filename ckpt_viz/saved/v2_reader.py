@@ -39,7 +39,7 @@ def _read(location: Location, meta: str | None) -> Graph:
 
 
 def _typed(nodes: tuple[Node, ...], directory: str) -> tuple[tuple[Node, ...], tuple[str, ...]]:
-    """Return the nodes with the SavedModel's types; without types, unchanged and with the reason."""
+    """Return the nodes with the SavedModel's types; without them, unchanged and with the reason."""
     try:
         objects = read_saved_model(directory)
     except CkptVizError as error:

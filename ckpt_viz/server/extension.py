@@ -31,9 +31,9 @@ def _load_jupyter_server_extension(serverapp: Any) -> None:
         contents_manager.register_pre_save_hook(_slim)
 
 
-def _slim(*, model: Any, **told: Any) -> None:
+def _slim(*, model: Any, **context: Any) -> None:
     """Remove the unnecessary parts of a notebook; import the code for this on first use."""
     if model.get("type") == "notebook":
         from ckpt_viz.server.slim_notebooks import slim_notebook
 
-        slim_notebook(model=model, **told)
+        slim_notebook(model=model, **context)

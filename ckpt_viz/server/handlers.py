@@ -152,8 +152,8 @@ class GraphHandler(_Handler):
         asked = await self._asked()
         look = await self._unless_gone(self._service.look(asked))
         if not self._is_known(look.etag):
-            told = self._service.graph(asked, look, packs=self._packs)
-            await self._send(await self._unless_gone(told))
+            body = self._service.graph(asked, look, packs=self._packs)
+            await self._send(await self._unless_gone(body))
 
     @authenticated
     @authorized
@@ -187,7 +187,7 @@ class AnswerHandler(_Handler):
         question, state = (self._parameter(one, _MAX_QUESTION) for one in ("question", "state"))
         if question is None:
             raise Refusal(Reason.BAD_REQUEST, "expected a parameter `question`, a JSON object")
-        told = parsed(question, "question")
+        asked_for = parsed(question, "question")
         traits = None if state is None else parsed(state, "state")
         asked = await self._asked()
         look = await self._unless_gone(self._service.look(asked))
@@ -198,7 +198,7 @@ class AnswerHandler(_Handler):
                 f"{asked.path}: the files have changed since the graph was read; load it again",
             )
         self.set_header("Cache-Control", "no-store")
-        answer = self._service.answer(asked, look, told, traits, packs=self._packs)
+        answer = self._service.answer(asked, look, asked_for, traits, packs=self._packs)
         await self._send(await self._unless_gone(answer))
 
 

@@ -65,10 +65,10 @@ class Jobs:
             body = graphs.answer_json(
                 page, job.asked, job.question, job.state, limits.most_answer, most_read
             )
-        told = {"nodes": page.node_count, "bytes": page.byte_count, "is_packed": False}
+        header = {"nodes": page.node_count, "bytes": page.byte_count, "is_packed": False}
         if job.packs and len(body) > _LARGE:
-            told["is_packed"], body = True, gzip.compress(body, compresslevel=1, mtime=0)
-        return told, body
+            header["is_packed"], body = True, gzip.compress(body, compresslevel=1, mtime=0)
+        return header, body
 
     def _look(self, asked: Asked, version: str, most_read: int) -> Look:
         return graphs.look_at(asked, version, most_read)

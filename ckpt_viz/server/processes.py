@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 
 from ckpt_viz.server.messages import Frame, read_frame, write_frame
 
-# Its path is the server's path, and it imports nothing before the path is set: the directory in
+# Its path is the server's path. It imports nothing before that is set, because the directory in
 # which the server was started may hold any file.
 _PROGRAM = """
 import sys

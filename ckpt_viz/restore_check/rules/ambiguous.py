@@ -75,7 +75,7 @@ def _undecided(
     ]
     if not nodes:
         return None
-    # a variable gives them their names
+    # A variable gives them their names
     nodes.sort(key=lambda node: case.saved.nodes[node].slot is not None)
     items, others = groups[0]
     return case.finding(
