@@ -1,4 +1,4 @@
-"""The sentences of findings are plain English; what measures it tells a good one from a bad one."""
+"""Findings, comments and docstrings are plain English; the measure finds obscure sentences."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ from pathlib import Path
 import pytest
 
 import ckpt_viz
-from tests.support.plain_english import faults_in, words_in
+from tests.support.plain_english import (
+    BANNED_IN_CODE,
+    comments_and_docstrings,
+    faults_in,
+    obscure_phrases_in,
+    words_in,
+)
 
-RULES = Path(ckpt_viz.__file__).parent / "restore_check"
+PACKAGE = Path(ckpt_viz.__file__).parent
+RULES = PACKAGE / "restore_check"
 
 
 @pytest.mark.parametrize(
@@ -66,3 +73,39 @@ def test_no_text_of_the_check_has_a_phrase_that_obscures() -> None:
         if "words, expected" not in fault  # which a docstring of several sentences has
     ]
     assert found == []
+
+
+def _obscure_in(source: str) -> list[str]:
+    return [
+        f"{line}: {fault}"
+        for line, text in comments_and_docstrings(source)
+        for fault in obscure_phrases_in(text, BANNED_IN_CODE)
+    ]
+
+
+def test_no_comment_or_docstring_of_the_package_has_a_phrase_that_obscures() -> None:
+    found = [
+        f"{path.relative_to(PACKAGE)}:{fault}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for fault in _obscure_in(path.read_text("utf-8"))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ('"""Two graphs.\n\nNobody\nasks for them.\n"""\n', 1),
+        ('def f():\n    """The graph stands for two."""\n', 2),
+        ('SIZE = 1\n"""It wants more."""\n', 2),
+        ("x = 1  # built anew\n", 1),
+        ("x = 1\n# The graph takes it without\n# a word.\n", 2),
+    ],
+)
+def test_phrases_that_obscure_are_found_in_comments_and_docstrings(source: str, line: int) -> None:
+    (found,) = _obscure_in(source)
+    assert found.startswith(f"{line}: ")
+
+
+def test_code_and_the_strings_in_it_are_not_comments() -> None:
+    assert _obscure_in('nobody = "nobody"  # not a `nobody`\n') == []

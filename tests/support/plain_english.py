@@ -1,8 +1,11 @@
-"""Whether a sentence that users read is plain English: short, and without phrases that obscure."""
+"""Whether a sentence that users read is plain English: short, and without obscure phrases."""
 
 from __future__ import annotations
 
+import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterable, Iterator
 
 MOST_WORDS = 25
@@ -18,6 +21,14 @@ _BANNED = (
     r"stands?\b",
     r"wants?\b",
     r"without a word",
+)
+# In comments and docstrings also these; the documents may use the words in another sense.
+BANNED_IN_CODE = (
+    r"anew\b",
+    r"looks? on\b",
+    r"of which (?:each|most|one|some)\b",
+    r"such as are\b",
+    r"with another\b",
 )
 # What counts as one word: code and names, paths of the object graph, shapes, and slots of these.
 _CODE = re.compile(
@@ -48,6 +59,37 @@ def faults_in(sentence: str, quoted: Iterable[str] = ()) -> Iterator[str]:
     number = words_in(sentence, quoted)
     if number > MOST_WORDS:
         yield f"{number} words, expected at most {MOST_WORDS}: {sentence}"
-    for phrase in _BANNED:
-        if re.search(rf"\b{phrase}", _CODE.sub("name", sentence), re.IGNORECASE):
-            yield f"{phrase!r} in: {sentence}"
+    yield from obscure_phrases_in(sentence)
+
+
+def obscure_phrases_in(text: str, more: Iterable[str] = ()) -> Iterator[str]:
+    """Yield each banned phrase in a text of any length; `more` adds patterns to the list."""
+    plain = _CODE.sub("name", text)
+    for phrase in (*_BANNED, *more):
+        if re.search(rf"\b{phrase}", plain, re.IGNORECASE):
+            yield f"{phrase!r} in: {text}"
+
+
+def comments_and_docstrings(source: str) -> Iterator[tuple[int, str]]:
+    r"""Yield first line and text of each docstring, and of each run of comments, on one line.
+
+    A string on its own after an assignment documents it, so it counts as a docstring.
+
+    >>> list(comments_and_docstrings("x = 1  # One.\n# Two\n# lines.\n"))
+    [(1, 'One.'), (2, 'Two lines.')]
+    """
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield node.lineno, " ".join(text.split())
+    runs: list[tuple[int, list[str]]] = []
+    end = -1  # the line of a comment that the next one may continue
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            line, is_alone = token.start[0], token.line.lstrip().startswith("#")
+            if not (is_alone and line == end + 1):
+                runs.append((line, []))
+            runs[-1][1].append(token.string.lstrip("# "))
+            end = line if is_alone else -1
+    for line, parts in runs:
+        yield line, " ".join(parts)
