@@ -1,4 +1,4 @@
-"""Time of the list of live objects, which JupyterLab's panel asks a kernel for.
+"""Time of the list of live objects, which JupyterLab's panel requests from a kernel.
 
 The kernel has TensorFlow and Keras, and 100 objects among 100, 10,000 and 100,000 names. Prints
 medians in ms of `listed` itself, of the request with its reply, and of an empty request.

@@ -1,9 +1,9 @@
-"""What Jupyter's server does while clients ask for forty large graphs at once.
+"""The behaviour of Jupyter's server while clients request forty large graphs at once.
 
-Forty connections ask for a checkpoint of 60,000 nodes each. Meanwhile a separate program asks for
-`/api` and for a graph of five nodes. It adds up the memory of the server and of the processes that
-the server has started (Linux only). Then forty clients ask again, and hang up after two seconds.
-Prints the answers, their times, and the peak of the memory.
+Forty connections each request a checkpoint of 60,000 nodes. Meanwhile a separate program requests
+`/api` and a graph of five nodes. It adds up the memory of the server and of the processes that the
+server has started (Linux only). Then forty clients request graphs again, and hang up after two
+seconds. Prints the answers, their times, and the peak of the memory.
 
     python -m benchmarks.server_load [--requests 40] [--nodes 60000] [--seconds 60]
 """

@@ -1,11 +1,11 @@
-"""The tests, and what they share.
+"""The tests, and the modules that they share.
 
 `graphs` and `saved_graphs` make graphs and files without TensorFlow, `live_objects` and
-`optimizers` objects of every kind, `programs` small programs with their checkpoints. `laws` has
-what holds of every live source.
+`optimizers` make objects of every kind, `programs` makes small programs with their checkpoints.
+`laws` has the laws for every live source.
 
-What a check says of a restore is asked of TensorFlow by `oracle`, which restores the same for
-real: for the pairs of `check_rows` by hand, for those of `pairs` (which `plain_recipes` and
-`keras_recipes` make up) at random. `check_findings` has the pairs of each kind of finding, with
-near misses, and laws of what a finding claims.
+`oracle` compares a check with TensorFlow, which does the same restore for real. The pairs in
+`check_rows` are written by hand; those of `pairs` (from `plain_recipes` and `keras_recipes`) are
+random. `check_findings` has the pairs for each kind of finding, with near misses, and laws for the
+claims of a finding.
 """

@@ -1,4 +1,4 @@
-"""What all tests share: amounts, the seed of a run, its order among workers, the front end."""
+"""The parts that all tests share: amounts, the seed of a run, its order, the front end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the kernel answers to the questions of the explorer in a browser."""
+"""The kernel's answers to the questions of the explorer in a browser."""
 
 from __future__ import annotations
 

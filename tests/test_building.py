@@ -1,4 +1,4 @@
-"""What is told of layers and optimizers before they are built is what they have when they are."""
+"""The predicted variables of unbuilt layers and optimizers match those that they get when built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of two files: the one stands for the program that saved it."""
+"""Checks of two files: one replaces the program that saved it."""
 
 from __future__ import annotations
 

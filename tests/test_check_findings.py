@@ -1,8 +1,7 @@
-"""Every kind of finding: pairs that show it, near misses that do not, and what TensorFlow does.
+"""Every kind of finding: pairs that show it, near misses that do not, and TensorFlow's behaviour.
 
-A row of `tests/check_findings` is a checkpoint and the program that restores it. Of each finding
-that a row shows, a law of its kind asks TensorFlow, after a real restore into a program made
-afresh, whether it is true.
+A row of `tests/check_findings` is a checkpoint and the program that restores it. For each finding
+of a row, a law of its kind verifies the claim, after a real restore into a new program.
 """
 
 from __future__ import annotations

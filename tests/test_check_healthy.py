@@ -1,4 +1,4 @@
-"""No false alarms: what an identical program has just saved is restored without a finding."""
+"""No false alarms: a checkpoint that an identical program has just saved gives no finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Iterators of tf.data: TensorFlow takes the state of one pipeline into another, or raises."""
+"""Iterators of tf.data: TensorFlow restores the state of one pipeline into another, or raises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The law of test_check_table over pairs that nobody thought of: TensorFlow decides."""
+"""The law of test_check_table for random pairs: TensorFlow decides."""
 
 from __future__ import annotations
 

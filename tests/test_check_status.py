@@ -1,4 +1,4 @@
-"""Checks of what has really happened, as the status of a restore tells it: TensorFlow agrees."""
+"""Checks of real restores through their status: TensorFlow agrees."""
 
 from __future__ import annotations
 

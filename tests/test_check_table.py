@@ -1,8 +1,8 @@
 """Hand-written pairs of a checkpoint and a program, each restored dry and for real.
 
-Every row of `tests/check_rows` is one thing that TensorFlow does in a restore. Its name says what
-is special about the pair, its decorator what the restore says; `tests.support.oracle` compares
-the rest.
+Every row of `tests/check_rows` shows one behaviour of TensorFlow in a restore. Its name says what
+is special about the pair, and its decorator gives the expected result. `tests.support.oracle`
+compares the rest.
 """
 
 from __future__ import annotations

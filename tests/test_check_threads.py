@@ -1,6 +1,6 @@
-"""What people have asked about, rebuilt: the first finding names the cause.
+"""Problems that people have reported, rebuilt: the first finding names the cause.
 
-Numbers are those of the threads on GitHub; each pair is as small as shows the same.
+Numbers are those of the threads on GitHub; each pair is as small as possible.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Remedies for programs with parts of equal structure, as `tests/support/twins.py` makes them."""
+"""Remedies for programs with parts of equal structure, from `tests/support/twins.py`."""
 
 from __future__ import annotations
 

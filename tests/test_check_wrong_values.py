@@ -1,8 +1,8 @@
-"""The law of wrong values: where every assert passes, the check warns if and only if one is wrong.
+"""The law of wrong values: if every assert passes, the check warns if and only if one is wrong.
 
-Programs of one shape are wired anew: other variables stand under the same local names, shared or
-no longer shared. Every variable has a name and a value of its own, so that after a real restore
-it is known which value is where.
+Programs of one shape are rewired: the same local names lead to other variables, shared or no longer
+shared. Every variable has a unique name and value, so that a real restore shows which value is
+where.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where files are confined, none is opened, listed or described elsewhere."""
+"""Under confinement, no file elsewhere is opened, listed or described."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The diff of two graphs: its laws over any graphs, and what it says of real checkpoints."""
+"""The diff of two graphs: its laws for any graphs, and its results for real checkpoints."""
 
 from __future__ import annotations
 

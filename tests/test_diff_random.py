@@ -1,4 +1,4 @@
-"""Diffs of live objects that nobody thought of, with TensorFlow as the oracle."""
+"""Diffs of random live objects, with TensorFlow as the oracle."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Models that were edited since they were saved: told if a value goes wrong, and only then.
+"""Models that were edited after saving: the check warns if a value goes wrong, and only then.
 
-`python -m tests.support.edited_models` tries any number of them; here are a few, and what their
-advice leads to.
+`python -m tests.support.edited_models` tries any number of them. Here are a few, with the results
+of their advice.
 """
 
 from __future__ import annotations

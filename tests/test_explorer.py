@@ -1,4 +1,4 @@
-"""The widget's Python half; what happens in the browser is in tests/ui."""
+"""The widget's Python half; tests/ui covers the browser."""
 
 from __future__ import annotations
 

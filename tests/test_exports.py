@@ -1,4 +1,4 @@
-"""One table of formats, which command line, kernel and Export menu offer alike."""
+"""One table of formats, which the command line, the kernel and the Export menu share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every attack is answered: by a graph, a marked node or an error of ours, in little time."""
+"""Every attack quickly gets an answer: a graph, a marked node or one of our errors."""
 
 from __future__ import annotations
 

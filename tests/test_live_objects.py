@@ -1,4 +1,4 @@
-"""What the panel lists of a kernel, and that the kernel is the same afterwards."""
+"""The panel's list of a kernel's objects, and a kernel that does not change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The law of test_live over object graphs that nobody thought of."""
+"""The law of test_live for random object graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tabs with live objects, from the kernel's side: what they are told, and that nothing else is."""
+"""Tabs with live objects, from the kernel's side: what they receive, and nothing more."""
 
 from __future__ import annotations
 

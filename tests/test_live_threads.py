@@ -1,6 +1,6 @@
-"""A look beside a program that goes on in another thread, or is interrupted, leaves no trace.
+"""A look beside a running or interrupted thread of the program leaves no trace.
 
-What the program saves afterwards is what its twin saves, at which nobody has looked.
+The program then saves the same as its twin, which was not looked at.
 """
 
 from __future__ import annotations

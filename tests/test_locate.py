@@ -1,4 +1,4 @@
-"""Paths that people type, and the checkpoint that each is answered with."""
+"""Paths that people type, and the checkpoint that each leads to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a `.meta` file tells of variables, and what is said of files that are none."""
+"""The facts about variables in a `.meta` file, and the errors for other files."""
 
 from __future__ import annotations
 

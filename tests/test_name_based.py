@@ -1,4 +1,4 @@
-"""Checkpoints of `tf.compat.v1.train.Saver`: TensorFlow's values say which slot is whose."""
+"""Checkpoints of `tf.compat.v1.train.Saver`: TensorFlow's values show whose each slot is."""
 
 from __future__ import annotations
 

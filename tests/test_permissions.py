@@ -1,4 +1,4 @@
-"""What is there and may not be read: said as that, with the place and the next step."""
+"""Files that exist but may not be read: the error says this, with the place and the next step."""
 
 from __future__ import annotations
 

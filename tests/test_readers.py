@@ -1,4 +1,4 @@
-"""A format of checkpoints is one entry in a table, which kernel, command line and server ask."""
+"""A checkpoint format is one entry in a table, which the kernel, command line and server use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saved checkpoints: what is read of them, with TensorFlow's own reader as the oracle."""
+"""Saved checkpoints: the content that is read, with TensorFlow's own reader as the oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search: the table that both languages answer alike, and what is Python's own."""
+"""Search: the table of queries for both languages, and Python's own parts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Every slot is that of the variable that Python says; the truth knows no names.
+"""Every slot belongs to the variable that Python gives; the truth uses no names.
 
-Each variable is saved with a number of its own (`tests/support/optimizers.py`), so the file's
-values say which node is which.
+Each variable is saved with a unique number (`tests/support/optimizers.py`), so the file's values
+show which node is which.
 """
 
 from __future__ import annotations

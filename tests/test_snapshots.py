@@ -1,4 +1,4 @@
-"""What explorers leave in the outputs of a notebook, and how much of it."""
+"""What explorers leave in the outputs of a notebook, and its size."""
 
 from __future__ import annotations
 

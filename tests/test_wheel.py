@@ -1,4 +1,4 @@
-"""What is built from an archive of the sources, and that it works alone."""
+"""The wheel that is built from a source archive, and that it works alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of the findings on name-based checkpoints, of all kinds that there are of them."""
+"""Pairs for the findings on name-based checkpoints, of every kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a finding of each kind claims, asked of a real restore."""
+"""The claim of a finding of each kind, verified by a real restore."""
 
 from __future__ import annotations
 

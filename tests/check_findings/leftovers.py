@@ -1,4 +1,4 @@
-"""Pairs of the findings on what one side has and the other has not, or not yet.
+"""Pairs for the findings on parts that only one side has, or has so far.
 
 optimizer_generation, optimizer_missing, not_built, deferred, save_counter, unresolved, unmatched,
 unused_attribute, leftover.

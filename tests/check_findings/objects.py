@@ -1,4 +1,4 @@
-"""What the programs of several families of findings are made of."""
+"""Building blocks of the programs for several families of findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of the findings on paths and files: wrong_path, key_missing."""
+"""Pairs for the findings on paths and files: wrong_path, key_missing."""
 
 from __future__ import annotations
 

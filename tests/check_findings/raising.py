@@ -1,4 +1,4 @@
-"""Pairs of the findings on what raises, in the restore or in every assert.
+"""Pairs for the findings on errors, in the restore or in every assert.
 
 process_abort, poisoned_container, slot_reused, strategy_scope, shape, dtype, partial_overwrite.
 """

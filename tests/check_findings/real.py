@@ -1,4 +1,4 @@
-"""A real restore of a pair, into a program made afresh, and what there is to ask of it."""
+"""A real restore of a pair, into a new program, and questions about its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of the findings on programs built otherwise than what was saved.
+"""Pairs for the findings on programs that differ in structure from the checkpoint.
 
 root_shifted, unrelated, index_shifted, renamed.
 """

@@ -1,4 +1,4 @@
-"""Pairs of the finding on what TensorFlow does not follow: not_tracked."""
+"""Pairs for the finding on objects that TensorFlow does not follow: not_tracked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of the findings on values that go wrong although the asserts pass.
+"""Pairs for the findings on values that go wrong although the asserts pass.
 
 cross_wired, swapped, untied, value_lost, never_restored, tensor_ignored, saver_unknown,
 overwritten, unknowable.

@@ -1,1 +1,1 @@
-"""The rows of the table that tests/test_check_table.py checks, by what they are about."""
+"""The rows of the table that tests/test_check_table.py checks, by subject."""

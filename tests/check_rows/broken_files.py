@@ -1,4 +1,4 @@
-"""Checkpoints whose files are not whole."""
+"""Checkpoints with damaged or missing files."""
 
 from __future__ import annotations
 

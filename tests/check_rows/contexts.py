@@ -1,4 +1,4 @@
-"""What a restore happens in: graphs, scopes, options."""
+"""The context of a restore: graphs, scopes, options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Optimizers and models of Keras 3 and Keras 2, and what users hit with them."""
+"""Optimizers and models of Keras 3 and Keras 2, and problems that users have with them."""
 
 from __future__ import annotations
 

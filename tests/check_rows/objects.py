@@ -1,6 +1,6 @@
-"""Live objects that rows are made of, made afresh by each call.
+"""Live objects for the rows; each call creates new ones.
 
-TensorFlow is imported inside, so that collecting the tests does not wait for it.
+Functions import TensorFlow, so that collecting the tests does not wait for it.
 """
 
 from __future__ import annotations

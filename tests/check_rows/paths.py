@@ -1,4 +1,4 @@
-"""Ways to call: what is given as the path, and the method."""
+"""Ways to call: the path argument, and the method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints that rows are made of, as TensorFlow writes them and changed afterwards."""
+"""Checkpoints for the rows, as TensorFlow writes them, with later changes."""
 
 from __future__ import annotations
 

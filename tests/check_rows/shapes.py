@@ -1,4 +1,4 @@
-"""Shapes and dtypes that fit, and what is raised where they do not."""
+"""Shapes and dtypes that fit, and the errors of those that do not."""
 
 from __future__ import annotations
 

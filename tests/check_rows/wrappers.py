@@ -1,4 +1,4 @@
-"""Objects that stand for a variable that may be tracked beside them: two names for one value."""
+"""Objects that represent a variable which may be tracked beside them: two names for one value."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Lets atheris look for bytes that lead where no others led: an index, a V1 file, a state file.
+"""Lets atheris look for bytes that reach new code: an index, a V1 file, a state file.
 
-`pip install atheris`, then `python -m tests.hostile.by_coverage -max_total_time=600`; the
-options are libFuzzer's. What it finds it writes to a file, to be given as an argument.
+`pip install atheris`, then `python -m tests.hostile.by_coverage -max_total_time=600`; the options
+are libFuzzer's. It writes each crash to a file, which can be passed as an argument.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Opens paths in processes of their own, with limits on time and memory.
+"""Opens paths in separate processes, with limits on time and memory.
 
-A worker imports the package once; for each path it forks, so that every input starts from
-the same memory, and whatever becomes of one (a crash, an endless loop) becomes of it alone.
-Memory is the peak of resident memory beyond that of opening nothing. Time is that of the
-processor, for each thing that is done with a path: other work on the machine counts for
-neither.
+A worker imports the package once. It forks for each path, so that every input starts from the same
+memory. A crash or an endless loop affects only its own input. Memory is the peak of resident memory
+beyond that of opening nothing. Time is processor time, for each operation on a path: other work on
+the machine counts for neither.
 """
 
 from __future__ import annotations

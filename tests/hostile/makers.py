@@ -1,7 +1,7 @@
-"""One maker per attack: it writes files into a directory and says which path to open.
+"""One maker per attack: it writes files into a directory and returns the path to open.
 
-Beside each stands what must be said: the beginning of `use` of the path, as a regular
-expression. That this takes neither long nor much memory, `limits` sees to.
+Each has an expected result: the beginning of the output of `use` for the path, as a regular
+expression. `limits` makes sure that this takes little time and memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Damages good checkpoints, in ways that a checksum does not find as well as blindly."""
+"""Damages good checkpoints, both blindly and in ways that a checksum does not detect."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The good files that fuzzing starts from, as TensorFlow wrote them: `tests/data/seeds/`.
+"""The good files from which fuzzing starts, as TensorFlow wrote them: `tests/data/seeds/`.
 
-`python -m tests.hostile.seeds` wrote them, with TensorFlow 2.21, Keras 3.15 and tf_keras 2.21,
-and writes them anew; nothing else here needs TensorFlow.
+`python -m tests.hostile.seeds` wrote them, with TensorFlow 2.21, Keras 3.15 and tf_keras 2.21, and
+writes them again; nothing else here needs TensorFlow.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Everything that people do with a checkpoint, done with one that they should not have."""
+"""Everything that people do with a checkpoint, done with a hostile one."""
 
 from __future__ import annotations
 

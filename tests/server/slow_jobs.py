@@ -1,7 +1,7 @@
-"""Jobs that tell what they read, and wait until they may: in a process of their own, as the others.
+"""Jobs that record their reads and wait for permission to end; they run in a separate process.
 
-The directory `SLOW_JOBS` has `log`, and `go` when they may end. Where there is `long`, all graphs
-but that of `small` are long ones, and `small` does not wait. The path `fails` is a bug.
+The directory `SLOW_JOBS` has `log`, and `go` when they may end. If it has `long`, all graphs except
+that of `small` are long ones, and `small` does not wait. The path `fails` is a bug.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every endpoint asks who it is that asks, whatever the verb."""
+"""Every endpoint checks the user's permission, for every verb."""
 
 from __future__ import annotations
 

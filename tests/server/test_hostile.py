@@ -1,4 +1,4 @@
-"""What the reader must answer, the server answers: a graph or a refusal, in bounded time."""
+"""For hostile files, the server answers in bounded time: with a graph or a refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing outside of the server's root is read, opened or even looked at, whatever is asked."""
+"""The server reads, opens and describes no file outside of its root, for any request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server in a process of its own: what it loads, and how much it reads."""
+"""A server in a separate process: what it loads, and how much it reads."""
 
 from __future__ import annotations
 

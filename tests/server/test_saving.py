@@ -1,4 +1,4 @@
-"""What the extension does when a notebook is saved, and whether it does."""
+"""The extension's work when a notebook is saved, and the cases without it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a save by Jupyter Server leaves of explorers; of what is not theirs it leaves everything."""
+"""A save by Jupyter Server removes parts of explorers, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What takes long takes it from nobody else, and is done once."""
+"""A slow job delays no other job, and runs once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a test tries that could try any amount: a little in every run, all with `--exhaustive`.
+"""How much an open-ended test tries: a little in every run, everything with `--exhaustive`.
 
 `tests/conftest.py` reads the option before it collects any test.
 """

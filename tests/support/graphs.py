@@ -1,4 +1,4 @@
-"""Small object graphs, written as what they look like."""
+"""Small object graphs, in a notation that shows their shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real kernels, asked as the front end asks them: by the value of an expression, silently."""
+"""Real kernels, with the front end's own requests: the value of an expression, silently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold of every live source, whatever objects it consists of."""
+"""Laws for every live source, whatever objects it consists of."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Live objects of every kind that TensorFlow users have, made afresh by each call.
+"""Live objects of every kind that TensorFlow users have; each call creates new ones.
 
-TensorFlow is imported inside, so that collecting the tests does not wait for it.
+Functions import TensorFlow, so that collecting the tests does not wait for it.
 """
 
 from __future__ import annotations

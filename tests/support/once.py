@@ -1,4 +1,4 @@
-"""What all processes of a test run share, one of them makes: pytest-xdist starts several."""
+"""Work that one process does for all processes of a test run: pytest-xdist starts several."""
 
 from __future__ import annotations
 

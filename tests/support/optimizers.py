@@ -1,10 +1,10 @@
 """Every optimizer of Keras 3, Keras 2 and TensorFlow 1, built on models of many shapes.
 
-What is the slot of what is taken from Python here: from the optimizers' own lists and
-`get_slot`. Every variable then gets a value of its own, so that a test can recognise it in
-a file by its value, whatever it is called there.
+The truth about slots comes from Python here: from the optimizers' own lists and `get_slot`. Every
+variable then gets a unique value, so that a test can recognise it in a file by its value, whatever
+its name there.
 
-TensorFlow is imported inside, so that collecting the tests does not wait for it.
+Functions import TensorFlow, so that collecting the tests does not wait for it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """TensorFlow as the oracle of a restore check: the same restore, dry and real, side by side.
 
-A dry run of one target must say what a real restore of another target, built in the same way,
-does. Names, bindings and leftovers of the real one come from TensorFlow's own bookkeeping.
+A dry run of one target must predict the real restore of another target, built in the same way.
+Names, bindings and leftovers of the real one come from TensorFlow's own bookkeeping.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Random pairs of a checkpoint and a target, and what a check has to say of each.
+"""Random pairs of a checkpoint and a target, and the expected result of each check.
 
-A case is plain data: one recipe to save, and some that programs may have become since, each
-restored into. `python -m tests.support.check_pairs` runs any number of them.
+A case is plain data: one recipe to save, and variants of it that programs may have become, each to
+restore into. `python -m tests.support.check_pairs` runs any number of them.
 """
 
 from __future__ import annotations

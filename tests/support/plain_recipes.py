@@ -1,7 +1,7 @@
 """Recipes of plain TensorFlow: modules, variables, containers, bare optimizers, odd values.
 
-Whatever an instruction needs and does not find, it does without: a recipe from which
-instructions were taken out is still a recipe.
+An instruction skips any part that it needs and does not find. So a recipe is still a recipe after
+some of its instructions are removed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Small programs and their checkpoints, for tests of what a restore makes of them.
+"""Small programs and their checkpoints, for tests of what a restore does with them.
 
-TensorFlow is imported inside, so that collecting the tests does not wait for it.
+Functions import TensorFlow, so that collecting the tests does not wait for it.
 """
 
 from __future__ import annotations

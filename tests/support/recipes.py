@@ -1,9 +1,8 @@
 """Recipes: objects to save and to restore into, as plain data.
 
-A recipe is a list of instructions that is carried out afresh for every checkpoint and every
-target, so that no two share an object. Every variable has a label of its own and is given a
-value that no other has: in a checkpoint a positive number, in a target a negative one. Where a
-label stands in both, the value of one belongs into the other.
+A recipe is a list of instructions. Every checkpoint and every target executes it again, so that no
+two share an object. Every variable has its own label and a unique value: in a checkpoint a positive
+number, in a target a negative one. If both have a label, the value of one belongs into the other.
 """
 
 from __future__ import annotations

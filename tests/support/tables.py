@@ -1,7 +1,7 @@
 """Writes LevelDB tables and tensor bundles, well formed or not, byte by byte.
 
-From the format alone, so that the readers are not tested against themselves;
-test_bundle.py has TensorFlow read what is written here.
+It follows only the format, so that the readers are not tested against themselves; in test_bundle.py
+TensorFlow reads these files.
 """
 
 from __future__ import annotations

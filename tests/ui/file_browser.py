@@ -1,4 +1,4 @@
-"""What a person does in JupyterLab's file browser, and the explorers that open from it."""
+"""A person's actions in JupyterLab's file browser, and the explorers that open from it."""
 
 from __future__ import annotations
 

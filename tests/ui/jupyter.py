@@ -1,4 +1,4 @@
-"""What a person does in JupyterLab, for browser tests."""
+"""A person's actions in JupyterLab, for browser tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person does with the side panel of live objects, and the explorers that open from it."""
+"""A person's actions in the side panel of live objects, and the explorers that open from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The explorer for everybody: screen readers, keys, contrast, themes, zoomed pages."""
+"""The explorer is accessible: screen readers, keys, contrast, themes, zoomed pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints in JupyterLab for everybody: commands, keys, themes, screen readers."""
+"""Checkpoints in JupyterLab are accessible: commands, keys, themes, screen readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints opened where Jupyter's server is another: elsewhere, guarded, older, without us."""
+"""Checkpoints on other Jupyter servers: remote, guarded, older, without ckpt_viz."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The explorer in a notebook: what a person sees and does, and what the kernel learns of it."""
+"""The explorer in a notebook: what a person sees and does, and what the kernel receives."""
 
 from __future__ import annotations
 

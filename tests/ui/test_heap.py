@@ -1,7 +1,8 @@
-"""The browser's memory: opening and closing, showing and closing, leave nothing behind.
+"""The browser's memory: opening and closing, showing and closing, leave no objects behind.
 
-Where the explorer stands alone JavaScript is not compiled to machine code, which V8 counts to the
-heap and makes more of the longer something runs: of 200 cycles it is nine tenths of what is new.
+These tests run the separate explorer without compiling JavaScript to machine code. V8 counts
+machine code as heap and produces more of it over time: over 200 cycles it is nine tenths of the
+growth.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the explorer asks of its kernel, and what becomes of it when the kernel changes or goes."""
+"""The explorer's questions to its kernel, and the explorer after the kernel changes or goes."""
 
 from __future__ import annotations
 

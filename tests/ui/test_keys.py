@@ -1,4 +1,4 @@
-"""Keys in a notebook: the explorer's reach the explorer alone, the others the notebook."""
+"""Keys in a notebook: the explorer gets only its own keys, the notebook gets the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live objects in JupyterLab: the side panel, what opens from it, and what no kernel notices."""
+"""Live objects in JupyterLab: the side panel, what opens from it, and an unchanged kernel."""
 
 from __future__ import annotations
 

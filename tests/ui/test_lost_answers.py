@@ -1,4 +1,4 @@
-"""A kernel that is stopped in the middle of a question: what is said, and what works after it."""
+"""A kernel that stops in the middle of a question: the message, and what works afterwards."""
 
 from __future__ import annotations
 

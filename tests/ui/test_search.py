@@ -1,4 +1,4 @@
-"""Search in a notebook: typed, stepped through, filtered, and known to the kernel."""
+"""Search in a notebook: typed, stepped through, filtered, and sent to the kernel."""
 
 from __future__ import annotations
 
