@@ -151,7 +151,7 @@ def _reads(node: Node, live: Node) -> Iterator[Read]:
 
 
 def _key_of(name: str, beside: str) -> str:
-    """Return the key for reading an attribute; `beside` is the key of the object's other attribute.
+    """Return the key for reading an attribute; `beside` is any key of the object.
 
     As in tensorflow/python/checkpoint/restore.py, it ends at the first `.ATTRIBUTES/`, even if that
     is part of an object's name. If names need escapes, the key differs from the written key: an

@@ -309,7 +309,8 @@ def _look_at_optimizer(case: Case, node: int, obj: int, found: Outlook) -> None:
     lacks, more = saved.keys() - set(made), set(made) - saved.keys()
     if not misfit and not doubt and (lacks or more):
         slots = f"the checkpoint has {_slots(saved)} instead of {_names(made) or 'none'}"
-        # A restore creates slots of other names, or they hold the variable with their index.
+        # With declarations, a restore creates slots of other names. A list's slot takes the value
+        # at its index.
         is_sure = bool(more) if is_declaring else len(made) != len(saved)
         misfit, doubt = (slots, "") if is_sure else ("", slots)
     is_placed = is_declaring or _is_in_order(case, node, obj, plan, saved)

@@ -15,7 +15,7 @@ _MAX_NAMES = 16  # of a path, from its end
 
 
 def unbound_alike(case: Case, explained: Explained, look: int | None) -> Alike:
-    """Return the saved nodes and live objects of this look without a counterpart.
+    """Return the unbound saved nodes and live objects of this look.
 
     It skips those that move together with their holder.
     """

@@ -72,8 +72,8 @@ def was_unbuilt(case: Case, model: int) -> bool:
     """Return whether a model whose layers have no saved values was saved before it had any.
 
     A file has no types: a layer without weights looks the same. So if there are several layers, all
-    must have been saved without values. For a model that is a single layer, those of the program
-    count.
+    must have been saved without values. If the model is a single layer, this applies to all layers
+    of the program.
     """
     is_model = sum(_is_layer(case, obj) for obj in subtree(case.live, model)) > 1
     parts = _layers_with_weights(case, model if is_model else ROOT)

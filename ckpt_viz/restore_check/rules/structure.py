@@ -167,7 +167,7 @@ def _difference(shift: _Shift) -> str:
 
 
 def _goes_astray(case: Case, astray: Sequence[int]) -> str:
-    """Return the place of a value: preferably of one that meets another object."""
+    """Return where the values go, with an example: preferably one that meets another object."""
     node = next((node for node in astray if node in case.trace.bound), astray[0])
     own, taken = case.placement.counterparts[node][0], case.trace.bound.get(node)
     return (
