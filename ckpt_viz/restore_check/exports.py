@@ -45,7 +45,7 @@ def remedy_for_export(case: Case, variables: int | None) -> tuple[str, Trial | N
 def _fitting(case: Case, nodes: Sequence[int]) -> dict[int, _Objects]:
     """Return the layers whose variables fit these nodes one by one, and those variables.
 
-    Of layers with the same variables, return the first: a model comes before its parts.
+    If several layers have the same variables, return the first: a model comes before its parts.
     """
     ids = {id(case.live_side.object(obj)): obj for obj in range(len(case.live.nodes))}
     found: dict[_Objects, int] = {}

@@ -174,7 +174,7 @@ def _is_as_good(case: Case, one: _Tried, other: _Tried) -> bool:
 def _near_root(graph: Graph, done: Set[int]) -> dict[int, tuple[int, int]]:
     """Return nodes near the root: their levels, and how many values below them are not done.
 
-    Of many nodes, return those with most such values.
+    If there are too many nodes, return those with most such values.
     """
     below = [0] * len(graph.nodes)
     for node_id, node in enumerate(graph.nodes):

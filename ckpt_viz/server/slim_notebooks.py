@@ -21,7 +21,7 @@ _FALLBACKS = ("text/html", "text/plain")
 _EXPLORERS = ("ckpt_viz.jupyter.widget.Explorer", "ckpt_viz.explorer.Explorer")
 
 _OWN = ("layout", "_shared_code", "_shared_payload")  # the models that belong to one explorer
-# Widgets refer to each other by a text of exactly this prefix and the id, whatever the id is.
+# Widgets refer to each other by a text of exactly this prefix and an arbitrary id.
 _REFERENCE = "IPY_MODEL_"
 _REFERENCES = (_REFERENCE, "anywidget:")
 

@@ -1,8 +1,8 @@
-"""Recipes of Keras models with their optimizers, for Keras 3 and for tf_keras alike.
+"""Recipes of Keras models with their optimizers, for both Keras 3 and tf_keras.
 
-A model is a chain of layers, each with a label and an attribute name of its own, put together
-in one of the ways of Keras; how the model was built, frozen, compiled and optimized is what
-programs change between save and restore.
+A model is a chain of layers, each with a label and an attribute name of its own, combined in one of
+Keras' ways. Between save and restore, programs change how the model is built, frozen, compiled and
+optimized.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Write small checkpoints of every optimizer that the installed TensorFlow and Keras have.
 
-Beside this script stands one directory for each pair of versions that it was run with:
+Beside this script is one directory for each pair of versions that it was run with:
 
-- `tf2.15`: TensorFlow 2.15.1, which holds Keras 2.15, its legacy optimizers included
+- `tf2.15`: TensorFlow 2.15.1, which holds Keras 2.15, including its legacy optimizers
 - `keras3.3`: Keras 3.3.3 on TensorFlow 2.16.2
 - `keras3.9`: Keras 3.9.2 on TensorFlow 2.18.1
 
@@ -14,9 +14,8 @@ To write one again, in an environment of its own:
 
 Every checkpoint `P` is that of a model with one optimizer. `truth.json` maps the name of each
 checkpoint to the checkpoint keys of its slots, each with the slot's name and the key of its
-variable. It knows no names: every variable is saved with a number of its own, the
-optimizer's Python lists say which number is whose slot, and the file says under which key
-the number went.
+variable. It uses no names: every variable is saved with a unique number. The optimizer's Python
+lists say which number is whose slot, and the file says which key holds the number.
 """
 
 from __future__ import annotations
