@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from ckpt_viz.text import printable_lines
 
+_MAX_SAID = 200  # characters of a query in a message
+
 
 class CkptVizError(Exception):
     """The base class of every error that ckpt_viz raises about its input."""
@@ -70,8 +72,13 @@ class NoSuchTensorError(CkptVizError, KeyError):
 
 
 class QueryError(CkptVizError, ValueError):
-    """A query cannot be read or answered; `place` is the position in characters from its start."""
+    """A query cannot be read or answered.
 
-    def __init__(self, message: str, place: int) -> None:
-        super().__init__(message)
-        self.place = place
+    `place` is the position of the mistake, in characters from the start. `expected` says what the
+    search expected there.
+    """
+
+    def __init__(self, query: str, place: int, expected: str) -> None:
+        said = query if len(query) <= _MAX_SAID else f"{query[:_MAX_SAID]}…"
+        super().__init__(f"query {said!r}, at character {place + 1}: expected {expected}")
+        self.place, self.expected = place, expected

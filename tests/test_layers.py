@@ -31,7 +31,7 @@ LAYERS = (
     {"object_graph.graph"},
     {"object_graph.merge", "object_graph.overlay", "object_graph.subtrees", "matching.trace"},
     {"object_graph.groups", "object_graph.names", "object_graph.places"},
-    {"search.glob", "search.syntax"},
+    {"search.glob", "search.grammar", "search.syntax"},
     {"search.index"},
     {"search.fields", "search.pasted"},
     {"search.evaluate"},

@@ -8,7 +8,6 @@ from typing import Any
 
 import traitlets
 
-from ckpt_viz.errors import QueryError
 from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.jupyter.answers import Answer, answer
 from ckpt_viz.jupyter.shared_models import SharingWidget
@@ -23,10 +22,8 @@ from ckpt_viz.render.static_html import to_static_html
 from ckpt_viz.render.writing import write_text
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.search.evaluate import find
-from ckpt_viz.search.syntax import Mistake
 from ckpt_viz.text import sendable
 
-_MAX_SAID = 200  # characters of a query in a message
 _STATIC = Path(__file__).parents[1] / "static"
 
 
@@ -86,13 +83,9 @@ class Explorer(SharingWidget):
                 full grammar. An empty query finds nothing.
 
         Raises:
-            QueryError: The query cannot be read or answered. It is a CkptVizError with a `place`.
+            QueryError: The query cannot be read or answered. Its `place` is where.
         """
-        found = find(self._shown.graph, query, self._shown.overlay)
-        if isinstance(found, Mistake):
-            said = query if len(query) <= _MAX_SAID else f"{query[:_MAX_SAID]}…"
-            raise QueryError(f"query {said!r}, {found}", found.place)
-        return found
+        return find(self._shown.graph, query, self._shown.overlay)
 
     def refresh(self) -> None:
         """Show the source in its present state; keep the expanded, selected and visible nodes.

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ckpt_viz.object_graph.nodes import ROOT
-from ckpt_viz.search.index import ROOT_NAME, Index, Marks, both, plain
-from ckpt_viz.search.syntax import BLANKS
+from ckpt_viz.search.index import ROOT_NAME, Index, Marks, marks
+from ckpt_viz.search.syntax import BLANKS, plain
 
 MAX_NAMES = 100
 _BLANK = f"[{BLANKS}]"
@@ -87,15 +87,15 @@ def without_output(name: str) -> str:
 def find_named(text: str, index: Index) -> Marks:
     """Return the nodes that a text names; if none, those of its keys, then of its full names."""
     said = named(text)
-    marks = _of_names(text, said.roots, index)
-    if not any(marks):
+    found = _of_names(text, said.roots, index)
+    if not found.any():
         keys = said.words | said.full_names
-        marks = index.where_value(lambda a: a.checkpoint_key in keys)
-    if not any(marks):
-        marks = index.where_value(lambda a: without_output(a.full_name) in said.full_names)
-        of_shape = both(marks, index.where_value(lambda a: a.shape in said.shapes))
-        marks = of_shape if any(of_shape) else marks
-    return marks
+        found = index.where_value(lambda a: a.checkpoint_key in keys)
+    if not found.any():
+        found = index.where_value(lambda a: without_output(a.full_name) in said.full_names)
+        of_shape = found & index.where_value(lambda a: a.shape in said.shapes)
+        found = of_shape if of_shape.any() else found
+    return found
 
 
 def _of_names(text: str, roots: Sequence[int], index: Index) -> Marks:
@@ -109,7 +109,7 @@ def _of_names(text: str, roots: Sequence[int], index: Index) -> Marks:
     for root, following, slots in _slots_in(text, ends, found, index):
         found[root], found[following] = slots, []
     named_nodes = {node_id for nodes in found.values() for node_id in nodes}
-    return [node_id in named_nodes for node_id in range(len(index.nodes))]
+    return marks(node_id in named_nodes for node_id in range(len(index.nodes)))
 
 
 def _names_in(text: str, roots: Sequence[int], index: Index) -> Iterator[tuple[int, int, int]]:
@@ -145,23 +145,18 @@ def _slots_in(
     text: str, ends: dict[int, int], found: dict[int, list[int]], index: Index
 ) -> list[tuple[int, int, list[int]]]:
     """Return the slots with the spelling `(root).optimizer's state 'm' for (root).kernel`."""
-
-    def is_slot(node_id: int, name: str, variable: int, optimizers: list[int]) -> bool:
-        slot = index.nodes[node_id].slot
-        is_it = slot is not None and (slot.name, slot.variable) == (name, variable)
-        return is_it and slot is not None and slot.optimizer in optimizers
-
     slots = []
     for root, following in pairwise(ends):
         infix = text[ends[root] : following]
         if ends[root] < 0 or not (infix.startswith("'s state '") and infix.endswith("' for ")):
             continue
         name = infix[len("'s state '") : -len("' for ")]
+        slots_of_nodes = [(i, node.slot) for i, node in enumerate(index.nodes) if node.slot]
         fitting = [
             node_id
-            for variable in found[following]
-            for node_id in index.slot_neighbours[variable]
-            if is_slot(node_id, name, variable, found[root])
+            for node_id, slot in slots_of_nodes
+            if (slot.name == name and slot.variable in found[following])
+            and slot.optimizer in found[root]
         ]
         if fitting:
             slots.append((root, following, fitting))

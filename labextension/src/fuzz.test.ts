@@ -256,7 +256,7 @@ function lookAt(graph: Graph): void {
     { type: "stepAlias" },
     { type: "stepProblem", by: 1 },
     { type: "showOnlyProblems", only: true },
-    { type: "search", query: "is:shared or size>1 or near:(root)~2 or dtype:float32" },
+    { type: "search", query: "-is:shared size>1 -path:**/(root)/x /e/ dtype:float32" },
     { type: "setMode", mode: "filter" },
     { type: "stepMatch", by: 1 },
     { type: "focusSelected" },

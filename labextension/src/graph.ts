@@ -60,6 +60,8 @@ export interface Graph {
   /** The local name on the tree's edge to the node; "" for the root. */
   label(id: number): string;
   treeParent(id: number): number | null;
+  /** All nodes in the order of the tree, parents before children. */
+  readonly order: Int32Array;
   treeChildren(id: number): Int32Array;
   children(id: number): readonly Edge[];
   /** Every edge that leads to the node, as parent and local name. */
@@ -102,6 +104,7 @@ export function makeGraph(payload: Payload): Graph {
     notes: payload.notes,
     size,
     overlay: makeOverlay(payload),
+    order: Int32Array.from(columns.tree_order),
     role: (id) => roles[at("role", id)] ?? "object",
     typeName: (id) => text("type_name", id),
     error: (id) => text("error", id),

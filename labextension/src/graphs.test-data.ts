@@ -46,6 +46,7 @@ export function treeGraph(parents: readonly number[]): Graph {
     collections: () => null,
     notSaved: () => [],
     label: (id) => (id === 0 ? "" : `edge ${id}`),
+    order: Int32Array.from(children.keys()),
     treeParent: (id) => parents[id - 1] ?? null,
     treeChildren: (id) => ids[id] ?? new Int32Array(),
     children: (id) => (children[id] ?? []).map((node) => ({ localName: `edge ${node}`, node })),

@@ -19,7 +19,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-const QUERIES = ["", "e", "role:variable", "is:shared", "nothing at all", "(", "near:(root)~2"];
+const QUERIES = ["", "e", "role:variable", "is:shared", "nothing at all", "(", "(root).*"];
 const STEPS = ["previous", "next", "first", "last", "pageUp", "pageDown", "in", "out"] as const;
 
 function anyAction(state: State, random: () => number): Action {

@@ -64,7 +64,6 @@ export const otherPlace = "Go to its other place";
 export const chunk = "part of a long list";
 export const overview = "Position in the whole drawing; up and down move it";
 export const focus = "Show only this node and what is below it (f)";
-export const neighbours = "Show the nodes one edge away, in either direction";
 export const unfocus = "Show the whole graph";
 export const above = "Above";
 export const resizeOutline = "Width of the outline";
@@ -94,7 +93,6 @@ export const noPng =
   "The browser cannot draw a picture of this size. Close some nodes, or save it as SVG.";
 export const noAnswer = "The kernel does not answer: it is busy or gone. The view has not changed.";
 export const focusShort = "Focus";
-export const neighboursShort = "Neighbours";
 export const panes = "Parts of the explorer";
 export const tabs = { outline: "Outline", drawing: "Graph", details: "Details" } as const;
 export const textbook = "Textbook view";

@@ -312,14 +312,6 @@ def test_a_subtree_is_shown_alone_under_its_breadcrumbs(adam: Explorer) -> None:
     expect(adam.row("optimizer")).to_be_visible()
 
 
-def test_the_neighbours_of_a_node(adam: Explorer) -> None:
-    adam.row("layer").click()
-    adam.page.get_by_role("button", name="Neighbours").click()
-    expect(adam.page.get_by_role("searchbox")).to_have_value("near:(root).layer")
-    expect(adam.row("bias")).to_be_visible()
-    expect(adam.row("optimizer")).to_have_count(0)
-
-
 def test_from_further_away_less_is_said(adam: Explorer) -> None:
     name = adam.page.locator(".ckv-edge-text").first
     expect(name).to_be_visible()

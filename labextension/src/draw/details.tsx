@@ -81,7 +81,6 @@ function NodeDetails({
         <button type="button" title={WORDS.focus} onClick={() => dispatch({ type: "focus", id })}>
           {WORDS.focusShort}
         </button>
-        <Neighbours graph={graph} id={id} dispatch={dispatch} />
       </p>
       <Mark graph={graph} id={id} />
       <OtherPlace graph={graph} id={id} dispatch={dispatch} />
@@ -109,23 +108,6 @@ function NodeDetails({
       <Aliases graph={graph} id={id} dispatch={dispatch} />
       <Children graph={graph} id={id} dispatch={dispatch} />
     </div>
-  );
-}
-
-/** Shows the node's neighbours as a search, so that the search box shows the query. */
-function Neighbours({ graph, id, dispatch }: NodeProps) {
-  const name = graph.name(id);
-  return /["*\\~\s|]/.test(name) ? null : (
-    <button
-      type="button"
-      title={WORDS.neighbours}
-      onClick={() => {
-        dispatch({ type: "search", query: `near:${name}` });
-        dispatch({ type: "setMode", mode: "filter" });
-      }}
-    >
-      {WORDS.neighboursShort}
-    </button>
   );
 }
 

@@ -29,12 +29,17 @@ export const NOTHING_FOUND: Found = {
 export const WAITING: Found = { ...NOTHING_FOUND, isWaiting: true };
 
 export function searched(graph: Graph, query: string): Found {
-  const matches = find(graph, query);
-  if (matches instanceof Mistake) {
-    return { ...NOTHING_FOUND, mistake: matches };
-  }
   if (query.trim() === "") {
     return NOTHING_FOUND;
+  }
+  let matches: readonly number[];
+  try {
+    matches = find(graph, query);
+  } catch (error) {
+    if (error instanceof Mistake) {
+      return { ...NOTHING_FOUND, mistake: error };
+    }
+    throw error;
   }
   const isMatch = new Uint8Array(graph.size);
   const kept = new Uint8Array(graph.size);

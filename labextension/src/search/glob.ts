@@ -20,7 +20,7 @@ export interface GlobState {
 }
 
 /** `*` is anything but the separator, `**` anything; `**` and a separator may be empty. */
-export function makeGlob(glob: string, separator: "" | "/" | "."): Glob {
+export function makeGlob(glob: string, separator: "" | "/" | "." | ","): Glob {
   const moves = new Map<string, bigint>(); // by character, the places that it advances
   const stays = { any: 0n, butSeparator: 0n }; // places that a character may keep
   const skips = { one: 0n, two: 0n }; // places that may advance without a character
@@ -71,7 +71,7 @@ export function makeGlob(glob: string, separator: "" | "/" | "."): Glob {
   return { start, run, fits: (text) => run(start, text).accepts };
 }
 
-function partsOf(glob: string, separator: "" | "/" | "."): readonly string[] {
+function partsOf(glob: string, separator: string): readonly string[] {
   const gap = separator === "" ? "\\*+" : `(?:\\*\\*\\${separator})+`;
   return glob.match(new RegExp(`${gap}|\\*+|[^]`, "g")) ?? [];
 }

@@ -4,15 +4,7 @@
  */
 
 import { type Attribute, type Graph, ROOT } from "../graph";
-import {
-  both,
-  firstChildren,
-  type Index,
-  type Marks,
-  ROOT_NAME,
-  slotNeighbours,
-  whereValue,
-} from "./index";
+import { both, firstChildren, type Index, type Marks, ROOT_NAME, whereValue } from "./index";
 import { BLANKS } from "./syntax";
 
 const MAX_NAMES = 100;
@@ -171,20 +163,17 @@ function addNames(
 
 /** For each start, the slots in the form `(root).optimizer's state 'm' for (root).kernel`. */
 function slotsOf(text: string, starts: readonly Start[], graph: Graph): readonly number[][] {
-  const neighbours = slotNeighbours(graph);
   return starts.map(({ end, ids }, at) => {
     const following = starts[at + 1];
     const between = text.slice(end, following?.root ?? end);
     const name = /^'s state '(.*)' for $/s.exec(between)?.[1];
     return end < 0 || following === undefined || name === undefined
       ? []
-      : following.ids.flatMap((variable) =>
-          (neighbours.get(variable) ?? []).filter((id) => {
-            const slot = graph.slot(id);
-            const isIt = slot?.name === name && slot.variable === variable;
-            return isIt && slot.optimizer !== null && ids.includes(slot.optimizer);
-          }),
-        );
+      : [...graph.order].filter((id) => {
+          const slot = graph.slot(id);
+          const isOfVariable = slot?.name === name && following.ids.includes(slot.variable);
+          return isOfVariable && slot.optimizer !== null && ids.includes(slot.optimizer);
+        });
   });
 }
 

@@ -3,6 +3,7 @@
 /** The same in both languages. */
 export const BLANKS = " \t\n\r\f\v\u00a0\u2028\u2029\ufeff";
 export const BLANK_OR_END = `(?=[${BLANKS}]|$)`;
+export const AROUND = new RegExp(`^[${BLANKS}]+|[${BLANKS}]+$`, "g");
 /** In quotes, in brackets (`[3, 4]`, but not `(root).a (or)`), or up to a blank. */
 const VALUE = new RegExp(
   `"(?<quoted>(?:\\\\["\\\\]|\\\\(?!["\\\\])|[^"\\\\])*)(?<closing>"?)` +
@@ -16,11 +17,6 @@ export class Mistake {
     readonly place: number,
     readonly expected: string,
   ) {}
-}
-
-/** Ends the reading or evaluation of a query with a mistake. */
-export function fail(place: number, expected: string): never {
-  throw new Mistake(place, expected);
 }
 
 /** A query, the position of the reader, and the start of the term that it reads. */
@@ -45,17 +41,19 @@ export class Reader {
     return this.place < this.text.length;
   }
 
+  /** Reads one value, in lower case. */
   value(): string {
     const start = this.place;
     const { 0: written = "", groups: { quoted, closing } = {} } = this.take(VALUE) ?? {};
-    if (quoted === undefined) {
-      return written;
+    if (closing === "") {
+      this.fail(start, 'a closing "');
     }
-    return closing === "" ? fail(start, 'a closing "') : quoted.replaceAll(/\\(["\\])/g, "$1");
+    const value = quoted?.replaceAll(/\\(["\\])/g, "$1") ?? written;
+    return value.toLowerCase() || this.fail(start, "something to look for");
   }
-}
 
-/** A value that must not be empty. */
-export function filled(value: string, place: number): string {
-  return value === "" ? fail(place, "something to look for") : value;
+  /** Ends the reading at a mistake. */
+  fail(place: number, expected: string): never {
+    throw new Mistake([...this.text.slice(0, place)].length, expected);
+  }
 }
