@@ -38,6 +38,12 @@ def test_the_lock_file_holds_for_any_registry() -> None:
     assert '"resolved"' not in (frontend.LABEXTENSION / "package-lock.json").read_text()
 
 
+def test_an_installation_leaves_the_lock_file_as_it_is(tmp_path: Path) -> None:
+    """So that the README's first command leaves a clone clean."""
+    lock = frontend.LABEXTENSION / "package-lock.json"
+    assert frontend.lock_file(tmp_path) == lock.read_bytes()
+
+
 def test_collecting_the_tests_imports_no_tensorflow() -> None:
     """So that the fast part of the tests, which needs none, does not wait for it."""
     imported = {

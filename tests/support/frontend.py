@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sysconfig
 import tempfile
@@ -21,6 +22,15 @@ def run_script(name: str) -> subprocess.CompletedProcess[str]:
     return _npm("run", name)
 
 
+def lock_file(directory: Path) -> bytes:
+    """Return the lock file that an installation would leave, found without a network."""
+    for name in ("package.json", "package-lock.json", ".npmrc"):
+        shutil.copy(LABEXTENSION / name, directory)
+    done = _npm("install", "--package-lock-only", "--offline", "--ignore-scripts", cwd=directory)
+    assert done.returncode == 0, done.stdout
+    return (directory / "package-lock.json").read_bytes()
+
+
 @cache
 def _install() -> None:
     lock = LABEXTENSION / "package-lock.json"
@@ -32,11 +42,11 @@ def _install() -> None:
             assert done.returncode == 0, done.stdout
 
 
-def _npm(*arguments: str) -> subprocess.CompletedProcess[str]:
+def _npm(*arguments: str, cwd: Path = LABEXTENSION) -> subprocess.CompletedProcess[str]:
     scripts = sysconfig.get_path("scripts")
     return subprocess.run(
         [Path(scripts, "npm"), *arguments],
-        cwd=LABEXTENSION,
+        cwd=cwd,
         env=os.environ | {"PATH": os.pathsep.join((scripts, os.environ["PATH"]))},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
