@@ -102,9 +102,9 @@ class _Near(NamedTuple):
 def _with_twins(case: Case, near: _Near, node: int, obj: int) -> Group | None:
     """Return a saved node and an object, with all other nodes and objects that fit equally well.
 
-    Others are no twins if the same values would go into the same variables. A list of variables
-    that are restored in their place belongs to the list of the same variables. Returns None if
-    another pair fits better in this respect.
+    A pair that puts the same values into the same variables is no twin. Returns None if another
+    pair redirects fewer variables: a list of variables that are already restored belongs to the
+    list of the same variables.
     """
     own = _tried(case, node, obj)
     names = near.names_of_saved[node] & near.names_of_live[obj]
@@ -117,9 +117,9 @@ def _with_twins(case: Case, near: _Near, node: int, obj: int) -> Group | None:
     tried = {(node, other): _tried(case, node, other) for other in live if other != obj}
     tried |= {(other, obj): _tried(case, other, obj) for other in saved if other != node}
     equals = {pair: other for pair, other in tried.items() if _is_as_good(case, own, other)}
-    if any(other.torn < own.torn for other in equals.values()):
+    if any(other.redirected < own.redirected for other in equals.values()):
         return None
-    twins = [pair for pair, other in equals.items() if other.torn == own.torn]
+    twins = [pair for pair, other in equals.items() if other.redirected == own.redirected]
     nodes = sorted({node, *(one for one, _ in twins)})
     objects = sorted({obj, *(one for _, one in twins)})
     if len(nodes) == len(objects) == 1:
@@ -140,21 +140,21 @@ def _candidates(
 class _Tried(NamedTuple):
     """The values that fit if a saved node goes into an object.
 
-    `torn` counts variables, now restored in their place, that would get another one's value.
+    `redirected` counts the saved variables among them that a restore now puts into another object.
     """
 
     values: Mapping[int, int]
-    torn: int
+    redirected: int
 
 
 def _tried(case: Case, node: int, obj: int) -> _Tried:
     values, _ = _fitting(case, _walk(case, node, obj, {}, set()))
-    torn = sum(
+    redirected = sum(
         one in case.trace.restored and case.trace.bound[one] != other
         for one, other in values.items()
         if case.saved.nodes[one].role is Role.VARIABLE
     )
-    return _Tried(values, torn)
+    return _Tried(values, redirected)
 
 
 def _is_as_good(case: Case, one: _Tried, other: _Tried) -> bool:
