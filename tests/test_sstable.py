@@ -123,7 +123,7 @@ def test_block_that_tensorflow_wrote_passes_its_checksum() -> None:
         ),
         (
             b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
-            "a Git LFS pointer, not the file it stands for; run `git lfs pull`",
+            "a Git LFS pointer instead of the file; run `git lfs pull`",
         ),
         (MAGIC, "not a TensorFlow checkpoint index: the file has 8 bytes, expected at least 48"),
     ],

@@ -163,7 +163,7 @@ def _index_handle(file: File) -> tuple[int, int]:
 def _why_no_table(file: File, footer: bytes) -> str:
     start = file.read(0, min(file.size, len(GIT_LFS_POINTER)))
     if start == GIT_LFS_POINTER:
-        return "a Git LFS pointer, not the file it stands for; run `git lfs pull`"
+        return "a Git LFS pointer instead of the file; run `git lfs pull`"
     if len(footer) < _FOOTER_BYTES:
         found = f"the file has {len(footer)} bytes, expected at least {_FOOTER_BYTES}"
     else:

@@ -10,7 +10,7 @@ MOST_BYTES = 64
 _FILES = {
     b"\x89HDF": "an HDF5 file, as Keras saves weights in: load it with model.load_weights",
     b"PK\x03\x04": "a zip archive, as Keras saves models in: load it with keras.saving.load_model",
-    GIT_LFS_POINTER: "a Git LFS pointer, not the file it stands for: run `git lfs pull`",
+    GIT_LFS_POINTER: "a Git LFS pointer instead of the file: run `git lfs pull`",
 }
 _INDEXES = {
     b"DIRC": "the index of a Git repository",
