@@ -2,8 +2,9 @@
 
 `files` asks this module before it opens, lists or describes anything. It first resolves the links
 of a path, so that none leads out. Then it opens the file from the root's own descriptor, part by
-part, and follows no link. So an attacker
-gains nothing by swapping a directory for a link meanwhile.
+part, and follows no link. So an attacker gains nothing by swapping a directory for a link
+meanwhile.
+
 The limit belongs to the context. Enter `confined_to` around each question, so that it also confines
 later reads of a graph. A new thread starts without a limit: enter it there, or run the thread in a
 copy of the context.

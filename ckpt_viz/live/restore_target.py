@@ -126,8 +126,8 @@ def _valued(
 ) -> tuple[tuple[int, ...], Failure | None]:
     """Return the objects for which a restore's asserts expect a value, and what checking raises.
 
-    The asserts hold the objects weakly. Objects without
-    another holder are gone when they look, except the last one listed.
+    The asserts hold the objects weakly. Objects without another holder are gone when they look,
+    except the last one listed.
     """
     valued: list[int] = []
     failure: Failure | None = None

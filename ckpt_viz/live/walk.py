@@ -38,8 +38,8 @@ class Walk:
     nodes raised, in the order of the walk. `savers` are the registered savers of nodes, `roles` the
     roles from types, and `slot_refusal` what listing slot variables raised first. `childless` are
     nodes that obviously track nothing, so the walk does not ask them. `hidden` are the root's own
-    children, by name, that the walk skips: a checkpoint keyword has
-    their name, and nothing else leads to them.
+    children, by name, that the walk skips: a checkpoint keyword has their name, and nothing else
+    leads to them.
     """
 
     view: Any

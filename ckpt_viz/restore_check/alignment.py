@@ -20,8 +20,7 @@ def aligned(
     """Yield the indices of items that belong together in two different sequences.
 
     Names decide first, in any order. The remaining items between two known ones are aligned in
-    order, by their contents. The solution that a
-    restore takes counts among equal ones.
+    order, by their contents. Among equal alignments, the one that agrees with `bound` is chosen.
     """
     pairs = _by_name(saved, live, known)
     yield from pairs.items()

@@ -36,8 +36,7 @@ class RestoreCheck:
 
     The check reads no stored value. It tests the checksums of the index and of the object graph,
     and that every data file exists and is long enough. Only the restore finds damaged bytes of a
-    value, and raises DataLossError; `notes` repeats this.
-    value, and raises DataLossError. `notes` repeats it.
+    value, and raises DataLossError. `notes` repeats this.
     """
 
     _run: DryRun = field(repr=False)

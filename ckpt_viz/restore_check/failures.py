@@ -41,8 +41,7 @@ REMEDIES = {
     Cause.STAGES: "Make the iterator from the saved input pipeline, or leave it out of the "
     "restore.",
     Cause.SYMBOLIC: "Set the dataset option `experimental_symbolic_checkpoint` as when the "
-    "iterator "
-    "was saved, or leave the iterator out of the restore.",
+    "iterator was saved, or leave the iterator out of the restore.",
     Cause.TWO_NAMES: "Track the variable under one name: leave out the wrapper or the wrapped "
     "object.",
     Cause.ABORT: "Make a table of the saved class; do not restore into this one.",

@@ -55,8 +55,7 @@ def _run(
             if saved is not None or method is not None or options is not None:
                 raise SourceError(
                     "a load status belongs to the restore that returned it; expected no "
-                    "checkpoint, "
-                    "method or options with it"
+                    "checkpoint, method or options with it"
                 )
             return status_dry_run(live)
         if tf_private.is_saver(live):

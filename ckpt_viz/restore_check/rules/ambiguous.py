@@ -75,7 +75,7 @@ def _undecided(
     ]
     if not nodes:
         return None
-    # A variable gives them their names
+    # The first node names the finding: a variable, if there is one
     nodes.sort(key=lambda node: case.saved.nodes[node].slot is not None)
     items, others = groups[0]
     return case.finding(
@@ -83,11 +83,9 @@ def _undecided(
         Kind.UNKNOWABLE,
         f"The checkpoint has {count(len(items), 'item')} that look alike here, the program "
         f"{len(others)}: no name tells them apart, so {count(len(nodes), 'value')} may go into "
-        "wrong "
-        "items.",
+        "wrong items.",
         "Restore into the saved items in the saved order, change them afterwards, and give each "
-        "its "
-        "own name.",
+        "its own name.",
         nodes=nodes,
         objects=[case.trace.bound[node] for node in nodes],
     )

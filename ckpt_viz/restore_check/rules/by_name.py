@@ -207,8 +207,7 @@ def _by_saver(run: DryRun, outcome: SaverOutcome, trace: NameTrace) -> Iterator[
             None,
             None,
             f"The {outcome.nameless} variables of Keras 3 in the Saver's list share one name, so "
-            "the "
-            "Saver saves and restores only the last.",
+            "the Saver saves and restores only the last.",
             "Give the Saver a dict of names, or use tf.train.Checkpoint.",
         )
     for obj in _unknown(run):
@@ -267,8 +266,7 @@ def _silently_reshaped(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
                     name,
                     run.live_name(obj),
                     f"The saved value has shape {stored.shape}, the program's {shapes[0]}; the "
-                    "graph "
-                    "takes it without an error and keeps the wrong shape.",
+                    "graph takes it without an error and keeps the wrong shape.",
                     "Make the variable with the saved shape, or give it another name.",
                     (),
                     (obj,),

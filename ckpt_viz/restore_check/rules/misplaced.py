@@ -204,9 +204,8 @@ def _misplaced(case: Case, explained: set[int]) -> Iterator[Finding]:
     yield case.finding(
         Severity.WARNING,
         Kind.SWAPPED,
-        f"{count(len(astray), 'variable')} of the program "
-        f"{'gets' if len(astray) == 1 else 'get'} the value of another: that of "
-        f"{case.saved_side.place(wrong)} goes into "
+        f"{count(len(astray), 'variable')} of the program {'gets' if len(astray) == 1 else 'get'} "
+        f"the value of another: that of {case.saved_side.place(wrong)} goes into "
         f"{case.live_side.place(case.trace.bound[wrong])}, and that of "
         f"{case.saved_side.place(node)} belongs in "
         f"{case.live_side.place(case.placement.counterparts[node][0])}.",

@@ -234,8 +234,7 @@ def renamed(case: Case, explained: Explained) -> Iterator[Finding]:
                 Severity.FAIL,
                 Kind.RENAMED,
                 f"The saved {name!r} seems to be {free[now]!r} now: the values below it are alike, "
-                "and "
-                f"{'nothing else fits' if alone else 'so are the names'}.",
+                f"and {'nothing else fits' if alone else 'so are the names'}.",
                 f"Name it {name!r} again, or give the object both names while restoring.",
                 nodes=dict.fromkeys((node, *case.saved_side.unbound_below(node, seen))),
                 objects=dict.fromkeys((now, *case.live_side.unbound_below(now, seen_live))),

@@ -47,8 +47,7 @@ def _attributes(case: Case) -> Iterator[Finding]:
                 "attribute of its own."
                 if is_followed
                 else "Assign each object to an attribute of its own, or pass it to "
-                "tf.train.Checkpoint "
-                "by name.",
+                "tf.train.Checkpoint by name.",
                 objects=(obj,),
             )
 
@@ -107,11 +106,9 @@ def _not_finalized(case: Case, obj: int) -> Iterator[Finding]:
             Severity.WARNING,
             Kind.NOT_TRACKED,
             f"This {node.type_name} goes on with its old {' and '.join(stale)}, because the "
-            "restore "
-            "does not call finalize_state(); no assert fails.",
+            "restore does not call finalize_state(); no assert fails.",
             "Call the layer's finalize_state() after restoring, and compile() the model again if "
-            "it "
-            "has made predictions.",
+            "it has made predictions.",
             nodes=(case.trace.holders[obj][0], *stale.values()),
             objects=(obj,),
         )

@@ -144,8 +144,7 @@ def reshaped(case: Case, explained: Explained) -> Iterator[Finding]:
                 Severity.WARNING,
                 Kind.SHAPE,
                 f"The saved value has shape {stored.shape}, the program's variable {shape}; the "
-                "graph "
-                "takes it without an error and keeps the wrong shape.",
+                "graph takes it without an error and keeps the wrong shape.",
                 "Make the variable with the saved shape, or give it another local name.",
                 nodes=(step.node,),
                 objects=(step.obj,),
