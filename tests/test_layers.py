@@ -77,8 +77,8 @@ LAYERS = (
     {"restore_check.placement"},
     {"restore_check.case"},
     {
-        "restore_check.exports",
         "restore_check.harmless",
+        "restore_check.keras_exports",
         "restore_check.outlook",
         "restore_check.twins",
     },

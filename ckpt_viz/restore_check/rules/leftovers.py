@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.exports import remedy_for_export
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.restore_check.harmless import (
     OF_SAVED_MODELS,
@@ -15,6 +14,7 @@ from ckpt_viz.restore_check.harmless import (
     is_harmless,
     is_saved_model,
 )
+from ckpt_viz.restore_check.keras_exports import remedy_for_export
 from ckpt_viz.restore_check.sides import subtree
 from ckpt_viz.restore_check.twins import paired_twins, unbound_alike
 from ckpt_viz.restore_check.without_values import saved_without_values, was_without_weights
