@@ -74,22 +74,25 @@ class Finding:
     trial: Trial | None = field(default=None, repr=False, compare=False)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Explained:
     """The saved nodes and live objects that earlier findings explain.
 
     Consequences of a cause need no finding of their own.
     """
 
-    nodes: set[int] = field(default_factory=set)
-    objects: set[int] = field(default_factory=set)
+    nodes: frozenset[int] = frozenset()
+    objects: frozenset[int] = frozenset()
 
-    def add(self, findings: Iterable[Finding]) -> None:
-        """Remember what these findings are about, unless they are symptoms themselves."""
-        for finding in findings:
-            if finding.kind not in _SYMPTOMS:
-                self.nodes.update(finding.nodes)
-                self.objects.update(finding.objects)
+    def including(self, findings: Iterable[Finding]) -> Explained:
+        """Return these and what the findings are about, unless they are symptoms themselves."""
+        causes = [finding for finding in findings if finding.kind not in _SYMPTOMS]
+        if not causes:
+            return self
+        return Explained(
+            self.nodes.union(*(finding.nodes for finding in causes)),
+            self.objects.union(*(finding.objects for finding in causes)),
+        )
 
 
 _SYMPTOMS = {Kind.SHAPE, Kind.DTYPE, Kind.KEY_MISSING, Kind.PARTIAL_OVERWRITE}

@@ -95,7 +95,7 @@ def _found(run: DryRun) -> tuple[Finding, ...]:
         case, explained = Case(run, run.trace, run.saved), Explained()
         for rule in _RULES:
             new = tuple(rule(case, explained))
-            explained.add(new)
+            explained = explained.including(new)
             found += new
     return tuple(sorted(found, key=_place))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Node
@@ -184,7 +184,7 @@ def _swapped_chain(case: Case, members: list[tuple[int, int, str]], name: str) -
     )
 
 
-def _misplaced(case: Case, explained: set[int]) -> Iterator[Finding]:
+def _misplaced(case: Case, explained: Set[int]) -> Iterator[Finding]:
     """Find variables that get the value of another variable, judged by all their places."""
     if case.placement.is_all_right:
         return
