@@ -27,7 +27,7 @@ from ckpt_viz.jupyter.live_objects import Reply
 from ckpt_viz.jupyter.shown import Shown, show_of
 from ckpt_viz.render import payload
 from ckpt_viz.restore_check.check_result import RestoreCheck
-from ckpt_viz.saved.locate import INDEX
+from ckpt_viz.saved.location import INDEX
 from ckpt_viz.text import sendable
 
 MAX_TABS = 20

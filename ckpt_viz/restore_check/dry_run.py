@@ -125,6 +125,11 @@ class DryRun:
         return {self.saved.name(n): self.live_name(obj) for n, obj in self.trace.bound.items()}
 
 
+def prefix_of(saved: Graph) -> str:
+    """Return the path with which a program would restore a checkpoint."""
+    return saved.provenance.prefix if saved.provenance is not None else saved.title
+
+
 def correction_of(path: str, restoring: Callable[[str], Verdicts]) -> MeantPath | NoSuchPath | None:
     """Return what is known of a path from which a restore reads nothing; None for a right path.
 

@@ -25,6 +25,7 @@ from ckpt_viz.restore_check.dry_run import (
     MeantPath,
     NoSuchPath,
     Outcome,
+    prefix_of,
 )
 from ckpt_viz.restore_check.new_objects import names_of_new
 from ckpt_viz.restore_check.verdicts import Bindings, Raised, Verdicts, name_based, object_based
@@ -48,7 +49,7 @@ def file_dry_run(
     program of an object-based one.
     """
     chosen = _method(method)
-    prefix = saved.provenance.prefix if saved.provenance is not None else saved.title
+    prefix = prefix_of(saved)
     if _is_by_name(saved):
         outcome = _by_names(live, saved, chosen)
     elif _is_by_name(live):

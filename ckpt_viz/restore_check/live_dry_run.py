@@ -17,7 +17,7 @@ from ckpt_viz.matching.saved_graph import SavedGraph
 from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER, Stored
-from ckpt_viz.restore_check.dry_run import DryRun, LiveNames, Outcome, correction_of
+from ckpt_viz.restore_check.dry_run import DryRun, LiveNames, Outcome, correction_of, prefix_of
 from ckpt_viz.restore_check.new_objects import names_of_new
 from ckpt_viz.restore_check.verdicts import (
     Bindings,
@@ -42,8 +42,8 @@ def live_dry_run(live: Any, saved: object, method: str | None, options: Any) -> 
     if saved is None:
         return DryRun(Outcome(LiveNames(restore.target.graph), without_checkpoint()), method)
     if isinstance(saved, Graph):
-        path: object = saved.provenance.prefix if saved.provenance else saved.title
-        return DryRun(restore.outcome_of(path, saved), method, str(path))
+        path = prefix_of(saved)
+        return DryRun(restore.outcome_of(path, saved), method, path)
     outcome = restore.outcome_of(saved)
     if outcome.verdicts.restore is None and not outcome.finds_no_name:
         return DryRun(outcome, method, str(saved))

@@ -18,6 +18,7 @@ from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.live.live_source import read_live
 from ckpt_viz.live.opening import open_as_restore
+from ckpt_viz.live.restore_target import RESTORE
 from ckpt_viz.live.saver import (
     Assignment,
     assignments,
@@ -38,12 +39,12 @@ from ckpt_viz.restore_check.dry_run import (
     NoSuchPath,
     Outcome,
     correction_of,
+    prefix_of,
 )
 from ckpt_viz.restore_check.verdicts import Raised, Verdicts
-from ckpt_viz.saved.locate import INDEX
+from ckpt_viz.saved.location import INDEX
 from ckpt_viz.saved.saved_source import read_saved
 
-RESTORE = "restore"
 _ALTERED = (
     "Restoring from checkpoint failed. This is most likely due to {} from the checkpoint. Please "
     "ensure that you have not altered the graph expected based on the checkpoint. Original error:"
@@ -82,9 +83,7 @@ class _Refusal(NamedTuple):
 def saver_dry_run(saver: Any, saved: object) -> DryRun:
     """Return what `saver.restore(session, saved)` would do; add and run no operation."""
     names = LiveNames(read_live(saver))
-    path = saved
-    if isinstance(saved, Graph):
-        path = saved.provenance.prefix if saved.provenance else saved.title
+    path = prefix_of(saved) if isinstance(saved, Graph) else saved
     if tf_restore.is_empty(saver):
         return DryRun(_nothing_to_restore(names), RESTORE, _text(path))
     if path is None:

@@ -37,8 +37,7 @@ from ckpt_viz.formats.files import (
 from ckpt_viz.formats.saved_model import SAVED_MODEL, SAVED_MODEL_TEXT, VARIABLES
 from ckpt_viz.object_graph.graph import Kept
 from ckpt_viz.saved.file_types import FileType, file_type_of
-from ckpt_viz.saved.location import INDEX as INDEX
-from ckpt_viz.saved.location import META, Location
+from ckpt_viz.saved.location import INDEX, META, Location
 from ckpt_viz.saved.other_files import MOST_BYTES, file_instead
 from ckpt_viz.saved.readers import READERS
 from ckpt_viz.saved.v1_reader import in_shards, shards_of
