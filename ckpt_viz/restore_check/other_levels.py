@@ -25,6 +25,10 @@ _MAX_BESIDE = 20  # objects that a remedy lists beside the shifted one
 _FITTING_PER_MISFIT = 10  # values that fit, for each that would not
 
 
+Shapes = tuple[tuple[str, tuple[int, ...] | None], ...]
+"""The names and shapes of a node's values."""
+
+
 class Group(NamedTuple):
     """Saved nodes and live objects that all fit each other: usually one of each.
 
@@ -383,8 +387,8 @@ def number_of_values(graph: Graph) -> int:
     return sum(shapes_of_values(graph).values())
 
 
-def shapes_of_values(graph: Graph) -> Counter[object]:
-    """Return the number of values of each shape, without the `save_counter`."""
+def shapes_of_values(graph: Graph) -> Counter[Shapes]:
+    """Return the number of nodes with values of these shapes, without the `save_counter`."""
     return Counter(
         tuple((attribute.name, attribute.shape) for attribute in node.attributes)
         for node_id, node in enumerate(graph.nodes)

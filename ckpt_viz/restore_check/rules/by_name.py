@@ -42,14 +42,14 @@ def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
         if obj not in trace.unused:
             yield _not_reached(run, obj)
     if free and not (is_saver and _unknown(run)):
-        listed = ", ".join(sorted(free)[:_MAX_NAMED]) + (", …" if len(free) > _MAX_NAMED else "")
+        examples = ", ".join(sorted(free)[:_MAX_NAMED]) + (", …" if len(free) > _MAX_NAMED else "")
         yield Finding(
             Severity.INFO,
             Kind.LEFTOVER,
             min(free),
             None,
             f"{count(len(free), 'name')} in the file {'matches' if len(free) == 1 else 'match'} "
-            f"no variable, and no assert fails: {listed}.",
+            f"no variable, and no assert fails: {examples}.",
             "Ignore this if the program does not need them.",
         )
 

@@ -13,6 +13,7 @@ from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.restore_check.other_levels import (
     Group,
+    Shapes,
     Shift,
     groups_on_other_levels,
     number_of_values,
@@ -129,11 +130,11 @@ def _is_refused(step: Step) -> bool:
     return step.failure is not None and step.failure.cause in (Cause.DTYPE, Cause.SHAPE)
 
 
-def _tensors(specs: Counter[object]) -> Counter[object]:
+def _tensors(numbers: Counter[Shapes]) -> Counter[Shapes]:
     """Return the values that are not scalars; all values if there are no others."""
-    tensors = Counter({spec: number for spec, number in specs.items() if _has_dimensions(spec)})
-    return tensors or specs
-
-
-def _has_dimensions(spec: object) -> bool:
-    return any(shape != () for _, shape in spec)  # type: ignore[attr-defined]
+    tensors = {
+        shapes: number
+        for shapes, number in numbers.items()
+        if any(shape != () for _, shape in shapes)
+    }
+    return Counter(tensors) or numbers
