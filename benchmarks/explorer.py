@@ -1,9 +1,9 @@
 """Time of the explorer in a browser: first paint, opening, searching, moving.
 
 Each graph becomes a file, as `Explorer.save_html` writes it. A new Chromium opens it for each run.
-Prints medians in milliseconds: from the payload to the first paint; from a key that opens or closes
-a node to the next paint; from typing in the search box to the matches; and between two frames of
-dragging the drawing.
+Prints medians in milliseconds: from the payload to the first paint, and from a key that opens or
+closes a node to the next paint. It also prints the time from typing in the search box to the
+matches, and the time between two frames while the drawing is dragged.
 
     python -m benchmarks.explorer [--nodes 500 5000 50000] [--check 500] [--b7] [--runs 5]
 """

@@ -1,8 +1,8 @@
 """Size of a saved notebook with one explorer, and with ten of the same graph.
 
-Runs each notebook in a kernel of its own, as `nbconvert --execute` does. Prints kilobytes of the
-outputs alone; with the state of the widgets, as JupyterLab sends it if its setting asks for it; and
-of what the server extension saves. Also prints the ratio of ten explorers to one.
+Runs each notebook in a kernel of its own, as `nbconvert --execute` does. Prints the kilobytes of
+the outputs alone, and with the state of the widgets, which a setting makes JupyterLab send. It also
+prints what the server extension saves, and the ratio of ten explorers to one.
 
     python -m benchmarks.saved_notebook [--b7]
 """

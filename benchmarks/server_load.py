@@ -84,7 +84,7 @@ def running_server(root: Path, config: Path) -> Iterator[tuple[str, int]]:
         try:
             process.wait(10)
         except subprocess.TimeoutExpired:
-            print("the server did not end within 10 s of being told to")
+            print("the server did not end within 10 s")
             process.kill()
             process.wait()
 

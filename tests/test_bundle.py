@@ -518,7 +518,7 @@ def test_slice_without_an_entry_is_named(tmp_path: Path) -> None:
 
 
 def test_slices_that_share_bytes_are_refused(tmp_path: Path) -> None:
-    # Else a shard of one megabyte could stand for a tensor of any size.
+    # Otherwise a shard of one megabyte could hold a tensor of any size.
     extents = [((start, 1),) for start in range(3)]
     whole = bundle_entry(FLOAT32, shape(3), slices=[slice_proto(*one) for one in extents])
     part = bundle_entry(FLOAT32, shape(1), offset=4, size=4)

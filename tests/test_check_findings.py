@@ -97,8 +97,8 @@ def test_findings(row: Row, tmp_path: Path) -> None:
         assert _is_one_sentence(finding.why), finding.why
         assert _is_one_sentence(finding.remedy), finding.remedy
         assert [*faults_in(finding.why, _quoted(check)), *faults_in(finding.remedy)] == []
-    if row.shows is not None and pair.mended is not None:
-        _assert_mended(row, pair, pair.mended())
+    if row.shows is not None and pair.fixed is not None:
+        _assert_fixed(row, pair, pair.fixed())
     if any(finding.kind is Kind.PROCESS_ABORT for finding in check.findings):
         return  # a test of its own restores that, in another process
     real = restored(pair, check)
@@ -107,11 +107,11 @@ def test_findings(row: Row, tmp_path: Path) -> None:
         ask(finding, real)
 
 
-def _assert_mended(row: Row, pair: Pair, mended: Pair) -> None:
+def _assert_fixed(row: Row, pair: Pair, fixed: Pair) -> None:
     """Do what the remedy says, and look what TensorFlow says then."""
-    check = _check(mended)
+    check = _check(fixed)
     assert _of_kind(check, row.kind) == [] or row.kind in _TOLD_EVEN_WHEN_MENDED
-    real = restored(mended, check)
+    real = restored(fixed, check)
     assert real.raised is None
     assert real.asserts[pair.passes] is None
 

@@ -16,9 +16,9 @@ from tests.support.programs import ckpt, differently, keras_2, keras_3, save_any
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
-# Fixtures that hold what TensorFlow does not follow, or that cannot restore what they save: an
-# object that stores a tensor under a name with a slash does not find it again.
-REALLY_SO = {
+# Fixtures for which the check rightly warns. They hold objects that TensorFlow does not track, or
+# cannot restore what they save: a tensor whose name has a slash is not found again.
+ALARMS = {
     live_objects.keras3_model_with_lists_and_seeds: {Kind.NOT_TRACKED},
     live_objects.untracked_attributes: {Kind.NOT_TRACKED},
     live_objects.objects_that_serialize_themselves: {Kind.KEY_MISSING},
@@ -31,7 +31,7 @@ def test_every_kind_of_object(make: Callable[[], Any], tmp_path: Path) -> None:
     check = cv.check(live_object(make), save_any(tmp_path, source))
     if make is live_objects.keras3_model_with_lists_and_seeds:
         keras_3()  # Keras 2 tracks what is in a list
-    assert alarms(check) == REALLY_SO.get(make, set())
+    assert alarms(check) == ALARMS.get(make, set())
 
 
 def live_object(make: Callable[[], Any]) -> Any:

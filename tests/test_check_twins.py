@@ -12,7 +12,7 @@ from ckpt_viz.restore_check.finding import Kind
 from tests.check_findings import leftovers, structure
 from tests.check_findings.table import Maker
 from tests.support.oracle import compare
-from tests.support.twins import Remedy, plans, told, tried
+from tests.support.twins import Remedy, in_words, plans, tried
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
@@ -26,7 +26,7 @@ def remedies(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Remedy
     for seed in range(PROGRAMS):
         was, now = plans(Random(seed))
         for one in tried(was, now, tmp_path_factory.mktemp("twins")):
-            found.append((f"seed {seed}: {told(was)}, now {told(now)}", one))
+            found.append((f"seed {seed}: {in_words(was)}, now {in_words(now)}", one))
     return found
 
 

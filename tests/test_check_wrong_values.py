@@ -26,7 +26,7 @@ NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
 
 
 class Wiring(NamedTuple):
-    """Which variable stands in which place: an index for each attribute and each list item."""
+    """Which variable is in which place: an index for each attribute and each list item."""
 
     attributes: tuple[int, ...]
     items: tuple[int, ...]

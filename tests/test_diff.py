@@ -273,7 +273,7 @@ def test_empty_objects_have_not_moved() -> None:
 
 
 def test_slots_go_by_variable_name_and_optimizer_though_lists_count_on() -> None:
-    """In b a variable stands before the others, so everything in the lists is one further."""
+    """b has one more variable, in front, so every other item in the lists has the next index."""
     a = keras3_adam()
     edges = {
         0: {"optimizer": 1, "layer": 2},

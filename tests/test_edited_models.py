@@ -17,7 +17,7 @@ from ckpt_viz.restore_check.alignment import aligned
 from ckpt_viz.restore_check.finding import Kind
 from ckpt_viz.restore_check.sequences import Item
 from tests.support.amounts import amount
-from tests.support.edited_models import FAMILIES, Family, pairs, told
+from tests.support.edited_models import FAMILIES, Family, in_words, pairs
 from tests.support.programs import ckpt, differently, keras_2, keras_3, keras_3_adam, save_any
 
 PAIRS = amount(2, 16)
@@ -31,7 +31,9 @@ def test_findings_and_wrong_values_agree(family: Family, seed: int) -> None:
     keras_2()
     for number, outcome in pairs(family, seed, PAIRS):
         again = f"--family {family.name!r} --seed {seed} --only {number}"
-        assert outcome.is_right, f"python -m tests.support.edited_models {again}\n{told(outcome)}"
+        assert outcome.is_right, (
+            f"python -m tests.support.edited_models {again}\n{in_words(outcome)}"
+        )
 
 
 # --- the advice
@@ -106,11 +108,11 @@ def test_an_optimizer_of_other_variables_is_built_as_it_was_saved(now: str, tmp_
 def test_a_renamed_layer_is_no_finding_though_one_for_another_looks_the_same(
     keras: Any, tmp_path: Path
 ) -> None:
-    """What the person meant decides, and neither the file nor the program has it.
+    """Only the person knows which edit it was: neither the file nor the program shows it.
 
-    Who renames the second layer of three, and who inserts `fc_new` and removes the last layer,
-    end with one program: Keras numbers the layers without a name in the order in which they are
-    made. Every value is right for the one, two are wrong for the other.
+    One person renames the second layer of three, another inserts `fc_new` and removes the last
+    layer. Both end with the same program: Keras numbers the layers without a name in the order of
+    their creation. Every value is right for the first person, two are wrong for the second.
     """
 
     def model(*names: str | None) -> Any:

@@ -143,7 +143,7 @@ def test_state_files_are_read_as_protobuf_reads_them(
     assert text_format.Parse(text, CheckpointState()) == state
 
 
-# Which slots of Keras 2's Adam are declared for another variable, or as another slot variable:
+# Slots of Keras 2's Adam that are declared for another variable, or as another slot variable. Node
 # 2 is the optimizer, 9 and 10 are its variables, 11 to 14 their slots m, m, v and v. Places 4 and
 # 5 are further slots, which the learning rate and the model declare.
 _TIED = {

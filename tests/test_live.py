@@ -288,7 +288,7 @@ def test_lists_of_keras_3_layers_and_seeds_are_not_saved() -> None:
     told = {graph.name(i): [n.name for n in node.not_saved] for i, node in enumerate(graph.nodes)}
     assert told["(root).model"][0] == "blocks"
     assert told["(root).model.pair.1"] == ["seed_generator"]
-    # What a node stands for, though other attributes hold it as well, is saved.
+    # An object that is a node is saved, even if other attributes hold it as well.
     assert {name for name, attributes in told.items() if attributes} == {
         "(root).model",
         "(root).model.pair.1",

@@ -328,7 +328,7 @@ def test_without_tensorflow_nothing_is_listed_or_imported(new_kernel: Kernel) ->
 
 def test_keras_without_tensorflow_is_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     class Model:
-        """As with another backend."""
+        """A model of Keras with a different backend."""
 
     module = ModuleType("keras.src.models.model")
     monkeypatch.setattr(module, "Model", Model, raising=False)

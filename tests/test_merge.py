@@ -12,7 +12,7 @@ from tests.test_tree import any_nodes
 
 @st.composite
 def any_merged(draw: st.DrawFn) -> tuple[ObjectGraph, ObjectGraph, Merged]:
-    """Merged graphs of which some nodes are paired, several with one and beyond the end, too."""
+    """Merged graphs with random pairs; a partner may be shared, or may not exist."""
     base = ObjectGraph(draw(any_nodes()), "base", Origin.LIVE)
     other = ObjectGraph(draw(any_nodes()), "other", Origin.SAVED)
     ours = st.integers(0, len(other.nodes) - 1)

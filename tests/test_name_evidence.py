@@ -33,7 +33,7 @@ def test_words_that_fit_two_tell_nothing() -> None:
 
 
 def test_numbers_and_letters_tell_nothing() -> None:
-    assert paired("dense dense_1", "dense_1 dense_2") == {}  # Keras counts anew
+    assert paired("dense dense_1", "dense_1 dense_2") == {}  # Keras counts from 0 again
     assert paired("ema net", "schema y") == {}
     assert paired("d q", "decoder query") == {}
 

@@ -19,6 +19,9 @@ from tests.support.plain_english import (
 
 PACKAGE = Path(ckpt_viz.__file__).parent
 RULES = PACKAGE / "restore_check"
+TESTS = Path(__file__).parent
+SHARED = ("check_findings", "check_rows", "hostile", "support")
+SOURCES = (PACKAGE, *(TESTS / name for name in SHARED), TESTS.parent / "benchmarks")
 
 
 @pytest.mark.parametrize(
@@ -83,10 +86,13 @@ def _obscure_in(source: str) -> list[str]:
     ]
 
 
-def test_no_comment_or_docstring_of_the_package_has_a_phrase_that_obscures() -> None:
+@pytest.mark.parametrize("directory", SOURCES, ids=lambda directory: directory.name)
+def test_no_comment_or_docstring_has_a_phrase_that_obscures(directory: Path) -> None:
+    modules = sorted(directory.rglob("*.py"))
+    assert modules
     found = [
-        f"{path.relative_to(PACKAGE)}:{fault}"
-        for path in sorted(PACKAGE.rglob("*.py"))
+        f"{path.relative_to(directory)}:{fault}"
+        for path in modules
         for fault in _obscure_in(path.read_text("utf-8"))
     ]
     assert found == []

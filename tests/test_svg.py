@@ -200,7 +200,7 @@ def test_problems_are_shown_however_deep_in_the_graph_they_are() -> None:
     svg = cv.diff(*_layers(5_000, (4_321,))).to_svg()
     labels = _labels(svg)
     assert labels[labels.index("layer_4321") + 1] == "kernel"
-    assert {"layer_4320", "layer_4322"} <= set(labels)  # and what stands beside them
+    assert {"layer_4320", "layer_4322"} <= set(labels)  # and their neighbours
     assert len(labels) < 50
     assert any(row[-2].startswith("shape differs") or "shape" in row[-1] for row in _rows(svg))
 

@@ -85,7 +85,7 @@ def saver_without_variables(at: Path) -> Pair:
     return Pair(
         path,
         lambda: eager_saver([]),
-        mended=lambda: Pair(path, lambda: eager_saver([var([2.0], name="v")])),
+        fixed=lambda: Pair(path, lambda: eager_saver([var([2.0], name="v")])),
     )
 
 
@@ -111,7 +111,7 @@ def counter_beside_the_root_of_a_name_based_restore(at: Path) -> Pair:
     def live() -> Any:
         return ckpt(module(v=var([3.0], name="v")))
 
-    return Pair(path, live, mended=lambda: Pair(path, live, "read"))
+    return Pair(path, live, fixed=lambda: Pair(path, live, "read"))
 
 
 @shows(Kind.POISONED_CONTAINER, ERROR, None, "(root).model.blocks", "list element was replaced")

@@ -112,7 +112,7 @@ def after_the_code(finding: Finding, real: Real) -> Any:
 
 
 def each_fits_each(finding: Finding, real: Real) -> None:
-    """Look whether of two candidates that are named either would do, as far as TensorFlow knows."""
+    """Return whether either of two named candidates would do, as far as TensorFlow knows."""
     saved, live = (
         re.findall(r"\(root\)[\w.]*", part)
         for part in finding.why.partition(": ")[2].split(" of the checkpoint ")
@@ -489,7 +489,7 @@ def by_names(finding: Finding, real: Real) -> None:
 
 
 def fails_only_what_an_assert_tells(finding: Finding, real: Real) -> None:
-    """Look whether a severity is borne out: by an exception, or by an assert about these."""
+    """Check that an exception, or an assert about these nodes, confirms a severity."""
     if real.raised is not None:
         return
     assert finding.severity is not ERROR
@@ -505,7 +505,7 @@ _ABOUT_WHERE_VALUES_GO = {Kind.INDEX_SHIFTED, Kind.CROSS_WIRED, Kind.UNTIED}
 
 
 def ask(finding: Finding, real: Real) -> None:
-    """Look whether what a finding claims is so."""
+    """Check that the claim of a finding is true."""
     fails_only_what_an_assert_tells(finding, real)
     is_by_names = real.check.saved is None and finding.kind is not Kind.WRONG_PATH
     is_unread = finding.kind is Kind.KEY_MISSING

@@ -76,7 +76,7 @@ def _generations(was: str, now: str, built: bool) -> Maker:
             return ckpt(model=model, optimizer=maker(model.a) if built else maker())
 
         return Pair(
-            path, live, mended=lambda: Pair(path, lambda: with_adam(saver)), after=build_optimizer
+            path, live, fixed=lambda: Pair(path, lambda: with_adam(saver)), after=build_optimizer
         )
 
     pair.__name__ = f"{was}_into_{'' if built else 'unbuilt_'}{now}"
@@ -133,7 +133,7 @@ def checkpoint_has_no_optimizer(at: Path) -> Pair:
     return Pair(
         path,
         lambda: with_adam(v1_adam),
-        mended=lambda: Pair(path, lambda: with_adam(v1_adam)),
+        fixed=lambda: Pair(path, lambda: with_adam(v1_adam)),
         passes="assert_nontrivial_match",
     )
 
@@ -184,7 +184,7 @@ def keras_3_model_without_a_build_of_its_own(at: Path) -> Pair:
         path,
         lambda: ckpt(model=net_without_build()()),
         after=lambda target: called(target.model),
-        mended=lambda: Pair(path, lambda: ckpt(model=called(net_without_build()()))),
+        fixed=lambda: Pair(path, lambda: ckpt(model=called(net_without_build()()))),
     )
 
 
@@ -310,7 +310,7 @@ for _library, _name, _is_subclass in product((keras_3, keras_2), _CLASSES_CHANGE
 
 
 def _pooling_shifted(library: Callable[[], Any]) -> Maker:
-    """Return a pair of which a pooling layer was saved where a layer with weights is now."""
+    """Return a pair that saves a pooling layer in the place of a layer with weights."""
 
     def pair(at: Path) -> Pair:
         keras = library()
@@ -578,7 +578,7 @@ def _named(keras: Any, **units: int) -> Any:
     return Named()
 
 
-# Models that are not built, by what differs of the saved ones, and what is said of them.
+# Models that are not built, by their difference from the saved ones, and words of the finding.
 _MODELS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Severity, str]] = {
     "as_saved": (
         lambda k: _layers(k, 4, "normalization", "dropout", 2),
@@ -685,8 +685,8 @@ for _library, (_name, (*_, _severity, _words)) in product((keras_3, keras_2), _M
         silent(Kind.NOT_BUILT)(_model_not_built(_library, _name))
 
 
-# Optimizers that are not built, by what differs of the saved ones: what makes each from the
-# module of its generation, how much of the model is frozen, and what is said of them.
+# Optimizers that are not built, by their difference from the saved ones. Each has functions that
+# make the saved and the live one, the number of frozen layers, and words of the finding.
 _Of = Callable[[Any], Any]
 _OPTIMIZERS: dict[str, tuple[_Of, _Of, int, Severity, str]] = {
     "as_saved": (
@@ -825,7 +825,7 @@ def keras_3_optimizer_that_is_in_no_table(at: Path) -> Pair:
 def written_and_restored(at: Path) -> Pair:
     path = written(at, v=var())
     read = Pair(path, lambda: ckpt(v=var()), "read")
-    return Pair(path, lambda: ckpt(v=var()), mended=lambda: read)
+    return Pair(path, lambda: ckpt(v=var()), fixed=lambda: read)
 
 
 @shows(
@@ -839,7 +839,7 @@ def written_and_restored(at: Path) -> Pair:
 def saved_and_read(at: Path) -> Pair:
     path = saved(at, v=var())
     restored = Pair(path, lambda: ckpt(v=var()))
-    return Pair(path, lambda: ckpt(v=var()), "read", mended=lambda: restored)
+    return Pair(path, lambda: ckpt(v=var()), "read", fixed=lambda: restored)
 
 
 @silent(Kind.SAVE_COUNTER)
@@ -868,7 +868,7 @@ def part_of_the_model_is_gone(at: Path) -> Pair:
     return Pair(
         path,
         lambda: ckpt(v=var()),
-        mended=lambda: Pair(path, lambda: ckpt(v=var(), head=module(a=var(), b=module(c=var())))),
+        fixed=lambda: Pair(path, lambda: ckpt(v=var(), head=module(a=var(), b=module(c=var())))),
     )
 
 
@@ -922,7 +922,7 @@ def _exported(at: Path, keras: Any) -> Pair:
         path,
         lambda: ckpt(small_model(keras)),
         "read",
-        mended=lambda: _listed(path, keras),
+        fixed=lambda: _listed(path, keras),
         passes="assert_nontrivial_match",
     )
 
@@ -1003,7 +1003,7 @@ def part_of_the_model_is_new(at: Path) -> Pair:
     return Pair(
         path,
         lambda: ckpt(v=var(), head=module(a=var(), b=var())),
-        mended=lambda: Pair(path, lambda: ckpt(v=var(), head=module(a=var(), b=var()))),
+        fixed=lambda: Pair(path, lambda: ckpt(v=var(), head=module(a=var(), b=var()))),
         passes="assert_nontrivial_match",
     )
 
@@ -1022,7 +1022,7 @@ def lookup(**options: Any) -> Any:
 )
 def vocabulary_given_when_it_was_saved(at: Path) -> Pair:
     path = save_any(at, lookup(vocabulary=["a", "b"]))
-    return Pair(path, lookup, mended=lambda: Pair(path, lambda: lookup(vocabulary=["a", "b"])))
+    return Pair(path, lookup, fixed=lambda: Pair(path, lambda: lookup(vocabulary=["a", "b"])))
 
 
 @silent(Kind.UNMATCHED)
@@ -1041,7 +1041,7 @@ def module_where_a_variable_was_saved(at: Path) -> Pair:
     return Pair(
         path,
         lambda: ckpt(x=module()),
-        mended=lambda: Pair(path, lambda: ckpt(x=var([0.0]))),
+        fixed=lambda: Pair(path, lambda: ckpt(x=var([0.0]))),
     )
 
 
@@ -1059,7 +1059,7 @@ def counter_of_a_saved_model(at: Path) -> Pair:
     return Pair(
         path,
         lambda: ckpt(module(v=var(2.0))),
-        mended=lambda: Pair(path, lambda: ckpt(module(v=var(2.0)))),
+        fixed=lambda: Pair(path, lambda: ckpt(module(v=var(2.0)))),
         passes="assert_nontrivial_match",
     )
 

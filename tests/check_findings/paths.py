@@ -27,13 +27,13 @@ def _passing() -> Any:
 )
 def index_file(at: Path) -> Pair:
     path = saved(at, v=var())
-    return Pair(path + ".index", _passing, mended=lambda: Pair(path, _passing))
+    return Pair(path + ".index", _passing, fixed=lambda: Pair(path, _passing))
 
 
 @shows(Kind.WRONG_PATH, ERROR, None, None, "cannot read it (DataLossError)", "ckpt-1'")
 def directory_of_checkpoints(at: Path) -> Pair:
     path = saved(at, v=var())
-    return Pair(str(at), _passing, mended=lambda: Pair(path, _passing))
+    return Pair(str(at), _passing, fixed=lambda: Pair(path, _passing))
 
 
 @shows(Kind.WRONG_PATH, ERROR, None, None, "(NotFoundError)", "ckpt-1'")
@@ -79,7 +79,7 @@ def saver_of_an_empty_directory(at: Path) -> Pair:
 @shows(Kind.WRONG_PATH, ERROR, None, None, "(NotFoundError)", "pass every assert")
 def index_file_for_a_saver(at: Path) -> Pair:
     path = tensors(at, v=[1.0])
-    return Pair(path + ".index", _saver, mended=lambda: Pair(path, _saver))
+    return Pair(path + ".index", _saver, fixed=lambda: Pair(path, _saver))
 
 
 @shows(Kind.WRONG_PATH, ERROR, None, None, "(DataLossError)", "which would raise, too")
@@ -112,7 +112,7 @@ def object_reads_a_tensor_that_was_not_saved(at: Path) -> Pair:
     return Pair(
         path,
         lambda: ckpt(h=serializing(lower=1.0, upper=1.0)),
-        mended=lambda: Pair(path, lambda: ckpt(h=serializing(lower=1.0))),
+        fixed=lambda: Pair(path, lambda: ckpt(h=serializing(lower=1.0))),
     )
 
 

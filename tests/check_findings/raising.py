@@ -51,7 +51,7 @@ def one_entry_into_a_dense_table(at: Path) -> Pair:
     return Pair(
         path,
         lambda: ckpt(t=dense_table()),
-        mended=lambda: Pair(path, lambda: ckpt(t=mutable_table())),
+        fixed=lambda: Pair(path, lambda: ckpt(t=mutable_table())),
     )
 
 
@@ -104,12 +104,12 @@ def one_entry_from_a_dense_table(at: Path) -> Pair:
 def item_of_a_list_replaced(at: Path) -> Pair:
     path = saved(at, model=two_blocks())
 
-    def mended() -> Any:
+    def fixed() -> Any:
         model = two_blocks()
         model.blocks = [module(v=var()), module(v=var())]
         return ckpt(model=model)
 
-    return Pair(path, lambda: ckpt(model=replaced_block()), mended=lambda: Pair(path, mended))
+    return Pair(path, lambda: ckpt(model=replaced_block()), fixed=lambda: Pair(path, fixed))
 
 
 @shows(
@@ -172,7 +172,7 @@ def slot_of_tensorflow_1_is_an_attribute(at: Path) -> Pair:
         return target
 
     path = save_any(at, with_adam(v1_adam))
-    return Pair(path, live, mended=lambda: Pair(path, lambda: with_adam(v1_adam)))
+    return Pair(path, live, fixed=lambda: Pair(path, lambda: with_adam(v1_adam)))
 
 
 @shows(Kind.SLOT_REUSED, FAIL, None, "(root).model.again", "'v'", "next save")
@@ -241,7 +241,7 @@ def optimizer_outside_of_the_scope_of_its_variables(at: Path) -> Pair:
     return Pair(
         path,
         lambda: ckpt(model=in_scope(model_of_one)(), optimizer=legacy_adam()),
-        mended=lambda: Pair(path, in_scope(before_the_first_step), within=scope),
+        fixed=lambda: Pair(path, in_scope(before_the_first_step), within=scope),
         passes="assert_existing_objects_matched",
     )
 
@@ -275,7 +275,7 @@ def slots_are_not_made_in_a_foreign_scope(at: Path) -> Pair:
         path,
         before_the_first_step,
         within=another_scope,
-        mended=lambda: Pair(path, before_the_first_step),
+        fixed=lambda: Pair(path, before_the_first_step),
         passes="assert_existing_objects_matched",
         after=lambda target: stepped(target.optimizer, [target.model.a]),
     )
@@ -310,7 +310,7 @@ def variable_of_another_shape(at: Path) -> Pair:
     return Pair(
         path,
         lambda: ckpt(v=var([1.0, 2.0, 3.0])),
-        mended=lambda: Pair(path, lambda: ckpt(v=var([0.0, 0.0]))),
+        fixed=lambda: Pair(path, lambda: ckpt(v=var([0.0, 0.0]))),
     )
 
 
@@ -362,7 +362,7 @@ def variable_of_another_dtype(at: Path) -> Pair:
     return Pair(
         path,
         lambda: ckpt(v=var([1.0], dtype="float64")),
-        mended=lambda: Pair(path, lambda: ckpt(v=var([0.0]))),
+        fixed=lambda: Pair(path, lambda: ckpt(v=var([0.0]))),
     )
 
 
@@ -391,7 +391,7 @@ def shape_of_the_last_of_two(at: Path) -> Pair:
     return Pair(
         path,
         lambda: ckpt(a=var(5.0), z=var([1.0])),
-        mended=lambda: Pair(path, lambda: ckpt(a=var(5.0), z=var([5.0, 5.0]))),
+        fixed=lambda: Pair(path, lambda: ckpt(a=var(5.0), z=var([5.0, 5.0]))),
     )
 
 

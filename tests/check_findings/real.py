@@ -101,7 +101,7 @@ _ASSERTS = ("assert_existing_objects_matched", "assert_consumed", "assert_nontri
 
 
 def restored(pair: Pair, check: RestoreCheck) -> Real:
-    """Restore for real, into a program made afresh, and return what came of it."""
+    """Restore for real, into a new program, and return the result."""
     import tensorflow as tf
 
     target = pair.make()

@@ -86,7 +86,7 @@ def saved_under_a_word_of_python(at: Path) -> Pair:
     return Pair(
         path,
         lambda: ckpt(**tower()),
-        mended=lambda: Pair(path, lambda: ckpt(**{"class": ckpt(**tower())})),
+        fixed=lambda: Pair(path, lambda: ckpt(**{"class": ckpt(**tower())})),
     )
 
 
@@ -103,7 +103,7 @@ def saved_as_the_root_with_a_keyword_that_stays(at: Path) -> Pair:
     return Pair(
         path,
         lambda: ckpt(net=module(**tower()), step=var(0)),
-        mended=lambda: Pair(path, lambda: ckpt(module(**tower()), step=var(0))),
+        fixed=lambda: Pair(path, lambda: ckpt(module(**tower()), step=var(0))),
     )
 
 
@@ -121,11 +121,11 @@ def saved_between_others_that_stay(at: Path) -> Pair:
     def live() -> Any:
         return ckpt(step=var(0), net=module(head=var([0.0] * 3)), body=module(**tower()))
 
-    def mended() -> Any:
+    def fixed() -> Any:
         made = live()
         return ckpt(step=made.step, net=ckpt(head=made.net.head, body=made.body))
 
-    return Pair(path, live, mended=lambda: Pair(path, mended))
+    return Pair(path, live, fixed=lambda: Pair(path, fixed))
 
 
 def trained(layers: int, optimizer: str) -> Any:
@@ -144,7 +144,7 @@ def _weights_of_a_trained_model(at: Path, layers: int, optimizer: str) -> Pair:
         path,
         lambda: ckpt(model=trained(layers, optimizer)),
         method="read",
-        mended=lambda: Pair(path, lambda: ckpt(trained(layers, optimizer)), method="read"),
+        fixed=lambda: Pair(path, lambda: ckpt(trained(layers, optimizer)), method="read"),
     )
 
 
@@ -199,11 +199,11 @@ def optimizer_of_few_variables_wrapped_since(at: Path) -> Pair:
 def _optimizer_wrapped_since(at: Path, frozen: int) -> Pair:
     path = save_any(at, differently(training(as_it_is, frozen)))
 
-    def mended() -> Any:
+    def fixed() -> Any:
         live = training(wrapped, frozen)
         return ckpt(model=live.model, optimizer=live.optimizer.inner_optimizer)
 
-    return Pair(path, lambda: training(wrapped, frozen), mended=lambda: Pair(path, mended))
+    return Pair(path, lambda: training(wrapped, frozen), fixed=lambda: Pair(path, fixed))
 
 
 @shows(
@@ -217,15 +217,15 @@ def _optimizer_wrapped_since(at: Path, frozen: int) -> Pair:
 def optimizer_not_wrapped_any_more(at: Path) -> Pair:
     path = save_any(at, differently(training(wrapped)))
 
-    def mended() -> Any:
+    def fixed() -> Any:
         live = training(as_it_is)
         return ckpt(model=live.model, optimizer=ckpt(inner_optimizer=live.optimizer))
 
-    # The scale of the loss is saved, and nobody takes it.
+    # No object takes the saved scale of the loss.
     return Pair(
         path,
         lambda: training(as_it_is),
-        mended=lambda: Pair(path, mended, passes="assert_existing_objects_matched"),
+        fixed=lambda: Pair(path, fixed, passes="assert_existing_objects_matched"),
         passes="assert_existing_objects_matched",
     )
 
@@ -248,12 +248,12 @@ def two_optimizers_wrapped_since(at: Path) -> Pair:
 
     path = save_any(at, differently(both(as_it_is)))
 
-    def mended() -> Any:
+    def fixed() -> Any:
         live = both(wrapped)
         inner = (live.d_opt.inner_optimizer, live.g_opt.inner_optimizer)
         return ckpt(d=live.d, d_opt=inner[0], g=live.g, g_opt=inner[1])
 
-    return Pair(path, lambda: both(wrapped), mended=lambda: Pair(path, mended))
+    return Pair(path, lambda: both(wrapped), fixed=lambda: Pair(path, fixed))
 
 
 @silent(Kind.ROOT_SHIFTED)
@@ -309,14 +309,14 @@ _BOTH = "tf.train.Checkpoint(parts=tf.train.Checkpoint(enc=live.enc_net, dec=liv
 def twins_of_a_dict_made_attributes(at: Path) -> Pair:
     path = saved(at, parts={"enc": net(1.0), "dec": net(2.0)})
 
-    def mended() -> Any:
+    def fixed() -> Any:
         live = ckpt(enc_net=net(), dec_net=net())
         return ckpt(parts=ckpt(enc=live.enc_net, dec=live.dec_net))
 
     return Pair(
         path,
         lambda: ckpt(enc_net=net(), dec_net=net()),
-        mended=lambda: Pair(path, mended),
+        fixed=lambda: Pair(path, fixed),
     )
 
 
@@ -524,7 +524,7 @@ def _of_widths(at: Path, *lengths: int) -> str:
 
 def _shifted(at: Path, was: Sequence[int], now: Sequence[int]) -> Pair:
     path = _of_widths(at, *was)
-    return Pair(path, lambda: widths(*now), mended=lambda: Pair(path, lambda: widths(*was)))
+    return Pair(path, lambda: widths(*now), fixed=lambda: Pair(path, lambda: widths(*was)))
 
 
 @shows(
@@ -565,7 +565,7 @@ def layer_by_number_taken_away(at: Path) -> Pair:
         return ckpt(m=module(**layers))
 
     path = save_any(at, make(1, 2, 3))
-    return Pair(path, lambda: make(2, 3), mended=lambda: Pair(path, lambda: make(1, 2, 3)))
+    return Pair(path, lambda: make(2, 3), fixed=lambda: Pair(path, lambda: make(1, 2, 3)))
 
 
 @shows(
@@ -585,7 +585,7 @@ def dropout_inserted_into_a_keras_3_model(at: Path) -> Pair:
         return ckpt(model=keras_3().Sequential([keras_3().Input((3,)), *dense]))
 
     return Pair(
-        path, live, mended=lambda: Pair(path, lambda: ckpt(model=keras_3_sequential(4, 5, 2)))
+        path, live, fixed=lambda: Pair(path, lambda: ckpt(model=keras_3_sequential(4, 5, 2)))
     )
 
 
@@ -617,7 +617,7 @@ def dropouts_at_two_places_cross_layers_of_one_shape(at: Path) -> Pair:
     return Pair(
         path,
         lambda: keras_3_chain("XaYbc"),
-        mended=lambda: Pair(path, lambda: keras_3_chain("abc")),
+        fixed=lambda: Pair(path, lambda: keras_3_chain("abc")),
     )
 
 
@@ -627,7 +627,7 @@ def item_without_values_moved(at: Path) -> Pair:
         return ckpt(l=[module(v=var([1.0])) if name != "-" else module() for name in names])
 
     path = save_any(at, differently(make("-aa")))
-    return Pair(path, lambda: make("aa-"), mended=lambda: Pair(path, lambda: make("-aa")))
+    return Pair(path, lambda: make("aa-"), fixed=lambda: Pair(path, lambda: make("-aa")))
 
 
 @silent(Kind.INDEX_SHIFTED)
@@ -656,14 +656,14 @@ def learning_rate_has_become_a_schedule(at: Path) -> Pair:
     return Pair(
         path,
         lambda: with_rate(True),
-        mended=lambda: Pair(path, lambda: with_rate(False)),
+        fixed=lambda: Pair(path, lambda: with_rate(False)),
     )
 
 
 @shows(Kind.INDEX_SHIFTED, FAIL, "(root).optimizer._variables", None, "1 item more", "a number or")
 def schedule_has_become_a_learning_rate(at: Path) -> Pair:
     path = save_any(at, with_rate(True))
-    return Pair(path, lambda: with_rate(False), mended=lambda: Pair(path, lambda: with_rate(True)))
+    return Pair(path, lambda: with_rate(False), fixed=lambda: Pair(path, lambda: with_rate(True)))
 
 
 @silent(Kind.INDEX_SHIFTED)
@@ -694,14 +694,14 @@ def dropout_inserted_into_a_keras_2_model(at: Path) -> Pair:
 def attribute_renamed(at: Path) -> Pair:
     path = saved(at, model=module(old=var([2.0]), other=var(1)))
 
-    def mended() -> Any:
+    def fixed() -> Any:
         model = module(new=var([1.0]), other=var(0))
         return ckpt(model=with_children(model, old=model.new))
 
     return Pair(
         path,
         lambda: ckpt(model=module(new=var([1.0]), other=var(0))),
-        mended=lambda: Pair(path, mended),
+        fixed=lambda: Pair(path, fixed),
     )
 
 
@@ -711,7 +711,7 @@ def subtree_renamed(at: Path) -> Pair:
     return Pair(
         path,
         lambda: ckpt(backbone=module(**tower()), step=var(0)),
-        mended=lambda: Pair(path, lambda: ckpt(encoder=module(**tower()), step=var(0))),
+        fixed=lambda: Pair(path, lambda: ckpt(encoder=module(**tower()), step=var(0))),
     )
 
 
@@ -727,7 +727,7 @@ def model_of_keras_2_in_keras_3(at: Path) -> Pair:
     return Pair(
         path,
         lambda: ckpt(model=keras_3_sequential(4, 5)),
-        mended=lambda: Pair(path, lambda: ckpt(model=keras_2_sequential(4, 5))),
+        fixed=lambda: Pair(path, lambda: ckpt(model=keras_2_sequential(4, 5))),
     )
 
 
@@ -748,7 +748,7 @@ def twins_renamed_by_names_that_tell(at: Path) -> Pair:
     return Pair(
         path,
         lambda: ckpt(dec_net=net(), enc_net=net()),
-        mended=lambda: Pair(path, lambda: ckpt(dec=net(), enc=net())),
+        fixed=lambda: Pair(path, lambda: ckpt(dec=net(), enc=net())),
     )
 
 

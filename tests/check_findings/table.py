@@ -17,18 +17,18 @@ WARNING, INFO = Severity.WARNING, Severity.INFO
 
 @dataclass(frozen=True)
 class Pair:
-    """A checkpoint, and what makes the objects that it is restored into.
+    """A checkpoint, and a function that makes the objects to restore it into.
 
-    It is restored `within` a context. `mended` is the pair after what the remedy says; then
-    `passes` is an assert that does. `after` builds what the restore waits for. `hidden` finds
-    the variables that no checkpoint holds.
+    The restore happens `within` a context. `fixed` is the pair after the user followed the remedy;
+    then the assert `passes` passes. `after` builds what the restore waits for. `hidden` finds the
+    variables that no checkpoint holds.
     """
 
     path: Any
     make: Callable[[], Any]
     method: str | None = None
     within: Callable[[], AbstractContextManager[Any]] = nullcontext
-    mended: Callable[[], Pair] | None = None
+    fixed: Callable[[], Pair] | None = None
     passes: str = "assert_consumed"
     after: Callable[[Any], object] | None = None
     hidden: Callable[[Any], Sequence[Any]] | None = None
@@ -38,7 +38,7 @@ Maker = Callable[[Path], Pair]
 
 
 class Shows(NamedTuple):
-    """A finding: the names on the two sides, and words that its sentences have.
+    """A finding: the names on the two sides, and words that its sentences contain.
 
     A name that is None may be anything.
     """
@@ -51,7 +51,7 @@ class Shows(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """A pair with the finding that it shows; None for a near miss, which shows none of the kind."""
+    """A pair and the finding that it shows; None for a near miss: it shows none of the kind."""
 
     kind: Kind
     name: str
@@ -74,7 +74,7 @@ class Rows(list[Row]):
         return self._adding(kind, Shows(severity, saved, live, words))
 
     def silent(self, kind: Kind) -> Callable[[Maker], Maker]:
-        """Add a near miss: a pair that looks like one of the kind, and shows none."""
+        """Add a near miss: a pair that looks like one of the kind, but shows no such finding."""
         return self._adding(kind, None)
 
     def _adding(self, kind: Kind, shows: Shows | None) -> Callable[[Maker], Maker]:

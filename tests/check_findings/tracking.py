@@ -172,16 +172,16 @@ def tracked_block() -> Any:
 
 
 def _holding(at: Path, make: Callable[[Callable[[], Any]], Any]) -> Pair:
-    """Return a pair with what holds plain objects; mended, they are modules."""
+    """Return a pair with what holds plain objects; fixed, they are modules."""
 
     def net(block: Callable[[], Any]) -> Any:
         return ckpt(net=module(head=var(), blocks=make(block)))
 
-    def mended() -> Pair:
-        path = save_any(at / "mended", net(tracked_block))
+    def fixed() -> Pair:
+        path = save_any(at / "fixed", net(tracked_block))
         return Pair(path, lambda: net(tracked_block))
 
-    return Pair(save_any(at, net(Block)), lambda: net(Block), mended=mended)
+    return Pair(save_any(at, net(Block)), lambda: net(Block), fixed=fixed)
 
 
 FOLLOWED = "the plain objects in the attribute 'blocks' "
@@ -422,7 +422,7 @@ def _states_of_keras_2(at: Path, layer: str, **options: Any) -> Pair:
         at,
         make,
         hidden=lambda target: target.model.layers[-1].states,
-        mended=lambda: _same(at / "mended", with_states),
+        fixed=lambda: _same(at / "fixed", with_states),
     )
 
 
@@ -609,7 +609,7 @@ def normalization_adapted_since(at: Path, keras: Any) -> Pair:
     return Pair(
         path,
         lambda: normalized(keras),
-        mended=lambda: Pair(path, lambda: normalized(keras, 1.0, 2.0)),
+        fixed=lambda: Pair(path, lambda: normalized(keras, 1.0, 2.0)),
         hidden=_means,
     )
 
@@ -679,7 +679,7 @@ def weights_of_words_adapted_since(at: Path, keras: Any) -> Pair:
 
     path = save_any(at, make(["a", "b"], ["a", "c"]))
     same = Pair(path, lambda: make(["a", "b"], ["a", "c"]))
-    return Pair(path, lambda: make(["a", "b"], ["a", "c"], ["b", "c"]), mended=lambda: same)
+    return Pair(path, lambda: make(["a", "b"], ["a", "c"], ["b", "c"]), fixed=lambda: same)
 
 
 for_both(
@@ -702,7 +702,7 @@ def discretized(keras: Any, *data: float) -> Any:
 def bins_adapted_since(at: Path, keras: Any) -> Pair:
     path = save_any(at, discretized(keras, 1.0, 2.0, 3.0))
     same = Pair(path, lambda: discretized(keras, 1.0, 2.0, 3.0))
-    return Pair(path, lambda: discretized(keras), mended=lambda: same)
+    return Pair(path, lambda: discretized(keras), fixed=lambda: same)
 
 
 def bins_adapted_to_other_data(at: Path, keras: Any) -> Pair:
@@ -739,7 +739,7 @@ def lookup(keras: Any, *data: str, **options: Any) -> Any:
 def words_adapted_since(at: Path, keras: Any) -> Pair:
     path = save_any(at, lookup(keras, "a", "b"))
     same = Pair(path, lambda: lookup(keras, "a", "b"))
-    return Pair(path, lambda: lookup(keras), mended=lambda: same)
+    return Pair(path, lambda: lookup(keras), fixed=lambda: same)
 
 
 def words_adapted_to_other_data(at: Path, keras: Any) -> Pair:
@@ -760,7 +760,7 @@ def text_adapted_since(at: Path, keras: Any) -> Pair:
         return ckpt(model=keras.Model(inputs, layer(inputs)))
 
     path = save_any(at, make("a b"))
-    return Pair(path, make, mended=lambda: Pair(path, lambda: make("a b")))
+    return Pair(path, make, fixed=lambda: Pair(path, lambda: make("a b")))
 
 
 for_both(

@@ -57,7 +57,7 @@ def frozen(first: bool, units: Sequence[int] = (3, 3, 3)) -> Any:
 )
 def layer_frozen_since(at: Path) -> Pair:
     path = save_any(at, frozen(False))
-    return Pair(path, lambda: frozen(True), mended=lambda: Pair(path, lambda: frozen(False)))
+    return Pair(path, lambda: frozen(True), fixed=lambda: Pair(path, lambda: frozen(False)))
 
 
 @shows(Kind.CROSS_WIRED, FAIL, None, None, "lists of (root).optimizer", "to other variables")
@@ -101,7 +101,7 @@ def layer_that_only_the_optimizer_leads_to_frozen_since(at: Path) -> Pair:
     return Pair(
         path,
         lambda: in_an_untracked_list("fc_a", "fc_b", "fc_c", frozen=1),
-        mended=lambda: Pair(path, lambda: in_an_untracked_list("fc_a", "fc_b", "fc_c")),
+        fixed=lambda: Pair(path, lambda: in_an_untracked_list("fc_a", "fc_b", "fc_c")),
     )
 
 
@@ -126,7 +126,7 @@ def gan(exchanged: bool) -> Any:
 )
 def two_optimizers_exchanged(at: Path) -> Pair:
     path = save_any(at, differently(gan(False)))
-    return Pair(path, lambda: gan(True), mended=lambda: Pair(path, lambda: gan(False)))
+    return Pair(path, lambda: gan(True), fixed=lambda: Pair(path, lambda: gan(False)))
 
 
 @shows(Kind.CROSS_WIRED, WARNING, None, None, "4 values of the optimizer's state change places")
@@ -195,7 +195,7 @@ def branches_in_another_order(at: Path) -> Pair:
     return Pair(
         path,
         lambda: branches("right", "left"),
-        mended=lambda: Pair(path, lambda: branches("left", "right")),
+        fixed=lambda: Pair(path, lambda: branches("left", "right")),
     )
 
 
@@ -213,7 +213,7 @@ def items_of_a_list_in_another_order(at: Path) -> Pair:
 
     path = save_any(at, differently(make("a", "b", "c")))
     return Pair(
-        path, lambda: make("b", "c", "a"), mended=lambda: Pair(path, lambda: make("a", "b", "c"))
+        path, lambda: make("b", "c", "a"), fixed=lambda: Pair(path, lambda: make("a", "b", "c"))
     )
 
 
@@ -223,7 +223,7 @@ def branches_of_chosen_names_with_numbers_in_another_order(at: Path) -> Pair:
     return Pair(
         path,
         lambda: branches("block_2", "block_1"),
-        mended=lambda: Pair(path, lambda: branches("block_1", "block_2")),
+        fixed=lambda: Pair(path, lambda: branches("block_1", "block_2")),
     )
 
 
@@ -250,7 +250,7 @@ def layers_in_another_order_whose_slots_alone_have_names(at: Path) -> Pair:
     return Pair(
         path,
         lambda: with_a_model_inside("fc_b", "fc_a"),
-        mended=lambda: Pair(path, lambda: with_a_model_inside("fc_a", "fc_b")),
+        fixed=lambda: Pair(path, lambda: with_a_model_inside("fc_a", "fc_b")),
     )
 
 
@@ -260,7 +260,7 @@ def layers_in_another_order_in_a_model_of_another_name(at: Path) -> Pair:
     return Pair(
         path,
         lambda: with_a_model_inside("fc_b", "fc_a", called="other"),
-        mended=lambda: Pair(path, lambda: with_a_model_inside("fc_a", "fc_b", called="other")),
+        fixed=lambda: Pair(path, lambda: with_a_model_inside("fc_a", "fc_b", called="other")),
     )
 
 
@@ -325,14 +325,14 @@ def shared_variable_is_two_now(at: Path) -> Pair:
     shared = var([2.0])
     path = saved(at, encoder=shared, decoder=shared)
 
-    def mended() -> Any:
+    def fixed() -> Any:
         both = var([0.0])
         return ckpt(encoder=both, decoder=both)
 
     return Pair(
         path,
         lambda: ckpt(encoder=var([0.0]), decoder=var([0.0])),
-        mended=lambda: Pair(path, mended),
+        fixed=lambda: Pair(path, fixed),
     )
 
 
@@ -370,7 +370,7 @@ def tied() -> Any:
 @shows(Kind.VALUE_LOST, WARNING, "(root).b", "(root).a", "(root).a is restored", "two objects")
 def two_variables_are_one_now(at: Path) -> Pair:
     path = saved(at, a=var([1.0]), b=var([2.0]))
-    return Pair(path, tied, mended=lambda: Pair(path, lambda: ckpt(a=var([0.0]), b=var([0.0]))))
+    return Pair(path, tied, fixed=lambda: Pair(path, lambda: ckpt(a=var([0.0]), b=var([0.0]))))
 
 
 @silent(Kind.VALUE_LOST)
@@ -437,7 +437,7 @@ def object_reads_fewer_tensors_than_it_saved(at: Path) -> Pair:
     return Pair(
         path,
         lambda: ckpt(h=serializing(lower=1.0)),
-        mended=lambda: Pair(path, lambda: ckpt(h=serializing(lower=1.0, upper=1.0))),
+        fixed=lambda: Pair(path, lambda: ckpt(h=serializing(lower=1.0, upper=1.0))),
     )
 
 
@@ -575,7 +575,7 @@ def layers_without_names_of_which_only_the_optimizer_tells(at: Path) -> Pair:
     return Pair(
         path,
         lambda: in_an_untracked_list(None, None, None, frozen=1),
-        mended=lambda: Pair(path, lambda: in_an_untracked_list(None, None, None)),
+        fixed=lambda: Pair(path, lambda: in_an_untracked_list(None, None, None)),
     )
 
 
@@ -585,7 +585,7 @@ def item_of_a_list_that_may_have_been_put_anywhere(at: Path) -> Pair:
         return ckpt(l=[module(v=var([1.0])) for _ in range(items)])
 
     path = save_any(at, differently(make(2)))
-    return Pair(path, lambda: make(3), mended=lambda: Pair(path, lambda: make(2)))
+    return Pair(path, lambda: make(3), fixed=lambda: Pair(path, lambda: make(2)))
 
 
 @shows(Kind.UNKNOWABLE, INFO, "(root).l.3.v", None, "3 items that look alike here, the program 4")
@@ -594,7 +594,7 @@ def items_after_the_one_that_a_shifted_index_tells_of(at: Path) -> Pair:
         return ckpt(l=[module(v=var([1.0])) if one == "v" else module() for one in letters])
 
     path = save_any(at, differently(make("--vvv")))
-    return Pair(path, lambda: make("-v-vvv"), mended=lambda: Pair(path, lambda: make("--vvv")))
+    return Pair(path, lambda: make("-v-vvv"), fixed=lambda: Pair(path, lambda: make("--vvv")))
 
 
 @silent(Kind.UNKNOWABLE)

@@ -226,7 +226,7 @@ def attached_object_whose_node_the_root_reached_first(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(module(v=var()), step=var()))
 
 
-@row(raises="ValueError", told=["(2,)", "()"])
+@row(raises="ValueError", says=["(2,)", "()"])
 def attached_keyword_of_another_shape(at: Path) -> Pair:
     path = saved(at, module(v=var()), step=var([1.0, 2.0]))
     return Pair(path, lambda: ckpt(module(v=var()), step=var(1.0)))
@@ -292,7 +292,7 @@ def counter_that_was_there_before_is_read_from_a_written_file(at: Path) -> Pair:
     return Pair(written(at, v=var()), lambda: counted(ckpt(v=var())), "read")
 
 
-@row(raises="ValueError", told=["int64", "float32"])
+@row(raises="ValueError", says=["int64", "float32"])
 def saved_counter_is_a_float(at: Path) -> Pair:
     return Pair(written(at, module(v=var(), save_counter=var(1.0))), lambda: ckpt(v=var()))
 
@@ -303,7 +303,7 @@ def saved_counter_is_a_vector(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(v=var()))
 
 
-@row(raises="ValueError", told=["(2,)"])
+@row(raises="ValueError", says=["(2,)"])
 def saved_counter_of_a_root_is_a_vector(at: Path) -> Pair:
     path = written(at, module(v=var(), save_counter=var([1, 2], dtype="int64")))
     return Pair(path, lambda: ckpt(module(v=var())))
@@ -385,7 +385,7 @@ def object_raises_when_it_lists_its_children(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(m=unlistable()()))
 
 
-@row(raises="InvalidArgumentError", told=["int64", "float"])
+@row(raises="InvalidArgumentError", says=["int64", "float"])
 def saved_counter_of_a_root_is_a_float(at: Path) -> Pair:
     path = written(at, module(v=var(), save_counter=var(1.0)))
     return Pair(path, lambda: ckpt(module(v=var())))

@@ -123,7 +123,7 @@ def two_shards(at: Path) -> Pair:
     return Pair(in_two_shards(at)[0], lambda: ckpt(v=var([0.0] * 3)))
 
 
-@row(raises="NotFoundError", told=["data-0000"])
+@row(raises="NotFoundError", says=["data-0000"])
 def shard_of_the_tensors_is_gone(at: Path) -> Pair:
     prefix, _, data = in_two_shards(at)
     data.unlink()

@@ -116,12 +116,12 @@ def named_and_the_counter_in_the_file(at: Path) -> Pair:
     return Pair(tensors(at, v=1.0, save_counter=np.int64(3)), lambda: ckpt(x=named_v()))
 
 
-@row(raises="InvalidArgumentError", told=["int64", "float"])
+@row(raises="InvalidArgumentError", says=["int64", "float"])
 def named_and_the_counter_in_the_file_a_float(at: Path) -> Pair:
     return Pair(tensors(at, v=1.0, save_counter=3.0), lambda: ckpt(x=named_v()))
 
 
-@row(raises="ValueError", told=["(2,)"])
+@row(raises="ValueError", says=["(2,)"])
 def named_and_the_counter_in_the_file_a_vector(at: Path) -> Pair:
     import numpy as np
 
@@ -154,22 +154,22 @@ def named_for_tensorflow_1_in_a_file_of_version_1(at: Path) -> Pair:
     return Pair(tensors_of_version_1(at, v=1.0), lambda: v1_ckpt(x=named_v()))
 
 
-@row(raises="InvalidArgumentError", told=["Expected int32 got float"])
+@row(raises="InvalidArgumentError", says=["Expected int32 got float"])
 def named_of_another_dtype(at: Path) -> Pair:
     return Pair(tensors(at, v=1.0), lambda: ckpt(x=named_v(1)))
 
 
-@row(raises="ValueError", told=["(2,)", "()", "name v"])
+@row(raises="ValueError", says=["(2,)", "()", "name v"])
 def named_of_another_shape(at: Path) -> Pair:
     return Pair(tensors(at, v=[1.0, 2.0]), lambda: ckpt(x=named_v()))
 
 
-@row(raises="ValueError", told=["(2,)"])
+@row(raises="ValueError", says=["(2,)"])
 def named_of_another_shape_and_dtype(at: Path) -> Pair:
     return Pair(tensors(at, v=[1, 2]), lambda: ckpt(x=named_v()))
 
 
-@row(raises="ValueError", told=["(2,)"])
+@row(raises="ValueError", says=["(2,)"])
 def named_first_error_by_breadth(at: Path) -> Pair:
     path = tensors(at, v=[1.0, 2.0], w=1)
     return Pair(path, lambda: ckpt(a=module(y=var(0.0, name="w")), b=named_v()))
@@ -355,17 +355,17 @@ def _partitioned_file(at: Path, version: int = 2) -> str:
 _TOLD = "shape (6, 2) when attempting to restore variable with shape {} and name sharded."
 
 
-@row(raises="ValueError", told=[_TOLD.format("(3, 2)")])
+@row(raises="ValueError", says=[_TOLD.format("(3, 2)")])
 def parts_of_the_file_into_as_many_shards(at: Path) -> Pair:
     return Pair(_partitioned_file(at), lambda: ckpt(x=sharded(3, 3)))
 
 
-@row(raises="ValueError", told=[_TOLD.format("(1, 2)")])
+@row(raises="ValueError", says=[_TOLD.format("(1, 2)")])
 def parts_of_the_file_into_shards_of_different_sizes(at: Path) -> Pair:
     return Pair(_partitioned_file(at), lambda: ckpt(x=sharded(2, 3, 1)))
 
 
-@row(raises="ValueError", told=[_TOLD.format("(3, 2)")])
+@row(raises="ValueError", says=[_TOLD.format("(3, 2)")])
 def parts_of_a_file_of_version_1_into_shards(at: Path) -> Pair:
     return Pair(_partitioned_file(at, 1), lambda: ckpt(x=sharded(3, 3)))
 
@@ -375,12 +375,12 @@ def parts_of_the_file_into_one_shard(at: Path) -> Pair:
     return Pair(_partitioned_file(at), lambda: ckpt(x=sharded(6)))
 
 
-@row(raises="ValueError", told=[_TOLD.format("(4, 2)")])
+@row(raises="ValueError", says=[_TOLD.format("(4, 2)")])
 def parts_of_the_file_into_a_variable_of_another_shape(at: Path) -> Pair:
     return Pair(_partitioned_file(at), lambda: ckpt(x=var([[0.0, 0.0]] * 4, name="sharded")))
 
 
-@row(raises="ValueError", told=["shape (2, 1)", "variable with shape (None, 3) and name v."])
+@row(raises="ValueError", says=["shape (2, 1)", "variable with shape (None, 3) and name v."])
 def named_and_of_a_shape_that_is_partly_known(at: Path) -> Pair:
     import tensorflow as tf
 

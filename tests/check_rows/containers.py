@@ -36,7 +36,7 @@ def list_is_longer(at: Path) -> Pair:
     return Pair(saved(at, x=[var()]), lambda: ckpt(x=[var(), var()]))
 
 
-@row(raises="ValueError", told=["(1,)", "(2,)"])
+@row(raises="ValueError", says=["(1,)", "(2,)"])
 def list_is_shifted(at: Path) -> Pair:
     path = saved(at, x=[var([1.0]), var([1.0, 2.0])])
     return Pair(path, lambda: ckpt(x=[var([0.0, 0.0])]))
@@ -319,7 +319,7 @@ def poisoned_list_comes_before_a_wrong_shape(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(a=var(), m=holding_a_poisoned_list([var(), var()])))
 
 
-@row(raises="ValueError", told=["(2,)"])
+@row(raises="ValueError", says=["(2,)"])
 def wrong_shape_comes_before_a_poisoned_list_that_is_attached(at: Path) -> Pair:
     path = saved(at, module(v=var([1.0, 2.0])), m=module(items=[var(), var()]))
     return Pair(path, lambda: ckpt(module(v=var()), m=holding_a_poisoned_list([var(), var()])))

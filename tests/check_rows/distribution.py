@@ -39,17 +39,17 @@ def mirrored_saved_and_mirrored_live(at: Path) -> Pair:
     return Pair(saved(at, v=mirrored()), lambda: ckpt(v=mirrored(0.0)))
 
 
-@row(raises="ValueError", told=["(3,)", "(2,)", "Variable:0"])
+@row(raises="ValueError", says=["(3,)", "(2,)", "Variable:0"])
 def mirrored_variable_of_another_shape(at: Path) -> Pair:
     return Pair(saved(at, v=var([1.0, 2.0])), lambda: ckpt(v=mirrored([0.0] * 3)))
 
 
-@row(raises="InvalidArgumentError", told=["float", "int32", value_key("v")])
+@row(raises="InvalidArgumentError", says=["float", "int32", value_key("v")])
 def mirrored_variable_of_another_dtype(at: Path) -> Pair:
     return Pair(saved(at, v=var(1)), lambda: ckpt(v=mirrored(0.0)))
 
 
-@row(raises="ValueError", told=["(3,)", "(2,)"])
+@row(raises="ValueError", says=["(3,)", "(2,)"])
 def mirrored_saved_and_plain_live_of_another_shape(at: Path) -> Pair:
     return Pair(saved(at, v=mirrored([1.0, 2.0])), lambda: ckpt(v=var([0.0] * 3)))
 
@@ -79,17 +79,17 @@ def plain_saved_and_read_from_one_replica(at: Path) -> Pair:
     return Pair(saved(at, v=var([1.0, 2.0])), lambda: ckpt(v=on_read([0.0, 0.0], "NONE")))
 
 
-@row(raises="InvalidArgumentError", told=["float", "int32", value_key("v")])
+@row(raises="InvalidArgumentError", says=["float", "int32", value_key("v")])
 def read_from_one_replica_and_of_another_dtype(at: Path) -> Pair:
     return Pair(saved(at, v=var([1, 2])), lambda: ckpt(v=on_read([0.0, 0.0], "NONE")))
 
 
-@row(raises="TypeError", told=["string"])
+@row(raises="TypeError", says=["string"])
 def strings_that_are_summed_on_read(at: Path) -> Pair:
     return Pair(saved(at, v=var(["a"])), lambda: ckpt(v=on_read(["b"])))
 
 
-@row(raises="TypeError", told=["bool"])
+@row(raises="TypeError", says=["bool"])
 def truths_that_are_summed_on_read(at: Path) -> Pair:
     return Pair(saved(at, v=var([True])), lambda: ckpt(v=on_read([False])))
 
@@ -129,22 +129,22 @@ def sharded_otherwise(at: Path) -> Pair:
     return Pair(saved(at, v=sharded(2, 3)), lambda: ckpt(v=sharded(1, 2, 2)))
 
 
-@row(raises="InvalidArgumentError", told=["[8,2]", "[6,2]", value_key("v")])
+@row(raises="InvalidArgumentError", says=["[8,2]", "[6,2]", value_key("v")])
 def sharded_of_another_shape(at: Path) -> Pair:
     return Pair(saved(at, v=sharded(3, 3)), lambda: ckpt(v=sharded(4, 4)))
 
 
-@row(raises="InvalidArgumentError", told=["[6,3]", "[6,2]"])
+@row(raises="InvalidArgumentError", says=["[6,3]", "[6,2]"])
 def sharded_of_other_columns(at: Path) -> Pair:
     return Pair(saved(at, v=sharded(3, 3)), lambda: ckpt(v=sharded(3, 3, columns=3)))
 
 
-@row(raises="ValueError", told=["(5, 2)", "(6, 2)"])
+@row(raises="ValueError", says=["(5, 2)", "(6, 2)"])
 def sharded_saved_and_plain_live_of_another_shape(at: Path) -> Pair:
     return Pair(saved(at, v=sharded(2, 3)), lambda: ckpt(v=var([[0.0] * 2] * 6)))
 
 
-@row(raises="InvalidArgumentError", told=["[5,2]", "[6,2]"])
+@row(raises="InvalidArgumentError", says=["[5,2]", "[6,2]"])
 def plain_saved_and_sharded_live_of_another_shape(at: Path) -> Pair:
     return Pair(saved(at, v=var([[0.0] * 2] * 6)), lambda: ckpt(v=sharded(2, 3)))
 
@@ -199,7 +199,7 @@ def plain_saved_and_dtensor_live(at: Path) -> Pair:
     return Pair(saved(at, v=var()), lambda: ckpt(v=dtensor(0.0)))
 
 
-@row(raises="InvalidArgumentError", told=["float", "bfloat16"])
+@row(raises="InvalidArgumentError", says=["float", "bfloat16"])
 def dtensor_saved_as_bfloat16(at: Path) -> Pair:
     return Pair(saved(at, v=dtensor(as_bf16=True)), lambda: ckpt(v=var(0.0)))
 

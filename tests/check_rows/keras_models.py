@@ -131,14 +131,14 @@ def inference_without_the_optimizer(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(model=sequential(keras, 2)))
 
 
-@row(raises="ValueError", told=["(2, 5)", "(2, 4)"])
+@row(raises="ValueError", says=["(2, 5)", "(2, 4)"])
 def head_with_another_number_of_classes(at: Path) -> Pair:
     keras = keras_3()
     path = saved(at, model=sequential(keras, 2, 5))
     return Pair(path, lambda: ckpt(model=sequential(keras, 2, 4)))
 
 
-@row(raises="ValueError", told=["(5,)", "(4,)"])
+@row(raises="ValueError", says=["(5,)", "(4,)"])
 def keras_2_head_with_another_number_of_classes(at: Path) -> Pair:
     keras = keras_2()
     path = saved(at, model=sequential(keras, 2, 5))

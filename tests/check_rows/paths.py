@@ -66,13 +66,13 @@ def path_is_empty(at: Path) -> Pair:
     return Pair("", lambda: ckpt(v=var()))
 
 
-@row(raises="NotFoundError", told=["Error when restoring from checkpoint", "ckpt-7", "suffix"])
+@row(raises="NotFoundError", says=["Error when restoring from checkpoint", "ckpt-7", "suffix"])
 def no_such_checkpoint(at: Path) -> Pair:
     saved(at, v=var())
     return Pair(str(at / "ckpt-7"), lambda: ckpt(v=var()))
 
 
-@row(raises="NotFoundError", told=["Error when restoring from checkpoint"])
+@row(raises="NotFoundError", says=["Error when restoring from checkpoint"])
 def prefix_without_its_number(at: Path) -> Pair:
     saved(at, v=var())
     return Pair(str(at / "ckpt"), lambda: ckpt(v=var()))
@@ -147,7 +147,7 @@ def variables_of_a_saved_model_read(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(module(v=var(2.0))), "read")
 
 
-@row(raises="NotFoundError", told=["variables/variables"])
+@row(raises="NotFoundError", says=["variables/variables"])
 def saved_model_whose_variables_are_gone(at: Path) -> Pair:
     directory = saved_model(at, v=var())
     shutil.rmtree(f"{directory}/variables")

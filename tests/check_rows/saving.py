@@ -32,7 +32,7 @@ def saved_by_another_saver(at: Path) -> str:
 
 
 def saved_by_unknown_saver(at: Path) -> str:
-    """Do so where TensorFlow goes on without the saver."""
+    """Do so in a TensorFlow that continues without the saver."""
     from tensorflow.python.saved_model import registration
 
     try:

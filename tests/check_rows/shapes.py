@@ -12,28 +12,28 @@ from tests.support.programs import ckpt, keras_2, keras_3, saved, var
 row = Topic()
 
 
-@row(raises="ValueError", told=["(2,)", "(1,)", "Variable:0", "Received incompatible tensor"])
+@row(raises="ValueError", says=["(2,)", "(1,)", "Variable:0", "Received incompatible tensor"])
 def variable_of_another_shape(at: Path) -> Pair:
     return Pair(saved(at, v=var([1.0, 2.0])), lambda: ckpt(v=var([1.0])))
 
 
-@row(raises="ValueError", told=["(2,)", "(1,)", "odd/name:0"])
+@row(raises="ValueError", says=["(2,)", "(1,)", "odd/name:0"])
 def named_variable_of_another_shape(at: Path) -> Pair:
     path = saved(at, v=var([1.0, 2.0], name="saved"))
     return Pair(path, lambda: ckpt(v=var([1.0], name="odd/name")))
 
 
-@row(raises="ValueError", told=["(2, 3)", "(6,)"])
+@row(raises="ValueError", says=["(2, 3)", "(6,)"])
 def as_many_elements_in_another_rank(at: Path) -> Pair:
     return Pair(saved(at, v=var([[1.0] * 3] * 2)), lambda: ckpt(v=var([0.0] * 6)))
 
 
-@row(raises="ValueError", told=["(1,)", "()"])
+@row(raises="ValueError", says=["(1,)", "()"])
 def scalar_and_vector_of_one(at: Path) -> Pair:
     return Pair(saved(at, v=var([1.0])), lambda: ckpt(v=var(1.0)))
 
 
-@row(raises="ValueError", told=["(0,)", "(2,)"])
+@row(raises="ValueError", says=["(0,)", "(2,)"])
 def saved_empty(at: Path) -> Pair:
     import tensorflow as tf
 
@@ -54,13 +54,13 @@ def variable_with_an_unknown_dimension(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(v=var([[0.0, 0.0]], shape=(None, 2))))
 
 
-@row(raises="ValueError", told=["(5, 3)", "(None, 2)"])
+@row(raises="ValueError", says=["(5, 3)", "(None, 2)"])
 def variable_with_an_unknown_dimension_and_another_wrong(at: Path) -> Pair:
     path = saved(at, v=var([[1.0, 2.0, 3.0]] * 5))
     return Pair(path, lambda: ckpt(v=var([[0.0, 0.0]], shape=(None, 2))))
 
 
-@row(raises="ValueError", told=["(2,)", "(None, 2)"])
+@row(raises="ValueError", says=["(2,)", "(None, 2)"])
 def variable_with_an_unknown_dimension_of_another_rank(at: Path) -> Pair:
     path = saved(at, v=var([1.0, 2.0]))
     return Pair(path, lambda: ckpt(v=var([[0.0, 0.0]], shape=(None, 2))))
@@ -72,32 +72,32 @@ def saved_with_an_unknown_dimension(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(v=var([[1.0, 2.0]])))
 
 
-@row(raises="InvalidArgumentError", told=[value_key("v"), "int64", "int32"])
+@row(raises="InvalidArgumentError", says=[value_key("v"), "int64", "int32"])
 def variable_of_another_dtype(at: Path) -> Pair:
     return Pair(saved(at, v=var(1, dtype="int32")), lambda: ckpt(v=var(1, dtype="int64")))
 
 
-@row(raises="InvalidArgumentError", told=["float", "double"])
+@row(raises="InvalidArgumentError", says=["float", "double"])
 def variable_of_half_the_precision(at: Path) -> Pair:
     return Pair(saved(at, v=var(1.0, dtype="float64")), lambda: ckpt(v=var(1.0)))
 
 
-@row(raises="InvalidArgumentError", told=["float", "bfloat16"])
+@row(raises="InvalidArgumentError", says=["float", "bfloat16"])
 def saved_in_bfloat16(at: Path) -> Pair:
     return Pair(saved(at, v=var(1.0, dtype="bfloat16")), lambda: ckpt(v=var(1.0)))
 
 
-@row(raises="InvalidArgumentError", told=["float", "string"])
+@row(raises="InvalidArgumentError", says=["float", "string"])
 def saved_text(at: Path) -> Pair:
     return Pair(saved(at, v=var("text")), lambda: ckpt(v=var(1.0)))
 
 
-@row(raises="InvalidArgumentError", told=[value_key("a"), value_key("b")])
+@row(raises="InvalidArgumentError", says=[value_key("a"), value_key("b")])
 def two_variables_of_another_dtype(at: Path) -> Pair:
     return Pair(saved(at, a=var(1), b=var(1)), lambda: ckpt(a=var(1.0), b=var(1.0)))
 
 
-@row(raises="InvalidArgumentError", told=["float", "int32"])
+@row(raises="InvalidArgumentError", says=["float", "int32"])
 def another_dtype_and_another_shape(at: Path) -> Pair:
     return Pair(saved(at, v=var([1, 2])), lambda: ckpt(v=var(1.0)))
 
@@ -137,13 +137,13 @@ def what_else_variables_are_is_of_no_interest(at: Path) -> Pair:
     return Pair(saved(at, v=var(1.0)), live)
 
 
-@row(raises="ValueError", told=["(2,)", "(3,)"])
+@row(raises="ValueError", says=["(2,)", "(3,)"])
 def variables_around_one_of_another_shape(at: Path) -> Pair:
     path = saved(at, a=var(1.0), b=var([1.0, 2.0]), c=var(1.0))
     return Pair(path, lambda: ckpt(a=var(0.0), b=var([0.0] * 3), c=var(0.0)))
 
 
-@row(raises="ValueError", told=["(4, 2)", "(3, 2)"])
+@row(raises="ValueError", says=["(4, 2)", "(3, 2)"])
 def keras_3_variable_of_another_shape(at: Path) -> Pair:
     keras = keras_3()
 
@@ -155,7 +155,7 @@ def keras_3_variable_of_another_shape(at: Path) -> Pair:
     return Pair(saved(at, layer=layer(4)), lambda: ckpt(layer=layer(3)))
 
 
-@row(raises="InvalidArgumentError", told=["float", "half"])
+@row(raises="InvalidArgumentError", says=["float", "half"])
 def keras_3_variable_of_another_dtype(at: Path) -> Pair:
     keras = keras_3()
 
@@ -167,7 +167,7 @@ def keras_3_variable_of_another_dtype(at: Path) -> Pair:
     return Pair(saved(at, layer=layer("float16")), lambda: ckpt(layer=layer("float32")))
 
 
-@row(raises="ValueError", told=["(4, 2)", "(3, 2)"])
+@row(raises="ValueError", says=["(4, 2)", "(3, 2)"])
 def keras_2_variable_of_another_shape(at: Path) -> Pair:
     keras = keras_2()
 
@@ -191,7 +191,7 @@ def keras_2_mixed_precision(at: Path) -> Pair:
     return Pair(saved(at, layer=layer("float32")), lambda: ckpt(layer=layer("mixed_bfloat16")))
 
 
-@row(raises="ValueError", told=["(4, 2)", "(3, 2)"])
+@row(raises="ValueError", says=["(4, 2)", "(3, 2)"])
 def keras_2_mixed_precision_of_another_shape(at: Path) -> Pair:
     keras = keras_2()
 

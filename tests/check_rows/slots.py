@@ -112,21 +112,21 @@ def optimizer_is_a_checkpoint_of_its_power(at: Path) -> Pair:
     )
 
 
-@row(raises="AttributeError", told=["_create_or_restore_slot_variable"])
+@row(raises="AttributeError", says=["_create_or_restore_slot_variable"])
 def optimizer_is_a_module_and_the_variable_shallower(at: Path) -> Pair:
     variable = var()
     path = saved(at, v=variable, z=module(optimizer=applied(v1_adam(), variable)))
     return Pair(path, lambda: ckpt(v=var(), z=module(optimizer=module())))
 
 
-@row(raises="AttributeError", told=["_create_or_restore_slot_variable"])
+@row(raises="AttributeError", says=["_create_or_restore_slot_variable"])
 def optimizer_is_a_checkpoint_and_the_variable_shallower(at: Path) -> Pair:
     variable = var()
     path = saved(at, v=variable, z=module(optimizer=applied(legacy_adam(), variable)))
     return Pair(path, lambda: ckpt(v=var(), z=module(optimizer=ckpt())))
 
 
-@row(raises="AttributeError", told=["_create_or_restore_slot_variable"])
+@row(raises="AttributeError", says=["_create_or_restore_slot_variable"])
 def optimizer_is_keras_3_and_the_variable_shallower(at: Path) -> Pair:
     variable = var()
     path = saved(at, v=variable, z=module(optimizer=applied(legacy_adam(), variable)))
@@ -152,13 +152,13 @@ def optimizer_is_keras_3_and_built(at: Path) -> Pair:
     return Pair(path, live)
 
 
-@row(raises="ValueError", told=["v2.11+", "legacy.Adam"])
+@row(raises="ValueError", says=["v2.11+", "legacy.Adam"])
 def optimizer_is_keras_2_of_the_new_kind(at: Path) -> Pair:
     path = saved_training(at, legacy_adam())
     return Pair(path, lambda: training(keras_2_adam(), steps=False))
 
 
-@row(raises="ValueError", told=["v2.11+"])
+@row(raises="ValueError", says=["v2.11+"])
 def optimizer_is_keras_2_of_the_new_kind_for_tensorflow_1_slots(at: Path) -> Pair:
     path = saved_training(at, v1_adam())
     return Pair(path, lambda: training(keras_2_adam(), steps=False))
@@ -323,7 +323,7 @@ def variable_of_a_skipped_slot_without_a_value_is_missing(at: Path) -> Pair:
     return pair._replace(options=skipping_slots())
 
 
-@row(raises="AttributeError", told=["_unique_id"])
+@row(raises="AttributeError", says=["_unique_id"])
 def slotted_object_is_no_variable(at: Path) -> Pair:
     variable = var()
     path = saved(at, v=variable, optimizer=applied(v1_momentum(), variable))
@@ -344,19 +344,19 @@ def slotted_object_is_no_variable_and_the_optimizer_no_optimizer(at: Path) -> Pa
     return Pair(path, lambda: ckpt(v=module(), optimizer=module()))
 
 
-@row(raises="ValueError", told=["(2,)", "()"])
+@row(raises="ValueError", says=["(2,)", "()"])
 def slot_of_another_shape(at: Path) -> Pair:
     path = saved_slot(at, v1_momentum(), lambda: var(1.0), slot=[1.0, 2.0])
     return Pair(path, lambda: with_optimizer(v1_momentum(), var()))
 
 
-@row(raises="ValueError", told=["(2,)", "()"])
+@row(raises="ValueError", says=["(2,)", "()"])
 def slot_to_be_made_in_another_shape(at: Path) -> Pair:
     path = saved_slot(at, v1_momentum(), lambda: var(1.0), slot=[1.0, 2.0])
     return Pair(path, lambda: ckpt(v=var(), optimizer=v1_momentum()))
 
 
-@row(raises="ValueError", told=["(2,)", "()"])
+@row(raises="ValueError", says=["(2,)", "()"])
 def slot_and_variable_of_another_shape(at: Path) -> Pair:
     path = saved_slot(at, v1_momentum(), lambda: var([1.0, 2.0]))
     return Pair(path, lambda: ckpt(v=var(), optimizer=v1_momentum()))
@@ -368,25 +368,25 @@ def slot_to_be_made_by_a_legacy_optimizer_in_another_shape(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(v=var(), optimizer=legacy_adam()))
 
 
-@row(raises="ValueError", told=["(2,)", "()"])
+@row(raises="ValueError", says=["(2,)", "()"])
 def slot_of_a_legacy_optimizer_and_variable_of_another_shape(at: Path) -> Pair:
     path = saved_slot(at, legacy_adam(), lambda: var([1.0, 2.0]))
     return Pair(path, lambda: ckpt(v=var(), optimizer=legacy_adam()))
 
 
-@row(raises="InvalidArgumentError", told=["int32", "float"])
+@row(raises="InvalidArgumentError", says=["int32", "float"])
 def slot_of_another_dtype(at: Path) -> Pair:
     path = saved_slot(at, v1_momentum(), lambda: var(1.0), slot=1)
     return Pair(path, lambda: with_optimizer(v1_momentum(), var()))
 
 
-@row(raises="ValueError", told=["int32", "float32"])
+@row(raises="ValueError", says=["int32", "float32"])
 def slot_to_be_made_of_another_dtype(at: Path) -> Pair:
     path = saved_slot(at, v1_momentum(), lambda: var(1.0), slot=1)
     return Pair(path, lambda: ckpt(v=var(), optimizer=v1_momentum()))
 
 
-@row(raises="ValueError", told=["int32", "float32"])
+@row(raises="ValueError", says=["int32", "float32"])
 def slot_to_be_made_by_a_legacy_optimizer_of_another_dtype(at: Path) -> Pair:
     path = saved_slot(at, legacy_adam(), lambda: var(1.0), slot=1)
     return Pair(path, lambda: ckpt(v=var(), optimizer=legacy_adam()))
@@ -404,7 +404,7 @@ def slot_to_be_made_by_a_legacy_optimizer_whose_tensor_is_missing(at: Path) -> P
     return Pair(path, lambda: ckpt(v=var(), optimizer=legacy_adam()))
 
 
-@row(raises="NotFoundError", told=["OPTIMIZER_SLOT"])
+@row(raises="NotFoundError", says=["OPTIMIZER_SLOT"])
 def slot_whose_tensor_is_missing(at: Path) -> Pair:
     path = saved_slot(at, v1_momentum(), lambda: var(1.0), slot=None)
     return Pair(path, lambda: with_optimizer(v1_momentum(), var()))
@@ -413,7 +413,7 @@ def slot_whose_tensor_is_missing(at: Path) -> Pair:
 def saved_slot(
     at: Path, optimizer: Any, variable: Callable[[], Any], slot: Any = "as it is"
 ) -> str:
-    """Save a variable and its optimizer, with another value in the slots, or with none."""
+    """Save a variable and its optimizer; the slots get this value, or no value at all."""
     path = with_optimizer(optimizer, variable()).save(str(at / "ckpt"))
 
     def change(proto: Any, values: dict[str, Any]) -> None:
@@ -630,7 +630,7 @@ def legacy_slots_are_made_without_a_strategy(at: Path) -> Pair:
     return Pair(_saved_legacy_sgd(at), _fresh_model_with_legacy_sgd)
 
 
-@row(raises="ValueError", told=["Strategy", "scope"])
+@row(raises="ValueError", says=["Strategy", "scope"])
 def legacy_slots_of_mirrored_variables_outside_the_scope(at: Path) -> Pair:
     path = _saved_legacy_sgd(at)
     return Pair(path, lambda: _mixed_up(mirrored([1.0, 2.0])))

@@ -22,18 +22,18 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """A pair with what TensorFlow says of it.
+    """A pair with what TensorFlow does.
 
-    `pair` gets a directory to save in. `fails` are the asserts that fail. `told` is what
-    TensorFlow's message and ours both have of names, shapes and dtypes. The restore happens
-    `within` a context.
+    `pair` gets a directory to save in. `fails` are the asserts that fail. `says` are the names,
+    shapes and dtypes that both TensorFlow's message and ours contain. The restore happens `within`
+    a context.
     """
 
     name: str
     pair: Callable[[Path], Pair]
     fails: frozenset[str]
     raises: str | None
-    told: Sequence[str]
+    says: Sequence[str]
     within: Callable[[], AbstractContextManager[Any]]
 
 
@@ -48,7 +48,7 @@ ALL = "existing nontrivial"
 
 @dataclass(frozen=True)
 class Topic:
-    """Rows about one thing. Called, it gives the decorator that adds one."""
+    """Rows about one topic. A call returns the decorator that adds a row."""
 
     rows: list[Row] = field(default_factory=list)
 
@@ -57,23 +57,23 @@ class Topic:
         fails: str = "",
         *,
         raises: str | None = None,
-        told: Sequence[str] = (),
+        says: Sequence[str] = (),
         within: Callable[[], AbstractContextManager[Any]] = nullcontext,
         name: str = "",
     ) -> Callable[[Callable[[Path], Pair]], Callable[[Path], Pair]]:
-        """Add a row by the name of what makes its pair; without an argument, all asserts pass."""
-        assert raises or not told, "where nothing is raised, no message is looked at"
+        """Add a row, named after the function that makes its pair; by default, all asserts pass."""
+        assert raises or not says, "where nothing is raised, no message is looked at"
         failing = frozenset[str]().union(*(_FAILS[word] for word in fails.split()))
 
         def add(pair: Callable[[Path], Pair]) -> Callable[[Path], Pair]:
-            self.rows.append(Row(name or pair.__name__, pair, failing, raises, told, within))
+            self.rows.append(Row(name or pair.__name__, pair, failing, raises, says, within))
             return pair
 
         return add
 
 
 def check_row(row: Row, at: Path) -> None:
-    """Compare dry and real restore, and both with what the row says of them."""
+    """Compare dry and real restore, and both with what the row expects."""
     pair = row.pair(at)
     with row.within():
         found = compare(pair.make, pair.path, method=pair.method, options=pair.options)
@@ -82,6 +82,6 @@ def check_row(row: Row, at: Path) -> None:
         if row.raises is None:
             asserts = ("consumed", "existing_objects_matched", "nontrivial_match")
             assert {name for name in asserts if getattr(outcome, name)} == row.fails
-        elif row.told:
+        elif row.says:
             said = [str(check.raises and check.raises.message), outcome.messages["raises"]]
-            assert not [(words, text) for words in row.told for text in said if words not in text]
+            assert not [(words, text) for words in row.says for text in said if words not in text]

@@ -58,38 +58,38 @@ def attribute_that_a_variable_does_not_know(at: Path) -> Pair:
     return Pair(rewritten(at, saved(at, v=var()), add), lambda: ckpt(v=var()))
 
 
-@row(raises="NotFoundError", told=[value_key("v")])
+@row(raises="NotFoundError", says=[value_key("v")])
 def tensor_that_the_graph_names_is_missing(at: Path) -> Pair:
     path = rewritten(at, saved(at, v=var()), lambda proto, values: drop(values, value_key("v")))
     return Pair(path, lambda: ckpt(v=var()))
 
 
-@row(raises="NotFoundError", told=[value_key("v")])
+@row(raises="NotFoundError", says=[value_key("v")])
 def tensor_that_the_graph_names_is_missing_in_a_read(at: Path) -> Pair:
     path = rewritten(at, written(at, v=var()), lambda proto, values: drop(values, value_key("v")))
     return Pair(path, lambda: ckpt(v=var()), "read")
 
 
-@row(raises="NotFoundError", told=[value_key("b")])
+@row(raises="NotFoundError", says=[value_key("b")])
 def missing_tensor_comes_before_wrong_dtype(at: Path) -> Pair:
     path = saved(at, a=var(1), b=var())
     path = rewritten(at, path, lambda proto, values: drop(values, value_key("b")))
     return Pair(path, lambda: ckpt(a=var(1.0), b=var()))
 
 
-@row(raises="InvalidArgumentError", told=[value_key("b"), "int32", "float"])
+@row(raises="InvalidArgumentError", says=[value_key("b"), "int32", "float"])
 def wrong_dtype_comes_before_wrong_shape(at: Path) -> Pair:
     path = saved(at, a=var([1.0, 2.0]), b=var(1.0))
     return Pair(path, lambda: ckpt(a=var(1.0), b=var(1)))
 
 
-@row(raises="ValueError", told=["(2,)"])
+@row(raises="ValueError", says=["(2,)"])
 def first_of_two_wrong_shapes(at: Path) -> Pair:
     path = saved(at, a=var([1.0, 2.0]), b=var([1.0, 2.0, 3.0]))
     return Pair(path, lambda: ckpt(a=var(1.0), b=var(1.0)))
 
 
-@row(raises="ValueError", told=["(2,)"])
+@row(raises="ValueError", says=["(2,)"])
 def wrong_shape_at_the_root_comes_before_wrong_dtype_of_a_keyword(at: Path) -> Pair:
     path = saved(at, module(v=var([1.0, 2.0])), step=var(1))
     return Pair(path, lambda: ckpt(module(v=var(1.0)), step=var(1.0)))
@@ -120,7 +120,7 @@ def python_state_that_was_not_saved(at: Path) -> Pair:
     return Pair(saved(at, v=var()), lambda: ckpt(v=var(), state=state_of_python()))
 
 
-@row(raises="NotFoundError", told=["py_state"])
+@row(raises="NotFoundError", says=["py_state"])
 def python_state_that_the_file_lacks(at: Path) -> Pair:
     path = saved(at, state=state_of_python())
     key = "state/.ATTRIBUTES/py_state"
@@ -128,7 +128,7 @@ def python_state_that_the_file_lacks(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(state=state_of_python()))
 
 
-@row(raises="NotFoundError", told=["py_state"])
+@row(raises="NotFoundError", says=["py_state"])
 def python_state_is_read_before_tensors(at: Path) -> Pair:
     path = saved(at, a=var(1), state=state_of_python())
     key = "state/.ATTRIBUTES/py_state"
@@ -150,7 +150,7 @@ def object_that_serializes_itself_has_children(at: Path) -> Pair:
     return Pair(str(make().save(str(at / "ckpt"))), make)
 
 
-@row(raises="NotFoundError", told=["m/.ATTRIBUTES/b"])
+@row(raises="NotFoundError", says=["m/.ATTRIBUTES/b"])
 def object_serializes_more_than_was_saved(at: Path) -> Pair:
     path = saved(at, m=serializing(a=1.0))
     return Pair(path, lambda: ckpt(m=serializing(a=1.0, b=2.0)))
@@ -162,7 +162,7 @@ def object_serializes_less_than_was_saved(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(m=serializing(a=1.0)))
 
 
-@row(raises="InvalidArgumentError", told=["int32", "float", "m/.ATTRIBUTES/a"])
+@row(raises="InvalidArgumentError", says=["int32", "float", "m/.ATTRIBUTES/a"])
 def object_serializes_another_dtype(at: Path) -> Pair:
     return Pair(saved(at, m=serializing(a=1.0)), lambda: ckpt(m=serializing(a=1)))
 
@@ -178,7 +178,7 @@ def object_serializes_odd_names(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(m=serializing(**{"ü %s": 0.0, "": 0.0})))
 
 
-@row(raises="NotFoundError", told=["m/.ATTRIBUTES/a.Sb..c"])
+@row(raises="NotFoundError", says=["m/.ATTRIBUTES/a.Sb..c"])
 def object_serializes_a_name_that_is_escaped_twice_when_saved(at: Path) -> Pair:
     path = saved(at, m=serializing(**{"a/b.c": 1.0}))
     return Pair(path, lambda: ckpt(m=serializing(**{"a/b.c": 0.0})))
@@ -194,12 +194,12 @@ def object_that_serializes_nothing_was_not_saved(at: Path) -> Pair:
     return Pair(saved(at, v=var()), lambda: ckpt(v=var(), m=serializing()))
 
 
-@row(raises="NotFoundError", told=["m/.ATTRIBUTES/a"])
+@row(raises="NotFoundError", says=["m/.ATTRIBUTES/a"])
 def object_that_serializes_itself_on_the_node_of_a_variable(at: Path) -> Pair:
     return Pair(saved(at, m=var()), lambda: ckpt(m=serializing(a=1.0)))
 
 
-@row(raises="NotFoundError", told=[value_key("m")])
+@row(raises="NotFoundError", says=[value_key("m")])
 def variable_on_the_node_of_an_object_that_serializes_itself(at: Path) -> Pair:
     return Pair(saved(at, m=serializing(a=1.0)), lambda: ckpt(m=var()))
 
@@ -270,7 +270,7 @@ def object_with_other_saveables(at: Path) -> Pair:
     return Pair(saved(at, m=with_saveables(A=1.0)), lambda: ckpt(m=with_saveables(B=0.0)))
 
 
-@row(raises="NotFoundError", told=["m/.ATTRIBUTES/A"])
+@row(raises="NotFoundError", says=["m/.ATTRIBUTES/A"])
 def attribute_that_begins_like_a_saveable(at: Path) -> Pair:
     return Pair(saved(at, m=with_saveables(AB=1.0)), lambda: ckpt(m=with_saveables(A=0.0)))
 
@@ -281,7 +281,7 @@ def attribute_that_begins_like_two_saveables(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(m=with_saveables(A=0.0, AB=0.0)))
 
 
-@row(raises="InvalidArgumentError", told=["int32", "float"])
+@row(raises="InvalidArgumentError", says=["int32", "float"])
 def object_with_a_saveable_of_another_dtype(at: Path) -> Pair:
     return Pair(saved(at, m=with_saveables(A=1.0)), lambda: ckpt(m=with_saveables(A=0)))
 
@@ -306,7 +306,7 @@ def registered_saver(at: Path) -> Pair:
     return Pair(saved(at, m=kind(), v=var()), lambda: ckpt(m=kind(), v=var()))
 
 
-@row(raises="ValueError", told=["check_table.Strict", "predicate"])
+@row(raises="ValueError", says=["check_table.Strict", "predicate"])
 def registered_saver_refuses_the_object(at: Path) -> Pair:
     return Pair(saved(at, m=registered("Strict")()), lambda: ckpt(m=module()))
 
@@ -397,9 +397,9 @@ def _value_kinds() -> dict[str, Callable[[], Any]]:
     }
 
 
-# What becomes of each kind of value in each kind of object: "." all asserts pass, "c" consumed
-# fails, "e" existing objects matched fails, too, "k" the key is not found, "i" the value is
-# refused.
+# The result of restoring each kind of value into each kind of object. "." means that all asserts
+# pass, "c" that consumed fails, "e" that existing objects matched fails, too. "k" means that the
+# key is not found, "i" that the value is refused.
 _KINDS = (
     "variable", "mutable table", "dense table", "static table", "iterator", "generator",
     "python state", "module",
@@ -472,6 +472,6 @@ def entries_of_a_mutable_table_in_a_dense_one_with_vectors_for_keys(at: Path) ->
     return Pair(saved(at, t=filled_table(3)), lambda: ckpt(t=dense_table_of(key_shape=[2])))
 
 
-@row(raises="InvalidArgumentError", told=["int64", "string"])
+@row(raises="InvalidArgumentError", says=["int64", "string"])
 def table_with_keys_of_another_dtype(at: Path) -> Pair:
     return Pair(saved(at, t=filled_table(3)), lambda: ckpt(t=mutable_table()))

@@ -42,7 +42,7 @@ def _cast_and_variable(*names: str, make: Callable[[], Any] = lambda: var([0.0, 
     return ckpt(**{name: _cast(variable) if name == "cast" else variable for name in names})
 
 
-@row(raises="ValueError", told=[_TWO_NAMES + "variable/.ATTRIBUTES/"])
+@row(raises="ValueError", says=[_TWO_NAMES + "variable/.ATTRIBUTES/"])
 def kernel_of_mixed_precision_and_its_variable(at: Path) -> Pair:
     def make() -> Any:
         kernel = _half_dense().kernel
@@ -51,7 +51,7 @@ def kernel_of_mixed_precision_and_its_variable(at: Path) -> Pair:
     return Pair(_two_saved(at, "kernel", "variable", shape=(2, 2)), make)
 
 
-@row(raises="ValueError", told=[_TWO_NAMES + "variable/.ATTRIBUTES/"])
+@row(raises="ValueError", says=[_TWO_NAMES + "variable/.ATTRIBUTES/"])
 def layer_of_mixed_precision_and_the_variable_of_its_kernel(at: Path) -> Pair:
     def make() -> Any:
         layer = _half_dense()
@@ -60,7 +60,7 @@ def layer_of_mixed_precision_and_the_variable_of_its_kernel(at: Path) -> Pair:
     return Pair(saved(at, layer=_half_dense(), variable=_half_dense().kernel), make)
 
 
-@row(raises="ValueError", told=[_TWO_NAMES + "kernel/.ATTRIBUTES/VARIABLE_VALUE"])
+@row(raises="ValueError", says=[_TWO_NAMES + "kernel/.ATTRIBUTES/VARIABLE_VALUE"])
 def kernel_of_mixed_precision_after_its_variable(at: Path) -> Pair:
     def make() -> Any:
         kernel = _half_dense().kernel
@@ -78,7 +78,7 @@ def kernel_of_mixed_precision_and_its_variable_that_was_not_saved(at: Path) -> P
     return Pair(_two_saved(at, "kernel", shape=(2, 2)), make)
 
 
-@row(raises="ValueError", told=[_TWO_NAMES + "variable/.ATTRIBUTES/"])
+@row(raises="ValueError", says=[_TWO_NAMES + "variable/.ATTRIBUTES/"])
 def wrapper_before_its_variable(at: Path) -> Pair:
     return Pair(_two_saved(at, "cast", "variable"), lambda: _cast_and_variable("cast", "variable"))
 
@@ -89,7 +89,7 @@ def wrapper_after_its_variable(at: Path) -> Pair:
     return Pair(path, lambda: _cast_and_variable("a_variable", "cast"))
 
 
-@row(raises="ValueError", told=[_TWO_NAMES + "cast/.ATTRIBUTES/VARIABLE_VALUE"])
+@row(raises="ValueError", says=[_TWO_NAMES + "cast/.ATTRIBUTES/VARIABLE_VALUE"])
 def wrapper_after_its_variable_in_a_second_restore(at: Path) -> Pair:
     path = _two_saved(at, "a_variable", "cast")
     (at / "before").mkdir()
@@ -141,7 +141,7 @@ def _handing_out(variable: Any, attribute: str = "VARIABLE_VALUE") -> Any:
     )()
 
 
-@row(raises="ValueError", told=[_TWO_NAMES])
+@row(raises="ValueError", says=[_TWO_NAMES])
 def object_that_hands_out_a_variable_that_is_tracked(at: Path) -> Pair:
     def make() -> Any:
         variable = var([0.0, 0.0])
@@ -150,7 +150,7 @@ def object_that_hands_out_a_variable_that_is_tracked(at: Path) -> Pair:
     return Pair(_two_saved(at, "hands", "variable"), make)
 
 
-@row(raises="ValueError", told=[_TWO_NAMES])
+@row(raises="ValueError", says=[_TWO_NAMES])
 def two_objects_that_hand_out_one_variable(at: Path) -> Pair:
     def make() -> Any:
         variable = var([0.0, 0.0])
@@ -180,7 +180,7 @@ def delegate_and_what_it_delegates_to(at: Path) -> Pair:
     return Pair(_two_saved(at, "delegate", "variable"), make)
 
 
-@row(raises="ValueError", told=[_TWO_NAMES])
+@row(raises="ValueError", says=[_TWO_NAMES])
 def sharded_variable_and_one_of_its_shards(at: Path) -> Pair:
     def make() -> Any:
         variable = sharded(1, 1)

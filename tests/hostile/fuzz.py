@@ -1,6 +1,6 @@
 """Opens any number of damaged checkpoints: `python -m tests.hostile.fuzz --inputs N [--seed S]`.
 
-What should not have happened is printed, and its files kept for another look.
+Prints each input with a wrong result, and keeps its files.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.hostile.use import copy_of
 
 
 class Finding(NamedTuple):
-    """An input that was not answered as it should be, and where its files are now."""
+    """An input with a wrong result, and where its files are now."""
 
     number: str
     result: Result
@@ -32,7 +32,7 @@ class Finding(NamedTuple):
 
 
 def opened(worker: Worker, seed: Seed, number: str) -> Finding | None:
-    """Open a checkpoint; keep its files if something is wrong."""
+    """Open a checkpoint; keep its files if the result is wrong."""
     with tempfile.TemporaryDirectory() as directory:
         copy_of(seed.files, Path(directory))
         path = str(Path(directory) / seed.opened)
@@ -47,7 +47,7 @@ def opened(worker: Worker, seed: Seed, number: str) -> Finding | None:
 def fuzz(
     inputs: int, seed: int, progress: Callable[[int], None] = lambda done: None
 ) -> Iterator[Finding]:
-    """Yield what is wrong with so many inputs; each depends on the seed and its number alone."""
+    """Yield the findings on a number of inputs, which only the seed and their numbers determine."""
     with Worker() as worker:
         for number in range(inputs):
             name = f"{seed}.{number}"

@@ -34,9 +34,10 @@ _ADDRESS_SPACE = 1 << 30  # beyond the worker's own: allocations fail rather tha
 
 
 class Result(NamedTuple):
-    """What came of a path. `finding` is None if it is what should come of it.
+    """The result of opening a path.
 
-    `megabytes` are those of opening it, without those of comparing it with others.
+    `finding` is None if the result is as expected. `megabytes` is the memory for opening the path,
+    without that for comparing it with others.
     """
 
     said: str
@@ -72,7 +73,7 @@ class Worker:
     def open(
         self, path: str, sandbox: str, seconds: float = SECONDS, healthy: str = _HEALTHY
     ) -> Result:
-        """Use a path (see `use_all`), each thing for at most so many seconds.
+        """Use a path (see `use_all`), each operation for a limited number of seconds.
 
         It is compared with itself and with the checkpoint at the path `healthy`.
         """
@@ -114,12 +115,12 @@ def _run(
         os.close(reader)
         _in_child(path, sandbox, seconds, writer, healthy)
     os.close(writer)
-    told = _told(reader, child)
+    output = _output(reader, child)
     os.close(reader)
     _, status, usage = os.wait4(child, 0)
     took = usage.ru_utime + usage.ru_stime
     most = usage.ru_maxrss / 1024 - baseline
-    *stages, last = told.decode("utf-8", "replace").split("\n") if told else [""]
+    *stages, last = output.decode("utf-8", "replace").split("\n") if output else [""]
     said, finding, opened = json.loads(last) if status == 0 else ("", None, usage.ru_maxrss)
     megabytes = opened / 1024 - baseline
     at = f" at: {stages[-1] if stages else last}"
@@ -136,22 +137,22 @@ def _run(
     return Result(said, finding, took, megabytes)
 
 
-def _told(reader: int, child: int) -> bytes:
-    """Return all that the child writes; kill it if it waits for something that never comes."""
-    told = b""
-    while True:  # it tells of each thing that it begins
+def _output(reader: int, child: int) -> bytes:
+    """Return everything that the child writes; kill it if it waits without end."""
+    output = b""
+    while True:  # it reports each operation that it begins
         ready, _, _ = select.select([reader], [], [], _WATCHDOG_SECONDS)
         if not ready:
             os.kill(child, signal.SIGKILL)
-            return told
+            return output
         data = os.read(reader, 1 << 16)
         if not data:
-            return told
-        told += data
+            return output
+        output += data
 
 
 def _in_child(path: str, sandbox: str, seconds: float, writer: int, healthy: str) -> None:
-    # Stages are told line by line; the last line is the result.
+    # The child writes a line for each operation; the last line is the result.
     said, finding, opened = "", None, 0
     try:
         _limit()
@@ -179,7 +180,7 @@ def _peak() -> int:
 
 
 def _begin(writer: int, seconds: float, stage: str) -> None:
-    """Tell what comes next, and end the process if that takes too long, wherever it is."""
+    """Report the next operation; end the process if that operation takes too long."""
     _write(writer, ascii(stage)[:500] + "\n")
     signal.setitimer(signal.ITIMER_PROF, seconds)
 

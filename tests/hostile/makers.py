@@ -208,7 +208,7 @@ def one_block_again_and_again(directory: Path) -> str:
 
 @attack(r"FormatError: .*ckpt\.index: .*its keys have more than 16 times")
 def keys_that_grow_out_of_nothing(directory: Path) -> str:
-    # Each repeats a key of 1 MB and adds a byte: 4 bytes that stand for a million.
+    # Each repeats a key of 1 MB and adds a byte: 4 bytes for a million.
     long = 1 << 20
     entries = tables.entry(0, b"", header()) + tables.entry(0, b"k" * long, bundle_entry())
     entries += b"".join(tables.entry(long + n, b"k", b"") for n in range(10_000))
@@ -361,7 +361,7 @@ def object_graph_of_floats(directory: Path) -> str:
 
 @attack(r"(UnsupportedError|FormatError): .*ckpt\.index: entry .*slices")
 def long_name_with_many_slices(directory: Path) -> str:
-    # Each slice has a key of its own, with the name in it: 2 bytes that stand for a million.
+    # Each slice has a key of its own, with the name in it: 2 bytes for a million.
     name = b"w" * (1 << 20)
     rows = [(b"", header()), (name, bundle_entry(slices=[b""] * LARGE))]
     return tables.write_index(directory / "ckpt", rows)

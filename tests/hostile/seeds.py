@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 DIRECTORY = Path(__file__).parents[1] / "data" / "seeds"
 # What to open in the directory of that name.
 _PATHS = {
-    "adam": "ckpt-1",  # Keras 3: slots are told by names and order alone
+    "adam": "ckpt-1",  # Keras 3: only names and order show the slots
     "declared_slots": "ckpt",  # Keras 2's legacy Adam
     "name_based": "model",  # tf.compat.v1.train.Saver, with its MetaGraph
     "name_based_v1": "model",  # the same in the format of before TensorFlow 0.12

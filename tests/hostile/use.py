@@ -31,10 +31,10 @@ class Finding(Exception):
 
 
 def use(path: str, sandbox: str, stage: Stage = lambda name: None) -> str:
-    """Open a path and do with the graph what people do next; return what came of it.
+    """Open a path and do with the graph what people do next; return a summary.
 
-    Everything of it lies in the directory `sandbox`, which errors have to name. `stage` is
-    told what comes next. Raises Finding, or what else went wrong.
+    Everything lies in the directory `sandbox`, and errors must name a path in it. `stage` is called
+    with the name of the next operation. Raises Finding, or whatever else goes wrong.
     """
     stage("graph")
     try:

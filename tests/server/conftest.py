@@ -24,7 +24,7 @@ from tests.support.tables import floats, write_bundle
 BASE_URL = "/user/me/"
 
 
-class Told(NamedTuple):
+class Reply(NamedTuple):
     """What came back: the status, the JSON or None, the headers."""
 
     status: int
@@ -32,7 +32,7 @@ class Told(NamedTuple):
     headers: Mapping[str, str]
 
 
-Ask = Callable[..., Awaitable[Told]]
+Ask = Callable[..., Awaitable[Reply]]
 
 
 @pytest.fixture  # type: ignore[no-redef, unused-ignore]
@@ -64,9 +64,9 @@ def root(jp_root_dir: Path) -> Path:
 
 @pytest.fixture
 def send(jp_serverapp: Any, http_server_client: Any, jp_auth_header: dict[str, str]) -> Ask:
-    """Sends a request as its URL stands below the API, escaped or not."""
+    """Sends a request with this URL below the API, escaped or not."""
 
-    async def send(url: str, method: str = "GET", **headers: str) -> Told:
+    async def send(url: str, method: str = "GET", **headers: str) -> Reply:
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         try:
             response: HTTPResponse = await http_server_client.fetch(
@@ -80,8 +80,8 @@ def send(jp_serverapp: Any, http_server_client: Any, jp_auth_header: dict[str, s
         except HTTPClientError as error:
             assert error.response is not None
             response = error.response
-        told = json.loads(response.body) if response.body else None
-        return Told(response.code, told, response.headers)
+        reply = json.loads(response.body) if response.body else None
+        return Reply(response.code, reply, response.headers)
 
     return send
 
@@ -90,7 +90,9 @@ def send(jp_serverapp: Any, http_server_client: Any, jp_auth_header: dict[str, s
 def ask(send: Ask) -> Ask:
     """Asks an endpoint, with parameters that are escaped."""
 
-    async def ask(endpoint: str, *, headers: Mapping[str, str] | None = None, **query: Any) -> Told:
+    async def ask(
+        endpoint: str, *, headers: Mapping[str, str] | None = None, **query: Any
+    ) -> Reply:
         method = query.pop("method", "GET")
         for name in ("question", "state"):
             if name in query and not isinstance(query[name], str):

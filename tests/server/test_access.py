@@ -62,12 +62,12 @@ def test_every_verb_of_every_handler_is_decorated(number: int) -> None:
 async def test_nobody_gets_in_without_a_token(
     name: str, verb: str, send: Ask, jp_serverapp: Any
 ) -> None:
-    told = await send(f"{name}?path=", verb, Authorization="", **_COOKIE)
-    assert told.status == 403
+    reply = await send(f"{name}?path=", verb, Authorization="", **_COOKIE)
+    assert reply.status == 403
     wrong = await send(f"{name}?path=", verb, Authorization="token wrong", **_COOKIE)
     assert wrong.status == 403
     if verb != "HEAD":
-        assert told.json["reason"] == wrong.json["reason"] == "forbidden"
+        assert reply.json["reason"] == wrong.json["reason"] == "forbidden"
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -77,8 +77,8 @@ async def test_nobody_gets_in_whom_the_authorizer_refuses(
 ) -> None:
     Seen.asked.clear()
     jp_serverapp.web_app.settings["authorizer"] = Seen(parent=jp_serverapp)
-    told = await send(f"{name}?path=", verb, **_COOKIE)
-    assert told.status == 403
+    reply = await send(f"{name}?path=", verb, **_COOKIE)
+    assert reply.status == 403
     assert Seen.asked == [("read", "contents")]
 
 
@@ -92,8 +92,8 @@ async def test_nobody_gets_in_whom_the_authorizer_refuses(
     ],
 )
 async def test_other_verbs_do_nothing(name: str, verb: str, send: Ask) -> None:
-    told = await send(f"{name}?path=", verb, **_COOKIE)
-    assert told.status == 405
+    reply = await send(f"{name}?path=", verb, **_COOKIE)
+    assert reply.status == 405
 
 
 async def test_polling_does_not_count_as_work(send: Ask, jp_serverapp: Any, root: Any) -> None:
@@ -119,8 +119,8 @@ async def test_what_the_server_may_not_read_is_denied_and_neither_hidden_nor_a_f
     try:
         if os.access(root / denied, os.R_OK):
             pytest.skip("this user may read everything")
-        told = await ask("graph", path=asked)
+        reply = await ask("graph", path=asked)
     finally:
         os.chmod(root / denied, 0o755)
-    assert (told.status, told.json["reason"]) == (403, "denied")
-    assert told.json["message"].startswith(f"{denied}: cannot be ")
+    assert (reply.status, reply.json["reason"]) == (403, "denied")
+    assert reply.json["message"].startswith(f"{denied}: cannot be ")

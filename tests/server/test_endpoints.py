@@ -39,9 +39,9 @@ def header_of(payload: bytes) -> dict[str, Any]:
 
 
 async def test_version_tells_those_of_the_package_and_of_the_payload(ask: Ask) -> None:
-    told = await ask("version")
-    assert told.status == 200
-    assert told.json == {"version": __version__, "format": VERSION}
+    reply = await ask("version")
+    assert reply.status == 200
+    assert reply.json == {"version": __version__, "format": VERSION}
 
 
 @pytest.mark.parametrize("name", seeds())
@@ -49,26 +49,26 @@ async def test_what_tensorflow_wrote_is_sent_as_the_explorer_shows_it(
     name: str, seeded: Path, ask: Ask
 ) -> None:
     path = "/".join(filter(None, ("ckpts", name, seeds()[name].opened)))
-    told = await ask("graph", path=path)
-    assert told.status == 200, told.json
+    reply = await ask("graph", path=path)
+    assert reply.status == 200, reply.json
     graph = cv.graph(seeded / path)
     assert graph.provenance is not None
-    assert told.json["version"] == __version__
-    assert told.json["format"] == VERSION
-    assert told.headers["Etag"] == told.json["etag"]
-    assert told.headers["Content-Type"].startswith("application/json")
-    assert told.headers["X-Content-Type-Options"] == "nosniff"
-    assert told.json["prefix"] == (str(seeded / path) if name == "saved_model" else graph.title)
-    assert told.json["title"] == os.path.relpath(graph.title, seeded)
-    payload = header_of(base64.b64decode(told.json["payload"]))
+    assert reply.json["version"] == __version__
+    assert reply.json["format"] == VERSION
+    assert reply.headers["Etag"] == reply.json["etag"]
+    assert reply.headers["Content-Type"].startswith("application/json")
+    assert reply.headers["X-Content-Type-Options"] == "nosniff"
+    assert reply.json["prefix"] == (str(seeded / path) if name == "saved_model" else graph.title)
+    assert reply.json["title"] == os.path.relpath(graph.title, seeded)
+    payload = header_of(base64.b64decode(reply.json["payload"]))
     expected = header_of(show_of(seeded / path).encoded)
-    assert payload["title"] == told.json["title"]
+    assert payload["title"] == reply.json["title"]
     assert payload["roles"] == expected["roles"]
     assert [one["name"] for one in payload["sections"]] == [
         one["name"] for one in expected["sections"]
     ]
     assert payload["notes"] == [note.replace(f"{seeded}/", "") for note in expected["notes"]]
-    assert str(seeded) not in json.dumps({**told.json, "prefix": ""})
+    assert str(seeded) not in json.dumps({**reply.json, "prefix": ""})
 
 
 @pytest.mark.parametrize(
@@ -89,34 +89,34 @@ async def test_what_tensorflow_wrote_is_sent_as_the_explorer_shows_it(
 async def test_whatever_leads_to_a_checkpoint_is_resolved(
     path: str, title: str, resolved: str, seeded: Path, ask: Ask
 ) -> None:
-    told = (await ask("graph", path=path)).json
-    assert told["title"] == title
-    assert resolved in told["resolved"]
-    assert bool(resolved) == bool(told["resolved"])
-    assert told["prefix"] == str(seeded / title)
+    reply = (await ask("graph", path=path)).json
+    assert reply["title"] == title
+    assert resolved in reply["resolved"]
+    assert bool(resolved) == bool(reply["resolved"])
+    assert reply["prefix"] == str(seeded / title)
 
 
 async def test_root_itself_may_hold_the_checkpoint(root: Path, ask: Ask) -> None:
     write_bundle(root / "ckpt-7", {"a": floats(1.0)})
     for path in ("", "/", "ckpt-7", "./ckpt-7.index", "ckpt"):
-        told = await ask("graph", path=path)
-        assert (told.status, told.json["title"]) == (200, "ckpt-7"), told
-        assert told.json["prefix"] == str(root / "ckpt-7")
+        reply = await ask("graph", path=path)
+        assert (reply.status, reply.json["title"]) == (200, "ckpt-7"), reply
+        assert reply.json["prefix"] == str(root / "ckpt-7")
 
 
 async def test_name_like_somebodys_home_is_a_name(root: Path, ask: Ask) -> None:
     (root / "~root").mkdir()
     write_bundle(root / "~root" / "ckpt", {"a": floats(1.0)})
-    told = await ask("graph", path="~root/ckpt")
-    assert (told.status, told.json["title"]) == (200, "~root/ckpt"), told
+    reply = await ask("graph", path="~root/ckpt")
+    assert (reply.status, reply.json["title"]) == (200, "~root/ckpt"), reply
 
 
 async def test_kept_checkpoints_are_told_with_what_is_gone(seeded: Path, ask: Ask) -> None:
     (seeded / "ckpts/state/ckpt-1.index").unlink()
-    told = (await ask("graph", path="ckpts/state")).json
-    paths = [(kept["path"], kept["exists"]) for kept in told["kept"]]
+    reply = (await ask("graph", path="ckpts/state")).json
+    paths = [(kept["path"], kept["exists"]) for kept in reply["kept"]]
     assert paths == [("ckpts/state/ckpt-1", False), ("ckpts/state/ckpt-2", True)]
-    assert all(kept["saved_at"].endswith("+00:00") for kept in told["kept"])
+    assert all(kept["saved_at"].endswith("+00:00") for kept in reply["kept"])
 
 
 async def test_checkpoints_that_the_state_file_does_not_name_are_told_too(
@@ -126,14 +126,14 @@ async def test_checkpoints_that_the_state_file_does_not_name_are_told_too(
     write_bundle(state / "other", {"a": floats(1.0)})
     write_bundle(state / ".hidden", {"a": floats(1.0)})
     (state / "out.index").symlink_to("/etc/hostname")
-    told = (await ask("graph", path="ckpts/state")).json
-    assert [(one["path"], one["named"], one["latest"]) for one in told["kept"]] == [
+    reply = (await ask("graph", path="ckpts/state")).json
+    assert [(one["path"], one["named"], one["latest"]) for one in reply["kept"]] == [
         ("ckpts/state/other", False, False),
         ("ckpts/state/ckpt-1", True, False),
         ("ckpts/state/ckpt-2", True, True),
     ]
-    assert "ckpts/state/other" in told["resolved"]
-    assert "out" not in told["resolved"] and ".hidden" not in told["resolved"]
+    assert "ckpts/state/other" in reply["resolved"]
+    assert "out" not in reply["resolved"] and ".hidden" not in reply["resolved"]
 
 
 async def test_absolute_paths_in_a_state_file_become_contents_paths(root: Path, ask: Ask) -> None:
@@ -144,21 +144,21 @@ async def test_absolute_paths_in_a_state_file_become_contents_paths(root: Path, 
     lines += ['all_model_checkpoint_paths: "/elsewhere/gone"']
     (root / "run").mkdir()
     (root / "run" / "checkpoint").write_text("\n".join(lines))
-    told = (await ask("graph", path="run")).json
-    assert told["title"] == "ckpt-2"
-    assert told["resolved"] == "ckpt-2 is the latest of 3 checkpoints that run/checkpoint names"
-    assert [kept["path"] for kept in told["kept"]] == ["ckpt-1", "ckpt-2", None]
-    assert [kept["exists"] for kept in told["kept"]] == [True, True, False]
+    reply = (await ask("graph", path="run")).json
+    assert reply["title"] == "ckpt-2"
+    assert reply["resolved"] == "ckpt-2 is the latest of 3 checkpoints that run/checkpoint names"
+    assert [kept["path"] for kept in reply["kept"]] == ["ckpt-1", "ckpt-2", None]
+    assert [kept["exists"] for kept in reply["kept"]] == [True, True, False]
 
 
 async def test_diff_of_two_has_the_older_one_in_against(seeded: Path, ask: Ask) -> None:
-    told = await ask("graph", path="ckpts/state/ckpt-2", against="ckpts/adam/ckpt-1")
+    reply = await ask("graph", path="ckpts/state/ckpt-2", against="ckpts/adam/ckpt-1")
     shown = show_of(seeded / "ckpts/state/ckpt-2", seeded / "ckpts/adam/ckpt-1")
-    payload = header_of(base64.b64decode(told.json["payload"]))
+    payload = header_of(base64.b64decode(reply.json["payload"]))
     expected = header_of(shown.encoded)
     assert payload["overlay"]["comparison"] == "diff"
     assert payload["overlay"]["verdicts"] == expected["overlay"]["verdicts"]
-    assert told.json["title"] == "ckpts/state/ckpt-2"
+    assert reply.json["title"] == "ckpts/state/ckpt-2"
 
 
 # --- what has changed
@@ -177,10 +177,10 @@ async def test_known_etag_is_answered_without_the_graph(seeded: Path, ask: Ask) 
 async def test_head_tells_the_etag_alone(slow: Slow, ask: Ask) -> None:
     slow.let_go()
     etag = (await ask("graph", path="adam")).json["etag"]
-    told = await ask("graph", path="state", method="HEAD")
-    assert (told.status, told.json) == (200, None)
-    told = await ask("graph", path="adam", method="HEAD")
-    assert (told.status, told.json, told.headers["Etag"]) == (200, None, etag)
+    reply = await ask("graph", path="state", method="HEAD")
+    assert (reply.status, reply.json) == (200, None)
+    reply = await ask("graph", path="adam", method="HEAD")
+    assert (reply.status, reply.json, reply.headers["Etag"]) == (200, None, etag)
     known = await ask("graph", path="adam", method="HEAD", headers={"If_None_Match": etag})
     assert known.status == 304
     assert (await ask("graph", path="nothing", method="HEAD")).status == 404
@@ -203,9 +203,9 @@ async def test_head_tells_the_etag_alone(slow: Slow, ask: Ask) -> None:
 )
 async def test_etag_changes_with_any_file(path: str, changed: str, seeded: Path, ask: Ask) -> None:
     async def etags() -> str:
-        told = await ask("graph", path=f"ckpts/{path}", method="HEAD")
-        assert told.status == 200
-        return told.headers["Etag"]
+        reply = await ask("graph", path=f"ckpts/{path}", method="HEAD")
+        assert reply.status == 200
+        return reply.headers["Etag"]
 
     file = seeded / "ckpts" / changed
     if not file.exists():
@@ -232,8 +232,8 @@ async def test_answers_are_the_explorers(seeded: Path, ask: Ask) -> None:
     shown = show_of(seeded / path)
     for node in range(len(shown.graph.nodes)):
         question = {"ask": "values", "node": node}
-        told = await ask("answer", path=path, question=question)
-        assert (told.status, told.json) == (
+        reply = await ask("answer", path=path, question=question)
+        assert (reply.status, reply.json) == (
             200,
             {"answer": answer(shown, question)[0], "buffers": []},
         )
@@ -242,8 +242,8 @@ async def test_answers_are_the_explorers(seeded: Path, ask: Ask) -> None:
 async def test_values_of_both_sides_of_a_diff_are_told(root: Path, ask: Ask) -> None:
     write_bundle(root / "a", {"x": floats(1.0, 2.0)})
     write_bundle(root / "b", {"x": floats(1.0, 3.0)})
-    told = await ask("answer", path="b", against="a", question=_ROW)
-    values = told.json["answer"]["values"]
+    reply = await ask("answer", path="b", against="a", question=_ROW)
+    values = reply.json["answer"]["values"]
     assert [(one["of"], one["elements"]) for one in values] == [
         ("b", ["1", "3"]),
         ("a", ["1", "2"]),
@@ -252,18 +252,18 @@ async def test_values_of_both_sides_of_a_diff_are_told(root: Path, ask: Ask) -> 
 
 @pytest.mark.parametrize("kind", ["svg", "dot", "json", "html"])
 async def test_files_are_the_explorers(kind: str, seeded: Path, ask: Ask) -> None:
-    told = await ask(
+    reply = await ask(
         "answer",
         path="ckpts/adam",
         question={"ask": "file", "format": kind},
         state={"selected": 2},
     )
-    assert told.status == 200
-    if "error" in told.json["answer"]:
-        assert "front end is not built" in told.json["answer"]["error"]
+    assert reply.status == 200
+    if "error" in reply.json["answer"]:
+        assert "front end is not built" in reply.json["answer"]["error"]
         return
-    assert told.json["answer"]["name"] == f"checkpoint.{kind}"
-    (buffer,) = told.json["buffers"]
+    assert reply.json["answer"]["name"] == f"checkpoint.{kind}"
+    (buffer,) = reply.json["buffers"]
     text = base64.b64decode(buffer).decode()
     assert "kernel" in text or kind == "html"
     assert str(seeded) not in text
@@ -275,8 +275,8 @@ async def test_answer_of_files_that_have_changed_is_refused(root: Path, ask: Ask
     etag = (await ask("graph", path="ckpt")).json["etag"]
     assert (await ask("answer", path="ckpt", etag=etag, question=_ROW)).status == 200
     write_bundle(root / "ckpt", {"a": floats(1.0, 2.0)})
-    told = await ask("answer", path="ckpt", etag=etag, question=_ROW)
-    assert (told.status, told.json["reason"]) == (409, "changed")
+    reply = await ask("answer", path="ckpt", etag=etag, question=_ROW)
+    assert (reply.status, reply.json["reason"]) == (409, "changed")
     anew = await ask("answer", path="ckpt", question=_ROW)
     assert anew.json["answer"]["values"][0]["shape"] == [2]
 
@@ -284,9 +284,9 @@ async def test_answer_of_files_that_have_changed_is_refused(root: Path, ask: Ask
 async def test_question_without_an_answer_is_answered_with_an_error(root: Path, ask: Ask) -> None:
     write_bundle(root / "ckpt", {"a": floats(1.0)})
     for question in ({}, {"ask": "no such"}, {"ask": ["x"]}, {"ask": "values", "node": 99}):
-        told = await ask("answer", path="ckpt", question=question)
-        assert told.status == 200
-        assert told.json["answer"]["error"]
+        reply = await ask("answer", path="ckpt", question=question)
+        assert reply.status == 200
+        assert reply.json["answer"]["error"]
 
 
 # --- refusals
@@ -315,10 +315,10 @@ async def test_bad_requests_are_refused_in_json(
     url: str, status: int, reason: str, root: Path, send: Ask
 ) -> None:
     write_bundle(root / "ckpt", {"a": floats(1.0)})
-    told = await send(url)
-    assert (told.status, told.json.keys()) == (status, {"message", "reason"})
-    assert told.json["reason"] == reason
-    assert "Etag" not in told.headers
+    reply = await send(url)
+    assert (reply.status, reply.json.keys()) == (status, {"message", "reason"})
+    assert reply.json["reason"] == reason
+    assert "Etag" not in reply.headers
 
 
 @pytest.mark.parametrize(
@@ -337,10 +337,10 @@ async def test_what_is_no_checkpoint_is_said_to_be_none(
 ) -> None:
     (root / name).write_bytes(data)
     jp_serverapp.contents_manager.allow_hidden = True
-    told = await ask("graph", path=name)
-    assert (told.status, told.json["reason"]) == (422, "not-a-checkpoint"), told.json
-    assert said in told.json["message"]
-    assert str(root) not in told.json["message"]
+    reply = await ask("graph", path=name)
+    assert (reply.status, reply.json["reason"]) == (422, "not-a-checkpoint"), reply.json
+    assert said in reply.json["message"]
+    assert str(root) not in reply.json["message"]
 
 
 async def test_damaged_checkpoint_is_said_to_be_damaged(seeded: Path, ask: Ask) -> None:
@@ -348,24 +348,24 @@ async def test_damaged_checkpoint_is_said_to_be_damaged(seeded: Path, ask: Ask) 
     data = bytearray(index.read_bytes())
     data[10] ^= 255
     index.write_bytes(data)
-    told = await ask("graph", path="ckpts/adam/ckpt-1")
-    assert (told.status, told.json["reason"]) == (422, "unreadable"), told.json
-    assert told.json["message"].startswith("ckpts/adam/ckpt-1.index: ")
+    reply = await ask("graph", path="ckpts/adam/ckpt-1")
+    assert (reply.status, reply.json["reason"]) == (422, "unreadable"), reply.json
+    assert reply.json["message"].startswith("ckpts/adam/ckpt-1.index: ")
 
 
 @pytest.mark.parametrize("options", [{"max_answer_bytes": 300}])
 async def test_answers_that_are_too_large_are_refused(seeded: Path, ask: Ask) -> None:
     for endpoint in ("graph", "answer"):
-        told = await ask(endpoint, path="ckpts/adam", question={"ask": "file", "format": "svg"})
-        assert (told.status, told.json["reason"]) == (413, "too-large")
-        assert "bytes; this server sends at most 300" in told.json["message"]
+        reply = await ask(endpoint, path="ckpts/adam", question={"ask": "file", "format": "svg"})
+        assert (reply.status, reply.json["reason"]) == (413, "too-large")
+        assert "bytes; this server sends at most 300" in reply.json["message"]
 
 
 @pytest.mark.parametrize("options", [{"max_read_bytes": 100}])
 async def test_reading_too_much_is_refused(seeded: Path, ask: Ask) -> None:
-    told = await ask("graph", path="ckpts/adam")
-    assert (told.status, told.json["reason"]) == (422, "unreadable")
-    assert "of the 100 that may be read at a time" in told.json["message"]
+    reply = await ask("graph", path="ckpts/adam")
+    assert (reply.status, reply.json["reason"]) == (422, "unreadable")
+    assert "of the 100 that may be read at a time" in reply.json["message"]
 
 
 async def test_large_answers_are_compressed_before_they_reach_the_server(
@@ -382,10 +382,10 @@ async def test_large_answers_are_compressed_before_they_reach_the_server(
 
 
 async def test_unexpected_error_tells_nothing_but_that(slow: Slow, ask: Ask, caplog: Any) -> None:
-    told = await ask("graph", path="fails")
-    assert (told.status, told.json["reason"]) == (500, "failed")
-    assert "secret" not in json.dumps(told.json)
-    assert "Traceback" not in json.dumps(told.json)
+    reply = await ask("graph", path="fails")
+    assert (reply.status, reply.json["reason"]) == (500, "failed")
+    assert "secret" not in json.dumps(reply.json)
+    assert "Traceback" not in json.dumps(reply.json)
     assert "ZeroDivisionError: secret" in caplog.text  # the log has it
 
 
@@ -398,9 +398,9 @@ async def test_contents_without_files_are_refused_by_their_managers_name(
         pass
 
     jp_serverapp.web_app.settings["contents_manager"] = InADatabase()
-    told = await ask("graph", path="ckpt")
-    assert (told.status, told.json["reason"]) == (501, "no-files")
-    assert "InADatabase" in told.json["message"]
+    reply = await ask("graph", path="ckpt")
+    assert (reply.status, reply.json["reason"]) == (501, "no-files")
+    assert "InADatabase" in reply.json["message"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from ckpt_viz.server.refusals import STATUS, Reason
 from tests.hostile.makers import ATTACKS
-from tests.server.conftest import Ask, Told
+from tests.server.conftest import Ask, Reply
 
 pytestmark = [
     pytest.mark.slow,
@@ -28,12 +28,12 @@ _SECONDS = 30.0  # on the clock, where other tests may run
 async def test_attack_is_answered(name: str, root: Path, ask: Ask) -> None:
     path = os.path.relpath(ATTACKS[name].make(root), root)
     began = monotonic()
-    told = await ask("graph", path=path)
-    _check(told, root)
+    reply = await ask("graph", path=path)
+    _check(reply, root)
     head = await ask("graph", path=path, method="HEAD")
     assert head.status in {200, *STATUS.values()} - {500}
     answered = await ask("answer", path=path, question={"ask": "values", "node": 1})
-    assert answered.status == told.status
+    assert answered.status == reply.status
     _check(answered, root)
     _check(await ask("graph", path=""), root)
     assert monotonic() - began < _SECONDS
@@ -48,11 +48,14 @@ async def test_attack_is_answered_in_every_way(name: str, root: Path, ask: Ask) 
     shutil.rmtree(root)
 
 
-def _check(told: Told, root: Path) -> None:
-    if told.status == 200:
-        assert {"payload", "title"} <= told.json.keys() or told.json.keys() == {"answer", "buffers"}
+def _check(reply: Reply, root: Path) -> None:
+    if reply.status == 200:
+        assert {"payload", "title"} <= reply.json.keys() or reply.json.keys() == {
+            "answer",
+            "buffers",
+        }
         return
-    assert told.json.keys() == {"message", "reason"}
-    assert STATUS[Reason(told.json["reason"])] == told.status != 500
-    assert "Traceback" not in told.json["message"]
-    assert str(root) not in json.dumps(told.json)
+    assert reply.json.keys() == {"message", "reason"}
+    assert STATUS[Reason(reply.json["reason"])] == reply.status != 500
+    assert "Traceback" not in reply.json["message"]
+    assert str(root) not in json.dumps(reply.json)

@@ -12,7 +12,7 @@ import fsspec
 import pytest
 
 from tests.hostile.seeds import DIRECTORY
-from tests.server.conftest import Ask, Told
+from tests.server.conftest import Ask, Reply
 from tests.support.tables import floats, write_bundle
 
 SECRET = "a_name_that_nobody_may_see"
@@ -29,11 +29,11 @@ def outside(tmp_path: Path, root: Path) -> Path:
     return directory
 
 
-def expect_refusal(told: Told, outside: Path, *, status: int = 403) -> None:
-    assert told.status == status, told
-    assert told.json["reason"] == ("outside" if status == 403 else "not-found")
-    said = json.dumps(told.json)
-    assert len(told.json["message"].split()) >= 4
+def expect_refusal(reply: Reply, outside: Path, *, status: int = 403) -> None:
+    assert reply.status == status, reply
+    assert reply.json["reason"] == ("outside" if status == 403 else "not-found")
+    said = json.dumps(reply.json)
+    assert len(reply.json["message"].split()) >= 4
     assert SECRET not in said
     assert str(outside) not in said
 
@@ -76,13 +76,13 @@ async def test_paths_that_lead_out_are_refused(
         "against": f"graph?path=state&against={asked}",
         "answer": f"answer?path={asked}&question={quote(json.dumps({'ask': 'values', 'node': 1}))}",
     }
-    told = await send(urls[endpoint], "HEAD" if endpoint == "head" else "GET")
+    reply = await send(urls[endpoint], "HEAD" if endpoint == "head" else "GET")
     if endpoint == "head":
-        assert told.status == status
+        assert reply.status == status
     else:
-        assert told.status == status, told
-        assert told.json["reason"] == ("outside" if status == 403 else "not-found")
-        assert SECRET not in json.dumps(told.json)
+        assert reply.status == status, reply
+        assert reply.json["reason"] == ("outside" if status == 403 else "not-found")
+        assert SECRET not in json.dumps(reply.json)
 
 
 def _link(at: Path, to: Path) -> None:
@@ -90,12 +90,12 @@ def _link(at: Path, to: Path) -> None:
     at.symlink_to(to)
 
 
-async def _both(ask: Ask, path: str) -> Told:
+async def _both(ask: Ask, path: str) -> Reply:
     """Ask for a graph and for its ETag, which are refused alike."""
     head = await ask("graph", path=path, method="HEAD")
-    told = await ask("graph", path=path)
-    assert head.status == told.status
-    return told
+    reply = await ask("graph", path=path)
+    assert head.status == reply.status
+    return reply
 
 
 @pytest.mark.parametrize(
@@ -180,27 +180,27 @@ async def test_state_file_that_names_what_lies_outside_is_refused(
     named = latest.format(outside=outside)
     (root / "run" / "checkpoint").write_text(f'model_checkpoint_path: "{named}"')
     for path in ("run", "run/checkpoint"):
-        told = await _both(ask, path)
-        assert (told.status, told.json["reason"]) == (403, "outside")
-        assert "names" in told.json["message"]
-        assert SECRET not in json.dumps(told.json)
+        reply = await _both(ask, path)
+        assert (reply.status, reply.json["reason"]) == (403, "outside")
+        assert "names" in reply.json["message"]
+        assert SECRET not in json.dumps(reply.json)
 
 
 async def test_state_file_whose_paths_are_those_of_another_machine_still_leads_to_the_files(
     root: Path, outside: Path, ask: Ask
 ) -> None:
     (root / "state/checkpoint").write_text(f'model_checkpoint_path: "{outside}/ckpt-2"')
-    told = await ask("graph", path="state")
-    assert (told.status, told.json["title"]) == (200, "state/ckpt-2"), told.json
+    reply = await ask("graph", path="state")
+    assert (reply.status, reply.json["title"]) == (200, "state/ckpt-2"), reply.json
 
 
 async def test_kept_checkpoints_outside_are_told_without_a_path(
     root: Path, outside: Path, ask: Ask
 ) -> None:
     _link(root / "state/ckpt-1.index", outside / "state/ckpt-1.index")  # an archive, say
-    told = await ask("graph", path="state")
-    assert told.status == 200, told.json
-    assert [(one["path"], one["exists"]) for one in told.json["kept"]] == [
+    reply = await ask("graph", path="state")
+    assert reply.status == 200, reply.json
+    assert [(one["path"], one["exists"]) for one in reply.json["kept"]] == [
         (None, False),
         ("state/ckpt-2", True),
     ]
@@ -223,10 +223,10 @@ async def test_no_file_makes_the_server_ask_another_machine(
         f'model_checkpoint_path: "{url}"\nall_model_checkpoint_paths: "{url}"\n'
     )
     for path in ("run", "run/checkpoint", url, f"{scheme}:/{outside}/ckpt-1"):
-        told = await _both(ask, path)
-        assert told.status in (403, 404)
-        assert told.json["reason"] in ("outside", "not-found")
-        assert SECRET not in json.dumps(told.json)
+        reply = await _both(ask, path)
+        assert reply.status in (403, 404)
+        assert reply.json["reason"] in ("outside", "not-found")
+        assert SECRET not in json.dumps(reply.json)
     assert asked == []
 
 
@@ -245,8 +245,8 @@ async def test_hidden_files_are_not_there_unless_they_may_be_shown(
     write_bundle(root / ".ckpt", {SECRET: floats(1.0)})
     (root / "link").symlink_to(root / ".secret")
     (root / "a/link").symlink_to("../.secret")
-    told = await _both(ask, path)
-    expect_refusal(told, outside, status=404)
+    reply = await _both(ask, path)
+    expect_refusal(reply, outside, status=404)
     jp_serverapp.contents_manager.allow_hidden = True
     assert (await ask("graph", path=path)).status == 200
 
@@ -254,8 +254,8 @@ async def test_hidden_files_are_not_there_unless_they_may_be_shown(
 async def test_hints_name_nothing_hidden(root: Path, ask: Ask) -> None:
     write_bundle(root / ".ckpt-1", {"a": floats(1.0)})
     write_bundle(root / "ckpt-1", {"a": floats(1.0)})
-    told = await ask("graph", path="ckpt-12")
-    assert "did you mean ckpt-1?" in told.json["message"]
+    reply = await ask("graph", path="ckpt-12")
+    assert "did you mean ckpt-1?" in reply.json["message"]
 
 
 # --- what leads nowhere else
@@ -271,13 +271,13 @@ async def test_links_inside_are_followed(root: Path, outside: Path, ask: Ask) ->
         ("absolute/ckpt-1", "absolute/ckpt-1"),
         ("one", "one"),
     ):
-        told = await ask("graph", path=path)
-        assert (told.status, told.json["title"]) == (200, title)
+        reply = await ask("graph", path=path)
+        assert (reply.status, reply.json["title"]) == (200, title)
 
 
 @pytest.fixture
 def jp_root_dir(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """The root; for the tests that say so a link to it."""
+    """The root; a link to it for tests with `root_is_a_link` in their names."""
     directory = tmp_path / "root_dir"
     directory.mkdir()
     if "root_is_a_link" not in request.node.name:
@@ -289,13 +289,13 @@ def jp_root_dir(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 async def test_root_that_is_a_link_is_fine__root_is_a_link(
     root: Path, outside: Path, ask: Ask
 ) -> None:
-    told = await ask("graph", path="state")
-    assert (told.status, told.json["title"]) == (200, "state/ckpt-2")
-    assert told.json["prefix"] == f"{root}/state/ckpt-2"
+    reply = await ask("graph", path="state")
+    assert (reply.status, reply.json["title"]) == (200, "state/ckpt-2")
+    assert reply.json["prefix"] == f"{root}/state/ckpt-2"
     for prefix in (root, root.resolve()):  # as a program wrote it from either place
         (root / "state/checkpoint").write_text(f'model_checkpoint_path: "{prefix}/state/ckpt-1"')
-        told = await ask("graph", path="state")
-        assert (told.status, told.json["title"]) == (200, "state/ckpt-1"), told.json
+        reply = await ask("graph", path="state")
+        assert (reply.status, reply.json["title"]) == (200, "state/ckpt-1"), reply.json
     _link(root / "out.index", outside / "ckpt-1.index")
     expect_refusal(await _both(ask, "out"), outside)
     expect_refusal(await _both(ask, "../outside/ckpt-1"), outside)

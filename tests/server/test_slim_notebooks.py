@@ -407,7 +407,7 @@ def test_what_is_saved_is_what_is_signed(tmp_path: Path) -> None:
 def test_of_what_a_kernel_showed_the_widgets_of_explorers_go() -> None:
     boxed = "import ipywidgets\nslider = ipywidgets.IntSlider()\nipywidgets.VBox([slider])"
     done = executed(SETUP, "cv.show(graph)", "cv.show(graph)", boxed)
-    for cell in done.cells[1:3]:  # nobody watched
+    for cell in done.cells[1:3]:  # no front end watched
         data = cell.outputs[0].data
         data.update(view(data[MIME_TYPE]["model_id"]))
     before = state_of(done)

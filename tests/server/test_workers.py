@@ -103,8 +103,8 @@ async def test_file_that_looks_large_is_read_or_refused_without_a_quick_attempt(
     slow.let_go()
     assert (await reading).status == 200
     assert slow.paths("large") == []
-    told = await ask("answer", path="large", question={"ask": "values", "node": 2})
-    assert told.status == 200
+    reply = await ask("answer", path="large", question={"ask": "values", "node": 2})
+    assert reply.status == 200
     assert slow.began == ["large"]  # what is kept is asked at once
 
 
@@ -133,9 +133,9 @@ async def test_small_graphs_are_read_beside_large_ones(slow: Slow, ask: Ask) -> 
 async def test_read_that_takes_too_long_is_ended_and_the_next_one_is_read(
     slow: Slow, ask: Ask
 ) -> None:
-    told = await ask("graph", path="adam")
-    assert (told.status, told.json["reason"]) == (504, "too-slow")
-    assert "adam: reading it took more than 2 s" in told.json["message"]
+    reply = await ask("graph", path="adam")
+    assert (reply.status, reply.json["reason"]) == (504, "too-slow")
+    assert "adam: reading it took more than 2 s" in reply.json["message"]
     await _until(lambda: not _is_there(_began(slow)))
     slow.let_go()
     assert (await ask("graph", path="adam")).status == 200
@@ -157,9 +157,9 @@ async def test_small_read_that_takes_long_is_a_long_one(
 async def test_graph_that_does_not_fit_into_memory_is_refused(root: Path, ask: Ask) -> None:
     write_layers(str(root / "large"), 60_000)
     write_layers(str(root / "small"), 5)
-    told = await ask("graph", path="large")
-    assert (told.status, told.json["reason"]) == (413, "too-large")
-    assert "c.CkptViz.max_memory_bytes" in told.json["message"]
+    reply = await ask("graph", path="large")
+    assert (reply.status, reply.json["reason"]) == (413, "too-large")
+    assert "c.CkptViz.max_memory_bytes" in reply.json["message"]
     assert (await ask("graph", path="small")).status == 200
 
 

@@ -1,7 +1,7 @@
 """Restore random pairs, dry and for real: `python -m tests.support.check_pairs --pairs N`.
 
-Prints what they came to and every disagreement, with the text that `--case` takes: that
-shrinks it and prints the recipes.
+Prints how many pairs came to which result. For each disagreement between the check and TensorFlow,
+it prints a text that `--case` takes. `--case` then shrinks that pair and prints its recipes.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def main() -> int:
 
 
 def _try(name: str, wanted: int, seed: int, directory: Path) -> int:
-    """Run pairs of a family until there are so many; return how many disagree."""
+    """Run a number of pairs of a family; return how many disagree."""
     family = FAMILIES[name]
     if not family.is_available():
         print(f"{name}: skipped, not installed")
@@ -61,7 +61,7 @@ def _try(name: str, wanted: int, seed: int, directory: Path) -> int:
                 disagreements += 1
                 outcomes["disagrees"] += 1
                 text = as_text(case._replace(goals=(goal,)))
-                print(f"{_told(outcome)}\n--case {shlex.quote(text)}\n", flush=True)
+                print(f"{_described(outcome)}\n--case {shlex.quote(text)}\n", flush=True)
                 continue
             comparison, target = outcome
             outcomes[_in_short(comparison.outcome)] += 1
@@ -87,7 +87,7 @@ def _in_short(outcome: oracle.Outcome) -> str:
     return "passes"
 
 
-def _told(error: Exception) -> str:
+def _described(error: Exception) -> str:
     if isinstance(error, AssertionError):
         return str(error)
     return "".join(traceback.format_exception(error))
@@ -105,7 +105,7 @@ def _show(case: Case, directory: Path) -> int:
     print(f"restored: {goal._replace(recipe=())}")
     for one in goal.recipe:
         print("   ", tuple(one))
-    print(_told(disagreement) if disagreement is not None else "agrees")
+    print(_described(disagreement) if disagreement is not None else "agrees")
     return 1 if disagreement is not None else 0
 
 
@@ -117,7 +117,7 @@ def _disagreement(case: Case, directory: Path) -> Exception | None:
 
 
 def _signature(error: Exception | None) -> Any:
-    """Return in which fields a disagreement is one, so that another one is not taken for it."""
+    """Return the fields that disagree, to tell one disagreement from another."""
     if not isinstance(error, AssertionError):
         return type(error)
     lines = [line.strip() for line in str(error).splitlines()]

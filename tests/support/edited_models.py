@@ -1,19 +1,19 @@
 """Restore models into edited ones: `python -m tests.support.edited_models --pairs N --seed S`.
 
 A program is a Keras model of some layers, mostly with an optimizer. It is saved, edited as people
-edit models, and restored. Every layer has a role, which stays with it whatever its name and its
-place, and every variable a value of its own. So it is known after a real restore which variable
-has another one's value, and whether the findings of the check say so.
+edit models, and restored. Every layer has a role, which stays the same when an edit changes its
+name or its place. Every variable has its own value. After a real restore, these values show which
+variable has the value of another, and whether a finding of the check names it.
 
-Layers that look alike and have no names but those of Keras are the limit. If a model has as many of
-them as before, its edited form is the same program, and no finding can say that they changed
-places. If it has more or fewer, nothing says which: a finding must say that values may have
-changed places. The same holds for names that no variable of the file has: Keras 3 leaves them out
-in models of one's own without an optimizer. Everything else has to be told for certain, and no
-alarm is excused.
+Some layers look alike and have only the names that Keras gives them. Then there is a limit to what
+a check can find. If a model has as many of them as before, the edited program is the same
+program. Then no finding can report that they changed places. If it has more or fewer, a finding must report
+that values may have changed places. The same holds for names that no variable in the file has:
+without an optimizer, Keras 3 leaves them out in subclassed models. In every other case, the check
+must name each wrong value, and must raise no false alarm.
 
-Prints every finding without cause, every wrong value without a finding, and every severity that
-no assert bears out, each with the `--only` that repeats it.
+Prints every finding without a cause, every wrong value without a finding, and every severity that
+no assert confirms. With each comes the `--only` that repeats its pair.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ ASSERTS = ("assert_consumed", "assert_existing_objects_matched", "assert_nontriv
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer of a program: what it is, and how its output goes on.
+    """A layer of a program: its kind, and how the model uses its output.
 
-    `inner` are the layers of a nested model. `name` is None for one that Keras names. A functional
-    model adds the input to the output of a `residual` layer, and uses a `again` one twice.
+    `inner` are the layers of a nested model. `name` is None if Keras names the layer. A functional
+    model adds the input of a `residual` layer to its output, and uses an `again` layer twice.
     """
 
     role: str
@@ -72,7 +72,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Program:
-    """A model, how it is put together and saved, and its optimizer."""
+    """A model: its form, its layers, its optimizer, and how it is saved."""
 
     form: str
     layers: tuple[Layer, ...]
@@ -85,13 +85,13 @@ class Program:
     def __str__(self) -> str:
         how = [self.form, self.optimizer or "no optimizer", *(["stepped"] if self.stepped else [])]
         names = [*(["counts anew"] if self.counts_anew else []), *filter(None, [self.model_name])]
-        return f"{', '.join(how + names)}, as {self.child!r}: [{_told(self.layers)}]"
+        return f"{', '.join(how + names)}, as {self.child!r}: [{_in_words(self.layers)}]"
 
 
-def _told(layers: Sequence[Layer]) -> str:
+def _in_words(layers: Sequence[Layer]) -> str:
     def one(layer: Layer) -> str:
         text = f"{layer.role}={layer.kind}"
-        text += f"({_told(layer.inner)})" if layer.inner else ""
+        text += f"({_in_words(layer.inner)})" if layer.inner else ""
         text += f":{layer.name}" if layer.name else ""
         text += f"({layer.units})" if layer.units != WIDTH else ""
         return f"{text}{' ' + layer.way if layer.way else ''}{'' if layer.trainable else ' frozen'}"
@@ -101,7 +101,7 @@ def _told(layers: Sequence[Layer]) -> str:
 
 @dataclass(frozen=True)
 class Family:
-    """The programs of one Keras: their forms and optimizers."""
+    """The programs of one version of Keras: their forms and optimizers."""
 
     name: str
     forms: tuple[str, ...]
@@ -124,7 +124,7 @@ FAMILIES = {
 
 
 def make_program(rng: Random, family: Family) -> Program:
-    """Make up a program."""
+    """Return a random program."""
     named = rng.choice(["", "fc_{}", "fc_{}", "block_{}", "dense_{}"])
     form = rng.choice(family.forms)
     same = rng.random() < 0.8
@@ -258,7 +258,7 @@ Key = tuple[str, ...]  # the role and the variable's own name; of a slot its nam
 
 @dataclass
 class Made:
-    """What a program makes: the checkpoint, its variables by what they are, and their looks."""
+    """What a program makes: the checkpoint, its variables by role and name, and how layers look."""
 
     checkpoint: Any
     variables: dict[Key, Any]
@@ -267,7 +267,7 @@ class Made:
     holders: dict[str, str] = field(default_factory=dict)
 
     def held(self, holder: str, roles: set[str]) -> int:
-        """Return how many of these roles the model of a role holds itself."""
+        """Return how many of these roles the model with the role `holder` holds itself."""
         return sum(self.holders.get(role) == holder for role in roles)
 
 
@@ -307,7 +307,7 @@ class _Maker:
 
     @property
     def _is_flat(self) -> bool:
-        """Whether only the optimizer's list leads to the layers: Keras 3 tracks no other."""
+        """Whether only the optimizer's list leads to the layers: Keras 3 tracks no list of them."""
         return self.program.form == "subclassed_with_a_list" and self.keras.__name__ == "keras"
 
     def _look(self, role: str) -> tuple[object, ...]:
@@ -436,7 +436,7 @@ class _Maker:
 
 
 def _count_anew(keras: Any) -> None:
-    """Make Keras number the layers from the beginning, as a program of its own does."""
+    """Make Keras number the layers from 0, as in a new process."""
     if hasattr(keras.backend, "reset_uids"):
         keras.backend.reset_uids()
         return
@@ -491,7 +491,12 @@ def make(family: Family, program: Program) -> Made:
 
 @dataclass
 class Outcome:
-    """What came of a pair: the findings, what is wrong, and what the check got wrong."""
+    """The result of a pair: the findings, what is wrong, and the mistakes of the check.
+
+    `wrong` are variables with the value of another, `lost` those without any saved value.
+    `false_alarms` are findings without a cause, `missed` wrong values without a finding, and
+    `unconfirmed` findings whose severity no exception or assert confirms.
+    """
 
     source: Program
     target: Program
@@ -499,14 +504,14 @@ class Outcome:
     wrong: dict[Key, str]
     lost: set[Key]
     raised: str | None
-    false: list[Finding]
-    untold: list[Key]
-    unlawful: list[Finding]
+    false_alarms: list[Finding]
+    missed: list[Key]
+    unconfirmed: list[Finding]
 
     @property
     def is_right(self) -> bool:
-        """Whether the check is right about this pair."""
-        return not (self.false or self.untold or self.unlawful)
+        """Whether the check made no mistake about this pair."""
+        return not (self.false_alarms or self.missed or self.unconfirmed)
 
 
 def _fill(made: Made, sign: int) -> None:
@@ -578,16 +583,16 @@ def _judge(
     check, astray = outcome.check, outcome.wrong.keys() | outcome.lost
     for finding in check.findings:
         if finding.severity is Severity.ERROR and outcome.raised is None:
-            outcome.unlawful.append(finding)
+            outcome.unconfirmed.append(finding)
         if finding.severity is Severity.FAIL and outcome.raised is None and passes:
-            outcome.unlawful.append(finding)
+            outcome.unconfirmed.append(finding)
     if outcome.raised is not None:
         return
     alarms = [f for f in check.findings if f.severity in _ALARMING]
     crossing = [f for f in alarms if f.kind in CROSSING]
     # A saved graph has the nodes of the live one that it was written from, by the same ids.
     both = objects.keys() & nodes.keys()
-    told: set[Key] = set()
+    named_by_any: set[Key] = set()
     unknowable = _unknowable(_within(was, nodes), _within(now, objects), check)
     maybe: set[Key] = set()
     for finding in check.findings:
@@ -595,21 +600,21 @@ def _judge(
             named = {k for k in both if objects[k] in finding.objects or nodes[k] in finding.nodes}
             maybe |= {key for key in named if key[0] in unknowable}
             if named and not any(key[0] in unknowable for key in named):
-                outcome.false.append(finding)
+                outcome.false_alarms.append(finding)
     for finding in crossing:
         named = {k for k in both if objects[k] in finding.objects or nodes[k] in finding.nodes}
-        told |= named
+        named_by_any |= named
         # A slot that is right beside a variable that is wrong is astray, too.
         is_new = any(objects[key] in finding.objects for key in filled)
         if not is_new and not any(key in astray or key[:2] in astray for key in named):
-            outcome.false.append(finding)
+            outcome.false_alarms.append(finding)
     for key in outcome.wrong:
-        is_told = {key, key[:2]} & (told | maybe)
-        if not is_told and unknowable.get(key[0], True):
-            outcome.untold.append(key)
-    for key in outcome.lost - told:
+        is_named = {key, key[:2]} & (named_by_any | maybe)
+        if not is_named and unknowable.get(key[0], True):
+            outcome.missed.append(key)
+    for key in outcome.lost - named_by_any:
         if not any(objects[key] in f.objects or nodes[key] in f.nodes for f in alarms):
-            outcome.untold.append(key)
+            outcome.missed.append(key)
 
 
 def _within(made: Made, nodes: Mapping[Key, int]) -> Made:
@@ -619,17 +624,17 @@ def _within(made: Made, nodes: Mapping[Key, int]) -> Made:
 
 
 def _unknowable(was: Made, now: Made, check: RestoreCheck) -> dict[str, bool]:
-    """Return the roles that a program itself does not tell apart, and whether that can be told.
+    """Return the roles that a program cannot tell apart, and whether a finding must report them.
 
-    Layers that look alike and that Keras names: which is which, no restore can know once some of
-    them are gone, new or in another order. Where a model has as many of them as before, not even
-    that something has changed.
+    These are layers that look alike and have names from Keras. If some of them are new, gone or in
+    another order, no restore can tell which is which. If a model has as many of them as before, a
+    finding cannot even report a change.
     """
     found: dict[str, bool] = {}
     texts = [_full_names(graph) for graph in (check.saved, check.live) if graph is not None]
 
     def known(look: tuple[object, ...]) -> tuple[object, ...]:
-        """Return a look with the name only where both sides have it, and Keras gives no such."""
+        """Return a look; its name is None unless both sides have it and Keras did not give it."""
         kind, shapes, name = look
         is_known = name is not None and not str(name).startswith("dense_")
         # Variables that Keras 3 makes in a symbolic call have no layer in their names.
@@ -676,7 +681,7 @@ def _full_names(graph: Any) -> str:
 
 
 def pairs(family: Family, seed: int, wanted: int, start: int = 0) -> Iterator[tuple[int, Outcome]]:
-    """Run pairs of a family, each made up by its number."""
+    """Run pairs of a family; the number of a pair determines it."""
     for number in range(start, start + wanted):
         rng = Random(f"{family.name} {seed} {number}")
         source = make_program(rng, family)
@@ -720,29 +725,29 @@ def _try(family: Family, seed: int, wanted: int, start: int) -> int:
         counts["raise"] += outcome.raised is not None
         counts["with a wrong value"] += bool(outcome.wrong)
         counts["pass"] += outcome.raised is None and outcome.check.consumed
-        counts["false alarms"] += bool(outcome.false)
-        counts["untold"] += bool(outcome.untold)
-        counts["unlawful severities"] += bool(outcome.unlawful)
+        counts["false alarms"] += bool(outcome.false_alarms)
+        counts["missed"] += bool(outcome.missed)
+        counts["unconfirmed severities"] += bool(outcome.unconfirmed)
         counts["mistakes"] += not outcome.is_right
         if not outcome.is_right or wanted == 1:
             only = f"--family {family.name!r} --seed {seed} --only {number}"
-            print(f"{only}\n{told(outcome)}\n", flush=True)
+            print(f"{only}\n{in_words(outcome)}\n", flush=True)
         if counts["tried"] % _PAIRS_PER_LINE == 0:
             print(summary(), flush=True)
     print(summary(), flush=True)
     return counts["mistakes"]
 
 
-def told(outcome: Outcome) -> str:
-    """Return a pair in words, and what the check got wrong about it."""
+def in_words(outcome: Outcome) -> str:
+    """Return a pair in words, and the mistakes of the check about it."""
     lines = [f"  was {outcome.source}", f"  now {outcome.target}"]
     lines += [f"  raised {outcome.raised}"] if outcome.raised else []
     lines += [f"  {'/'.join(k)} has {v}" for k, v in sorted(outcome.wrong.items())]
     lines += [f"  {'/'.join(k)} is lost" for k in sorted(outcome.lost)]
-    lines += [f"  UNTOLD {'/'.join(key)}" for key in sorted(outcome.untold)]
+    lines += [f"  MISSED {'/'.join(key)}" for key in sorted(outcome.missed)]
     for finding in outcome.check.findings:
-        mark = "FALSE " if finding in outcome.false else ""
-        mark += "UNLAWFUL " if finding in outcome.unlawful else ""
+        mark = "FALSE " if finding in outcome.false_alarms else ""
+        mark += "UNCONFIRMED " if finding in outcome.unconfirmed else ""
         severity, kind = finding.severity.value, finding.kind.value
         lines.append(f"  {mark}{severity} {kind} {finding.saved}: {finding.why} {finding.remedy}")
     return "\n".join(lines)

@@ -43,7 +43,10 @@ KEYWORDS = ("model", "optimizer", "net", "opt", "step", "a.b")
 
 
 def source(rng: Random, *, legacy: bool) -> Recipe:
-    """Make up one or two models with their optimizers; `legacy` allows those of tf_keras."""
+    """Return a random recipe of one or two models with their optimizers.
+
+    `legacy` allows the optimizers of tf_keras.
+    """
     recipe: Recipe = ()
     for _ in range(rng.choice((1, 1, 1, 2))):
         recipe = _with_model(rng, recipe, legacy=legacy)
@@ -208,7 +211,7 @@ def _change_root(rng: Random, recipe: Recipe) -> Recipe:
 
 
 def build(recipe: Recipe, sign: int, *, keras: Any) -> Built:
-    """Carry out a recipe. What cannot be done is left undone, every time in the same way."""
+    """Carry out a recipe; leave out what cannot be done, always in the same way."""
     import tensorflow as tf
 
     if tf.executing_eagerly() and not tf.distribute.has_strategy():

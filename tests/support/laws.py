@@ -43,7 +43,7 @@ def _names_its_attributes(node: Node) -> bool:
 
 
 def _as_far_as_alive_knows(ours: Node, theirs: Node) -> tuple[Attribute, ...]:
-    """Return the saved attributes without what only the object's own code could have told."""
+    """Return the saved attributes without those that only the object's own code knows."""
     known = {attribute.name: attribute for attribute in ours.attributes}
     return tuple(
         attribute._replace(
@@ -59,7 +59,7 @@ def _as_far_as_alive_knows(ours: Node, theirs: Node) -> tuple[Attribute, ...]:
 class State(dict[int, tuple[str, object, object]]):
     """What can be seen of objects, by identity.
 
-    Keeps them: an id is one only as long as the object lives.
+    Keeps the objects alive, so that no other object gets one of their ids.
     """
 
     def __init__(self) -> None:
@@ -68,11 +68,11 @@ class State(dict[int, tuple[str, object, object]]):
 
 
 def state_of(source: object) -> State:
-    """Return all that can be seen of the objects below one, by identity, and their values.
+    """Return everything that can be seen of an object and the objects below it, and their values.
 
-    Goes by the objects' own `__dict__`, the contents of containers and nothing of TensorFlow's,
-    which would itself leave traces: children, `_update_uid`, deferred restorations, name-based
-    restores, slots, and whether there is a `save_counter` are all among the attributes.
+    Reads only each object's `__dict__` and the contents of containers: TensorFlow's own methods
+    would leave traces. The attributes include children, `_update_uid`, deferred restorations,
+    name-based restores, slots, and whether there is a `save_counter`.
     """
     state = State()
     queue = deque([source])

@@ -28,7 +28,7 @@ class Marked:
 
 
 def mark(checkpoint: Any, truth: Sequence[SlotTruth]) -> Marked:
-    """Fill all variables of a checkpoint with numbers and return it with its slots in those."""
+    """Fill all variables of a checkpoint with numbers; return it, with its slots by number."""
     import tensorflow as tf
 
     numbers: dict[int, float] = {}
@@ -46,7 +46,7 @@ def mark(checkpoint: Any, truth: Sequence[SlotTruth]) -> Marked:
 
 
 def _variables(checkpoint: Any, truth: Sequence[SlotTruth]) -> Iterator[Any]:
-    """Yield each `tf.Variable` of a checkpoint once, those that only optimizers know included."""
+    """Yield each `tf.Variable` of a checkpoint once, also those that only optimizers know."""
     import tensorflow as tf
 
     tracked = tf.train.TrackableView(checkpoint).descendants()

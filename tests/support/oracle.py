@@ -26,10 +26,10 @@ from tests.support.programs import checkpoint_of, is_checkpoint
 class Outcome:
     """What a restore does, dry or real.
 
-    Exceptions are names of classes, None where nothing is raised; `messages` is what they say,
-    by the field that has the class. `bound` is, by node id, the saved name and the live one; of
-    a name-based checkpoint, by tensor, its name and the live one. `unmatched` is sorted, and
-    None where TensorFlow cannot list the live objects.
+    Exceptions are names of classes, None if nothing is raised. `messages` has their texts, by the
+    field with the class. `bound` has the saved name and the live one by node id. For a name-based
+    checkpoint, it has the name of the tensor and the live one by tensor. `unmatched` is sorted, and
+    None if TensorFlow cannot list the live objects.
     """
 
     raises: str | None = None
@@ -45,7 +45,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A check that agreed with TensorFlow, what both say, and the target of the real restore."""
+    """A check that agreed with TensorFlow, their outcome, and the target of the real restore."""
 
     check: RestoreCheck
     outcome: Outcome
@@ -61,7 +61,7 @@ def compare(
 ) -> Comparison:
     """Assert that a dry run and a real restore agree, and that the dry one changes nothing.
 
-    `make_target` builds the same objects afresh each time: something to restore into, as
+    `make_target` creates the same objects in each call: something to restore into, as
     `ckpt_viz.check` takes it. `saved` is a path, None, or the ObjectGraph of a checkpoint.
     """
     watched = make_target()
@@ -77,13 +77,13 @@ def compare(
     outcome = outcome_of_restore(target, path, method=method, options=options)
     differences = list(_differences(predicted, outcome))
     assert not differences, "the check and TensorFlow disagree:\n" + "\n".join(differences)
-    unlawful = [finding for finding in check.findings if not _is_borne_out(finding, outcome)]
-    assert not unlawful, f"severities that no exception or assert bears out: {unlawful}"
+    unconfirmed = [finding for finding in check.findings if not _is_confirmed(finding, outcome)]
+    assert not unconfirmed, f"severities that no exception or assert confirms: {unconfirmed}"
     return Comparison(check, outcome, target)
 
 
-def _is_borne_out(finding: Finding, outcome: Outcome) -> bool:
-    """Return whether `restore` raises as an error says, or an assert as a failure says."""
+def _is_confirmed(finding: Finding, outcome: Outcome) -> bool:
+    """Return whether an exception of the restore, or an assert, confirms a severity."""
     asserts = (outcome.consumed, outcome.existing_objects_matched, outcome.nontrivial_match)
     if finding.severity is Severity.ERROR:
         return outcome.raises is not None
@@ -162,7 +162,7 @@ def _raising(kind: str, message: str) -> Outcome:
 
 
 def outcome_of_check(check: RestoreCheck) -> Outcome:
-    """Return what a check says."""
+    """Return what a check predicts."""
     asserts = _asserts(check)
     assert {name: getattr(check, name) for name in asserts} == {
         name: error is None for name, error in asserts.items()
@@ -198,7 +198,7 @@ def _bindings_of_check(check: RestoreCheck) -> dict[int | str, tuple[str, str]]:
 def outcome_of_restore(
     target: Any, path: Any, *, method: str | None = None, options: Any = None
 ) -> Outcome:
-    """Restore a checkpoint for real and return what TensorFlow did and said."""
+    """Restore a checkpoint for real and return what TensorFlow did and reported."""
     from tensorflow.python.checkpoint import checkpoint as tf_checkpoint
 
     checkpoint = checkpoint_of(target)
@@ -218,10 +218,11 @@ def outcome_of_restore(
 
 @dataclass
 class _Spy:
-    """What a restore does that it keeps no record of.
+    """What a restore does without keeping a record of it.
 
-    By saved node the parent's node and the local name by which it was bound; objects restored
-    by name, with the names of their tensors. No object is kept alive that TensorFlow would let go.
+    By saved node, it holds the parent's node and the local name that bound the node. For objects
+    restored by name, it holds the names of their tensors. It keeps no object alive that TensorFlow
+    would let go.
     """
 
     parents: dict[int, tuple[int, str]] = field(default_factory=dict)
@@ -229,7 +230,7 @@ class _Spy:
 
 
 def _first_found(parent: Any, local_names: list[str]) -> str:
-    """Return the first of the names by which a saved child goes that its live parent knows."""
+    """Return the first name of a saved child that its live parent knows."""
     if len(local_names) == 1:
         return local_names[0]
     return next(name for name in local_names if parent._lookup_dependency(name) is not None)
@@ -309,9 +310,9 @@ def _object_based(status: Any, spy: _Spy) -> Outcome:
 
 
 def _unmatched(restored: Any, bound: Mapping[int, Any]) -> list[Any] | None:
-    """Return what `assert_existing_objects_matched`, just called, found fault with.
+    """Return the objects that `assert_existing_objects_matched`, just called, reported.
 
-    None where it was kept from looking, by code of the objects.
+    None if the objects' own code kept it from looking.
     """
     from tensorflow.python.checkpoint import checkpoint as tf_checkpoint
 
@@ -377,7 +378,7 @@ def _name_the_rest(
     nodes: Any,
     parents: Mapping[int, tuple[int, str]],
 ) -> None:
-    """Name what only the restore came upon: by the child or slot that it was bound as."""
+    """Name the objects that only the restore found: by the child or slot that bound them."""
     slots = {
         slot.slot_variable_node_id: (optimizer, slot)
         for optimizer, node in enumerate(nodes)

@@ -32,7 +32,7 @@ def cases(family: str) -> st.SearchStrategy[Case]:
 
 
 def make_case(rng: Random, family: Family) -> Case:
-    """Make up a case."""
+    """Return a random case."""
     source = family.source(rng)
     goals = tuple(_goal(rng, family, source) for _ in range(GOALS))
     return Case(family.name, source, rng.choice(family.savings), goals)
@@ -78,10 +78,10 @@ def _tuples(value: Any) -> Any:
 
 
 def run(case: Case, directory: Path) -> Iterator[tuple[Goal, Built, Any]]:
-    """Save, then restore into each target, dry and for real; yield what comes of each.
+    """Save, then restore into each target, dry and for real; yield each result.
 
-    That is a comparison with the target of the real restore, or the error of one that failed.
-    Of a source that TensorFlow cannot save there is nothing.
+    The result is a comparison with the target of the real restore, or the error of a comparison
+    that failed. If TensorFlow cannot save the source, it yields nothing.
     """
     family = FAMILIES[case.family]
     source = family.build(case.source, 1)
@@ -124,7 +124,7 @@ def _compare(family: Family, goal: Goal, path: str) -> Any:
 
 
 def surroundings(where: str) -> AbstractContextManager[Any]:
-    """Return the context in which a goal is restored."""
+    """Return the context in which to restore a goal."""
     import tensorflow as tf
 
     if where == "graph":

@@ -367,7 +367,7 @@ def _diff() -> Overlay:
 
 
 def _marks(graph: ObjectGraph, marked: dict[int, Mark]) -> tuple[Mark, ...]:
-    """Return those marks, and what the other nodes are without a word."""
+    """Return those marks, and the state that every other node has."""
     return tuple(
         marked.get(i, Mark(State.MATCHED if node.attributes else State.PLAIN))
         for i, node in enumerate(graph.nodes)

@@ -48,7 +48,7 @@ Pair = namedtuple("Pair", ["left", "right"])
 
 
 def source(rng: Random) -> Recipe:
-    """Make up a recipe of up to some twenty instructions, its root last."""
+    """Return a random recipe of at most some twenty instructions, its root last."""
     recipe: Recipe = (Instruction("module", "x0", {"kind": "module"}),)
     for _ in range(rng.choice((1, 2, 4, 6, 8, 12))):
         recipe = _with_one_more(rng, recipe)
@@ -402,7 +402,7 @@ MUTATIONS: tuple[Callable[[Random, Recipe], Recipe], ...] = (
 
 
 def build(recipe: Recipe, sign: int) -> Built:
-    """Carry out a recipe. What cannot be done is left undone, every time in the same way."""
+    """Carry out a recipe; leave out what cannot be done, always in the same way."""
     import tensorflow as tf
 
     if tf.executing_eagerly() and not tf.distribute.has_strategy():

@@ -82,7 +82,7 @@ def saved_model(at: Path, **children: Any) -> str:
 
 
 def rewritten(at: Path, path: str, change: Callable[[Any, dict[str, Any]], None]) -> str:
-    """Write a checkpoint anew, after a change of its object graph and its tensors."""
+    """Write a checkpoint again, with changes of its object graph and its tensors."""
     import tensorflow as tf
     from tensorflow.core.protobuf.trackable_object_graph_pb2 import TrackableObjectGraph
 
@@ -234,7 +234,7 @@ def called(model: Any, width: int = 3) -> Any:
 def differently(root: Any) -> Any:
     """Return the object with its variables changed, each by another number.
 
-    So a restore can be seen, and which value went where.
+    So a test can see the restore, and where each value went.
     """
     import tensorflow as tf
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 
 class Instruction(NamedTuple):
-    """What to make or do, under which label, and how; all of it can be written as a literal."""
+    """What to make or do, under which label, and how; a literal can express all of it."""
 
     op: str
     label: str
@@ -23,16 +23,16 @@ class Instruction(NamedTuple):
 
 Recipe = tuple[Instruction, ...]
 
-# What a program cannot be asked to make of an instruction: it is left out.
+# Errors of instructions that a program cannot carry out: it leaves them out.
 REFUSALS = (AttributeError, KeyError, TypeError, ValueError, RuntimeError, IndexError)
 
 
 class Goal(NamedTuple):
     """A target to restore into, and the call: `method` as `ckpt_viz.check` takes it.
 
-    `where` is in which surroundings: "graph" of TensorFlow 1, in the "scope" of a distribution
-    strategy, or outside of the one it was "made in". `before` is a restore that went before.
-    `saved_as` says what the checkpoint is handed over as: its path as "str" or "Path", or its
+    `where` gives the surroundings: a "graph" of TensorFlow 1, the "scope" of a distribution
+    strategy, or outside of the scope that it was "made in". `before` is an earlier restore.
+    `saved_as` is the form in which the checkpoint is passed: its path as "str" or "Path", or its
     "graph".
     """
 
@@ -58,7 +58,7 @@ class Case(NamedTuple):
 
 @dataclass
 class Built:
-    """What a recipe has made: the root, and the variables by label with the values they got.
+    """The objects of a recipe: the root, and the variables and their values by label.
 
     `sign` is that of the values. `labels` has everything that other instructions can use.
     """
@@ -99,10 +99,10 @@ class Built:
 
 
 def wrong_values(source: Built, target: Built) -> dict[str, tuple[Any, Any]]:
-    """Return the values that a restore of the source has lost, or put elsewhere, by label.
+    """Return, by label, the values that a restore of the source has lost or put elsewhere.
 
-    With each what belongs there and what is there. What is in only one of the two, or has
-    another dtype or shape there, has no place to be.
+    With each come the expected value and the found one. It skips labels that only one of the two
+    has, and variables whose dtype or shape differs.
     """
     import numpy as np
 
@@ -119,10 +119,10 @@ def wrong_values(source: Built, target: Built) -> dict[str, tuple[Any, Any]]:
 
 @dataclass(frozen=True)
 class Family:
-    """A kind of recipes: how they are made up, changed, and carried out.
+    """A kind of recipes: how to create, change and carry them out.
 
-    `savings` are calls that write it, `surroundings` those of its restores.
-    `is_available` says whether the installed versions have what it needs.
+    `savings` are calls that write a checkpoint, `surroundings` are contexts of its restores.
+    `is_available` says whether the installed versions suffice.
     """
 
     name: str
@@ -146,7 +146,7 @@ def changed(recipe: Recipe, index: int, /, **how: Any) -> Recipe:
 
 
 def indices(recipe: Recipe, *ops: str) -> list[int]:
-    """Return where the instructions of some kinds stand."""
+    """Return the indices of the instructions of some kinds."""
     return [index for index, one in enumerate(recipe) if one.op in ops]
 
 
@@ -165,8 +165,9 @@ def is_trackable(value: Any) -> bool:
 def make_root(kind: str, root: Any, keywords: Mapping[str, Any]) -> Any:
     """Return what a program restores into, without the keywords that TensorFlow would refuse.
 
-    A checkpoint of the keywords, v2 or v1, or its manager; one rooted in an object, which it may
-    hold weakly, with the keywords attached; or the bare object.
+    It may be a checkpoint (v2 or v1) of the keywords, or its manager. It may be a checkpoint with
+    an object as its root, perhaps held weakly, with the keywords attached. Or it is the bare
+    object.
     """
     import tempfile
     import weakref

@@ -53,7 +53,7 @@ def block(entries: bytes, restarts: Sequence[int] = (0,)) -> bytes:
 
 
 def stored(payload: bytes, block_type: int = 0) -> bytes:
-    """A block as it stands in the file: with its type and its checksum."""
+    """A block of the file: with its type and its checksum."""
     typed = payload + bytes([block_type])
     return typed + struct.pack("<I", masked_crc32c(typed))
 
@@ -72,10 +72,10 @@ def table_of_blocks(
     separators: Sequence[bytes] | None = None,
     block_type: int = 0,
 ) -> bytes:
-    """A table of the given blocks, compressed already if their type says so.
+    """A table of the given blocks; a block whose type is compressed must be compressed already.
 
-    Other `handles` make the index say what is not so; `separators`, the last key of
-    each block, matter to readers that search, as TensorFlow does.
+    Other `handles` make the index wrong. `separators` is the last key of each block; it matters to
+    readers that search, as TensorFlow does.
     """
     data = b""
     found = []
@@ -267,7 +267,7 @@ def slice_meta(name: bytes, dtype: int, dims: bytes, *slices: Extents) -> bytes:
 
 
 def saved_slice(tensor_proto: bytes) -> bytes:
-    """A SavedTensorSlices that holds values; name and extent, which no reader needs, left out."""
+    """A SavedTensorSlices with values, without name and extent, which no reader needs."""
     return field(2, field(3, tensor_proto))
 
 

@@ -1,9 +1,8 @@
-"""Random programs with twins, and what TensorFlow does with the remedies of their checks.
+"""Random programs with twins: TensorFlow executes the remedies of their checks.
 
-Parts of equal structure are saved in one layout and live in another:
-`python -m tests.support.twins --programs N` tries any number. A remedy's code is executed by
-TensorFlow: it must not raise, and every value must be that of the part that was saved, not of its
-twin.
+`python -m tests.support.twins --programs N` tries any number. Parts of equal structure are saved in
+one layout and restored into another. The code of a remedy must raise nothing, and must give every
+variable the value of its own part, not of its twin.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ _LAYOUTS = ("attributes", "dict", "module", "root", "list", "deep", "split")
 
 @dataclass(frozen=True)
 class Program:
-    """One random program: what is checked, and its variables by what they are."""
+    """One random program: what is checked, and its variables by part and name."""
 
     live: Any
     variables: Mapping[tuple[str, ...], Any]
@@ -98,7 +97,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a program is made, which can be done again and again."""
+    """How to make a program; each call of `program` makes it again."""
 
     names: Mapping[str, str]
     make: Mapping[str, Callable[[], Any]]
@@ -150,7 +149,7 @@ def _laid_out(parts: dict[str, Any], beside: dict[str, Any], layout: str, holder
 
 
 def plans(rng: Random) -> tuple[Plan, Plan]:
-    """Return how a program was, and what it has become."""
+    """Return the program to save, and the program to restore into."""
     labels = list(rng.choice(_LABELS))
     template = rng.choice(_TEMPLATES)
     make: dict[str, Callable[[], Any]] = dict.fromkeys(labels, template)
@@ -165,7 +164,7 @@ def plans(rng: Random) -> tuple[Plan, Plan]:
     if rng.random() < 0.25 and len(labels) > 2:
         rng.choice((was, now)).remove(rng.choice(labels))
     rename = rng.choice(_RENAMES)
-    # A name that lies puts values in a wrong place by itself.
+    # A misleading name alone would put values in a wrong place.
     meaningless = [name for name in _MEANINGLESS if name not in labels]
     names = {label: rename(label) for label in now}
     if rng.random() < 0.3:
@@ -182,7 +181,7 @@ def plans(rng: Random) -> tuple[Plan, Plan]:
 
 @dataclass(frozen=True)
 class Remedy:
-    """A finding of a check, what its code did if it has any, and what is wrong with that."""
+    """A finding, the code of its remedy if it has any, and what TensorFlow shows to be wrong."""
 
     finding: Finding
     code: str = ""
@@ -191,7 +190,7 @@ class Remedy:
 
 
 def tried(was: Plan, now: Plan, directory: Path) -> Iterator[Remedy]:
-    """Yield the findings that tell where something is now, with what TensorFlow makes of them."""
+    """Yield the findings that say where a part is now, and what TensorFlow shows about them."""
     source = was.program()
     values = _set_apart(source, 1.0)
     path = save_any(directory, source.live)
@@ -240,7 +239,7 @@ def _executed(
 
 
 def _renamed(finding: Finding, source: Program, checked: Program) -> Remedy:
-    """Look whether what is said to be the same is so: the labels of all values below."""
+    """Check a renaming: the values below both sides must belong to the same parts."""
     saved, live = cv.graph(source.live), cv.graph(checked.live)
     labels = [
         {
@@ -257,7 +256,7 @@ def _renamed(finding: Finding, source: Program, checked: Program) -> Remedy:
     return Remedy(finding, "", wrong)
 
 
-def told(plan: Plan) -> str:
+def in_words(plan: Plan) -> str:
     """Return a plan in words."""
     optimizer = plan.optimizer.__name__ if plan.optimizer is not None else "no optimizer"
     made = {label: plan.make[label].__name__ for label in plan.names}
@@ -284,8 +283,11 @@ def main() -> int:
             outcomes["values restored"] += one.restored
             if one.wrong:
                 outcomes["wrong"] += 1
-                print(f"seed {seed}\n  was {told(was)}\n  now {told(now)}\n  {one.finding.why}")
-                print(f"  {one.finding.remedy}\n  {'; '.join(one.wrong[:4])}", flush=True)
+                print(f"seed {seed}\n  was {in_words(was)}\n  now {in_words(now)}")
+                print(
+                    f"  {one.finding.why}\n  {one.finding.remedy}\n  {'; '.join(one.wrong[:4])}",
+                    flush=True,
+                )
     print(dict(outcomes))
     return 1 if outcomes["wrong"] else 0
 

@@ -100,7 +100,7 @@ class Files:
 
     @property
     def toolbar(self) -> Locator:
-        """What stands above the explorer of the current tab."""
+        """The toolbar above the explorer of the current tab."""
         return self.page.locator("#jp-main-dock-panel .jp-Toolbar:visible")
 
     def await_tab(self, title: str) -> None:
@@ -113,7 +113,7 @@ class Files:
         self.title.locator(".lm-TabBar-tabCloseIcon").click()
 
     def reload(self, *tabs: str) -> None:
-        """Load the page anew, once JupyterLab has noted these tabs, as its trackers name them."""
+        """Reload the page when JupyterLab has noted these tabs, by the names of its trackers."""
         self.page.evaluate(_SAVED, [self.lab.noted_at, tabs])
         self.lab.reload_page()
 

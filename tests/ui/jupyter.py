@@ -65,9 +65,9 @@ class JupyterLab:
         self.page.close()
 
     def reload(self) -> None:
-        """Load the page anew; JupyterLab opens the current notebook again."""
-        # Soon after the last change it notes on the server what is open: the notebook, and
-        # its place in the layout, without which it is not opened again.
+        """Reload the page; JupyterLab opens the current notebook again."""
+        # Soon after the last change, JupyterLab notes on the server that the notebook is open, and
+        # its place in the layout. Without both, it does not open the notebook again.
         self._within(
             f"""(async () => {{
                 const place = `notebook:${{{_CURRENT}.context.path}}`;
@@ -84,7 +84,7 @@ class JupyterLab:
         self.await_idle()
 
     def reload_page(self) -> None:
-        """Load the page anew; JupyterLab opens what it has noted of its tabs."""
+        """Reload the page; JupyterLab opens the tabs that it has noted."""
         self.page.reload()
         self._await_start()
 
@@ -165,8 +165,8 @@ class JupyterLab:
     def run_cell_until(self, index: int, text: str) -> None:
         """Run one cell until its output has this text.
 
-        The kernel learns of changes in the browser one after the other: ipywidgets holds the
-        next back until the last one is answered, and a cell may be sent in between.
+        The kernel learns of changes in the browser one after the other. ipywidgets holds the next
+        change back until the kernel has answered the last one, and may send a cell in between.
         """
         for _ in range(_RUNS - 1):
             self.run_cell(index)

@@ -60,7 +60,7 @@ class Live:
     @property
     def requests(self) -> int:
         """How often the page has asked kernels to execute something."""
-        self.page.evaluate("0")  # what was sent before is told before
+        self.page.evaluate("0")  # Chromium reports earlier requests first
         return self._requests
 
     def write(self, *cells: str, path: str = _NAME) -> str:
@@ -177,7 +177,7 @@ class Live:
 
     @property
     def sources(self) -> Sequence[str]:
-        """What stands in the cells of the current notebook."""
+        """The sources of the cells in the current notebook."""
         cells = "jupyterapp.shell.currentWidget.content.model.cells"
         found: list[str] = self.page.evaluate(f"[...{cells}].map(c => c.sharedModel.source)")
         return found

@@ -169,7 +169,7 @@ def test_the_textbook_view_draws(files: Files) -> None:
 
 
 def _open_beside_and_reload(files: Files) -> None:
-    """Open a directory and a comparison beside the first file, and load the page anew."""
+    """Open a directory and a comparison beside the first file, and reload the page."""
     files.choose("run", menu="Open in Checkpoint Explorer")
     files.await_tab("run")
     files.choose("ckpt-1.index", "ckpt-2.index", menu="Compare Checkpoints")

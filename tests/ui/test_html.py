@@ -170,7 +170,7 @@ _NO_ANSWER = "{ ...model, send() {} }"  # a saved notebook: its kernel does not 
 
 
 def _with_model(html: str, model: str) -> str:
-    """Return the page with another model, which its policy on scripts would forbid."""
+    """Return the page with a different model, which its policy on scripts would forbid."""
     assert html.count(_MOUNT) == 1
     return html.replace(_MOUNT, f"{ANSWERING}explorer.render({{ model: {model},")
 

@@ -43,7 +43,7 @@ def explorer_of(lab: JupyterLab, cell: int = 0) -> Locator:
 
 
 def _in_drawing(explorer: Locator, name: str) -> tuple[float, float]:
-    """Return where a node's box stands in the drawing."""
+    """Return the place of a node's box in the drawing."""
     shape, drawing = box(explorer, name).locator("> .ckv-shape"), explorer.locator(".ckv-drawing")
     inner, outer = shape.bounding_box(), drawing.bounding_box()
     assert inner is not None

@@ -91,7 +91,7 @@ def check_left_alone(lab: JupyterLab, explorer: Locator) -> None:
     grid.press("Escape")
     grid.press("Control+j")
     assert lab.page.evaluate("heard") == ["Escape", "Ctrl J"]
-    # While something stands over the explorer, Escape is about that.
+    # While something covers the explorer, Escape closes that.
     for opens in (explorer.locator(".ckv-menu summary"), explorer.locator(".ckv-help-button")):
         opens.click()
         lab.page.keyboard.press("Escape")

@@ -114,7 +114,7 @@ def test_what_is_wrong_stands_beside_its_name_on_one_line(
             assert wrong["height"] <= 22, (width, name)
             assert own["x"] + own["width"] <= wrong["x"], (width, name)
             assert wrong["x"] + 16 <= cell["x"] + cell["width"], (width, name)
-        # What has room is not cut for what stands beside it.
+        # A text with enough room is not cut because of its neighbour.
         for name in names[:2]:
             named = explorer.row(name).locator(".ckv-name")
             assert named.evaluate("({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth")

@@ -98,7 +98,7 @@ def test_a_keras_model_looks_as_in_the_guide(lab: JupyterLab) -> None:
     dashed = picture(explorer).locator(".ckv-textbook-slot > .ckv-textbook-line").first
     assert dashed.evaluate(dashes) != "none"
     assert no_part_overlaps(explorer)
-    # Top-down: whatever hangs from the root stands below it.
+    # Top-down: everything is below the root.
     tops = nodes.evaluate_all("nodes => nodes.map(node => node.getBoundingClientRect().top)")
     assert tops[0] == min(tops)
     assert "_kernel" in names(explorer)
