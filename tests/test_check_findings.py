@@ -17,15 +17,7 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.finding import Finding, Kind
-from tests.check_findings import (
-    by_name,
-    leftovers,
-    paths,
-    raising,
-    structure,
-    tracking,
-    values,
-)
+from tests.check_findings import by_name, leftovers, paths, raising, structure, tracking, values
 from tests.check_findings.laws import LAWS, ask
 from tests.check_findings.real import Real, restored
 from tests.check_findings.table import DEFERRED, ERROR, FAIL, Pair, Row, Shows

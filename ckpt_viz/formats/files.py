@@ -19,13 +19,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
-from ckpt_viz.errors import (
-    CkptVizError,
-    DeniedError,
-    FormatError,
-    OutsideError,
-    UnsupportedError,
-)
+from ckpt_viz.errors import CkptVizError, DeniedError, FormatError, OutsideError, UnsupportedError
 from ckpt_viz.formats import confinement
 
 _MAX_SHOWN = 300  # characters of a path that is too long for a file

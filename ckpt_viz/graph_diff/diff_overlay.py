@@ -44,7 +44,7 @@ def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
         problems=[
             sides.problem(group, marks[group.top])
             for group in groups(merged.graph, marks)
-            if not sides.needs_no_telling(group)
+            if sides.is_listed(group)
         ],
         verdicts=(Verdict("equal", compared.is_equal),),
         headline=headline(compared),
@@ -114,10 +114,10 @@ class _Sides:
         in_a = {place: ours for ours, place in self.of_a.items()}
         return in_a | {theirs: ours for ours, theirs in self.compared.moved.items()}
 
-    def needs_no_telling(self, group: Group) -> bool:
-        """Return whether a group is not a difference, or is listed at its new place."""
-        has_left = group.state is State.MOVED and group.top >= len(self.b.nodes)
-        return group.state is State.MATCHED or has_left
+    def is_listed(self, group: Group) -> bool:
+        """Return whether to list a group: if it differs, and at the new place if it has moved."""
+        is_old_place = group.state is State.MOVED and group.top >= len(self.b.nodes)
+        return group.state is not State.MATCHED and not is_old_place
 
     def problem(self, group: Group, mark: Mark) -> Problem:
         """Return a group's difference as a problem; `mark` is the mark of its top."""

@@ -9,7 +9,7 @@ from ckpt_viz.object_graph.nodes import Attribute, Node, Role
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.text import shape_words
 
-_TOLD_BY_STRUCTURE = frozenset({Role.VARIABLE, Role.SLOT, Role.VALUE})
+_SHOWN_BY_STRUCTURE = frozenset({Role.VARIABLE, Role.SLOT, Role.VALUE})
 
 
 class Difference(NamedTuple):
@@ -57,7 +57,7 @@ def _roles(node: Node) -> set[Role]:
     Live objects and SavedModels also have types, which tell more. They call an optimizer without
     state an optimizer; in a plain file it is an object, like layers and containers.
     """
-    if node.role in _TOLD_BY_STRUCTURE:
+    if node.role in _SHOWN_BY_STRUCTURE:
         return {node.role}
     if node.role is not Role.OPTIMIZER:
         return {Role.OBJECT}

@@ -9,19 +9,9 @@ from ckpt_viz.formats.slices import parse_slice_spec
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.live.iterators import Reading, is_iterator, refused_state
-from ckpt_viz.live.restore_failures import (
-    failure_of,
-    refusal_of_dtype,
-)
+from ckpt_viz.live.restore_failures import failure_of, refusal_of_dtype
 from ckpt_viz.live.tables import table_of
-from ckpt_viz.matching.trace import (
-    Cause,
-    Failure,
-    Gathered,
-    Kind,
-    Read,
-    Refusal,
-)
+from ckpt_viz.matching.trace import Cause, Failure, Gathered, Kind, Read, Refusal
 from ckpt_viz.object_graph import keys
 from ckpt_viz.object_graph.nodes import Node, Stored
 

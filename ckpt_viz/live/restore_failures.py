@@ -7,11 +7,7 @@ from typing import Any
 
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
-from ckpt_viz.matching.trace import (
-    Cause,
-    Failure,
-    Refusal,
-)
+from ckpt_viz.matching.trace import Cause, Failure, Refusal
 from ckpt_viz.object_graph.nodes import Stored
 
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ckpt_viz.matching.trace import (
-    Cause,
-    Failure,
-    Read,
-)
+from ckpt_viz.matching.trace import Cause, Failure, Read
 from ckpt_viz.object_graph.nodes import Stored
 
 

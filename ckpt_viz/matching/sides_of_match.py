@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ckpt_viz.matching.trace import (
-    Failure,
-    Gathered,
-    NewCounter,
-    SlotAnswer,
-)
+from ckpt_viz.matching.trace import Failure, Gathered, NewCounter, SlotAnswer
 from ckpt_viz.object_graph.nodes import Node, Stored
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.overlay import Overlay, Problem, State
+from ckpt_viz.render.signs import QUIET
 
 VERSION = 1
-_QUIET = (State.PLAIN, State.MATCHED)
 
 
 def plan_json(overlay: Overlay, *, notes: Iterable[str] = ()) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def plan_json(overlay: Overlay, *, notes: Iterable[str] = ()) -> dict[str, Any]:
         "nodes": [
             _node(overlay, node_id)
             for node_id, mark in enumerate(overlay.marks)
-            if mark.state not in _QUIET
+            if mark.state not in QUIET
         ],
     }
 

@@ -59,12 +59,12 @@ def shown_in(encoding: str | None, words: str) -> str:
     encoding = encoding or "utf-8"
     if _has(encoding, words):
         return words
-    stand_ins = {
+    substitutes = {
         ord(c): ASCII.get(c) or c.encode("unicode_escape").decode()
         for c in set(words)
         if not _has(encoding, c)
     }
-    return words.translate(stand_ins)
+    return words.translate(substitutes)
 
 
 def shown_on_stdout(words: str) -> str:

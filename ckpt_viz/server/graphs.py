@@ -26,13 +26,7 @@ from ckpt_viz.errors import (
 )
 from ckpt_viz.formats.checkpoint_state import STATE_FILE
 from ckpt_viz.formats.confinement import Confinement, confined_to
-from ckpt_viz.formats.files import (
-    file_stamp,
-    is_file,
-    join,
-    may_be_read,
-    open_file,
-)
+from ckpt_viz.formats.files import file_stamp, is_file, join, may_be_read, open_file
 from ckpt_viz.formats.saved_model import KERAS_METADATA, SAVED_MODEL
 from ckpt_viz.formats.sstable import ends_like_a_table
 from ckpt_viz.jupyter.answers import answer

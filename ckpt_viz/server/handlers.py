@@ -71,7 +71,7 @@ class _Handler(APIHandler):
     async def _asked(self) -> Asked:
         path = self._parameter("path")
         if path is None:
-            raise Refusal(Reason.BAD_REQUEST, "expected a parameter `path`, a checkpoint's")
+            raise Refusal(Reason.BAD_REQUEST, "expected a parameter `path`: a checkpoint's path")
         return await asked_of(self.contents_manager, path, self._parameter("against"))
 
     def _parameter(self, name: str, most: int | None = None) -> str | None:
@@ -186,7 +186,7 @@ class AnswerHandler(_Handler):
         """Answer `GET answer`."""
         question, state = (self._parameter(one, _MAX_QUESTION) for one in ("question", "state"))
         if question is None:
-            raise Refusal(Reason.BAD_REQUEST, "expected a parameter `question`, a JSON object")
+            raise Refusal(Reason.BAD_REQUEST, "expected a parameter `question`: a JSON object")
         asked_for = parsed(question, "question")
         traits = None if state is None else parsed(state, "state")
         asked = await self._asked()

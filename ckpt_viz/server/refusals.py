@@ -67,8 +67,8 @@ def refusal_of(error: Exception) -> Refusal | None:
     if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
         return Refusal(
             Reason.TOO_LARGE,
-            "does not fit into the memory that Jupyter's server gives it; open it in a kernel, or "
-            "set c.CkptViz.max_memory_bytes in jupyter_server_config.py",
+            "the graph does not fit into the memory that Jupyter's server allows; open it in a "
+            "kernel, or set c.CkptViz.max_memory_bytes in jupyter_server_config.py",
         )
     if isinstance(error, CkptVizError):
         return Refusal(Reason.UNREADABLE, said)

@@ -6,8 +6,8 @@ name or its place. Every variable has its own value. After a real restore, these
 variable has the value of another, and whether a finding of the check names it.
 
 Some layers look alike and have only the names that Keras gives them. Then there is a limit to what
-a check can find. If a model has as many of them as before, the edited program is the same
-program. Then no finding can report that they changed places. If it has more or fewer, a finding must report
+a check can find. If a model has as many of them as before, the edited program is the same program.
+Then no finding can report that they changed places. If it has more or fewer, a finding must report
 that values may have changed places. The same holds for names that no variable in the file has:
 without an optimizer, Keras 3 leaves them out in subclassed models. In every other case, the check
 must name each wrong value, and must raise no false alarm.

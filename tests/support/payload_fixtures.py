@@ -15,17 +15,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from ckpt_viz import (
-    Format,
-    Kept,
-    Node,
-    NotSaved,
-    ObjectGraph,
-    Origin,
-    Provenance,
-    Role,
-    Slice,
-)
+from ckpt_viz import Format, Kept, Node, NotSaved, ObjectGraph, Origin, Provenance, Role, Slice
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import (
     Comparison,
