@@ -321,17 +321,19 @@ function toggle(state: State, id: number): State {
   if (!expanded.delete(id)) {
     expanded.add(id);
   }
-  const next = withExpanded(state, expanded, id);
-  const hidesSelection = next.selected !== null && !next.rowOf.has(next.selected);
-  return hidesSelection ? { ...next, selected: id } : next;
+  return withVisibleSelection(withExpanded(state, expanded, id), id);
+}
+
+/** Selects something else if the selected node has no row any more. */
+function withVisibleSelection(state: State, instead: number | null): State {
+  const { rowOf, selected } = state;
+  return selected === null || rowOf.has(selected) ? state : { ...state, selected: instead };
 }
 
 function showBookkeeping(state: State, shows: boolean): State {
   const tree = shownTree(state.graph, shows, state.hidden, keptBySearch(state));
   const change = { showsBookkeeping: shows, tree };
-  const next = rearranged(state, change, state.selected ?? state.focus);
-  const hidesSelection = next.selected !== null && !next.rowOf.has(next.selected);
-  return hidesSelection ? { ...next, selected: null } : next;
+  return withVisibleSelection(rearranged(state, change, state.selected ?? state.focus), null);
 }
 
 function problemCount({ graph }: State): number {
@@ -529,8 +531,7 @@ function focused(state: State, id: number): State {
   const isOpen = Array.from(tree.children(id)).some((child) => state.expanded.has(child));
   const expanded = new Set([...state.expanded, id, ...(isOpen ? [] : own)]);
   const next = arrange({ ...state, focus: id, expanded, isDefaultExpansion: false });
-  const hidesSelection = next.selected !== null && !next.rowOf.has(next.selected);
-  return shown(fitted(hidesSelection ? { ...next, selected: id } : next));
+  return shown(fitted(withVisibleSelection(next, id)));
 }
 
 /** Focuses on the selected node; if it already has the focus, on its parent. */
@@ -569,9 +570,7 @@ function toggleSlots(state: State): State {
       expanded.delete(id);
     }
   }
-  const next = withExpanded(state, expanded, top);
-  const hidesSelection = next.selected !== null && !next.rowOf.has(next.selected);
-  return hidesSelection ? { ...next, selected: top } : next;
+  return withVisibleSelection(withExpanded(state, expanded, top), top);
 }
 
 /** Selects the next parent of a shared node, and after the last parent the node itself. */

@@ -19,7 +19,7 @@ export function roleWord(role: Role): string {
 }
 
 /** The two values of a node that differ, if its mark has them; else the node's description. */
-export function differenceWords(graph: Graph, id: number): string {
+function differenceWords(graph: Graph, id: number): string {
   const { overlay } = graph;
   const state = overlay?.state(id);
   const detail = overlay?.detail(id) ?? null;

@@ -72,6 +72,16 @@ EMA = {"_model_variables_moving_average": "average"}
 ACCUMULATED = {"_accumulated_gradients": "gradient_accumulator"}
 _MOMENTUM = {"_momentums": "momentum"}
 _ADAM = {"_momentums": "momentum", "_velocities": "velocity"}
+# These two keep their slots alike in Keras 2.
+_ADADELTA = {
+    "_accumulated_grads": "accumulated_grad",
+    "_accumulated_delta_vars": "accumulated_delta_var",
+}
+_CENTERED = {
+    "_velocities": "velocity",
+    "_momentums": "momentum",
+    "_average_gradients": "average_gradient",
+}
 
 
 @dataclass(frozen=True)
@@ -111,25 +121,9 @@ KERAS_3 = (
     _keras_3_kind("Adamax", {"_m": "momentum", "_u": "norm"}),
     _keras_3_kind("Nadam", _ADAM),
     _keras_3_kind("Adagrad", {"_accumulators": "accumulator"}),
-    _keras_3_kind(
-        "Adadelta",
-        {
-            "_accumulated_grads": "accumulated_grad",
-            "_accumulated_delta_vars": "accumulated_delta_var",
-        },
-    ),
+    _keras_3_kind("Adadelta", _ADADELTA),
     _keras_3_kind("RMSprop", {"_velocities": "velocity"}),
-    _keras_3_kind(
-        "RMSprop centered",
-        {
-            "_velocities": "velocity",
-            "_momentums": "momentum",
-            "_average_gradients": "average_gradient",
-        },
-        "RMSprop",
-        momentum=0.9,
-        centered=True,
-    ),
+    _keras_3_kind("RMSprop centered", _CENTERED, "RMSprop", momentum=0.9, centered=True),
     _keras_3_kind("Ftrl", {"_accumulators": "accumulator", "_linears": "linear"}),
     _keras_3_kind("Lion", _MOMENTUM),
     _keras_3_kind("Lamb", _ADAM),
@@ -291,24 +285,8 @@ KERAS_2 = (
     _keras_2_kind("Adamax", {"_m": "m", "_u": "u"}),
     _keras_2_kind("Nadam", _KERAS_2_ADAM),
     _keras_2_kind("Adagrad", {"_accumulators": "accumulator"}),
-    _keras_2_kind(
-        "Adadelta",
-        {
-            "_accumulated_grads": "accumulated_grad",
-            "_accumulated_delta_vars": "accumulated_delta_var",
-        },
-    ),
-    _keras_2_kind(
-        "RMSprop centered",
-        {
-            "_velocities": "velocity",
-            "_momentums": "momentum",
-            "_average_gradients": "average_gradient",
-        },
-        "RMSprop",
-        momentum=0.9,
-        centered=True,
-    ),
+    _keras_2_kind("Adadelta", _ADADELTA),
+    _keras_2_kind("RMSprop centered", _CENTERED, "RMSprop", momentum=0.9, centered=True),
     _keras_2_kind("Ftrl", {"_accumulators": "accumulator", "_linears": "linear"}),
     _keras_2_kind("Lion", {"momentums": "m"}),
     _keras_2_kind("Adafactor", {"_r": "r", "_c": "c", "_v": "v"}),

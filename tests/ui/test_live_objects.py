@@ -593,7 +593,7 @@ def test_versions_that_differ_are_named(live: Live) -> None:
     live.open("net")
     expect(live.notices.get_by_role("note")).to_have_text(
         f"This page has ckpt-viz {VERSION}, the kernel has 9.9.9: "
-        "install one version in the environments of both."
+        "install the same version in both environments."
     )
     live.bring()
     live.lab.run_cell(2)
@@ -651,7 +651,7 @@ def test_while_a_cell_runs_the_tab_waits_and_can_be_cancelled(live: Live) -> Non
     asked = live.requests
     tab = live.click("net")
     waiting = tab.get_by_role("status").filter(
-        has_text=re.compile("asked for net|Asking the kernel for net")
+        has_text=re.compile("net comes after|Asking the kernel for net")
     )
     expect(waiting).to_be_visible()
     live.lab.screenshot("live-busy")

@@ -3,6 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import * as WORDS from "../strings";
 import { Glyph } from "./icons";
+import type { Part } from "./parts";
 
 /** How long the confirmation lasts, in ms. */
 const CONFIRMATION = 1500;
@@ -11,9 +12,11 @@ interface CopyProps {
   /** The kind of text that the button copies, for its label: the name. */
   readonly what: string;
   readonly text: string;
+  /** The part of the page that this button is, if a key presses it. */
+  readonly part?: Part;
 }
 
-export function Copy({ what, text }: CopyProps) {
+export function Copy({ what, text, part }: CopyProps) {
   const [isCopied, setIsCopied] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const copy = async () => {
@@ -27,6 +30,7 @@ export function Copy({ what, text }: CopyProps) {
     <button
       type="button"
       class="ckv-copy"
+      data-part={part}
       title={words}
       aria-label={words}
       onClick={() => void copy()}
@@ -37,7 +41,7 @@ export function Copy({ what, text }: CopyProps) {
 }
 
 /** Copies a text, even if a page may not use the clipboard directly (no TLS, an old host). */
-export async function copyText(text: string): Promise<void> {
+async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
   } catch {

@@ -21,6 +21,7 @@ import { useAsked } from "./asking";
 import { Copy } from "./copy";
 import { RoleIcon, SignIcon } from "./icons";
 import { Jump } from "./jump";
+import type { Part } from "./parts";
 import { ProblemList, ProblemsOf } from "./problems";
 import type { Dispatch } from "./props";
 import { Values } from "./values";
@@ -36,7 +37,13 @@ interface DetailsProps {
 export function Details({ state, kernel, dispatch }: DetailsProps) {
   const { graph, selected } = state;
   return (
-    <section key={selected} class="ckv-details" aria-label={WORDS.details} tabIndex={-1}>
+    <section
+      key={selected}
+      class="ckv-details"
+      data-part={"details" satisfies Part}
+      aria-label={WORDS.details}
+      tabIndex={-1}
+    >
       {selected === null ? (
         <>
           <p class="ckv-hint">{WORDS.nothingSelected}</p>
@@ -71,7 +78,7 @@ function NodeDetails({
   return (
     <div class="ckv-facts">
       <h3 class="ckv-node-name">
-        {visible(graph.name(id))} <Copy what={WORDS.name} text={graph.name(id)} />
+        {visible(graph.name(id))} <Copy what={WORDS.name} text={graph.name(id)} part="copy-name" />
       </h3>
       <p>
         <RoleIcon role={role} /> {roleWord(role)}
@@ -283,8 +290,8 @@ function Value({ attribute }: { readonly attribute: Attribute }) {
         <Fact term={WORDS.savedIn}>{countWords(slices, ...WORDS.counts.slices)}</Fact>
       )}
       {error === null ? null : <Fact term={WORDS.problem}>{visible(error)}</Fact>}
-      <Fact term={WORDS.terms.key} of="ckv-key">
-        {visible(checkpointKey)} <Copy what={WORDS.key} text={checkpointKey} />
+      <Fact term={WORDS.terms.key}>
+        {visible(checkpointKey)} <Copy what={WORDS.key} text={checkpointKey} part="copy-key" />
       </Fact>
       {fullName === "" ? null : (
         <Fact term={WORDS.terms.fullName}>
@@ -297,15 +304,14 @@ function Value({ attribute }: { readonly attribute: Attribute }) {
 
 interface FactProps {
   readonly term: string;
-  readonly of?: string;
   readonly children: ComponentChildren;
 }
 
-function Fact({ term, of, children }: FactProps) {
+function Fact({ term, children }: FactProps) {
   return (
     <>
       <dt>{term}</dt>
-      <dd class={of}>{children}</dd>
+      <dd>{children}</dd>
     </>
   );
 }

@@ -4,6 +4,7 @@ import { useRef } from "preact/hooks";
 import { helpLines } from "../commands";
 import * as WORDS from "../strings";
 import { useIsPainted } from "./painted";
+import type { Part } from "./parts";
 
 export function Help() {
   const panel = useRef<HTMLDialogElement>(null);
@@ -15,6 +16,7 @@ export function Help() {
       <button
         type="button"
         class="ckv-help-button"
+        data-part={"help" satisfies Part}
         title={WORDS.help}
         aria-label={WORDS.help}
         onClick={toggle}

@@ -5,6 +5,7 @@ import type { Graph } from "../graph";
 import type { Action } from "../state";
 import { visible } from "../text";
 import { RoleIcon } from "./icons";
+import { partOf } from "./parts";
 import type { Dispatch } from "./props";
 
 /**
@@ -15,7 +16,9 @@ export function going(dispatch: Dispatch, action: Action) {
   return ({ currentTarget }: MouseEvent): void => {
     const view = currentTarget instanceof Element ? currentTarget.closest(".ckpt-viz") : null;
     dispatch(action);
-    view?.querySelector<HTMLElement>(".ckv-details")?.focus();
+    if (view !== null) {
+      partOf(view, "details")?.focus();
+    }
   };
 }
 

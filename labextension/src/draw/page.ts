@@ -1,6 +1,7 @@
 /** Actions that change the page but not the state of the view: moving the focus, copying a text. */
 
 import { type Deed, deedOf, isOurs, type PageAction } from "../commands";
+import { partOf } from "./parts";
 import type { Dispatch } from "./props";
 
 /** Runs any action of an explorer. */
@@ -28,21 +29,24 @@ const PAGE_ACTIONS: ReadonlySet<string> = new Set<PageAction["type"]>([
 ]);
 
 function runOnPage(root: HTMLElement, action: PageAction): void {
-  const click = (button: string) => root.querySelector<HTMLElement>(button)?.click();
   switch (action.type) {
-    case "goToSearch":
-      root.querySelector<HTMLInputElement>(".ckv-search input")?.select();
+    case "goToSearch": {
+      const box = partOf(root, "search");
+      if (box instanceof HTMLInputElement) {
+        box.select();
+      }
       break;
+    }
     case "goToDetails":
-      click(".ckv-tabs [data-tab=details]");
+      root.querySelector<HTMLElement>("[role=tab][data-tab=details]")?.click();
       // If the panes are tabs, the details exist only after their tab is drawn.
-      setTimeout(() => root.querySelector<HTMLElement>(".ckv-details")?.focus());
+      setTimeout(() => partOf(root, "details")?.focus());
       break;
     case "toggleHelp":
-      click(".ckv-help-button");
+      partOf(root, "help")?.click();
       break;
     case "copy":
-      click(`.ckv-${action.what === "name" ? "node-name" : "key"} .ckv-copy`);
+      partOf(root, `copy-${action.what}`)?.click();
   }
 }
 

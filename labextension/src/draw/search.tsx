@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { matchWords, mistakeWords } from "../words";
+import type { Part } from "./parts";
 import type { Dispatch } from "./props";
 
 /** How long the user has to pause before the search runs, in ms. */
@@ -61,6 +62,7 @@ export function SearchBox({ state, id, dispatch }: SearchProps) {
       <input
         ref={box}
         type="search"
+        data-part={"search" satisfies Part}
         aria-label={WORDS.search}
         aria-invalid={mistake !== null}
         aria-describedby={mistake === null ? undefined : `${id}-mistake`}

@@ -89,7 +89,7 @@ export class CheckpointServer {
       ? []
       : [
           this.#trans.__(
-            "This page has ckpt-viz %1, Jupyter's server has %2: install one version, restart the server, and load the page again.",
+            "This page has ckpt-viz %1, Jupyter's server has %2: install the same version in both, restart the server, and load the page again.",
             version,
             theirs,
           ),
@@ -100,7 +100,7 @@ export class CheckpointServer {
     if (answer.format !== VERSION) {
       throw new Error(
         this.#trans.__(
-          "Jupyter's server has ckpt-viz %1, which sends graphs in format %2; this page has %3, which reads format %4. Install one version, restart the server, and load the page again.",
+          "Jupyter's server has ckpt-viz %1, which sends graphs in format %2; this page has %3, which reads format %4. Install the same version in both, restart the server, and load the page again.",
           answer.version,
           answer.format,
           version,

@@ -15,7 +15,7 @@ import { FILE_TYPES } from "../paths";
 import { ExplorerPanel } from "../tabs/panel";
 import type { Tabs } from "../tabs/tabs";
 
-export const FACTORY = "Checkpoint";
+const FACTORY = "Checkpoint";
 const FACTORY_OF_DIRECTORIES = "Checkpoint directory";
 const MIME = "application/x-tensorflow-checkpoint";
 

@@ -66,7 +66,7 @@ export class LiveSource implements Source {
   get loadingWords(): string {
     const { name } = this.#place;
     return this.#kernel?.status === "busy"
-      ? this.#trans.__("The kernel runs other cells; it is asked for %1 after them …", name)
+      ? this.#trans.__("The kernel is running other cells; %1 comes after them …", name)
       : this.#trans.__("Asking the kernel for %1 …", name);
   }
 
@@ -87,7 +87,7 @@ export class LiveSource implements Source {
     if (opened.format !== VERSION) {
       throw new Error(
         this.#trans.__(
-          "The kernel has ckpt-viz %1, which sends graphs in format %2; this page has %3, which reads format %4. Install one version in the environments of both, and restart the kernel.",
+          "The kernel has ckpt-viz %1, which sends graphs in format %2; this page has %3, which reads format %4. Install the same version in both environments, and restart the kernel.",
           opened.version,
           opened.format,
           version,
@@ -210,7 +210,7 @@ export class LiveSource implements Source {
       ? []
       : [
           this.#trans.__(
-            "This page has ckpt-viz %1, the kernel has %2: install one version in the environments of both.",
+            "This page has ckpt-viz %1, the kernel has %2: install the same version in both environments.",
             version,
             theirs,
           ),
