@@ -244,7 +244,7 @@ def bundle_of(*keys: str) -> Bundle:
     return Bundle("ckpt-1", 1, "little", entries)
 
 
-def test_checkpoint_key_stands_for_its_entry_else_for_those_it_begins() -> None:
+def test_checkpoint_key_means_its_entry_else_those_it_begins() -> None:
     keys = ("it/ITERATOR_STATE", "t/table-keys", "t/table-values", "v", "v2", "w", "x\U0010ffff")
     bundle = bundle_of(*keys)
     matched = {
@@ -263,7 +263,7 @@ def test_checkpoint_key_stands_for_its_entry_else_for_those_it_begins() -> None:
     }
 
 
-def test_checkpoint_key_that_begins_too_many_keys_stands_for_none() -> None:
+def test_checkpoint_key_that_begins_too_many_keys_means_none() -> None:
     bundle = bundle_of(*(f"model/{n:03}" for n in range(257)))
     assert bundle.matching("model/") == ()
     assert len(bundle.matching("model/0")) == 100
@@ -352,7 +352,7 @@ def message_of(prefix: str, key: str = GRAPH) -> str:
     return str(caught.value).removeprefix(prefix)
 
 
-def test_missing_shard_is_told_when_its_bytes_are_wanted(prefix: str) -> None:
+def test_missing_shard_is_named_when_its_bytes_are_read(prefix: str) -> None:
     os.remove(f"{prefix}.data-00000-of-00001")
     assert message_of(prefix) == (
         f".data-00000-of-00001: no such file, expected bytes 0 to 20, of '{GRAPH}'; "
@@ -388,7 +388,7 @@ def test_size_past_the_file_is_refused_before_it_is_allocated(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("key", "offset"), [(GRAPH, 0), ("kernel", 24)])
-def test_changed_value_is_told_by_its_checksum(prefix: str, key: str, offset: int) -> None:
+def test_checksum_shows_a_changed_value(prefix: str, key: str, offset: int) -> None:
     shard = Path(f"{prefix}.data-00000-of-00001")
     data = bytearray(shard.read_bytes())
     data[offset + 8] ^= 1

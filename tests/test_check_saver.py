@@ -127,7 +127,7 @@ def test_saver_of_the_same_variables_restores_all(tmp_path: Path) -> None:
     assert check.bound == {"a": "(root).a", "b": "(root).b"}
 
 
-def test_missing_names_are_all_told(tmp_path: Path) -> None:
+def test_all_missing_names_are_listed(tmp_path: Path) -> None:
     prefix = _saved(tmp_path, {"a": [2]})
 
     def more() -> Any:

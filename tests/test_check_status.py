@@ -43,7 +43,7 @@ def test_all_restored(saved: str) -> None:
     assert check.bound["(root).x"] == "(root).x"
 
 
-def test_deferred_value_is_told_until_its_variable_is_there(saved: str) -> None:
+def test_deferred_value_is_reported_until_its_variable_is_there(saved: str) -> None:
     target = ckpt(x=var([0.0, 0.0]))
     status = target.restore(saved)
     assert assert_agrees(status).unresolved == ("(root).y",)

@@ -126,7 +126,7 @@ def test_slot_that_is_an_attribute_raises_in_no_assert_that_leaves_slots_out(
     assert said == [("warning", False), ("fail", True)]
 
 
-def test_latest_checkpoint_is_none_where_the_finding_on_none_says_so(tmp_path: Path) -> None:
+def test_latest_checkpoint_is_none_in_the_cases_that_the_finding_names(tmp_path: Path) -> None:
     import tensorflow as tf
 
     (finding,) = cv.check(ckpt(v=var()), None).findings

@@ -30,7 +30,7 @@ def test_show_prints_the_tree(tmp_path: Path) -> None:
 
 
 @pytest.mark.tf
-def test_show_cuts_where_it_is_told(tmp_path: Path) -> None:
+def test_show_cuts_after_the_given_number_of_lines(tmp_path: Path) -> None:
     prefix = live_objects.containers().write(str(tmp_path / "ckpt"))
     lines = CliRunner().invoke(main, ["show", prefix, "--max-lines", "3"]).output.splitlines()
     assert lines[-1] == "… cut after 3 lines"
@@ -302,7 +302,7 @@ def test_diff_prints_json(adam: str, plain: str) -> None:
     assert json.loads(result.output) == cv.diff(adam, plain).to_json()
 
 
-def test_diff_cuts_where_it_is_told(adam: str, plain: str) -> None:
+def test_diff_cuts_after_the_given_number_of_lines(adam: str, plain: str) -> None:
     lines = _run("diff", adam, plain, "--max-lines", 1).output.splitlines()
     assert lines[2:] == ["… cut after 1 lines, 1 more", "differs: 7 only in a"]
 
@@ -323,7 +323,7 @@ def test_check_of_two_files_says_what_a_restore_would(adam: str, plain: str) -> 
     assert _run("check", adam, adam).exit_code == 0
 
 
-def test_check_requires_what_it_is_told(adam: str, plain: str) -> None:
+def test_check_requires_the_given_asserts(adam: str, plain: str) -> None:
     def status(*requirements: str) -> int:
         options = [word for one in requirements for word in ("--require", one)]
         return _run("check", plain, adam, *options).exit_code
@@ -375,7 +375,7 @@ def test_colours_are_for_terminals(
 
 
 @pytest.mark.parametrize(("no_color", "is_colored"), [("", True), ("1", False)])
-def test_terminals_get_colours_unless_they_want_none(
+def test_terminals_get_colours_unless_a_setting_forbids_them(
     no_color: str, is_colored: bool, adam: str
 ) -> None:
     pty = pytest.importorskip("pty")

@@ -135,7 +135,7 @@ def _scalar() -> Node:
     return Node(attributes=_value("int64", ()), role=Role.VARIABLE)
 
 
-def test_other_shapes_and_dtypes_are_told_in_few_words() -> None:
+def test_different_shapes_and_dtypes_are_described_in_few_words() -> None:
     a = ObjectGraph(_with_values("float32", (8, 10)), "a", Origin.SAVED)
     wider = ObjectGraph(_with_values("float32", (8, 12)), "b", Origin.SAVED)
     double = ObjectGraph(_with_values("float64", (8, 12)), "b", Origin.SAVED)

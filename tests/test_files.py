@@ -94,7 +94,7 @@ def test_range_past_the_end_is_refused(directory: str, offset_and_size: tuple[in
     )
 
 
-def test_what_is_at_a_path_is_told(directory: str) -> None:
+def test_kind_of_file_at_a_path_is_known(directory: str) -> None:
     told = {
         name: (files.is_file(path), files.is_directory(path), files.file_size(path))
         for name in ("ckpt-1.index", "sub", "absent")
@@ -125,7 +125,7 @@ def test_giant_directory_is_refused(directory: str, monkeypatch: pytest.MonkeyPa
     assert str(caught.value) == f"{directory}: has more than 1 names"
 
 
-def test_missing_file_is_told_by_its_path(directory: str) -> None:
+def test_missing_file_is_named_by_its_path(directory: str) -> None:
     path = files.join(directory, "absent")
     with pytest.raises(FileNotFoundError) as caught:
         files.open_file(path)
@@ -186,7 +186,7 @@ def test_what_the_system_refuses_is_our_error(tmp_path: Path) -> None:
         assert str(caught.value) == f"{path}: cannot be read: Too many levels of symbolic links"
 
 
-def test_file_that_shrinks_is_told(tmp_path: Path) -> None:
+def test_file_that_shrinks_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(DATA)
     with files.open_file(str(path)) as file:
@@ -233,7 +233,7 @@ def test_error_without_words_is_named_by_its_kind(monkeypatch: pytest.MonkeyPatc
         files.is_file("failing://bucket/ckpt-1")
 
 
-def test_server_that_ignores_ranges_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_that_ignores_ranges_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = CountingFileSystem()
     memory.pipe("/whole", DATA)
     monkeypatch.setattr(CountingFileSystem, "cat_file", lambda *_, **__: DATA)

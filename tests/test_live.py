@@ -369,7 +369,7 @@ def test_keyword_hides_a_child_of_its_root(tmp_path: Path) -> None:
     assert graph.nodes[0].error is None
 
 
-def test_source_whose_root_is_gone_says_so(tmp_path: Path) -> None:
+def test_source_whose_root_is_gone_is_an_error(tmp_path: Path) -> None:
     import tensorflow as tf
 
     root = tf.Module()

@@ -211,7 +211,7 @@ def test_eager_saver_that_cannot_save_says_why() -> None:
         read_saver(tf.compat.v1.train.Saver(twice))
 
 
-def test_object_with_code_of_its_own_is_a_node_that_says_so() -> None:
+def test_object_with_code_of_its_own_is_a_node_with_a_note() -> None:
     import tensorflow as tf
 
     class Mine(tf.Module):  # type: ignore[misc]

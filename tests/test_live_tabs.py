@@ -85,7 +85,7 @@ def headline(data: dict[str, Any]) -> str:
     return found
 
 
-def told(reply: Reply) -> dict[str, Any]:
+def data_of(reply: Reply) -> dict[str, Any]:
     return reply.data
 
 
@@ -160,7 +160,7 @@ def test_a_checkpoint_is_checked_against_the_path_that_restore_gets(kernel: Kern
     assert opens(kernel, "ckpt, 'numbered/ckpt'")["comparison"] == "check"
 
 
-def test_a_path_that_the_kernel_does_not_see_is_told(kernel: Kernel) -> None:
+def test_a_path_that_the_kernel_does_not_see_is_an_error(kernel: Kernel) -> None:
     directory = kernel.value("__import__('os').getcwd()")
     for path in ("saved/other", "/no/such/directory/ckpt-1"):
         data = opens(kernel, f"ckpt, {path!r}")
@@ -194,11 +194,11 @@ def test_the_tab_that_was_not_used_for_longest_is_dropped() -> None:
     import tensorflow as tf
 
     def opened(source: object) -> str:
-        tab: str = told(live_tabs.opened(source))["tab"]
+        tab: str = data_of(live_tabs.opened(source))["tab"]
         return tab
 
     def is_known(tab: str) -> bool:
-        return "gone" not in told(live_tabs.asked(tab, '{"ask": "accessor", "node": 0}'))
+        return "gone" not in data_of(live_tabs.asked(tab, '{"ask": "accessor", "node": 0}'))
 
     used, forgotten = tf.Module(), tf.Module()
     alive = weakref.ref(forgotten)
@@ -219,7 +219,7 @@ def test_a_closed_tab_holds_nothing() -> None:
 
     module = tf.Module()
     alive = weakref.ref(module)
-    tab = told(live_tabs.opened(module))["tab"]
+    tab = data_of(live_tabs.opened(module))["tab"]
     live_tabs.closed(tab)
     del module
     gc.collect()
@@ -236,14 +236,14 @@ def test_every_error_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
             raise raised
 
         monkeypatch.setattr(live_tabs, "show_of", show_of)
-        return told(live_tabs.opened(None))["error"]
+        return data_of(live_tabs.opened(None))["error"]
 
-    assert "expected a checkpoint's path or a trackable" in told(live_tabs.opened(3))["error"]
+    assert "expected a checkpoint's path or a trackable" in data_of(live_tabs.opened(3))["error"]
     assert error_of(ValueError("as it is")) == "ValueError: as it is"
     assert error_of(Unspeakable()) == "Unspeakable"
     strange: Any
     for strange in (None, [], {}):
-        assert told(live_tabs.asked(strange, strange))["error"]
-        assert "version" in told(live_tabs.closed(strange))
-        assert told(live_tabs.renewed("x", None, strange))["gone"]
+        assert data_of(live_tabs.asked(strange, strange))["error"]
+        assert "version" in data_of(live_tabs.closed(strange))
+        assert data_of(live_tabs.renewed("x", None, strange))["gone"]
     assert live_tabs._tabs == {}

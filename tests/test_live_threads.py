@@ -232,7 +232,7 @@ def test_a_list_that_is_being_changed_is_not_taken_for_a_broken_one(
 
 
 @pytest.mark.parametrize("times", [2, 100])
-def test_a_look_that_a_thread_has_disturbed_begins_anew_and_at_last_says_so(times: int) -> None:
+def test_a_look_that_a_thread_disturbs_begins_again_and_at_last_fails(times: int) -> None:
     table = dict.fromkeys(range(4))
     left = [times]
 

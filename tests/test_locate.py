@@ -246,7 +246,9 @@ def test_checkpoint_file_may_hold_more_than_is_known_and_odd_times(tmp_path: Pat
     assert [one.saved_at for one in locate(str(tmp_path)).kept] == [None]
 
 
-def test_checkpoint_file_leads_out_of_its_directory_only_where_it_says_so(tmp_path: Path) -> None:
+def test_checkpoint_file_leads_out_of_its_directory_only_by_an_explicit_path(
+    tmp_path: Path,
+) -> None:
     _touch(tmp_path, "elsewhere/c-1.index")
     run = tmp_path / "run"
     run.mkdir()
@@ -324,7 +326,7 @@ def test_state_file_that_names_what_is_gone_is_answered_with_what_lies_there(
     ]
 
 
-def test_latest_is_what_the_state_file_names_so_wherever_it_stands_in_the_list(
+def test_latest_is_what_the_state_file_names_wherever_it_is_in_the_list(
     tmp_path: Path,
 ) -> None:
     _touch(tmp_path, "c-1.index", "c-2.index")

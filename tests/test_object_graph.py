@@ -31,7 +31,7 @@ def test_shortest_path_wins_as_in_tensorflow() -> None:
     assert graph({0: {"long": 1, "short": 2}, 1: {"x": 2}}).name(2) == "(root).short"
 
 
-def test_node_without_a_path_says_so() -> None:
+def test_node_without_a_path_is_named_unreachable() -> None:
     lost = graph({0: {"a": 1}, 2: {"b": 3}})
     assert lost.name(3) == "(unreachable node 3)"
 

@@ -108,7 +108,7 @@ def test_missing_optimizer_is_one_line_with_its_slots() -> None:
     assert "(root).optimizer  and 6 nodes below, 3 values" in render_plan(overlay)
 
 
-def test_problems_of_a_check_stand_first_with_why_and_remedy() -> None:
+def test_problems_of_a_check_come_first_with_why_and_remedy() -> None:
     problem = Problem(
         Severity.FAIL,
         "index_shifted",
@@ -242,7 +242,7 @@ def test_json_of_hostile_names_is_json() -> None:
     assert json.loads(json.dumps(found.to_json())) == found.to_json()
 
 
-def test_what_an_optimizer_names_is_told_by_its_place_in_the_model() -> None:
+def test_a_variable_that_an_optimizer_lists_shows_its_place_in_the_model() -> None:
     a = graph(
         {
             0: {"optimizer": 1, "model": 2},

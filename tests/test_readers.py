@@ -102,9 +102,7 @@ def test_types_of_files_are_written_as_python_and_javascript_both_read_them() ->
         ("checkpoint.py", None, None),
     ],
 )
-def test_type_of_a_file_is_told_by_its_name(
-    path: str, found: str | None, prefix: str | None
-) -> None:
+def test_name_of_a_file_shows_its_type(path: str, found: str | None, prefix: str | None) -> None:
     file_type = file_types.file_type_of(path)
     assert (file_type and file_type.id) == found
     assert (file_type and file_type.prefix_of(path)) == prefix

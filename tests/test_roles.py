@@ -68,7 +68,7 @@ def _roles_with_scalars(names: Sequence[str], *, shape: tuple[int, ...] = ()) ->
     return [node.role for node in assign_roles(found)]
 
 
-def test_optimizer_without_slots_is_told_by_its_hyperparameters() -> None:
+def test_hyperparameters_show_an_optimizer_without_slots() -> None:
     for names in (
         ("iter", "decay", "learning_rate"),
         ("iter", "decay", "momentum"),  # with a schedule in place of a learning rate
@@ -102,7 +102,7 @@ def test_optimizer_in_a_loss_scale_wrapper_is_one_though_the_wrapper_has_its_sta
     ]
 
 
-def test_role_of_the_live_type_stands_where_the_structure_is_silent() -> None:
+def test_role_comes_from_the_live_type_if_the_structure_shows_none() -> None:
     live = assign_roles([Node(role=Role.LAYER), Node(role=Role.OPTIMIZER)])
     assert [node.role for node in live] == [Role.LAYER, Role.OPTIMIZER]
 

@@ -193,7 +193,7 @@ def test_shards_that_disagree_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["absent", "absent-?????-of-00002", "no/such", "n\0"])
-def test_missing_checkpoint_is_told(tmp_path: Path, name: str) -> None:
+def test_missing_checkpoint_is_named(tmp_path: Path, name: str) -> None:
     path = f"{tmp_path}/{name}"
     with pytest.raises(CheckpointNotFoundError):
         open_saver_v1(path)
@@ -285,7 +285,7 @@ def test_dtypes_without_a_field_are_unsupported(tmp_path: Path) -> None:
         checkpoint.read("variant")
 
 
-def test_file_that_went_away_is_told(tmp_path: Path) -> None:
+def test_file_that_went_away_is_named(tmp_path: Path) -> None:
     path = write_floats(tmp_path / "v1", [ALL], packed_floats(5, 1, 2, 3))
     checkpoint = open_saver_v1(path)
     os.remove(path)

@@ -129,7 +129,7 @@ def test_block_that_tensorflow_wrote_passes_its_checksum() -> None:
     ],
     ids=["empty", "git index", "Git LFS pointer", "magic alone"],
 )
-def test_another_file_is_told_from_an_index(data: bytes, expected: str) -> None:
+def test_a_different_file_is_not_taken_for_an_index(data: bytes, expected: str) -> None:
     assert error_of(data) == f"x.index: {expected}"
 
 

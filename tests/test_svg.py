@@ -97,7 +97,7 @@ def test_a_diff_says_what_differs_and_strikes_out_what_is_gone() -> None:
     assert row == ["optimizer", "optimizer", "\N{MINUS SIGN}", "only in a"]
 
 
-def test_what_is_wrong_with_a_node_stands_in_its_row() -> None:
+def test_the_problem_of_a_node_is_in_its_row() -> None:
     svg = graphs()["error_and_saver"].to_svg()
     assert any("! " in text for row in _rows(svg) for text in row)
 
@@ -113,7 +113,7 @@ def test_same_graph_gives_the_same_picture() -> None:
     assert keras3_adam().to_svg() == keras3_adam().to_svg()
 
 
-def test_who_does_not_see_it_is_told_title_summary_and_each_row(check: cv.RestoreCheck) -> None:
+def test_a_screen_reader_reads_title_summary_and_each_row(check: cv.RestoreCheck) -> None:
     root = ET.fromstring(check.to_svg())
     assert [child.tag for child in root][:2] == [f"{_SVG}title", f"{_SVG}desc"]
     assert (root.findtext(f"{_SVG}desc") or "").startswith("assert_consumed() would fail: 3 not")

@@ -3,7 +3,7 @@ import unicodedata
 from tests.support.graphs import graph, keras3_adam, named
 
 
-def test_tree_shows_every_edge_once_and_points_where_a_node_stands() -> None:
+def test_tree_shows_every_edge_once_and_points_to_the_place_of_a_node() -> None:
     assert str(keras3_adam()).splitlines() == [
         "test (saved checkpoint): 11 nodes: 5 object, 3 variable, 2 slot, 1 optimizer",
         "(root) #0 [object]",
@@ -35,7 +35,7 @@ def test_circle_ends_in_an_arrow() -> None:
     ]
 
 
-def test_long_tree_is_cut_and_says_so() -> None:
+def test_long_tree_is_cut_with_a_note() -> None:
     lines = str(graph({0: {str(i): i + 1 for i in range(1000)}})).splitlines()
     assert len(lines) == 302
     assert lines[-1] == "… cut after 300 lines"

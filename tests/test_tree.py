@@ -34,21 +34,21 @@ def test_every_node_has_exactly_one_place(nodes: tuple[Node, ...]) -> None:
 
 @settings(deadline=None)  # a slow machine is no defect
 @given(any_nodes())
-def test_nothing_but_bookkeeping_stands_below_bookkeeping(nodes: tuple[Node, ...]) -> None:
+def test_nothing_but_bookkeeping_is_below_bookkeeping(nodes: tuple[Node, ...]) -> None:
     tree = spanning_tree(nodes)
     for node_id, parent in enumerate(tree.parents):
         if parent != NOWHERE and nodes[parent].role is Role.BOOKKEEPING:
             assert nodes[node_id].role is Role.BOOKKEEPING
 
 
-def test_layers_kernel_stands_below_its_layer_not_in_the_optimizers_list() -> None:
+def test_layers_kernel_is_below_its_layer_not_in_the_optimizers_list() -> None:
     adam = keras3_adam()
     tree = spanning_tree(adam.nodes)
     assert adam.name(7) == "(root).layer._kernel"
     assert (tree.parents[7], tree.labels[7]) == (2, "_kernel")
 
 
-def test_slots_stand_below_their_variable() -> None:
+def test_slots_are_below_their_variable() -> None:
     tree = spanning_tree(keras3_adam().nodes)
     assert (tree.parents[9], tree.labels[9]) == (7, "momentum")
     assert tree.children[7] == (9,)

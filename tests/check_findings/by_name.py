@@ -100,7 +100,7 @@ def value_of_a_full_name_has_another_dtype(at: Path) -> Pair:
 
 
 @shows(Kind.LEFTOVER, INFO, "global_step", None, "1 name in the file matches", "no assert fails")
-def name_that_nobody_asks_for(at: Path) -> Pair:
+def name_that_matches_no_variable(at: Path) -> Pair:
     return Pair(tensors(at, v=[1.0], global_step=[1]), lambda: ckpt(v=var([3.0], name="v")))
 
 

@@ -159,7 +159,7 @@ def shard_of_the_object_graph_is_gone(at: Path) -> Pair:
 
 
 @row("existing nontrivial")
-def shard_is_gone_that_nobody_reads(at: Path) -> Pair:
+def shard_is_gone_that_no_variable_needs(at: Path) -> Pair:
     prefix, _, data = in_two_shards(at)
     data.unlink()
     return Pair(prefix, lambda: ckpt(w=var()), "read")

@@ -227,7 +227,7 @@ def object_that_cannot_take_what_it_saves(at: Path) -> Pair:
 
 
 @row(raises="ZeroDivisionError")
-def object_raises_without_a_word(at: Path) -> Pair:
+def object_raises_without_a_message(at: Path) -> Pair:
     def fail(self: Any) -> Any:
         raise ZeroDivisionError
 

@@ -563,7 +563,7 @@ def messages_nested_without_end(directory: Path) -> str:
 
 
 @attack(r"graph of 2 nodes")
-def every_attribute_stands_for_many_entries(directory: Path) -> str:
+def every_attribute_means_many_entries(directory: Path) -> str:
     # 256 entries begin with "t", and 20,000 attributes have that as their key.
     nodes = [_node([(1, "x")]), _node(attributes=[(str(n), "", "t") for n in range(20_000)])]
     rows = {f"t{n:03}": floats(1.0) for n in range(256)}

@@ -59,7 +59,7 @@ def test_every_verb_of_every_handler_is_decorated(number: int) -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("name", NAMES)
-async def test_nobody_gets_in_without_a_token(
+async def test_no_user_gets_in_without_a_token(
     name: str, verb: str, send: Ask, jp_serverapp: Any
 ) -> None:
     reply = await send(f"{name}?path=", verb, Authorization="", **_COOKIE)
@@ -72,7 +72,7 @@ async def test_nobody_gets_in_without_a_token(
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("name", NAMES)
-async def test_nobody_gets_in_whom_the_authorizer_refuses(
+async def test_no_user_gets_in_whom_the_authorizer_refuses(
     name: str, verb: str, send: Ask, jp_serverapp: Any
 ) -> None:
     Seen.asked.clear()

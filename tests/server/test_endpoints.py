@@ -111,7 +111,7 @@ async def test_name_like_somebodys_home_is_a_name(root: Path, ask: Ask) -> None:
     assert (reply.status, reply.json["title"]) == (200, "~root/ckpt"), reply
 
 
-async def test_kept_checkpoints_are_told_with_what_is_gone(seeded: Path, ask: Ask) -> None:
+async def test_kept_checkpoints_are_listed_with_those_that_are_gone(seeded: Path, ask: Ask) -> None:
     (seeded / "ckpts/state/ckpt-1.index").unlink()
     reply = (await ask("graph", path="ckpts/state")).json
     paths = [(kept["path"], kept["exists"]) for kept in reply["kept"]]
@@ -119,7 +119,7 @@ async def test_kept_checkpoints_are_told_with_what_is_gone(seeded: Path, ask: As
     assert all(kept["saved_at"].endswith("+00:00") for kept in reply["kept"])
 
 
-async def test_checkpoints_that_the_state_file_does_not_name_are_told_too(
+async def test_checkpoints_that_the_state_file_does_not_name_are_listed_too(
     seeded: Path, root: Path, ask: Ask
 ) -> None:
     state = root / "ckpts/state"
@@ -239,7 +239,7 @@ async def test_answers_are_the_explorers(seeded: Path, ask: Ask) -> None:
         )
 
 
-async def test_values_of_both_sides_of_a_diff_are_told(root: Path, ask: Ask) -> None:
+async def test_the_answer_has_the_values_of_both_sides_of_a_diff(root: Path, ask: Ask) -> None:
     write_bundle(root / "a", {"x": floats(1.0, 2.0)})
     write_bundle(root / "b", {"x": floats(1.0, 3.0)})
     reply = await ask("answer", path="b", against="a", question=_ROW)

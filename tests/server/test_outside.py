@@ -194,7 +194,7 @@ async def test_state_file_whose_paths_are_those_of_another_machine_still_leads_t
     assert (reply.status, reply.json["title"]) == (200, "state/ckpt-2"), reply.json
 
 
-async def test_kept_checkpoints_outside_are_told_without_a_path(
+async def test_kept_checkpoints_outside_are_listed_without_a_path(
     root: Path, outside: Path, ask: Ask
 ) -> None:
     _link(root / "state/ckpt-1.index", outside / "state/ckpt-1.index")  # an archive, say

@@ -185,7 +185,7 @@ def hanging_up(jp_http_port: int, jp_auth_header: dict[str, str], send: Ask) -> 
 
 
 @pytest.mark.parametrize("options", [{"max_reads": 1}])
-async def test_read_that_nobody_waits_for_does_not_begin(
+async def test_read_without_a_client_does_not_begin(
     slow: Slow, ask: Ask, hanging_up: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noticed: list[str] = []
@@ -211,9 +211,7 @@ async def test_read_that_nobody_waits_for_does_not_begin(
 
 
 @pytest.mark.parametrize("options", [{"max_reads": 1}])
-async def test_read_that_nobody_waits_for_any_more_is_ended(
-    slow: Slow, ask: Ask, hanging_up: Any
-) -> None:
+async def test_read_whose_clients_have_gone_is_ended(slow: Slow, ask: Ask, hanging_up: Any) -> None:
     slow.are_long()
     connection = await hanging_up("adam")
     await _until(lambda: slow.began)

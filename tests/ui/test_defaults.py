@@ -115,7 +115,7 @@ def test_without_matched_nodes_only_problems_are_shown(opened: Open) -> None:
     assert _rows(page) == _rows(opened(overlay.graph, overlay))
 
 
-def test_open_explorers_stay_as_somebody_has_opened_them(opened: Open) -> None:
+def test_open_explorers_stay_as_the_user_has_opened_them(opened: Open) -> None:
     page = opened(_chain(8))
     before = [level for level, _ in _rows(page)]
     page.evaluate("document.documentElement.dataset.ckptViz = '{\"depth\": 1}'")

@@ -118,7 +118,7 @@ def test_a_key_reads_again_what_is_shown(files: Files) -> None:
     expect(row(tab, "bias")).to_be_visible()
 
 
-def test_another_key_reads_again_if_somebody_wants(
+def test_a_setting_gives_refresh_a_different_key(
     files: Files, settings: Callable[[str, object], None]
 ) -> None:
     own = {"command": "ckpt-viz:refresh", "keys": ["Alt Shift Y"], "selector": ".ckpt-viz-tab"}
@@ -133,7 +133,7 @@ def test_a_key_asks_what_to_compare_with(files: Files) -> None:
     files.await_tab("ckpt-1 → ckpt-2")
 
 
-def test_keys_of_the_explorer_are_others_if_somebody_wants(
+def test_settings_change_the_keys_of_the_explorer(
     files: Files, settings: Callable[[str, object], None]
 ) -> None:
     settings("ckpt-viz:explorer", {"keys": {"j": "ArrowDown", "k": "ArrowUp", "f": ""}})

@@ -105,7 +105,7 @@ def test_other_indexes_are_left_to_the_editor_and_say_what_they_are(files: Files
     expect(files.tab.get_by_role("treegrid")).to_have_count(0)
 
 
-def test_what_is_no_checkpoint_says_so_until_it_is_one(files: Files) -> None:
+def test_a_file_that_is_no_checkpoint_shows_a_message_until_it_is_one(files: Files) -> None:
     files.add("adam")
     index = files.place / "ckpt-1.index"
     good = index.read_bytes()

@@ -188,7 +188,7 @@ def change_kernel(live: Live, name: str) -> None:
     live.lab.await_idle()
 
 
-def test_a_kernel_of_another_language_is_told(apart: Live) -> None:
+def test_a_kernel_of_a_different_language_gets_a_message(apart: Live) -> None:
     add_kernel(apart.lab.server, "echo", sys.executable, "-c", ECHO)
     apart.lab.open_notebook(apart.write("1"))
     apart.show_panel()
@@ -247,7 +247,7 @@ def test_tensorflow_is_not_imported_to_look(apart: Live) -> None:
     assert connected(apart).value(modules) == set()
 
 
-def test_nothing_is_asked_while_nobody_looks(live: Live) -> None:
+def test_a_hidden_panel_asks_nothing(live: Live) -> None:
     live.start("second = tf.Module()")
     live.show_panel()
     live.expect_listed("ckpt", "net")
@@ -611,7 +611,7 @@ live_tabs._is_seen = lambda path: False
 """
 
 
-def test_a_kernel_that_does_not_see_the_file_says_so(live: Live) -> None:
+def test_a_kernel_that_does_not_see_the_file_reports_it(live: Live) -> None:
     live.start(SAVE, BLIND, "import importlib; importlib.reload(live_tabs)", ran=3)
     live.show_panel()
     live.press("ckpt", "Check…")

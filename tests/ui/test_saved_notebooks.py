@@ -132,7 +132,7 @@ def test_a_second_notebook_of_the_same_kernel_holds_its_own(lab: JupyterLab) -> 
     assert held(lab, "second.ipynb") == [True]
 
 
-def test_a_payload_that_nobody_has_is_one_sentence(lab: JupyterLab) -> None:
+def test_a_lost_payload_is_one_sentence(lab: JupyterLab) -> None:
     reference = {"version": 1, "model_id": "0" * 32, "digest": "1" * 32}
     lab.create_notebook("lost.ipynb", code_cell("explorer", {MIME_TYPE: reference}))
     lab.open_notebook("lost.ipynb")

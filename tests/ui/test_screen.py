@@ -93,9 +93,7 @@ def test_the_outline_says_role_shape_dtype_and_size(adam: Explorer) -> None:
     assert re.fullmatch(r"\d+(\.\d)? k?B", total)
 
 
-def test_what_is_wrong_stands_beside_its_name_on_one_line(
-    pages: BrowserContext, tmp_path: Path
-) -> None:
+def test_a_problem_is_beside_its_name_on_one_line(pages: BrowserContext, tmp_path: Path) -> None:
     gone = Attribute("v", "", "v", "float32", (3,), 12, error="a.data: no such file")
     names = ("a", "kernel", "learning_rate", "a_name_that_leaves_no_room_for_anything_else" * 2)
     nodes = [Node(attributes=(gone,), role=Role.VARIABLE) for _ in names]
@@ -234,7 +232,7 @@ def test_full_screen(adam: Explorer) -> None:
 # --- the graph
 
 
-def test_a_long_list_stands_in_chunks(pages: BrowserContext, tmp_path: Path) -> None:
+def test_a_long_list_has_chunks(pages: BrowserContext, tmp_path: Path) -> None:
     explorer = Explorer(pages, tmp_path / "a.html", _wide(250))
     expect(explorer.boxes()).to_have_count(4)
     chunk = explorer.row("layer_100 … layer_199")
@@ -264,7 +262,7 @@ def test_the_first_match_is_in_sight_while_one_types(pages: BrowserContext, tmp_
     assert explorer.problems == []
 
 
-def test_slots_unfold_and_stand_on_dashed_edges(adam: Explorer) -> None:
+def test_slots_unfold_and_have_dashed_edges(adam: Explorer) -> None:
     adam.row("layer").click()
     adam.press("ArrowRight", "ArrowLeft")
     chips = adam.page.locator(".ckv-chip-text")
@@ -282,7 +280,7 @@ def test_slots_unfold_and_stand_on_dashed_edges(adam: Explorer) -> None:
     assert adam.rows() == before
 
 
-def test_a_shared_node_says_so_and_leads_to_its_parents(adam: Explorer) -> None:
+def test_a_shared_node_has_a_sign_and_leads_to_its_parents(adam: Explorer) -> None:
     adam.row("layer").click()
     adam.press("ArrowRight", "ArrowRight")
     selected = adam.page.locator(".ckv-node.ckv-selected")

@@ -211,7 +211,7 @@ def test_it_is_given_up_after_ten_seconds(lab: JupyterLab) -> None:
     expect(explorer.get_by_role("button", name="Draw again")).to_be_visible()
 
 
-def test_a_package_without_it_says_so(lab: JupyterLab) -> None:
+def test_a_package_without_it_shows_the_reason(lab: JupyterLab) -> None:
     nowhere = 'ckpt_viz.jupyter.widget._STATIC = ckpt_viz.jupyter.widget.Path("nowhere")\n'
     explorer = opened(lab, "missing", SHOW + nowhere + ADAM)
     button(explorer).click()
@@ -287,9 +287,7 @@ def page_with(browser: Browser, policy: str) -> Page:
         ("script-src 'self' 'unsafe-inline' blob:", "Graphviz does not run in this page"),
     ],
 )
-def test_a_page_that_forbids_it_is_told_in_a_sentence(
-    browser: Browser, policy: str, said: str
-) -> None:
+def test_a_page_that_forbids_it_shows_a_sentence(browser: Browser, policy: str, said: str) -> None:
     page = page_with(browser, policy)
     page.get_by_role("button", name="Textbook view").click()
     expect(page.locator(".ckv-textbook-said")).to_contain_text(said)
@@ -297,7 +295,7 @@ def test_a_page_that_forbids_it_is_told_in_a_sentence(
 
 
 @pytest.mark.usefixtures("server")
-def test_a_page_without_jupyter_has_it_where_somebody_can_be_asked(
+def test_a_page_without_jupyter_has_it_if_a_host_can_load_it(
     browser: Browser, tmp_path: Path
 ) -> None:
     page = page_with(browser, "worker-src blob:")
