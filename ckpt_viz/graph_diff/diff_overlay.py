@@ -9,10 +9,10 @@ from functools import cached_property
 
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.groups import Group, groups, has_value
+from ckpt_viz.object_graph.groups import Group, groups
 from ckpt_viz.object_graph.merge import merge
 from ckpt_viz.object_graph.names import readable_name
-from ckpt_viz.object_graph.nodes import ROOT, Node
+from ckpt_viz.object_graph.nodes import ROOT, Node, has_value
 from ckpt_viz.object_graph.overlay import (
     Comparison,
     Mark,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import Child, Node
-from ckpt_viz.object_graph.subtrees import EMPTY, signatures, values_of
+from ckpt_viz.object_graph.nodes import Node
+from ckpt_viz.object_graph.subtrees import EMPTY, joined, signatures, values_of
 
 _Signatures = Sequence[int | None]
 
@@ -26,7 +26,7 @@ def moved(a: Graph, b: Graph, pairs: Mapping[int, int]) -> dict[int, int]:
     if not left_a or not left_b:
         return {}
     offset = len(a.nodes)
-    looks = signatures((*a.nodes, *_shifted(b.nodes, offset)), values_of)
+    looks = signatures(joined(a.nodes, b.nodes), values_of)
     move = _Move(a.nodes, b.nodes, looks[:offset], looks[offset:], set(left_a), set(left_b))
     once_a, once_b = _once(move.looks_a, left_a), _once(move.looks_b, left_b)
     for look, top in once_a.items():
@@ -65,15 +65,6 @@ class _Move:
                 same = places.get((child.local_name, self.looks_a[child.node_id]))
                 if same:
                     stack.append((child.node_id, same.pop()))
-
-
-def _shifted(nodes: Sequence[Node], offset: int) -> Iterator[Node]:
-    for node in nodes:
-        yield Node(
-            tuple([Child(child.local_name, child.node_id + offset) for child in node.children]),
-            node.attributes,
-            registered_saver=node.registered_saver,
-        )
 
 
 def _once(looks: _Signatures, nodes: Sequence[int]) -> dict[int, int]:

@@ -15,6 +15,7 @@ from typing import Any
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.shadows import Shadows, instance_dict, trackable_attributes
 from ckpt_viz.live.untracked import find_not_saved
+from ckpt_viz.live.wrappers import are_same_objects
 from ckpt_viz.object_graph import keys
 from ckpt_viz.object_graph.nodes import (
     ROOT,
@@ -203,13 +204,9 @@ class Walk:
             return obj
         for candidate in (holder, *trackable_attributes(holder).values()):
             held = instance_dict(candidate).get(child.local_name)
-            if isinstance(held, list) and _same_items(held, obj):
+            if isinstance(held, list) and are_same_objects(held, obj):
                 return held
         return obj
-
-
-def _same_items(left: list[Any], right: list[Any]) -> bool:
-    return len(left) == len(right) and all(a is b for a, b in zip(left, right, strict=True))
 
 
 def _attributes(obj: Any, object_key: str) -> tuple[Attribute, ...]:

@@ -77,16 +77,17 @@ def _is_as_tracked(obj: Any, kind: str) -> bool:
     """
     if kind == "list":
         before, now = getattr(obj, _OF_LISTS[2]), list(obj._storage)
-        return before is not None and _are_same(before, now)
+        return before is not None and are_same_objects(before, now)
     before, now = getattr(obj, _OF_DICTS[2]), obj.__wrapped__.copy()
     return (
         before is not None
         and before.keys() == now.keys()
-        and _are_same([before[key] for key in now], list(now.values()))
+        and are_same_objects([before[key] for key in now], list(now.values()))
     )
 
 
-def _are_same(left: list[Any], right: list[Any]) -> bool:
+def are_same_objects(left: list[Any], right: list[Any]) -> bool:
+    """Return whether two lists hold the same objects, one by one; compare nothing by `==`."""
     return len(left) == len(right) and all(a is b for a, b in zip(left, right, strict=True))
 
 

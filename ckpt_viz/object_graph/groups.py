@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT, Node
+from ckpt_viz.object_graph.nodes import ROOT, Node, has_value
 from ckpt_viz.object_graph.overlay import Mark, State
 from ckpt_viz.object_graph.tree import NOWHERE
 
@@ -40,11 +40,6 @@ class Group:
     members: tuple[int, ...]
     section: int
     of_slots: bool = False
-
-
-def has_value(node: Node) -> bool:
-    """Return whether a node itself holds something that is saved."""
-    return bool(node.attributes or node.registered_saver)
 
 
 def groups(graph: Graph, marks: Sequence[Mark]) -> Iterator[Group]:

@@ -169,3 +169,8 @@ class Node(NamedTuple):
     collections: tuple[str, ...] = ()
     not_saved: tuple[NotSaved, ...] = ()
     error: str | None = None
+
+
+def has_value(node: Node) -> bool:
+    """Return whether a node itself holds something that is saved."""
+    return bool(node.attributes or node.registered_saver)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ckpt_viz.object_graph.nodes import Node
+from ckpt_viz.object_graph.nodes import Child, Node, has_value
 
 EMPTY = 0  # the signature of a node that neither holds a value nor leads to one
 
@@ -50,8 +50,25 @@ def _number(
             return None
         if signature != EMPTY:
             below.append((child.local_name, signature))
-    held = own(node) if node.attributes or node.registered_saver else ()
+    held = own(node) if has_value(node) else ()
     return numbers.setdefault((held, tuple(sorted(below))), len(numbers))
+
+
+def joined(first: Sequence[Node], second: Sequence[Node]) -> list[Node]:
+    """Return the nodes of two graphs as those of one: the second graph's ids follow the first's.
+
+    The second graph's nodes keep only the parts that `signatures` reads.
+    """
+    size = len(first)
+    moved = [
+        Node(
+            tuple([Child(child.local_name, child.node_id + size) for child in node.children]),
+            node.attributes,
+            registered_saver=node.registered_saver,
+        )
+        for node in second
+    ]
+    return [*first, *moved]
 
 
 def values_of(node: Node) -> object:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
-from ckpt_viz.object_graph.groups import Group, groups, has_value
+from ckpt_viz.object_graph.groups import Group, groups
 from ckpt_viz.object_graph.names import readable_name, readable_place
+from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import Comparison, Overlay, Problem, Severity, State
 from ckpt_viz.render.signs import SEVERITIES, SIDES, STATES
-from ckpt_viz.render.text import MAX_LINES, printable, shortened
+from ckpt_viz.render.text import MAX_LINES, printable, shortened, side_by_side
 from ckpt_viz.text import count
 
 _MAX_SECTIONS = 10  # lines of matching parts
@@ -101,7 +102,7 @@ def _problem_lines(overlay: Overlay, problem: Problem, paint: _Paint) -> Iterato
     kind = printable(problem.kind.replace("_", " "))
     head = paint(_SEVERITY_COLORS[problem.severity], f"{sign.glyph} {sign.word}, {kind}")
     place = _place(overlay, problem.nodes[0]) if problem.nodes else ""
-    yield _joined(f"  {head}", *_names(problem), place)
+    yield side_by_side(f"  {head}", *_names(problem), place)
     for sentence in (problem.why, problem.remedy):
         if sentence:
             yield f"      {shortened(sentence)}"
@@ -120,7 +121,7 @@ def _line(overlay: Overlay, state: State, top: int, reason: str, paint: _Paint) 
     sign = STATES[state]
     head = paint(_STATE_COLORS[state], f"{sign.glyph} {sign.word:<{_WIDTHS[overlay.comparison]}}")
     name = shortened(readable_name(overlay.graph, top))
-    return _joined(f"  {head}", name, _place(overlay, top), reason)
+    return side_by_side(f"  {head}", name, _place(overlay, top), reason)
 
 
 def _place(overlay: Overlay, node_id: int) -> str:
@@ -141,7 +142,7 @@ def _reason(overlay: Overlay, group: Group) -> str:
         saved_as, in_program = SIDES[overlay.comparison]
         partner = f"{saved_as if group.top < overlay.base_size else in_program} {partner}"
     slot = _slot_words(overlay, group.top) if len(group.members) == 1 else ""
-    return _joined(slot, shortened(mark.detail), partner, _extent(overlay, group))
+    return side_by_side(slot, shortened(mark.detail), partner, _extent(overlay, group))
 
 
 def _slot_words(overlay: Overlay, node_id: int) -> str:
@@ -179,11 +180,7 @@ def _matched_lines(
         words = count(sum(values for _, values in others), "value")
         sign = STATES[State.MATCHED]
         width = _WIDTHS[overlay.comparison]
-        yield _joined(
+        yield side_by_side(
             f"  {paint(_STATE_COLORS[State.MATCHED], f'{sign.glyph} {sign.word:<{width}}')}",
             f"{words} in {count(len(others), 'other child', 'other children')} of the root",
         )
-
-
-def _joined(*words: str) -> str:
-    return "  ".join(filter(None, words))

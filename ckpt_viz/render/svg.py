@@ -20,7 +20,7 @@ from ckpt_viz.render import text
 from ckpt_viz.render.outline import MAX_ROWS, Row, outline
 from ckpt_viz.render.palette import DARK, LIGHT
 from ckpt_viz.render.signs import QUIET, SIDES, STATES, verdict_sign
-from ckpt_viz.render.text import describe_value, printable, shortened
+from ckpt_viz.render.text import describe_value, printable, shortened, side_by_side
 from ckpt_viz.text import count
 
 _ROW = 20  # pixels
@@ -147,7 +147,7 @@ class _Columns:
         self._glyph = _after(self._value, [line.value for line in lines])
         has_glyphs = any(line.glyph for line in lines)
         self._note = self._glyph + (_CHARACTER * 2 if has_glyphs else 0)
-        end = _after(self._note, [_spaced(line.note, line.below) for line in lines]) - _GAP
+        end = _after(self._note, [side_by_side(line.note, line.below) for line in lines]) - _GAP
         self.width = max(_MIN_WIDTH, int(end) + _MARGIN)
 
     def _below(self, line: Line) -> float:
@@ -202,9 +202,9 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> Line:
     slots = _slots(graph, row)
     value = shortened(describe_value(node))
     closed = "" if slots or not row.hidden else f"▸ {count(row.hidden, 'node')} below"
-    shown = _cut(_spaced(value, slots, closed), _MAX_VALUE)
+    shown = _cut(side_by_side(value, slots, closed), _MAX_VALUE)
     glyph, note = _state(overlay, row.node_id)
-    notes = _spaced(note, _wrong(node))
+    notes = side_by_side(note, _wrong(node))
     name = shortened(readable_name(graph, row.node_id))
     said = (name, kind, value, slots, closed.removeprefix("▸ "), note, _counted(row), _wrong(node))
     return Line(
@@ -251,7 +251,7 @@ def _state(overlay: Overlay | None, node_id: int) -> tuple[str, str]:
     partner = shortened(mark.partner)
     if partner:
         partner = f"{saved if node_id < overlay.base_size else live} {partner}"
-    return sign.glyph, _spaced(sign.word, shortened(mark.detail), partner)
+    return sign.glyph, side_by_side(sign.word, shortened(mark.detail), partner)
 
 
 def _signs(row: Row) -> str:
@@ -274,7 +274,7 @@ def _wrong(node: Node) -> str:
     problems = [node.error, *(attribute.error for attribute in node.attributes[:3])]
     found = [f"! {shortened(problem)}" for problem in problems if problem]
     found += [f"! not saved: {shortened(one.name)}" for one in node.not_saved[:3]]
-    return _spaced(*found)
+    return side_by_side(*found)
 
 
 def _icon(node: Node, is_other: bool, left: float, top: float) -> str:
@@ -379,10 +379,6 @@ def _text(x: float, y: float, words: str, look: str = "") -> str:
 
 def _number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
-
-
-def _spaced(*words: str) -> str:
-    return "  ".join(filter(None, words))
 
 
 def _escaped(words: str) -> str:

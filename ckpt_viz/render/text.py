@@ -75,6 +75,11 @@ def describe_value(node: Node) -> str:
     )
 
 
+def side_by_side(*words: str) -> str:
+    """Return texts in one line with a gap between them, without the empty ones."""
+    return "  ".join(filter(None, words))
+
+
 def shortened(name: str) -> str:
     """Return an untrusted name, printable, without the end of a giant one."""
     return printable(name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…")

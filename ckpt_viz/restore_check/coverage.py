@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ckpt_viz.matching.trace import Action, Trace
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT, Role
+from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
 from ckpt_viz.restore_check.dry_run import DryRun
 
 
@@ -84,7 +84,7 @@ def _places(graph: Graph) -> Iterator[tuple[int, str]]:
             names[node_id] = graph.tree.labels[node_id] if parent == ROOT else names[parent]
     for node_id, node in enumerate(graph.nodes):
         # A loss scale wrapper claims to serialize itself, as its optimizer does.
-        if (node.attributes or node.registered_saver) and node.role is not Role.OPTIMIZER:
+        if has_value(node) and node.role is not Role.OPTIMIZER:
             place = node_id
             if node.slot is not None and node.slot.optimizer is not None:
                 place = node.slot.optimizer

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.matching.trace import Action, Step
+from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.restore_check.counterparts import Claims, counterparts
 from ckpt_viz.restore_check.full_names import FullNames
 from ckpt_viz.restore_check.sequences import ItemReader
-from ckpt_viz.restore_check.sides import LiveSide, SavedSide, has_value, is_optimizer
+from ckpt_viz.restore_check.sides import LiveSide, SavedSide, is_optimizer
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import Child, Role, SlotRule
+from ckpt_viz.object_graph.nodes import Child, Role, SlotRule, has_value
 from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_check.full_names import FullNames
 
@@ -140,7 +140,7 @@ class ItemReader:
             self._visits -= 1
             node_id, depth = stack.pop()
             node = graph.nodes[node_id]
-            if node.attributes or node.registered_saver:
+            if has_value(node):
                 label = graph.tree.labels[node_id]
                 label = "" if node_id == top or INDEX.fullmatch(label) else label
                 name = node.attributes[0].full_name if len(node.attributes) == 1 else ""

@@ -169,11 +169,6 @@ class LiveSide:
 # --- questions to one graph
 
 
-def has_value(node: Node) -> bool:
-    """Return whether a node holds a value itself."""
-    return bool(node.attributes or node.registered_saver)
-
-
 def is_optimizer(node: Node | None) -> bool:
     """Return whether a node is an optimizer, judged by its graph."""
     return node is not None and node.role is Role.OPTIMIZER

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import Child, Node
-from ckpt_viz.object_graph.subtrees import EMPTY, signatures, values_of
+from ckpt_viz.object_graph.nodes import Node
+from ckpt_viz.object_graph.subtrees import EMPTY, joined, signatures, values_of
 from ckpt_viz.restore_check.full_names import without_number
 
 
@@ -47,17 +47,8 @@ class Signatures:
 
     @cached_property
     def _both(self) -> Sequence[Node]:
-        """The contents of the nodes of both sides, the live ones after the saved ones."""
-        size = len(self._saved.nodes)
-        moved = [
-            Node(
-                tuple([Child(c.local_name, c.node_id + size) for c in node.children]),
-                node.attributes,
-                registered_saver=node.registered_saver,
-            )
-            for node in self._live.nodes
-        ]
-        return (*self._saved.nodes, *moved)
+        """The nodes of both sides, the live ones after the saved ones."""
+        return joined(self._saved.nodes, self._live.nodes)
 
     @cached_property
     def _plain(self) -> Sequence[int | None]:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from ckpt_viz.matching.read_failures import fits
 from ckpt_viz.matching.trace import Action, Step
-from ckpt_viz.object_graph.nodes import Node
+from ckpt_viz.object_graph.nodes import Node, has_value
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.failures import IMPORT_SAVER
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
-from ckpt_viz.restore_check.sides import has_value, is_optimizer
+from ckpt_viz.restore_check.sides import is_optimizer
 from ckpt_viz.text import listed
 
 
