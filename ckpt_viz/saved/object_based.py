@@ -42,8 +42,8 @@ def read_object_based(bundle: Bundle) -> tuple[Node, ...]:
     except UnsupportedError as error:
         raise UnsupportedError(f"{bundle.prefix}.index: {error}") from error
     nodes[ROOT] = nodes[ROOT]._replace(
-        error=f"the object graph is missing: {missing}; what is shown is the tree of the "
-        "checkpoint keys, which names every value, but neither shared nor empty objects",
+        error=f"the object graph is missing: {missing}; the tree here comes from the checkpoint "
+        "keys: it has every value, but no shared or empty objects",
     )
     return tuple(nodes)
 

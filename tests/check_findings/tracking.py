@@ -635,7 +635,7 @@ for _pair in (
             WARNING,
             None,
             None,
-            "This Normalization goes on with its old",
+            "This Normalization keeps using its old",
             "adapt_mean and adapt_variance",
             "Call the layer's finalize_state()",
         ),

@@ -219,7 +219,7 @@ def unused_attributes(case: Case, explained: Explained) -> Iterator[Finding]:
             "now."
             if harmless
             else f"The object in the program has no place for the saved {listed(names)}.",
-            "Ignore this; assert_consumed() fails all the same."
+            "Ignore this; assert_consumed() still fails."
             if harmless
             else "Restore into an object of the saved class, or rename the attribute.",
             nodes=(node,),

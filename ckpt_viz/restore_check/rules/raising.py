@@ -66,7 +66,7 @@ def _failure(
     kind, reason = kind_of(failure), why(failure)
     if slots:
         fail = "fails" if len(slots) == 1 else "fail"
-        reason = f"{reason[:-1]}; {count(len(slots), 'slot variable')} of it {fail} likewise."
+        reason = f"{reason[:-1]}; {count(len(slots), 'slot variable')} of it {fail}, too."
     if failure.cause is Cause.PREDICATE and step.node is not None:
         saver = case.saved.nodes[step.node].registered_saver
         reason = f"The registered saver {saver!r} saved this object, and refuses to restore it."

@@ -105,7 +105,7 @@ def _not_finalized(case: Case, obj: int) -> Iterator[Finding]:
         yield case.finding(
             Severity.WARNING,
             Kind.NOT_TRACKED,
-            f"This {node.type_name} goes on with its old {' and '.join(stale)}, because the "
+            f"This {node.type_name} keeps using its old {' and '.join(stale)}, because the "
             "restore does not call finalize_state(); no assert fails.",
             "Call the layer's finalize_state() after restoring, and compile() the model again if "
             "it has made predictions.",
