@@ -62,7 +62,7 @@ export function named(text: string): Named {
 }
 
 /** Whether a name can end at a place: `(root).a` is not a name in `(root).a.b`. */
-export function endsAt(text: string, place: number): boolean {
+function endsAt(text: string, place: number): boolean {
   ENDS.lastIndex = place;
   return ENDS.test(text);
 }
