@@ -10,8 +10,11 @@ import pytest
 
 from tests.support import amounts, frontend
 from tests.support.once import make_once
+from tests.support.shares import in_shares
 
 _MOST_WORKERS = 4  # each imports TensorFlow, and those of browser tests run a JupyterLab
+# Workers share the processors: threads of their own would only get in each other's way.
+_ONE_THREAD = {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
 _SEED = "hypothesis_seed"
 
 
@@ -26,6 +29,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)  # before Hypothesis reads the seed
 def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        os.environ.update(_ONE_THREAD)
     # Else each process that tests start, and there are hundreds, compiles the package anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     amounts.try_all(config.getoption("--exhaustive"))
@@ -49,23 +54,19 @@ def _repeat(config: pytest.Config) -> str:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Of `pytest -n auto`."""
-    return min(_MOST_WORKERS, os.cpu_count() or 1)
+    """Of `pytest -n auto`: one more than processors, since browser tests wait a lot."""
+    return min(_MOST_WORKERS, 1 + (os.cpu_count() or 1))
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Give the browser tests to one worker at first, while others do the rest.
-
-    Each worker begins with a share of the items, in their order, and helps others at their end.
-    So browser tests, which wait a lot, run beside those that compute.
-    """
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        return
-    browser = [item for item in items if item.get_closest_marker("ui")]
-    others = [item for item in items if not item.get_closest_marker("ui")]
-    half = len(items) // 2
-    items[:] = [*others[:half], *browser, *others[half:]]
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have workers begin with what is slow, so that nobody waits for it at the end."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if workers > 1:
+        ordered = sorted(items, key=lambda item: item.get_closest_marker("slow") is None)
+        browser = [item for item in ordered if item.get_closest_marker("ui")]
+        others = [item for item in ordered if not item.get_closest_marker("ui")]
+        items[:] = in_shares(browser, others, workers)
 
 
 @pytest.fixture(scope="session")

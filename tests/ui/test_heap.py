@@ -55,7 +55,7 @@ _MOUNTS = """async (count) => {
   }
 }"""
 
-pytestmark = pytest.mark.usefixtures("front_end")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("front_end")]
 
 
 @pytest.fixture(scope="module")
