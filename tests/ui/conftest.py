@@ -15,6 +15,7 @@ from playwright.sync_api import Error as PlaywrightError
 from tests.support import frontend
 from tests.ui import processes
 from tests.ui.jupyter import JupyterLab
+from tests.ui.pages import new_page
 
 _BUILT = frontend.LABEXTENSION.parent / "ckpt_viz" / "labextension"
 _NO_CHROMIUM = "no Chromium: apt-get install chromium, or set CKPT_VIZ_CHROMIUM to its path"
@@ -79,7 +80,13 @@ def server(front_end: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture(scope="session")
 def context(browser: Browser) -> BrowserContext:
-    return browser.new_context(viewport={"width": 1280, "height": 800})
+    """The one that all pages of JupyterLab share.
+
+    It has a cache on disk, with the scripts as V8 has compiled them. That halves the work of a
+    page: others compile JupyterLab each time.
+    """
+    (context,) = browser.contexts
+    return context
 
 
 @pytest.fixture
@@ -87,7 +94,7 @@ def lab(
     context: BrowserContext, server: processes.Server, request: pytest.FixtureRequest
 ) -> Iterator[JupyterLab]:
     """A new page of JupyterLab with nothing open and no kernel running."""
-    lab = JupyterLab(context.new_page(), server, workspace=_file_name(request.node))
+    lab = JupyterLab(new_page(context), server, workspace=_file_name(request.node))
     yield lab
     lab.shut_down()
 

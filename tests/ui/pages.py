@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 
 OpenPage = Callable[..., Page]
+
+VIEWPORT: ViewportSize = {"width": 1280, "height": 800}
 
 # `answering(model, answer, buffers)`: the model with a kernel that answers all questions so.
 ANSWERING = """
@@ -28,13 +30,20 @@ const answering = (model, answer, buffers) => {
 """
 
 
+def new_page(context: BrowserContext) -> Page:
+    """Return a page as large as that of `html_pages`, whatever the context has."""
+    page = context.new_page()
+    page.set_viewport_size(VIEWPORT)
+    return page
+
+
 @contextmanager
 def html_pages(browser: Browser, directory: Path) -> Iterator[OpenPage]:
     """Give a function that opens a text of HTML, in a context with the options it is given."""
     contexts: list[BrowserContext] = []
 
     def open_page(html: str, **options: Any) -> Page:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        context = browser.new_context(**{"viewport": VIEWPORT, **options})
         contexts.append(context)
         path = directory / f"{len(contexts)}.html"
         path.write_text(html, "utf-8")

@@ -28,6 +28,7 @@ _CHROMIUM_FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--window-size=1280,800",  # of pages that scripts open
 )
 
 

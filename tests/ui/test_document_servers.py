@@ -14,6 +14,7 @@ from tests.support import frontend
 from tests.ui import processes
 from tests.ui.file_browser import Files, is_ours, show_values
 from tests.ui.jupyter import JupyterLab
+from tests.ui.pages import new_page
 from tests.ui.test_explorer import row
 
 _TOKEN = "a-secret"
@@ -34,7 +35,7 @@ def test_without_the_extension_it_is_said_what_to_install_and_where(
     context: BrowserContext, labextensions: Path, tmp_path: Path
 ) -> None:
     with processes.jupyterlab(tmp_path, labextensions, server_extension=False) as server:
-        files = Files(JupyterLab(context.new_page(), server, "without"), "without")
+        files = Files(JupyterLab(new_page(context), server, "without"), "without")
         files.write("ckpt-1", "kernel")
         files.show()
         files.item("ckpt-1.index").dblclick()
@@ -50,7 +51,7 @@ def test_below_a_base_url_and_behind_a_token_everything_is_as_elsewhere(
     context: BrowserContext, labextensions: Path, tmp_path: Path
 ) -> None:
     with processes.jupyterlab(tmp_path, labextensions, base_url="/user/me", token=_TOKEN) as server:
-        page = context.new_page()
+        page = new_page(context)
         page.goto(f"{server.url}/lab?token={_TOKEN}")
         files = Files(JupyterLab(page, server, "guarded"), "guarded")
         files.write("ckpt-1", "kernel")
@@ -64,12 +65,13 @@ def test_below_a_base_url_and_behind_a_token_everything_is_as_elsewhere(
         files.lab.shut_down()
 
 
+@pytest.mark.slow
 def test_a_server_that_ends_is_said_and_one_that_starts_again_is_asked_as_before(
     context: BrowserContext, labextensions: Path, tmp_path: Path
 ) -> None:
     asked: list[str] = []
     with processes.jupyterlab(tmp_path, labextensions) as server:
-        files = Files(JupyterLab(context.new_page(), server, "restarted"), "restarted")
+        files = Files(JupyterLab(new_page(context), server, "restarted"), "restarted")
         files.write("ckpt-1", "kernel")
         files.write("ckpt-2", "bias")
         tab = files.open("ckpt-1.index")

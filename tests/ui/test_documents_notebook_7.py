@@ -11,6 +11,7 @@ from playwright.sync_api import BrowserContext, Locator, expect
 from tests.ui import processes
 from tests.ui.file_browser import Files, show_values, state_of
 from tests.ui.jupyter import Notebook7
+from tests.ui.pages import new_page
 from tests.ui.test_explorer import row
 from tests.ui.test_notebook_7 import notebook_server
 
@@ -20,7 +21,7 @@ __all__ = ["notebook_server"]
 
 @pytest.fixture
 def lab(context: BrowserContext, notebook_server: processes.Server) -> Iterator[Notebook7]:
-    lab = Notebook7(context.new_page(), notebook_server, workspace="")
+    lab = Notebook7(new_page(context), notebook_server, workspace="")
     yield lab
     lab.shut_down()
 

@@ -21,6 +21,7 @@ from tests.support.kernels import Kernel
 from tests.ui.file_browser import state_of
 from tests.ui.jupyter import JupyterLab
 from tests.ui.live_panel import PROGRAM, RENAME, SAVE, TRAIN, Live, complaints
+from tests.ui.pages import new_page
 from tests.ui.processes import Server
 from tests.ui.test_access import weak_contrasts
 from tests.ui.test_explorer import row
@@ -51,7 +52,7 @@ class Shared:
 @pytest.fixture(scope="module")
 def shared(context: BrowserContext, server: Server) -> Iterator[Shared]:
     yield Shared()
-    lab = JupyterLab(context.new_page(), server, workspace="live-objects")
+    lab = JupyterLab(new_page(context), server, workspace="live-objects")
     lab.page.evaluate("jupyterapp.serviceManager.kernels.shutdownAll()")
     lab.shut_down()
 
@@ -61,7 +62,7 @@ def lab(
     context: BrowserContext, server: Server, shared: Shared, request: pytest.FixtureRequest
 ) -> Iterator[JupyterLab]:
     """A new page of JupyterLab with nothing open; the shared kernel may run."""
-    lab = JupyterLab(context.new_page(), server, workspace=_file_name(request))
+    lab = JupyterLab(new_page(context), server, workspace=_file_name(request))
     yield lab
     lab.page.evaluate(OTHERS, shared.id)
     lab.page.close()

@@ -10,6 +10,7 @@ from playwright.sync_api import BrowserContext, Locator, expect
 from tests.support import frontend
 from tests.ui import processes
 from tests.ui.jupyter import Notebook7, code_cell
+from tests.ui.pages import new_page
 from tests.ui.test_access import weak_contrasts
 from tests.ui.test_explorer import SELECTED, SHOW, TRAIN, box, row
 from tests.ui.test_keys import check_keys
@@ -31,7 +32,7 @@ def notebook_server(
 
 @pytest.fixture
 def lab(context: BrowserContext, notebook_server: processes.Server) -> Iterator[Notebook7]:
-    lab = Notebook7(context.new_page(), notebook_server, workspace="")
+    lab = Notebook7(new_page(context), notebook_server, workspace="")
     yield lab
     lab.shut_down()
 

@@ -16,6 +16,7 @@ from ckpt_viz.render.static_html import to_static_html
 from tests.support.payload_fixtures import overlays
 from tests.ui import processes
 from tests.ui.jupyter import Cell, JupyterLab, code_cell
+from tests.ui.pages import new_page
 from tests.ui.test_renderer import MIME_TYPE, SHOW, expect_live, expect_snapshot
 
 CHECK = """
@@ -224,7 +225,7 @@ def plain_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes
 
 @pytest.fixture
 def plain_lab(context: BrowserContext, plain_server: processes.Server) -> Iterator[JupyterLab]:
-    lab = JupyterLab(context.new_page(), plain_server, workspace="plain")
+    lab = JupyterLab(new_page(context), plain_server, workspace="plain")
     assert not lab.page.evaluate("jupyterapp.hasPlugin('ckpt-viz:renderer')")
     yield lab
     lab.shut_down()
