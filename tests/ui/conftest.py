@@ -14,7 +14,7 @@ from playwright.sync_api import Error as PlaywrightError
 
 from tests.support import frontend
 from tests.ui import processes
-from tests.ui.jupyter import JupyterLab
+from tests.ui.jupyter import JupyterLab, SharedKernel
 from tests.ui.pages import new_page
 
 _BUILT = frontend.LABEXTENSION.parent / "ckpt_viz" / "labextension"
@@ -89,14 +89,22 @@ def context(browser: Browser) -> BrowserContext:
     return context
 
 
+@pytest.fixture(scope="session")
+def shared() -> SharedKernel:
+    return SharedKernel()
+
+
 @pytest.fixture
 def lab(
-    context: BrowserContext, server: processes.Server, request: pytest.FixtureRequest
+    context: BrowserContext,
+    server: processes.Server,
+    shared: SharedKernel,
+    request: pytest.FixtureRequest,
 ) -> Iterator[JupyterLab]:
-    """A new page of JupyterLab with nothing open and no kernel running."""
+    """A new page of JupyterLab with nothing open; only the shared kernel may run."""
     lab = JupyterLab(new_page(context), server, workspace=_file_name(request.node))
     yield lab
-    lab.shut_down()
+    lab.shut_down(shared.id)
 
 
 def _file_name(item: pytest.Item) -> str:

@@ -16,6 +16,25 @@ _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 
 _CURRENT = "jupyterapp.shell.currentWidget"
 
+# A second connection to the kernel would close the widgets' comms, which it does not know.
+_NEW_KERNEL = """async () => {
+    const connection = await jupyterapp.serviceManager.kernels.startNew({ name: "python3" });
+    const { id } = connection;
+    connection.dispose();
+    return id;
+}"""
+_IS_RUNNING = """async id => {
+    const { kernels } = jupyterapp.serviceManager;
+    await kernels.refreshRunning();
+    return [...kernels.running()].some(one => one.id === id);
+}"""
+_SHUT_DOWN_OTHERS = """async kept => {
+    const { sessions } = jupyterapp.serviceManager;
+    await sessions.refreshRunning();
+    const others = [...sessions.running()].filter(one => one.kernel?.id !== kept);
+    await Promise.all(others.map(one => sessions.shutdown(one.id)));
+}"""
+
 # Playwright puts no bound on scripts; these become a failure instead of a test without an end.
 _COMMAND_SECONDS = 180
 _ANSWER_SECONDS = 20
@@ -59,9 +78,9 @@ class JupyterLab:
         self.page.goto(address)
         self._await_start()
 
-    def shut_down(self) -> None:
-        """Shut down all kernels and close the page."""
-        self.page.evaluate("jupyterapp.serviceManager.sessions.shutdownAll()")
+    def shut_down(self, kept: str | None = None) -> None:
+        """Shut down all kernels but the one to be kept, and close the page."""
+        self.page.evaluate(_SHUT_DOWN_OTHERS, kept)
         self.page.close()
 
     def reload(self) -> None:
@@ -222,16 +241,36 @@ class JupyterLab:
         self.page.locator("#jupyterlab-splash").wait_for(state="detached")
 
 
+class SharedKernel:
+    """A kernel that tests share, since TensorFlow takes its time to be imported."""
+
+    # The first lines of a cell that needs the kernel as if it were new.
+    AFRESH = """
+%reset -f
+import ipywidgets; ipywidgets.Widget.close_all()
+"""
+
+    def __init__(self) -> None:
+        self.id: str | None = None
+
+    def started(self, lab: JupyterLab) -> str:
+        """Return the kernel's id; start it if it does not run, or no longer."""
+        if self.id is None or not lab.page.evaluate(_IS_RUNNING, self.id):
+            self.id = lab.page.evaluate(_NEW_KERNEL)
+        assert self.id is not None
+        return self.id
+
+
 class Notebook7(JupyterLab):
     """A page that shows Jupyter Notebook 7: the parts of JupyterLab, one notebook in a page."""
 
     def _start(self, address: str) -> None:
         pass  # until a notebook is opened
 
-    def shut_down(self) -> None:
-        """Shut down all kernels, if a page was opened, and close it."""
+    def shut_down(self, kept: str | None = None) -> None:
+        """Shut down all kernels but the one to be kept, if a page was opened, and close it."""
         if self.page.url.startswith(self.server.url):
-            super().shut_down()
+            super().shut_down(kept)
 
     def open_tree(self, path: str) -> None:
         """Show a directory in the page."""

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 from tests.ui.test_explorer import TRAIN, box, focused, row
 
 CHECK = """
@@ -40,10 +40,10 @@ cv.show(tf.train.Checkpoint(new=new, step=tf.Variable(0)), against=was)
 
 
 @pytest.fixture
-def explorer(lab: JupyterLab) -> Locator:
-    sources = (TRAIN + CHECK, "explorer.selected", DIFF, MOVED, RENAMED)
+def explorer(lab: JupyterLab, shared: SharedKernel) -> Locator:
+    sources = (SharedKernel.AFRESH + TRAIN + CHECK, "explorer.selected", DIFF, MOVED, RENAMED)
     lab.create_notebook("check.ipynb", *map(code_cell, sources))
-    lab.open_notebook("check.ipynb")
+    lab.open_notebook("check.ipynb", shared.started(lab))
     lab.run_cell(0)
     return lab.output(0).locator(".ckpt-viz")
 

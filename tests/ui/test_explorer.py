@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 
 TRAIN = """
 import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -85,9 +85,10 @@ def test_selection_reaches_the_kernel_and_the_graph_outlives_it(lab: JupyterLab)
 
 
 @pytest.fixture
-def explorer(lab: JupyterLab) -> Locator:
-    lab.create_notebook("explorer.ipynb", code_cell(TRAIN + SHOW), code_cell("explorer.expanded"))
-    lab.open_notebook("explorer.ipynb")
+def explorer(lab: JupyterLab, shared: SharedKernel) -> Locator:
+    source = SharedKernel.AFRESH + TRAIN + SHOW
+    lab.create_notebook("explorer.ipynb", code_cell(source), code_cell("explorer.expanded"))
+    lab.open_notebook("explorer.ipynb", shared.started(lab))
     lab.run_cell(0)
     return lab.output(0).locator(".ckpt-viz")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 from tests.ui.test_explorer import box, focused, row
 
 NET = """
@@ -27,12 +27,12 @@ explorer
 
 
 @pytest.fixture
-def shown(lab: JupyterLab, request: pytest.FixtureRequest) -> JupyterLab:
+def shown(lab: JupyterLab, shared: SharedKernel, request: pytest.FixtureRequest) -> JupyterLab:
     """A notebook that shows the explorer of a module in its first cell."""
     path = f"{request.node.name}.ipynb"
     cells = getattr(request, "param", ())
-    lab.create_notebook(path, code_cell(NET), *(code_cell(cell) for cell in cells))
-    lab.open_notebook(path)
+    lab.create_notebook(path, *map(code_cell, (SharedKernel.AFRESH + NET, *cells)))
+    lab.open_notebook(path, shared.started(lab))
     lab.run_cell(0)
     lab.output(0).get_by_role("treegrid").wait_for()
     return lab

@@ -19,7 +19,7 @@ from playwright.sync_api import BrowserContext, Locator, expect
 from tests.support import frontend
 from tests.support.kernels import Kernel
 from tests.ui.file_browser import state_of
-from tests.ui.jupyter import JupyterLab
+from tests.ui.jupyter import JupyterLab, SharedKernel
 from tests.ui.live_panel import PROGRAM, RENAME, SAVE, TRAIN, Live, complaints
 from tests.ui.pages import new_page
 from tests.ui.processes import Server
@@ -29,51 +29,21 @@ from tests.ui.test_explorer import row
 pytestmark = pytest.mark.tf
 
 VERSION = metadata.version("ckpt-viz")
-NEW_KERNEL = "jupyterapp.serviceManager.kernels.startNew({ name: 'python3' }).then(k => k.id)"
-OTHERS = """async kept => {
-    const { sessions } = jupyterapp.serviceManager;
-    await sessions.refreshRunning();
-    const others = [...sessions.running()].filter(one => one.kernel?.id !== kept);
-    await Promise.all(others.map(one => sessions.shutdown(one.id)));
-}"""
-IS_RUNNING = """async id => {
-    const { kernels } = jupyterapp.serviceManager;
-    await kernels.refreshRunning();
-    return [...kernels.running()].some(one => one.id === id);
-}"""
-
-
-class Shared:
-    """The kernel that most tests share, since TensorFlow takes its time to be imported."""
-
-    id: str | None = None
 
 
 @pytest.fixture(scope="module")
-def shared(context: BrowserContext, server: Server) -> Iterator[Shared]:
-    yield Shared()
+def shared(context: BrowserContext, server: Server) -> Iterator[SharedKernel]:
+    """The kernel of most tests here, which no other tests have seen."""
+    yield SharedKernel()
     lab = JupyterLab(new_page(context), server, workspace="live-objects")
     lab.page.evaluate("jupyterapp.serviceManager.kernels.shutdownAll()")
     lab.shut_down()
 
 
 @pytest.fixture
-def lab(
-    context: BrowserContext, server: Server, shared: Shared, request: pytest.FixtureRequest
-) -> Iterator[JupyterLab]:
-    """A new page of JupyterLab with nothing open; the shared kernel may run."""
-    lab = JupyterLab(new_page(context), server, workspace=_file_name(request))
-    yield lab
-    lab.page.evaluate(OTHERS, shared.id)
-    lab.page.close()
-
-
-@pytest.fixture
-def live(lab: JupyterLab, shared: Shared, request: pytest.FixtureRequest) -> Live:
+def live(lab: JupyterLab, shared: SharedKernel, request: pytest.FixtureRequest) -> Live:
     """The panel, and a directory for notebooks that run in the shared kernel."""
-    if shared.id is None or not lab.page.evaluate(IS_RUNNING, shared.id):
-        shared.id = lab.page.evaluate(NEW_KERNEL)
-    return Live(lab, _file_name(request), shared.id)
+    return Live(lab, _file_name(request), shared.started(lab))
 
 
 @pytest.fixture
