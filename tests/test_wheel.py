@@ -39,7 +39,9 @@ def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     def install(environment: Path) -> None:
         venv.create(environment, with_pip=True, symlinks=os.name != "nt")
-        _run(_script(environment, "python"), "-m", "pip", "install", "--quiet", wheel)
+        # What is imported is compiled then; nothing else need be.
+        command = ("-m", "pip", "install", "--quiet", "--no-compile")
+        _run(_script(environment, "python"), *command, wheel)
 
     return make_once("environment-of-the-wheel", install, tmp_path_factory)
 
