@@ -134,11 +134,6 @@ def test_circles_of_ghosts_stay_out_of_reach() -> None:
     assert merged.graph.tree.labels[1] == "(unreachable node 1)"
 
 
-def test_ghosts_have_no_objects() -> None:
-    merged = merge(graph({}), graph({0: {"a": 1}}), {0: 0})
-    assert merged.graph.object(1) is None
-
-
 @pytest.mark.tf
 def test_objects_of_the_base_can_be_got_hold_of() -> None:
     import tensorflow as tf

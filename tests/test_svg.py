@@ -107,12 +107,6 @@ def test_empty_names_are_seen() -> None:
     assert _labels(empty.to_svg()) == ["(root)", '""', '"  "']
 
 
-def test_same_graph_gives_the_same_picture() -> None:
-    for one in graphs().values():
-        assert one.to_svg() == one.to_svg()
-    assert keras3_adam().to_svg() == keras3_adam().to_svg()
-
-
 def test_a_screen_reader_reads_title_summary_and_each_row(check: cv.RestoreCheck) -> None:
     root = ET.fromstring(check.to_svg())
     assert [child.tag for child in root][:2] == [f"{_SVG}title", f"{_SVG}desc"]

@@ -84,10 +84,6 @@ describe.each([1, 2, 3, 4, 5, 6, 7, 8])("a random tree (seed %i)", (seed) => {
       expect(ys).toEqual([...ys].sort((a, b) => a - b));
     }
   });
-
-  it("has the same layout each time", () => {
-    expect(tidyTree(visibleRows(graph.treeChildren, all(graph)), WIDTHS)).toEqual(layout);
-  });
 });
 
 it("lays out a chain of 50,000 nodes without recursion", () => {
