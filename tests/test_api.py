@@ -20,7 +20,9 @@ def test_import_brings_neither_tensorflow_nor_jupyter() -> None:
 
 def test_everything_public_is_there_and_documented() -> None:
     for name in cv.__all__:
-        assert getattr(cv, name).__doc__, name
+        doc = getattr(cv, name).__doc__
+        # A dataclass or a named tuple without a docstring gets its signature as one.
+        assert doc and not doc.startswith(f"{name}("), name
 
 
 def test_all_is_complete() -> None:
@@ -33,7 +35,7 @@ def test_all_is_complete() -> None:
         and not isinstance(value, types.ModuleType)
         and getattr(value, "__module__", "").startswith("ckpt_viz")
     }
-    assert public - set(cv.__all__) == set()
+    assert public | cv._LATER.keys() == set(cv.__all__)
 
 
 def test_graph_of_a_graph_is_itself() -> None:
