@@ -84,4 +84,5 @@ def test_one_that_is_open_is_shown_again(files: Files) -> None:
     for _ in range(2):
         files.choose("ckpt-old.index", "ckpt-new.index", menu="Compare Checkpoints")
         _expect_diff(files)
+        files.open("ckpt-new.index")  # the comparison is no longer in front
     expect(files.page.get_by_role("tab", name="ckpt-old → ckpt-new")).to_have_count(1)

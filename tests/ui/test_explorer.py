@@ -121,17 +121,18 @@ def test_arrow_keys_open_close_and_move_and_leave_the_notebook_alone(
     explorer.get_by_role("button", name="Zoom in").press("d")
     expect(cells).to_have_count(2)
     # With Ctrl they are the notebook's still.
+    expect(lab.page.locator(".jp-mod-dirty")).not_to_have_count(0)
     focused(explorer).get_by_role("treegrid").press("Control+s")
     expect(lab.page.locator(".jp-mod-dirty")).to_have_count(0)
 
 
 def test_slots_are_chips_on_their_variable_and_unfold_as_dashed_nodes(explorer: Locator) -> None:
-    expect(explorer.locator(".ckv-node.ckv-role-slot")).to_have_count(0)
     row(explorer, "_kernel").click()  # which brings it into sight
     variable = explorer.locator(".ckv-node.ckv-role-variable", has_text="3×5 float32")
     expect(variable.locator(".ckv-chip-text")).to_have_text(["momentum", "velocity"])
-    variable.locator(".ckv-toggle").click()
     slots = explorer.locator(".ckv-node.ckv-role-slot")
+    expect(slots).to_have_count(0)
+    variable.locator(".ckv-toggle").click()
     expect(slots).to_have_count(2)
     dashes = "element => getComputedStyle(element).strokeDasharray"
     assert slots.first.locator(".ckv-shape").evaluate(dashes) != "none"

@@ -136,6 +136,7 @@ def test_two_views_of_one_explorer_agree(shown: JupyterLab) -> None:
     expect(second.locator(".ckv-node-name")).to_contain_text("(root).kernel")
     second.get_by_role("searchbox").fill("bias")
     expect(first.get_by_role("searchbox")).to_have_value("bias")
+    expect(row(first, "0")).to_be_visible()
     row(second, "layers").dblclick()
     expect(row(first, "0")).to_have_count(0)
 
@@ -174,4 +175,5 @@ def test_of_a_lost_kernel_the_picture_stays(shown: JupyterLab) -> None:
     expect(snapshot.get_by_role("treegrid")).to_be_visible()
     expect(shown.output(0).get_by_text("snapshot", exact=True)).to_be_visible()
     row(snapshot, "step").click()
+    expect(snapshot.locator(".ckv-node-name")).to_contain_text("(root).step")
     expect(snapshot.get_by_role("button", name="Show values")).to_have_count(0)

@@ -46,8 +46,9 @@ def expect_snapshot(output: Locator) -> None:
 
 
 def expect_live(output: Locator) -> None:
-    expect(output.get_by_text("snapshot", exact=True)).to_have_count(0)
     expect(output.get_by_role("treegrid")).to_be_visible()
+    # Not before: an output that is still empty has no such text either.
+    expect(output.get_by_text("snapshot", exact=True)).to_have_count(0)
 
 
 @pytest.fixture

@@ -388,6 +388,7 @@ def test_names_paths_and_keys_are_copied(adam: Explorer) -> None:
 
 def test_without_a_kernel_nothing_is_offered_that_needs_one(adam: Explorer) -> None:
     adam.row("bias").click()
+    expect(adam.page.locator(".ckv-node-name")).to_contain_text("(root).layer.bias")
     expect(adam.page.get_by_role("button", name="Show values")).to_have_count(0)
     expect(adam.page.get_by_role("button", name="Python expression")).to_have_count(0)
     adam.page.locator(".ckv-menu summary").click()
