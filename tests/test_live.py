@@ -233,11 +233,21 @@ def test_object_that_cannot_be_described_is_a_marked_node_too() -> None:
 
 
 def test_objects_of_nodes_are_the_programs_own_and_are_not_kept_alive() -> None:
+    import tensorflow as tf
+
     source = live_objects.guide_loop()
     graph = cv.graph(source)
     layer = next(i for i, n in enumerate(graph.nodes) if n.type_name == "Dense")
     assert graph.object(layer) is source.net.l1
     assert graph.object(0) is source
+
+    module = tf.Module()
+    module.part = tf.Module()
+    graph = cv.graph(module)
+    assert graph.object(1) is module.part
+    del module.part
+    gc.collect()
+    assert graph.object(1) is None
 
 
 def test_object_that_is_not_trackable_is_named() -> None:
