@@ -19,11 +19,11 @@ from ckpt_viz.graph_diff.diff_result import Change
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.object_graph.roles import assign_roles
 from tests.support import optimizers
+from tests.support.any_nodes import any_nodes
 from tests.support.graphs import graph, keras3_adam, named, without_optimizer
 from tests.support.saved_graphs import write_graph
 from tests.support.tables import Extents, Tensor, floats, write_bundle, write_sliced
 from tests.test_files import CountingFileSystem
-from tests.test_tree import any_nodes
 
 _MIRRORED = {State.ONLY_A: State.ONLY_B, State.ONLY_B: State.ONLY_A}
 

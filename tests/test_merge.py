@@ -6,8 +6,8 @@ import ckpt_viz as cv
 from ckpt_viz import Child, Node, ObjectGraph, Origin, Role, SlotRule
 from ckpt_viz.object_graph.merge import Merged, merge
 from ckpt_viz.object_graph.nodes import ROOT
+from tests.support.any_nodes import any_nodes
 from tests.support.graphs import graph, keras3_adam
-from tests.test_tree import any_nodes
 
 
 @st.composite

@@ -1,25 +1,9 @@
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from ckpt_viz import Child, Node, Role, SlotVariable
-from ckpt_viz.object_graph.roles import assign_roles
+from ckpt_viz import Node, Role
 from ckpt_viz.object_graph.tree import NOWHERE, spanning_tree
+from tests.support.any_nodes import any_nodes
 from tests.support.graphs import graph, keras3_adam
-
-NAMES = st.sampled_from(["a", "_b", "keras_api", "_variables", "_trainable_variables", "0", "1"])
-
-
-@st.composite
-def any_nodes(draw: st.DrawFn) -> tuple[Node, ...]:
-    """Graphs as no writer makes them, too: unreachable nodes, slots of slots, in circles."""
-    count = draw(st.integers(1, 8))
-    ids = st.integers(0, count - 1)
-    children = st.lists(st.builds(Child, NAMES, ids), max_size=4).map(tuple)
-    slots = st.lists(st.builds(SlotVariable, NAMES, ids, ids), max_size=2).map(tuple)
-    variable = graph({}, variables=(0,)).nodes[0].attributes
-    attributes = st.sampled_from([(), variable])
-    node = st.tuples(children, attributes, slots).map(lambda fields: Node(*fields))
-    return assign_roles(draw(st.lists(node, min_size=count, max_size=count)))
 
 
 @settings(deadline=None)  # a slow machine is no defect

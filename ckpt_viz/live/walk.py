@@ -80,15 +80,17 @@ class Walk:
         except Exception as error:  # a variable may be of a user's class
             self.errors.setdefault(node_id, _said(error))
             attributes = ()
+        role = Role.VARIABLE if is_variable(attributes) else self._role(obj)
         return Node(
             self.children[node_id] if node_id < len(self.children) else (),
             attributes,
             tuple(self.slot_variables.get(node_id, ())),
             saver,
-            Role.VARIABLE if is_variable(attributes) else self._role(obj),
+            role,
             type_name=type(obj).__name__,
             not_saved=self.not_saved.get(node_id, ()),
             error=self.errors.get(node_id),
+            own_name=_own_name(obj) if role is Role.LAYER else None,
         )
 
     def _role(self, obj: Any) -> Role:
@@ -253,6 +255,13 @@ def _provisional_role(obj: Any) -> Role:
     if _is_layer(obj):
         return Role.LAYER
     return Role.OPTIMIZER if _has_base(obj, ("tensorflow", *_KERAS), _OPTIMIZERS) else Role.OBJECT
+
+
+def _own_name(layer: object) -> str | None:
+    """Return the name of a Keras layer, without running code of its class."""
+    own = instance_dict(layer)
+    name = own.get("_name", own.get("name"))
+    return name if type(name) is str else None
 
 
 def _is_layer(obj: object) -> bool:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
+from ckpt_viz.object_graph.layers import Layers, layers_of
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Fingerprint, Node, SlotRule, Stored
 from ckpt_viz.object_graph.tree import Tree, spanning_tree
 
@@ -273,6 +274,11 @@ class Graph:
     def tree(self) -> Tree:
         """The place of each node in the outline."""
         return spanning_tree(self.nodes)
+
+    @cached_property
+    def layers(self) -> Layers:
+        """The nodes as people think of them: layers by name, without what holds them together."""
+        return layers_of(self.nodes, self.tree)
 
     def _named(self, name: str) -> int | None:
         """Return the first node of this name; linear in the size of the graph, however deep."""

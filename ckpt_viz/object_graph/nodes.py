@@ -154,7 +154,8 @@ class Node(NamedTuple):
     graph is neither a tree nor free of cycles. `type_name` is the Python class, if known; `config`
     is the JSON that Keras stored for it in a SavedModel. For a variable, a MetaGraph says whether
     it is `trainable` and in which `collections`. Only live objects have `not_saved`. `error` says
-    why the node could not be read or walked; the nodes below it are missing then.
+    why the node could not be read or walked; the nodes below it are missing then. `own_name` is the
+    name that a Keras layer has.
     """
 
     children: tuple[Child, ...] = ()
@@ -169,6 +170,7 @@ class Node(NamedTuple):
     collections: tuple[str, ...] = ()
     not_saved: tuple[NotSaved, ...] = ()
     error: str | None = None
+    own_name: str | None = None
 
 
 def has_value(node: Node) -> bool:

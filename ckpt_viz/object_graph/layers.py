@@ -1,0 +1,297 @@
+"""The graph as people think of it: layers by their names, without what only holds them together.
+
+The tree of the object graph gives every node a place, so a transformer of 160 layers begins with
+`_functional`, `_operations` and Keras' lists of variables. This view folds and hoists those nodes,
+calls layers by their names, and shows repeated parts once. It decides by structure: names of Keras'
+own attributes play no part. What no rule decides keeps its place in the tree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role
+from ckpt_viz.object_graph.tree import NOWHERE, Tree
+
+# What stands before a number and a separator: `block0_attn`, `block_1_expand`, `block4a_dwconv`.
+_BLOCK = re.compile(r"(?P<stem>.*?[^\W\d_][_-]?)(?P<number>\d+[a-z]?)_(?=.*[^\d_])", re.DOTALL)
+_NUMBERS = re.compile(r"[_-]?\d+")  # Keras numbers names that it makes: softmax, softmax_1
+_MAX_NAME = 100  # characters of a name in which we look for a block
+_MAX_BLOCKS = 8  # blocks in one another
+_KEPT_ROLES = (Role.LAYER, Role.OPTIMIZER)
+_VALUE_ROLES = (Role.VARIABLE, Role.SLOT, Role.VALUE)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A row for several rows: the layers of a block, or parts that are alike.
+
+    `first` and `last` are the names of its first and last member; a block has one name.
+    """
+
+    first: str
+    last: str
+    is_alike: bool
+
+
+@dataclass(frozen=True)
+class Layers:
+    """A place for every node that is not folded, by id; groups have the ids after those of nodes.
+
+    `parents` is NOWHERE for the root and for nodes without a row. Those are the `folded` ones, and
+    those that share the row of another: `through` gives, for such a row, all its nodes on one path,
+    outermost first. `names` has what people call each node.
+    """
+
+    parents: tuple[int, ...]
+    children: tuple[tuple[int, ...], ...]
+    names: tuple[str, ...]
+    groups: tuple[Group, ...]
+    through: Mapping[int, tuple[int, ...]]
+    folded: tuple[int, ...]
+
+    def preorder(self) -> Iterator[int]:
+        """Yield the id of every row, parents before children."""
+        stack = [ROOT]
+        while stack:
+            row = stack.pop()
+            yield row
+            stack.extend(reversed(self.children[row]))
+
+
+def layers_of(nodes: Sequence[Node], tree: Tree) -> Layers:
+    """Return the view of these nodes; `tree` is their spanning tree."""
+    draft = _Draft(nodes, tree)
+    draft.fold()
+    draft.hoist()
+    draft.group()
+    return draft.finished()
+
+
+class _Draft:
+    """The view in the making: the children of each row, which every step changes."""
+
+    def __init__(self, nodes: Sequence[Node], tree: Tree) -> None:
+        self.nodes, self.tree = nodes, tree
+        self.order = list(tree.preorder())
+        self.children = [list(below) for below in tree.children]
+        self.through: dict[int, list[int]] = {}
+        self.groups: list[Group] = []
+        self.folded: list[int] = []
+        self.names = _names(nodes, tree, self.order)
+
+    def fold(self) -> None:
+        """Leave out what holds no value and is neither layer nor optimizer.
+
+        The tree gives a value its best place, so Keras' own lists of variables hold nothing.
+        """
+        kept = [_is_something(node) for node in self.nodes]
+        kept[ROOT] = True
+        for node_id in reversed(self.order[1:]):
+            if kept[node_id]:
+                kept[self.tree.parents[node_id]] = True
+        self.folded = [node_id for node_id in self.order if not kept[node_id]]
+        self.children = [[c for c in below if kept[c]] for below in self.children]
+
+    def hoist(self) -> None:
+        """Give a node that only passes through one row with its parent or its only child."""
+        for node_id in self.order:
+            below = self.children[node_id]
+            while len(below) == 1 and self._passes_through(below[0], node_id):
+                self.through.setdefault(node_id, [node_id]).append(below[0])
+                self.children[below[0]], below = [], self.children[below[0]]
+            self.children[node_id] = below
+        for node_id in reversed(self.order):
+            self.children[node_id] = [self._only_item(child) for child in self.children[node_id]]
+
+    def _passes_through(self, node_id: int, parent: int) -> bool:
+        """Return whether the only child of a row is no part that people would look for."""
+        node, label = self.nodes[node_id], self.tree.labels[node_id]
+        holds_values = any(self.nodes[c].role in _VALUE_ROLES for c in self.children[node_id])
+        if holds_values or label.isdecimal() or (parent == ROOT and _is_chosen(label)):
+            return False
+        return node.role is Role.LAYER or not _is_something(node)
+
+    def _only_item(self, node_id: int) -> int:
+        """Return the item of a list of one in place of the list."""
+        below = self.children[node_id]
+        is_list = len(below) == 1 and self.tree.labels[below[0]] == "0"
+        if not is_list or _is_something(self.nodes[node_id]):
+            return node_id
+        self.children[node_id] = []
+        lists, items = (self.through.pop(i, [i]) for i in (node_id, below[0]))
+        self.through[below[0]] = lists + items
+        return below[0]
+
+    def group(self) -> None:
+        """Give blocks of a flat list, and parts in a row that are alike, a row of their own."""
+        for node_id in self.order:
+            self.children[node_id] = self._blocks(self.children[node_id])
+        signatures = self._signatures()
+        for row in range(len(self.children)):
+            self.children[row] = self._alike(self.children[row], signatures)
+
+    def _blocks(self, rows: list[int], depth: int = 0) -> list[int]:
+        if depth == _MAX_BLOCKS:
+            return rows
+        prefixes = [_BLOCK.match(self.names[row][:_MAX_NAME]) for row in rows]
+        numbers: dict[str, set[str]] = {}
+        for prefix in filter(None, prefixes):
+            numbers.setdefault(prefix["stem"], set()).add(prefix["number"])
+        keys = [None if p is None or len(numbers[p["stem"]]) < 2 else p[0] for p in prefixes]
+        grouped: list[int] = []
+        for key, items in groupby(zip(keys, rows, strict=True), key=lambda item: item[0]):
+            members = [row for _, row in items]
+            if key is None or len(members) < 2:
+                grouped += members
+                continue
+            for row in members:
+                self.names[row] = self.names[row][len(key) :]
+            name = key.rstrip("_")
+            grouped.append(
+                self._new_row(Group(name, name, is_alike=False), self._blocks(members, depth + 1))
+            )
+        return grouped
+
+    def _alike(self, rows: list[int], signatures: Sequence[object]) -> list[int]:
+        runs: list[list[int]] = []
+        for row in rows:
+            before = runs[-1][-1] if runs else None
+            is_next = before is not None and _follows(self.names[before], self.names[row])
+            if is_next and before is not None and signatures[before] == signatures[row]:
+                runs[-1].append(row)
+            else:
+                runs.append([row])
+        return [run[0] if len(run) == 1 else self._new_alike(run) for run in runs]
+
+    def _new_alike(self, members: list[int]) -> int:
+        ends = self.names[members[0]], self.names[members[-1]]
+        return self._new_row(Group(*ends, is_alike=True), members)
+
+    def _new_row(self, group: Group, members: list[int]) -> int:
+        self.groups.append(group)
+        self.children.append(members)
+        self.names.append(group.first)
+        return len(self.children) - 1
+
+    def _signatures(self) -> list[int]:
+        """Return a number for each row, equal for rows of equal structure, classes and shapes."""
+        known: dict[object, int] = {}
+        found = [0] * len(self.children)
+        for row in reversed(list(_preorder(self.children))):
+            below = tuple((_NUMBERS.sub("", self.names[c]), found[c]) for c in self.children[row])
+            found[row] = known.setdefault((self._own(row), below), len(known))
+        return found
+
+    def _own(self, row: int) -> object:
+        if row >= len(self.nodes):
+            return None
+        node = self.nodes[row]
+        values = tuple((a.name, a.dtype, a.shape) for a in node.attributes)
+        return node.role, node.type_name, node.registered_saver, values, node.error
+
+    def finished(self) -> Layers:
+        parents = [NOWHERE] * len(self.children)
+        for row, below in enumerate(self.children):
+            for child in below:
+                parents[child] = row
+        return Layers(
+            tuple(parents),
+            tuple(map(tuple, self.children)),
+            tuple(self.names),
+            tuple(self.groups),
+            {row: tuple(hoisted) for row, hoisted in self.through.items()},
+            tuple(self.folded),
+        )
+
+
+def _is_something(node: Node) -> bool:
+    """Return whether a node deserves a row even if nothing below it does."""
+    has_value = bool(node.attributes or node.registered_saver)
+    return has_value or node.role in _KEPT_ROLES or bool(node.error or node.not_saved)
+
+
+def _preorder(children: Sequence[Sequence[int]]) -> Iterator[int]:
+    stack = [ROOT]
+    while stack:
+        row = stack.pop()
+        yield row
+        stack.extend(reversed(children[row]))
+
+
+# Names
+
+
+def _names(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[str]:
+    """Return what people call each node.
+
+    That is the local name if a programmer chose it, and else the layer's own name. A file gives
+    that name in the full names of the layer's variables.
+    """
+    shared = _shared_scopes(nodes, tree, order)
+    names = list(tree.labels)
+    is_state = [node.role is Role.OPTIMIZER for node in nodes]
+    for node_id in order[1:]:
+        node, label = nodes[node_id], tree.labels[node_id]
+        is_state[node_id] |= is_state[tree.parents[node_id]]
+        if _is_chosen(label) or node.role in _VALUE_ROLES or is_state[node_id]:
+            continue
+        scope = shared[node_id]
+        below = (shared[c] for c in tree.children[node_id] if nodes[c].role not in _VALUE_ROLES)
+        if node.own_name:
+            names[node_id] = node.own_name
+        elif scope and nodes[node_id].role is not Role.CONTAINER and scope not in below:
+            names[node_id] = scope[-1]
+    return names
+
+
+def _is_chosen(label: str) -> bool:
+    """Return whether a local name says something: not an index, `_layers`, `layer-3`."""
+    return not (label.isdecimal() or label.startswith("_") or re.search(r"-\d+\Z", label))
+
+
+def _shared_scopes(
+    nodes: Sequence[Node], tree: Tree, order: Sequence[int]
+) -> list[tuple[str, ...] | None]:
+    """Return for each node the name scopes that the variables below it share; None without any."""
+    found: list[tuple[str, ...] | None] = [None] * len(nodes)
+    for node_id in reversed(order):
+        node = nodes[node_id]
+        if node.role is Role.VARIABLE:
+            full_name = node.attributes[0].full_name
+            own: Iterable[tuple[str, ...] | None] = [tuple(full_name.split("/")[:-1])]
+        elif node.role is Role.OPTIMIZER:
+            own = []
+        else:
+            own = [found[child] for child in tree.children[node_id]]
+        for scope in own:
+            before = found[node_id]
+            if scope is not None:
+                found[node_id] = scope if before is None else _common(before, scope)
+    return found
+
+
+def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
+    length = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
+    return a[:length] if length is not None else min(a, b, key=len)
+
+
+def _follows(before: str, after: str) -> bool:
+    """Return whether two names differ in one number alone, and this number counts up.
+
+    >>> _follows("block9", "block10"), _follows("0_conv", "3_conv"), _follows("a1_b1", "a2_b2")
+    (True, False, False)
+    >>> _follows("dense", "dense_1")  # Keras numbers its own names from here
+    True
+    """
+    if after == f"{before}_1":
+        return True
+    parts = re.split(r"(\d+)", before[:_MAX_NAME]), re.split(r"(\d+)", after[:_MAX_NAME])
+    differing = [(x, y) for x, y in zip(*parts, strict=False) if x != y]
+    if len(parts[0]) != len(parts[1]) or len(differing) != 1:
+        return False
+    (x, y) = differing[0]
+    return x.isdecimal() and y.isdecimal() and len(y) < 16 and int(y) == int(x) + 1
