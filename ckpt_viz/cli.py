@@ -20,6 +20,8 @@ from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.program import as_program, running
 from ckpt_viz.render import text
 from ckpt_viz.render.exports import EXPORTS, Content
+from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS
+from ckpt_viz.render.layer_text import render_layers
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.signs import shown_in
 from ckpt_viz.render.writing import write_text
@@ -109,17 +111,29 @@ def main() -> None:
 @main.command()
 @click.argument("path")
 @click.option(
+    "--view",
+    type=click.Choice(["layers", "objects"]),
+    default="layers",
+    show_default=True,
+    help="Print the layers by name, or the tree of all objects.",
+)
+@click.option(
     "--max-lines",
     type=click.IntRange(min=1),
-    default=text.MAX_LINES,
-    show_default=True,
-    help="Cut the tree after this many lines.",
+    help=f"Print at most this many layers ({MAX_LAYER_ROWS}) or objects ({text.MAX_LINES}).",
 )
 @click.option("--meta", help="The .meta file of a name-based checkpoint in another directory.")
 @click.option("--json", "as_json", is_flag=True, help=f"{_JSON.help} (docs/graph_json.md).")
 @_file_options
-def show(path: str, max_lines: int, meta: str | None, as_json: bool, **files: str | None) -> None:
-    """Print the object graph of a saved checkpoint as a tree.
+def show(
+    path: str,
+    view: str,
+    max_lines: int | None,
+    meta: str | None,
+    as_json: bool,
+    **files: str | None,
+) -> None:
+    """Print a saved checkpoint as its layers, or as the tree of its objects.
 
     PATH is a checkpoint's prefix, any of its files, a directory of checkpoints or a
     SavedModel's. Reads the index and the object graph only; needs no TensorFlow. Exits with
@@ -131,8 +145,10 @@ def show(path: str, max_lines: int, meta: str | None, as_json: bool, **files: st
         _write(files, Content(graph))
         if as_json:
             _echo(_JSON.text_of(Content(graph)))
+        elif is_text_printed and view == "objects":
+            _echo(text.render_tree(graph, max_lines or text.MAX_LINES))
         elif is_text_printed:
-            _echo(text.render_tree(graph, max_lines))
+            _echo(render_layers(graph, max_lines or MAX_LAYER_ROWS))
 
 
 def _output_options(command: _Command) -> _Command:

@@ -22,9 +22,9 @@ from tests.support.saved_graphs import write_graph
 
 
 @pytest.mark.tf
-def test_show_prints_the_tree(tmp_path: Path) -> None:
+def test_show_prints_the_tree_of_all_objects(tmp_path: Path) -> None:
     prefix = live_objects.containers().write(str(tmp_path / "ckpt"))
-    result = CliRunner().invoke(main, ["show", prefix])
+    result = CliRunner().invoke(main, ["show", prefix, "--view", "objects"])
     assert result.exit_code == 0
     assert result.output == f"{cv.graph(prefix)}\n"
 
@@ -32,9 +32,27 @@ def test_show_prints_the_tree(tmp_path: Path) -> None:
 @pytest.mark.tf
 def test_show_cuts_after_the_given_number_of_lines(tmp_path: Path) -> None:
     prefix = live_objects.containers().write(str(tmp_path / "ckpt"))
-    lines = CliRunner().invoke(main, ["show", prefix, "--max-lines", "3"]).output.splitlines()
+    shown = ["show", prefix, "--max-lines", "3"]
+    lines = CliRunner().invoke(main, [*shown, "--view", "objects"]).output.splitlines()
     assert lines[-1] == "… cut after 3 lines"
     assert len(lines) == 5
+    layers = CliRunner().invoke(main, shown).output.splitlines()
+    assert layers[0] == lines[0]
+    assert [line for line in layers if line.startswith(("(root)", "├", "└", "│"))] == layers[1:4]
+
+
+def test_show_prints_layers_by_name(adam: str) -> None:
+    result = CliRunner().invoke(main, ["show", adam])
+    assert result.output.splitlines()[1:] == [
+        "(root)             object     30 parameters",
+        "├─ optimizer       optimizer",
+        "│  └─ _iterations  variable   float32 5×2",
+        "└─ layer           object     30 parameters",
+        "   ├─ v7           variable   float32 7×2  with momentum",
+        "   └─ bias         variable   float32 8×2  with momentum",
+        "6 of 11 nodes shown; 2 slot variables named beside their variables; "
+        "3 without values left out",
+    ]
 
 
 def test_wrong_path_is_one_sentence_and_status_2(tmp_path: Path) -> None:
@@ -147,7 +165,8 @@ def test_every_command_prints_in_any_encoding(encoding: str, named: str, adam: s
         assert result.exception is None or isinstance(result.exception, SystemExit)
         assert result.exit_code == (1 if command[0] != "show" else 2 if "ü" in command else 0)
         result.stdout_bytes.decode(encoding)
-    lines = CliRunner(charset=encoding).invoke(main, ["show", named]).stdout_bytes.decode(encoding)
+    tree = ["show", named, "--view", "objects"]
+    lines = CliRunner(charset=encoding).invoke(main, tree).stdout_bytes.decode(encoding)
     assert _ENCODINGS[encoding] in lines.splitlines()
     assert ("ж" if encoding == "utf-8" else "\\u0436") in lines
     as_json = CliRunner(charset=encoding).invoke(main, ["show", named, "--json"]).stdout_bytes
@@ -417,7 +436,7 @@ def _svg(graph: cv.ObjectGraph) -> bytes:
 def test_show_writes_files_beside_what_it_prints(adam: str, tmp_path: Path) -> None:
     svg, dot, html = tmp_path / "a.svg", tmp_path / "a.dot", tmp_path / "a.html"
     result = _run("show", adam, "--svg", svg, "--dot", dot, "--html", html)
-    assert (result.exit_code, result.output) == (0, f"{cv.graph(adam)}\n")
+    assert (result.exit_code, result.output) == (0, _run("show", adam).output)
     assert svg.read_bytes() == _svg(cv.graph(adam))
     assert dot.read_bytes() == cv.graph(adam).to_dot().source.encode()
     assert html.read_text().startswith("<!DOCTYPE html>")

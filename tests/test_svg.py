@@ -8,6 +8,7 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, Role
 from ckpt_viz.object_graph.overlay import Overlay, State
+from ckpt_viz.render.layer_outline import layer_outline
 from ckpt_viz.render.outline import MAX_ROWS, outline
 from ckpt_viz.render.svg import to_svg
 from tests.hostile.makers import NASTY
@@ -44,7 +45,7 @@ def _labels(svg: str) -> list[str]:
 
 
 def test_rows_are_the_outline_with_names_roles_and_values() -> None:
-    assert _rows(keras3_adam().to_svg()) == [
+    assert _rows(keras3_adam().to_svg("objects")) == [
         ["(root)", "object"],
         ["optimizer", "optimizer"],
         ["_variables", "object"],
@@ -61,14 +62,14 @@ def test_every_role_has_a_shape_of_its_own() -> None:
     shapes = {
         row[1]: icon
         for row, icon in zip(
-            _rows(keras3_adam().to_svg()),
-            re.findall(r'class="icon (\w+)', keras3_adam().to_svg()),
+            _rows(keras3_adam().to_svg("objects")),
+            re.findall(r'class="icon (\w+)', keras3_adam().to_svg("objects")),
             strict=True,
         )
     }
     assert shapes == {"object": "object", "optimizer": "optimizer", "variable": "variable"}
     alone = Node(role=Role.SLOT)
-    assert 'class="icon slot dashed"' in ObjectGraph((alone,), "s", Origin.SAVED).to_svg()
+    assert 'class="icon slot dashed"' in ObjectGraph((alone,), "s", Origin.SAVED).to_svg("objects")
 
 
 @pytest.fixture
@@ -104,7 +105,7 @@ def test_the_problem_of_a_node_is_in_its_row() -> None:
 
 def test_empty_names_are_seen() -> None:
     empty = graph({0: {"": 1, "  ": 2}})
-    assert _labels(empty.to_svg()) == ["(root)", '""', '"  "']
+    assert _labels(empty.to_svg("objects")) == ["(root)", '""', '"  "']
 
 
 def test_a_screen_reader_reads_title_summary_and_each_row(check: cv.RestoreCheck) -> None:
@@ -150,7 +151,69 @@ def _check_safe(svg: str) -> None:
     assert "@import" not in style
 
 
-# --- which rows
+# --- which rows: of layers
+
+
+def _transformer(blocks: int) -> ObjectGraph:
+    """Return a flat list of layers: an embedding, blocks of two, and a head, each with a kernel."""
+    names = ["embed", *[f"b{i}_{part}" for i in range(blocks) for part in ("mix", "norm")], "head"]
+    ids = {name: 3 + 2 * place for place, name in enumerate(names)}
+    edges = {0: {"model": 1}, 1: {"_layers": 2}, 2: ids} | {
+        layer: {"kernel": layer + 1} for layer in ids.values()
+    }
+    one = graph(edges, tuple(layer + 1 for layer in ids.values()))
+    nodes = [
+        node._replace(attributes=tuple(a._replace(shape=(4, 5)) for a in node.attributes))
+        for node in one.nodes
+    ]
+    return replace(one, nodes=tuple(nodes))
+
+
+def test_layers_are_shown_with_their_parameters_and_the_first_of_those_alike() -> None:
+    assert _rows(_transformer(12).to_svg()) == [
+        ["(root)", "object", "520 parameters"],
+        ["model · _layers", "object", "520 parameters"],
+        ["embed", "object", "20 parameters"],
+        ["kernel", "variable", "float32 4×5"],
+        ["b0 … b11", "12 alike", "480 parameters"],
+        ["mix", "object", "20 parameters"],
+        ["kernel", "variable", "float32 4×5"],
+        ["norm", "object", "20 parameters"],
+        ["kernel", "variable", "float32 4×5"],
+        ["head", "object", "20 parameters"],
+        ["kernel", "variable", "float32 4×5"],
+    ]
+
+
+def test_a_level_of_layers_is_shown_whole_or_not_at_all() -> None:
+    layers = {f"part{'x' * i}": i for i in range(1, 30)}
+    kernels = {i: {"kernel": 100 + i, "bias": 200 + i} for i in layers.values()}
+    values = tuple(i for kernel in kernels.values() for i in kernel.values())
+    rows = _rows(graph({0: layers} | kernels, values).to_svg())
+    assert len(rows) == 30
+    assert rows[1] == ["partx", "object", "604 parameters  ▸ 2 nodes below"]
+
+
+def test_of_very_many_layers_the_first_are_shown() -> None:
+    layers = {f"part{'x' * i}": i for i in range(1, 300)}
+    kernels = {i: {"kernel": 300 + i} for i in layers.values()}
+    values = tuple(i for kernel in kernels.values() for i in kernel.values())
+    rows = _rows(graph({0: layers} | kernels, values).to_svg())
+    assert len(rows) == 60
+    assert rows[-1] == ["… 241 more children", "241 nodes below them"]
+
+
+def test_every_node_with_a_value_is_shown_or_counted() -> None:
+    for one in graphs().values():
+        rows = layer_outline(one)
+        shown = [row for row in rows if row.node_id is not None]
+        alike = [row for row in rows if row.group is not None and row.group.is_alike]
+        if not alike:
+            counted = len(shown) + sum(row.hidden for row in rows)
+            assert counted == sum(row < len(one.nodes) for row in one.layers.preorder())
+
+
+# --- which rows: of objects
 
 
 def test_large_graphs_have_the_rows_near_the_root_and_say_what_is_left_out() -> None:
@@ -159,20 +222,20 @@ def test_large_graphs_have_the_rows_near_the_root_and_say_what_is_left_out() -> 
         3 + 2 * i: {"kernel": 4 + 2 * i} for i in range(layers)
     }
     large = graph(edges, (2, *(4 + 2 * i for i in range(layers))))
-    labels = _labels(large.to_svg())
+    labels = _labels(large.to_svg("objects"))
     assert len(labels) <= MAX_ROWS
     assert labels[:4] == ["(root)", "model", "layer_0", "kernel"]
     assert "layer_99" in labels
     assert "layer_100" not in labels
     assert labels[-2:] == ["… 300 more children", "step"]
-    assert _texts(large.to_svg())[-1] == "203 of 803 nodes shown; 600 in what is closed"
+    assert _texts(large.to_svg("objects"))[-1] == "203 of 803 nodes shown; 600 in what is closed"
 
 
 def test_closed_nodes_say_how_much_is_below() -> None:
     edges = {0: {str(i): i for i in range(1, 99)}} | {
         i: {str(j): 49 + 50 * i + j for j in range(50)} for i in range(1, 99)
     }
-    rows = _rows(graph(edges).to_svg())
+    rows = _rows(graph(edges).to_svg("objects"))
     assert rows[-1] == ["98", "object", "▸ 50 nodes below"]
     assert len(rows) <= MAX_ROWS
 
@@ -247,14 +310,14 @@ def test_states_of_what_is_closed_add_up() -> None:
 def test_keras_own_lists_are_left_out_unless_something_is_wrong_there() -> None:
     own = Node(role=Role.BOOKKEEPING)
     nodes = (Node((Child("_tracker", 1), Child("v", 2))), own, Node())
-    assert _labels(ObjectGraph(nodes, "t", Origin.LIVE).to_svg()) == ["(root)", "v"]
+    assert _labels(ObjectGraph(nodes, "t", Origin.LIVE).to_svg("objects")) == ["(root)", "v"]
     other = ObjectGraph((Node((Child("v", 1),)), Node()), "t", Origin.LIVE)
     assert "_tracker" in _labels(cv.diff(ObjectGraph(nodes, "t", Origin.LIVE), other).to_svg())
 
 
 def test_long_chain_is_cut_and_stays_narrow() -> None:
     chain = graph({i: {"next": i + 1} for i in range(20_000)}, (20_000,))
-    svg = chain.to_svg()
+    svg = chain.to_svg("objects")
     assert len(_rows(svg)) == MAX_ROWS
     assert int(re.findall(r'width="(\d+)"', svg)[0]) < 1500
 

@@ -14,9 +14,9 @@ from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.object_graph.places import same_places
 from ckpt_viz.render import payload
 from ckpt_viz.render.exports import Content
+from ckpt_viz.render.layer_text import render_layers
 from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.plan import render_plan
-from ckpt_viz.render.text import render_tree
 from ckpt_viz.restore_check.check_result import RestoreCheck
 
 
@@ -45,7 +45,7 @@ class Shown:
     def words(self) -> str:
         """The same as text, as `print` shows it, with every sign."""
         if self.overlay is None:
-            return render_tree(self.graph)
+            return render_layers(self.graph)
         return render_plan(self.overlay, notes=self._notes)
 
     @property

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from ckpt_viz.object_graph.nodes import ROOT, Node, Role
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
 from ckpt_viz.object_graph.tree import NOWHERE, Tree
 
-# What stands before a number and a separator: `block0_attn`, `block_1_expand`, `block4a_dwconv`.
+# A block up to its number and a separator, as in `block0_attn`, `block_1_expand`, `block4a_dwconv`.
 _BLOCK = re.compile(r"(?P<stem>.*?[^\W\d_][_-]?)(?P<number>\d+[a-z]?)_(?=.*[^\d_])", re.DOTALL)
 _NUMBERS = re.compile(r"[_-]?\d+")  # Keras numbers names that it makes: softmax, softmax_1
 _MAX_NAME = 100  # characters of a name in which we look for a block
@@ -29,11 +29,13 @@ _VALUE_ROLES = (Role.VARIABLE, Role.SLOT, Role.VALUE)
 class Group:
     """A row for several rows: the layers of a block, or parts that are alike.
 
-    `first` and `last` are the names of its first and last member; a block has one name.
+    `first` and `last` are the names of its first and last member; a block has one name. `size` is
+    the number of its members.
     """
 
     first: str
     last: str
+    size: int
     is_alike: bool
 
 
@@ -41,8 +43,8 @@ class Group:
 class Layers:
     """A place for every node that is not folded, by id; groups have the ids after those of nodes.
 
-    `parents` is NOWHERE for the root and for nodes without a row. Those are the `folded` ones, and
-    those that share the row of another: `through` gives, for such a row, all its nodes on one path,
+    `parents` is NOWHERE for the root and for nodes without a row of their own. Those are the
+    `folded` ones, and those that share a row: `through` gives all nodes of such a row on one path,
     outermost first. `names` has what people call each node.
     """
 
@@ -152,7 +154,10 @@ class _Draft:
                 self.names[row] = self.names[row][len(key) :]
             name = key.rstrip("_")
             grouped.append(
-                self._new_row(Group(name, name, is_alike=False), self._blocks(members, depth + 1))
+                self._new_row(
+                    Group(name, name, len(members), is_alike=False),
+                    self._blocks(members, depth + 1),
+                )
             )
         return grouped
 
@@ -160,16 +165,25 @@ class _Draft:
         runs: list[list[int]] = []
         for row in rows:
             before = runs[-1][-1] if runs else None
-            is_next = before is not None and _follows(self.names[before], self.names[row])
-            if is_next and before is not None and signatures[before] == signatures[row]:
+            if before is not None and self._is_next(before, row, signatures):
                 runs[-1].append(row)
             else:
                 runs.append([row])
         return [run[0] if len(run) == 1 else self._new_alike(run) for run in runs]
 
+    def _is_next(self, before: int, row: int, signatures: Sequence[object]) -> bool:
+        """Return whether a row is like the one before it, and next to it by a number in its name.
+
+        Values with names of their own, such as `beta_1` and `beta_2`, are no parts that repeat.
+        """
+        is_value = row < len(self.nodes) and self.nodes[row].role in _VALUE_ROLES
+        can_repeat = not is_value or self.names[row].isdecimal()
+        is_alike = can_repeat and signatures[before] == signatures[row]
+        return is_alike and _follows(self.names[before], self.names[row])
+
     def _new_alike(self, members: list[int]) -> int:
         ends = self.names[members[0]], self.names[members[-1]]
-        return self._new_row(Group(*ends, is_alike=True), members)
+        return self._new_row(Group(*ends, len(members), is_alike=True), members)
 
     def _new_row(self, group: Group, members: list[int]) -> int:
         self.groups.append(group)
@@ -210,8 +224,7 @@ class _Draft:
 
 def _is_something(node: Node) -> bool:
     """Return whether a node deserves a row even if nothing below it does."""
-    has_value = bool(node.attributes or node.registered_saver)
-    return has_value or node.role in _KEPT_ROLES or bool(node.error or node.not_saved)
+    return has_value(node) or node.role in _KEPT_ROLES or bool(node.error or node.not_saved)
 
 
 def _preorder(children: Sequence[Sequence[int]]) -> Iterator[int]:
@@ -237,7 +250,11 @@ def _names(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[str]
     for node_id in order[1:]:
         node, label = nodes[node_id], tree.labels[node_id]
         is_state[node_id] |= is_state[tree.parents[node_id]]
-        if _is_chosen(label) or node.role in _VALUE_ROLES or is_state[node_id]:
+        if is_state[node_id] or _is_chosen(label):
+            continue
+        if node.role in _VALUE_ROLES:
+            if label.startswith("_") and (own := _last_names(node)):
+                names[node_id] = own  # `kernel` for `_kernel`
             continue
         scope = shared[node_id]
         below = (shared[c] for c in tree.children[node_id] if nodes[c].role not in _VALUE_ROLES)
@@ -246,6 +263,11 @@ def _names(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[str]
         elif scope and nodes[node_id].role is not Role.CONTAINER and scope not in below:
             names[node_id] = scope[-1]
     return names
+
+
+def _last_names(node: Node) -> str:
+    """Return the last part of a variable's full name, "" if it has none."""
+    return node.attributes[0].full_name.rpartition("/")[2] if node.attributes else ""
 
 
 def _is_chosen(label: str) -> bool:

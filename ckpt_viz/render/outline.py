@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.groups import groups
+from ckpt_viz.object_graph.layers import Group
 from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.object_graph.overlay import Comparison, Overlay, Severity, State
 from ckpt_viz.object_graph.tree import NOWHERE
@@ -27,11 +28,12 @@ _COMFORTABLE_ROWS = 25  # of a comparison without a problem
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the outline: a node, or the rest of the children of its parent.
+    """A line of the outline: a node, a group of layers, or the rest of the children of its parent.
 
-    `node_id` is None for a row that counts `siblings` children. `parent` is the index of the
-    parent's row, -1 for the root. `hidden` counts the nodes without their own row that this row
-    represents. `states` counts those of them that need attention in a comparison, by state.
+    `node_id` is None for a group, and for a row that counts `siblings` children. `parent` is the
+    index of the parent's row, -1 for the root. `hidden` counts the nodes without their own row that
+    this row represents. `states` counts those of them that need attention in a comparison, by
+    state. Only rows of layers have a `name`, and a number of `parameters` below.
     """
 
     node_id: int | None
@@ -40,6 +42,9 @@ class Row:
     hidden: int = 0
     siblings: int = 0
     states: tuple[tuple[State, int], ...] = ()
+    name: str = ""
+    group: Group | None = None
+    parameters: int | None = None
 
 
 def outline(graph: Graph, overlay: Overlay | None = None, max_rows: int = MAX_ROWS) -> list[Row]:

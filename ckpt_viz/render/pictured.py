@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.render import text
@@ -34,11 +34,11 @@ class ObjectGraph(Graph):
 
         return to_dot(self)
 
-    def to_svg(self) -> str:
-        """Return the outline as a static SVG, in at most 300 rows."""
+    def to_svg(self, view: Literal["layers", "objects"] = "layers") -> str:
+        """Return a static SVG: the layers in at most 60 rows, or the objects in at most 300."""
         from ckpt_viz.render.svg import to_svg
 
-        return to_svg(self)
+        return to_svg(self, view=view)
 
     def to_json(self) -> dict[str, Any]:
         """Return the graph as data for `json.dumps`: see docs/graph_json.md."""

@@ -14,8 +14,9 @@ from collections.abc import Iterator
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.render.outline import MAX_ROWS, Row, outline
-from ckpt_viz.render.svg import Line, left_out, line_of, sentences, to_svg
+from ckpt_viz.render.outline import MAX_ROWS, Row
+from ckpt_viz.render.row_words import Line, left_out, line_of, rows_of
+from ckpt_viz.render.svg import sentences, to_svg
 
 MAX_SIZE = 100_000  # characters
 _LEAST_ROWS = 5
@@ -40,7 +41,7 @@ def to_static_html(graph: Graph, overlay: Overlay | None = None) -> str:
 def _page(graph: Graph, overlay: Overlay | None, max_rows: int) -> str:
     picture = _TIPS.sub("", to_svg(graph, overlay, max_rows=max_rows))
     address = base64.b64encode(picture.encode()).decode("ascii")
-    rows = outline(graph, overlay, max_rows)
+    rows = rows_of(graph, overlay, max_rows)
     said = [words for _, words in sentences(graph, overlay, ())][:_MAX_SENTENCES]
     rest = left_out(graph, rows)
     return "".join(

@@ -8,29 +8,23 @@ from __future__ import annotations
 
 import html
 import textwrap
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import readable_name
-from ckpt_viz.object_graph.nodes import ROOT, Node, Role
+from ckpt_viz.object_graph.nodes import Role
 from ckpt_viz.object_graph.overlay import Comparison, Overlay, State
 from ckpt_viz.render import text
-from ckpt_viz.render.outline import MAX_ROWS, Row, outline
+from ckpt_viz.render.outline import MAX_ROWS, Row
 from ckpt_viz.render.palette import DARK, LIGHT
-from ckpt_viz.render.signs import QUIET, SIDES, STATES, verdict_sign
-from ckpt_viz.render.text import describe_value, printable, shortened, side_by_side
-from ckpt_viz.text import count
+from ckpt_viz.render.row_words import Line, View, columns_of, cut, left_out, line_of, rows_of
+from ckpt_viz.render.signs import QUIET, verdict_sign
+from ckpt_viz.render.text import printable, shortened, side_by_side
 
 _ROW = 20  # pixels
 _CHARACTER = 7.25  # pixels per character at size 12 in most fixed-width fonts
 _MARGIN, _GAP, _ICON = 16, 20, 16
 _INDENT, _MAX_INDENT = 18, 540  # of a level, and of all levels together
 _MIN_WIDTH = 800  # so that the verdicts of a check fit in a line
-# In characters, for the text of a column.
-_MAX_LABEL, _MAX_KIND, _MAX_VALUE, _MAX_NOTE = 48, 30, 44, 110
-_MAX_SLOTS = 6
 _MAX_NOTES = 3
 _MAX_LINES = 4  # of a sentence above the outline
 
@@ -67,6 +61,7 @@ STYLE = (
 
 _SHAPES = {
     "object": '<rect class="icon object{}" x="{x}" y="{y}" width="14" height="11" rx="3"/>',
+    "group": '<path class="icon object" d="M{x} {y}m2.5 2.5h11.5v8.5h-11.5zm-2.5 6v-8.5h11.5"/>',
     "variable": '<rect class="icon variable{}" x="{x}" y="{y}" width="14" height="11" rx="5.5"/>',
     "slot": '<rect class="icon slot dashed{}" x="{x}" y="{y}" width="11" height="11"/>',
     "optimizer": '<path class="icon optimizer{}" d="M{x} {y}m3.5 0h7l3.5 5.5l-3.5 5.5h-7'
@@ -76,32 +71,22 @@ _GONE = (State.SAVED_ONLY, State.ONLY_A)  # with the name struck through
 _KINDS = {Role.VARIABLE: "variable", Role.OPTIMIZER: "optimizer", Role.SLOT: "slot"}
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A row as text: its columns, and a sentence for screen readers."""
-
-    label: str
-    kind: str
-    value: str
-    glyph: str
-    note: str
-    below: str
-    sentence: str
-
-
 def to_svg(
     graph: Graph,
     overlay: Overlay | None = None,
     *,
     notes: Iterable[str] = (),
     max_rows: int = MAX_ROWS,
+    view: View = "layers",
 ) -> str:
     """Return the outline as SVG, in at most `max_rows` rows; `overlay` is of this graph.
+
+    A graph alone is shown as its layers, in at most 60 rows, or with all its `objects`.
 
     Names from checkpoints are text in it, escaped and without control characters. The same graph
     gives the same picture.
     """
-    rows = outline(graph, overlay, max_rows)
+    rows = rows_of(graph, overlay, max_rows, view)
     lines = [line_of(graph, overlay, row) for row in rows]
     indent = min(_INDENT, _MAX_INDENT / max(row.level for row in rows))
     columns = _Columns(rows, lines, indent)
@@ -110,7 +95,7 @@ def to_svg(
     footer = list(_wrapped([("faint", left_out(graph, rows) or "")], columns.width))
     foot = top + _ROW * len(rows) + _ROW // 2
     height = foot + _ROW * len(footer) + _MARGIN
-    what = _cut(shortened(graph.title), 200)
+    what = cut(shortened(graph.title), 200)
     return "".join(
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="ckv-static" width="{columns.width}" '
@@ -160,12 +145,13 @@ class _Columns:
         """Return a row, with its sentence as title: for the tooltip and for screen readers."""
         left, base = self.left(row.level), top + 14
         is_other = overlay is not None and (row.node_id or 0) >= overlay.base_size
-        icon = "" if row.node_id is None else _icon(graph.nodes[row.node_id], is_other, left, top)
+        icon = _icon(graph, row, is_other, left, top)
         mark = overlay.marks[row.node_id].state if overlay and row.node_id is not None else None
-        shade = "faint" if row.node_id is None else "gone" if mark in _GONE else ""
+        shade = "" if icon else "faint"
+        shade = "gone" if mark in _GONE else shade
         is_loud = mark is not None and mark not in QUIET
         look = "mark strong" if is_loud else "faint"
-        label_left = left if row.node_id is None else left + _ICON + 4
+        label_left = left + _ICON + 4 if icon else left
         return "".join(
             (
                 f'<g role="listitem"><title>{_escaped(line.sentence)}</title>',
@@ -187,98 +173,13 @@ def _after(left: float, column: Iterable[str], gap: float = _GAP) -> float:
     return left + width + gap if width else left
 
 
-def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> Line:
-    """Return a row in words."""
+def _icon(graph: Graph, row: Row, is_other: bool, left: float, top: float) -> str:
+    """Return the shape of a node's role, or of a group; "" for a row that counts the rest."""
+    if row.group is not None:
+        return _SHAPES["group"].format(x=_number(left), y=_number(top + 4.5))
     if row.node_id is None:
-        words = f"… {count(row.siblings, 'more child', 'more children')}"
-        below = row.hidden - row.siblings
-        more = f"{count(below, 'node')} below them" if below else ""
-        states = _counted(row)
-        sentence = ", ".join(filter(None, (words[2:], more, states)))
-        return Line(words, "", more, "", "", _signs(row), sentence)
-    node = graph.nodes[row.node_id]
-    label = _label(graph, row.node_id)
-    kind = f"{node.role.value} {printable(node.type_name or '')[:_MAX_KIND]}".rstrip()
-    slots = _slots(graph, row)
-    value = shortened(describe_value(node))
-    closed = "" if slots or not row.hidden else f"▸ {count(row.hidden, 'node')} below"
-    shown = _cut(side_by_side(value, slots, closed), _MAX_VALUE)
-    glyph, note = _state(overlay, row.node_id)
-    notes = side_by_side(note, _wrong(node))
-    name = shortened(readable_name(graph, row.node_id))
-    said = (name, kind, value, slots, closed.removeprefix("▸ "), note, _counted(row), _wrong(node))
-    return Line(
-        _cut(label, _MAX_LABEL),
-        _cut(kind, _MAX_KIND),
-        shown,
-        glyph,
-        _cut(notes, _MAX_NOTE),
-        _signs(row),
-        ", ".join(filter(None, said)),
-    )
-
-
-def _label(graph: Graph, node_id: int) -> str:
-    label = shortened(graph.tree.labels[node_id])
-    if node_id == ROOT:
-        return "(root)"
-    return label if label.strip() else f'"{label}"'
-
-
-def _slots(graph: Graph, row: Row) -> str:
-    """Return the names of the slot variables of a variable, if they have no rows."""
-    if row.node_id is None or not row.hidden:
         return ""
-    if graph.nodes[row.node_id].role is not Role.VARIABLE:
-        return ""
-    below = graph.tree.children[row.node_id]
-    names = [slot.name for c in below if (slot := graph.nodes[c].slot) is not None]
-    shown = [_cut(shortened(name), 20) for name in names[:_MAX_SLOTS]]
-    if len(below) > len(shown):
-        shown.append(f"{len(below) - len(shown)} more")
-    return f"with {', '.join(shown)}"
-
-
-def _state(overlay: Overlay | None, node_id: int) -> tuple[str, str]:
-    """Return the sign and words of a node's state."""
-    if overlay is None:
-        return "", ""
-    mark = overlay.marks[node_id]
-    if mark.state is State.PLAIN:
-        return "", ""
-    sign = STATES[mark.state]
-    saved, live = SIDES[overlay.comparison]
-    partner = shortened(mark.partner)
-    if partner:
-        partner = f"{saved if node_id < overlay.base_size else live} {partner}"
-    return sign.glyph, side_by_side(sign.word, shortened(mark.detail), partner)
-
-
-def _signs(row: Row) -> str:
-    """Return the states of nodes without a row, counted: ≠1 +2."""
-    counts: dict[str, int] = {}
-    for state, number in row.states:
-        glyph = STATES[state].glyph
-        counts[glyph] = counts.get(glyph, 0) + number
-    words = " ".join(f"{glyph}{number}" for glyph, number in counts.items())
-    return f"below: {words}" if words and row.node_id is not None else words
-
-
-def _counted(row: Row) -> str:
-    """Return the same in words: 1 shape differs, 2 not used by program."""
-    return ", ".join(f"{number} {STATES[state].word}" for state, number in row.states)
-
-
-def _wrong(node: Node) -> str:
-    """Return what is wrong with a node itself: it is unreadable, or not saved whole."""
-    problems = [node.error, *(attribute.error for attribute in node.attributes[:3])]
-    found = [f"! {shortened(problem)}" for problem in problems if problem]
-    found += [f"! not saved: {shortened(one.name)}" for one in node.not_saved[:3]]
-    return side_by_side(*found)
-
-
-def _icon(node: Node, is_other: bool, left: float, top: float) -> str:
-    kind = _KINDS.get(node.role, "object")
+    kind = _KINDS.get(graph.nodes[row.node_id].role, "object")
     x = left + (1.5 if kind == "slot" else 0)
     return _SHAPES[kind].format(" dashed" if is_other else "", x=_number(x), y=_number(top + 4.5))
 
@@ -328,24 +229,6 @@ def _nodes_words(graph: Graph) -> str:
     return text.summary(graph).removeprefix(f"{printable(graph.title)} ")
 
 
-def left_out(graph: Graph, rows: Sequence[Row]) -> str | None:
-    """Return a note on the nodes without a row, None if all have one."""
-    shown = sum(row.node_id is not None for row in rows)
-    if shown == len(graph.nodes):
-        return None
-    slots = sum(row.hidden for row in rows if _slots(graph, row))
-    counted = sum(row.hidden for row in rows) - slots
-    lists = len(graph.nodes) - shown - slots - counted
-    words = [f"{shown} of {count(len(graph.nodes), 'node')} shown"]
-    if slots:
-        words.append(f"{count(slots, 'slot variable')} named beside their variables")
-    if counted:
-        words.append(f"{counted} in what is closed")
-    if lists:
-        words.append(f"{lists} of Keras' own lists left out")
-    return "; ".join(words)
-
-
 def _paragraphs(lines: Iterable[tuple[str, str]], top: float) -> Iterator[str]:
     for place, (look, line) in enumerate(lines):
         yield _text(_MARGIN, top + _ROW * place + 14, line, look) + "\n"
@@ -387,24 +270,4 @@ def _escaped(words: str) -> str:
 
 
 def _pixels(words: str) -> float:
-    return sum(map(_columns_of, words)) * _CHARACTER
-
-
-def _columns_of(character: str) -> int:
-    if character.isascii():
-        return 1
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def _cut(words: str, most: int) -> str:
-    """Return text of at most this many columns, without its end."""
-    if len(words) * 2 <= most:
-        return words
-    columns = 0
-    for place, character in enumerate(words):
-        columns += _columns_of(character)
-        if columns > most or place > 2 * most:  # endless accents take no columns
-            return f"{words[: max(place - 1, 0)]}…"
-    return words
+    return sum(map(columns_of, words)) * _CHARACTER

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from ckpt_viz.formats.saved_model import SavedObject
@@ -45,5 +46,18 @@ def _with_type(node: Node, obj: SavedObject) -> Node:
     elif obj.identifier in _CONTAINERS:
         role, class_name = Role.CONTAINER, class_name or _CONTAINERS[obj.identifier]
     return node._replace(
-        role=role, type_name=class_name, config=obj.config, trainable=obj.trainable
+        role=role,
+        type_name=class_name,
+        config=obj.config,
+        trainable=obj.trainable,
+        own_name=_own_name(obj.config) if role is Role.LAYER else None,
     )
+
+
+def _own_name(config: str | None) -> str | None:
+    """Return the name of a layer in the JSON that Keras stored for it."""
+    try:
+        name = json.loads(config or "null")["name"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return name if isinstance(name, str) else None

@@ -1,0 +1,44 @@
+"""A graph as its layers, for a terminal."""
+
+from __future__ import annotations
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS, layer_outline
+from ckpt_viz.render.outline import Row
+from ckpt_viz.render.row_words import left_out, line_of
+from ckpt_viz.render.text import notes, printable, summary
+
+
+def render_layers(graph: Graph, max_rows: int = MAX_LAYER_ROWS) -> str:
+    """Return the layers as an indented tree under a one-line summary.
+
+    The last line counts the nodes without a line of their own.
+    """
+    rows = layer_outline(graph, max_rows)
+    lines = [line_of(graph, None, row) for row in rows]
+    branches = _branches(rows)
+    wide = max(len(branch + line.label) for branch, line in zip(branches, lines, strict=True))
+    kinds = max(len(line.kind) for line in lines)
+    drawn = [
+        f"{branch + line.label:<{wide}}  {line.kind:<{kinds}}  {line.value}  {line.note}"
+        for branch, line in zip(branches, lines, strict=True)
+    ]
+    rest = left_out(graph, rows)
+    said = [summary(graph), *map(printable, notes(graph)), *drawn, *([rest] if rest else [])]
+    return "\n".join(line.rstrip() for line in said)
+
+
+def _branches(rows: list[Row]) -> list[str]:
+    """Return the lines of the tree that lead to each row."""
+    last = {row.parent: place for place, row in enumerate(rows)}
+    below: list[str] = []  # by row, the lines that lead on to its children
+    branches = []
+    for place, row in enumerate(rows):
+        if row.parent < 0:
+            branches.append("")
+            below.append("")
+            continue
+        is_last = last[row.parent] == place
+        branches.append(below[row.parent] + ("└─ " if is_last else "├─ "))
+        below.append(below[row.parent] + ("   " if is_last else "│  "))
+    return branches

@@ -1,0 +1,197 @@
+"""The rows of a picture in words: as SVG, as nested lists and in a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.layers import Group
+from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role
+from ckpt_viz.object_graph.overlay import Overlay, State
+from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS, layer_outline
+from ckpt_viz.render.outline import Row, outline
+from ckpt_viz.render.signs import SIDES, STATES
+from ckpt_viz.render.text import describe_value, printable, shortened, side_by_side
+from ckpt_viz.text import count
+
+View = Literal["layers", "objects"]
+
+# In characters, for the text of a column.
+_MAX_LABEL, _MAX_KIND, _MAX_VALUE, _MAX_NOTE = 48, 30, 44, 110
+_MAX_SLOTS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row as text: its columns, and a sentence for screen readers."""
+
+    label: str
+    kind: str
+    value: str
+    glyph: str
+    note: str
+    below: str
+    sentence: str
+
+
+def rows_of(
+    graph: Graph, overlay: Overlay | None, max_rows: int, view: View = "layers"
+) -> list[Row]:
+    """Return the rows of a picture; a comparison needs the tree with all its objects."""
+    if view == "layers" and overlay is None:
+        return layer_outline(graph, min(max_rows, MAX_LAYER_ROWS))
+    return outline(graph, overlay, max_rows)
+
+
+def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> Line:
+    """Return a row in words."""
+    if row.group is not None:
+        return _group_line(row, row.group)
+    if row.node_id is None:
+        words = f"… {count(row.siblings, 'more child', 'more children')}"
+        below = row.hidden - row.siblings
+        more = f"{count(below, 'node')} below them" if below else ""
+        states = _counted(row)
+        sentence = ", ".join(filter(None, (words[2:], more, states)))
+        return Line(words, "", more, "", "", _signs(row), sentence)
+    node = graph.nodes[row.node_id]
+    label = _label(graph, row)
+    kind = f"{node.role.value} {printable(node.type_name or '')[:_MAX_KIND]}".rstrip()
+    slots = _slots(graph, row)
+    value = shortened(describe_value(node))
+    closed = "" if slots or not row.hidden else f"▸ {count(row.hidden, 'node')} below"
+    shown = cut(side_by_side(value or _parameters(row), slots, closed), _MAX_VALUE)
+    glyph, note = _state(overlay, row.node_id)
+    notes = side_by_side(note, _wrong(node))
+    name = shortened(readable_name(graph, row.node_id))
+    said = (name, kind, value, slots, closed.removeprefix("▸ "), note, _counted(row), _wrong(node))
+    return Line(
+        cut(label, _MAX_LABEL),
+        cut(kind, _MAX_KIND),
+        shown,
+        glyph,
+        cut(notes, _MAX_NOTE),
+        _signs(row),
+        ", ".join(filter(None, said)),
+    )
+
+
+def _group_line(row: Row, group: Group) -> Line:
+    """Return the row of a block, or of parts that are alike, in words."""
+    first, last = shortened(group.first), shortened(group.last)
+    label = f"{first} … {last}" if group.is_alike else first
+    kind = f"{group.size} alike" if group.is_alike else f"{group.size} in a block"
+    closed = f"▸ {count(row.hidden, 'node')} below" if row.hidden else ""
+    value = side_by_side(_parameters(row), closed)
+    sentence = ", ".join(filter(None, (label, kind, value.replace("▸ ", ""))))
+    shown = cut(value, _MAX_VALUE)
+    return Line(cut(label, _MAX_LABEL), kind, shown, "", "", _signs(row), sentence)
+
+
+def _parameters(row: Row) -> str:
+    """Return the number of parameters below a row; "" for a row without any."""
+    if not row.parameters:
+        return ""
+    return f"{row.parameters:,} {'parameter' if row.parameters == 1 else 'parameters'}"
+
+
+def _label(graph: Graph, row: Row) -> str:
+    if row.node_id == ROOT and not row.name:
+        return "(root)"
+    label = shortened(row.name or graph.tree.labels[row.node_id or ROOT])
+    return label if label.strip() else f'"{label}"'
+
+
+def _slots(graph: Graph, row: Row) -> str:
+    """Return the names of the slot variables of a variable, if they have no rows."""
+    if row.node_id is None or not row.hidden:
+        return ""
+    if graph.nodes[row.node_id].role is not Role.VARIABLE:
+        return ""
+    below = graph.tree.children[row.node_id]
+    names = [slot.name for c in below if (slot := graph.nodes[c].slot) is not None]
+    shown = [cut(shortened(name), 20) for name in names[:_MAX_SLOTS]]
+    if len(below) > len(shown):
+        shown.append(f"{len(below) - len(shown)} more")
+    return f"with {', '.join(shown)}"
+
+
+def _state(overlay: Overlay | None, node_id: int) -> tuple[str, str]:
+    """Return the sign and words of a node's state."""
+    if overlay is None:
+        return "", ""
+    mark = overlay.marks[node_id]
+    if mark.state is State.PLAIN:
+        return "", ""
+    sign = STATES[mark.state]
+    saved, live = SIDES[overlay.comparison]
+    partner = shortened(mark.partner)
+    if partner:
+        partner = f"{saved if node_id < overlay.base_size else live} {partner}"
+    return sign.glyph, side_by_side(sign.word, shortened(mark.detail), partner)
+
+
+def _signs(row: Row) -> str:
+    """Return the states of nodes without a row, counted: ≠1 +2."""
+    counts: dict[str, int] = {}
+    for state, number in row.states:
+        glyph = STATES[state].glyph
+        counts[glyph] = counts.get(glyph, 0) + number
+    words = " ".join(f"{glyph}{number}" for glyph, number in counts.items())
+    return f"below: {words}" if words and row.node_id is not None else words
+
+
+def _counted(row: Row) -> str:
+    """Return the same in words: 1 shape differs, 2 not used by program."""
+    return ", ".join(f"{number} {STATES[state].word}" for state, number in row.states)
+
+
+def _wrong(node: Node) -> str:
+    """Return what is wrong with a node itself: it is unreadable, or not saved whole."""
+    problems = [node.error, *(attribute.error for attribute in node.attributes[:3])]
+    found = [f"! {shortened(problem)}" for problem in problems if problem]
+    found += [f"! not saved: {shortened(one.name)}" for one in node.not_saved[:3]]
+    return side_by_side(*found)
+
+
+def left_out(graph: Graph, rows: Sequence[Row]) -> str | None:
+    """Return a note on the nodes without a row, None if all have one."""
+    shown = sum(row.node_id is not None for row in rows)
+    if shown == len(graph.nodes):
+        return None
+    slots = sum(row.hidden for row in rows if _slots(graph, row))
+    counted = sum(row.hidden for row in rows) - slots
+    lists = len(graph.nodes) - shown - slots - counted
+    words = [f"{shown} of {count(len(graph.nodes), 'node')} shown"]
+    if slots:
+        words.append(f"{count(slots, 'slot variable')} named beside their variables")
+    if counted:
+        words.append(f"{counted} in what is closed")
+    if lists:
+        words.append(f"{lists} without values left out")
+    return "; ".join(words)
+
+
+def columns_of(character: str) -> int:
+    """Return how many columns a character takes in a fixed-width font."""
+    if character.isascii():
+        return 1
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def cut(words: str, most: int) -> str:
+    """Return text of at most this many columns, without its end."""
+    if len(words) * 2 <= most:
+        return words
+    columns = 0
+    for place, character in enumerate(words):
+        columns += columns_of(character)
+        if columns > most or place > 2 * most:  # endless accents take no columns
+            return f"{words[: max(place - 1, 0)]}…"
+    return words
