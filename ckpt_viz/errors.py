@@ -71,6 +71,10 @@ class NoSuchTensorError(CkptVizError, KeyError):
     """The checkpoint has no tensor of this key or name."""
 
 
+class NoSuchNodeError(CkptVizError, KeyError):
+    """No node of the graph has this name, or several have it."""
+
+
 class QueryError(CkptVizError, ValueError):
     """A query cannot be read or answered.
 

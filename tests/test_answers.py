@@ -29,7 +29,7 @@ def _net(*, shape: tuple[int, ...] = (2, 3)) -> Any:
 
 
 def _id(explorer: Explorer, name: str) -> int:
-    found = explorer.graph.find(name)
+    found = explorer.graph.first_named(name)
     assert found is not None
     return found
 
@@ -217,9 +217,9 @@ def test_refresh_shows_the_source_as_it_is_now() -> None:
     del net.kernel
     explorer.refresh()
     assert explorer._payload != before
-    assert explorer.graph.find("(root).a_new_one.variable") is not None
-    assert explorer.selected == explorer.graph.find("(root).layers.1")
-    assert explorer.expanded == [0, explorer.graph.find("(root).layers")]
+    assert explorer.graph.first_named("(root).a_new_one.variable") is not None
+    assert explorer.selected == explorer.graph.first_named("(root).layers.1")
+    assert explorer.expanded == [0, explorer.graph.first_named("(root).layers")]
     del net.layers
     explorer.refresh()
     assert explorer.selected is None
@@ -240,7 +240,7 @@ def test_refresh_reads_a_path_and_compares_again(tmp_path: Path) -> None:
     assert not checked.comparison.consumed  # type: ignore[union-attr]
     checkpoint.write(path)
     alone.refresh()
-    assert alone.graph.find("(root).net.more") is not None
+    assert alone.graph.first_named("(root).net.more") is not None
     checked.refresh()
     assert checked.comparison.consumed  # type: ignore[union-attr]
 

@@ -27,6 +27,15 @@ def test_selection_is_a_node_of_the_graph() -> None:
     assert explorer.selected_object is None
 
 
+def test_a_node_is_selected_by_its_name_or_id() -> None:
+    explorer = cv.show(keras3_adam())
+    assert explorer.select("layer.bias") == explorer.selected == 8
+    assert explorer.select(7) == explorer.selected == 7
+    with pytest.raises(cv.NoSuchNodeError, match=r"found 'layer\.none'"):
+        explorer.select("layer.none")
+    assert explorer.selected == 7
+
+
 def test_selection_outside_the_graph_is_refused() -> None:
     explorer = cv.show(keras3_adam())
     with pytest.raises(traitlets.TraitError, match="selected: found node id 11, expected 0 to 10"):

@@ -72,7 +72,7 @@ def names_in(kernel: Kernel, nodes: list[int], source: str = "ckpt") -> list[str
 
 
 def node(kernel: Kernel, name: str, source: str = "ckpt") -> int:
-    found: int = kernel.value(f"__import__('ckpt_viz').graph({source}).find({name!r})")
+    found: int = kernel.value(f"__import__('ckpt_viz').graph({source}).first_named({name!r})")
     return found
 
 

@@ -114,7 +114,7 @@ def _sides(
 
 
 def _first_named(graph: Graph, name: str) -> tuple[Array, tuple[int, ...], str]:
-    node_id = graph.find(name)
+    node_id = graph.first_named(name)
     if node_id is None or len(graph.nodes[node_id].attributes) != 1:
         raise SourceError(f"{graph.title}: {name} has no single value")
     return _first(graph, graph.nodes[node_id].attributes[0].checkpoint_key)

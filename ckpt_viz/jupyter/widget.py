@@ -72,6 +72,18 @@ class Explorer(SharingWidget):
         """The live object of the selected node; None for a saved graph or if the object is gone."""
         return None if self.selected is None else self._shown.graph.object(self.selected)
 
+    def select(self, node: int | str) -> int:
+        """Select a node, and return its id.
+
+        Args:
+            node: Its id, or a name that `ObjectGraph.node_id` takes: `net.l1`, the name of a layer.
+
+        Raises:
+            NoSuchNodeError: No node has this name, or several have it.
+        """
+        self.selected = node if isinstance(node, int) else self._shown.graph.node_id(node)
+        return self.selected
+
     def find(self, query: str) -> tuple[int, ...]:
         """Return the ids of the nodes that a query finds, in the order of the outline.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
@@ -11,8 +11,9 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
+from ckpt_viz.errors import NoSuchNodeError, NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.object_graph.layers import Layers, layers_of
+from ckpt_viz.object_graph.lookup import Lookup
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Fingerprint, Node, SlotRule, Stored
 from ckpt_viz.object_graph.tree import Tree, spanning_tree
 
@@ -161,7 +162,7 @@ class Graph:
         """Return the value of one tensor.
 
         Args:
-            name_or_key: A checkpoint key, or a node's `name`. A key takes precedence.
+            name_or_key: A checkpoint key, or what `node_id` takes. A key takes precedence.
 
         Returns:
             An array of the tensor's own dtype and shape; strings are `bytes` objects. For a live
@@ -169,6 +170,7 @@ class Graph:
 
         Raises:
             NoSuchTensorError: Neither a key nor the name of a node with one tensor.
+            NoSuchNodeError: Several nodes have this name.
             FormatError: Bytes are missing, or do not match their checksum.
             UnsupportedError: The dtype has no value in NumPy: a variant, a resource.
         """
@@ -177,9 +179,10 @@ class Graph:
         try:
             return self._access.value(name_or_key)
         except NoSuchTensorError as no_key:
-            node_id = self._named(name_or_key)
-            if node_id is None:
+            meant = self._lookup.meant(name_or_key)
+            if not meant:
                 raise self._unknown(name_or_key) from no_key
+            node_id = self.node_id(name_or_key)
             attributes = self.nodes[node_id].attributes
             if len(attributes) != 1:
                 keys = [a.checkpoint_key[:_MAX_NAMED] for a in attributes[:3]]
@@ -199,9 +202,30 @@ class Graph:
             raise NoSuchTensorError(f"{checkpoint_key!r}: this graph has no source to read from")
         return self._access.beginning(checkpoint_key, count)
 
-    def find(self, name: str) -> int | None:
+    def first_named(self, name: str) -> int | None:
         """Return the first node of this `name`, None if there is none."""
-        return self._named(name)
+        return self._lookup.first_named(name)
+
+    def node_id(self, name: str) -> int:
+        """Return the one node that a name means.
+
+        Args:
+            name: TensorFlow's name, `(root).net.l1`; a path along any edges, also as `net.l1` or
+                `net/l1`; the name of a layer; or the full name of a variable, `dense/kernel:0`.
+
+        Raises:
+            NoSuchNodeError: No node has this name, or several have it.
+        """
+        meant = self._lookup.meant(name)
+        if len(meant) == 1:
+            return meant[0]
+        names = [self.name(node_id)[:_MAX_NAMED] for node_id in meant[:3]]
+        more = f" and {len(meant) - 3} more" if len(meant) > 3 else ""
+        found = f"; {len(meant)} nodes have it: {', '.join(names)}{more}" if meant else ""
+        raise NoSuchNodeError(
+            f"{self.title}: expected the name of one node, found {name[:_MAX_NAMED]!r}"
+            f"{found or self._close_to(name, self._names())}"
+        )
 
     def stored(self, checkpoint_key: str) -> Stored | None:
         """Return dtype and shape of the tensor stored under a key; None if there is none.
@@ -280,71 +304,37 @@ class Graph:
         """The nodes as people think of them: layers by name, without what holds them together."""
         return layers_of(self.nodes, self.tree)
 
-    def _named(self, name: str) -> int | None:
-        """Return the first node of this name; linear in the size of the graph, however deep."""
-        for node_id in self._at(name):
-            if not self._is_declared_slot(node_id):
-                return node_id
-        if "'s state '" not in name:
-            return None
-        readings: dict[str, tuple[set[int], set[int]]] = {}
-        for node_id in filter(self._is_declared_slot, self.first_edges):
-            slot = self.nodes[node_id].slot
-            assert slot is not None
-            if slot.name not in readings:
-                optimizer, infix, variable = name.partition(f"'s state '{slot.name}' for ")
-                readings[slot.name] = (
-                    (set(self._at(optimizer)), set(self._at(variable))) if infix else (set(), set())
-                )
-            optimizers, variables = readings[slot.name]
-            if slot.optimizer in optimizers and slot.variable in variables:
-                return node_id
-        return None
-
-    def _at(self, dotted: str) -> list[int]:
-        """Return the nodes whose first path has this spelling; several if names contain dots."""
-        found: list[int] = []
-        stack = [(ROOT, len("(root)"))] if dotted.startswith("(root)") else []
-        while stack:
-            node_id, matched = stack.pop()
-            if matched == len(dotted):
-                found.append(node_id)
-                continue
-            for local_name, child in reversed(self._first_children[node_id]):
-                if dotted.startswith(f".{local_name}", matched):
-                    stack.append((child, matched + 1 + len(local_name)))
-        return found
-
     @cached_property
-    def _first_children(self) -> list[list[tuple[str, int]]]:
-        """For each node: local name and id of those whose first path goes through it."""
-        children: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
-        for node_id, (parent, local_name) in self.first_edges.items():
-            children[parent].append((local_name, node_id))
-        return children
-
-    def _is_declared_slot(self, node_id: int) -> bool:
-        slot = self.nodes[node_id].slot
-        return slot is not None and slot.rule is SlotRule.DECLARED
+    def _lookup(self) -> Lookup:
+        return Lookup(self.nodes, self.first_edges, self.tree, lambda: self.layers)
 
     def _unknown(self, name_or_key: str) -> NoSuchTensorError:
-        known: list[str] = []
-        budget = _MAX_COMPARED
-        for node_id, node in enumerate(self.nodes):
-            # A node that no edge leads to has a name, but a search by name does not find it.
-            is_found = bool(node.attributes) and (node_id == ROOT or node_id in self.first_edges)
-            names = [self.name(node_id)] if is_found else []
-            names += [attribute.checkpoint_key for attribute in node.attributes]
-            known += names
-            budget -= sum(map(len, names))
-            if budget < 0:
-                break
-        close = get_close_matches(name_or_key, known, n=3)
-        hint = f"; did you mean {' or '.join(close)}?" if close else ""
         return NoSuchTensorError(
             f"{self.title}: no tensor {name_or_key!r}; expected a checkpoint key or the name "
-            f"of a node{hint}"
+            f"of a node{self._close_to(name_or_key, self._names(values_only=True))}"
         )
+
+    def _names(self, *, values_only: bool = False) -> Iterator[str]:
+        """Yield the names by which a search finds nodes, and the keys of their values."""
+        for node_id, node in enumerate(self.nodes):
+            # A node that no edge leads to has a name, but a search by name does not find it.
+            if (node.attributes or not values_only) and (
+                node_id == ROOT or node_id in self.first_edges
+            ):
+                yield self.name(node_id)
+            yield from (attribute.checkpoint_key for attribute in node.attributes)
+
+    def _close_to(self, name: str, names: Iterable[str]) -> str:
+        """Return a question whether a close name was meant, "" without one."""
+        known: list[str] = []
+        budget = _MAX_COMPARED
+        for one in names:
+            known.append(one)
+            budget -= len(one)
+            if budget < 0:
+                break
+        close = get_close_matches(name, known, n=3)
+        return f"; did you mean {' or '.join(close)}?" if close else ""
 
     def _dotted(self, node_id: int) -> str:
         """Return a node's first breadth-first path, as TensorFlow prints it."""

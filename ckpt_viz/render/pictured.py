@@ -28,6 +28,20 @@ class ObjectGraph(Graph):
             return graph
         return cls(**{field.name: getattr(graph, field.name) for field in fields(graph)})
 
+    def find(self, query: str) -> tuple[int, ...]:
+        """Return the ids of the nodes that a query finds, in the order of the outline.
+
+        Args:
+            query: What the search box takes: words, fields (`role:slot size>1MB`), a regular
+                expression between slashes, or a text of TensorFlow. docs/search.md has the grammar.
+
+        Raises:
+            QueryError: The query cannot be read, or asks a single graph for a comparison.
+        """
+        from ckpt_viz.search.evaluate import find
+
+        return find(self, query)
+
     def to_dot(self) -> graphviz.Digraph:
         """Return the graph in the style of TensorFlow's guide, as a `graphviz.Digraph`."""
         from ckpt_viz.render.dot import to_dot

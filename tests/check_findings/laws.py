@@ -122,8 +122,8 @@ def each_fits_each(finding: Finding, real: Real) -> None:
         for live_name in live:
             program = real.pair.make()
             graph = cv.graph(program)
-            top = graph.find(live_name)
-            node = real.saved.find(saved_name)
+            top = graph.first_named(live_name)
+            node = real.saved.first_named(saved_name)
             assert top is not None and node is not None
             made: Any = graph.object(top)
             for name in reversed(real.saved.path(node)):
