@@ -15,6 +15,7 @@ import traitlets
 import ckpt_viz as cv
 from ckpt_viz.jupyter.snapshots import MIME_TYPE
 from ckpt_viz.render import payload
+from ckpt_viz.render.layer_text import render_layers
 from tests.support import live_objects
 from tests.support.graphs import keras3_adam
 
@@ -87,7 +88,7 @@ def test_output_holds_the_widget_and_a_snapshot_that_outlives_it() -> None:
     snapshot = data[MIME_TYPE]
     assert snapshot["model_id"] == explorer.model_id
     assert base64.b64decode(snapshot["payload"]) == payload.encode(keras3_adam())
-    assert data["text/plain"] == str(keras3_adam())
+    assert data["text/plain"] == render_layers(keras3_adam())
 
 
 def test_repr_is_one_line_without_the_payload() -> None:

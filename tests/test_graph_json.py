@@ -49,6 +49,7 @@ FULL = Node(
     collections=("variables", "moving"),
     not_saved=(NotSaved("layers", "dict", 3),),
     error="could not be walked",
+    own_name="adam",
 )
 KEPT = (
     Kept("d/ckpt-1", datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc), False),
@@ -89,6 +90,7 @@ def _node(found: dict[str, Any]) -> Node:
         tuple(found.get("collections", ())),
         tuple(NotSaved(**one) for one in found.get("not_saved", ())),
         found.get("error"),
+        found.get("own_name"),
     )
 
 

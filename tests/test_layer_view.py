@@ -80,6 +80,10 @@ def test_a_list_of_one_and_what_passes_through_share_a_row() -> None:
     ]
 
 
+def test_a_graph_without_any_value_folds_nothing() -> None:
+    assert _lines(graph({0: {"a": 1, "b": 2}})) == ["(root)", "  a", "  b"]
+
+
 def test_blocks_of_a_flat_list_and_parts_that_are_alike_have_one_row() -> None:
     names = ["stem", *[f"block{i}_{part}" for i in range(9, 12) for part in ("a", "b")]]
     names += ["block12_a", "dense", "dense_1", "dense_3", "conv2d_1", "conv2d_2"]

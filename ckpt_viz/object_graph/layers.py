@@ -91,6 +91,8 @@ class _Draft:
         The tree gives a value its best place, so Keras' own lists of variables hold nothing.
         """
         kept = [_is_something(node) for node in self.nodes]
+        if not any(kept):
+            return  # a graph without any value is one of objects
         kept[ROOT] = True
         for node_id in reversed(self.order[1:]):
             if kept[node_id]:
