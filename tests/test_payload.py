@@ -37,14 +37,19 @@ def test_ten_thousand_nodes_fit_in_a_megabyte() -> None:
     assert len(payload.encode(graph(edges, variables))) < 1_000_000
 
 
-def test_a_comparison_only_adds_to_the_graph() -> None:
+def test_a_comparison_adds_to_the_graph_and_has_no_layers() -> None:
     compared = payload_fixtures.overlays()["check"]
     alone = _header(payload.encode(compared.graph))
     both = _header(payload.encode(compared.graph, compared))
     assert alone["overlay"] is None
     added = [section for section in both["sections"] if section not in alone["sections"]]
     assert {s["name"].split("_")[0] for s in added} == {"overlay", "problem", "string"}
-    of_graph = [s for s in alone["sections"] if not s["name"].startswith("string")]
+    of_graph = [
+        section
+        for section in alone["sections"]
+        if not section["name"].startswith(("string", "layer", "group"))
+    ]
+    assert len(of_graph) + 7 == len(alone["sections"])
     assert both["sections"][: len(of_graph)] == of_graph
     assert both["overlay"]["base_size"] == 13
 

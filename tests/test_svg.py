@@ -12,7 +12,7 @@ from ckpt_viz.render.layer_outline import layer_outline
 from ckpt_viz.render.outline import MAX_ROWS, outline
 from ckpt_viz.render.svg import to_svg
 from tests.hostile.makers import NASTY
-from tests.support.graphs import graph, keras3_adam, named, without_optimizer
+from tests.support.graphs import graph, keras3_adam, named, transformer, without_optimizer
 from tests.support.payload_fixtures import graphs, overlays
 from tests.support.saved_graphs import write_graph
 
@@ -154,23 +154,8 @@ def _check_safe(svg: str) -> None:
 # --- which rows: of layers
 
 
-def _transformer(blocks: int) -> ObjectGraph:
-    """Return a flat list of layers: an embedding, blocks of two, and a head, each with a kernel."""
-    names = ["embed", *[f"b{i}_{part}" for i in range(blocks) for part in ("mix", "norm")], "head"]
-    ids = {name: 3 + 2 * place for place, name in enumerate(names)}
-    edges = {0: {"model": 1}, 1: {"_layers": 2}, 2: ids} | {
-        layer: {"kernel": layer + 1} for layer in ids.values()
-    }
-    one = graph(edges, tuple(layer + 1 for layer in ids.values()))
-    nodes = [
-        node._replace(attributes=tuple(a._replace(shape=(4, 5)) for a in node.attributes))
-        for node in one.nodes
-    ]
-    return replace(one, nodes=tuple(nodes))
-
-
 def test_layers_are_shown_with_their_parameters_and_the_first_of_those_alike() -> None:
-    assert _rows(_transformer(12).to_svg()) == [
+    assert _rows(transformer(12).to_svg()) == [
         ["(root)", "object", "520 parameters"],
         ["model · _layers", "object", "520 parameters"],
         ["embed", "object", "20 parameters"],

@@ -55,6 +55,19 @@ class Layers:
     through: Mapping[int, tuple[int, ...]]
     folded: tuple[int, ...]
 
+    def path(self, row: int) -> tuple[int, ...]:
+        """Return the nodes of a node's row on one path, outermost first."""
+        return self.through.get(row, (row,))
+
+    def title(self, row: int) -> str:
+        """Return what people call a row: the names of all its nodes, "" for the root alone."""
+        count = len(self.parents) - len(self.groups)
+        if row >= count:
+            group = self.groups[row - count]
+            return f"{group.first} … {group.last}" if group.is_alike else group.first
+        names = [self.names[node_id] for node_id in self.path(row)]
+        return " · ".join(["(root)", *names[1:]] if row == ROOT and names[1:] else names)
+
     def preorder(self) -> Iterator[int]:
         """Yield the id of every row, parents before children."""
         stack = [ROOT]

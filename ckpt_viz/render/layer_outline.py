@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.layers import Group, Layers
+from ckpt_viz.object_graph.layers import Group
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Node, Role
 from ckpt_viz.render.outline import Row
 
@@ -104,7 +104,7 @@ def _rows(shape: _Shape, shown: Mapping[int, int]) -> Iterator[Row]:
             yield Row(
                 None if shape.node(row) is None else row,
                 *(level, parent, hidden),
-                name=_name(shape.view, row),
+                name=shape.view.title(row),
                 group=shape.group(row),
                 parameters=shape.parameters[row],
             )
@@ -112,9 +112,3 @@ def _rows(shape: _Shape, shown: Mapping[int, int]) -> Iterator[Row]:
                 stack.append((None, level + 1, place, more))
             stack.extend((child, level + 1, place, ()) for child in reversed(children))
         place += 1
-
-
-def _name(view: Layers, row: int) -> str:
-    """Return what people call a row: the names of all its nodes."""
-    path = view.through.get(row, (row,))
-    return " · ".join("(root)" if node_id == ROOT else view.names[node_id] for node_id in path)

@@ -40,7 +40,9 @@ def encode(graph: Graph, overlay: Overlay | None = None) -> bytes:
     strings = _Strings()
     columns = _graph_columns(graph, strings)
     left_open = () if overlay is None else overlay.notes
-    if overlay is not None:
+    if overlay is None:
+        columns |= _layer_columns(graph, strings)
+    else:
         columns |= _overlay_columns(overlay, strings)
     columns |= strings.table()
     sections, offset = [], 0
@@ -111,6 +113,21 @@ def _graph_columns(graph: Graph, strings: _Strings) -> _Columns:
             ABSENT if slot.optimizer is None else slot.optimizer for _, slot in slots
         ),
         "slot_rule": _codes(_RULES, (slot.rule for _, slot in slots)),
+    }
+
+
+def _layer_columns(graph: Graph, strings: _Strings) -> _Columns:
+    view = graph.layers
+    shown = [ABSENT] * len(graph.nodes)
+    for row in view.preorder():
+        for node_id in view.path(row) if row < len(shown) else ():
+            shown[node_id] = row
+    return {
+        "layer_order": _i4(view.preorder()),
+        "layer_parent": _i4(view.parents),
+        "layer_name": strings.column(map(view.title, range(len(view.parents)))),
+        "layer_shown": _i4(shown),
+        "group_is_alike": _i4(group.is_alike for group in view.groups),
     }
 
 

@@ -22,6 +22,24 @@ function withHeader(
   return gzipSync(Buffer.concat([head, bytes.subarray(Math.ceil((12 + length) / 8) * 8)]));
 }
 
+type Sections = { name: string; type: string; length: number }[];
+
+/** The payload with the first element of an integer section replaced. */
+function withFirst(of: string, id: number, fixture = "check"): Uint8Array {
+  const bytes = unpacked(fixture);
+  const headerEnd = 12 + bytes.readUInt32LE(8);
+  const header = JSON.parse(bytes.toString("utf8", 12, headerEnd)) as { sections: Sections };
+  let offset = Math.ceil(headerEnd / 8) * 8;
+  for (const { name, type, length } of header.sections) {
+    if (name === of) {
+      bytes.writeInt32LE(id, offset);
+    }
+    const size = length * (type === "uint8" ? 1 : type === "int32" ? 4 : 8);
+    offset += Math.ceil(size / 8) * 8;
+  }
+  return gzipSync(bytes);
+}
+
 const says = (bytes: Uint8Array, what: RegExp) =>
   expect(decode(bytes)).rejects.toThrowError(
     expect.objectContaining({ message: expect.stringMatching(what) }),
@@ -35,7 +53,7 @@ describe("decode() refuses a malformed payload and gives the reason", () => {
   it("a truncated header", () =>
     says(gzipSync(unpacked().subarray(0, 20)), /ends within its header/));
   it("a truncated section", () =>
-    says(gzipSync(unpacked().subarray(0, 2000)), /has 2000 bytes, but section \w+ ends at \d+/));
+    says(gzipSync(unpacked().subarray(0, 2600)), /has 2600 bytes, but section \w+ ends at \d+/));
   it("another version", () =>
     says(
       withHeader((header) => (header.version = 2)),
@@ -95,7 +113,6 @@ describe("decode() refuses a malformed payload and gives the reason", () => {
 });
 
 describe("decode() refuses a malformed overlay and gives the reason", () => {
-  type Sections = { name: string; type: string; length: number }[];
   const withOverlay = (change: Record<string, unknown>) =>
     withHeader((header) => Object.assign(header.overlay as object, change), "check");
   const without = /has an overlay without comparison, headline, base size, verdicts, states/;
@@ -159,21 +176,6 @@ describe("decode() refuses a malformed overlay and gives the reason", () => {
     states: [],
     severities: [],
   };
-  /** The payload with the first element of an integer section replaced. */
-  function withFirst(of: string, id: number): Uint8Array {
-    const bytes = unpacked("check");
-    const headerEnd = 12 + bytes.readUInt32LE(8);
-    const header = JSON.parse(bytes.toString("utf8", 12, headerEnd)) as { sections: Sections };
-    let offset = Math.ceil(headerEnd / 8) * 8;
-    for (const { name, type, length } of header.sections) {
-      if (name === of) {
-        bytes.writeInt32LE(id, offset);
-      }
-      const size = length * (type === "uint8" ? 1 : type === "int32" ? 4 : 8);
-      offset += Math.ceil(size / 8) * 8;
-    }
-    return gzipSync(bytes);
-  }
 });
 
 it("reads a payload that was written before the format had other places", async () => {
@@ -183,6 +185,23 @@ it("reads a payload that was written before the format had other places", async 
   }, "diff");
   const { overlay, nodeCount } = await decode(earlier);
   expect([...overlay!.columns.overlay_other_place]).toEqual(Array(nodeCount).fill(-1));
+});
+
+it("reads a payload that was written before the format had layers", async () => {
+  const earlier = withHeader((header) => {
+    const sections = header.sections as { name: string }[];
+    sections.find(({ name }) => name === "layer_order")!.name = "something_else";
+  });
+  expect((await decode(earlier)).layers).toBe(null);
+});
+
+it.each([
+  ["layer_order", 5, /row 0 twice or before|row \d+ twice or before/],
+  ["layer_parent", 1, /row 0 twice or before its parent in section layer_order/],
+  ["layer_shown", 2, /node 0 in another row than its own in section layer_shown/],
+  ["layer_name", -2, /-2 in section layer_name, which is out of range/],
+])("refuses layers that are no tree: %s", async (name, value, problem) => {
+  await says(withFirst(name, value, "keras3_adam"), problem);
 });
 
 it("ignores unknown sections and keys", async () => {

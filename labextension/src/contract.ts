@@ -65,6 +65,8 @@ export interface Payload {
   readonly slotRules: readonly string[];
   readonly strings: readonly string[];
   readonly columns: { readonly [Name in ColumnName]: Column };
+  /** The view of layers; null for a comparison, and in the first payloads of this version. */
+  readonly layers: { readonly [Name in LayerColumnName]: Column } | null;
   /** The result of a comparison; null for a single graph. */
   readonly overlay: OverlayPayload | null;
 }
@@ -131,6 +133,16 @@ const COLUMNS = {
 } as const;
 export type ColumnName = keyof typeof COLUMNS;
 
+/** A row is a node or, from the number of nodes on, a group. Not every node has a row. */
+const LAYER_COLUMNS = {
+  layer_order: ["row", "place"],
+  layer_parent: ["row?", "row"],
+  layer_name: ["text", "row"],
+  layer_shown: ["id?", "node"],
+  group_is_alike: ["flag", "group"],
+} as const;
+export type LayerColumnName = keyof typeof LAYER_COLUMNS;
+
 const OVERLAY_COLUMNS = {
   overlay_state: ["state", "node"],
   overlay_detail: ["text", "node"],
@@ -166,11 +178,13 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
     slotRules: header.slot_rules,
     strings,
     columns,
+    layers: sections.has("layer_order") ? pick(sections, LAYER_COLUMNS) : null,
     overlay: readOverlay(header.overlay ?? null, sections, columns.role.length),
   };
   require(payload.nodeCount > 0, "has no nodes");
   checkGraph(payload);
   checkTree(payload);
+  checkLayers(payload);
   checkOverlay(payload);
   return payload;
 }
@@ -450,6 +464,46 @@ function checkTree({ columns, nodeCount }: Payload): void {
       fail(`has node ${id} twice or before its parent in section tree_order`);
     }
     seen[id] = 1;
+  });
+}
+
+/** Checks that the layers hold every row at most once, parents first, and no row that is not there. */
+function checkLayers({ layers, nodeCount, strings }: Payload): void {
+  if (layers === null) {
+    return;
+  }
+  const rows = nodeCount + layers.group_is_alike.length;
+  const lengths = {
+    node: nodeCount,
+    row: rows,
+    group: layers.group_is_alike.length,
+    place: layers.layer_order.length,
+  };
+  checkColumns(LAYER_COLUMNS, layers, lengths, {
+    row: [0, rows],
+    "row?": [ABSENT, rows],
+    text: [ABSENT, strings.length],
+    "id?": [ABSENT, nodeCount],
+    flag: [0, 2],
+  });
+  const seen = new Uint8Array(rows);
+  layers.layer_order.forEach((row: number, place: number) => {
+    const parent = layers.layer_parent[row] ?? ABSENT;
+    const isInOrder = place === 0 ? row === 0 && parent === ABSENT : seen[parent] === 1;
+    if (!isInOrder || seen[row] === 1) {
+      fail(`has row ${row} twice or before its parent in section layer_order`);
+    }
+    seen[row] = 1;
+  });
+  layers.layer_parent.forEach((parent: number, row: number) => {
+    if ((seen[row] === 0 && parent !== ABSENT) || seen[0] === 0) {
+      fail(`has row ${row} with a parent, but not in section layer_order`);
+    }
+  });
+  layers.layer_shown.forEach((row: number, id: number) => {
+    if (row === ABSENT ? seen[id] === 1 : seen[row] !== 1 || (seen[id] === 1 && row !== id)) {
+      fail(`has node ${id} in another row than its own in section layer_shown`);
+    }
   });
 }
 

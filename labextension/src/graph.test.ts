@@ -45,8 +45,9 @@ describe.each(FIXTURES)("the fixture %s, written by Python,", (name) => {
       origin,
       notes,
       nodes,
+      layers: undefined, // layer-tree.test.ts compares them
       overlay: overlay && factsOf(overlay, graph.size),
-    }).toEqual(expected(name));
+    }).toEqual({ ...(expected(name) as object), layers: undefined });
   });
 });
 
@@ -96,6 +97,7 @@ it("cuts off a first path that runs in a circle", () => {
     slotRules: [],
     strings: ["x"],
     columns,
+    layers: null,
     overlay: null,
   });
   expect(graph.name(1)).toBe("(root).x.x.x");

@@ -1,7 +1,14 @@
 /** The object graph as the view asks for it: nodes by id, read from the columns on demand. */
 
 import { starts } from "./columns";
-import { ABSENT, type ColumnName, type Origin, type Payload, type Role } from "./contract";
+import {
+  ABSENT,
+  type Column,
+  type ColumnName,
+  type Origin,
+  type Payload,
+  type Role,
+} from "./contract";
 import { makeOverlay, type Overlay } from "./overlay";
 import * as WORDS from "./strings";
 
@@ -40,7 +47,17 @@ export interface Slot {
   readonly rule: string;
 }
 
-/** One object graph. The tree gives every node one place; the other edges are aliases. */
+/** A row of layers for several rows: a block, or parts that are alike. */
+export interface Group {
+  readonly isAlike: boolean;
+  /** The number of rows in it. */
+  readonly size: number;
+}
+
+/**
+ * One object graph. The tree gives every node one place; the other edges are aliases. The tree of
+ * layers leaves nodes out, and has groups: their ids come after those of the nodes.
+ */
 export interface Graph {
   readonly title: string;
   readonly origin: Origin;
@@ -57,7 +74,17 @@ export interface Graph {
   trainable(id: number): boolean | null;
   collections(id: number): string | null;
   notSaved(id: number): readonly NotSaved[];
-  /** The local name on the tree's edge to the node; "" for the root. */
+  /** The graph whose layers these are; null for a graph of objects. */
+  readonly objects: Graph | null;
+  readonly layerColumns: Payload["layers"];
+  /** The number of nodes and groups. */
+  readonly treeSize: number;
+  /** The node in the tree that shows a node: itself, another one, or none. */
+  shownAs(id: number): number | null;
+  group(id: number): Group | null;
+  /** The text at a place of the payload's table. */
+  text(place: number): string;
+  /** The local name on the tree's edge to the node, or what people call it; "" for the root. */
   label(id: number): string;
   treeParent(id: number): number | null;
   /** All nodes in the order of the tree, parents before children. */
@@ -88,7 +115,6 @@ export function makeGraph(payload: Payload): Graph {
   const childStart = starts(columns.child_count);
   const attributeStart = starts(columns.attribute_count);
   const unsavedStart = starts(columns.unsaved_count);
-  const tree = treeChildren(payload);
   const slots = slotsByNode(payload, text);
   const incoming = incomingEdges(payload, childStart);
 
@@ -104,7 +130,9 @@ export function makeGraph(payload: Payload): Graph {
     notes: payload.notes,
     size,
     overlay: makeOverlay(payload),
-    order: Int32Array.from(columns.tree_order),
+    ...treeOf(payload, at, text),
+    layerColumns: payload.layers,
+    text: (place) => strings[place] ?? "",
     role: (id) => roles[at("role", id)] ?? "object",
     typeName: (id) => text("type_name", id),
     error: (id) => text("error", id),
@@ -117,9 +145,6 @@ export function makeGraph(payload: Payload): Graph {
         type: text("unsaved_type", index) ?? "",
         values: at("unsaved_values", index),
       })),
-    label: (id) => text("tree_label", id) ?? "",
-    treeParent: (id) => (at("tree_parent", id) === ABSENT ? null : at("tree_parent", id)),
-    treeChildren: (id) => tree.ids.subarray(tree.starts[id], tree.starts[id + 1]),
     children: (id) =>
       range(childStart, id).map((edge) => ({
         localName: text("child_label", edge) ?? "",
@@ -159,6 +184,26 @@ export function makeGraph(payload: Payload): Graph {
   };
 }
 
+type Tree = Pick<
+  Graph,
+  "objects" | "treeSize" | "shownAs" | "group" | "order" | "label" | "treeParent" | "treeChildren"
+>;
+
+/** The tree of all nodes, each in its own row. */
+function treeOf({ columns, nodeCount }: Payload, at: NumberAt, text: TextAt): Tree {
+  const { ids, starts: offsets } = childLists(columns.tree_order, columns.tree_parent);
+  return {
+    objects: null,
+    treeSize: nodeCount,
+    shownAs: (id) => id,
+    group: () => null,
+    order: Int32Array.from(columns.tree_order),
+    label: (id) => text("tree_label", id) ?? "",
+    treeParent: (id) => (at("tree_parent", id) === ABSENT ? null : at("tree_parent", id)),
+    treeChildren: (id) => ids.subarray(offsets[id], offsets[id + 1]),
+  };
+}
+
 /** A node's first path, in the form of TensorFlow's warnings: (root).layer.kernel. */
 function dottedName(id: number, size: number, at: NumberAt, text: TextAt): string {
   const names: string[] = [];
@@ -195,19 +240,22 @@ function parseShape(text: string | null): readonly number[] | null {
   return text === "" ? [] : text.split(",").map(Number);
 }
 
-/** The children of every node in one array, in the order of the tree. */
-function treeChildren({ columns, nodeCount }: Payload): { ids: Int32Array; starts: Int32Array } {
-  const counts = new Int32Array(nodeCount);
-  for (const parent of columns.tree_parent) {
+/** The children of every node in one array, in the order of a tree. */
+export function childLists(
+  order: Column,
+  parents: Column,
+): { readonly ids: Int32Array; readonly starts: Int32Array } {
+  const counts = new Int32Array(parents.length);
+  for (const parent of parents) {
     if (parent !== ABSENT) {
       counts[parent] = (counts[parent] ?? 0) + 1;
     }
   }
   const offsets = starts(counts);
   const next = offsets.slice();
-  const ids = new Int32Array(nodeCount - 1);
-  for (const id of columns.tree_order) {
-    const parent = columns.tree_parent[id] ?? ABSENT;
+  const ids = new Int32Array(offsets.at(-1) ?? 0);
+  for (const id of order) {
+    const parent = parents[id] ?? ABSENT;
     if (parent !== ABSENT) {
       const place = next[parent] ?? 0;
       ids[place] = id;

@@ -8,6 +8,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["contract", "columns", "defaults", "kernel", "messages", "strings", "text"],
   ["overlay", "shared"],
   ["graph", "signs"],
+  ["layers"],
   ["layout", "search"],
   ["words"],
   ["textbook"],

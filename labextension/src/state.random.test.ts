@@ -33,6 +33,7 @@ function anyAction(state: State, random: () => number): Action {
     () => ({ type: "toggleSelected" }),
     () => ({ type: "openSiblings" }),
     () => ({ type: "toggleSlots" }),
+    () => ({ type: "showLayers", shows: random() < 0.5 }),
     () => ({ type: "focus", id: pick([node(), row(), 0]) }),
     () => ({ type: "focusSelected" }),
     () => ({ type: "stepAlias" }),

@@ -3,6 +3,7 @@
 import type { NodeState } from "./contract";
 import { type Defaults, defaultsOf } from "./defaults";
 import { type Graph, ROOT } from "./graph";
+import { layersOf } from "./layers";
 import {
   callingForALook,
   defaultExpansion,
@@ -94,6 +95,7 @@ export type Action =
   | { readonly type: "zoom"; readonly factor: number; readonly x?: number; readonly y?: number }
   | { readonly type: "fit" }
   | { readonly type: "draw"; readonly drawn: Drawn }
+  | { readonly type: "showLayers"; readonly shows: boolean }
   | { readonly type: "showPicture"; readonly picture: Picture }
   | { readonly type: "resize"; readonly width: number; readonly height: number };
 
@@ -196,7 +198,9 @@ export function reduce(state: State, action: Action): State {
     case "fit":
       return fitted(state);
     case "draw":
-      return draw(state, action.drawn);
+      return draw(action.drawn === "textbook" ? showLayers(state, false) : state, action.drawn);
+    case "showLayers":
+      return showLayers(state, action.shows);
     case "showPicture":
       return showPicture(state, action.picture);
     case "resize":
@@ -225,7 +229,8 @@ export function isNode({ graph }: Pick<State, "graph">, id: number): boolean {
  * Replaces the graph by another one, or by a later version of it. Open, selected and visible nodes
  * stay so if the new graph has a node at the same place in the tree.
  */
-function load(state: State, graph: Graph): State {
+function load(state: State, loaded: Graph): State {
+  const graph = (state.graph.objects === null ? null : layersOf(loaded)) ?? loaded;
   const placed = placesIn(state.graph, graph);
   const found = state.found.isWaiting ? WAITING : searched(graph, state.query);
   const { isDefaultExpansion, mode, showsBookkeeping } = state;
@@ -334,6 +339,30 @@ function showBookkeeping(state: State, shows: boolean): State {
   const tree = shownTree(state.graph, shows, state.hidden, keptBySearch(state));
   const change = { showsBookkeeping: shows, tree };
   return withVisibleSelection(rearranged(state, change, state.selected ?? state.focus), null);
+}
+
+/** Changes between the layers of a graph and all its objects; the selected node stays in sight. */
+function showLayers(state: State, shows: boolean): State {
+  const graph = shows ? layersOf(state.graph) : (state.graph.objects ?? state.graph);
+  if (graph === null || graph === state.graph) {
+    return state;
+  }
+  const { depth, found, hidden, mode, selected, showsBookkeeping } = state;
+  const again = found.isWaiting ? WAITING : searched(graph, state.query);
+  const kept = keptBySearch({ found: again, mode });
+  const tree = shownTree(graph, showsBookkeeping, hidden, kept);
+  const next = arrange({
+    ...state,
+    ...{ graph, tree, focus: ROOT, selected: null, found: again },
+    ...{ drawn: "tree", picture: null, openedBefore: null, shared: null },
+    expanded: initialExpansion(
+      { graph, tree, hidden, depth },
+      kept === null ? [] : again.matches.slice(0, MAX_OPENED),
+    ),
+    isDefaultExpansion: true,
+  });
+  const row = selected === null || !isNode(state, selected) ? null : graph.shownAs(selected);
+  return row === null ? shown(fitted(next)) : select(fitted(next), row);
 }
 
 function problemCount({ graph }: State): number {
@@ -488,6 +517,10 @@ function select(state: State, id: number | null): State {
   }
   if (id === state.selected && state.rowOf.has(id)) {
     return state;
+  }
+  // What has no row of its own among the layers is there among the objects.
+  if (isNode(state, id) && state.graph.shownAs(id) !== id) {
+    return select(showLayers(state, false), id);
   }
   const problem = isNode(state, id) ? problemAt(state, id) : state.problem;
   return inSight({ ...opened(state, id), selected: id, problem }, id);

@@ -62,6 +62,7 @@ export const filterHint = "Show only the matches and the nodes above them";
 export const noMatch = "nothing found";
 export const otherPlace = "Go to its other place";
 export const chunk = "part of a long list";
+export const group = "a group of layers";
 export const overview = "Position in the whole drawing; up and down move it";
 export const focus = "Show only this node and what is below it (f)";
 export const unfocus = "Show the whole graph";
@@ -95,6 +96,9 @@ export const noAnswer = "The kernel does not answer: it is busy or gone. The vie
 export const focusShort = "Focus";
 export const panes = "Parts of the explorer";
 export const tabs = { outline: "Outline", drawing: "Graph", details: "Details" } as const;
+export const layers = "Layers";
+export const layersHint =
+  "Show layers by name, without objects that only hold others together; blocks that repeat share a row";
 export const textbook = "Textbook view";
 export const textbookHint =
   "Draw the visible nodes and all their edges with Graphviz, as TensorFlow's guide does";
@@ -122,6 +126,8 @@ export const inferred = "inferred by";
 export const before = "earlier";
 export const terms = { path: "path", key: "key", fullName: "full name" } as const;
 export const counts = {
+  alike: ["alike", "alike"],
+  layers: ["layer", "layers"],
   nodes: ["node", "nodes"],
   below: ["node below", "nodes below"],
   objects: ["object", "objects"],

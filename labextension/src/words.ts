@@ -28,12 +28,19 @@ function differenceWords(graph: Graph, id: number): string {
 }
 
 /** The label of a chunk, from its first and last name: layer_100 … layer_199. */
-export function chunkLabel(graph: Graph, { firstChild, lastChild }: Chunk): string {
+export function chunkLabel(graph: Graph, { firstChild, group, lastChild }: Chunk): string {
+  if (group !== null && !group.isAlike) {
+    return clip(visible(group.name));
+  }
   return [firstChild, lastChild].map((id) => clip(visible(graph.label(id)), MAX_END)).join(" … ");
 }
 
-/** The number of nodes in a chunk and in its list: 100 of 1,424. */
-export function chunkCount({ first, last, of }: Chunk): string {
+/** The number of nodes in a chunk and in its list: 100 of 1,424. In a group: 12 alike. */
+export function chunkCount({ first, group, last, of }: Chunk): string {
+  if (group !== null) {
+    const { alike, layers } = WORDS.counts;
+    return group.isAlike ? countWords(of, ...alike) : countWords(of, ...layers);
+  }
   return WORDS.place(formatCount(last - first + 1), formatCount(of));
 }
 

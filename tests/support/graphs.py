@@ -64,6 +64,21 @@ def without_optimizer() -> ObjectGraph:
     return replace(layer, nodes=(*layer.nodes[:2], kernel, bias))
 
 
+def transformer(blocks: int) -> ObjectGraph:
+    """Return a flat list of layers: an embedding, blocks of two, and a head, each with a kernel."""
+    names = ["embed", *[f"b{i}_{part}" for i in range(blocks) for part in ("mix", "norm")], "head"]
+    ids = {name: 3 + 2 * place for place, name in enumerate(names)}
+    edges = {0: {"model": 1}, 1: {"_layers": 2}, 2: ids} | {
+        layer: {"kernel": layer + 1} for layer in ids.values()
+    }
+    one = graph(edges, tuple(layer + 1 for layer in ids.values()))
+    nodes = [
+        node._replace(attributes=tuple(a._replace(shape=(4, 5)) for a in node.attributes))
+        for node in one.nodes
+    ]
+    return replace(one, nodes=tuple(nodes))
+
+
 def named(graph: ObjectGraph, name: str) -> ObjectGraph:
     """Return the graph with every edge and attribute renamed to one hostile name."""
     return replace(

@@ -17,6 +17,7 @@ from typing import Any
 
 from ckpt_viz import Format, Kept, Node, NotSaved, ObjectGraph, Origin, Provenance, Role, Slice
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.overlay import (
     Comparison,
     Mark,
@@ -30,7 +31,7 @@ from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
 from ckpt_viz.object_graph.tree import spanning_tree
 from ckpt_viz.render import payload
 from ckpt_viz.render.text import notes
-from tests.support.graphs import graph, keras3_adam, named
+from tests.support.graphs import graph, keras3_adam, named, transformer
 
 DIRECTORY = Path(__file__).parents[1] / "data" / "payloads"
 HOSTILE = "<script>alert(1)</script>\n\"'&\x00\u202e\ud800"
@@ -48,6 +49,7 @@ def graphs() -> dict[str, ObjectGraph]:
         "hostile_names": replace(named(adam, HOSTILE), title=HOSTILE),
         "error_and_saver": replace(adam, nodes=tuple(_marked(adam))),
         "name_based": _name_based(),
+        "blocks": transformer(4),
     }
 
 
@@ -105,7 +107,26 @@ def expected(graph: Graph, overlay: Overlay | None = None) -> dict[str, Any]:
             }
             for i, node in enumerate(graph.nodes)
         ],
+        "layers": None if overlay is not None else _expected_layers(graph),
         "overlay": overlay and _expected_overlay(overlay),
+    }
+
+
+def _expected_layers(graph: Graph) -> dict[str, Any]:
+    view, count = graph.layers, len(graph.nodes)
+    rows = list(view.preorder())
+    shown = {node_id: row for row in rows if row < count for node_id in view.path(row)}
+    return {
+        "order": rows,
+        "labels": [view.title(row) for row in rows],
+        "parents": [None if row == ROOT else view.parents[row] for row in rows],
+        "groups": [
+            None
+            if row < count
+            else {"isAlike": view.groups[row - count].is_alike, "size": len(view.children[row])}
+            for row in rows
+        ],
+        "shownAs": [shown.get(node_id) for node_id in range(count)],
     }
 
 

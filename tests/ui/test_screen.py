@@ -14,7 +14,7 @@ from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
-from tests.support.graphs import keras3_adam
+from tests.support.graphs import keras3_adam, transformer
 from tests.support.payload_fixtures import overlays
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
@@ -308,6 +308,37 @@ def test_a_subtree_is_shown_alone_under_its_breadcrumbs(adam: Explorer) -> None:
     crumbs.get_by_role("button", name="(root)").click()
     expect(crumbs).to_have_count(0)
     expect(adam.row("optimizer")).to_be_visible()
+
+
+def test_layers_show_blocks_that_repeat_in_one_row(pages: BrowserContext, tmp_path: Path) -> None:
+    explorer = Explorer(pages, tmp_path / "a.html", transformer(12))
+    button = explorer.page.get_by_role("button", name="Layers", exact=True)
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    group = explorer.row("b0 … b11")
+    expect(group).to_contain_text("12 alike")
+    expect(explorer.row("model · _layers")).to_be_visible()
+    expect(explorer.row("head")).to_be_visible()
+    explorer.page.screenshot(path=_SCREENSHOTS / "layers.png")
+    group.click()
+    expect(explorer.page.locator(".ckv-details")).to_contain_text("a group of layers")
+    explorer.press("ArrowRight")
+    expect(explorer.row("b3")).to_be_visible()
+    explorer.row("head").click()
+    button.click()
+    expect(explorer.row("_layers")).to_be_visible()
+    expect(explorer.page.locator("[role=row][aria-selected=true]")).to_contain_text("head")
+    assert explorer.problems == []
+
+
+def test_a_match_without_a_layer_is_shown_among_the_objects(adam: Explorer) -> None:
+    button = adam.page.get_by_role("button", name="Layers", exact=True)
+    button.click()
+    expect(adam.row("_momentums")).to_have_count(0)
+    adam.page.get_by_role("searchbox").fill("_momentums")
+    adam.page.get_by_role("searchbox").press("Enter")
+    expect(button).to_have_attribute("aria-pressed", "false")
+    expect(adam.row("_momentums")).to_have_attribute("aria-selected", "true")
 
 
 def test_from_further_away_less_is_said(adam: Explorer) -> None:

@@ -166,7 +166,7 @@ function ChunkDetails({
     <div class="ckv-facts">
       <h3 class="ckv-node-name">{chunkLabel(graph, chunk)}</h3>
       <p>
-        {chunkCount(chunk)}, {WORDS.chunk}:{" "}
+        {chunkCount(chunk)}, {chunk.group === null ? WORDS.chunk : WORDS.group}:{" "}
         <Jump graph={graph} id={chunk.parent} dispatch={dispatch} />
       </p>
     </div>

@@ -90,7 +90,7 @@ export const COLUMNS: readonly Column[] = [
     label: WORDS.columns.role,
     alone: [[481, 62]],
     compared: [[601, 62]],
-    cell: (graph, { id }) => plain(roleWord(graph.role(id))),
+    cell: (graph, { chunk, id }) => plain(chunk === null ? roleWord(graph.role(id)) : ""),
   },
 ];
 

@@ -189,7 +189,7 @@ function OutlineRow(props: OutlineRowProps) {
       onDblClick={() => dispatch({ type: "toggle", id })}
     >
       <NameCell {...props} />
-      {chunk !== null
+      {chunk !== null && chunk.group === null
         ? null
         : columns.map((column) => (
             <ColumnCell key={column.name} column={column} graph={graph} row={row} />

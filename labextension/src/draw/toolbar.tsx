@@ -3,6 +3,7 @@
 import { useRef } from "preact/hooks";
 import { ZOOM_IN, ZOOM_OUT } from "../commands";
 import type { Kernel } from "../kernel";
+import { layersOf } from "../layers";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { countWords, visible } from "../text";
@@ -53,6 +54,7 @@ export function Toolbar({
       <span class="ckv-size">{countWords(graph.size, ...WORDS.counts.nodes)}</span>
       <span class="ckv-space" />
       <SearchBox state={state} id={id} dispatch={dispatch} />
+      {layersOf(graph) === null ? null : <LayersButton state={state} dispatch={dispatch} />}
       {offersTextbook ? <TextbookButton state={state} dispatch={dispatch} /> : null}
       <button
         type="button"
@@ -95,6 +97,21 @@ export function Toolbar({
       ) : null}
       <Help />
     </div>
+  );
+}
+
+function LayersButton({ state, dispatch }: Pick<ToolbarProps, "state" | "dispatch">) {
+  const isPressed = state.graph.objects !== null;
+  return (
+    <button
+      type="button"
+      class="ckv-mode"
+      aria-pressed={isPressed}
+      title={WORDS.layersHint}
+      onClick={() => dispatch({ type: "showLayers", shows: !isPressed })}
+    >
+      {WORDS.layers}
+    </button>
   );
 }
 

@@ -6,7 +6,7 @@ import { followSettings } from "./settings";
 // JupyterLab's own registry, so that its rules for schemas and values apply. One of its modules
 // needs a page during the import.
 vi.stubGlobal("document", { createElement: () => null });
-vi.stubGlobal("Element", { prototype: {} });
+vi.stubGlobal("Element", class {});
 const { SettingRegistry } = await import("@jupyterlab/settingregistry");
 
 const ID = "ckpt-viz:explorer";

@@ -22,6 +22,8 @@ export interface Row {
 
 /** The view opens nodes by itself as long as this many rows suffice. */
 const COMFORTABLE_ROWS = 25;
+/** The same for layers: a person should see all kinds of layers at first. */
+const COMFORTABLE_LAYERS = 40;
 /** The most rows that the view opens for problems, or for the levels that the user asked for. */
 const MAX_REVEALED_ROWS = 400;
 
@@ -55,7 +57,7 @@ export function visibleRows(
 /**
  * The nodes that are open at first. Opens breadth first while the rows stay few; or the given
  * number of levels while the rows stay within bounds. Variables stay closed, and chips show their
- * slots.
+ * slots. Layers open by whole levels. Layers that are alike stay closed.
  */
 export function defaultExpansion(
   graph: Graph,
@@ -63,17 +65,22 @@ export function defaultExpansion(
   top = ROOT,
   depth = 0,
 ): ReadonlySet<number> {
-  const maxRows = depth === 0 ? COMFORTABLE_ROWS : MAX_REVEALED_ROWS;
+  const areLayers = graph.objects !== null;
+  const comfortable = areLayers ? COMFORTABLE_LAYERS : COMFORTABLE_ROWS;
+  const maxRows = depth === 0 ? comfortable : MAX_REVEALED_ROWS;
   const expanded = new Set<number>();
   let rows = 1;
   let layer = [top];
   for (let level = 1; layer.length > 0 && (depth === 0 || level <= depth); level++) {
     const next: number[] = [];
-    for (const id of layer) {
+    const candidates = layer.filter((id) => id === top || opensByItself(graph, id));
+    const all = candidates.reduce((sum, id) => sum + childrenOf(id).length, 0);
+    if (areLayers && level > 1 && rows + all > maxRows) {
+      break;
+    }
+    for (const id of candidates) {
       const children = Array.from(childrenOf(id));
-      const isVariable = id < graph.size && graph.role(id) === "variable";
-      const fits = !isVariable && rows + children.length <= maxRows;
-      if (id === top || (children.length > 0 && fits)) {
+      if (id === top || (children.length > 0 && rows + children.length <= maxRows)) {
         expanded.add(id);
         rows += children.length;
         next.push(...children);
@@ -82,6 +89,11 @@ export function defaultExpansion(
     layer = next;
   }
   return expanded;
+}
+
+function opensByItself(graph: Graph, id: number): boolean {
+  const isVariable = id < graph.size && graph.role(id) === "variable";
+  return !isVariable && graph.group(id)?.isAlike !== true;
 }
 
 /** The visible part of a graph for which the view chooses the open nodes. */

@@ -6,7 +6,7 @@ import { type Graph, ROOT } from "../graph";
 /** The visible children of a node. */
 export type ChildrenOf = (id: number) => ArrayLike<number>;
 
-/** Neighbours in a long list of children, shown as one. */
+/** Rows that the tree shows as one: neighbours in a long list of children, or a group of layers. */
 export interface Chunk {
   /** The parent of these nodes. */
   readonly parent: number;
@@ -18,9 +18,11 @@ export interface Chunk {
   readonly level: number;
   readonly firstChild: number;
   readonly lastChild: number;
+  /** For a group: its own name, and whether its rows are alike; null for a chunk of a list. */
+  readonly group: { readonly name: string; readonly isAlike: boolean } | null;
 }
 
-/** The tree on screen. The ids of chunks come after those of the nodes. */
+/** The tree on screen. The ids of chunks come after those of the nodes and groups. */
 export interface ShownTree {
   /** The children of a node or chunk: nodes, or the chunks that hold them. */
   readonly children: ChildrenOf;
@@ -68,10 +70,11 @@ export function shownTree(
     for (let start = first; start <= last; start += step) {
       const end = Math.min(start + step - 1, last);
       const [firstChild = ROOT, lastChild = ROOT] = [ids[start], ids[end]];
-      const id = graph.size + firstChild * MAX_LEVELS + level;
+      const id = graph.treeSize + firstChild * MAX_LEVELS + level;
       made.push(id);
       const of = ids.length;
-      chunks.set(id, { parent, first: start, last: end, of, level, firstChild, lastChild });
+      const ends = { first: start, last: end, firstChild, lastChild };
+      chunks.set(id, { ...ends, parent, of, level, group: null });
       chunkAbove.set(id, above);
       if (end - start >= MAX_CHILDREN) {
         shown.set(id, divide(parent, id, ids, start, end));
@@ -87,7 +90,7 @@ export function shownTree(
   };
   const children: ChildrenOf = (id) => {
     const known = shown.get(id);
-    if (known !== undefined || id >= graph.size) {
+    if (known !== undefined || id >= graph.treeSize) {
       return known ?? [];
     }
     const all = filtered(id);
@@ -102,7 +105,7 @@ export function shownTree(
     children,
     parent: (id) => {
       const known = chunkAbove.get(id);
-      if (known !== undefined || id >= graph.size) {
+      if (known !== undefined || id >= graph.treeSize) {
         return known ?? null;
       }
       const above = graph.treeParent(id);
@@ -111,12 +114,30 @@ export function shownTree(
       }
       return chunkAbove.get(id) ?? above;
     },
-    chunk: (id) => chunks.get(id) ?? null,
+    chunk: (id) => chunks.get(id) ?? groupAt(graph, id),
     shows: (id) => {
       const above = graph.treeParent(id);
       return above === null || Array.from(filtered(above)).includes(id);
     },
   };
+}
+
+/** A group as a chunk of all its rows. */
+function groupAt(graph: Graph, id: number): Chunk | null {
+  const group = graph.group(id);
+  const members = graph.treeChildren(id);
+  return group === null
+    ? null
+    : {
+        parent: graph.treeParent(id) ?? ROOT,
+        first: 0,
+        last: group.size - 1,
+        of: group.size,
+        level: 0,
+        firstChild: members[0] ?? ROOT,
+        lastChild: members.at(-1) ?? ROOT,
+        group: { name: graph.label(id), isAlike: group.isAlike },
+      };
 }
 
 function filteredChildren(

@@ -1,6 +1,6 @@
 /** The size of nodes: the bytes of their values and of those below, added up once per graph. */
 
-import { type Graph, ROOT } from "../graph";
+import type { Graph } from "../graph";
 
 export interface Size {
   /** The bytes of the node's own values; null if it has no value of known size. */
@@ -31,17 +31,9 @@ export function sizeOf(graph: Graph, id: number): Size {
 }
 
 function totalBytes(graph: Graph): Totals {
-  const order: number[] = [];
-  const stack = [ROOT];
-  for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
-    order.push(id);
-    for (const child of graph.treeChildren(id)) {
-      stack.push(child);
-    }
-  }
-  const all = new Float64Array(graph.size);
-  const ofSlots = new Float64Array(graph.size);
-  for (const id of order.reverse()) {
+  const all = new Float64Array(graph.treeSize);
+  const ofSlots = new Float64Array(graph.treeSize);
+  for (const id of graph.order.slice().reverse()) {
     all[id] = (all[id] ?? 0) + (graph.bytes(id) ?? 0);
     const above = graph.treeParent(id);
     if (above !== null) {

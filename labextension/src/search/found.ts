@@ -34,7 +34,7 @@ export function searched(graph: Graph, query: string): Found {
   }
   let matches: readonly number[];
   try {
-    matches = find(graph, query);
+    matches = find(graph.objects ?? graph, query);
   } catch (error) {
     if (error instanceof Mistake) {
       return { ...NOTHING_FOUND, mistake: error };
@@ -42,11 +42,13 @@ export function searched(graph: Graph, query: string): Found {
     throw error;
   }
   const isMatch = new Uint8Array(graph.size);
-  const kept = new Uint8Array(graph.size);
+  const kept = new Uint8Array(graph.treeSize);
   for (const match of matches) {
     isMatch[match] = 1;
-    for (let id: number | null = match; id !== null && kept[id] !== 1; id = graph.treeParent(id)) {
+    let id = graph.shownAs(match);
+    while (id !== null && kept[id] !== 1) {
       kept[id] = 1;
+      id = graph.treeParent(id);
     }
   }
   return { ...NOTHING_FOUND, matches, isMatch, kept };

@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+import { compared, expected, FIXTURES, loadGraph, treeGraph } from "./graphs.test-data";
+import { layersOf } from "./layers";
+import { defaultExpansion } from "./layout/rows";
+import { initialState, reduce, type State } from "./state";
+
+interface Expected {
+  readonly layers: {
+    readonly order: readonly number[];
+    readonly labels: readonly string[];
+    readonly parents: readonly (number | null)[];
+    readonly groups: readonly unknown[];
+    readonly shownAs: readonly (number | null)[];
+  } | null;
+}
+
+const WIDTHS = { box: () => 80, label: () => 40 };
+const start = async (name: string): Promise<State> =>
+  initialState(await loadGraph(name), () => WIDTHS);
+const labels = ({ graph, rows, tree }: State): readonly string[] =>
+  rows.map(({ id }) => {
+    const group = tree.chunk(id)?.group;
+    return group === undefined ? graph.label(id) : (group?.name ?? "…");
+  });
+
+describe("the layers of a graph", () => {
+  it.each(FIXTURES)("are those that Python has: %s", async (name) => {
+    const layers = layersOf(await loadGraph(name));
+    const { layers: known } = expected(name) as Expected;
+    expect(layers === null).toBe(known === null);
+    if (layers !== null && known !== null) {
+      expect([...layers.order]).toEqual(known.order);
+      expect(known.order.map(layers.label)).toEqual(known.labels);
+      expect(known.order.map(layers.treeParent)).toEqual(known.parents);
+      expect(known.order.map(layers.group)).toEqual(known.groups);
+      expect(known.shownAs.map((_, id) => layers.shownAs(id))).toEqual(known.shownAs);
+    }
+  });
+
+  it("are missing where the payload has none", () => {
+    expect(layersOf(treeGraph([0]))).toBe(null);
+    expect(layersOf(compared(treeGraph([0]), {}))).toBe(null);
+  });
+});
+
+describe("the view of layers", () => {
+  it("opens all kinds of layers, but of those alike none", async () => {
+    const layers = reduce(await start("blocks"), { type: "showLayers", shows: true });
+    expect(labels(layers)).toEqual([
+      "",
+      "model · _layers",
+      "embed",
+      "kernel",
+      "b0 … b3",
+      "head",
+      "kernel",
+    ]);
+  });
+
+  it("opens a level as a whole or not at all", async () => {
+    const graph = await loadGraph("blocks");
+    const layers = layersOf(graph)!;
+    const wide = {
+      ...layers,
+      treeChildren: (id: number) =>
+        layers.label(id) === "head" ? new Int32Array(60).fill(8) : layers.treeChildren(id),
+    };
+    const opened = defaultExpansion(wide, wide.treeChildren);
+    expect([...opened].map(layers.label)).toEqual(["", "model · _layers"]);
+  });
+
+  it("keeps the selected node, and returns to all objects", async () => {
+    const before = await start("keras3_adam");
+    const selected = reduce(before, { type: "select", id: 8 });
+    const layers = reduce(selected, { type: "showLayers", shows: true });
+    expect(layers.selected).toBe(8);
+    expect(layers.rowOf.has(3)).toBe(false);
+    const objects = reduce(layers, { type: "showLayers", shows: false });
+    expect(objects.selected).toBe(8);
+    expect(objects.graph).toBe(before.graph);
+  });
+
+  it("shows a node without a row among the objects", async () => {
+    const layers = reduce(await start("keras3_adam"), { type: "showLayers", shows: true });
+    const found = reduce(layers, { type: "select", id: 6 });
+    expect(found.selected).toBe(6);
+    expect(found.graph.objects).toBe(null);
+  });
+
+  it("finds what a search finds among the objects", async () => {
+    const objects = reduce(await start("keras3_adam"), { type: "search", query: "momentum" });
+    const layers = reduce(objects, { type: "showLayers", shows: true });
+    expect(layers.found.matches).toEqual(objects.found.matches);
+    const filtered = reduce(layers, { type: "setMode", mode: "filter" });
+    expect(labels(filtered)).toEqual(["", "layer", "v7", "momentum", "bias", "momentum"]);
+  });
+
+  it("gives a group its place: it opens, closes, and can be the selection", async () => {
+    const layers = reduce(await start("blocks"), { type: "showLayers", shows: true });
+    const group = layers.rows.find(({ id }) => layers.tree.chunk(id) !== null)?.id ?? -1;
+    const opened = reduce(layers, { type: "toggle", id: group });
+    expect(labels(opened)).toContain("b2");
+    expect(reduce(opened, { type: "select", id: group }).selected).toBe(group);
+    expect(labels(reduce(opened, { type: "toggle", id: group }))).toEqual(labels(layers));
+  });
+
+  it("returns to the objects for the textbook's picture", async () => {
+    const layers = reduce(await start("blocks"), { type: "showLayers", shows: true });
+    expect(reduce(layers, { type: "draw", drawn: "textbook" }).graph.objects).toBe(null);
+  });
+});

@@ -1,0 +1,43 @@
+/**
+ * The graph as people think of it: the same nodes in another tree. Python decides which nodes have a
+ * row, and which rows form a group (ckpt_viz/object_graph/layers.py).
+ */
+
+import { ABSENT, type Column, type LayerColumnName } from "./contract";
+import { childLists, type Graph, type Group } from "./graph";
+
+const known = new WeakMap<Graph, Graph>();
+
+/** The layers of a graph; null for a comparison. A graph of layers has itself. */
+export function layersOf(graph: Graph): Graph | null {
+  if (graph.objects !== null) {
+    return graph;
+  }
+  const { layerColumns } = graph;
+  if (layerColumns === null) {
+    return null;
+  }
+  const layers = known.get(graph) ?? layered(graph, layerColumns);
+  known.set(graph, layers);
+  return layers;
+}
+
+function layered(objects: Graph, columns: { readonly [Name in LayerColumnName]: Column }): Graph {
+  const { group_is_alike, layer_name, layer_order, layer_parent, layer_shown } = columns;
+  const { ids, starts } = childLists(layer_order, layer_parent);
+  const treeChildren = (row: number) => ids.subarray(starts[row], starts[row + 1]);
+  return {
+    ...objects,
+    objects,
+    treeSize: layer_parent.length,
+    order: Int32Array.from(layer_order),
+    label: (row) => objects.text(layer_name[row] ?? ABSENT),
+    treeParent: (row) => (layer_parent[row] === ABSENT ? null : (layer_parent[row] ?? null)),
+    treeChildren,
+    shownAs: (id) => (layer_shown[id] === ABSENT ? null : (layer_shown[id] ?? null)),
+    group: (row): Group | null =>
+      row < objects.size || row >= layer_parent.length
+        ? null
+        : { isAlike: group_is_alike[row - objects.size] === 1, size: treeChildren(row).length },
+  };
+}
