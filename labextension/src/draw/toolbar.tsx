@@ -3,7 +3,6 @@
 import { useRef } from "preact/hooks";
 import { ZOOM_IN, ZOOM_OUT } from "../commands";
 import type { Kernel } from "../kernel";
-import { layersOf } from "../layers";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { countWords, visible } from "../text";
@@ -54,7 +53,7 @@ export function Toolbar({
       <span class="ckv-size">{countWords(graph.size, ...WORDS.counts.nodes)}</span>
       <span class="ckv-space" />
       <SearchBox state={state} id={id} dispatch={dispatch} />
-      {layersOf(graph) === null ? null : <LayersButton state={state} dispatch={dispatch} />}
+      {graph.layerColumns === null ? null : <LayersButton state={state} dispatch={dispatch} />}
       {offersTextbook ? <TextbookButton state={state} dispatch={dispatch} /> : null}
       <button
         type="button"
