@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from importlib import metadata
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 
@@ -23,6 +23,7 @@ from ckpt_viz.render.exports import EXPORTS, Content
 from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS
 from ckpt_viz.render.layer_text import render_layers
 from ckpt_viz.render.plan import render_plan
+from ckpt_viz.render.row_words import View
 from ckpt_viz.render.signs import shown_in
 from ckpt_viz.render.writing import write_text
 
@@ -112,7 +113,7 @@ def main() -> None:
 @click.argument("path")
 @click.option(
     "--view",
-    type=click.Choice(["layers", "objects"]),
+    type=click.Choice(get_args(View)),
     default="layers",
     show_default=True,
     help="Print the layers by name, or the tree of all objects.",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +15,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import layers_of
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.tree import spanning_tree
+from tests.support import live_objects
 from tests.support.any_nodes import any_nodes
 from tests.support.graphs import graph
 
@@ -161,16 +161,7 @@ def test_a_transformer_is_its_blocks(saved: bool, tmp_path: Path) -> None:
 def test_names_that_a_programmer_chose_come_before_those_that_keras_makes(tmp_path: Path) -> None:
     import tensorflow as tf
 
-    class Net(tf.keras.Model):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.l1 = tf.keras.layers.Dense(5)
-
-        def call(self, x: Any) -> Any:
-            return self.l1(x)
-
-    net = Net()
-    net(tf.zeros((1, 1)))
+    net = live_objects.guide_loop().net
     sequential = tf.keras.Sequential([tf.keras.layers.Dense(2, name="hidden")])
     sequential.build((None, 1))
     checkpoint = tf.train.Checkpoint(net=net, head=sequential)

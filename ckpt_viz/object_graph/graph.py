@@ -182,7 +182,7 @@ class Graph:
             meant = self._lookup.meant(name_or_key)
             if not meant:
                 raise self._unknown(name_or_key) from no_key
-            node_id = self.node_id(name_or_key)
+            node_id = self._only(meant, name_or_key)
             attributes = self.nodes[node_id].attributes
             if len(attributes) != 1:
                 keys = [a.checkpoint_key[:_MAX_NAMED] for a in attributes[:3]]
@@ -216,7 +216,10 @@ class Graph:
         Raises:
             NoSuchNodeError: No node has this name, or several have it.
         """
-        meant = self._lookup.meant(name)
+        return self._only(self._lookup.meant(name), name)
+
+    def _only(self, meant: Sequence[int], name: str) -> int:
+        """Return the only node that a name means; raises NoSuchNodeError as `node_id` does."""
         if len(meant) == 1:
             return meant[0]
         names = [self.name(node_id)[:_MAX_NAMED] for node_id in meant[:3]]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
-from ckpt_viz.object_graph.tree import NOWHERE, Tree
+from ckpt_viz.object_graph.tree import NOWHERE, Tree, preorder
 
 # A block up to its number and a separator, as in `block0_attn`, `block_1_expand`, `block4a_dwconv`.
 _BLOCK = re.compile(r"(?P<stem>.*?[^\W\d_][_-]?)(?P<number>\d+[a-z]?)_(?=.*[^\d_])", re.DOTALL)
@@ -59,22 +59,21 @@ class Layers:
         """Return the nodes of a node's row on one path, outermost first."""
         return self.through.get(row, (row,))
 
+    def group(self, row: int) -> Group | None:
+        """Return the group of a row; None for a node."""
+        count = len(self.parents) - len(self.groups)
+        return None if row < count else self.groups[row - count]
+
     def title(self, row: int) -> str:
         """Return what people call a row: the names of all its nodes, "" for the root alone."""
-        count = len(self.parents) - len(self.groups)
-        if row >= count:
-            group = self.groups[row - count]
+        if (group := self.group(row)) is not None:
             return f"{group.first} … {group.last}" if group.is_alike else group.first
         names = [self.names[node_id] for node_id in self.path(row)]
         return " · ".join(["(root)", *names[1:]] if row == ROOT and names[1:] else names)
 
     def preorder(self) -> Iterator[int]:
         """Yield the id of every row, parents before children."""
-        stack = [ROOT]
-        while stack:
-            row = stack.pop()
-            yield row
-            stack.extend(reversed(self.children[row]))
+        return preorder(self.children)
 
 
 def layers_of(nodes: Sequence[Node], tree: Tree) -> Layers:
@@ -210,7 +209,7 @@ class _Draft:
         """Return a number for each row, equal for rows of equal structure, classes and shapes."""
         known: dict[object, int] = {}
         found = [0] * len(self.children)
-        for row in reversed(list(_preorder(self.children))):
+        for row in reversed(list(preorder(self.children))):
             below = tuple((_NUMBERS.sub("", self.names[c]), found[c]) for c in self.children[row])
             found[row] = known.setdefault((self._own(row), below), len(known))
         return found
@@ -242,14 +241,6 @@ def _is_something(node: Node) -> bool:
     return has_value(node) or node.role in _KEPT_ROLES or bool(node.error or node.not_saved)
 
 
-def _preorder(children: Sequence[Sequence[int]]) -> Iterator[int]:
-    stack = [ROOT]
-    while stack:
-        row = stack.pop()
-        yield row
-        stack.extend(reversed(children[row]))
-
-
 # Names
 
 
@@ -268,19 +259,19 @@ def _names(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[str]
         if is_state[node_id] or _is_chosen(label):
             continue
         if node.role in _VALUE_ROLES:
-            if label.startswith("_") and (own := _last_names(node)):
+            if label.startswith("_") and (own := _last_name(node)):
                 names[node_id] = own  # `kernel` for `_kernel`
             continue
         scope = shared[node_id]
         below = (shared[c] for c in tree.children[node_id] if nodes[c].role not in _VALUE_ROLES)
         if node.own_name:
             names[node_id] = node.own_name
-        elif scope and nodes[node_id].role is not Role.CONTAINER and scope not in below:
+        elif scope and node.role is not Role.CONTAINER and scope not in below:
             names[node_id] = scope[-1]
     return names
 
 
-def _last_names(node: Node) -> str:
+def _last_name(node: Node) -> str:
     """Return the last part of a variable's full name, "" if it has none."""
     return node.attributes[0].full_name.rpartition("/")[2] if node.attributes else ""
 

@@ -32,11 +32,16 @@ class Tree:
 
     def preorder(self) -> Iterator[int]:
         """Yield every node id, parents before children."""
-        stack = [ROOT]
-        while stack:
-            node_id = stack.pop()
-            yield node_id
-            stack.extend(reversed(self.children[node_id]))
+        return preorder(self.children)
+
+
+def preorder(children: Sequence[Sequence[int]]) -> Iterator[int]:
+    """Yield the root and all that is below it, parents before children."""
+    stack = [ROOT]
+    while stack:
+        node_id = stack.pop()
+        yield node_id
+        stack.extend(reversed(children[node_id]))
 
 
 def spanning_tree(nodes: Sequence[Node]) -> Tree:

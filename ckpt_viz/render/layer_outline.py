@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.layers import Group
-from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Node, Role
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.render.outline import Row
 
 MAX_LAYER_ROWS = 60
@@ -33,31 +32,23 @@ class _Shape:
             self.sizes[row] += node is not None
             if node is not None and node.role is Role.OPTIMIZER:
                 self.parameters[row] = 0
-            elif node is not None and node.role is Role.VARIABLE:
-                self.parameters[row] = self._elements(row, node)
+            elif node is not None and node.role is Role.VARIABLE and row != graph.save_counter:
+                shapes = [a.shape for a in node.attributes if a.shape is not None]
+                self.parameters[row] = sum(map(prod, shapes))
             if row != ROOT:
                 self.sizes[self.view.parents[row]] += self.sizes[row]
                 self.parameters[self.view.parents[row]] += self.parameters[row]
 
-    def _elements(self, row: int, node: Node) -> int:
-        is_counter = self.view.names[row] == SAVE_COUNTER
-        shapes = [a.shape for a in node.attributes if a.shape is not None]
-        return 0 if is_counter else sum(map(prod, shapes))
-
     def node(self, row: int) -> Node | None:
         """Return the node of a row; None for a group."""
         return self.nodes[row] if row < len(self.nodes) else None
-
-    def group(self, row: int) -> Group | None:
-        """Return the group of a row; None for a node."""
-        return None if row < len(self.nodes) else self.view.groups[row - len(self.nodes)]
 
     def children(self, row: int) -> tuple[int, ...]:
         """Return the rows below: of parts that are alike, those below the first of them.
 
         Slot variables have none: the row of their variable names them.
         """
-        node, group = self.node(row), self.group(row)
+        node, group = self.node(row), self.view.group(row)
         if node is not None and node.role is Role.VARIABLE:
             return ()
         if group is not None and group.is_alike:
@@ -105,7 +96,7 @@ def _rows(shape: _Shape, shown: Mapping[int, int]) -> Iterator[Row]:
                 None if shape.node(row) is None else row,
                 *(level, parent, hidden),
                 name=shape.view.title(row),
-                group=shape.group(row),
+                group=shape.view.group(row),
                 parameters=shape.parameters[row],
             )
             if children and (more := shape.children(row)[len(children) :]):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.render import text
+from ckpt_viz.render.row_words import View
 from ckpt_viz.render.signs import shown_on_stdout
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class ObjectGraph(Graph):
 
         return to_dot(self)
 
-    def to_svg(self, view: Literal["layers", "objects"] = "layers") -> str:
+    def to_svg(self, view: View = "layers") -> str:
         """Return a static SVG: the layers in at most 60 rows, or the objects in at most 300."""
         from ckpt_viz.render.svg import to_svg
 

@@ -454,20 +454,32 @@ function sum(name: string, counts: Column): number {
   return total;
 }
 
-/** Checks that the tree holds every node once, parents first, and that first paths end. */
+/** Checks that the tree holds every node once, parents first. The columns are equally long. */
 function checkTree({ columns, nodeCount }: Payload): void {
-  const seen = new Uint8Array(nodeCount);
-  columns.tree_order.forEach((id: number, place: number) => {
-    const parent = columns.tree_parent[id] ?? ABSENT;
+  placesOf("node", "tree_order", columns.tree_order, columns.tree_parent, nodeCount);
+}
+
+/** Which ids an order holds: each at most once, the root first, parents before their children. */
+function placesOf(
+  what: string,
+  name: string,
+  order: Column,
+  parents: Column,
+  size: number,
+): Uint8Array {
+  const seen = new Uint8Array(size);
+  order.forEach((id: number, place: number) => {
+    const parent = parents[id] ?? ABSENT;
     const isInOrder = place === 0 ? id === 0 && parent === ABSENT : seen[parent] === 1;
     if (!isInOrder || seen[id] === 1) {
-      fail(`has node ${id} twice or before its parent in section tree_order`);
+      fail(`has ${what} ${id} twice or before its parent in section ${name}`);
     }
     seen[id] = 1;
   });
+  return seen;
 }
 
-/** Checks that the layers hold every row at most once, parents first, and no row that is not there. */
+/** Checks that the layers are a tree of rows, and which row shows each node. */
 function checkLayers({ layers, nodeCount, strings }: Payload): void {
   if (layers === null) {
     return;
@@ -486,16 +498,9 @@ function checkLayers({ layers, nodeCount, strings }: Payload): void {
     "id?": [ABSENT, nodeCount],
     flag: [0, 2],
   });
-  const seen = new Uint8Array(rows);
-  layers.layer_order.forEach((row: number, place: number) => {
-    const parent = layers.layer_parent[row] ?? ABSENT;
-    const isInOrder = place === 0 ? row === 0 && parent === ABSENT : seen[parent] === 1;
-    if (!isInOrder || seen[row] === 1) {
-      fail(`has row ${row} twice or before its parent in section layer_order`);
-    }
-    seen[row] = 1;
-  });
-  layers.layer_parent.forEach((parent: number, row: number) => {
+  const { layer_order: order, layer_parent: parents } = layers;
+  const seen = placesOf("row", "layer_order", order, parents, rows);
+  parents.forEach((parent: number, row: number) => {
     if ((seen[row] === 0 && parent !== ABSENT) || seen[0] === 0) {
       fail(`has row ${row} with a parent, but not in section layer_order`);
     }

@@ -99,32 +99,45 @@ export function Toolbar({
   );
 }
 
-function LayersButton({ state, dispatch }: Pick<ToolbarProps, "state" | "dispatch">) {
+type ModeProps = Pick<ToolbarProps, "state" | "dispatch">;
+
+function LayersButton({ state, dispatch }: ModeProps) {
   const isPressed = state.graph.objects !== null;
+  const toggle = () => dispatch({ type: "showLayers", shows: !isPressed });
   return (
-    <button
-      type="button"
-      class="ckv-mode"
-      aria-pressed={isPressed}
-      title={WORDS.layersHint}
-      onClick={() => dispatch({ type: "showLayers", shows: !isPressed })}
-    >
-      {WORDS.layers}
-    </button>
+    <ModeButton
+      isPressed={isPressed}
+      label={WORDS.layers}
+      hint={WORDS.layersHint}
+      onClick={toggle}
+    />
   );
 }
 
-function TextbookButton({ state, dispatch }: Pick<ToolbarProps, "state" | "dispatch">) {
+function TextbookButton({ state, dispatch }: ModeProps) {
   const isPressed = state.drawn === "textbook";
+  const toggle = () => dispatch({ type: "draw", drawn: isPressed ? "tree" : "textbook" });
   return (
-    <button
-      type="button"
-      class="ckv-mode"
-      aria-pressed={isPressed}
-      title={WORDS.textbookHint}
-      onClick={() => dispatch({ type: "draw", drawn: isPressed ? "tree" : "textbook" })}
-    >
-      {WORDS.textbook}
+    <ModeButton
+      isPressed={isPressed}
+      label={WORDS.textbook}
+      hint={WORDS.textbookHint}
+      onClick={toggle}
+    />
+  );
+}
+
+interface ModeButtonProps {
+  readonly isPressed: boolean;
+  readonly label: string;
+  readonly hint: string;
+  readonly onClick: () => void;
+}
+
+function ModeButton({ isPressed, label, hint, onClick }: ModeButtonProps) {
+  return (
+    <button type="button" class="ckv-mode" aria-pressed={isPressed} title={hint} onClick={onClick}>
+      {label}
     </button>
   );
 }
