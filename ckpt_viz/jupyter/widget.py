@@ -25,6 +25,7 @@ from ckpt_viz.search.evaluate import find
 from ckpt_viz.text import sendable
 
 _STATIC = Path(__file__).parents[1] / "static"
+VIEWS = ("layers", "objects", "guide")
 
 
 class Explorer(SharingWidget):
@@ -36,8 +37,9 @@ class Explorer(SharingWidget):
     `selected` is the id of the selected node or None. `expanded` holds the ids of the nodes whose
     children are drawn, or None for the view's own choice. `query` is the text in the search box
     (docs/search.md has its grammar). `mode` says how the view shows matches: "highlight" marks
-    them, "filter" shows only the matches and their ancestors. All of these traits follow the
-    browser, and setting them changes the browser.
+    them, "filter" shows only the matches and their ancestors. `view` is what the explorer shows:
+    "layers" by name, all "objects", or the picture of TensorFlow's "guide"; None is the view's own
+    choice. All of these traits follow the browser, and setting them changes the browser.
     """
 
     _esm = _STATIC / "widget.js"
@@ -47,6 +49,7 @@ class Explorer(SharingWidget):
 
     query = traitlets.Unicode("").tag(sync=True)
     mode = traitlets.Enum(("highlight", "filter"), "highlight").tag(sync=True)
+    view = traitlets.Enum(VIEWS, None, allow_none=True).tag(sync=True)
 
     def __init__(self, source: object, against: object = None, **kwargs: Any) -> None:
         self._shown = show_of(source, against)
@@ -130,7 +133,7 @@ class Explorer(SharingWidget):
         return answer(self._shown, question, self._traits_of_a_file())
 
     def _traits_of_a_file(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("selected", "expanded", "query", "mode")}
+        return {name: getattr(self, name) for name in ("selected", "expanded", "query", "mode", "view")}
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """Write the explorer in its present state as one HTML file that works offline.

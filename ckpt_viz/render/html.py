@@ -38,7 +38,7 @@ noscript {{ display: block; overflow: auto; }}
 """
 
 # The traits of a new Explorer.
-_STATE = {"selected": None, "expanded": None, "query": "", "mode": "highlight"}
+_STATE = {"selected": None, "expanded": None, "query": "", "mode": "highlight", "view": None}
 # The model methods that the widget calls; without a kernel nothing else sets a trait.
 _MOUNT = """
 const payload = document.getElementById("payload").textContent;

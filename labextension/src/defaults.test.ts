@@ -2,11 +2,11 @@ import { expect, it } from "vitest";
 import { defaultsOf, readDefaults, setDefaults } from "./defaults";
 import { generatedStyle } from "./style";
 
-const BUILT_IN = { depth: 0, bookkeeping: false, matched: true };
+const BUILT_IN = { view: "layers", depth: 0, bookkeeping: false, matched: true };
 
 it("reads the defaults that the page has", () => {
   const page: DOMStringMap = {};
-  const set = { depth: 2, bookkeeping: true, matched: false };
+  const set = { view: "objects" as const, depth: 2, bookkeeping: true, matched: false };
   setDefaults(page, set, false);
   expect(readDefaults(page)).toEqual(set);
 });
@@ -19,6 +19,8 @@ it.each([
   ['{"depth": 1, "of another version": []}', { depth: 1 }],
   ['{"depth": null, "bookkeeping": null, "matched": null}', {}],
   ['{"depth": "2", "bookkeeping": 1, "matched": 0}', {}],
+  ['{"view": "objects"}', { view: "objects" }],
+  ['{"view": "guide"}', {}],
   ['{"depth": -1}', {}],
   ['{"depth": 1.5}', {}],
   ['{"depth": 1e999}', {}],

@@ -4,7 +4,13 @@
  * and the extension. Their versions may differ, so each ignores what it does not know.
  */
 
+/** The views of a graph that a user can choose as the first. */
+export const FIRST_VIEWS = ["layers", "objects"] as const;
+export type FirstView = (typeof FIRST_VIEWS)[number];
+
 export interface Defaults {
+  /** What an explorer shows first: layers by name, or every object. */
+  readonly view: FirstView;
   /** How many levels are open; 0: as many as a reader can take in at a glance. */
   readonly depth: number;
   /** Whether the view shows the objects that Keras tracks for itself. */
@@ -17,6 +23,7 @@ export interface Defaults {
 export function defaultsOf(settings: { readonly [key in keyof Defaults]?: unknown }): Defaults {
   const depth = Number.isInteger(settings.depth) ? Number(settings.depth) : 0;
   return {
+    view: FIRST_VIEWS.find((view) => view === settings.view) ?? "layers",
     depth: Math.max(depth, 0),
     bookkeeping: settings.bookkeeping === true,
     matched: settings.matched !== false,

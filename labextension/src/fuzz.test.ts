@@ -253,7 +253,7 @@ function lookAt(graph: Graph): void {
     { type: "setExpanded", expanded: ids },
     ...ids.map((id): Action => ({ type: "select", id })),
     { type: "toggleSlots" },
-    { type: "showLayers", shows: true },
+    { type: "showView", view: "layers" },
     { type: "stepAlias" },
     { type: "stepProblem", by: 1 },
     { type: "showOnlyProblems", only: true },

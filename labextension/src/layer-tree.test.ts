@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { defaultsOf } from "./defaults";
 import { compared, expected, FIXTURES, loadGraph, treeGraph } from "./graphs.test-data";
 import { layersOf } from "./layers";
 import { defaultExpansion } from "./layout/rows";
-import { initialState, reduce, type State } from "./state";
+import { initialState, reduce, type State, viewOf } from "./state";
 
 interface Expected {
   readonly layers: {
@@ -16,7 +17,7 @@ interface Expected {
 
 const WIDTHS = { box: () => 80, label: () => 40 };
 const start = async (name: string): Promise<State> =>
-  initialState(await loadGraph(name), () => WIDTHS);
+  initialState(await loadGraph(name), () => WIDTHS, defaultsOf({ view: "objects" }));
 const labels = ({ graph, rows, tree }: State): readonly string[] =>
   rows.map(({ id }) => {
     const group = tree.chunk(id)?.group;
@@ -44,8 +45,17 @@ describe("the layers of a graph", () => {
 });
 
 describe("the view of layers", () => {
+  it("comes first, unless the settings name another", async () => {
+    const graph = await loadGraph("blocks");
+    const first = initialState(graph, () => WIDTHS);
+    expect(viewOf(first)).toBe("layers");
+    expect(labels(first)).toContain("b0 … b3");
+    expect(viewOf(await start("blocks"))).toBe("objects");
+    expect(viewOf(initialState(treeGraph([0]), () => WIDTHS))).toBe("objects");
+  });
+
   it("opens all kinds of layers, but of those alike none", async () => {
-    const layers = reduce(await start("blocks"), { type: "showLayers", shows: true });
+    const layers = reduce(await start("blocks"), { type: "showView", view: "layers" });
     expect(labels(layers)).toEqual([
       "",
       "model · _layers",
@@ -72,16 +82,16 @@ describe("the view of layers", () => {
   it("keeps the selected node, and returns to all objects", async () => {
     const before = await start("keras3_adam");
     const selected = reduce(before, { type: "select", id: 8 });
-    const layers = reduce(selected, { type: "showLayers", shows: true });
+    const layers = reduce(selected, { type: "showView", view: "layers" });
     expect(layers.selected).toBe(8);
     expect(layers.rowOf.has(3)).toBe(false);
-    const objects = reduce(layers, { type: "showLayers", shows: false });
+    const objects = reduce(layers, { type: "showView", view: "objects" });
     expect(objects.selected).toBe(8);
     expect(objects.graph).toBe(before.graph);
   });
 
   it("shows a node without a row among the objects", async () => {
-    const layers = reduce(await start("keras3_adam"), { type: "showLayers", shows: true });
+    const layers = reduce(await start("keras3_adam"), { type: "showView", view: "layers" });
     const found = reduce(layers, { type: "select", id: 6 });
     expect(found.selected).toBe(6);
     expect(found.graph.objects).toBe(null);
@@ -89,14 +99,14 @@ describe("the view of layers", () => {
 
   it("finds what a search finds among the objects", async () => {
     const objects = reduce(await start("keras3_adam"), { type: "search", query: "momentum" });
-    const layers = reduce(objects, { type: "showLayers", shows: true });
+    const layers = reduce(objects, { type: "showView", view: "layers" });
     expect(layers.found.matches).toEqual(objects.found.matches);
     const filtered = reduce(layers, { type: "setMode", mode: "filter" });
     expect(labels(filtered)).toEqual(["", "layer", "v7", "momentum", "bias", "momentum"]);
   });
 
   it("gives a group its place: it opens, closes, and can be the selection", async () => {
-    const layers = reduce(await start("blocks"), { type: "showLayers", shows: true });
+    const layers = reduce(await start("blocks"), { type: "showView", view: "layers" });
     const group = layers.rows.find(({ id }) => layers.tree.chunk(id) !== null)?.id ?? -1;
     const opened = reduce(layers, { type: "toggle", id: group });
     expect(labels(opened)).toContain("b2");
@@ -105,7 +115,7 @@ describe("the view of layers", () => {
   });
 
   it("returns to the objects for the textbook's picture", async () => {
-    const layers = reduce(await start("blocks"), { type: "showLayers", shows: true });
-    expect(reduce(layers, { type: "draw", drawn: "textbook" }).graph.objects).toBe(null);
+    const layers = reduce(await start("blocks"), { type: "showView", view: "layers" });
+    expect(reduce(layers, { type: "showView", view: "guide" }).graph.objects).toBe(null);
   });
 });

@@ -33,7 +33,7 @@ function anyAction(state: State, random: () => number): Action {
     () => ({ type: "toggleSelected" }),
     () => ({ type: "openSiblings" }),
     () => ({ type: "toggleSlots" }),
-    () => ({ type: "showLayers", shows: random() < 0.5 }),
+    () => ({ type: "showView", view: random() < 0.5 ? "layers" : "objects" }),
     () => ({ type: "focus", id: pick([node(), row(), 0]) }),
     () => ({ type: "focusSelected" }),
     () => ({ type: "stepAlias" }),
@@ -91,7 +91,8 @@ describe.each([...FIXTURES, ...Object.keys(MADE)])("%s", (name) => {
     for (let seed = 1; seed <= 12; seed++) {
       const random = randomFrom(seed);
       const [depth, bookkeeping, matched] = [seed % 4, seed % 2 === 0, seed % 3 > 0];
-      let state = initialState(graph, () => WIDTHS, { depth, bookkeeping, matched });
+      const view = seed % 5 === 0 ? "objects" : "layers";
+      let state = initialState(graph, () => WIDTHS, { view, depth, bookkeeping, matched });
       const done: Action[] = [];
       for (let i = 0; i < 60; i++) {
         const action = anyAction(state, random);

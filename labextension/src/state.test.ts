@@ -693,7 +693,7 @@ describe("the textbook view", () => {
   });
   const left = ({ camera, picture }: State, id: number) =>
     (picture?.boxes.get(id)?.x ?? Number.NaN) * camera.scale + camera.x;
-  const textbook = (state: State) => reduce(state, { type: "draw", drawn: "textbook" });
+  const textbook = (state: State) => reduce(state, { type: "showView", view: "guide" });
   const shows = (state: State, step?: number) =>
     reduce(state, { type: "showPicture", picture: picture(state, step) });
 
@@ -726,7 +726,7 @@ describe("the textbook view", () => {
   });
 
   it("ignores a picture that arrives too late, and one of another graph", () => {
-    const tree = play(textbook(start()), { type: "draw", drawn: "tree" });
+    const tree = play(textbook(start()), { type: "showView", view: "objects" });
     expect(shows(tree)).toBe(tree);
     const state = shows(textbook(start()));
     expect(reduce(state, { type: "load", graph: fullTree(2, 2) })).toMatchObject({
@@ -738,7 +738,7 @@ describe("the textbook view", () => {
   it("returns to the tree with the selected node in sight", () => {
     const state = shows(textbook(start()));
     const last = state.rows.at(-1)!.id;
-    const tree = play(state, { type: "select", id: last }, { type: "draw", drawn: "tree" });
+    const tree = play(state, { type: "select", id: last }, { type: "showView", view: "objects" });
     expect(tree.picture).toBeNull();
     expect(onScreen(tree, last).y).toBeLessThan(400);
   });

@@ -30,6 +30,10 @@ export type Mode = "highlight" | "filter";
 /** The tidy tree, or Graphviz's picture with every edge. */
 export type Drawn = "tree" | "textbook";
 
+/** What the explorer shows: layers by name, every object, or Graphviz's picture of objects. */
+export const VIEWS = ["layers", "objects", "guide"] as const;
+export type View = (typeof VIEWS)[number];
+
 export interface State {
   readonly graph: Graph;
   readonly widthsOf: (graph: Graph) => Widths;
@@ -94,8 +98,7 @@ export type Action =
   | { readonly type: "centre"; readonly y: number }
   | { readonly type: "zoom"; readonly factor: number; readonly x?: number; readonly y?: number }
   | { readonly type: "fit" }
-  | { readonly type: "draw"; readonly drawn: Drawn }
-  | { readonly type: "showLayers"; readonly shows: boolean }
+  | { readonly type: "showView"; readonly view: View }
   | { readonly type: "showPicture"; readonly picture: Picture }
   | { readonly type: "resize"; readonly width: number; readonly height: number };
 
@@ -112,10 +115,11 @@ const MIN_FIT_SCALE = 0.7;
 const MIN_PICTURE_SCALE = 0.5;
 
 export function initialState(
-  graph: Graph,
+  loaded: Graph,
   widthsOf: (graph: Graph) => Widths,
-  { bookkeeping, depth, matched }: Defaults = defaultsOf({}),
+  { bookkeeping, depth, matched, view }: Defaults = defaultsOf({}),
 ): State {
+  const graph = (view === "layers" ? layersOf(loaded) : null) ?? loaded;
   const tree = shownTree(graph, bookkeeping);
   const state = fitted(
     arrange({
@@ -197,10 +201,8 @@ export function reduce(state: State, action: Action): State {
       return zoom(state, action.factor, action.x ?? state.width / 2, action.y ?? state.height / 2);
     case "fit":
       return fitted(state);
-    case "draw":
-      return draw(action.drawn === "textbook" ? showLayers(state, false) : state, action.drawn);
-    case "showLayers":
-      return showLayers(state, action.shows);
+    case "showView":
+      return showView(state, action.view);
     case "showPicture":
       return showPicture(state, action.picture);
     case "resize":
@@ -339,6 +341,18 @@ function showBookkeeping(state: State, shows: boolean): State {
   const tree = shownTree(state.graph, shows, state.hidden, keptBySearch(state));
   const change = { showsBookkeeping: shows, tree };
   return withVisibleSelection(rearranged(state, change, state.selected ?? state.focus), null);
+}
+
+export function viewOf({ drawn, graph }: Pick<State, "drawn" | "graph">): View {
+  if (drawn === "textbook") {
+    return "guide";
+  }
+  return graph.objects === null ? "objects" : "layers";
+}
+
+function showView(state: State, view: View): State {
+  const shown = showLayers(state, view === "layers");
+  return draw(shown, view === "guide" ? "textbook" : "tree");
 }
 
 /** Changes between the layers of a graph and all its objects; the selected node stays in sight. */

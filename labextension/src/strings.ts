@@ -96,12 +96,21 @@ export const noAnswer = "The kernel does not answer: it is busy or gone. The vie
 export const focusShort = "Focus";
 export const panes = "Parts of the explorer";
 export const tabs = { outline: "Outline", drawing: "Graph", details: "Details" } as const;
-export const layers = "Layers";
-export const layersHint =
-  "Show layers by name, without objects that only hold others together; blocks that repeat share a row";
-export const textbook = "Textbook view";
-export const textbookHint =
-  "Draw the visible nodes and all their edges with Graphviz, as TensorFlow's guide does";
+export const viewsOf = "View";
+export const views = {
+  layers: {
+    label: "Layers",
+    hint: "Layers by name, without objects that only hold others together; blocks that repeat share a row",
+  },
+  objects: {
+    label: "Object graph",
+    hint: "Every object that TensorFlow tracks, by its local name",
+  },
+  guide: {
+    label: "TensorFlow's guide",
+    hint: "The visible objects and all their edges, drawn by Graphviz as in TensorFlow's guide",
+  },
+} as const;
 export const textbookDrawing =
   "Graphviz's drawing of the visible nodes; arrow keys move the selection, plus and minus zoom";
 export const loadingGraphviz = "Loading Graphviz…";

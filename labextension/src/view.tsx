@@ -30,7 +30,9 @@ import {
   isNode,
   type Mode,
   reduce,
+  type View as ShownView,
   type State,
+  viewOf,
 } from "./state";
 import * as WORDS from "./strings";
 import { sentenceText, whyWords } from "./text";
@@ -46,6 +48,8 @@ export interface ViewState {
   /** The text in the search box. */
   readonly query: string;
   readonly mode: Mode;
+  /** What the explorer shows; null: the view's own choice. */
+  readonly view: ShownView | null;
 }
 
 type HostState = Partial<ViewState & { readonly broughtQuery: string }>;
@@ -152,7 +156,7 @@ class MountedView implements View {
   readonly #dispatch: Dispatch = (action) => {
     const before = this.#state;
     this.#update(action);
-    if (FOLLOWED.some((key) => this.#state?.[key] !== before?.[key])) {
+    if (isChanged(before, this.#state)) {
       this.#host.onChange?.(viewState(this.#state));
     }
   };
@@ -207,8 +211,11 @@ class MountedView implements View {
   }
 
   #setAll(): void {
-    const { broughtQuery, expanded, mode, query, selected } = this.#pending;
+    const { broughtQuery, expanded, mode, query, selected, view } = this.#pending;
     this.#pending = {};
+    if (view != null) {
+      this.#update({ type: "showView", view });
+    }
     if (mode !== undefined) {
       this.#update({ type: "setMode", mode });
     }
@@ -227,6 +234,12 @@ class MountedView implements View {
       this.#update({ type: "select", id: selected });
     }
   }
+}
+
+/** Whether any of the state that a host follows differs. */
+function isChanged(before: State | null, after: State | null): boolean {
+  const views = [before, after].map((state) => (state === null ? null : viewOf(state)));
+  return views[0] !== views[1] || FOLLOWED.some((key) => after?.[key] !== before?.[key]);
 }
 
 type TypesetterOf = (graph: Graph) => Typesetter;
@@ -274,6 +287,7 @@ function viewState(state: State | null): ViewState {
         : [...state.expanded].filter((id) => isNode(state, id)),
     query: state?.query ?? "",
     mode: state?.mode ?? "highlight",
+    view: state === null ? null : viewOf(state),
   };
 }
 

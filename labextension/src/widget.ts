@@ -4,7 +4,7 @@ import type { AnyModel, RenderProps } from "@anywidget/types";
 import type { Answer, Ask } from "./kernel";
 import { askKernel } from "./messages";
 import { bytesOf, SHOWN, type Sharing, sharedParts } from "./shared";
-import type { Mode } from "./state";
+import type { Mode, View } from "./state";
 import * as WORDS from "./strings";
 import type { LoadGraphviz } from "./textbook/engine";
 import { mountView } from "./view";
@@ -15,10 +15,11 @@ interface Traits extends Sharing {
   expanded: readonly number[] | null;
   query: string;
   mode: Mode;
+  view?: View | null;
 }
 
 const PAYLOAD = "change:_payload change:_shared_payload";
-const FOLLOWED = "change:selected change:expanded change:mode";
+const FOLLOWED = "change:selected change:expanded change:mode change:view";
 
 type Props = Pick<RenderProps<Traits>, "model" | "el">;
 
@@ -28,11 +29,12 @@ function render({ model, el }: Props): () => void {
   const view = mountView(el, {
     graphviz: isAlone ? undefined : graphvizOf(model),
     ask: isAlone ? undefined : asking(model),
-    onChange({ selected, expanded, query, mode }) {
+    onChange({ selected, expanded, query, mode, view }) {
       model.set("selected", selected);
       model.set("expanded", expanded);
       model.set("query", query);
       model.set("mode", mode);
+      model.set("view", view);
       model.save_changes();
     },
   });
@@ -45,6 +47,7 @@ function render({ model, el }: Props): () => void {
       expanded: model.get("expanded"),
       [isOwnQuery ? "query" : "broughtQuery"]: model.get("query"),
       mode: model.get("mode"),
+      view: model.get("view") ?? null,
     });
   const ownQuery = () => {
     isOwnQuery = true;

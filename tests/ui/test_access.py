@@ -125,7 +125,7 @@ def _help(opened: Open, **options: Any) -> Page:
 
 def _textbook(opened: Open, **options: Any) -> Page:
     page = _single(opened, **options)
-    page.get_by_role("button", name="Textbook view").click()
+    page.get_by_role("button", name="TensorFlow's guide").click()
     page.locator(".ckv-textbook .ckv-node").first.wait_for()
     return page
 

@@ -159,7 +159,7 @@ def test_files_are_handed_over(files: Files, tmp_path: Path) -> None:
 def test_the_textbook_view_draws(files: Files) -> None:
     files.add("adam")
     tab = files.open("ckpt-1.index")
-    tab.get_by_role("button", name="Textbook view").click()
+    tab.get_by_role("button", name="TensorFlow's guide").click()
     tab.locator(".ckv-textbook .ckv-node").first.wait_for()
     files.lab.screenshot("document-textbook")
     assert files.complaints == []

@@ -44,7 +44,7 @@ ckpt_viz.jupyter.widget._STATIC = Path(".")
 
 
 def button(explorer: Locator) -> Locator:
-    return explorer.get_by_role("button", name="Textbook view")
+    return explorer.get_by_role("button", name="TensorFlow's guide")
 
 
 def picture(explorer: Locator) -> Locator:
@@ -289,7 +289,7 @@ def page_with(browser: Browser, policy: str) -> Page:
 )
 def test_a_page_that_forbids_it_shows_a_sentence(browser: Browser, policy: str, said: str) -> None:
     page = page_with(browser, policy)
-    page.get_by_role("button", name="Textbook view").click()
+    page.get_by_role("button", name="TensorFlow's guide").click()
     expect(page.locator(".ckv-textbook-said")).to_contain_text(said)
     page.close()
 
@@ -299,10 +299,10 @@ def test_a_page_without_jupyter_has_it_if_a_host_can_load_it(
     browser: Browser, tmp_path: Path
 ) -> None:
     page = page_with(browser, "worker-src blob:")
-    page.get_by_role("button", name="Textbook view").click()
+    page.get_by_role("button", name="TensorFlow's guide").click()
     expect(page.locator(".ckv-textbook .ckv-node")).to_have_count(11)
     write_text(tmp_path / "alone.html", to_html(keras3_adam()))
     page.goto((tmp_path / "alone.html").as_uri())
     expect(page.get_by_role("treegrid")).to_be_visible()
-    expect(page.get_by_role("button", name="Textbook view")).to_have_count(0)
+    expect(page.get_by_role("button", name="TensorFlow's guide")).to_have_count(0)
     page.close()

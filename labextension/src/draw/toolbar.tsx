@@ -13,6 +13,7 @@ import type { Typesetter } from "./measure";
 import { pictureOf } from "./picture";
 import type { Dispatch } from "./props";
 import { SearchBox } from "./search";
+import { Views } from "./views";
 
 interface ToolbarProps {
   readonly state: State;
@@ -53,8 +54,7 @@ export function Toolbar({
       <span class="ckv-size">{countWords(graph.size, ...WORDS.counts.nodes)}</span>
       <span class="ckv-space" />
       <SearchBox state={state} id={id} dispatch={dispatch} />
-      {graph.layerColumns === null ? null : <LayersButton state={state} dispatch={dispatch} />}
-      {offersTextbook ? <TextbookButton state={state} dispatch={dispatch} /> : null}
+      <Views state={state} offersTextbook={offersTextbook} dispatch={dispatch} />
       <button
         type="button"
         title={WORDS.zoomOut}
@@ -96,48 +96,5 @@ export function Toolbar({
       ) : null}
       <Help />
     </div>
-  );
-}
-
-type ModeProps = Pick<ToolbarProps, "state" | "dispatch">;
-
-function LayersButton({ state, dispatch }: ModeProps) {
-  const isPressed = state.graph.objects !== null;
-  const toggle = () => dispatch({ type: "showLayers", shows: !isPressed });
-  return (
-    <ModeButton
-      isPressed={isPressed}
-      label={WORDS.layers}
-      hint={WORDS.layersHint}
-      onClick={toggle}
-    />
-  );
-}
-
-function TextbookButton({ state, dispatch }: ModeProps) {
-  const isPressed = state.drawn === "textbook";
-  const toggle = () => dispatch({ type: "draw", drawn: isPressed ? "tree" : "textbook" });
-  return (
-    <ModeButton
-      isPressed={isPressed}
-      label={WORDS.textbook}
-      hint={WORDS.textbookHint}
-      onClick={toggle}
-    />
-  );
-}
-
-interface ModeButtonProps {
-  readonly isPressed: boolean;
-  readonly label: string;
-  readonly hint: string;
-  readonly onClick: () => void;
-}
-
-function ModeButton({ isPressed, label, hint, onClick }: ModeButtonProps) {
-  return (
-    <button type="button" class="ckv-mode" aria-pressed={isPressed} title={hint} onClick={onClick}>
-      {label}
-    </button>
   );
 }

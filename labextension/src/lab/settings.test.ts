@@ -54,14 +54,26 @@ test("without settings the defaults are the same as without JupyterLab", async (
 });
 
 test("the page has the settings from the start and after each change", async () => {
-  const settings = registry('{ "expansionDepth": 3, "showMatched": false, "colours": "classic" }');
+  const settings = registry(
+    '{ "firstView": "objects", "expansionDepth": 3, "showMatched": false, "colours": "classic" }',
+  );
   await followSettings(settings, ID, setKeys, page);
-  expect(readDefaults(page)).toEqual({ depth: 3, bookkeeping: false, matched: false });
+  expect(readDefaults(page)).toEqual({
+    view: "objects",
+    depth: 3,
+    bookkeeping: false,
+    matched: false,
+  });
   expect(page).toHaveProperty("ckptVizClassic");
   await settings.set(ID, "showBookkeeping", true);
   await settings.set(ID, "expansionDepth", 0);
   await settings.set(ID, "colours", "standard");
-  expect(readDefaults(page)).toEqual({ depth: 0, bookkeeping: true, matched: false });
+  expect(readDefaults(page)).toEqual({
+    view: "objects",
+    depth: 0,
+    bookkeeping: true,
+    matched: false,
+  });
   expect(page).not.toHaveProperty("ckptVizClassic");
 });
 
@@ -69,6 +81,7 @@ test.each([
   '{ "expansionDepth": -1 }',
   '{ "expansionDepth": 1.5 }',
   '{ "colours": "pink" }',
+  '{ "firstView": "guide" }',
   '{ "showMatched": "no" }',
   '{ "unknown": true }',
 ])("the registry refuses an invalid setting, and the page keeps its settings: %s", async (raw) => {

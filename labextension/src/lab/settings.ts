@@ -21,10 +21,15 @@ export async function followSettings(
   }
   const set = () => {
     setKeys(keysOf(settings.composite.keys));
-    const { colours, expansionDepth, showBookkeeping, showMatched } = settings.composite;
+    const { colours, expansionDepth, firstView, showBookkeeping, showMatched } = settings.composite;
     setDefaults(
       page,
-      defaultsOf({ depth: expansionDepth, bookkeeping: showBookkeeping, matched: showMatched }),
+      defaultsOf({
+        view: firstView,
+        depth: expansionDepth,
+        bookkeeping: showBookkeeping,
+        matched: showMatched,
+      }),
       colours === "classic",
     );
   };
