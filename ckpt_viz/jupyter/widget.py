@@ -26,6 +26,7 @@ from ckpt_viz.text import sendable
 
 _STATIC = Path(__file__).parents[1] / "static"
 VIEWS = ("layers", "objects", "guide")
+_STATE = ("selected", "expanded", "query", "mode", "view")  # the traits that a file keeps
 
 
 class Explorer(SharingWidget):
@@ -133,7 +134,9 @@ class Explorer(SharingWidget):
         return answer(self._shown, question, self._traits_of_a_file())
 
     def _traits_of_a_file(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("selected", "expanded", "query", "mode", "view")}
+        return {
+            name: getattr(self, name) for name in ("selected", "expanded", "query", "mode", "view")
+        }
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """Write the explorer in its present state as one HTML file that works offline.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +32,14 @@ const answering = (model, answer, buffers) => {
 """
 
 
+def showing_objects(page: str) -> str:
+    """Return a page whose explorer shows objects first, unless the page has its own defaults."""
+    defaults = html.escape(json.dumps({"view": "objects"}))
+    if "<html data-" in page:
+        return page
+    return page.replace("<html ", f'<html data-ckpt-viz="{defaults}" ')
+
+
 def new_page(context: BrowserContext) -> Page:
     """Return a page as large as that of `html_pages`, whatever the context has."""
     page = context.new_page()
@@ -42,11 +52,11 @@ def html_pages(browser: Browser, directory: Path) -> Iterator[OpenPage]:
     """Give a function that opens a text of HTML, in a context with the options it is given."""
     contexts: list[BrowserContext] = []
 
-    def open_page(html: str, **options: Any) -> Page:
+    def open_page(text: str, **options: Any) -> Page:
         context = browser.new_context(**{"viewport": VIEWPORT, **options})
         contexts.append(context)
         path = directory / f"{len(contexts)}.html"
-        path.write_text(html, "utf-8")
+        path.write_text(showing_objects(text), "utf-8")
         page = context.new_page()
         page.goto(path.as_uri())
         page.locator(".ckv-panes").wait_for()

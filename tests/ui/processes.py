@@ -65,9 +65,9 @@ def jupyterlab(
     With the same directory and `port` it starts again where another one was.
     """
     # Else a note in the corner asks whether to fetch news.
-    settings = directory / "jupyter_config_dir/lab/user-settings/@jupyterlab/apputils-extension"
-    settings.mkdir(parents=True, exist_ok=True)
-    (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')
+    _set(directory, "@jupyterlab/apputils-extension/notification", '{"fetchNews": "false"}')
+    # The object graph has every node; tests of layers ask for them.
+    _set(directory, "ckpt-viz/explorer", '{"firstView": "objects"}')
     with _jupyter(
         directory,
         *("jupyterlab", "--LabApp.news_url=None"),
@@ -81,9 +81,16 @@ def jupyterlab(
         yield server
 
 
+def _set(directory: Path, plugin: str, settings: str) -> None:
+    path = directory / f"jupyter_config_dir/lab/user-settings/{plugin}.jupyterlab-settings"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(settings)
+
+
 @contextmanager
 def notebook_7(directory: Path, labextensions: Path) -> Iterator[Server]:
     """Serve an empty directory with Jupyter Notebook, as `jupyterlab` does."""
+    _set(directory, "ckpt-viz/explorer", '{"firstView": "objects"}')
     # The one lists the extensions, the other serves them.
     apps = ("JupyterNotebookApp", "LabApp")
     paths = (f"--{app}.extra_labextensions_path={labextensions}" for app in apps)

@@ -21,6 +21,7 @@ from ckpt_viz.render.html import to_html
 from tests.ui import processes
 from tests.ui.file_browser import Files
 from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.pages import showing_objects
 
 _GROWTH = 1.05
 
@@ -97,7 +98,8 @@ def test_opening_and_closing_leaves_nothing_behind(
     page = context.new_page()
     path = tmp_path / "a.html"
     graph = _wide()
-    path.write_text(to_html(graph, state={"expanded": list(range(31)), "selected": 0}))
+    state = {"expanded": list(range(31)), "selected": 0}
+    path.write_text(showing_objects(to_html(graph, state=state)))
     page.goto(path.as_uri())
     page.get_by_role("treegrid").wait_for()
     devtools = context.new_cdp_session(page)
@@ -116,7 +118,7 @@ def test_showing_and_closing_leaves_nothing_behind(
 ) -> None:
     context = uncompiled.new_context()
     page = context.new_page()
-    html = to_html(_wide())
+    html = showing_objects(to_html(_wide()))
     # The page's own script, with a handle to mount once more; its policy knows it by its hash.
     html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", html)
     html = html.replace(

@@ -16,7 +16,7 @@ from ckpt_viz.render.html import to_html
 from ckpt_viz.render.writing import write_text
 from tests.support.graphs import graph, keras3_adam, named
 from tests.support.payload_fixtures import HOSTILE, overlays
-from tests.ui.pages import ANSWERING
+from tests.ui.pages import ANSWERING, showing_objects
 
 pytestmark = pytest.mark.usefixtures("front_end")
 
@@ -34,7 +34,7 @@ class _Opened:
     """A page of a file, with all that it printed and asked for."""
 
     def __init__(self, context: BrowserContext, path: Path, html: str) -> None:
-        write_text(path, html)
+        write_text(path, showing_objects(html))
         self.page: Page = context.new_page()
         self.said: list[str] = []
         self.requests: list[str] = []

@@ -16,6 +16,7 @@ from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
 from tests.support.graphs import keras3_adam, transformer
 from tests.support.payload_fixtures import overlays
+from tests.ui.pages import showing_objects
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 
@@ -35,9 +36,16 @@ class Explorer:
     """An explorer that fills a page."""
 
     def __init__(
-        self, context: BrowserContext, path: Path, graph: Graph, overlay: Overlay | None = None
+        self,
+        context: BrowserContext,
+        path: Path,
+        graph: Graph,
+        overlay: Overlay | None = None,
+        *,
+        layers: bool = False,
     ) -> None:
-        path.write_text(to_html(graph, overlay))
+        page = to_html(graph, overlay)
+        path.write_text(page if layers else showing_objects(page))
         self.page: Page = context.new_page()
         self.problems: list[str] = []
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
@@ -311,9 +319,8 @@ def test_a_subtree_is_shown_alone_under_its_breadcrumbs(adam: Explorer) -> None:
 
 
 def test_layers_show_blocks_that_repeat_in_one_row(pages: BrowserContext, tmp_path: Path) -> None:
-    explorer = Explorer(pages, tmp_path / "a.html", transformer(12))
+    explorer = Explorer(pages, tmp_path / "a.html", transformer(12), layers=True)
     button = explorer.page.get_by_role("button", name="Layers", exact=True)
-    button.click()
     expect(button).to_have_attribute("aria-pressed", "true")
     group = explorer.row("b0 … b11")
     expect(group).to_contain_text("12 alike")
@@ -325,7 +332,8 @@ def test_layers_show_blocks_that_repeat_in_one_row(pages: BrowserContext, tmp_pa
     explorer.press("ArrowRight")
     expect(explorer.row("b3")).to_be_visible()
     explorer.row("head").click()
-    button.click()
+    explorer.page.get_by_role("button", name="Object graph").click()
+    expect(button).to_have_attribute("aria-pressed", "false")
     expect(explorer.row("_layers")).to_be_visible()
     expect(explorer.page.locator("[role=row][aria-selected=true]")).to_contain_text("head")
     assert explorer.problems == []

@@ -14,7 +14,7 @@ from ckpt_viz.render.html import to_html
 from ckpt_viz.render.writing import write_text
 from tests.support.graphs import keras3_adam
 from tests.ui.jupyter import JupyterLab, code_cell
-from tests.ui.pages import ANSWERING
+from tests.ui.pages import ANSWERING, showing_objects
 from tests.ui.test_explorer import TRAIN, row
 from tests.ui.test_renderer import saved_cell
 
@@ -45,6 +45,10 @@ ckpt_viz.jupyter.widget._STATIC = Path(".")
 
 def button(explorer: Locator) -> Locator:
     return explorer.get_by_role("button", name="TensorFlow's guide")
+
+
+def objects(explorer: Locator) -> Locator:
+    return explorer.get_by_role("button", name="Object graph")
 
 
 def picture(explorer: Locator) -> Locator:
@@ -129,7 +133,7 @@ def test_it_has_every_edge_that_is_visible(adam: Locator) -> None:
     adam.page.keyboard.press("ArrowLeft")
     expect(picture(adam).locator(".ckv-node")).to_have_count(7)
     assert sorted(names(adam)) == ["_kernel", "bias", "layer", "momentum", "momentum", "optimizer"]
-    button(adam).click()
+    objects(adam).click()
     expect(adam.locator(".ckv-textbook")).to_have_count(0)
     expect(adam.get_by_role("application")).to_have_count(1)
 
@@ -183,7 +187,7 @@ def test_graphviz_comes_when_it_is_asked_for_and_once(lab: JupyterLab, adam: Loc
     for _ in range(2):
         button(adam).click()
         picture(adam)
-        button(adam).click()
+        objects(adam).click()
     lab.run_cell_until(1, "['graphviz']")
 
 
@@ -198,7 +202,7 @@ def test_it_is_cancelled_and_drawn_again(lab: JupyterLab) -> None:
     expect(explorer.get_by_text("Cancelled")).to_be_visible()
     explorer.get_by_role("button", name="Draw again").click()
     expect(explorer.get_by_text("Drawing with Graphviz…")).to_be_visible()
-    button(explorer).click()
+    objects(explorer).click()
     expect(explorer.locator(".ckv-node").first).to_be_visible()
 
 
@@ -301,7 +305,7 @@ def test_a_page_without_jupyter_has_it_if_a_host_can_load_it(
     page = page_with(browser, "worker-src blob:")
     page.get_by_role("button", name="TensorFlow's guide").click()
     expect(page.locator(".ckv-textbook .ckv-node")).to_have_count(11)
-    write_text(tmp_path / "alone.html", to_html(keras3_adam()))
+    write_text(tmp_path / "alone.html", showing_objects(to_html(keras3_adam())))
     page.goto((tmp_path / "alone.html").as_uri())
     expect(page.get_by_role("treegrid")).to_be_visible()
     expect(page.get_by_role("button", name="TensorFlow's guide")).to_have_count(0)
