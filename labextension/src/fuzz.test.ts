@@ -28,7 +28,7 @@ import {
 } from "./words";
 
 const MUTANTS = Number(process.env.CKPT_VIZ_MUTANTS ?? 400);
-const WIDTHS = { box: () => 80, label: () => 40 };
+const WIDTHS = { box: () => 80, behind: () => 18 };
 /** The time limit for one mutant; the fixtures have about twenty nodes. */
 const MAX_MS = 2_000;
 

@@ -15,7 +15,7 @@ interface Expected {
   } | null;
 }
 
-const WIDTHS = { box: () => 80, label: () => 40 };
+const WIDTHS = { box: () => 80, behind: () => 18 };
 const start = async (name: string): Promise<State> =>
   initialState(await loadGraph(name), () => WIDTHS, defaultsOf({ view: "objects" }));
 const labels = ({ graph, rows, tree }: State): readonly string[] =>
@@ -54,7 +54,7 @@ describe("the view of layers", () => {
     expect(viewOf(initialState(treeGraph([0]), () => WIDTHS))).toBe("objects");
   });
 
-  it("opens all kinds of layers, but of those alike none", async () => {
+  it("opens all kinds of layers, and the first of those alike", async () => {
     const layers = reduce(await start("blocks"), { type: "showView", view: "layers" });
     expect(labels(layers)).toEqual([
       "",
@@ -62,6 +62,10 @@ describe("the view of layers", () => {
       "embed",
       "kernel",
       "b0 … b3",
+      "b0",
+      "mix",
+      "norm",
+      "…",
       "head",
       "kernel",
     ]);
@@ -76,7 +80,7 @@ describe("the view of layers", () => {
         layers.label(id) === "head" ? new Int32Array(60).fill(8) : layers.treeChildren(id),
     };
     const opened = defaultExpansion(wide, wide.treeChildren);
-    expect([...opened].map(layers.label)).toEqual(["", "model · _layers"]);
+    expect([...opened].map(layers.label)).toEqual(["", "model · _layers", "b0 … b3", "b0"]);
   });
 
   it("keeps the selected node, and returns to all objects", async () => {
@@ -105,13 +109,23 @@ describe("the view of layers", () => {
     expect(labels(filtered)).toEqual(["", "layer", "v7", "momentum", "bias", "momentum"]);
   });
 
-  it("gives a group its place: it opens, closes, and can be the selection", async () => {
+  it("gives a group its place: it closes, opens, and can be the selection", async () => {
     const layers = reduce(await start("blocks"), { type: "showView", view: "layers" });
     const group = layers.rows.find(({ id }) => layers.tree.chunk(id) !== null)?.id ?? -1;
-    const opened = reduce(layers, { type: "toggle", id: group });
-    expect(labels(opened)).toContain("b2");
-    expect(reduce(opened, { type: "select", id: group }).selected).toBe(group);
-    expect(labels(reduce(opened, { type: "toggle", id: group }))).toEqual(labels(layers));
+    const closed = reduce(layers, { type: "toggle", id: group });
+    expect(labels(closed)).not.toContain("b0");
+    expect(reduce(closed, { type: "select", id: group }).selected).toBe(group);
+    expect(labels(reduce(closed, { type: "toggle", id: group }))).toEqual(labels(layers));
+  });
+
+  it("has one row for all others that are alike, until it opens", async () => {
+    const layers = reduce(await start("blocks"), { type: "showView", view: "layers" });
+    const others = layers.rows.find(({ id }) => layers.tree.chunk(id)?.isMoreAlike === true);
+    const { chunk, id = -1 } = others ?? {};
+    expect(
+      [chunk?.firstChild, chunk?.lastChild].map((row) => layers.graph.label(row ?? -1)),
+    ).toEqual(["b1", "b3"]);
+    expect(labels(reduce(layers, { type: "toggle", id }))).toContain("b2");
   });
 
   it("returns to the objects for the textbook's picture", async () => {

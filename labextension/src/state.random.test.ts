@@ -6,7 +6,7 @@ import type { Graph } from "./graph";
 import { compared, FIXTURES, fullTree, loadGraph, treeGraph } from "./graphs.test-data";
 import { type Action, initialState, isNode, reduce, type State } from "./state";
 
-const WIDTHS = { box: () => 80, label: () => 40 };
+const WIDTHS = { box: () => 80, behind: () => 18 };
 
 /** A random generator that repeats its numbers for the same seed (mulberry32). */
 function randomFrom(seed: number): () => number {

@@ -16,7 +16,7 @@ import {
 } from "./state";
 import type { Picture } from "./textbook/picture";
 
-const WIDTHS: Widths = { box: () => 80, label: () => 40 };
+const WIDTHS: Widths = { box: () => 80, behind: () => 18 };
 
 /** A view of 600 by 400 with the first two levels open. */
 function start(graph = fullTree(4, 5)): State {

@@ -109,8 +109,11 @@ const MAX_OPENED = 2_000;
 const MARGIN = 24;
 const MIN_SCALE = 0.1;
 const MAX_SCALE = 3;
-/** Text below this scale is unreadable, so fitting stops there. */
-const MIN_FIT_SCALE = 0.7;
+/** Fitting stops where letters would be smaller than 11 px, or needlessly large. */
+const MIN_FIT_SCALE = 0.92;
+const MAX_FIT_SCALE = 1.25;
+/** The levels that stay open even if the drawing is too wide for the view. */
+const LEAST_LEVELS = 2;
 /** A picture is wide, and useful even from further away. */
 const MIN_PICTURE_SCALE = 0.5;
 
@@ -743,7 +746,7 @@ function zoom(state: State, factor: number, atX: number, atY: number): State {
   };
 }
 
-/** Fits the whole drawing; if that would be too small to read, shows its root. */
+/** Fits the whole drawing; if that would be too small to read, shows its top left. */
 function fitted(state: State): State {
   const { layout, picture, width, height } = state;
   if (picture !== null) {
@@ -753,10 +756,10 @@ function fitted(state: State): State {
     (width - 2 * MARGIN) / Math.max(layout.width, 1),
     (height - 2 * MARGIN) / Math.max(layout.height, 1),
   );
-  const scale = Math.min(Math.max(whole, MIN_FIT_SCALE), 1);
-  const rootY = layout.boxes[0]?.y ?? 0;
-  const y = layout.height * scale <= height ? (height - layout.height * scale) / 2 : undefined;
-  return { ...state, camera: { x: MARGIN, y: y ?? height / 2 - rootY * scale, scale } };
+  const scale = Math.min(Math.max(whole, MIN_FIT_SCALE), MAX_FIT_SCALE);
+  const beyond = height - layout.height * scale;
+  const y = beyond >= 2 * MARGIN ? Math.min(beyond / 2, 4 * MARGIN) : MARGIN;
+  return { ...state, camera: { x: MARGIN, y, scale } };
 }
 
 /** Fits the whole picture, or as much of its width around the selected node as stays readable. */
@@ -808,13 +811,33 @@ function sameCamera({ camera: a }: State, { camera: b }: State): boolean {
   return a.x === b.x && a.y === b.y && a.scale === b.scale;
 }
 
+/** Closes the deepest levels that the view itself opened, until the drawing has space. */
+function withinWidth(state: State): State {
+  const isChosen = state.isDefaultExpansion && state.depth === 0 && state.openedBefore === null;
+  let next = state;
+  while (isChosen && next.layout.width * MIN_FIT_SCALE > next.width - 2 * MARGIN) {
+    const open = next.rows.filter((row) => row.isExpanded);
+    const deepest = open.reduce((most, { level }) => Math.max(most, level), 0);
+    if (deepest <= LEAST_LEVELS) {
+      break;
+    }
+    const closed = new Set(open.filter(({ level }) => level === deepest).map(({ id }) => id));
+    const expanded = new Set([...next.expanded].filter((id) => !closed.has(id)));
+    next = arrange({ ...next, expanded });
+  }
+  return next;
+}
+
 /** Fits a drawing again that the user has not moved; otherwise keeps the selected node in sight. */
 function resize(state: State, width: number, height: number): State {
   if (width === state.width && height === state.height) {
     return state;
   }
   const next = { ...state, width, height };
-  if (state.width === 0 || sameCamera(state, shown(fitted(state)))) {
+  if (state.width === 0) {
+    return shown(fitted(withinWidth(next)));
+  }
+  if (sameCamera(state, shown(fitted(state)))) {
     return shown(fitted(next));
   }
   return sameCamera(state, shown(state)) ? shown(next) : next;

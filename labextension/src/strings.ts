@@ -61,6 +61,7 @@ export const filter = "filter";
 export const filterHint = "Show only the matches and the nodes above them";
 export const noMatch = "nothing found";
 export const otherPlace = "Go to its other place";
+export const sameAgain = "the same again";
 export const chunk = "part of a long list";
 export const group = "a group of layers";
 export const overview = "Position in the whole drawing; up and down move it";

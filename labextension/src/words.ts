@@ -36,7 +36,10 @@ export function chunkLabel(graph: Graph, { firstChild, group, lastChild }: Chunk
 }
 
 /** The number of nodes in a chunk and in its list: 100 of 1,424. In a group: 12 alike. */
-export function chunkCount({ first, group, last, of }: Chunk): string {
+export function chunkCount({ first, group, isMoreAlike, last, of }: Chunk): string {
+  if (isMoreAlike) {
+    return WORDS.sameAgain;
+  }
   if (group !== null) {
     const { alike, layers } = WORDS.counts;
     return group.isAlike ? countWords(of, ...alike) : countWords(of, ...layers);
@@ -71,6 +74,40 @@ export function boxText(graph: Graph, id: number): string {
         id === ROOT ? type || WORDS.rootWord : withCount(graph, id, objectWords(graph, id)),
       );
   }
+}
+
+/** What a node is, in a box that has its name: its class, or the shape of its value. */
+export function kindText(graph: Graph, id: number): string {
+  const difference = differenceWords(graph, id);
+  if (difference !== "") {
+    return clip(difference, MAX_DIFFERENCE);
+  }
+  const role = graph.role(id);
+  const isValue = role === "variable" || role === "slot" || role === "value";
+  if (!isValue) {
+    return clip(graph.objects === null ? objectWords(graph, id) : typeWords(graph, id));
+  }
+  return clip(graph.objects === null ? boxText(graph, id) : layerValueWords(graph, id));
+}
+
+/** The shapes of a node's values; the dtype only of a scalar, whose shape says little. */
+function layerValueWords(graph: Graph, id: number): string {
+  const [only, ...others] = graph.attributes(id);
+  const isArray = only !== undefined && others.length === 0 && (only.shape?.length ?? 0) > 0;
+  return isArray ? shapeWords(only) : boxText(graph, id);
+}
+
+/**
+ * The slots of a variable as letters: the first of each name, or two if slots share the first. With
+ * more than four, a count replaces all after the third.
+ */
+export function slotLetters(graph: Graph, id: number): readonly string[] {
+  const names = [...graph.treeChildren(id)]
+    .filter((child) => graph.slot(child)?.variable === id)
+    .map((child) => [...visible(graph.slot(child)?.name ?? "").replace(/^_+/, "")]);
+  const length = new Set(names.map(([first]) => first)).size === names.length ? 1 : 2;
+  const letters = names.map((name) => name.slice(0, length).join("") || "?");
+  return letters.length <= 4 ? letters : [...letters.slice(0, 3), `+${letters.length - 3}`];
 }
 
 /** An object's class, and its name if the local name is only a number: Dense “head”. */

@@ -9,18 +9,22 @@ import { comparedWords } from "../signs";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
 import { visible } from "../text";
-import { chunkCount, chunkLabel, edgeText, roleWord } from "../words";
+import { chunkCount, chunkLabel, roleWord } from "../words";
 import { Badge, lineClass, outline, shapeOf } from "./icons";
-import { type BoxParts, besideX, CHIP_FONT_SIZE, TWISTY_WIDTH, type Typesetter } from "./measure";
+import {
+  type BoxParts,
+  besideX,
+  placesIn,
+  TAB_WIDTH,
+  TWISTY_WIDTH,
+  type Typesetter,
+} from "./measure";
 import type { Dispatch } from "./props";
 import { zoomOf } from "./zoom";
 
 const WHEEL_ZOOM = 0.002;
 const DRAG_THRESHOLD = 3;
-/**
- * Below the first scale, names on edges and chips are too small to read. Below the second, all text
- * is.
- */
+/** Below the first scale only names are large enough to read. Below the second, no text is. */
 const SCALE_OF_BOXES = 0.55;
 const SCALE_OF_BLOCKS = 0.3;
 
@@ -62,7 +66,7 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
               graph={state.graph}
               row={row}
               box={box}
-              parent={layout.boxes[row.parentRow]}
+              width={box.outline}
               isSelected={row.id === state.selected}
               isMatch={state.found.isMatch[row.id] === 1}
               typesetter={typesetter}
@@ -79,7 +83,8 @@ interface NodeBoxProps {
   readonly graph: Graph;
   readonly row: Row;
   readonly box: Pick<Box, "x" | "y">;
-  readonly parent: Box | undefined;
+  /** The width of the outline. */
+  readonly width: number;
   readonly isSelected: boolean;
   readonly isMatch: boolean;
   readonly typesetter: Typesetter;
@@ -87,7 +92,7 @@ interface NodeBoxProps {
 }
 
 export function NodeBox(props: NodeBoxProps) {
-  const { graph, row, box, parent, isSelected, isMatch, typesetter, dispatch } = props;
+  const { graph, row, box, width, isSelected, isMatch, typesetter, dispatch } = props;
   const { chunk, id } = row;
   const parts = typesetter.parts(row);
   const role = chunk === null ? graph.role(id) : null;
@@ -102,26 +107,18 @@ export function NodeBox(props: NodeBoxProps) {
       onDblClick={() => dispatch({ type: "toggle", id })}
     >
       <title>{boxTitle(graph, row)}</title>
-      {isMatch ? frame("ckv-found", parts.width, 3) : null}
-      {isSelected ? frame("ckv-halo", parts.width, 4) : null}
+      {isMatch ? frame("ckv-found", width, 3) : null}
+      {isSelected ? frame("ckv-halo", width, 4) : null}
       {role === null ? (
-        <path
-          class="ckv-shape"
-          d={outline("box", parts.width, BOX_HEIGHT)}
-          transform="translate(3 3)"
-        />
+        <path class="ckv-shape" d={outline("box", width, BOX_HEIGHT)} transform="translate(3 3)" />
       ) : null}
-      <path class="ckv-shape" d={outline(shape, parts.width, BOX_HEIGHT)} />
-      {boxWords(parts)}
-      {row.childCount > 0 ? toggleButton(row, parts.width, dispatch) : null}
+      <path class="ckv-shape" d={outline(shape, width, BOX_HEIGHT)} />
+      {parts.tab === null ? null : layerTab(parts.tab.sign)}
+      {boxWords(parts, width)}
+      {row.childCount > 0 ? toggleButton(row, width, dispatch) : null}
       {parts.beside === "" ? null : (
-        <text class="ckv-beside" x={besideX(parts, row)} y={4}>
+        <text class="ckv-beside" x={besideX(width, row)} y={4}>
           {parts.beside}
-        </text>
-      )}
-      {parent === undefined ? null : (
-        <text class="ckv-edge-text" x={parent.bus + 5 - box.x} y={-4}>
-          {chunk === null ? edgeText(graph, id) : chunkLabel(graph, chunk)}
         </text>
       )}
     </g>
@@ -144,8 +141,22 @@ function frame(look: string, width: number, margin: number) {
   );
 }
 
-/** The content of a box: the sign of its state, its text, the chips of slots. */
-function boxWords({ badge, chips, shared, text, textX }: BoxParts) {
+/** The solid end of a layer's box, with the sign of its family. */
+function layerTab(sign: string | null) {
+  return (
+    <g class="ckv-tab">
+      <path d={outline("tab", TAB_WIDTH, BOX_HEIGHT)} />
+      {sign === null ? null : (
+        <path class="ckv-family" d={sign} transform={`translate(${TAB_WIDTH / 2 - 6} -6)`} />
+      )}
+    </g>
+  );
+}
+
+/** The content of a box: the sign of its state, name and kind, the chips of slots. */
+function boxWords(parts: BoxParts, width: number) {
+  const { badge, chips, kind, name, nameX, shared } = parts;
+  const { chipsX, kindX, sharedX } = placesIn(parts, width);
   return (
     <>
       {badge === null ? null : (
@@ -153,20 +164,25 @@ function boxWords({ badge, chips, shared, text, textX }: BoxParts) {
           <Badge sign={badge.sign} />
         </g>
       )}
-      <text class="ckv-box-text" x={textX} y={4}>
-        {text}
+      {name === "" ? null : (
+        <text class="ckv-box-name" x={nameX} y={4}>
+          {name}
+        </text>
+      )}
+      <text class="ckv-box-text" x={kindX} y={4}>
+        {kind}
       </text>
-      {chips.map(({ name, width, x }) => (
-        <g key={x} class="ckv-role-slot" transform={`translate(${x} 0)`}>
-          <path class="ckv-shape" d={outline("chip", width, 15)} />
-          <text class="ckv-chip-text" x={width / 2} y={CHIP_FONT_SIZE / 3}>
-            {name}
+      {chips.map(({ letters, width: chip }, place) => (
+        <g key={place} class="ckv-role-slot" transform={`translate(${chipsX[place]} 0)`}>
+          <path class="ckv-shape" d={outline("chip", chip, 16)} />
+          <text class="ckv-chip-text" x={chip / 2} y={4}>
+            {letters}
           </text>
         </g>
       ))}
-      {shared === null ? null : (
-        <text class="ckv-shared-text" x={shared.x} y={4}>
-          {shared.words}
+      {shared === "" ? null : (
+        <text class="ckv-shared-text" x={sharedX} y={4}>
+          {shared}
         </text>
       )}
     </>
@@ -307,7 +323,7 @@ function sight({ camera, width, height }: State) {
   };
 }
 
-/** The rows with anything in sight: the box, or the name on the edge before it. */
+/** The rows with anything in sight: the box, or the edge before it. */
 function rowsInSight(state: State): readonly number[] {
   const { left, top, right, bottom } = sight(state);
   const seen: number[] = [];

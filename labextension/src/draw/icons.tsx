@@ -5,6 +5,8 @@ import type { Overlay } from "../overlay";
 import type { Sign } from "../signs";
 
 export type Shape = "box" | "pill" | "hexagon" | "chip";
+/** The left end of a box, solid up to its width. */
+type Part = "tab";
 
 const SHAPES: Readonly<Partial<Record<Role, Shape>>> = {
   variable: "pill",
@@ -17,7 +19,7 @@ export function shapeOf(role: Role): Shape {
 }
 
 /** The outline of a shape of this size, as an SVG path from its left edge's middle at (0, 0). */
-export function outline(shape: Shape, width: number, height: number): string {
+export function outline(shape: Shape | Part, width: number, height: number): string {
   const half = height / 2;
   switch (shape) {
     case "hexagon":
@@ -26,6 +28,8 @@ export function outline(shape: Shape, width: number, height: number): string {
       return rounded(width, half, half);
     case "box":
       return rounded(width, half, 3);
+    case "tab":
+      return `M${width} ${-half}V${half}H3a3 3 0 0 1 -3 -3V${3 - half}a3 3 0 0 1 3 -3Z`;
     case "chip":
       return rounded(width, half, 1);
   }

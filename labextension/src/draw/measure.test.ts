@@ -3,7 +3,7 @@ import type { Graph } from "../graph";
 import { loadGraph } from "../graphs.test-data";
 import { visibleRows } from "../layout/rows";
 import { BADGE_RADIUS } from "./icons";
-import { besideX, makeTypesetter } from "./measure";
+import { besideX, makeTypesetter, placesIn } from "./measure";
 
 const measure = (text: string) => text.length * 7;
 const everything = (graph: Graph) => new Set(Array.from({ length: graph.size }, (_, id) => id));
@@ -15,11 +15,21 @@ it.each(["check", "diff", "hostile_check"])("a box has room for all text in %s",
     for (const row of visibleRows(graph.treeChildren, expanded)) {
       const parts = typesetter.parts(row);
       const badgeEnd = parts.badge === null ? 0 : parts.badge.x + BADGE_RADIUS;
-      expect(parts.textX).toBeGreaterThan(badgeEnd);
-      expect(parts.width).toBeGreaterThan(parts.textX + measure(parts.text));
+      expect(parts.nameX).toBeGreaterThan(badgeEnd);
+      for (const width of [parts.width, parts.width + 100]) {
+        const { chipsX, kindX, sharedX } = placesIn(parts, width);
+        expect(kindX).toBeGreaterThanOrEqual(parts.nameX + measure(parts.name));
+        const ends = [
+          kindX + measure(parts.kind),
+          ...chipsX.map((x, i) => x + parts.chips[i]!.width),
+        ];
+        const end = parts.shared === "" ? Math.max(...ends) : sharedX + measure(parts.shared);
+        expect(width).toBeGreaterThan(end);
+      }
+      expect(typesetter.nameless.parts(row).name).toBe("");
       if (parts.beside !== "") {
-        const end = besideX(parts, row) + measure(parts.beside);
-        expect(typesetter.box(row)).toBeGreaterThanOrEqual(end);
+        const end = besideX(parts.width, row) + measure(parts.beside);
+        expect(typesetter.box(row) + typesetter.behind(row)).toBeGreaterThanOrEqual(end);
       }
     }
   }

@@ -1,26 +1,41 @@
 /** The width of drawn text, in the fonts that style/explorer.css sets. */
 
+import { familySign } from "../families";
 import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
 import type { Widths } from "../layout/tidy";
 import { besideWords, type Sign, stateSign } from "../signs";
-import { boxText, chunkCount, chunkLabel, edgeText, problemWords, sharedWords } from "../words";
+import {
+  boxText,
+  chunkCount,
+  chunkLabel,
+  edgeText,
+  kindText,
+  problemWords,
+  sharedWords,
+  slotLetters,
+} from "../words";
 import { BADGE_RADIUS, shapeOf } from "./icons";
 
 /**
  * Large, since small characters may have whole pixels as widths, and zooming does not keep those.
  */
 const MEASURED_SIZE = 96;
-const BOX_FONT_SIZE = 12;
-const LABEL_FONT_SIZE = 10.5;
-export const CHIP_FONT_SIZE = 9.5;
+/** No letter may be smaller than 11 px at the smallest scale that fitting uses (state.ts). */
+const NAME_FONT_SIZE = 13;
+const FONT_SIZE = 12;
+/** Bold letters are wider than those that we measure. */
+const BOLD = 1.08;
 const CHIP_GAP = 4;
 const CHIP_PADDING = 4;
 const SHARED_GAP = 7;
+const KIND_GAP = 9;
 /** A badge is round, so it may be nearer to the edge than text. */
 const BADGE_INSET = 4;
 /** Space left and right of the text; the ends of a hexagon are slanted. */
 const PADDING = { box: 8, pill: 12, hexagon: 15, chip: 8 } as const;
+/** The solid tab of a layer, with the sign of its family. */
+export const TAB_WIDTH = 20;
 export const TWISTY_WIDTH = 18;
 /** Between a box and the text beside it. */
 const BESIDE_GAP = 8;
@@ -53,18 +68,27 @@ export function textMeasure(fontFamily: string): MeasureText {
   };
 }
 
+/** The parts of a box from left to right; each x counts from the box's left edge. */
 export interface BoxParts {
+  /** A layer's solid tab, and the path of its family's sign. */
+  readonly tab: { readonly sign: string | null } | null;
   /** The sign for the result of a comparison, and the x of its badge's middle. */
   readonly badge: { readonly sign: Sign; readonly x: number } | null;
-  readonly text: string;
-  /** The x where the text begins. */
-  readonly textX: number;
-  /** The slots of a closed variable: name, left edge and width of each chip. */
-  readonly chips: readonly { readonly name: string; readonly x: number; readonly width: number }[];
-  /** The width of the outline around badge, text and chips. */
+  /** The node's name; "" in the guide's picture, which has names on its edges. */
+  readonly name: string;
+  readonly nameX: number;
+  /** What the node is: its class, or its value's shape. */
+  readonly kind: string;
+  readonly kindWidth: number;
+  /** The slots of a closed variable: letters, and the width of each chip. */
+  readonly chips: readonly { readonly letters: string; readonly width: number }[];
+  /** How many other names lead to the node. */
+  readonly shared: string;
+  /** The width of what follows the kind: chips, and other names. */
+  readonly endWidth: number;
+  readonly padding: number;
+  /** The least width of the outline around all of these. */
   readonly width: number;
-  /** How many other names lead to the node, and the x of that text. */
-  readonly shared: { readonly words: string; readonly x: number } | null;
   /** The text behind the outline and its button that opens the node; and the width of that text. */
   readonly beside: string;
   readonly besideWidth: number;
@@ -73,31 +97,36 @@ export interface BoxParts {
 /** Measures the text of a graph: computes the width of each box and name once. */
 export interface Typesetter extends Widths {
   parts(row: Row): BoxParts;
-  /** The width of a name on an edge. */
+  /** The width of a name on an edge of the guide's picture. */
   name(text: string): number;
+  /** The same with boxes that say only what a node is. */
+  readonly nameless: Typesetter;
 }
 
 export function makeTypesetter(graph: Graph, measure: MeasureText): Typesetter {
+  const nameless: Typesetter = {
+    ...typesetter(graph, measure, false),
+    get nameless() {
+      return nameless;
+    },
+  };
+  return { ...typesetter(graph, measure, true), nameless };
+}
+
+function typesetter(graph: Graph, measure: MeasureText, hasNames: boolean) {
   const closed = new Map<number, BoxParts>();
   const open = new Map<number, BoxParts>();
-  const labels = new Map<number, number>();
   const parts = (row: Row): BoxParts =>
     row.chunk === null
       ? remembered(row.isExpanded ? open : closed, row.id, () =>
-          boxParts(graph, row.id, row.isExpanded, measure),
+          boxParts(graph, row, hasNames, measure),
         )
-      : textParts(chunkCount(row.chunk), measure);
+      : chunkParts(graph, row.chunk, hasNames, measure);
   return {
     parts,
-    name: (text) => measure(text, LABEL_FONT_SIZE),
-    box: (row) => {
-      const { width, besideWidth } = parts(row);
-      return width + twistyWidth(row) + besideWidth;
-    },
-    label: (row) =>
-      row.chunk === null
-        ? remembered(labels, row.id, () => measure(edgeText(graph, row.id), LABEL_FONT_SIZE))
-        : measure(chunkLabel(graph, row.chunk), LABEL_FONT_SIZE),
+    name: (text: string) => measure(text, FONT_SIZE),
+    box: (row: Row) => parts(row).width,
+    behind: (row: Row) => twistyWidth(row) + parts(row).besideWidth,
   };
 }
 
@@ -110,47 +139,75 @@ function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
   return value;
 }
 
-/** The parts of a box for a chunk of a long list. */
-function textParts(text: string, measure: MeasureText): BoxParts {
-  const width = measure(text, BOX_FONT_SIZE) + 2 * PADDING.box;
-  const nothing = { badge: null, chips: [], shared: null, beside: "", besideWidth: 0 };
-  return { ...nothing, text, textX: PADDING.box, width };
+const NOTHING = { tab: null, badge: null, chips: [], shared: "", endWidth: 0, beside: "" };
+
+/** The parts of a box for a chunk of a long list, or for a group. */
+function chunkParts(
+  graph: Graph,
+  chunk: NonNullable<Row["chunk"]>,
+  hasNames: boolean,
+  measure: MeasureText,
+): BoxParts {
+  const padding = PADDING.box;
+  const name = hasNames ? chunkLabel(graph, chunk) : "";
+  const kind = chunkCount(chunk);
+  const kindWidth = measure(kind, FONT_SIZE);
+  const width = 2 * padding + nameWidth(name, measure) + kindWidth;
+  return { ...NOTHING, name, nameX: padding, kind, kindWidth, padding, width, besideWidth: 0 };
 }
 
-function boxParts(graph: Graph, id: number, isExpanded: boolean, measure: MeasureText): BoxParts {
-  const text = (problemWords(graph, id) === "" ? "" : "! ") + boxText(graph, id);
-  const padding = PADDING[shapeOf(graph.role(id))];
+/** The width of a name and the gap behind it; 0 for no name. */
+function nameWidth(name: string, measure: MeasureText): number {
+  return name === "" ? 0 : measure(name, NAME_FONT_SIZE) * BOLD + KIND_GAP;
+}
+
+function boxParts(graph: Graph, row: Row, hasNames: boolean, measure: MeasureText): BoxParts {
+  const { id, isExpanded } = row;
+  const name = hasNames ? edgeText(graph, id) : "";
+  const text = hasNames ? kindText(graph, id) : boxText(graph, id);
+  const kind = (problemWords(graph, id) === "" ? "" : "! ") + text;
+  const role = graph.role(id);
+  const padding = PADDING[shapeOf(role)];
+  const tab = role === "layer" ? { sign: familySign(graph.typeName(id) ?? "") } : null;
   const sign = stateSign(graph.overlay?.state(id) ?? "plain");
-  const badge = sign.glyph === "" ? null : { sign, x: padding + BADGE_RADIUS - BADGE_INSET };
-  const textX = badge === null ? padding : badge.x + BADGE_RADIUS + CHIP_GAP;
-  let x = textX + measure(text, BOX_FONT_SIZE);
-  const chips = (isExpanded ? [] : chipNames(graph, id)).map((name) => {
-    const width = measure(name, CHIP_FONT_SIZE) + 2 * CHIP_PADDING;
-    const chip = { name, x: x + CHIP_GAP, width };
-    x += CHIP_GAP + width;
-    return chip;
-  });
-  const sharedText = sharedWords(graph, id);
-  const shared = sharedText === "" ? null : { words: sharedText, x: x + SHARED_GAP };
-  x += shared === null ? 0 : SHARED_GAP + measure(sharedText, CHIP_FONT_SIZE);
+  const start = padding + (tab === null ? 0 : TAB_WIDTH);
+  const badge = sign.glyph === "" ? null : { sign, x: start + BADGE_RADIUS - BADGE_INSET };
+  const nameX = badge === null ? start : badge.x + BADGE_RADIUS + CHIP_GAP;
+  const chips = (isExpanded ? [] : slotLetters(graph, id)).map((letters) => ({
+    letters,
+    width: measure(letters, FONT_SIZE) + 2 * CHIP_PADDING,
+  }));
+  const shared = sharedWords(graph, id);
+  const endWidth =
+    chips.reduce((sum, { width }) => sum + CHIP_GAP + width, 0) +
+    (shared === "" ? 0 : SHARED_GAP + measure(shared, FONT_SIZE));
+  const kindWidth = measure(kind, FONT_SIZE);
   const beside = besideWords(graph.overlay, id, isExpanded);
-  const besideWidth = beside === "" ? 0 : BESIDE_GAP + measure(beside, LABEL_FONT_SIZE);
-  return { badge, text, textX, chips, shared, width: x + padding, beside, besideWidth };
+  return {
+    ...{ tab, badge, name, nameX, kind, kindWidth, chips, shared, endWidth, padding, beside },
+    width: nameX + nameWidth(name, measure) + kindWidth + endWidth + padding,
+    besideWidth: beside === "" ? 0 : BESIDE_GAP + measure(beside, FONT_SIZE),
+  };
+}
+
+/** The x of each part behind the name: all of them are at the right end of the outline. */
+export function placesIn(parts: BoxParts, width: number) {
+  const { chips, endWidth, kindWidth, name, nameX, padding } = parts;
+  const kindX = name === "" ? nameX : width - padding - endWidth - kindWidth;
+  let x = kindX + kindWidth;
+  const chipsX = chips.map((chip) => {
+    const left = x + CHIP_GAP;
+    x = left + chip.width;
+    return left;
+  });
+  return { kindX, chipsX, sharedX: x + SHARED_GAP };
 }
 
 /** The x where the text beside a box begins. */
-export function besideX(parts: BoxParts, row: Row): number {
-  return parts.width + twistyWidth(row) + BESIDE_GAP;
+export function besideX(width: number, row: Row): number {
+  return width + twistyWidth(row) + BESIDE_GAP;
 }
 
 function twistyWidth(row: Row): number {
   return row.childCount > 0 ? TWISTY_WIDTH : 0;
-}
-
-/** The names of a variable's slots; with more than four, a count replaces all after the third. */
-function chipNames(graph: Graph, id: number): readonly string[] {
-  const names = [...graph.treeChildren(id)]
-    .filter((child) => graph.slot(child)?.variable === id)
-    .map((child) => edgeText(graph, child));
-  return names.length <= 4 ? names : [...names.slice(0, 3), `+${names.length - 3}`];
 }

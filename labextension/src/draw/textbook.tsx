@@ -6,7 +6,14 @@ import type { State } from "../state";
 import * as WORDS from "../strings";
 import { whyWords } from "../text";
 import type { Engine } from "../textbook/engine";
-import { isTooMany, MAX_EDGES, MAX_NODES, partInSight, sizesOf } from "../textbook/part";
+import {
+  isTooMany,
+  MAX_EDGES,
+  MAX_NODES,
+  type PartWidths,
+  partInSight,
+  sizesOf,
+} from "../textbook/part";
 import { type Picture, type PictureEdge, pictureOf } from "../textbook/picture";
 import { tooManyWords } from "../words";
 import { listen, NodeBox } from "./drawing";
@@ -33,7 +40,10 @@ export function Textbook({ state, typesetter, engine, dispatch }: TextbookProps)
   const [attempt, setAttempt] = useState(0);
   const running = useRef<AbortController | null>(null);
   const sizes = useMemo(
-    () => (isTooMany(part) ? null : JSON.stringify(sizesOf(part, BOX_HEIGHT, typesetter))),
+    () =>
+      isTooMany(part)
+        ? null
+        : JSON.stringify(sizesOf(part, BOX_HEIGHT, widthsOf(typesetter.nameless))),
     [part, typesetter],
   );
 
@@ -102,6 +112,10 @@ export function Textbook({ state, typesetter, engine, dispatch }: TextbookProps)
   );
 }
 
+function widthsOf({ behind, box, name }: Typesetter): PartWidths {
+  return { box: (row) => box(row) + behind(row), name };
+}
+
 interface CanvasProps {
   readonly state: State;
   readonly picture: Picture | null;
@@ -131,10 +145,10 @@ function Canvas({ state, picture, typesetter, dispatch }: CanvasProps) {
                 graph={graph}
                 row={row}
                 box={box}
-                parent={undefined}
+                width={typesetter.nameless.parts(row).width}
                 isSelected={row.id === selected}
                 isMatch={found.isMatch[row.id] === 1}
-                typesetter={typesetter}
+                typesetter={typesetter.nameless}
                 dispatch={dispatch}
               />
             );

@@ -57,7 +57,7 @@ export function visibleRows(
 /**
  * The nodes that are open at first. Opens breadth first while the rows stay few; or the given
  * number of levels while the rows stay within bounds. Variables stay closed, and chips show their
- * slots. Layers open by whole levels. Layers that are alike stay closed.
+ * slots. Layers open by whole levels. If layers are alike, only the first opens.
  */
 export function defaultExpansion(
   graph: Graph,
@@ -87,6 +87,30 @@ export function defaultExpansion(
       }
     }
     layer = next;
+  }
+  return areLayers ? withFirstAlike(graph, childrenOf, expanded, maxRows - rows) : expanded;
+}
+
+/** Opens groups of parts that are alike, and the first part of each, while there is space. */
+function withFirstAlike(
+  graph: Graph,
+  childrenOf: ChildrenOf,
+  expanded: Set<number>,
+  space: number,
+): ReadonlySet<number> {
+  let left = space;
+  const visible = visibleRows(childrenOf, expanded).map(({ id }) => id);
+  for (const id of visible.filter((row) => graph.group(row)?.isAlike === true)) {
+    const parts = childrenOf(id);
+    const first = parts[0] ?? ROOT;
+    const more = parts.length + childrenOf(first).length;
+    if (more <= left) {
+      left -= more;
+      expanded.add(id);
+      if (opensByItself(graph, first)) {
+        expanded.add(first);
+      }
+    }
   }
   return expanded;
 }

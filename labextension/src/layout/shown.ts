@@ -20,6 +20,8 @@ export interface Chunk {
   readonly lastChild: number;
   /** For a group: its own name, and whether its rows are alike; null for a chunk of a list. */
   readonly group: { readonly name: string; readonly isAlike: boolean } | null;
+  /** Whether its rows are like the row before it. */
+  readonly isMoreAlike: boolean;
 }
 
 /** The tree on screen. The ids of chunks come after those of the nodes and groups. */
@@ -33,6 +35,8 @@ export interface ShownTree {
   shows(id: number): boolean;
 }
 
+/** A longer list of parts that are alike has its first part, and a chunk of all others. */
+const ALIKE_IN_FULL = 3;
 /** A longer list of children has chunks of at most this many. */
 export const MAX_CHILDREN = 100;
 const MAX_LEVELS = 8;
@@ -49,13 +53,55 @@ export function shownTree(
   kept: Uint8Array | null = null,
 ): ShownTree {
   const filtered = filteredChildren(graph, showsBookkeeping, hidden, kept);
+  const { above: chunkAbove, chunks, divide, shown } = chunksOf(graph);
+  const children: ChildrenOf = (id) => {
+    const known = shown.get(id);
+    if (known !== undefined || id >= graph.treeSize) {
+      return known ?? [];
+    }
+    const all = filtered(id);
+    const isAlike = graph.group(id)?.isAlike === true;
+    if (all.length <= (isAlike ? ALIKE_IN_FULL : MAX_CHILDREN)) {
+      return all;
+    }
+    const made = isAlike
+      ? [all[0] ?? ROOT, ...divide(id, id, all, 1, all.length - 1)]
+      : divide(id, id, all, 0, all.length - 1);
+    shown.set(id, made);
+    return made;
+  };
+  return {
+    children,
+    parent: (id) => {
+      const known = chunkAbove.get(id);
+      if (known !== undefined || id >= graph.treeSize) {
+        return known ?? null;
+      }
+      const above = graph.treeParent(id);
+      const most =
+        above !== null && graph.group(above)?.isAlike === true ? ALIKE_IN_FULL : MAX_CHILDREN;
+      if (above !== null && graph.treeChildren(above).length > most) {
+        children(above); // this records the chunk of the node
+      }
+      return chunkAbove.get(id) ?? above;
+    },
+    chunk: (id) => chunks.get(id) ?? groupAt(graph, id),
+    shows: (id) => {
+      const above = graph.treeParent(id);
+      return above === null || Array.from(filtered(above)).includes(id);
+    },
+  };
+}
+
+/** What divides long lists into chunks, and all chunks so far. */
+function chunksOf(graph: Graph) {
   const shown = new Map<number, ArrayLike<number>>();
   const chunks = new Map<number, Chunk>();
-  const chunkAbove = new Map<number, number>();
+  const above = new Map<number, number>();
 
   const divide = (
     parent: number,
-    above: number,
+    owner: number,
     ids: ArrayLike<number>,
     first: number,
     last: number,
@@ -74,52 +120,22 @@ export function shownTree(
       made.push(id);
       const of = ids.length;
       const ends = { first: start, last: end, firstChild, lastChild };
-      chunks.set(id, { ...ends, parent, of, level, group: null });
-      chunkAbove.set(id, above);
+      const isMoreAlike = graph.group(parent)?.isAlike === true && start === 1 && end === of - 1;
+      chunks.set(id, { ...ends, parent, of, level, group: null, isMoreAlike });
+      above.set(id, owner);
       if (end - start >= MAX_CHILDREN) {
         shown.set(id, divide(parent, id, ids, start, end));
       } else {
         const own = Array.from({ length: end - start + 1 }, (_, i) => ids[start + i] ?? ROOT);
         shown.set(id, own);
         for (const child of own) {
-          chunkAbove.set(child, id);
+          above.set(child, id);
         }
       }
     }
     return made;
   };
-  const children: ChildrenOf = (id) => {
-    const known = shown.get(id);
-    if (known !== undefined || id >= graph.treeSize) {
-      return known ?? [];
-    }
-    const all = filtered(id);
-    if (all.length <= MAX_CHILDREN) {
-      return all;
-    }
-    const made = divide(id, id, all, 0, all.length - 1);
-    shown.set(id, made);
-    return made;
-  };
-  return {
-    children,
-    parent: (id) => {
-      const known = chunkAbove.get(id);
-      if (known !== undefined || id >= graph.treeSize) {
-        return known ?? null;
-      }
-      const above = graph.treeParent(id);
-      if (above !== null && graph.treeChildren(above).length > MAX_CHILDREN) {
-        children(above); // this records the chunk of the node
-      }
-      return chunkAbove.get(id) ?? above;
-    },
-    chunk: (id) => chunks.get(id) ?? groupAt(graph, id),
-    shows: (id) => {
-      const above = graph.treeParent(id);
-      return above === null || Array.from(filtered(above)).includes(id);
-    },
-  };
+  return { above, chunks, divide, shown };
 }
 
 /** A group as a chunk of all its rows. */
@@ -137,6 +153,7 @@ function groupAt(graph: Graph, id: number): Chunk | null {
         firstChild: members[0] ?? ROOT,
         lastChild: members.at(-1) ?? ROOT,
         group: { name: graph.label(id), isAlike: group.isAlike },
+        isMoreAlike: false,
       };
 }
 

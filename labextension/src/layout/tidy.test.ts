@@ -3,11 +3,11 @@ import type { Graph } from "../graph";
 import { fullTree, treeGraph } from "../graphs.test-data";
 import { defaultExpansion, visibleRows } from "./rows";
 import { shownTree } from "./shown";
-import { BOX_HEIGHT, type Layout, tidyTree, type Widths } from "./tidy";
+import { BOX_HEIGHT, type Layout, PITCH, tidyTree, type Widths } from "./tidy";
 
 const WIDTHS: Widths = {
   box: (row) => 40 + (row.id % 7) * 13,
-  label: (row) => 20 + (row.id % 5) * 17,
+  behind: (row) => (row.id % 5) * 17,
 };
 const all = (graph: Graph) => new Set(Array.from({ length: graph.size }, (_, id) => id));
 
@@ -27,32 +27,18 @@ const randomTree = (seed: number): Graph => {
   return treeGraph(Array.from({ length: 60 }, (_, i) => Math.floor(next() * (i + 1))));
 };
 
-/** All drawn rectangles: boxes, and the names above the edges to them. */
+/** All drawn rectangles: outlines with what is behind them. */
 function rectangles(graph: Graph, layout: Layout) {
   const rows = visibleRows(graph.treeChildren, all(graph));
-  return rows.flatMap((row, i) => {
+  return rows.map((row, i) => {
     const box = layout.boxes[i]!;
-    const parent = layout.boxes[row.parentRow];
-    const drawn = [
-      {
-        what: `box ${row.id}`,
-        left: box.x,
-        right: box.x + box.width,
-        top: box.y - BOX_HEIGHT / 2,
-        bottom: box.y + BOX_HEIGHT / 2,
-      },
-    ];
-    if (parent !== undefined) {
-      const left = parent.bus + 5;
-      drawn.push({
-        what: `name ${row.id}`,
-        left,
-        right: left + WIDTHS.label(row),
-        top: box.y - 14,
-        bottom: box.y - 3,
-      });
-    }
-    return drawn;
+    return {
+      what: `box ${row.id}`,
+      left: box.x,
+      right: box.x + box.outline + WIDTHS.behind(row),
+      top: box.y - BOX_HEIGHT / 2,
+      bottom: box.y + BOX_HEIGHT / 2,
+    };
   });
 }
 
@@ -76,6 +62,17 @@ describe.each([1, 2, 3, 4, 5, 6, 7, 8])("a random tree (seed %i)", (seed) => {
     }
   });
 
+  it("makes siblings equally wide, and none narrower than its text", () => {
+    for (const [i, row] of rows.entries()) {
+      expect(layout.boxes[i]!.outline).toBeGreaterThanOrEqual(WIDTHS.box(row));
+      for (const [j, other] of rows.entries()) {
+        if (other.parentRow === row.parentRow) {
+          expect(layout.boxes[j]!.outline).toBe(layout.boxes[i]!.outline);
+        }
+      }
+    }
+  });
+
   it("keeps the order of children from top to bottom", () => {
     for (const row of rows) {
       const ys = [...graph.treeChildren(row.id)].map(
@@ -90,7 +87,7 @@ it("lays out a chain of 50,000 nodes without recursion", () => {
   const chain = treeGraph(Array.from({ length: 50_000 }, (_, i) => i));
   const rows = visibleRows(chain.treeChildren, all(chain));
   expect(rows).toHaveLength(50_001);
-  expect(tidyTree(rows, WIDTHS).boxes[50_000]?.y).toBe(15);
+  expect(tidyTree(rows, WIDTHS).boxes[50_000]?.y).toBe(PITCH / 2);
 });
 
 describe("the open nodes at first", () => {

@@ -2,24 +2,25 @@
  * The containment tidy tree: left to right, in order, without collisions by construction.
  *
  * Every subtree has its own band, as high as its leaves. A parent is at the middle of its
- * children's bands. Children start behind their parent, after a gap as wide as the widest of their
- * edge names. So neither boxes nor names can collide, and opening a node moves only what is beside
- * its band.
+ * children's bands. Children start behind their parent, and siblings are equally wide. So boxes
+ * cannot collide, and opening a node moves only what is beside its band.
  */
 
 import type { Row } from "./rows";
 
 /** Distances in pixels at scale 1. */
-export const PITCH = 30;
-export const BOX_HEIGHT = 24;
-const BUS = 14;
-const LABEL_GAP = 14;
+export const PITCH = 27;
+export const BOX_HEIGHT = 22;
+const BUS = 13;
+const GAP = 13;
 
 /** A node's place: left edge, vertical middle and width. Also where its edge turns vertical. */
 export interface Box {
   readonly x: number;
   readonly y: number;
   readonly width: number;
+  /** The width of the outline alone. */
+  readonly outline: number;
   /** The x of the vertical line from which its children's edges branch. */
   readonly bus: number;
   /** The y of its first and last child; its own y if no child is visible. */
@@ -34,22 +35,16 @@ export interface Layout {
   readonly height: number;
 }
 
-/** The drawn widths: of a row's box, and of the name on the edge to it. */
+/** The drawn widths: of a row's outline, and of what is drawn behind it. */
 export interface Widths {
   box(row: Row): number;
-  label(row: Row): number;
+  behind(row: Row): number;
 }
 
 export function tidyTree(rows: readonly Row[], widths: Widths): Layout {
-  const width = new Float64Array(rows.length);
-  const labels = new Float64Array(rows.length);
-  rows.forEach((row, i) => {
-    width[i] = widths.box(row);
-    if (row.parentRow >= 0) {
-      labels[row.parentRow] = Math.max(labels[row.parentRow] ?? 0, widths.label(row));
-    }
-  });
-  const x = leftEdges(rows, width, labels);
+  const outline = outlines(rows, widths);
+  const width = outline.map((own, i) => own + (rows[i] === undefined ? 0 : widths.behind(rows[i])));
+  const x = leftEdges(rows, width);
   const { y, first, last, height } = middles(rows);
   const boxes = rows.map((_, i) => {
     const right = at(x, i) + at(width, i);
@@ -57,6 +52,7 @@ export function tidyTree(rows: readonly Row[], widths: Widths): Layout {
       x: at(x, i),
       y: at(y, i),
       width: at(width, i),
+      outline: at(outline, i),
       bus: right + BUS,
       firstChildY: at(first, i),
       lastChildY: at(last, i),
@@ -66,11 +62,24 @@ export function tidyTree(rows: readonly Row[], widths: Widths): Layout {
   return { boxes, width: extent, height };
 }
 
+/** The widths of the outlines: siblings are as wide as the widest of them. */
+function outlines(rows: readonly Row[], widths: Widths): Float64Array {
+  const widest = new Float64Array(rows.length);
+  for (const row of rows) {
+    if (row.parentRow >= 0) {
+      widest[row.parentRow] = Math.max(at(widest, row.parentRow), widths.box(row));
+    }
+  }
+  return Float64Array.from(rows, (row) =>
+    row.parentRow < 0 ? widths.box(row) : at(widest, row.parentRow),
+  );
+}
+
 /** Parents come before their children, so one pass from the front suffices. */
-function leftEdges(rows: readonly Row[], width: Float64Array, labels: Float64Array): Float64Array {
+function leftEdges(rows: readonly Row[], width: Float64Array): Float64Array {
   const x = new Float64Array(rows.length);
   rows.forEach(({ parentRow: p }, i) => {
-    x[i] = p < 0 ? 0 : at(x, p) + at(width, p) + BUS + at(labels, p) + LABEL_GAP;
+    x[i] = p < 0 ? 0 : at(x, p) + at(width, p) + BUS + GAP;
   });
   return x;
 }

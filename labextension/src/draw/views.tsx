@@ -1,0 +1,39 @@
+/** The switch between the views of a graph. */
+
+import { layersOf } from "../layers";
+import { type State, VIEWS, type View, viewOf } from "../state";
+import * as WORDS from "../strings";
+import type { Dispatch } from "./props";
+
+interface ViewsProps {
+  readonly state: State;
+  /** Whether Graphviz is available here. */
+  readonly offersTextbook: boolean;
+  readonly dispatch: Dispatch;
+}
+
+/** Absent if there is only one view. */
+export function Views({ state, offersTextbook, dispatch }: ViewsProps) {
+  const isOffered: Readonly<Record<View, boolean>> = {
+    layers: layersOf(state.graph) !== null,
+    objects: true,
+    guide: offersTextbook,
+  };
+  const offered = VIEWS.filter((view) => isOffered[view]);
+  return offered.length < 2 ? null : (
+    <fieldset class="ckv-views" aria-label={WORDS.viewsOf}>
+      {offered.map((view) => (
+        <button
+          key={view}
+          type="button"
+          class="ckv-mode"
+          aria-pressed={view === viewOf(state)}
+          title={WORDS.views[view].hint}
+          onClick={() => dispatch({ type: "showView", view })}
+        >
+          {WORDS.views[view].label}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
