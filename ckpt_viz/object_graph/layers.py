@@ -45,7 +45,8 @@ class Layers:
 
     `parents` is NOWHERE for the root and for nodes without a row of their own. Those are the
     `folded` ones, and those that share a row: `through` gives all nodes of such a row on one path,
-    outermost first. `names` has what people call each node.
+    outermost first. `names` has what people call each node; the `unnamed` ones are private and add
+    nothing to the title of their row.
     """
 
     parents: tuple[int, ...]
@@ -54,6 +55,7 @@ class Layers:
     groups: tuple[Group, ...]
     through: Mapping[int, tuple[int, ...]]
     folded: tuple[int, ...]
+    unnamed: frozenset[int]
 
     def path(self, row: int) -> tuple[int, ...]:
         """Return the nodes of a node's row on one path, outermost first."""
@@ -68,8 +70,10 @@ class Layers:
         """Return what people call a row: the names of all its nodes, "" for the root alone."""
         if (group := self.group(row)) is not None:
             return f"{group.first} … {group.last}" if group.is_alike else group.first
-        names = [self.names[node_id] for node_id in self.path(row)]
-        return " · ".join(["(root)", *names[1:]] if row == ROOT and names[1:] else names)
+        first, *others = self.path(row)
+        names = [self.names[node_id] for node_id in others if node_id not in self.unnamed]
+        own = "(root)" if row == ROOT and names else self.names[first]
+        return " · ".join([own, *names])
 
     def preorder(self) -> Iterator[int]:
         """Yield the id of every row, parents before children."""
@@ -115,13 +119,18 @@ class _Draft:
     def hoist(self) -> None:
         """Give a node that only passes through one row with its parent or its only child."""
         for node_id in self.order:
-            below = self.children[node_id]
-            while len(below) == 1 and self._passes_through(below[0], node_id):
-                self.through.setdefault(node_id, [node_id]).append(below[0])
-                self.children[below[0]], below = [], self.children[below[0]]
-            self.children[node_id] = below
+            while (child := self._only_part(node_id)) is not None:
+                self.through.setdefault(node_id, [node_id]).append(child)
+                below, self.children[child] = self.children[child], []
+                place = self.children[node_id].index(child)
+                self.children[node_id][place : place + 1] = below
         for node_id in reversed(self.order):
             self.children[node_id] = [self._only_item(child) for child in self.children[node_id]]
+
+    def _only_part(self, node_id: int) -> int | None:
+        """Return the only child of a row, beside optimizers, if it only passes through."""
+        parts = [c for c in self.children[node_id] if self.nodes[c].role is not Role.OPTIMIZER]
+        return parts[0] if len(parts) == 1 and self._passes_through(parts[0], node_id) else None
 
     def _passes_through(self, node_id: int, parent: int) -> bool:
         """Return whether the only child of a row is no part that people would look for."""
@@ -233,6 +242,7 @@ class _Draft:
             tuple(self.groups),
             {row: tuple(hoisted) for row, hoisted in self.through.items()},
             tuple(self.folded),
+            frozenset(i for i in self.order if self.tree.labels[i].startswith("_")),
         )
 
 

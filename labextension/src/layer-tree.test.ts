@@ -58,13 +58,15 @@ describe("the view of layers", () => {
     const layers = reduce(await start("blocks"), { type: "showView", view: "layers" });
     expect(labels(layers)).toEqual([
       "",
-      "model · _layers",
+      "model",
       "embed",
       "kernel",
       "b0 … b3",
       "b0",
       "mix",
+      "kernel",
       "norm",
+      "kernel",
       "…",
       "head",
       "kernel",
@@ -80,7 +82,7 @@ describe("the view of layers", () => {
         layers.label(id) === "head" ? new Int32Array(60).fill(8) : layers.treeChildren(id),
     };
     const opened = defaultExpansion(wide, wide.treeChildren);
-    expect([...opened].map(layers.label)).toEqual(["", "model · _layers", "b0 … b3", "b0"]);
+    expect([...opened].map(layers.label)).toEqual(["", "model"]);
   });
 
   it("keeps the selected node, and returns to all objects", async () => {

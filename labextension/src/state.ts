@@ -34,9 +34,14 @@ export type Drawn = "tree" | "textbook";
 export const VIEWS = ["layers", "objects", "guide"] as const;
 export type View = (typeof VIEWS)[number];
 
+/** The widths of the boxes that a graph's drawing has. */
+export type WidthsOf = (graph: Graph, isBrief: boolean) => Widths;
+
 export interface State {
   readonly graph: Graph;
-  readonly widthsOf: (graph: Graph) => Widths;
+  readonly widthsOf: WidthsOf;
+  /** Whether boxes say less, so that more of them fit side by side. */
+  readonly isBrief: boolean;
   /** How many levels open at first; 0: the view chooses. */
   readonly depth: number;
   readonly showsBookkeeping: boolean;
@@ -112,14 +117,14 @@ const MAX_SCALE = 3;
 /** Fitting stops where letters would be smaller than 11 px, or needlessly large. */
 const MIN_FIT_SCALE = 0.92;
 const MAX_FIT_SCALE = 1.25;
-/** The levels that stay open even if the drawing is too wide for the view. */
-const LEAST_LEVELS = 2;
+/** A view of fewer rows says too little, even if a larger drawing does not fit. */
+const LEAST_ROWS = 6;
 /** A picture is wide, and useful even from further away. */
 const MIN_PICTURE_SCALE = 0.5;
 
 export function initialState(
   loaded: Graph,
-  widthsOf: (graph: Graph) => Widths,
+  widthsOf: WidthsOf,
   { bookkeeping, depth, matched, view }: Defaults = defaultsOf({}),
 ): State {
   const graph = (view === "layers" ? layersOf(loaded) : null) ?? loaded;
@@ -128,6 +133,7 @@ export function initialState(
     arrange({
       graph,
       widthsOf,
+      isBrief: false,
       depth,
       showsBookkeeping: bookkeeping,
       hidden: NOTHING,
@@ -221,7 +227,7 @@ function arrange(state: Omit<State, "rows" | "rowOf" | "layout">): State {
     ...state,
     rows,
     rowOf: new Map(rows.map((row, index) => [row.id, index])),
-    layout: tidyTree(rows, state.widthsOf(state.graph)),
+    layout: tidyTree(rows, state.widthsOf(state.graph, state.isBrief)),
   };
 }
 
@@ -811,21 +817,54 @@ function sameCamera({ camera: a }: State, { camera: b }: State): boolean {
   return a.x === b.x && a.y === b.y && a.scale === b.scale;
 }
 
-/** Closes the deepest levels that the view itself opened, until the drawing has space. */
-function withinWidth(state: State): State {
-  const isChosen = state.isDefaultExpansion && state.depth === 0 && state.openedBefore === null;
-  let next = state;
-  while (isChosen && next.layout.width * MIN_FIT_SCALE > next.width - 2 * MARGIN) {
-    const open = next.rows.filter((row) => row.isExpanded);
-    const deepest = open.reduce((most, { level }) => Math.max(most, level), 0);
-    if (deepest <= LEAST_LEVELS) {
+/** Whether the drawing has no space, even at the scale of the smallest letters. */
+function isTooWide({ layout, width }: State): boolean {
+  return layout.width * MIN_FIT_SCALE > width - 2 * MARGIN;
+}
+
+function isTooHigh({ layout, height }: State): boolean {
+  return layout.height * MIN_FIT_SCALE > height - 2 * MARGIN;
+}
+
+/** The open nodes whose children are partly out of sight. */
+function tooFarRight({ layout, rows, width }: State): ReadonlySet<number> {
+  const limit = (width - 2 * MARGIN) / MIN_FIT_SCALE;
+  const found = new Set<number>();
+  rows.forEach(({ parentRow }, index) => {
+    const { x = 0, width: own = 0 } = layout.boxes[index] ?? {};
+    const parent = rows[parentRow];
+    if (parent !== undefined && parent.level > 1 && x + own > limit) {
+      found.add(parent.id);
+    }
+  });
+  return found;
+}
+
+/** The open nodes of the deepest level. */
+function deepestOpen({ rows }: State): ReadonlySet<number> {
+  const open = rows.filter((row) => row.isExpanded);
+  const deepest = open.reduce((most, { level }) => Math.max(most, level), 0);
+  return new Set(open.filter(({ level }) => level === deepest).map(({ id }) => id));
+}
+
+/**
+ * Makes space for the first view: boxes say less, then nodes close that the view itself
+ * opened.
+ */
+function withinSight(state: State): State {
+  const isChosen = state.isDefaultExpansion && state.depth === 0 && state.graph.objects !== null;
+  let next = isTooWide(state) ? arrange({ ...state, isBrief: true }) : state;
+  while (isChosen && (isTooWide(next) || isTooHigh(next))) {
+    const closed = isTooWide(next) ? tooFarRight(next) : deepestOpen(next);
+    const expanded = new Set([...next.expanded].filter((id) => !closed.has(id)));
+    const fewer = arrange({ ...next, expanded });
+    if (closed.size === 0 || fewer.rows.length < LEAST_ROWS) {
       break;
     }
-    const closed = new Set(open.filter(({ level }) => level === deepest).map(({ id }) => id));
-    const expanded = new Set([...next.expanded].filter((id) => !closed.has(id)));
-    next = arrange({ ...next, expanded });
+    next = fewer;
   }
-  return next;
+  const full = next.isBrief ? arrange({ ...next, isBrief: false }) : next;
+  return isTooWide(full) ? next : full;
 }
 
 /** Fits a drawing again that the user has not moved; otherwise keeps the selected node in sight. */
@@ -835,7 +874,7 @@ function resize(state: State, width: number, height: number): State {
   }
   const next = { ...state, width, height };
   if (state.width === 0) {
-    return shown(fitted(withinWidth(next)));
+    return shown(fitted(withinSight(next)));
   }
   if (sameCamera(state, shown(fitted(state)))) {
     return shown(fitted(next));

@@ -10,7 +10,7 @@ import { Details } from "./draw/details";
 import { Drawing } from "./draw/drawing";
 import { Filters } from "./draw/filters";
 import { Legend } from "./draw/legend";
-import { makeTypesetter, type Typesetter, textMeasure } from "./draw/measure";
+import { makeTypesetter, type Says, type Typesetter, textMeasure } from "./draw/measure";
 import { Minimap } from "./draw/minimap";
 import { Outline } from "./draw/outline";
 import { answerKeys, makeRun, type Run } from "./draw/page";
@@ -171,7 +171,10 @@ class MountedView implements View {
 
   #draw(): void {
     const state = this.#state;
-    const typesetter = state === null ? undefined : this.#typesetterOf?.(state.graph);
+    const typesetter =
+      state === null
+        ? undefined
+        : this.#typesetterOf?.(state.graph, saying(state.isBrief, state.drawn));
     render(
       <Explorer
         shown={state === null || typesetter === undefined ? null : { state, typesetter }}
@@ -195,7 +198,9 @@ class MountedView implements View {
     this.#typesetterOf ??= typesetters(getComputedStyle(this.#root).fontFamily);
     if (this.#state === null) {
       const defaults = readDefaults(document.documentElement.dataset);
-      this.#state = initialState(graph, this.#typesetterOf, defaults);
+      const typesetterOf = this.#typesetterOf;
+      const widthsOf = (of: Graph, isBrief: boolean) => typesetterOf(of, saying(isBrief));
+      this.#state = initialState(graph, widthsOf, defaults);
       this.#draw();
     } else {
       this.#update({ type: "load", graph });
@@ -242,16 +247,26 @@ function isChanged(before: State | null, after: State | null): boolean {
   return views[0] !== views[1] || FOLLOWED.some((key) => after?.[key] !== before?.[key]);
 }
 
-type TypesetterOf = (graph: Graph) => Typesetter;
+type TypesetterOf = (graph: Graph, says: Says) => Typesetter;
 
 function typesetters(fontFamily: string): TypesetterOf {
   const measure = textMeasure(fontFamily);
-  const known = new WeakMap<Graph, Typesetter>();
-  return (graph) => {
-    const typesetter = known.get(graph) ?? makeTypesetter(graph, measure);
-    known.set(graph, typesetter);
+  const known = new WeakMap<Graph, Map<Says, Typesetter>>();
+  return (graph, says) => {
+    const ofGraph = known.get(graph) ?? new Map<Says, Typesetter>();
+    known.set(graph, ofGraph);
+    const typesetter = ofGraph.get(says) ?? makeTypesetter(graph, measure, says);
+    ofGraph.set(says, typesetter);
     return typesetter;
   };
+}
+
+/** What the boxes of a drawing say. */
+function saying(isBrief: boolean, drawn: State["drawn"] = "tree"): Says {
+  if (drawn === "textbook") {
+    return "kinds";
+  }
+  return isBrief ? "names" : "all";
 }
 
 /** Calls once the element has a size, and so its place in a page. */

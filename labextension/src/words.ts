@@ -49,9 +49,19 @@ export function chunkCount({ first, group, isMoreAlike, last, of }: Chunk): stri
 
 /** How many other names lead to a node: ⇄2; "" if there are none. */
 export function sharedWords(graph: Graph, id: number): string {
+  if (graph.objects !== null) {
+    return sharedLayerWords(graph, id);
+  }
   const others = graph.edgesTo(id).length - (graph.treeParent(id) === null ? 0 : 1);
   const isSlot = graph.slot(id)?.variable === graph.treeParent(id);
   return others < 1 || isSlot ? "" : `⇄${formatCount(others)}`;
+}
+
+/** The same among layers: objects that only hold others together do not count. */
+function sharedLayerWords(graph: Graph, id: number): string {
+  const holders = new Set(graph.edgesTo(id).map(({ node }) => graph.shownAs(node)));
+  holders.delete(null);
+  return holders.size < 2 ? "" : `⇄${formatCount(holders.size - 1)}`;
 }
 
 /** The text in a node's box: what the node is. The node's name is on the edge to it. */

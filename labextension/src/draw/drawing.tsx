@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { type Graph, ROOT } from "../graph";
 import { type Link, linkPath, linksOf } from "../layout/links";
 import type { Row } from "../layout/rows";
-import { BOX_HEIGHT, type Box, PITCH } from "../layout/tidy";
+import { BOX_HEIGHT, type Box, isPanel, PANEL_MARGIN, PITCH } from "../layout/tidy";
 import { comparedWords } from "../signs";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
@@ -55,6 +55,7 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
       tabindex={0}
     >
       <g transform={`translate(${camera.x} ${camera.y}) scale(${camera.scale})`}>
+        <Panels state={state} />
         <TreeEdges state={state} />
         <Links state={state} />
         {seen.map((index) => {
@@ -109,10 +110,13 @@ export function NodeBox(props: NodeBoxProps) {
       <title>{boxTitle(graph, row)}</title>
       {isMatch ? frame("ckv-found", width, 3) : null}
       {isSelected ? frame("ckv-halo", width, 4) : null}
-      {role === null ? (
+      {role === null && !row.isExpanded ? (
         <path class="ckv-shape" d={outline("box", width, BOX_HEIGHT)} transform="translate(3 3)" />
       ) : null}
-      <path class="ckv-shape" d={outline(shape, width, BOX_HEIGHT)} />
+      <path
+        class={isPanel(row) ? "ckv-shape ckv-panel-head" : "ckv-shape"}
+        d={outline(shape, width, BOX_HEIGHT)}
+      />
       {parts.tab === null ? null : layerTab(parts.tab.sign)}
       {boxWords(parts, width)}
       {row.childCount > 0 ? toggleButton(row, width, dispatch) : null}
@@ -216,6 +220,28 @@ function boxTitle(graph: Graph, { chunk, id }: Row): string {
   return [`${visible(graph.name(id))} (${roleWord(graph.role(id))})`, ...comparison].join(", ");
 }
 
+/** Open groups and parts of long lists, around their rows. */
+function Panels({ state }: { readonly state: State }) {
+  const { top, bottom } = sight(state);
+  return (
+    <g aria-hidden="true">
+      {state.layout.boxes.map(({ panel, x, y }, index) =>
+        panel === null || panel.bottom < top || y - PITCH > bottom ? null : (
+          <rect
+            key={state.rows[index]?.id}
+            class="ckv-panel"
+            x={x - PANEL_MARGIN / 2}
+            y={y - PITCH / 2 - 1}
+            width={panel.right - x + PANEL_MARGIN / 2}
+            height={panel.bottom - y + PITCH / 2}
+            rx={5}
+          />
+        ),
+      )}
+    </g>
+  );
+}
+
 /** The edges of the tree: per open node one path, another for slots, a third for ghosts. */
 function TreeEdges({ state }: { readonly state: State }) {
   const { top, bottom } = sight(state);
@@ -227,7 +253,7 @@ function TreeEdges({ state }: { readonly state: State }) {
   state.rows.forEach((row, index) => {
     const parent = state.layout.boxes[row.parentRow];
     const box = state.layout.boxes[index];
-    if (parent === undefined || box === undefined) {
+    if (parent === undefined || box === undefined || parent.panel !== null) {
       return;
     }
     const isGhost = row.chunk === null && graph.overlay?.isOther(row.id) === true;

@@ -10,7 +10,7 @@ const everything = (graph: Graph) => new Set(Array.from({ length: graph.size }, 
 
 it.each(["check", "diff", "hostile_check"])("a box has room for all text in %s", async (name) => {
   const graph = await loadGraph(name);
-  const typesetter = makeTypesetter(graph, measure);
+  const typesetter = makeTypesetter(graph, measure, "all");
   for (const expanded of [new Set<number>(), everything(graph)]) {
     for (const row of visibleRows(graph.treeChildren, expanded)) {
       const parts = typesetter.parts(row);
@@ -26,7 +26,7 @@ it.each(["check", "diff", "hostile_check"])("a box has room for all text in %s",
         const end = parts.shared === "" ? Math.max(...ends) : sharedX + measure(parts.shared);
         expect(width).toBeGreaterThan(end);
       }
-      expect(typesetter.nameless.parts(row).name).toBe("");
+      expect(makeTypesetter(graph, measure, "kinds").parts(row).name).toBe("");
       if (parts.beside !== "") {
         const end = besideX(parts.width, row) + measure(parts.beside);
         expect(typesetter.box(row) + typesetter.behind(row)).toBeGreaterThanOrEqual(end);

@@ -99,29 +99,23 @@ export interface Typesetter extends Widths {
   parts(row: Row): BoxParts;
   /** The width of a name on an edge of the guide's picture. */
   name(text: string): number;
-  /** The same with boxes that say only what a node is. */
-  readonly nameless: Typesetter;
 }
 
-export function makeTypesetter(graph: Graph, measure: MeasureText): Typesetter {
-  const nameless: Typesetter = {
-    ...typesetter(graph, measure, false),
-    get nameless() {
-      return nameless;
-    },
-  };
-  return { ...typesetter(graph, measure, true), nameless };
-}
+/**
+ * What a box says. The guide's picture has names on its edges, so its boxes have kinds alone. A
+ * brief box has its name, and the shape of its value.
+ */
+export type Says = "all" | "names" | "kinds";
 
-function typesetter(graph: Graph, measure: MeasureText, hasNames: boolean) {
+export function makeTypesetter(graph: Graph, measure: MeasureText, says: Says): Typesetter {
   const closed = new Map<number, BoxParts>();
   const open = new Map<number, BoxParts>();
   const parts = (row: Row): BoxParts =>
     row.chunk === null
       ? remembered(row.isExpanded ? open : closed, row.id, () =>
-          boxParts(graph, row, hasNames, measure),
+          boxParts(graph, row, says, measure),
         )
-      : chunkParts(graph, row.chunk, hasNames, measure);
+      : chunkParts(graph, row.chunk, says, measure);
   return {
     parts,
     name: (text: string) => measure(text, FONT_SIZE),
@@ -145,11 +139,11 @@ const NOTHING = { tab: null, badge: null, chips: [], shared: "", endWidth: 0, be
 function chunkParts(
   graph: Graph,
   chunk: NonNullable<Row["chunk"]>,
-  hasNames: boolean,
+  says: Says,
   measure: MeasureText,
 ): BoxParts {
   const padding = PADDING.box;
-  const name = hasNames ? chunkLabel(graph, chunk) : "";
+  const name = says === "kinds" ? "" : chunkLabel(graph, chunk);
   const kind = chunkCount(chunk);
   const kindWidth = measure(kind, FONT_SIZE);
   const width = 2 * padding + nameWidth(name, measure) + kindWidth;
@@ -161,11 +155,19 @@ function nameWidth(name: string, measure: MeasureText): number {
   return name === "" ? 0 : measure(name, NAME_FONT_SIZE) * BOLD + KIND_GAP;
 }
 
-function boxParts(graph: Graph, row: Row, hasNames: boolean, measure: MeasureText): BoxParts {
+/** What a node is, as far as its box says it. */
+function kindOf(graph: Graph, id: number, says: Says): string {
+  if (says === "kinds") {
+    return boxText(graph, id);
+  }
+  const hasValue = graph.attributes(id).length > 0;
+  return says === "names" && !hasValue && graph.label(id) !== "" ? "" : kindText(graph, id);
+}
+
+function boxParts(graph: Graph, row: Row, says: Says, measure: MeasureText): BoxParts {
   const { id, isExpanded } = row;
-  const name = hasNames ? edgeText(graph, id) : "";
-  const text = hasNames ? kindText(graph, id) : boxText(graph, id);
-  const kind = (problemWords(graph, id) === "" ? "" : "! ") + text;
+  const name = says === "kinds" ? "" : edgeText(graph, id);
+  const kind = (problemWords(graph, id) === "" ? "" : "! ") + kindOf(graph, id, says);
   const role = graph.role(id);
   const padding = PADDING[shapeOf(role)];
   const tab = role === "layer" ? { sign: familySign(graph.typeName(id) ?? "") } : null;
@@ -173,7 +175,8 @@ function boxParts(graph: Graph, row: Row, hasNames: boolean, measure: MeasureTex
   const start = padding + (tab === null ? 0 : TAB_WIDTH);
   const badge = sign.glyph === "" ? null : { sign, x: start + BADGE_RADIUS - BADGE_INSET };
   const nameX = badge === null ? start : badge.x + BADGE_RADIUS + CHIP_GAP;
-  const chips = (isExpanded ? [] : slotLetters(graph, id)).map((letters) => ({
+  const hasChips = !isExpanded && says !== "names";
+  const chips = (hasChips ? slotLetters(graph, id) : []).map((letters) => ({
     letters,
     width: measure(letters, FONT_SIZE) + 2 * CHIP_PADDING,
   }));

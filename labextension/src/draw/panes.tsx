@@ -12,7 +12,7 @@ const TABS = ["outline", "drawing", "details"] as const;
 type Tab = (typeof TABS)[number];
 
 /** Shares of the width, in percent. */
-const START = { outline: 34, details: 20 };
+const START = { outline: 30, details: 20 };
 const LEAST = 12;
 const MOST = 60;
 const STEP = 2;

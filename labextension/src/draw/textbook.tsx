@@ -41,9 +41,7 @@ export function Textbook({ state, typesetter, engine, dispatch }: TextbookProps)
   const running = useRef<AbortController | null>(null);
   const sizes = useMemo(
     () =>
-      isTooMany(part)
-        ? null
-        : JSON.stringify(sizesOf(part, BOX_HEIGHT, widthsOf(typesetter.nameless))),
+      isTooMany(part) ? null : JSON.stringify(sizesOf(part, BOX_HEIGHT, widthsOf(typesetter))),
     [part, typesetter],
   );
 
@@ -145,10 +143,10 @@ function Canvas({ state, picture, typesetter, dispatch }: CanvasProps) {
                 graph={graph}
                 row={row}
                 box={box}
-                width={typesetter.nameless.parts(row).width}
+                width={typesetter.parts(row).width}
                 isSelected={row.id === selected}
                 isMatch={found.isMatch[row.id] === 1}
-                typesetter={typesetter.nameless}
+                typesetter={typesetter}
                 dispatch={dispatch}
               />
             );

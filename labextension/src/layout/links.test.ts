@@ -5,7 +5,7 @@ import type { Box } from "./tidy";
 
 const TREE = treeGraph([0, 0, 1, 1, 2]);
 const box = (x: number, y: number): Box => ({
-  ...{ x, y, width: 100, outline: 100, bus: x + 114 },
+  ...{ x, y, width: 100, outline: 100, panel: null, bus: x + 114 },
   ...{ firstChildY: y, lastChildY: y },
 });
 

@@ -83,41 +83,16 @@ export function defaultExpansion(
       if (id === top || (children.length > 0 && rows + children.length <= maxRows)) {
         expanded.add(id);
         rows += children.length;
-        next.push(...children);
+        next.push(...(graph.group(id)?.isAlike === true ? children.slice(0, 1) : children));
       }
     }
     layer = next;
-  }
-  return areLayers ? withFirstAlike(graph, childrenOf, expanded, maxRows - rows) : expanded;
-}
-
-/** Opens groups of parts that are alike, and the first part of each, while there is space. */
-function withFirstAlike(
-  graph: Graph,
-  childrenOf: ChildrenOf,
-  expanded: Set<number>,
-  space: number,
-): ReadonlySet<number> {
-  let left = space;
-  const visible = visibleRows(childrenOf, expanded).map(({ id }) => id);
-  for (const id of visible.filter((row) => graph.group(row)?.isAlike === true)) {
-    const parts = childrenOf(id);
-    const first = parts[0] ?? ROOT;
-    const more = parts.length + childrenOf(first).length;
-    if (more <= left) {
-      left -= more;
-      expanded.add(id);
-      if (opensByItself(graph, first)) {
-        expanded.add(first);
-      }
-    }
   }
   return expanded;
 }
 
 function opensByItself(graph: Graph, id: number): boolean {
-  const isVariable = id < graph.size && graph.role(id) === "variable";
-  return !isVariable && graph.group(id)?.isAlike !== true;
+  return id >= graph.size || graph.role(id) !== "variable";
 }
 
 /** The visible part of a graph for which the view chooses the open nodes. */

@@ -4,6 +4,9 @@
  * Every subtree has its own band, as high as its leaves. A parent is at the middle of its
  * children's bands. Children start behind their parent, and siblings are equally wide. So boxes
  * cannot collide, and opening a node moves only what is beside its band.
+ *
+ * An open group, or part of a long list, is no object: it is a panel around its rows, which keep
+ * its column.
  */
 
 import type { Row } from "./rows";
@@ -11,8 +14,10 @@ import type { Row } from "./rows";
 /** Distances in pixels at scale 1. */
 export const PITCH = 27;
 export const BOX_HEIGHT = 22;
-const BUS = 13;
-const GAP = 13;
+const BUS = 11;
+const GAP = 12;
+/** From the edges of a panel to its content. */
+export const PANEL_MARGIN = 8;
 
 /** A node's place: left edge, vertical middle and width. Also where its edge turns vertical. */
 export interface Box {
@@ -23,9 +28,11 @@ export interface Box {
   readonly outline: number;
   /** The x of the vertical line from which its children's edges branch. */
   readonly bus: number;
-  /** The y of its first and last child; its own y if no child is visible. */
+  /** The y of its first and last child; its own y if no child is visible, or in a panel. */
   readonly firstChildY: number;
   readonly lastChildY: number;
+  /** The right and lower edge of a panel; it begins at the box. */
+  readonly panel: { readonly right: number; readonly bottom: number } | null;
 }
 
 export interface Layout {
@@ -41,12 +48,17 @@ export interface Widths {
   behind(row: Row): number;
 }
 
+export function isPanel(row: Row | undefined): boolean {
+  return row?.chunk != null && row.isExpanded;
+}
+
 export function tidyTree(rows: readonly Row[], widths: Widths): Layout {
   const outline = outlines(rows, widths);
   const width = outline.map((own, i) => own + (rows[i] === undefined ? 0 : widths.behind(rows[i])));
   const x = leftEdges(rows, width);
-  const { y, first, last, height } = middles(rows);
-  const boxes = rows.map((_, i) => {
+  const { y, first, last, bottom, height } = middles(rows);
+  const rightmost = rightEdges(rows, x, width);
+  const boxes = rows.map((row, i) => {
     const right = at(x, i) + at(width, i);
     return {
       x: at(x, i),
@@ -56,10 +68,10 @@ export function tidyTree(rows: readonly Row[], widths: Widths): Layout {
       bus: right + BUS,
       firstChildY: at(first, i),
       lastChildY: at(last, i),
+      panel: isPanel(row) ? { right: at(rightmost, i), bottom: at(bottom, i) } : null,
     };
   });
-  const extent = boxes.reduce((most, box) => Math.max(most, box.x + box.width), 0);
-  return { boxes, width: extent, height };
+  return { boxes, width: at(rightmost, 0), height };
 }
 
 /** The widths of the outlines: siblings are as wide as the widest of them. */
@@ -79,37 +91,64 @@ function outlines(rows: readonly Row[], widths: Widths): Float64Array {
 function leftEdges(rows: readonly Row[], width: Float64Array): Float64Array {
   const x = new Float64Array(rows.length);
   rows.forEach(({ parentRow: p }, i) => {
-    x[i] = p < 0 ? 0 : at(x, p) + at(width, p) + BUS + GAP;
+    const start = isPanel(rows[p]) ? PANEL_MARGIN : at(width, p) + BUS + GAP;
+    x[i] = p < 0 ? 0 : at(x, p) + start;
   });
   return x;
 }
 
-/** Leaves take the next free line; then, from the back, each parent takes its children's middle. */
+/** The right edge of each row with everything below it. */
+function rightEdges(rows: readonly Row[], x: Float64Array, width: Float64Array): Float64Array {
+  const right = x.map((left, i) => left + at(width, i));
+  for (let i = rows.length - 1; i > 0; i--) {
+    const p = rows[i]?.parentRow ?? 0;
+    right[p] = Math.max(at(right, p), at(right, i) + (isPanel(rows[p]) ? PANEL_MARGIN : 0));
+  }
+  return right;
+}
+
+/**
+ * Leaves and panels take the next free line; then, from the back, each parent takes its children's
+ * middle. A panel ends below its last row.
+ */
 function middles(rows: readonly Row[]) {
   const y = new Float64Array(rows.length);
+  const bottom = new Float64Array(rows.length);
+  const panels: number[] = [];
   const first = new Float64Array(rows.length).fill(Number.POSITIVE_INFINITY);
   const last = new Float64Array(rows.length).fill(Number.NEGATIVE_INFINITY);
   let height = 0;
+  const close = (level: number) => {
+    while ((rows[panels.at(-1) ?? -1]?.level ?? 0) >= level) {
+      height += PANEL_MARGIN;
+      bottom[panels.pop() ?? 0] = height - PANEL_MARGIN / 2;
+    }
+  };
   rows.forEach((row, i) => {
-    if (!row.isExpanded) {
+    close(row.level);
+    if (!row.isExpanded || isPanel(row)) {
       y[i] = height + PITCH / 2;
       height += PITCH;
     }
+    if (isPanel(row)) {
+      panels.push(i);
+    }
   });
+  close(1);
   for (let i = rows.length - 1; i >= 0; i--) {
     const row = rows[i];
-    if (row?.isExpanded === true) {
+    if (row?.isExpanded === true && !isPanel(row)) {
       y[i] = (at(first, i) + at(last, i)) / 2;
     } else {
       first[i] = last[i] = at(y, i);
     }
     const p = row?.parentRow ?? -1;
-    if (p >= 0) {
+    if (p >= 0 && !isPanel(rows[p])) {
       first[p] = Math.min(at(first, p), at(y, i));
       last[p] = Math.max(at(last, p), at(y, i));
     }
   }
-  return { y, first, last, height };
+  return { y, first, last, bottom, height };
 }
 
 function at(values: Float64Array, index: number): number {
