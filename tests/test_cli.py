@@ -264,7 +264,7 @@ def test_a_full_disk_leaves_the_file_that_was_there(kind: str, adam: str, tmp_pa
     limited = "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (99, 99)); " + _RUN[-1]
     for target in (file, tmp_path / "out" / "new"):
         run = subprocess.run(
-            [sys.executable, "-c", limited, "show", adam, f"--{kind}", target],
+            [sys.executable, "-B", "-c", limited, "show", adam, f"--{kind}", target],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )

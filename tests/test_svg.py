@@ -157,7 +157,7 @@ def _check_safe(svg: str) -> None:
 def test_layers_are_shown_with_their_parameters_and_the_first_of_those_alike() -> None:
     assert _rows(transformer(12).to_svg()) == [
         ["(root)", "object", "520 parameters"],
-        ["model · _layers", "object", "520 parameters"],
+        ["model", "object", "520 parameters"],
         ["embed", "object", "20 parameters"],
         ["kernel", "variable", "float32 4×5"],
         ["b0 … b11", "12 alike", "480 parameters"],

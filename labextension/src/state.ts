@@ -12,6 +12,7 @@ import {
   visibleRows,
 } from "./layout/rows";
 import { ancestors, isBookkeeping, type ShownTree, shownTree } from "./layout/shown";
+import { nextSort, type Sort, type SortedColumn } from "./layout/sorting";
 import { type Layout, PITCH, tidyTree, type Widths } from "./layout/tidy";
 import { isQuiet, nextProblem, QUIET } from "./overlay";
 import { type Found, NOTHING_FOUND, nextMatch, searched, WAITING } from "./search/found";
@@ -48,6 +49,8 @@ export interface State {
   /** The view hides nodes in these states; always empty without a comparison. */
   readonly hidden: ReadonlySet<NodeState>;
   readonly tree: ShownTree;
+  /** The column that siblings are sorted by; null for the order of the graph. */
+  readonly sort: Sort | null;
   /** The node at the top; the view shows only this node and what is below it. */
   readonly focus: number;
   /** Open nodes, and open chunks of long lists. */
@@ -90,6 +93,7 @@ export type Action =
   | { readonly type: "focusSelected" }
   | { readonly type: "stepAlias" }
   | { readonly type: "showBookkeeping"; readonly shows: boolean }
+  | { readonly type: "sort"; readonly column: SortedColumn }
   | { readonly type: "stepProblem"; readonly by: 1 | -1 }
   | { readonly type: "goToProblem"; readonly problem: number }
   | { readonly type: "showState"; readonly state: NodeState; readonly shows: boolean }
@@ -138,6 +142,7 @@ export function initialState(
       showsBookkeeping: bookkeeping,
       hidden: NOTHING,
       tree,
+      sort: null,
       focus: ROOT,
       expanded: initialExpansion({ graph, tree, hidden: NOTHING, depth }),
       isDefaultExpansion: true,
@@ -182,6 +187,8 @@ export function reduce(state: State, action: Action): State {
       return stepAlias(state);
     case "showBookkeeping":
       return showBookkeeping(state, action.shows);
+    case "sort":
+      return sortedBy(state, nextSort(state.sort, action.column));
     case "stepProblem":
       return goToProblem(state, nextProblem(problemCount(state), state.problem, action.by));
     case "goToProblem":
@@ -248,7 +255,13 @@ function load(state: State, loaded: Graph): State {
   // Once no problem is left, a view of problems alone would be empty, so it shows everything.
   const isSolved = showsOnlyProblems(state) && !hasDifferences(graph);
   const hidden = isSolved ? NOTHING : state.hidden;
-  const tree = shownTree(graph, showsBookkeeping, hidden, keptBySearch({ found, mode }));
+  const tree = shownTree(
+    graph,
+    showsBookkeeping,
+    hidden,
+    keptBySearch({ found, mode }),
+    state.sort,
+  );
   const again = (id: number): number | null => {
     const chunk = state.tree.chunk(id);
     const place = placed(chunk?.firstChild ?? id);
@@ -347,7 +360,7 @@ function withVisibleSelection(state: State, instead: number | null): State {
 }
 
 function showBookkeeping(state: State, shows: boolean): State {
-  const tree = shownTree(state.graph, shows, state.hidden, keptBySearch(state));
+  const tree = shownTree(state.graph, shows, state.hidden, keptBySearch(state), state.sort);
   const change = { showsBookkeeping: shows, tree };
   return withVisibleSelection(rearranged(state, change, state.selected ?? state.focus), null);
 }
@@ -364,6 +377,12 @@ function showView(state: State, view: View): State {
   return draw(shown, view === "guide" ? "textbook" : "tree");
 }
 
+function sortedBy(state: State, sort: Sort | null): State {
+  const { graph, hidden, showsBookkeeping } = state;
+  const tree = shownTree(graph, showsBookkeeping, hidden, keptBySearch(state), sort);
+  return rearranged(state, { sort, tree }, state.selected ?? state.focus);
+}
+
 /** Changes between the layers of a graph and all its objects; the selected node stays in sight. */
 function showLayers(state: State, shows: boolean): State {
   const graph = shows ? layersOf(state.graph) : (state.graph.objects ?? state.graph);
@@ -373,7 +392,7 @@ function showLayers(state: State, shows: boolean): State {
   const { depth, found, hidden, mode, selected, showsBookkeeping } = state;
   const again = found.isWaiting ? WAITING : searched(graph, state.query);
   const kept = keptBySearch({ found: again, mode });
-  const tree = shownTree(graph, showsBookkeeping, hidden, kept);
+  const tree = shownTree(graph, showsBookkeeping, hidden, kept, state.sort);
   const next = arrange({
     ...state,
     ...{ graph, tree, focus: ROOT, selected: null, found: again },
@@ -472,7 +491,7 @@ function narrowed(
   const changed = { ...state, ...change };
   const { expanded, graph, hidden, openedBefore, showsBookkeeping } = changed;
   const found = keptBySearch(changed);
-  const tree = shownTree(graph, showsBookkeeping, hidden, found);
+  const tree = shownTree(graph, showsBookkeeping, hidden, found, changed.sort);
   const isNarrow = hidden.has("matched") || found !== null;
   const before = openedBefore ?? expanded;
   const wanted = found === null ? undefined : changed.found.matches.slice(0, MAX_OPENED);

@@ -9,9 +9,13 @@ export const columns = {
   role: "role",
   shape: "shape",
   dtype: "dtype",
+  parameters: "parameters",
   size: "size",
   state: "state",
 } as const;
+export const parametersHint =
+  "Elements of variables in this row and below it, without optimizers and counters";
+export const sortHint = "Sort by this column";
 export const sizeHint =
   "Size: a node's own values and, of an object, all values below it with their slot variables";
 export const inAll = "in all";

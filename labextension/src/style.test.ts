@@ -101,9 +101,11 @@ describe("the columns of the outline", () => {
     const alone = ".ckv-outline:not(.ckv-compared)";
     expect(grid(COLUMNS).map((line) => line.trim())).toEqual([
       `${alone}  68px`,
-      `${alone}  68px 52px`,
-      `${alone}  76px 56px 54px`,
-      `${alone}  76px 56px 54px 62px`,
+      `${alone}  68px 72px`,
+      `${alone}  76px 116px`,
+      `${alone}  76px 56px 116px`,
+      `${alone}  76px 56px 116px 58px`,
+      `${alone}  76px 56px 116px 58px 62px`,
       ".ckv-compared  52px",
       ".ckv-compared  118px",
       ".ckv-compared  118px 72px",
@@ -122,7 +124,7 @@ describe("the columns of the outline", () => {
     };
     const style = generatedStyle([...COLUMNS, added]);
     expect(grid([...COLUMNS, added])).toHaveLength(grid(COLUMNS).length + 1);
-    expect(style).toContain("minmax(0, 1fr) 76px 56px 54px 62px 40px;");
+    expect(style).toContain("minmax(0, 1fr) 76px 56px 116px 58px 62px 40px;");
     expect(style).toContain(".ckv-outline:not(.ckv-compared) .ckv-cell-norm { display: none; }");
   });
 
@@ -130,6 +132,7 @@ describe("the columns of the outline", () => {
     expect(columnsOf(undefined).map(({ name }) => name)).toEqual([
       "shape",
       "dtype",
+      "parameters",
       "size",
       "role",
     ]);

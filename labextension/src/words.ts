@@ -3,7 +3,7 @@
 import type { Role } from "./contract";
 import { type Attribute, type Graph, ROOT } from "./graph";
 import type { Chunk } from "./layout/shown";
-import { sizeOf } from "./layout/totals";
+import { parametersOf, sizeOf } from "./layout/totals";
 import type { Found } from "./search/found";
 import type { Mistake } from "./search/syntax";
 import { belowSentence, comparedWords } from "./signs";
@@ -214,6 +214,18 @@ export function bytesWords(nbytes: number | null): string {
   }
   const digits = unit > 0 && value < 100 ? 1 : 0;
   return `${value.toFixed(digits)} ${units[unit] ?? ""}`;
+}
+
+/** The number of parameters in a row and below it; "" without any. */
+export function parametersCell(graph: Graph, id: number): string {
+  const count = parametersOf(graph, id);
+  return count === 0 ? "" : formatCount(count);
+}
+
+/** A part of the whole in percent, with a decimal where it tells something. */
+export function percentWords(part: number): string {
+  const percent = 100 * part;
+  return `${percent >= 10 || percent === 0 ? percent.toFixed(0) : percent.toFixed(1)} %`;
 }
 
 /** A node's size: the sum of its own values and, for an object, of all below it. */

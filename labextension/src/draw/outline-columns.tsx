@@ -2,13 +2,23 @@
 
 import type { ComponentChildren } from "preact";
 import type { Comparison } from "../contract";
-import type { Graph } from "../graph";
+import { type Graph, ROOT } from "../graph";
 import type { Row } from "../layout/rows";
+import type { SortedColumn } from "../layout/sorting";
+import { parametersOf } from "../layout/totals";
 import { isQuiet, type Overlay } from "../overlay";
 import { belowSentence, belowWords, stateSign } from "../signs";
 import * as WORDS from "../strings";
 import { sentenceText } from "../text";
-import { dtypeCell, roleWord, shapeCell, sizeCell, sizeSentence } from "../words";
+import {
+  dtypeCell,
+  parametersCell,
+  percentWords,
+  roleWord,
+  shapeCell,
+  sizeCell,
+  sizeSentence,
+} from "../words";
 import { SignIcon } from "./icons";
 
 /**
@@ -33,13 +43,16 @@ export interface Column {
   readonly compared: Widths;
   /** Whether nodes without a value leave the cell empty, so that their names can use its space. */
   readonly isOfValues?: boolean;
+  /** What its head sorts by; a column without it cannot sort. */
+  readonly sortsBy?: SortedColumn;
   cell(graph: Graph, row: Row): Cell;
 }
 
-/** In the order on screen. A column that users can sort by will have its sort key here. */
+/** In the order on screen. */
 export const COLUMNS: readonly Column[] = [
   {
     name: "state",
+    sortsBy: "state",
     label: WORDS.columns.state,
     alone: [],
     compared: [
@@ -53,6 +66,7 @@ export const COLUMNS: readonly Column[] = [
   },
   {
     name: "shape",
+    sortsBy: "shape",
     label: WORDS.columns.shape,
     alone: [
       [0, 68],
@@ -68,27 +82,39 @@ export const COLUMNS: readonly Column[] = [
   },
   {
     name: "dtype",
+    sortsBy: "dtype",
     label: WORDS.columns.dtype,
-    alone: [
-      [361, 52],
-      [401, 56],
-    ],
+    alone: [[501, 56]],
     compared: [[501, 56]],
     isOfValues: true,
     cell: (graph, { id }) => plain(dtypeCell(graph, id)),
   },
   {
+    name: "parameters",
+    sortsBy: "parameters",
+    label: WORDS.columns.parameters,
+    title: WORDS.parametersHint,
+    alone: [
+      [321, 72],
+      [401, 116],
+    ],
+    compared: [],
+    cell: (graph, { id }) => parametersContent(graph, id),
+  },
+  {
     name: "size",
+    sortsBy: "size",
     label: WORDS.columns.size,
     title: WORDS.sizeHint,
-    alone: [[401, 54]],
+    alone: [[561, 58]],
     compared: [[601, 54]],
     cell: (graph, { id }) => ({ content: sizeCell(graph, id), title: sizeSentence(graph, id) }),
   },
   {
     name: "role",
+    sortsBy: "role",
     label: WORDS.columns.role,
-    alone: [[481, 62]],
+    alone: [[641, 62]],
     compared: [[601, 62]],
     cell: (graph, { chunk, id }) => plain(chunk === null ? roleWord(graph.role(id)) : ""),
   },
@@ -102,6 +128,23 @@ export function columnsOf(comparison: Comparison | undefined): readonly Column[]
 
 function plain(words: string): Cell {
   return { content: words, title: words };
+}
+
+/** The number of parameters, and a bar for its part of all. */
+function parametersContent(graph: Graph, id: number): Cell {
+  const words = parametersCell(graph, id);
+  const part = parametersOf(graph, id) / Math.max(parametersOf(graph, ROOT), 1);
+  return {
+    content: (
+      <>
+        <span class="ckv-number">{words}</span>
+        <span class="ckv-bar" aria-hidden="true">
+          <span style={{ width: `${(100 * part).toFixed(1)}%` }} />
+        </span>
+      </>
+    ),
+    title: words === "" ? "" : `${words} (${percentWords(part)})`,
+  };
 }
 
 /** The node's state and, while the node is closed, the counts of the states below it. */

@@ -3,6 +3,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
+import type { Sort } from "../layout/sorting";
 import { type Found, holdsMatch } from "../search/found";
 import { firstProblemNode, type State } from "../state";
 import * as WORDS from "../strings";
@@ -44,11 +45,8 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
       tabIndex={0}
     >
       <div class="ckv-outline-head" role="row" aria-rowindex={1}>
-        <span role="columnheader">{WORDS.columns.name}</span>
-        {columns.map(({ name, label, title }) => (
-          <span key={name} class={`ckv-cell ckv-cell-${name}`} role="columnheader" title={title}>
-            {label}
-          </span>
+        {[NAME_COLUMN, ...columns].map((column) => (
+          <HeadCell key={column.name} column={column} sort={state.sort} dispatch={dispatch} />
         ))}
       </div>
       <div class="ckv-outline-body" role="presentation" ref={body} onScroll={measure}>
@@ -69,6 +67,42 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
         </div>
       </div>
     </div>
+  );
+}
+
+type Head = Pick<Column, "name" | "label" | "title" | "sortsBy">;
+
+const NAME_COLUMN: Head = { name: "name", label: WORDS.columns.name, sortsBy: "name" };
+
+interface HeadCellProps {
+  readonly column: Head;
+  readonly sort: Sort | null;
+  readonly dispatch: Dispatch;
+}
+
+/** The head of a column; pressing it sorts by this column. */
+function HeadCell({ column: { name, label, title, sortsBy }, sort, dispatch }: HeadCellProps) {
+  const isSorted = sort !== null && sort.column === sortsBy;
+  const direction = sort?.isDescending === true ? "descending" : "ascending";
+  return (
+    <span
+      class={`ckv-cell ckv-cell-${name}`}
+      role="columnheader"
+      aria-sort={isSorted ? direction : "none"}
+    >
+      {sortsBy === undefined ? (
+        label
+      ) : (
+        <button
+          type="button"
+          title={[title, WORDS.sortHint].filter((words) => words !== undefined).join(". ")}
+          onClick={() => dispatch({ type: "sort", column: sortsBy })}
+        >
+          {label}
+          {isSorted ? (sort.isDescending ? " ▾" : " ▴") : ""}
+        </button>
+      )}
+    </span>
   );
 }
 

@@ -2,6 +2,7 @@
 
 import type { NodeState } from "../contract";
 import { type Graph, ROOT } from "../graph";
+import { type Sort, sorted } from "./sorting";
 
 /** The visible children of a node. */
 export type ChildrenOf = (id: number) => ArrayLike<number>;
@@ -44,15 +45,16 @@ const MAX_LEVELS = 8;
 /**
  * The children in the tree, without nodes in a hidden state. Lists that Keras keeps for itself are
  * visible only on request, or if they contain a problem. A search keeps all its matches and their
- * ancestors, and nothing else.
+ * ancestors, and nothing else. Siblings have the order of the tree, or that of a column.
  */
 export function shownTree(
   graph: Graph,
   showsBookkeeping: boolean,
   hidden: ReadonlySet<NodeState> = new Set(),
   kept: Uint8Array | null = null,
+  sort: Sort | null = null,
 ): ShownTree {
-  const filtered = filteredChildren(graph, showsBookkeeping, hidden, kept);
+  const filtered = filteredChildren(graph, showsBookkeeping, hidden, kept, sort);
   const { above: chunkAbove, chunks, divide, shown } = chunksOf(graph);
   const children: ChildrenOf = (id) => {
     const known = shown.get(id);
@@ -162,6 +164,7 @@ function filteredChildren(
   showsBookkeeping: boolean,
   hidden: ReadonlySet<NodeState>,
   kept: Uint8Array | null,
+  sort: Sort | null,
 ): ChildrenOf {
   const isLeftOut = (id: number): boolean =>
     kept === null ? !showsBookkeeping && isBookkeeping(graph, id) : kept[id] !== 1;
@@ -169,12 +172,15 @@ function filteredChildren(
   const known = new Map<number, ArrayLike<number>>();
   return (id) => {
     const all = graph.treeChildren(id);
-    if (showsBookkeeping && remaining === undefined && kept === null) {
+    if (showsBookkeeping && remaining === undefined && kept === null && sort === null) {
       return all;
     }
-    const children =
-      known.get(id) ?? all.filter((child) => !isLeftOut(child) && remaining?.[child] !== 0);
-    known.set(id, children);
+    let children = known.get(id);
+    if (children === undefined) {
+      const left = all.filter((child) => !isLeftOut(child) && remaining?.[child] !== 0);
+      children = sort === null ? left : sorted(graph, left, sort);
+      known.set(id, children);
+    }
     return children;
   };
 }

@@ -1,6 +1,9 @@
-/** The size of nodes: the bytes of their values and of those below, added up once per graph. */
+/**
+ * What nodes hold: the bytes and the parameters of their values and of those below, added up once
+ * per graph.
+ */
 
-import type { Graph } from "../graph";
+import { type Graph, ROOT } from "../graph";
 
 export interface Size {
   /** The bytes of the node's own values; null if it has no value of known size. */
@@ -18,30 +21,76 @@ interface Totals {
   readonly all: Float64Array;
   /** The part of the size that belongs to the node's own slot variables. */
   readonly ofSlots: Float64Array;
+  readonly parameters: Float64Array;
 }
 
 const known = new WeakMap<Graph, Totals>();
 
-export function sizeOf(graph: Graph, id: number): Size {
-  const totals = known.get(graph) ?? totalBytes(graph);
+function totalsOf(graph: Graph): Totals {
+  const totals = known.get(graph) ?? added(graph);
   known.set(graph, totals);
+  return totals;
+}
+
+/** The parameters of a row and of all below it: elements of variables that are a model's own. */
+export function parametersOf(graph: Graph, id: number): number {
+  return totalsOf(graph).parameters[id] ?? 0;
+}
+
+export function sizeOf(graph: Graph, id: number): Size {
+  const totals = totalsOf(graph);
   const own = graph.bytes(id);
   const all = totals.all[id] ?? 0;
   return { own, all: all - (totals.ofSlots[id] ?? 0) || own, withSlots: all || own };
 }
 
-function totalBytes(graph: Graph): Totals {
+function added(graph: Graph): Totals {
   const all = new Float64Array(graph.treeSize);
   const ofSlots = new Float64Array(graph.treeSize);
+  const parameters = new Float64Array(graph.treeSize);
+  const isState = new Uint8Array(graph.treeSize);
   for (const id of graph.order.slice().reverse()) {
     all[id] = (all[id] ?? 0) + (graph.bytes(id) ?? 0);
+    parameters[id] = ownParameters(graph, id) ?? parameters[id] ?? 0;
     const above = graph.treeParent(id);
     if (above !== null) {
+      parameters[above] = (parameters[above] ?? 0) + (parameters[id] ?? 0);
       all[above] = (all[above] ?? 0) + (all[id] ?? 0);
       if (graph.slot(id)?.variable === above) {
         ofSlots[above] = (ofSlots[above] ?? 0) + (all[id] ?? 0);
       }
     }
   }
-  return { all, ofSlots };
+  for (const id of graph.order) {
+    const above = graph.treeParent(id);
+    const isOfOptimizer = above !== null && isState[above] === 1;
+    if (isOfOptimizer || (id < graph.size && graph.role(id) === "optimizer")) {
+      isState[id] = 1;
+      parameters[id] = 0;
+    }
+  }
+  return { all, ofSlots, parameters };
+}
+
+/** The parameters of a node whose rows below add none; null for any other node. */
+function ownParameters(graph: Graph, id: number): number | null {
+  if (id >= graph.size) {
+    return null;
+  }
+  const role = graph.role(id);
+  if (role === "optimizer" || role === "slot") {
+    return 0;
+  }
+  if (role !== "variable") {
+    return null;
+  }
+  const isCounter = graph.treeParent(id) === ROOT && graph.label(id) === "save_counter";
+  return isCounter ? 0 : elements(graph, id);
+}
+
+/** The number of elements of a node's values. */
+export function elements(graph: Graph, id: number): number {
+  return graph
+    .attributes(id)
+    .reduce((sum, { shape }) => sum + (shape?.reduce((product, dim) => product * dim, 1) ?? 0), 0);
 }

@@ -1,0 +1,67 @@
+/** The order of siblings, by what a column of the outline shows. */
+
+import { NODE_STATES, SEVERITIES } from "../contract";
+import { type Graph, ROOT } from "../graph";
+import { elements, parametersOf, sizeOf } from "./totals";
+
+/** What a row sorts by in each column. */
+const KEYS = {
+  name: (graph: Graph, id: number) => graph.label(id),
+  state: (graph: Graph, id: number) => stateKey(graph, id),
+  shape: (graph: Graph, id: number) => elements(graph, id),
+  dtype: (graph: Graph, id: number) => graph.attributes(id)[0]?.dtype ?? "",
+  parameters: parametersOf,
+  size: (graph: Graph, id: number) => sizeOf(graph, id).all ?? 0,
+  role: (graph: Graph, id: number) => (id < graph.size ? graph.role(id) : ""),
+} as const;
+
+export type SortedColumn = keyof typeof KEYS;
+
+export interface Sort {
+  readonly column: SortedColumn;
+  readonly isDescending: boolean;
+}
+
+/** Numbers begin with the largest, and words with the first of the alphabet. */
+const BEGINS_DESCENDING: ReadonlySet<SortedColumn> = new Set<SortedColumn>([
+  "state",
+  "shape",
+  "parameters",
+  "size",
+]);
+
+/** The next order after a click on a column: its usual order, the reverse, the order of the graph. */
+export function nextSort(now: Sort | null, column: SortedColumn): Sort | null {
+  const first = BEGINS_DESCENDING.has(column);
+  if (now?.column !== column) {
+    return { column, isDescending: first };
+  }
+  return now.isDescending === first ? { column, isDescending: !first } : null;
+}
+
+const words = new Intl.Collator(undefined, { numeric: true });
+
+/** The rows in this order; rows that are equal keep their order. */
+export function sorted(graph: Graph, rows: ArrayLike<number>, sort: Sort): readonly number[] {
+  const key = KEYS[sort.column];
+  const sign = sort.isDescending ? -1 : 1;
+  const keyed = Array.from(rows, (id) => ({ id, by: key(graph, id) }));
+  keyed.sort(({ by: a }, { by: b }) =>
+    typeof a === "number" && typeof b === "number"
+      ? sign * (a - b)
+      : sign * words.compare(String(a), String(b)),
+  );
+  return keyed.map(({ id }) => id);
+}
+
+/** How much a row needs attention: its own state, then the number of states below it. */
+function stateKey({ overlay }: Graph, id: number): number {
+  if (overlay === null) {
+    return ROOT;
+  }
+  const below = overlay.below(id).reduce((sum, { count }) => sum + count, 0);
+  const worst = overlay.problemsOf(id).map((problem) => overlay.problem(problem).severity);
+  const severity = Math.max(0, ...worst.map((one) => SEVERITIES.length - SEVERITIES.indexOf(one)));
+  const own = NODE_STATES.indexOf(overlay.state(id));
+  return severity * 1e12 + below * NODE_STATES.length + own;
+}
