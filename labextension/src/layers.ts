@@ -41,3 +41,16 @@ function layered(objects: Graph, columns: { readonly [Name in LayerColumnName]: 
         : { isAlike: group_is_alike[row - objects.size] === 1, size: treeChildren(row).length },
   };
 }
+
+const folded = new WeakMap<Graph, number>();
+
+/** The number of nodes that no row of the layers shows; 0 for a graph of objects. */
+export function foldedCount(graph: Graph): number {
+  const columns = graph.objects === null ? null : graph.layerColumns;
+  if (columns === null) {
+    return 0;
+  }
+  const count = folded.get(graph) ?? columns.layer_shown.filter((row) => row === ABSENT).length;
+  folded.set(graph, count);
+  return count;
+}

@@ -554,7 +554,8 @@ function sameSet(a: ReadonlySet<number>, b: ReadonlySet<number>): boolean {
 }
 
 function select(state: State, id: number | null): State {
-  if (id === null || !(isNode(state, id) || state.rowOf.has(id))) {
+  const isRow = id !== null && id >= 0 && id < state.graph.treeSize;
+  if (id === null || !(isRow || state.rowOf.has(id))) {
     return state.selected === null ? state : { ...state, selected: null };
   }
   if (id === state.selected && state.rowOf.has(id)) {

@@ -15,6 +15,7 @@ export const columns = {
 } as const;
 export const parametersHint =
   "Elements of variables in this row and below it, without optimizers and counters";
+export const showAll = "Show all";
 export const sortHint = "Sort by this column";
 export const sizeHint =
   "Size: a node's own values and, of an object, all values below it with their slot variables";
@@ -23,6 +24,13 @@ export const withSlots = "with its slot variables";
 export const fit = "Fit the graph into view (0)";
 export const zoomIn = "Zoom in (+)";
 export const zoomOut = "Zoom out (−)";
+export const ribbon = "Parameters of the parts, in the order of the outline";
+export const summary = "In this graph";
+export const variables = "variables";
+export const including = "including";
+export const noValues = "no values";
+export const largest = "Most parameters";
+export const tryThese = "Searches to try";
 export const nothingSelected = "Select a node to see what it is.";
 /** What the view shows: a graph, by its origin, or a comparison. */
 export const kinds = {
@@ -140,6 +148,10 @@ export const inferred = "inferred by";
 export const before = "earlier";
 export const terms = { path: "path", key: "key", fullName: "full name" } as const;
 export const counts = {
+  broken: ["node cannot be read", "nodes cannot be read"],
+  unsaved: ["object has values that are not saved", "objects have values that are not saved"],
+  folded: ["object without values has no row here", "objects without values have no row here"],
+  slots: ["slot variable", "slot variables"],
   alike: ["alike", "alike"],
   layers: ["layer", "layers"],
   nodes: ["node", "nodes"],

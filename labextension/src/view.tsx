@@ -16,6 +16,7 @@ import { Outline } from "./draw/outline";
 import { answerKeys, makeRun, type Run } from "./draw/page";
 import { HeightHandle, Panes } from "./draw/panes";
 import type { Dispatch } from "./draw/props";
+import { Ribbon } from "./draw/ribbon";
 import { QueryMistake } from "./draw/search";
 import { Textbook } from "./draw/textbook";
 import { Toolbar } from "./draw/toolbar";
@@ -355,6 +356,7 @@ function Shown({ state, typesetter, note, id, engine, kernel, dispatch }: ShownP
           <QueryMistake state={state} id={id} />
           <VerdictLine state={state} dispatch={dispatch} />
           <Breadcrumbs state={state} dispatch={dispatch} />
+          <Ribbon state={state} dispatch={dispatch} />
         </>
       ),
       outline: <Outline state={state} dispatch={dispatch} id={id} />,

@@ -35,6 +35,17 @@ export function chunkLabel(graph: Graph, { firstChild, group, lastChild }: Chunk
   return [firstChild, lastChild].map((id) => clip(visible(graph.label(id)), MAX_END)).join(" … ");
 }
 
+/** What people call a row of the tree: a node or a group. */
+export function rowLabel(graph: Graph, row: number): string {
+  const group = graph.group(row);
+  if (group?.isAlike === true) {
+    const members = graph.treeChildren(row);
+    const ends = [members[0], members.at(-1)].map((id) => clip(visible(graph.label(id ?? ROOT))));
+    return ends.join(" … ");
+  }
+  return clip(visible(graph.label(row))) || WORDS.rootWord;
+}
+
 /** The number of nodes in a chunk and in its list: 100 of 1,424. In a group: 12 alike. */
 export function chunkCount({ first, group, isMoreAlike, last, of }: Chunk): string {
   if (isMoreAlike) {

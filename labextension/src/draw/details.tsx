@@ -19,11 +19,13 @@ import {
 } from "../words";
 import { useAsked } from "./asking";
 import { Copy } from "./copy";
+import { Fact } from "./facts";
 import { RoleIcon, SignIcon } from "./icons";
 import { Jump } from "./jump";
 import type { Part } from "./parts";
 import { ProblemList, ProblemsOf } from "./problems";
 import type { Dispatch } from "./props";
+import { GraphSummary } from "./summary";
 import { Values } from "./values";
 
 const MAX_LISTED = 50;
@@ -46,7 +48,11 @@ export function Details({ state, kernel, dispatch }: DetailsProps) {
     >
       {selected === null ? (
         <>
-          <p class="ckv-hint">{WORDS.nothingSelected}</p>
+          {graph.overlay === null ? (
+            <GraphSummary state={state} kernel={kernel} dispatch={dispatch} />
+          ) : (
+            <p class="ckv-hint">{WORDS.nothingSelected}</p>
+          )}
           <ProblemList state={state} dispatch={dispatch} />
           <Notes graph={graph} />
         </>
@@ -167,10 +173,19 @@ function ChunkDetails({
       <h3 class="ckv-node-name">{chunkLabel(graph, chunk)}</h3>
       <p>
         {chunkCount(chunk)}, {chunk.group === null ? WORDS.chunk : WORDS.group}:{" "}
-        <Jump graph={graph} id={chunk.parent} dispatch={dispatch} />
+        <Jump graph={graph} id={nodeAbove(graph, chunk.parent)} dispatch={dispatch} />
       </p>
     </div>
   );
+}
+
+/** The nearest node from a row upwards, since groups may hold groups. */
+function nodeAbove(graph: Graph, row: number): number {
+  let node = row;
+  while (node >= graph.size) {
+    node = graph.treeParent(node) ?? ROOT;
+  }
+  return node;
 }
 
 /** The result of a comparison for the node. */
@@ -299,20 +314,6 @@ function Value({ attribute }: { readonly attribute: Attribute }) {
         </Fact>
       )}
     </dl>
-  );
-}
-
-interface FactProps {
-  readonly term: string;
-  readonly children: ComponentChildren;
-}
-
-function Fact({ term, children }: FactProps) {
-  return (
-    <>
-      <dt>{term}</dt>
-      <dd>{children}</dd>
-    </>
   );
 }
 

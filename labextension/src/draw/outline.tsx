@@ -2,6 +2,7 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Graph } from "../graph";
+import { foldedCount } from "../layers";
 import type { Row } from "../layout/rows";
 import type { Sort } from "../layout/sorting";
 import { type Found, holdsMatch } from "../search/found";
@@ -66,7 +67,25 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
           ))}
         </div>
       </div>
+      <Folded graph={graph} dispatch={dispatch} />
     </div>
+  );
+}
+
+/** How many objects have no row among the layers, and the way to them. */
+function Folded({ graph, dispatch }: { readonly graph: Graph; readonly dispatch: Dispatch }) {
+  const count = foldedCount(graph);
+  return count === 0 ? null : (
+    <p class="ckv-folded">
+      {countWords(count, ...WORDS.counts.folded)}{" "}
+      <button
+        type="button"
+        class="ckv-jump"
+        onClick={() => dispatch({ type: "showView", view: "objects" })}
+      >
+        {WORDS.showAll}
+      </button>
+    </p>
   );
 }
 

@@ -1,0 +1,194 @@
+/** What the details show before anything is selected: the graph in a few numbers. */
+
+import type { Graph } from "../graph";
+import { ROOT } from "../graph";
+import type { Kernel } from "../kernel";
+import { summaryOf } from "../layout/summary";
+import { parametersOf, sizeOf } from "../layout/totals";
+import type { State } from "../state";
+import * as WORDS from "../strings";
+import { countWords, formatCount, visible } from "../text";
+import { bytesWords, percentWords, rowLabel, typeWords } from "../words";
+import { Fact } from "./facts";
+import { going } from "./jump";
+import type { Dispatch } from "./props";
+import { Values } from "./values";
+
+const MAX_OPTIMIZERS = 4;
+const MAX_DTYPES = 6;
+
+interface SummaryProps {
+  readonly state: State;
+  readonly kernel: Kernel | null;
+  readonly dispatch: Dispatch;
+}
+
+export function GraphSummary({ state, kernel, dispatch }: SummaryProps) {
+  const { graph } = state;
+  const summary = summaryOf(graph);
+  const all = parametersOf(graph, ROOT);
+  return (
+    <div class="ckv-facts ckv-summary">
+      <h3 class="ckv-node-name">{WORDS.summary}</h3>
+      <dl class="ckv-value">
+        <Fact term={WORDS.columns.parameters}>
+          {formatCount(all)}
+          {summary.trainable === null
+            ? ""
+            : `, ${formatCount(summary.trainable)} ${WORDS.trainable}`}
+        </Fact>
+        <Fact term={WORDS.variables}>{formatCount(summary.variables)}</Fact>
+        <Fact term={WORDS.columns.size}>
+          {bytesWords(sizeOf(graph, ROOT).withSlots ?? 0)}
+          {summary.slots === 0
+            ? ""
+            : `, ${WORDS.including} ${countWords(summary.slots, ...WORDS.counts.slots)}`}
+        </Fact>
+        <Fact term={WORDS.columns.dtype}>{dtypeWords(summary.dtypes)}</Fact>
+      </dl>
+      <Optimizers graph={graph} ids={summary.optimizers} kernel={kernel} dispatch={dispatch} />
+      <Warnings {...summary} dispatch={dispatch} />
+      <Largest graph={graph} rows={summary.largest} dispatch={dispatch} />
+      <Searches graph={graph} rows={summary.largest} dispatch={dispatch} />
+    </div>
+  );
+}
+
+function dtypeWords(dtypes: readonly (readonly [string, number])[]): string {
+  const words = dtypes
+    .slice(0, MAX_DTYPES)
+    .map(([dtype, count]) => `${dtype} ${formatCount(count)}`);
+  return words.join(", ") || WORDS.noValues;
+}
+
+interface OptimizersProps {
+  readonly graph: Graph;
+  readonly ids: readonly number[];
+  readonly kernel: Kernel | null;
+  readonly dispatch: Dispatch;
+}
+
+/** The optimizers, each with its step if a kernel can tell it. */
+function Optimizers({ graph, ids, kernel, dispatch }: OptimizersProps) {
+  return (
+    <>
+      {ids.slice(0, MAX_OPTIMIZERS).map((id) => {
+        const step = stepOf(graph, id);
+        return (
+          <div key={id}>
+            <h4>{visible(typeWords(graph, id)) || WORDS.optimizerWord}</h4>
+            <p>
+              <RowLink graph={graph} row={id} dispatch={dispatch} />
+              {step === null ? null : (
+                <>
+                  {", "}
+                  <RowLink graph={graph} row={step} dispatch={dispatch} />
+                </>
+              )}
+            </p>
+            {step === null || kernel === null ? null : (
+              <Values graph={graph} id={step} kernel={kernel} />
+            )}
+          </div>
+        );
+      })}
+    </>
+  );
+}
+
+/** The variable that counts an optimizer's steps: its only integer scalar. */
+function stepOf(graph: Graph, optimizer: number): number | null {
+  const counters = Array.from(graph.treeChildren(optimizer)).filter((id) => {
+    const [only, ...others] = id < graph.size ? graph.attributes(id) : [];
+    return (
+      others.length === 0 && only?.shape?.length === 0 && only.dtype?.startsWith("int") === true
+    );
+  });
+  return counters.length === 1 ? (counters[0] ?? null) : null;
+}
+
+interface WarningsProps {
+  readonly broken: number;
+  readonly unsaved: number;
+  readonly dispatch: Dispatch;
+}
+
+function Warnings({ broken, unsaved, dispatch }: WarningsProps) {
+  const found = [
+    { count: broken, words: countWords(broken, ...WORDS.counts.broken), query: "is:error" },
+    { count: unsaved, words: countWords(unsaved, ...WORDS.counts.unsaved), query: "is:unsaved" },
+  ].filter(({ count }) => count > 0);
+  return (
+    <>
+      {found.map(({ words, query }) => (
+        <p key={query} class="ckv-warning">
+          ! {words} <Search query={query} dispatch={dispatch} />
+        </p>
+      ))}
+    </>
+  );
+}
+
+interface RowsProps {
+  readonly graph: Graph;
+  readonly rows: readonly number[];
+  readonly dispatch: Dispatch;
+}
+
+function Largest({ graph, rows, dispatch }: RowsProps) {
+  const all = parametersOf(graph, ROOT);
+  return rows.length === 0 ? null : (
+    <>
+      <h4>{WORDS.largest}</h4>
+      <ol class="ckv-largest">
+        {rows.map((row) => (
+          <li key={row}>
+            <RowLink graph={graph} row={row} dispatch={dispatch} />
+            <span class="ckv-number">{formatCount(parametersOf(graph, row))}</span>
+            <span class="ckv-share">
+              {percentWords(parametersOf(graph, row) / Math.max(all, 1))}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** Three searches that find something in this graph. */
+function Searches({ graph, rows, dispatch }: RowsProps) {
+  const [first] = rows;
+  const type = first === undefined ? "" : typeWords(graph, first);
+  const most = first === undefined ? 0 : parametersOf(graph, first);
+  const queries = [
+    /^\w+$/.test(type) ? type : "kernel",
+    `params>${10 ** Math.max(Math.floor(Math.log10(Math.max(most, 1))), 0)}`,
+    summaryOf(graph).slots > 0 ? "role:slot" : "role:variable",
+  ];
+  return (
+    <>
+      <h4>{WORDS.tryThese}</h4>
+      <p>
+        {queries.map((query) => (
+          <Search key={query} query={query} dispatch={dispatch} />
+        ))}
+      </p>
+    </>
+  );
+}
+
+function Search({ query, dispatch }: { readonly query: string; readonly dispatch: Dispatch }) {
+  return (
+    <button type="button" class="ckv-query" onClick={() => dispatch({ type: "search", query })}>
+      {query}
+    </button>
+  );
+}
+
+function RowLink({ graph, row, dispatch }: Omit<RowsProps, "rows"> & { readonly row: number }) {
+  return (
+    <button type="button" class="ckv-jump" onClick={going(dispatch, { type: "select", id: row })}>
+      {rowLabel(graph, row)}
+    </button>
+  );
+}

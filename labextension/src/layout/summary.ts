@@ -1,0 +1,66 @@
+/** What a graph holds, in numbers: for the summary that the view shows before a selection. */
+
+import type { Graph } from "../graph";
+import { elements, parametersOf } from "./totals";
+
+export interface Summary {
+  /** The variables of the program itself: no state of optimizers. */
+  readonly variables: number;
+  /** Those that the source records as trainable; null if it records none. */
+  readonly trainable: number | null;
+  readonly slots: number;
+  readonly optimizers: readonly number[];
+  /** The number of values of each dtype, the most frequent first. */
+  readonly dtypes: readonly (readonly [dtype: string, count: number])[];
+  /** The rows with variables of their own, those with most parameters first. */
+  readonly largest: readonly number[];
+  /** How many nodes could not be walked or read, and how many are not saved whole. */
+  readonly broken: number;
+  readonly unsaved: number;
+}
+
+const MAX_LARGEST = 5;
+const known = new WeakMap<Graph, Summary>();
+
+export function summaryOf(graph: Graph): Summary {
+  const summary = known.get(graph) ?? summed(graph);
+  known.set(graph, summary);
+  return summary;
+}
+
+function summed(graph: Graph): Summary {
+  const dtypes = new Map<string, number>();
+  const holders = new Set<number>();
+  const optimizers: number[] = [];
+  let [variables, trained, recorded, slots, broken, unsaved] = [0, 0, 0, 0, 0, 0];
+  for (let id = 0; id < graph.size; id++) {
+    const role = graph.role(id);
+    const attributes = graph.attributes(id);
+    for (const { dtype } of attributes) {
+      if (dtype !== null) {
+        dtypes.set(dtype, (dtypes.get(dtype) ?? 0) + 1);
+      }
+    }
+    if (role === "variable" && parametersOf(graph, id) > 0) {
+      variables += 1;
+      holders.add(graph.treeParent(id) ?? id);
+      const trainable = graph.trainable(id);
+      recorded += trainable === null ? 0 : 1;
+      trained += trainable === true ? elements(graph, id) : 0;
+    }
+    slots += role === "slot" ? 1 : 0;
+    broken += graph.error(id) !== null || attributes.some(({ error }) => error !== null) ? 1 : 0;
+    unsaved += graph.notSaved(id).length > 0 ? 1 : 0;
+    if (role === "optimizer") {
+      optimizers.push(id);
+    }
+  }
+  return {
+    ...{ variables, slots, optimizers, broken, unsaved },
+    trainable: recorded === 0 ? null : trained,
+    dtypes: [...dtypes].sort(([, a], [, b]) => b - a),
+    largest: [...holders]
+      .sort((a, b) => parametersOf(graph, b) - parametersOf(graph, a))
+      .slice(0, MAX_LARGEST),
+  };
+}
