@@ -43,7 +43,15 @@ export function rowLabel(graph: Graph, row: number): string {
     const ends = [members[0], members.at(-1)].map((id) => clip(visible(graph.label(id ?? ROOT))));
     return ends.join(" … ");
   }
-  return clip(visible(graph.label(row))) || WORDS.rootWord;
+  const block = blockAbove(graph, row);
+  return [block, clip(visible(graph.label(row))) || WORDS.rootWord].join("");
+}
+
+/** The name of the block that a row is in; a layer's name among layers leaves it out. */
+function blockAbove(graph: Graph, row: number): string {
+  const above = graph.treeParent(row);
+  const isBlock = above !== null && graph.group(above)?.isAlike === false;
+  return isBlock ? `${clip(visible(graph.label(above)))} › ` : "";
 }
 
 /** The number of nodes in a chunk and in its list: 100 of 1,424. In a group: 12 alike. */
@@ -56,6 +64,14 @@ export function chunkCount({ first, group, isMoreAlike, last, of }: Chunk): stri
     return group.isAlike ? countWords(of, ...alike) : countWords(of, ...layers);
   }
   return WORDS.place(formatCount(last - first + 1), formatCount(of));
+}
+
+/** Whether training changes a variable: the source records it, or an optimizer has its slots. */
+export function isTrained(graph: Graph, id: number): boolean {
+  if (graph.role(id) !== "variable") {
+    return false;
+  }
+  return graph.trainable(id) ?? graph.treeChildren(id).some((slot) => graph.slot(slot) !== null);
 }
 
 /** How many other names lead to a node: ⇄2; "" if there are none. */

@@ -9,7 +9,7 @@ import { comparedWords } from "../signs";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
 import { visible } from "../text";
-import { chunkCount, chunkLabel, roleWord } from "../words";
+import { chunkCount, chunkLabel, isTrained, roleWord } from "../words";
 import { Badge, lineClass, outline, shapeOf } from "./icons";
 import {
   type BoxParts,
@@ -99,9 +99,10 @@ export function NodeBox(props: NodeBoxProps) {
   const role = chunk === null ? graph.role(id) : null;
   const line = chunk === null ? lineClass(graph.overlay, id) : "";
   const shape = role === null ? "box" : shapeOf(role);
+  const trained = role !== null && isTrained(graph, id) ? " ckv-trained" : "";
   return (
     <g
-      class={`ckv-node ckv-role-${role ?? "chunk"}${line}${isSelected ? " ckv-selected" : ""}`}
+      class={`ckv-node ckv-role-${role ?? "chunk"}${trained}${line}${isSelected ? " ckv-selected" : ""}`}
       transform={`translate(${box.x} ${box.y})`}
       data-node={id}
       onClick={() => dispatch({ type: "select", id })}

@@ -1,14 +1,16 @@
-/** The four shapes, which show a node's kind even without colour, and the signs of its state. */
+/** The shapes, which show a node's kind even without colour, and the signs of its state. */
 
 import type { Role } from "../contract";
 import type { Overlay } from "../overlay";
 import type { Sign } from "../signs";
 
-export type Shape = "box" | "pill" | "hexagon" | "chip";
+export type Shape = "box" | "brackets" | "pill" | "hexagon" | "chip";
 /** The left end of a box, solid up to its width. */
 type Part = "tab";
 
 const SHAPES: Readonly<Partial<Record<Role, Shape>>> = {
+  bookkeeping: "brackets",
+  container: "brackets",
   variable: "pill",
   optimizer: "hexagon",
   slot: "chip",
@@ -28,6 +30,8 @@ export function outline(shape: Shape | Part, width: number, height: number): str
       return rounded(width, half, half);
     case "box":
       return rounded(width, half, 3);
+    case "brackets":
+      return `M5 ${-half}H0V${half}H5M${width - 5} ${-half}H${width}V${half}H${width - 5}`;
     case "tab":
       return `M${width} ${-half}V${half}H3a3 3 0 0 1 -3 -3V${3 - half}a3 3 0 0 1 3 -3Z`;
     case "chip":
@@ -43,16 +47,23 @@ function rounded(width: number, half: number, r: number): string {
   );
 }
 
-export function RoleIcon({ role }: { readonly role: Role }) {
+interface RoleIconProps {
+  readonly role: Role;
+  /** Whether the node is a variable that training changes. */
+  readonly isTrained?: boolean;
+}
+
+export function RoleIcon({ role, isTrained = false }: RoleIconProps) {
   return (
     <svg
-      class={`ckv-icon ckv-role-${role}`}
+      class={`ckv-icon ckv-role-${role}${isTrained ? " ckv-trained" : ""}`}
       viewBox="-1 -7 18 14"
       width="18"
       height="14"
       aria-hidden="true"
     >
       <path class="ckv-shape" d={outline(shapeOf(role), 16, 10)} />
+      {role === "layer" ? <path class="ckv-tab" d={outline("tab", 6, 10)} /> : null}
     </svg>
   );
 }

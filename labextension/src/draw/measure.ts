@@ -33,7 +33,7 @@ const KIND_GAP = 9;
 /** A badge is round, so it may be nearer to the edge than text. */
 const BADGE_INSET = 4;
 /** Space left and right of the text; the ends of a hexagon are slanted. */
-const PADDING = { box: 8, pill: 12, hexagon: 15, chip: 8 } as const;
+const PADDING = { box: 8, brackets: 9, pill: 12, hexagon: 15, chip: 8 } as const;
 /** The solid tab of a layer, with the sign of its family. */
 export const TAB_WIDTH = 20;
 export const TWISTY_WIDTH = 18;

@@ -9,7 +9,7 @@ import { type Found, holdsMatch } from "../search/found";
 import { firstProblemNode, type State } from "../state";
 import * as WORDS from "../strings";
 import { countWords, visible } from "../text";
-import { chunkCount, chunkLabel, problemWords, typeWords } from "../words";
+import { chunkCount, chunkLabel, isTrained, problemWords, typeWords } from "../words";
 import { lineClass, RoleIcon } from "./icons";
 import { type Column, columnsOf } from "./outline-columns";
 import { useIsPainted } from "./painted";
@@ -279,7 +279,7 @@ function NameCell({ graph, row, found, dispatch }: OutlineRowProps) {
       ) : (
         <span class="ckv-twisty" />
       )}
-      {chunk === null ? <RoleIcon role={graph.role(id)} /> : null}
+      {chunk === null ? <RoleIcon role={graph.role(id)} isTrained={isTrained(graph, id)} /> : null}
       {found.isMatch[id] === 1 ? (
         <mark class="ckv-name ckv-match">{label}</mark>
       ) : (

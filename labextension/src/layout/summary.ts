@@ -1,6 +1,6 @@
 /** What a graph holds, in numbers: for the summary that the view shows before a selection. */
 
-import type { Graph } from "../graph";
+import { type Graph, ROOT } from "../graph";
 import { elements, parametersOf } from "./totals";
 
 export interface Summary {
@@ -60,6 +60,7 @@ function summed(graph: Graph): Summary {
     trainable: recorded === 0 ? null : trained,
     dtypes: [...dtypes].sort(([, a], [, b]) => b - a),
     largest: [...holders]
+      .filter((row) => row !== ROOT)
       .sort((a, b) => parametersOf(graph, b) - parametersOf(graph, a))
       .slice(0, MAX_LARGEST),
   };
