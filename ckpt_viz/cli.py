@@ -49,6 +49,11 @@ def _file_options(command: _Command) -> _Command:
     return command
 
 
+def _view_option(help_text: str) -> Callable[[_Command], _Command]:
+    views = click.Choice(get_args(View))
+    return click.option("--view", type=views, default="layers", show_default=True, help=help_text)
+
+
 class _Commands(click.Group):
     def main(self, *arguments: Any, **options: Any) -> Any:
         """Run a command; print one sentence if the command cannot write its help."""
@@ -111,13 +116,7 @@ def main() -> None:
 
 @main.command()
 @click.argument("path")
-@click.option(
-    "--view",
-    type=click.Choice(get_args(View)),
-    default="layers",
-    show_default=True,
-    help="Print the layers by name, or the tree of all objects.",
-)
+@_view_option("Show the layers by name, or all objects.")
 @click.option(
     "--max-lines",
     type=click.IntRange(min=1),
@@ -128,7 +127,7 @@ def main() -> None:
 @_file_options
 def show(
     path: str,
-    view: str,
+    view: View,
     max_lines: int | None,
     meta: str | None,
     as_json: bool,
@@ -143,7 +142,7 @@ def show(
     is_text_printed = _is_text_printed(as_json, files)
     with _reporting_errors():
         graph = api.graph(path, meta=meta)
-        _write(files, Content(graph))
+        _write(files, Content(graph, view=view))
         if as_json:
             _echo(_JSON.text_of(Content(graph)))
         elif is_text_printed and view == "objects":
@@ -156,6 +155,7 @@ def _output_options(command: _Command) -> _Command:
     """Give a command the options for printing and writing a comparison."""
     options = (
         click.option("--json", "as_json", is_flag=True, help=f"{_JSON.help} (docs/plan_json.md)."),
+        _view_option("Draw the layers by name, or all objects, in --svg and --dot."),
         click.option(
             "--max-lines",
             type=click.IntRange(min=1),
@@ -262,13 +262,14 @@ def _print(
     overlay: Overlay,
     notes: Sequence[str],
     as_json: bool,
+    view: View,
     max_lines: int,
     color: str,
     **files: str | None,
 ) -> None:
     """Write the files that the options name, and print the comparison."""
     is_text_printed = _is_text_printed(as_json, files)
-    content = Content(overlay.graph, overlay, notes)
+    content = Content(overlay.graph, overlay, notes, view=view)
     with _reporting_errors():
         _write(files, content)
     if as_json:

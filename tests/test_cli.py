@@ -463,6 +463,17 @@ def test_comparisons_are_written_and_keep_their_status(
     assert html.read_text().startswith("<!DOCTYPE html>")
 
 
+def test_pictures_show_the_view_that_the_user_asks_for(adam: str, plain: str) -> None:
+    for arguments in (["show", adam], ["diff", adam, plain], ["check", adam, plain]):
+        layers = _run(*arguments, "--svg", "-").output
+        objects = _run(*arguments, "--svg", "-", "--view", "objects").output
+        assert ">v7<" in layers and ">_kernel<" not in layers
+        assert ">_kernel<" in objects
+        objects = _run(*arguments, "--dot", "-", "--view", "objects").output
+        assert objects != _run(*arguments, "--dot", "-").output
+        assert "label=_kernel" in objects
+
+
 @pytest.mark.parametrize("name", ["svg", "dot", "html"])
 def test_dash_is_standard_output_in_place_of_the_text(name: str, adam: str, plain: str) -> None:
     starts = {"svg": b"<svg ", "dot": b"digraph ", "html": b"<!DOCTYPE html>"}

@@ -1,4 +1,5 @@
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -7,11 +8,18 @@ from xml.etree import ElementTree
 import pytest
 
 from ckpt_viz import ObjectGraph
-from tests.support.graphs import graph, keras3_adam, named
+from ckpt_viz.object_graph.overlay import QUIET, State
+from ckpt_viz.render.dot import to_dot
+from ckpt_viz.render.row_words import View
+from ckpt_viz.render.signs import STATES
+from tests.support.graphs import graph, keras3_adam, named, transformer
+from tests.support.payload_fixtures import overlays
+
+VIEWS: tuple[View, View] = ("layers", "objects")
 
 
 def test_looks_are_those_of_tensorflows_guide() -> None:
-    source = keras3_adam().to_dot().source
+    source = keras3_adam().to_dot("objects").source
     assert '1 [label=optimizer color="#9b1c1c" penwidth=2 shape=hexagon' in source
     assert '7 [label="float32 7×2" color="#1a56db" shape=ellipse' in source
     assert '9 [label="momentum float32 9×2" color="#d97706" shape=box style=dashed' in source
@@ -19,14 +27,14 @@ def test_looks_are_those_of_tensorflows_guide() -> None:
 
 
 def test_slots_hang_from_optimizer_and_variable_by_dashed_edges() -> None:
-    source = keras3_adam().to_dot().source
+    source = keras3_adam().to_dot("objects").source
     assert '\t1 -> 9 [color="#d97706" style=dashed]' in source
     assert '\t7 -> 9 [label=momentum color="#d97706" style=dashed]' in source
 
 
 def test_every_edge_of_the_graph_is_drawn() -> None:
     adam = keras3_adam()
-    edges = [line for line in adam.to_dot().source.splitlines() if "->" in line]
+    edges = [line for line in adam.to_dot("objects").source.splitlines() if "->" in line]
     assert len(edges) == sum(len(node.children) for node in adam.nodes) + 2 * 2
 
 
@@ -37,7 +45,7 @@ needs_graphviz = pytest.mark.skipif(
 
 @needs_graphviz
 def test_where_graphviz_is_installed_the_picture_is_rendered(tmp_path: Path) -> None:
-    picture = keras3_adam().to_dot().render(tmp_path / "graph", format="svg")
+    picture = keras3_adam().to_dot("objects").render(tmp_path / "graph", format="svg")
     svg = ElementTree.fromstring(Path(picture).read_text("utf-8"))
     kinds = [element.get("class") for element in svg.iter() if element.get("class")]
     assert (kinds.count("node"), kinds.count("edge")) == (11, 19)
@@ -55,9 +63,41 @@ def test_hostile_name_is_text_to_graphviz(name: str) -> None:
 
 
 def _laid_out(hostile: ObjectGraph) -> dict[str, list[dict[str, str]]]:
-    source = hostile.to_dot().source
+    source = hostile.to_dot("objects").source
     result = subprocess.run(
         ["dot", "-Tjson0"], input=source.encode(), capture_output=True, check=True
     )
     laid_out: dict[str, list[dict[str, str]]] = json.loads(result.stdout)
     return laid_out
+
+
+# --- the layers
+
+
+def test_layers_are_the_rows_of_the_picture_with_parts_that_are_alike_once() -> None:
+    source = transformer(3).to_dot().source
+    assert 'group4 [label="3 alike" color=black shape=box3d tooltip="b0 … b2, 3 alike"]' in source
+    edges = re.findall(r"^\t(\w+) -> (\w+) \[label=\"?([^\"\]]+)", source, re.MULTILINE)
+    assert edges == [
+        ("0", "1", "model · _layers"),
+        *[("1", "3", "embed"), ("3", "4", "kernel"), ("1", "group4", "b0 … b2")],
+        *[("group4", "5", "mix"), ("5", "6", "kernel"), ("group4", "7", "norm")],
+        *[("7", "8", "kernel"), ("1", "17", "head"), ("17", "18", "kernel")],
+    ]
+
+
+def test_slots_of_layers_hang_from_optimizer_and_variable_by_dashed_edges() -> None:
+    source = keras3_adam().to_dot().source
+    assert "\t1 -> 9 [color=" in source
+    assert "\t7 -> 9 [label=momentum color=" in source
+    assert source.count("style=dashed]") == 2 * 2
+
+
+@pytest.mark.parametrize("name", sorted(overlays()))
+def test_layers_of_a_comparison_show_all_its_states(name: str) -> None:
+    overlay = overlays()[name]
+    layers, objects = (to_dot(overlay.graph, overlay, view=view).source for view in VIEWS)
+    for state in State:
+        glyph = STATES[state].glyph
+        if state not in QUIET:
+            assert layers.count(f"\\n{glyph} ") == objects.count(f"\\n{glyph} ")

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import ckpt_viz as cv
 from ckpt_viz import Node, ObjectGraph
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.layers import layers_of
+from ckpt_viz.object_graph.layers import Layers, layers_of
 from ckpt_viz.object_graph.nodes import ROOT
-from ckpt_viz.object_graph.tree import spanning_tree
+from ckpt_viz.object_graph.overlay import Comparison, Mark, Overlay, Problem, Severity, State
+from ckpt_viz.object_graph.tree import NOWHERE, spanning_tree
 from tests.support import live_objects
 from tests.support.any_nodes import any_nodes
 from tests.support.graphs import graph
@@ -53,6 +56,73 @@ def test_rows_keep_the_paths_of_the_tree(nodes: tuple[Node, ...]) -> None:
             assert tree.parents[node_id] == above
             above = node_id
         ends[row] = above
+
+
+@settings(deadline=None)  # a slow machine is no defect
+@given(any_nodes(), st.sets(st.integers(0, 7)))
+def test_what_a_comparison_marks_has_a_row_of_its_own(
+    nodes: tuple[Node, ...], marked: set[int]
+) -> None:
+    marks = dict.fromkeys((i for i in marked if i < len(nodes)), "differs")
+    view = layers_of(nodes, spanning_tree(nodes), marks)
+    assert all(view.shown_in[node_id] == node_id for node_id in marks)
+    shown = [node_id for node_id, row in enumerate(view.shown_in) if row != NOWHERE]
+    assert Counter([*shown, *view.folded]) == Counter(range(len(nodes)))
+    for row, group in enumerate(view.groups, len(nodes)):
+        if group.is_alike:
+            assert len({_marked_below(view, marks, one) for one in view.children[row]}) == 1
+
+
+def _marked_below(view: Layers, marks: Mapping[int, object], row: int) -> tuple[object, ...]:
+    """Return the marks of a row and of all rows below, in their order."""
+    below = (_marked_below(view, marks, child) for child in view.children[row])
+    return (marks.get(row), *below)
+
+
+def test_what_a_comparison_marks_is_neither_folded_nor_hoisted() -> None:
+    shown = graph(
+        {
+            0: {"model": 1},
+            1: {"_functional": 2},
+            2: {"_layers": 3},
+            3: {"0": 4, "1": 6},
+            4: {"kernel": 5},
+            6: {"kernel": 7},
+        },
+        variables=(5, 7),
+    )
+    marks = [Mark(State.PLAIN)] * 8
+    assert _lines_of(_overlay(shown, marks).layers) == [
+        "(root)",
+        "  model · _functional · _layers",
+        *["    0", "      kernel", "    1", "      kernel"],
+    ]
+    marks[3] = Mark(State.ONLY_A)
+    assert _lines_of(_overlay(shown, marks).layers) == [
+        "(root)",
+        "  model · _functional",
+        "    _layers",
+        *["      0", "        kernel", "      1", "        kernel"],
+    ]
+
+
+def test_what_a_finding_names_has_a_row_of_its_own() -> None:
+    shown = graph({0: {"model": 1, "notes": 3}, 1: {"kernel": 2}}, variables=(2,))
+    marks = [Mark(State.PLAIN)] * 4
+    assert "  notes" not in _lines_of(_overlay(shown, marks).layers)
+    note = Problem(Severity.INFO, "note", (3,), None, "(root).notes", "It is empty.", "")
+    assert "  notes" in _lines_of(_overlay(shown, marks, note).layers)
+
+
+def test_a_renamed_layer_is_at_both_of_its_places() -> None:
+    before = graph({0: {"net": 1}, 1: {"old": 2}, 2: {"kernel": 3}}, variables=(3,))
+    after = graph({0: {"net": 1}, 1: {"new": 2}, 2: {"kernel": 3}}, variables=(3,))
+    lines = _lines_of(cv.diff(before, after).overlay.layers)
+    assert lines == ["(root)", "  net", "    new", "      kernel", "    old", "      kernel"]
+
+
+def _overlay(shown: ObjectGraph, marks: list[Mark], *problems: Problem) -> Overlay:
+    return Overlay(Comparison.CHECK, shown, len(marks), tuple(marks), problems, (), "")
 
 
 def test_a_list_of_one_and_what_passes_through_share_a_row() -> None:
@@ -186,8 +256,13 @@ def test_what_hangs_from_an_optimizer_keeps_its_local_names(tmp_path: Path) -> N
 
 
 def _lines(shown: Graph) -> list[str]:
-    """Return a line for each row of a graph's layers: its names, or what a group says."""
-    view, count = shown.layers, len(shown.nodes)
+    """Return a line for each row of a graph's layers."""
+    return _lines_of(shown.layers)
+
+
+def _lines_of(view: Layers) -> list[str]:
+    """Return a line for each row: its names, or what a group says."""
+    count = len(view.parents) - len(view.groups)
     levels = {ROOT: 0}
     lines = []
     for row in view.preorder():

@@ -106,7 +106,7 @@ LAYERS = (
     {"graph_diff.node_difference"},
     {"graph_diff.comparison"},
     {"graph_diff.diff_overlay"},
-    {"render.palette", "render.signs", "render.text", "render.writing"},
+    {"render.palette", "render.row_tree", "render.signs", "render.text", "render.writing"},
     {"render.graph_json", "render.outline", "render.plan", "render.plan_json"},
     {"render.layer_outline"},
     {"render.row_words"},

@@ -1,5 +1,6 @@
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,9 +8,10 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, Role
-from ckpt_viz.object_graph.overlay import Overlay, State
-from ckpt_viz.render.layer_outline import layer_outline
+from ckpt_viz.object_graph.overlay import QUIET, Overlay, State
+from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS, layer_outline
 from ckpt_viz.render.outline import MAX_ROWS, outline
+from ckpt_viz.render.row_words import View
 from ckpt_viz.render.svg import to_svg
 from tests.hostile.makers import NASTY
 from tests.support.graphs import graph, keras3_adam, named, transformer, without_optimizer
@@ -87,7 +89,7 @@ def test_a_check_has_its_verdict_on_top_and_states_in_its_rows(check: cv.Restore
     assert any(text.startswith("✓ restore()   ✗ assert_consumed()") for text in texts)
     rows = {row[0]: row[1:] for row in _rows(check.to_svg())}
     assert rows["_iterations"] == ["variable", "float32 5×2", "+", "not in checkpoint"]
-    assert rows["_kernel"][-3:] == ["✓", "matched", "below: +1"]
+    assert rows["v7"][-3:] == ["✓", "matched", "below: +1"]
 
 
 def test_a_diff_says_what_differs_and_strikes_out_what_is_gone() -> None:
@@ -188,14 +190,51 @@ def test_of_very_many_layers_the_first_are_shown() -> None:
     assert rows[-1] == ["… 241 more children", "241 nodes below them"]
 
 
-def test_every_node_with_a_value_is_shown_or_counted() -> None:
-    for one in graphs().values():
+def test_every_row_of_layers_is_shown_or_counted() -> None:
+    for one in (*graphs().values(), transformer(12)):
         rows = layer_outline(one)
         shown = [row for row in rows if row.node_id is not None]
-        alike = [row for row in rows if row.group is not None and row.group.is_alike]
-        if not alike:
-            counted = len(shown) + sum(row.hidden for row in rows)
-            assert counted == sum(row < len(one.nodes) for row in one.layers.preorder())
+        counted = len(shown) + sum(row.hidden + row.repeated for row in rows)
+        assert counted == sum(row < len(one.nodes) for row in one.layers.preorder())
+
+
+def test_parts_that_are_alike_are_counted_apart_from_what_has_no_value() -> None:
+    last = _texts(transformer(12).to_svg())[-1]
+    assert last == "10 of 55 nodes shown; 44 in parts that are alike; 1 without values left out"
+
+
+# --- which rows: of the layers of a comparison
+
+
+def test_blocks_that_differ_alike_are_one_row_and_others_have_their_own() -> None:
+    before = transformer(12)
+    kernels = [2 * place + 6 for place in range(24)]  # two in each block
+    every = _rows(cv.diff(before, _of_other_shape(before, kernels[::2])).to_svg())
+    assert [row for row in every if row[0].startswith("b")] == [
+        ["b0 … b11", "12 alike", "below: ≠11"]
+    ]
+    one = _labels(cv.diff(before, _of_other_shape(before, kernels[8:9])).to_svg())
+    assert {"b0 … b3", "b4", "b5 … b11"} <= set(one)
+
+
+def _of_other_shape(before: ObjectGraph, kernels: list[int]) -> ObjectGraph:
+    nodes = list(before.nodes)
+    for kernel in kernels:
+        (attribute,) = nodes[kernel].attributes
+        nodes[kernel] = nodes[kernel]._replace(attributes=(attribute._replace(shape=(4, 6)),))
+    return replace(before, nodes=tuple(nodes))
+
+
+def test_states_among_layers_are_shown_or_counted() -> None:
+    for overlay in overlays().values():
+        loud = Counter(mark.state for mark in overlay.marks if mark.state not in QUIET)
+        for max_rows in (1, 2, 5, 60):
+            rows = outline(overlay.graph, overlay, max_rows, of_layers=True)
+            shown = [overlay.marks[row.node_id].state for row in rows if row.node_id is not None]
+            counted = Counter(state for state in shown if state not in QUIET)
+            for row in rows:
+                counted.update(dict(row.states))
+            assert counted == loud
 
 
 # --- which rows: of objects
@@ -247,15 +286,18 @@ def test_problems_are_shown_however_deep_in_the_graph_they_are() -> None:
     assert any(row[-2].startswith("shape differs") or "shape" in row[-1] for row in _rows(svg))
 
 
-def test_problems_without_a_row_are_counted() -> None:
+@pytest.mark.parametrize(
+    ("view", "most", "least"), [("layers", MAX_LAYER_ROWS, 20), ("objects", MAX_ROWS, 100)]
+)
+def test_problems_without_a_row_are_counted(view: View, most: int, least: int) -> None:
     wrong = tuple(range(0, 5_000, 7))
-    svg = cv.diff(*_layers(5_000, wrong)).to_svg()
+    svg = cv.diff(*_layers(5_000, wrong)).to_svg(view)
     rows = _rows(svg)
-    assert len(rows) <= MAX_ROWS
+    assert len(rows) <= most
     shown = sum("≠" in row for row in rows)
     counted = sum(int(n) for row in rows for n in re.findall(r"≠(\d+)", row[-1]))
     assert shown + counted == len(wrong)
-    assert shown > 100
+    assert shown > least
 
 
 def test_comparison_without_a_difference_is_short() -> None:

@@ -16,6 +16,7 @@ from ckpt_viz.object_graph.overlay import Overlay, State
 from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
+from ckpt_viz.render.row_words import View
 from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.render.svg import to_svg
 
@@ -141,9 +142,9 @@ class GraphDiff:
         sources = (("a", self.a.provenance), ("b", self.b.provenance))
         return tuple(f"{side}: {p.resolved}" for side, p in sources if p and p.resolved)
 
-    def to_svg(self) -> str:
-        """Return the difference as a static SVG: the outline with the differences."""
-        return to_svg(self.overlay.graph, self.overlay, notes=self.notes)
+    def to_svg(self, view: View = "layers") -> str:
+        """Return the differences as a static SVG: among the layers, or among all objects."""
+        return to_svg(self.overlay.graph, self.overlay, notes=self.notes, view=view)
 
     def to_json(self) -> dict[str, Any]:
         """Return the difference as data for `json.dumps`: see docs/plan_json.md."""

@@ -3,7 +3,8 @@
 The tree of the object graph gives every node a place, so a transformer of 160 layers begins with
 `_functional`, `_operations` and Keras' lists of variables. This view folds and hoists those nodes,
 calls layers by their names, and shows repeated parts once. It decides by structure: names of Keras'
-own attributes play no part. What no rule decides keeps its place in the tree.
+own attributes play no part. What no rule decides keeps its place in the tree. What a comparison
+marks keeps a row of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
+from types import MappingProxyType
 
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
 from ckpt_viz.object_graph.tree import NOWHERE, Tree, preorder
@@ -23,6 +26,7 @@ _MAX_NAME = 100  # characters of a name in which we look for a block
 _MAX_BLOCKS = 8  # blocks in one another
 _KEPT_ROLES = (Role.LAYER, Role.OPTIMIZER)
 _VALUE_ROLES = (Role.VARIABLE, Role.SLOT, Role.VALUE)
+_NO_MARKS: Mapping[int, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +79,30 @@ class Layers:
         own = "(root)" if row == ROOT and names else self.names[first]
         return " · ".join([own, *names])
 
+    @cached_property
+    def shown_in(self) -> tuple[int, ...]:
+        """For each node the row that shows it; NOWHERE for a folded node."""
+        shown = [NOWHERE] * (len(self.parents) - len(self.groups))
+        for row in self.preorder():
+            for node_id in self.path(row) if row < len(shown) else ():
+                shown[node_id] = row
+        return tuple(shown)
+
     def preorder(self) -> Iterator[int]:
         """Yield the id of every row, parents before children."""
         return preorder(self.children)
 
 
-def layers_of(nodes: Sequence[Node], tree: Tree) -> Layers:
-    """Return the view of these nodes; `tree` is their spanning tree."""
-    draft = _Draft(nodes, tree)
+def layers_of(nodes: Sequence[Node], tree: Tree, marks: Mapping[int, object] = _NO_MARKS) -> Layers:
+    """Return the view of these nodes.
+
+    Args:
+        nodes: The nodes of one graph.
+        tree: Their spanning tree.
+        marks: What a comparison says of the nodes that need attention. These are neither folded nor
+            hoisted, and parts are alike only if their marks are equal row by row.
+    """
+    draft = _Draft(nodes, tree, marks)
     draft.fold()
     draft.hoist()
     draft.group()
@@ -92,8 +112,8 @@ def layers_of(nodes: Sequence[Node], tree: Tree) -> Layers:
 class _Draft:
     """The view in the making: the children of each row, which every step changes."""
 
-    def __init__(self, nodes: Sequence[Node], tree: Tree) -> None:
-        self.nodes, self.tree = nodes, tree
+    def __init__(self, nodes: Sequence[Node], tree: Tree, marks: Mapping[int, object]) -> None:
+        self.nodes, self.tree, self.marks = nodes, tree, marks
         self.order = list(tree.preorder())
         self.children = [list(below) for below in tree.children]
         self.through: dict[int, list[int]] = {}
@@ -106,7 +126,7 @@ class _Draft:
 
         The tree gives a value its best place, so Keras' own lists of variables hold nothing.
         """
-        kept = [_is_something(node) for node in self.nodes]
+        kept = [self._is_something(node_id) for node_id in range(len(self.nodes))]
         if not any(kept):
             return  # a graph without any value is one of objects
         kept[ROOT] = True
@@ -138,13 +158,15 @@ class _Draft:
         holds_values = any(self.nodes[c].role in _VALUE_ROLES for c in self.children[node_id])
         if holds_values or label.isdecimal() or (parent == ROOT and _is_chosen(label)):
             return False
-        return node.role is Role.LAYER or not _is_something(node)
+        if node_id in self.marks:
+            return False
+        return node.role is Role.LAYER or not self._is_something(node_id)
 
     def _only_item(self, node_id: int) -> int:
         """Return the item of a list of one in place of the list."""
         below = self.children[node_id]
         is_list = len(below) == 1 and self.tree.labels[below[0]] == "0"
-        if not is_list or _is_something(self.nodes[node_id]):
+        if not is_list or self._is_something(node_id):
             return node_id
         self.children[node_id] = []
         lists, items = (self.through.pop(i, [i]) for i in (node_id, below[0]))
@@ -228,7 +250,14 @@ class _Draft:
             return None
         node = self.nodes[row]
         values = tuple((a.name, a.dtype, a.shape) for a in node.attributes)
-        return node.role, node.type_name, node.registered_saver, values, node.error
+        mark = self.marks.get(row)
+        return node.role, node.type_name, node.registered_saver, values, node.error, mark
+
+    def _is_something(self, node_id: int) -> bool:
+        """Return whether a node deserves a row even if nothing below it does."""
+        node = self.nodes[node_id]
+        is_kept = has_value(node) or node.role in _KEPT_ROLES or node_id in self.marks
+        return is_kept or bool(node.error or node.not_saved)
 
     def finished(self) -> Layers:
         parents = [NOWHERE] * len(self.children)
@@ -244,11 +273,6 @@ class _Draft:
             tuple(self.folded),
             frozenset(i for i in self.order if self.tree.labels[i].startswith("_")),
         )
-
-
-def _is_something(node: Node) -> bool:
-    """Return whether a node deserves a row even if nothing below it does."""
-    return has_value(node) or node.role in _KEPT_ROLES or bool(node.error or node.not_saved)
 
 
 # Names

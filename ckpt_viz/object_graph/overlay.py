@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.layers import Layers, layers_of
 
 
 class Comparison(str, Enum):
@@ -36,6 +38,9 @@ class State(str, Enum):
     ROLE = "role"
     VALUE = "value"
     MOVED = "moved"
+
+
+QUIET = frozenset({State.PLAIN, State.MATCHED})  # nothing that needs attention
 
 
 class Severity(str, Enum):
@@ -112,3 +117,14 @@ class Overlay:
     def passes(self) -> bool:
         """Whether every verdict passes."""
         return all(verdict.passes for verdict in self.verdicts)
+
+    @cached_property
+    def layers(self) -> Layers:
+        """The layers of the merged graph; what needs attention has a row of its own there."""
+        named = {node_id for problem in self.problems for node_id in problem.nodes}
+        marks = {
+            node_id: (mark.state, mark.detail, mark.other_place is not None, node_id in named)
+            for node_id, mark in enumerate(self.marks)
+            if mark.state not in QUIET or node_id in named
+        }
+        return layers_of(self.graph.nodes, self.graph.tree, marks)

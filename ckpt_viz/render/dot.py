@@ -12,9 +12,11 @@ import graphviz
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
-from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.object_graph.overlay import QUIET, Overlay
 from ckpt_viz.render.palette import DOT, LIGHT
-from ckpt_viz.render.signs import QUIET, STATES
+from ckpt_viz.render.row_tree import RowTree
+from ckpt_viz.render.row_words import View, line_of, title_of
+from ckpt_viz.render.signs import STATES
 from ckpt_viz.render.text import describe_value, shortened
 
 _BLACK = {"color": DOT["object"], "shape": "box", "style": "rounded"}
@@ -23,38 +25,81 @@ _LOOKS = {
     Role.OPTIMIZER: {"color": LIGHT["optimizer"], "shape": "hexagon", "penwidth": "2"},
     Role.SLOT: {"color": LIGHT["slot"], "shape": "box", "style": "dashed"},
 }
+_GROUP = {"color": DOT["object"], "shape": "box3d"}
 _SLOT_EDGE = {"color": LIGHT["slot"], "style": "dashed"}
 
 
-def to_dot(graph: Graph, overlay: Overlay | None = None) -> graphviz.Digraph:
+def to_dot(
+    graph: Graph, overlay: Overlay | None = None, *, view: View = "layers"
+) -> graphviz.Digraph:
     """Return the graph as a `graphviz.Digraph`: `.source` is DOT, `.render()` needs Graphviz.
 
-    Ids serve as node names in DOT. Names from checkpoints appear only in labels and tooltips,
-    escaped, never as HTML labels or DOT syntax. For a comparison, `overlay` is laid over this
-    graph: each label includes the node's state, and nodes of only the saved side are dashed.
+    It shows all `layers`, parts that are alike once, or all `objects` with their edges. Names of
+    DOT's nodes are ids. Names from checkpoints appear only in labels and tooltips, escaped, never
+    as HTML labels or DOT syntax. For a comparison, `overlay` is laid over this graph: each label
+    includes the node's state, and nodes of only the saved side are dashed.
     """
     dot = graphviz.Digraph("object_graph")
     dot.attr("graph", tooltip=_escaped(graph.title))
     dot.attr("node", fontname="Helvetica", fontsize="11")
     dot.attr("edge", fontname="Helvetica", fontsize="9", color=DOT["edge"])
-    for node_id, node in enumerate(graph.nodes):
-        look = _LOOKS.get(node.role, _BLACK)
-        label = _label(node_id, node)
-        if overlay is not None:
-            label = _compared(overlay, node_id, label)
-            if node_id >= overlay.base_size:
-                look = {**look, "style": "dashed"}
-        tooltip = _escaped(f"{readable_name(graph, node_id)} ({node.role.value})")
-        dot.node(str(node_id), label, tooltip=tooltip, **look)
+    if view == "layers":
+        _add_layers(dot, graph, overlay)
+    else:
+        _add_objects(dot, graph, overlay)
+    return dot
+
+
+def _add_objects(dot: graphviz.Digraph, graph: Graph, overlay: Overlay | None) -> None:
+    for node_id in range(len(graph.nodes)):
+        _add_node(dot, graph, overlay, node_id)
     for node_id, node in enumerate(graph.nodes):
         for child in node.children:
             dot.edge(str(node_id), str(child.node_id), _escaped(child.local_name))
         if node.slot is not None:
-            name = _escaped(node.slot.name)
-            if node.slot.optimizer is not None:
-                dot.edge(str(node.slot.optimizer), str(node_id), **_SLOT_EDGE)
-            dot.edge(str(node.slot.variable), str(node_id), name, **_SLOT_EDGE)
-    return dot
+            _add_optimizer_edge(dot, graph, node_id)
+            dot.edge(str(node.slot.variable), str(node_id), _escaped(node.slot.name), **_SLOT_EDGE)
+
+
+def _add_layers(dot: graphviz.Digraph, graph: Graph, overlay: Overlay | None) -> None:
+    tree = RowTree.of_layers(graph, overlay)
+    rows = list(tree.rows({row: below for row, below in enumerate(tree.children) if below}))
+    names: list[str] = []
+    for place, row in enumerate(rows):
+        if row.node_id is None:
+            line = line_of(graph, overlay, row)
+            label = " ".join(filter(None, (line.kind, line.below)))
+            names.append(f"group{place}")
+            dot.node(names[-1], _escaped(label), tooltip=_escaped(line.sentence), **_GROUP)
+        else:
+            names.append(str(row.node_id))
+            _add_node(dot, graph, overlay, row.node_id)
+    for row, name in zip(rows[1:], names[1:], strict=True):
+        is_slot = row.node_id is not None and graph.nodes[row.node_id].slot is not None
+        title = _escaped(title_of(graph, row))
+        dot.edge(names[row.parent], name, title, **(_SLOT_EDGE if is_slot else {}))
+    shown = set(names)
+    for row in rows:
+        slot = None if row.node_id is None else graph.nodes[row.node_id].slot
+        if row.node_id is not None and slot is not None and str(slot.optimizer) in shown:
+            _add_optimizer_edge(dot, graph, row.node_id)
+
+
+def _add_node(dot: graphviz.Digraph, graph: Graph, overlay: Overlay | None, node_id: int) -> None:
+    node = graph.nodes[node_id]
+    look, label = _LOOKS.get(node.role, _BLACK), _label(node_id, node)
+    if overlay is not None:
+        label = _compared(overlay, node_id, label)
+        if node_id >= overlay.base_size:
+            look = {**look, "style": "dashed"}
+    tooltip = _escaped(f"{readable_name(graph, node_id)} ({node.role.value})")
+    dot.node(str(node_id), label, tooltip=tooltip, **look)
+
+
+def _add_optimizer_edge(dot: graphviz.Digraph, graph: Graph, node_id: int) -> None:
+    slot = graph.nodes[node_id].slot
+    if slot is not None and slot.optimizer is not None:
+        dot.edge(str(slot.optimizer), str(node_id), **_SLOT_EDGE)
 
 
 def _compared(overlay: Overlay, node_id: int, label: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.render.row_words import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +22,14 @@ class Content:
     """What to export: a graph, and the comparison laid over it, if any.
 
     `notes` are sentences about the sources, `state` the traits with which an explorer starts.
+    Pictures show the layers or the objects, as `view` says.
     """
 
     graph: Graph
     overlay: Overlay | None = None
     notes: Iterable[str] = ()
     state: Mapping[str, Any] | None = None
+    view: View = "layers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +68,13 @@ class Export:
 def _svg(content: Content) -> str:
     from ckpt_viz.render.svg import to_svg
 
-    return to_svg(content.graph, content.overlay, notes=content.notes)
+    return to_svg(content.graph, content.overlay, notes=content.notes, view=content.view)
 
 
 def _dot(content: Content) -> str:
     from ckpt_viz.render.dot import to_dot
 
-    source: str = to_dot(content.graph, content.overlay).source
+    source: str = to_dot(content.graph, content.overlay, view=content.view).source
     return source
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.layers import Layers
 from ckpt_viz.object_graph.nodes import Role, SlotRule
 from ckpt_viz.object_graph.overlay import Overlay, Severity, State
 from ckpt_viz.render.text import notes
@@ -40,9 +41,8 @@ def encode(graph: Graph, overlay: Overlay | None = None) -> bytes:
     strings = _Strings()
     columns = _graph_columns(graph, strings)
     left_open = () if overlay is None else overlay.notes
-    if overlay is None:
-        columns |= _layer_columns(graph, strings)
-    else:
+    columns |= _layer_columns(graph.layers if overlay is None else overlay.layers, strings)
+    if overlay is not None:
         columns |= _overlay_columns(overlay, strings)
     columns |= strings.table()
     sections, offset = [], 0
@@ -116,17 +116,12 @@ def _graph_columns(graph: Graph, strings: _Strings) -> _Columns:
     }
 
 
-def _layer_columns(graph: Graph, strings: _Strings) -> _Columns:
-    view = graph.layers
-    shown = [ABSENT] * len(graph.nodes)
-    for row in view.preorder():
-        for node_id in view.path(row) if row < len(shown) else ():
-            shown[node_id] = row
+def _layer_columns(view: Layers, strings: _Strings) -> _Columns:
     return {
         "layer_order": _i4(view.preorder()),
         "layer_parent": _i4(view.parents),
         "layer_name": strings.column(map(view.title, range(len(view.parents)))),
-        "layer_shown": _i4(shown),
+        "layer_shown": _i4(view.shown_in),
         "group_is_alike": _i4(group.is_alike for group in view.groups),
     }
 

@@ -43,11 +43,11 @@ class ObjectGraph(Graph):
 
         return find(self, query)
 
-    def to_dot(self) -> graphviz.Digraph:
-        """Return the graph in the style of TensorFlow's guide, as a `graphviz.Digraph`."""
+    def to_dot(self, view: View = "layers") -> graphviz.Digraph:
+        """Return the layers or the objects in the style of TensorFlow's guide, for Graphviz."""
         from ckpt_viz.render.dot import to_dot
 
-        return to_dot(self)
+        return to_dot(self, view=view)
 
     def to_svg(self, view: View = "layers") -> str:
         """Return a static SVG: the layers in at most 60 rows, or the objects in at most 300."""

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ckpt_viz.object_graph.names import readable_name
-from ckpt_viz.object_graph.overlay import Overlay, Problem, State
-from ckpt_viz.render.signs import QUIET
+from ckpt_viz.object_graph.overlay import QUIET, Overlay, Problem, State
 
 VERSION = 1
 

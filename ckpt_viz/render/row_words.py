@@ -13,7 +13,8 @@ from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.overlay import Overlay, State
 from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS, layer_outline
-from ckpt_viz.render.outline import Row, outline
+from ckpt_viz.render.outline import outline
+from ckpt_viz.render.row_tree import Row
 from ckpt_viz.render.signs import SIDES, STATES
 from ckpt_viz.render.text import describe_value, printable, shortened, side_by_side
 from ckpt_viz.text import count
@@ -41,10 +42,13 @@ class Line:
 def rows_of(
     graph: Graph, overlay: Overlay | None, max_rows: int, view: View = "layers"
 ) -> list[Row]:
-    """Return the rows of a picture; a comparison needs the tree with all its objects."""
-    if view == "layers" and overlay is None:
-        return layer_outline(graph, min(max_rows, MAX_LAYER_ROWS))
-    return outline(graph, overlay, max_rows)
+    """Return the rows of a picture: the layers in at most 60 rows, or the objects."""
+    if view == "objects":
+        return outline(graph, overlay, max_rows)
+    max_rows = min(max_rows, MAX_LAYER_ROWS)
+    if overlay is None:
+        return layer_outline(graph, max_rows)
+    return outline(graph, overlay, max_rows, of_layers=True)
 
 
 def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> Line:
@@ -59,7 +63,7 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> Line:
         sentence = ", ".join(filter(None, (words[2:], more, states)))
         return Line(words, "", more, "", "", _signs(row), sentence)
     node = graph.nodes[row.node_id]
-    label = _label(graph, row)
+    label = title_of(graph, row)
     kind = f"{node.role.value} {printable(node.type_name or '')[:_MAX_KIND]}".rstrip()
     slots = _slots(graph, row)
     value = shortened(describe_value(node))
@@ -82,14 +86,18 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> Line:
 
 def _group_line(row: Row, group: Group) -> Line:
     """Return the row of a block, or of parts that are alike, in words."""
-    first, last = shortened(group.first), shortened(group.last)
-    label = f"{first} … {last}" if group.is_alike else first
+    label = _group_title(group)
     kind = f"{group.size} alike" if group.is_alike else f"{group.size} in a block"
     closed = f"▸ {count(row.hidden, 'node')} below" if row.hidden else ""
     value = side_by_side(_parameters(row), closed)
-    sentence = ", ".join(filter(None, (label, kind, value.replace("▸ ", ""))))
+    sentence = ", ".join(filter(None, (label, kind, value.replace("▸ ", ""), _counted(row))))
     shown = cut(value, _MAX_VALUE)
     return Line(cut(label, _MAX_LABEL), kind, shown, "", "", _signs(row), sentence)
+
+
+def _group_title(group: Group) -> str:
+    first, last = shortened(group.first), shortened(group.last)
+    return f"{first} … {last}" if group.is_alike else first
 
 
 def _parameters(row: Row) -> str:
@@ -99,7 +107,10 @@ def _parameters(row: Row) -> str:
     return f"{row.parameters:,} {'parameter' if row.parameters == 1 else 'parameters'}"
 
 
-def _label(graph: Graph, row: Row) -> str:
+def title_of(graph: Graph, row: Row) -> str:
+    """Return what people call a row: a local name, the name of a layer, or those of a group."""
+    if row.group is not None:
+        return _group_title(row.group)
     if row.node_id == ROOT and not row.name:
         return "(root)"
     label = shortened(row.name or graph.tree.labels[row.node_id or ROOT])
@@ -142,7 +153,7 @@ def _signs(row: Row) -> str:
         glyph = STATES[state].glyph
         counts[glyph] = counts.get(glyph, 0) + number
     words = " ".join(f"{glyph}{number}" for glyph, number in counts.items())
-    return f"below: {words}" if words and row.node_id is not None else words
+    return f"below: {words}" if words and not row.siblings else words
 
 
 def _counted(row: Row) -> str:
@@ -165,12 +176,15 @@ def left_out(graph: Graph, rows: Sequence[Row]) -> str | None:
         return None
     slots = sum(row.hidden for row in rows if _slots(graph, row))
     counted = sum(row.hidden for row in rows) - slots
-    lists = len(graph.nodes) - shown - slots - counted
+    alike = sum(row.repeated for row in rows)
+    lists = len(graph.nodes) - shown - slots - counted - alike
     words = [f"{shown} of {count(len(graph.nodes), 'node')} shown"]
     if slots:
         words.append(f"{count(slots, 'slot variable')} named beside their variables")
     if counted:
         words.append(f"{counted} in what is closed")
+    if alike:
+        words.append(f"{alike} in parts that are alike")
     if lists:
         words.append(f"{lists} without values left out")
     return "; ".join(words)

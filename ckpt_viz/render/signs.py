@@ -36,7 +36,6 @@ SIDES: Mapping[Comparison, tuple[str, str]] = {
     for comparison in Comparison
     for sides in [_SIGNS["sides"][comparison.value]]
 }
-QUIET = frozenset({State.PLAIN, State.MATCHED})  # nothing that needs attention
 
 # The substitutes for signs that a stream's encoding lacks: terminals in latin-1 or cp1252, Windows'
 # default.

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.render.outline import MAX_ROWS, Row
+from ckpt_viz.render.outline import MAX_ROWS
+from ckpt_viz.render.row_tree import Row
 from ckpt_viz.render.row_words import Line, left_out, line_of, rows_of
 from ckpt_viz.render.svg import sentences, to_svg
 

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role
-from ckpt_viz.object_graph.overlay import Comparison, Overlay, State
+from ckpt_viz.object_graph.overlay import QUIET, Comparison, Overlay, State
 from ckpt_viz.render import text
-from ckpt_viz.render.outline import MAX_ROWS, Row
+from ckpt_viz.render.outline import MAX_ROWS
 from ckpt_viz.render.palette import DARK, LIGHT
+from ckpt_viz.render.row_tree import Row
 from ckpt_viz.render.row_words import Line, View, columns_of, cut, left_out, line_of, rows_of
-from ckpt_viz.render.signs import QUIET, verdict_sign
+from ckpt_viz.render.signs import verdict_sign
 from ckpt_viz.render.text import printable, shortened, side_by_side
 
 _ROW = 20  # pixels

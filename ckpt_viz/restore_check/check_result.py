@@ -12,6 +12,7 @@ from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
+from ckpt_viz.render.row_words import View
 from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.render.svg import to_svg
 from ckpt_viz.render.text import printable
@@ -133,9 +134,9 @@ class RestoreCheck:
         """The check laid over one graph, for text and explorer."""
         return overlay_of(self._run, self.findings)
 
-    def to_svg(self) -> str:
-        """Return the check as a static SVG: its verdict, and the outline with the problems."""
-        return to_svg(self.overlay.graph, self.overlay)
+    def to_svg(self, view: View = "layers") -> str:
+        """Return the verdict and the problems as a static SVG: among layers, or all objects."""
+        return to_svg(self.overlay.graph, self.overlay, view=view)
 
     def to_json(self) -> dict[str, Any]:
         """Return the check as plain data, as docs/plan_json.md describes it."""

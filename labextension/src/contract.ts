@@ -65,7 +65,7 @@ export interface Payload {
   readonly slotRules: readonly string[];
   readonly strings: readonly string[];
   readonly columns: { readonly [Name in ColumnName]: Column };
-  /** The view of layers; null for a comparison, and in the first payloads of this version. */
+  /** The view of layers; null in the first payloads of this version. */
   readonly layers: { readonly [Name in LayerColumnName]: Column } | null;
   /** The result of a comparison; null for a single graph. */
   readonly overlay: OverlayPayload | null;

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
+import type { NodeState } from "./contract";
 import { defaultsOf } from "./defaults";
 import { compared, expected, FIXTURES, loadGraph, treeGraph } from "./graphs.test-data";
 import { layersOf } from "./layers";
 import { defaultExpansion } from "./layout/rows";
+import { inOtherTree, isQuiet } from "./overlay";
 import { initialState, reduce, type State, viewOf } from "./state";
 
 interface Expected {
@@ -36,6 +38,48 @@ describe("the layers of a graph", () => {
       expect(known.order.map(layers.group)).toEqual(known.groups);
       expect(known.shownAs.map((_, id) => layers.shownAs(id))).toEqual(known.shownAs);
     }
+  });
+
+  it.each(["check", "diff"])("have the counts below of their own tree: %s", async (name) => {
+    const objects = await loadGraph(name);
+    const { overlay, order, treeChildren, treeSize } = layersOf(objects)!;
+    expect(overlay!.below(0)).toEqual(objects.overlay!.below(0));
+    const sum = (counts: readonly { readonly count: number }[]) =>
+      counts.reduce((total, { count }) => total + count, 0);
+    for (const row of order) {
+      const below = [...treeChildren(row)].map(
+        (child) => sum(overlay!.below(child)) + (isQuiet(overlay!.state(child)) ? 0 : 1),
+      );
+      expect(sum(overlay!.below(row))).toBe(below.reduce((total, one) => total + one, 0));
+    }
+    expect(overlay!.remaining(new Set(), () => false)).toHaveLength(treeSize);
+  });
+
+  it.each(["check", "diff"])("show each node that a finding names: %s", async (name) => {
+    const layers = layersOf(await loadGraph(name))!;
+    const named = [...layers.overlay!.pressing()];
+    expect(named.map(layers.shownAs)).toEqual(named);
+    expect(named.every(layers.overlay!.isMarked)).toBe(true);
+  });
+
+  it("give a group the marks and counts of its members", () => {
+    // 0 ─┬─ 1 ─── 3
+    //    └─ 2 ─── 4    the group 5 holds 1 and 2
+    const { overlay } = compared(treeGraph([0, 0, 1, 2]), {
+      states: { 3: "only in a", 4: "only in a" },
+      baseSize: 1,
+    });
+    const tree = { size: 5, order: [0, 5, 1, 3, 2, 4], parents: [-1, 5, 5, 1, 2, 0] };
+    const layers = inOtherTree(overlay!, tree);
+    expect(layers.below(5)).toEqual([{ state: "only in a", count: 2 }]);
+    expect([0, 5, 1].map(layers.isOther)).toEqual([false, true, true]);
+    expect([layers.state(5), layers.problemsOf(5), layers.detail(5)]).toEqual(["plain", [], null]);
+    expect(layers.isMarked(5)).toBe(true);
+    const left = (hidden: readonly NodeState[]) => [
+      ...layers.remaining(new Set(hidden), () => false),
+    ];
+    expect(left(["matched"])).toEqual([1, 1, 1, 1, 1, 1]);
+    expect(left(["only in a", "matched"])).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
   it("are missing where the payload has none", () => {

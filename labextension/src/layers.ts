@@ -5,10 +5,11 @@
 
 import { ABSENT, type Column, type LayerColumnName } from "./contract";
 import { childLists, type Graph, type Group } from "./graph";
+import { inOtherTree } from "./overlay";
 
 const known = new WeakMap<Graph, Graph>();
 
-/** The layers of a graph; null for a comparison. A graph of layers has itself. */
+/** The layers of a graph; null if the payload has none. A graph of layers has itself. */
 export function layersOf(graph: Graph): Graph | null {
   if (graph.objects !== null) {
     return graph;
@@ -26,9 +27,11 @@ function layered(objects: Graph, columns: { readonly [Name in LayerColumnName]: 
   const { group_is_alike, layer_name, layer_order, layer_parent, layer_shown } = columns;
   const { ids, starts } = childLists(layer_order, layer_parent);
   const treeChildren = (row: number) => ids.subarray(starts[row], starts[row + 1]);
+  const tree = { size: objects.size, order: layer_order, parents: layer_parent };
   return {
     ...objects,
     objects,
+    overlay: objects.overlay && inOtherTree(objects.overlay, tree),
     treeSize: layer_parent.length,
     order: Int32Array.from(layer_order),
     label: (row) => objects.text(layer_name[row] ?? ABSENT),

@@ -85,22 +85,27 @@ type Compared = Pick<Payload, "nodeCount" | "strings" | "overlay"> & {
   readonly columns: Pick<Payload["columns"], "tree_order" | "tree_parent">;
 };
 
+/** The part of a comparison that follows from a tree of the nodes. */
+type OfTree = Pick<Overlay, "isOther" | "below" | "isMarked" | "remaining">;
+
+/** A tree whose ids below `size` are nodes; those above are groups, which have no state. */
+interface Tree {
+  readonly size: number;
+  readonly order: ArrayLike<number>;
+  readonly parents: ArrayLike<number>;
+}
+
 export function makeOverlay(payload: Compared): Overlay | null {
   const { overlay, columns: tree, nodeCount: size, strings } = payload;
   if (overlay === null) {
     return null;
   }
   const { baseSize, columns, comparison, states } = overlay;
-  const { tree_order: order, tree_parent: parents } = tree;
   const at = (name: OverlayColumnName, index: number): number => columns[name][index] ?? ABSENT;
   const text = (name: OverlayColumnName, index: number): string | null =>
     strings[at(name, index)] ?? null;
   const state = (id: number): NodeState => states[at("overlay_state", id)] ?? "plain";
   const problems = problemsOf(overlay, strings, size);
-  const { isNamed } = problems;
-  const places = Uint8Array.from({ length: size }, (_, id) => NODE_STATES.indexOf(state(id)));
-  const below = countsBelow(order, parents, places);
-  const isMarked = markedSubtrees(order, parents, (id) => isNamed[id] === 1 || !isQuiet(state(id)));
   return {
     comparison,
     headline: overlay.headline,
@@ -122,10 +127,46 @@ export function makeOverlay(payload: Compared): Overlay | null {
       const place = at("overlay_other_place", id);
       return place === ABSENT ? null : place;
     },
-    isOther: (id) => id >= baseSize,
     problem: problems.problem,
     problemsOf: problems.naming,
     pressing: problems.pressing,
+    ...inTree(
+      { size, order: tree.tree_order, parents: tree.tree_parent },
+      { baseSize, state, isPressing: problems.isNamed },
+    ),
+  };
+}
+
+/** The same comparison in another tree of the nodes, which can have groups. */
+export function inOtherTree(overlay: Overlay, tree: Tree): Overlay {
+  const named = new Set(overlay.pressing());
+  const isPressing = (id: number): boolean => named.has(id);
+  const problemsOf = (id: number): readonly number[] =>
+    id < tree.size ? overlay.problemsOf(id) : [];
+  return { ...overlay, problemsOf, ...inTree(tree, { ...overlay, isPressing }) };
+}
+
+function inTree(
+  { order, parents, size }: Tree,
+  {
+    baseSize,
+    state,
+    isPressing,
+  }: Pick<Overlay, "baseSize" | "state"> & { readonly isPressing: (id: number) => boolean },
+): OfTree {
+  const places = Uint8Array.from({ length: parents.length }, (_, id) =>
+    NODE_STATES.indexOf(id < size ? state(id) : "plain"),
+  );
+  const below = countsBelow(order, parents, places);
+  const isQuietPlace = NODE_STATES.map(isQuiet);
+  const isMarked = markedSubtrees(
+    order,
+    parents,
+    (id) => isPressing(id) || isQuietPlace[places[id] ?? 0] === false,
+  );
+  const holdsBase = markedSubtrees(order, parents, (id) => id < baseSize);
+  return {
+    isOther: (id) => (id < size ? id >= baseSize : holdsBase[id] === 0),
     below: (id) =>
       NODE_STATES.map((of, place) => ({
         state: of,
@@ -135,13 +176,11 @@ export function makeOverlay(payload: Compared): Overlay | null {
     remaining(hidden, isLeftOut) {
       const isHidden = NODE_STATES.map((of) => hidden.has(of));
       // Hiding matched nodes brings out problems, so a matched node with a problem stays.
-      const staysAnyway = (id: number) => isNamed[id] === 1 && isQuiet(state(id));
-      return markedSubtrees(
-        order,
-        parents,
-        (id) => isHidden[places[id] ?? 0] === false || staysAnyway(id),
-        isLeftOut,
-      );
+      const stays = (id: number): boolean => {
+        const place = places[id] ?? 0;
+        return isHidden[place] === false || (isPressing(id) && isQuietPlace[place] === true);
+      };
+      return markedSubtrees(order, parents, (id) => id < size && stays(id), isLeftOut);
     },
   };
 }
@@ -170,9 +209,9 @@ function problemsOf(
       }
     }
   }
-  const isNamed = new Uint8Array(size);
+  const named = new Uint8Array(size);
   for (const id of pressing()) {
-    isNamed[id] = 1;
+    named[id] = 1;
   }
   return {
     count,
@@ -189,7 +228,7 @@ function problemsOf(
       Array.from(byNode.problems.subarray(byNode.starts[id], byNode.starts[id + 1])),
     pressing,
     /** Whether a problem that needs attention names the node. */
-    isNamed,
+    isNamed: (id: number): boolean => named[id] === 1,
   };
 }
 
@@ -209,7 +248,7 @@ function markedSubtrees(
   is: (id: number) => boolean,
   isLeftOut: (id: number) => boolean = () => false,
 ): Uint8Array {
-  const marked = new Uint8Array(order.length);
+  const marked = new Uint8Array(parents.length);
   for (let i = order.length - 1; i >= 0; i--) {
     const id = order[i] ?? 0;
     if (isLeftOut(id)) {
@@ -233,8 +272,8 @@ function countsBelow(
 ): Int32Array {
   const width = NODE_STATES.length;
   const quiet = NODE_STATES.map(isQuiet);
-  const counts = new Int32Array(order.length * width);
-  const holds = new Uint8Array(order.length);
+  const counts = new Int32Array(parents.length * width);
+  const holds = new Uint8Array(parents.length);
   for (let i = order.length - 1; i > 0; i--) {
     const id = order[i] ?? 0;
     const own = places[id] ?? 0;

@@ -17,6 +17,7 @@ from typing import Any
 
 from ckpt_viz import Format, Kept, Node, NotSaved, ObjectGraph, Origin, Provenance, Role, Slice
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.layers import Layers
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.overlay import (
     Comparison,
@@ -107,13 +108,13 @@ def expected(graph: Graph, overlay: Overlay | None = None) -> dict[str, Any]:
             }
             for i, node in enumerate(graph.nodes)
         ],
-        "layers": None if overlay is not None else _expected_layers(graph),
+        "layers": _expected_layers(graph.layers if overlay is None else overlay.layers),
         "overlay": overlay and _expected_overlay(overlay),
     }
 
 
-def _expected_layers(graph: Graph) -> dict[str, Any]:
-    view, count = graph.layers, len(graph.nodes)
+def _expected_layers(view: Layers) -> dict[str, Any]:
+    count = len(view.parents) - len(view.groups)
     rows = list(view.preorder())
     shown = {node_id: row for row in rows if row < count for node_id in view.path(row)}
     return {

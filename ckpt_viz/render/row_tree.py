@@ -1,0 +1,207 @@
+"""The tree of rows from which a picture takes some: of a graph's objects, or of its layers.
+
+Each node has a row. In the tree of layers, a node can share a row or have none, and a group has a
+row for its members. Of parts that are alike, a picture shows the first: below their row are the
+rows below that part.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.layers import Group, Layers
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role
+from ckpt_viz.object_graph.overlay import QUIET, Comparison, Mark, Overlay, Severity, State
+from ckpt_viz.object_graph.tree import NOWHERE, preorder
+
+_States = tuple[tuple[State, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the outline: a node, a group of layers, or the rest of the children of its parent.
+
+    `node_id` is None for a group, and for a row that counts `siblings` children. `parent` is the
+    index of the parent's row, -1 for the root. `hidden` counts the nodes without their own row that
+    this row represents, and `repeated` those of parts that are like the part shown below this row.
+    `states` counts those of both that need attention in a comparison, by state. Only rows of layers
+    have a `name`, and only those of a graph alone a number of `parameters` below.
+    """
+
+    node_id: int | None
+    level: int
+    parent: int
+    hidden: int = 0
+    siblings: int = 0
+    states: _States = ()
+    name: str = ""
+    group: Group | None = None
+    parameters: int | None = None
+    repeated: int = 0
+
+
+class RowTree:
+    """The rows that a picture can show, and what is below each of them.
+
+    `order` has all rows, each before those below it. `marked` are the rows that need attention in a
+    comparison themselves, or have such rows below them.
+    """
+
+    def __init__(
+        self, graph: Graph, overlay: Overlay | None, children: Sequence[Sequence[int]]
+    ) -> None:
+        self.nodes: Sequence[Node] = graph.nodes
+        self.children: list[Sequence[int]] = list(children)
+        self.order = list(preorder(self.children))
+        self.parents = _parents(self.children)
+        self.layers: Layers | None = None
+        self._marks: Sequence[Mark] | None = None if overlay is None else overlay.marks
+        self._stand_in = list(range(len(self.children)))
+        self._places = [0] * len(self.children)
+        for place, row in enumerate(self.order):
+            self._places[row] = place
+        self._sizes = [1] * len(self.children)
+        self.marked = _marked(len(self.children), overlay)
+        for row in reversed(self.order[1:]):
+            self._sizes[self.parents[row]] += self._sizes[row]
+            self.marked[self.parents[row]] |= self.marked[row]
+
+    @classmethod
+    def of_objects(cls, graph: Graph, overlay: Overlay | None) -> RowTree:
+        """Return the tree of all nodes, without Keras' own lists that have no problem."""
+        tree = cls(graph, overlay, graph.tree.children)
+        if any(node.role is Role.BOOKKEEPING for node in graph.nodes):
+            tree.children = [
+                [c for c in below if tree.marked[c] or not _is_bookkeeping(tree.nodes[c])]
+                for below in tree.children
+            ]
+        return tree
+
+    @classmethod
+    def of_layers(cls, graph: Graph, overlay: Overlay | None) -> RowTree:
+        """Return the tree of layers."""
+        view = graph.layers if overlay is None else overlay.layers
+        tree = cls(graph, overlay, view.children)
+        tree.layers = view
+        for row in tree.order:
+            group = view.group(row)
+            if group is not None and group.is_alike:
+                first = view.children[row][0]
+                shown = set(tree.below(first)[1:])
+                for one in tree.below(row)[1:]:
+                    if one not in shown and tree._stand_in[one] == one:
+                        tree._stand_in[one] = row
+                tree.children[row] = view.children[first]
+                for child in tree.children[row]:
+                    tree.parents[child] = row
+        return tree
+
+    def node(self, row: int) -> Node | None:
+        """Return the node of a row; None for a group."""
+        return self.nodes[row] if row < len(self.nodes) else None
+
+    def row_of(self, node_id: int) -> int:
+        """Return the row that shows a node, or the row of the parts that its own is like."""
+        row = node_id if self.layers is None else self.layers.shown_in[node_id]
+        return ROOT if row == NOWHERE else self._stand_in[row]
+
+    def below(self, row: int) -> list[int]:
+        """Return the rows of a subtree, its top first."""
+        place = self._places[row]
+        return self.order[place : place + self._sizes[row]]
+
+    def rows(
+        self, opened: Mapping[int, Sequence[int]], parameters: Sequence[int] | None = None
+    ) -> Iterator[Row]:
+        """Yield the lines of a picture; `opened` has the children that each open row shows."""
+        stack: list[tuple[int | None, int, int, Sequence[int]]] = [(ROOT, 1, -1, ())]
+        place = 0
+        while stack:
+            row, level, parent, rest = stack.pop()
+            if row is None:
+                hidden, states = self._summed(i for child in rest for i in self.below(child))
+                yield Row(None, level, parent, hidden, len(rest), states)
+            else:
+                shown = opened.get(row, ())
+                yield self._row(row, level, parent, shown, parameters)
+                if 0 < len(shown) < len(self.children[row]):
+                    known = set(shown)
+                    left = [child for child in self.children[row] if child not in known]
+                    stack.append((None, level + 1, place, left))
+                stack.extend((child, level + 1, place, ()) for child in reversed(shown))
+            place += 1
+
+    def _row(
+        self,
+        row: int,
+        level: int,
+        parent: int,
+        shown: Sequence[int],
+        parameters: Sequence[int] | None,
+    ) -> Row:
+        is_group = self.node(row) is None
+        count, states = self._summed(self._repeated(row) if shown else self.below(row)[1:])
+        return Row(
+            *(None if is_group else row, level, parent),
+            hidden=0 if shown else count,
+            states=states,
+            name="" if self.layers is None else self.layers.title(row),
+            group=None if self.layers is None else self.layers.group(row),
+            parameters=None if parameters is None else parameters[row],
+            repeated=count if shown else 0,
+        )
+
+    def _repeated(self, row: int) -> list[int]:
+        """Return the rows below an open row that no picture shows: those of parts that are alike.
+
+        The first of these parts has no row of its own either.
+        """
+        group = None if self.layers is None else self.layers.group(row)
+        if group is None or not group.is_alike:
+            return []
+        return [hidden for hidden in self.below(row)[1:] if self._stand_in[hidden] == row]
+
+    def _summed(self, rows: Iterable[int]) -> tuple[int, _States]:
+        """Return the number of nodes, and by state the number that needs attention."""
+        nodes = [row for row in rows if row < len(self.nodes)]
+        if self._marks is None:
+            return len(nodes), ()
+        counts = Counter(self._marks[node_id].state for node_id in nodes)
+        return len(nodes), tuple((s, counts[s]) for s in State if counts[s] and s not in QUIET)
+
+
+def pressing(overlay: Overlay) -> Iterable[tuple[int, ...]]:
+    """Return the nodes of each problem; notes have none, but in a diff every difference counts."""
+    is_diff = overlay.comparison is Comparison.DIFF
+    return [
+        problem.nodes
+        for problem in overlay.problems
+        if problem.nodes and (is_diff or problem.severity is not Severity.INFO)
+    ]
+
+
+def _marked(rows: int, overlay: Overlay | None) -> bytearray:
+    """Return which rows need attention themselves."""
+    marked = bytearray(rows)
+    if overlay is not None:
+        for node_id, mark in enumerate(overlay.marks):
+            marked[node_id] = mark.state not in QUIET
+        for problem in pressing(overlay):
+            for node_id in problem:
+                marked[node_id] = 1
+    return marked
+
+
+def _is_bookkeeping(node: Node) -> bool:
+    return node.role is Role.BOOKKEEPING
+
+
+def _parents(children: Sequence[Sequence[int]]) -> list[int]:
+    parents = [NOWHERE] * len(children)
+    for row, below in enumerate(children):
+        for child in below:
+            parents[child] = row
+    return parents
