@@ -25,6 +25,7 @@ from ckpt_viz import (
     SlotRule,
     SlotVariable,
 )
+from ckpt_viz.object_graph.calls import Call
 from tests.support.graphs import graph, keras3_adam, named
 from tests.support.payload_fixtures import graphs
 from tests.support.saved_graphs import write_graph
@@ -72,6 +73,7 @@ def _read(found: dict[str, Any]) -> ObjectGraph:
         found["title"],
         Origin(found["origin"]),
         None if provenance is None else _provenance(provenance),
+        tuple(Call(**call) for call in found["calls"]),
     )
 
 

@@ -15,6 +15,7 @@ from ckpt_viz.live.accessors import accessor, saver_accessor
 from ckpt_viz.live.saver import read_saver
 from ckpt_viz.live.shadows import steadily
 from ckpt_viz.live.walk import Walk
+from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Attribute, Node, Stored
 from ckpt_viz.object_graph.roles import assign_roles
@@ -48,14 +49,20 @@ def graph_of_walk(source: object, walk: Walk, nodes: tuple[Node, ...]) -> Graph:
         for child in node.children:
             if isinstance(objects[child.node_id], list):
                 objects[child.node_id] = walk.object_as_held(parent, child)
-    return _graph(source, assign_roles(nodes), objects)
+    return _graph(source, assign_roles(nodes), objects, walk.calls)
 
 
-def _graph(source: object, nodes: tuple[Node, ...], objects: Sequence[object | None]) -> Graph:
+def _graph(
+    source: object,
+    nodes: tuple[Node, ...],
+    objects: Sequence[object | None],
+    calls: tuple[Call, ...] = (),
+) -> Graph:
     return Graph(
         nodes,
         title=type(source).__name__,
         origin=Origin.LIVE,
+        calls=calls,
         _access=_LiveAccess(source, tuple(map(_weak, objects)), nodes),
     )
 

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.keras_calls import calls_among
 from ckpt_viz.live.shadows import Shadows, instance_dict, trackable_attributes
 from ckpt_viz.live.untracked import find_not_saved
 from ckpt_viz.live.wrappers import are_same_objects
 from ckpt_viz.object_graph import keys
+from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.nodes import (
     ROOT,
     Attribute,
@@ -40,7 +42,7 @@ class Walk:
     roles from types, and `slot_refusal` what listing slot variables raised first. `childless` are
     nodes that obviously track nothing, so the walk does not ask them. `hidden` are the root's own
     children, by name, that the walk skips: a checkpoint keyword has their name, and nothing else
-    leads to them.
+    leads to them. `calls` are those between layers.
     """
 
     view: Any
@@ -60,6 +62,7 @@ class Walk:
     hidden: dict[str, Any] = field(default_factory=dict)
     childless: set[int] = field(default_factory=set)
     momentary: set[int] = field(default_factory=set)
+    calls: tuple[Call, ...] = ()
 
     def run(self) -> tuple[Node, ...]:
         """Return the nodes that saving the view's root would write now."""
@@ -70,6 +73,7 @@ class Walk:
         non_slots = len(self.objects)
         for node_id in range(non_slots):
             self._declared_slots(node_id, non_slots)
+        self.calls = calls_among(self.objects, self.ids)
         self.not_saved = find_not_saved(self.objects, self.shadows, is_layer=_is_layer)
         return tuple(self._node(node_id, obj) for node_id, obj in enumerate(self.objects))
 

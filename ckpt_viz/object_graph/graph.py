@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ckpt_viz.errors import NoSuchNodeError, NoSuchTensorError, SourceError, UnsupportedError
+from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.layers import Layers, layers_of
 from ckpt_viz.object_graph.lookup import Lookup
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Fingerprint, Node, SlotRule, Stored
@@ -105,13 +106,15 @@ class Graph:
     """The nodes of one object graph, by node id, and answers from their edges.
 
     `title` names the source for people: a path, or the class of the live object. Only a saved graph
-    has a `provenance`; it is None for a live one.
+    has a `provenance`; it is None for a live one. `calls` are known of live Keras models: which
+    layer is called on the tensors of which, sorted.
     """
 
     nodes: tuple[Node, ...]
     title: str
     origin: Origin
     provenance: Provenance | None = field(default=None, repr=False, compare=False)
+    calls: tuple[Call, ...] = field(default=(), repr=False)
     _access: Access | None = field(default=None, repr=False, compare=False)
 
     def path(self, node_id: int) -> tuple[str, ...]:
@@ -305,7 +308,7 @@ class Graph:
     @cached_property
     def layers(self) -> Layers:
         """The nodes as people think of them: layers by name, without what holds them together."""
-        return layers_of(self.nodes, self.tree)
+        return layers_of(self.nodes, self.tree, calls=self.calls)
 
     @cached_property
     def _lookup(self) -> Lookup:

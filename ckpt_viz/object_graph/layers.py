@@ -16,6 +16,7 @@ from functools import cached_property
 from itertools import groupby
 from types import MappingProxyType
 
+from ckpt_viz.object_graph.calls import Call, consumers_of, in_call_order
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
 from ckpt_viz.object_graph.tree import NOWHERE, Tree, preorder
 
@@ -93,7 +94,12 @@ class Layers:
         return preorder(self.children)
 
 
-def layers_of(nodes: Sequence[Node], tree: Tree, marks: Mapping[int, object] = _NO_MARKS) -> Layers:
+def layers_of(
+    nodes: Sequence[Node],
+    tree: Tree,
+    marks: Mapping[int, object] = _NO_MARKS,
+    calls: Sequence[Call] = (),
+) -> Layers:
     """Return the view of these nodes.
 
     Args:
@@ -101,10 +107,12 @@ def layers_of(nodes: Sequence[Node], tree: Tree, marks: Mapping[int, object] = _
         tree: Their spanning tree.
         marks: What a comparison says of the nodes that need attention. These are neither folded nor
             hoisted, and parts are alike only if their marks are equal row by row.
+        calls: The calls between layers, if known: then layers follow those that they are called on.
     """
     draft = _Draft(nodes, tree, marks)
     draft.fold()
     draft.hoist()
+    draft.order_by(calls)
     draft.group()
     return draft.finished()
 
@@ -151,6 +159,13 @@ class _Draft:
         """Return the only child of a row, beside optimizers, if it only passes through."""
         parts = [c for c in self.children[node_id] if self.nodes[c].role is not Role.OPTIMIZER]
         return parts[0] if len(parts) == 1 and self._passes_through(parts[0], node_id) else None
+
+    def order_by(self, calls: Sequence[Call]) -> None:
+        """Put the layers of each model in the order in which they are called."""
+        consumers = consumers_of(calls)
+        for row, below in enumerate(self.children):
+            if len(below) > 1 and any(child in consumers for child in below):
+                self.children[row] = in_call_order(below, consumers)
 
     def _passes_through(self, node_id: int, parent: int) -> bool:
         """Return whether the only child of a row is no part that people would look for."""

@@ -127,4 +127,4 @@ class Overlay:
             for node_id, mark in enumerate(self.marks)
             if mark.state not in QUIET or node_id in named
         }
-        return layers_of(self.graph.nodes, self.graph.tree, marks)
+        return layers_of(self.graph.nodes, self.graph.tree, marks, self.graph.calls)

@@ -24,6 +24,7 @@ def graph_json(graph: Graph) -> dict[str, Any]:
         "origin": graph.origin.value,
         "provenance": _provenance(graph.provenance),
         "nodes": [_node(graph, node_id) for node_id in range(len(graph.nodes))],
+        "calls": [{"producer": call.producer, "consumer": call.consumer} for call in graph.calls],
     }
 
 

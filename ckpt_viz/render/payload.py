@@ -41,6 +41,11 @@ def encode(graph: Graph, overlay: Overlay | None = None) -> bytes:
     strings = _Strings()
     columns = _graph_columns(graph, strings)
     left_open = () if overlay is None else overlay.notes
+    if graph.calls:
+        columns |= {
+            "call_from": _i4(call.producer for call in graph.calls),
+            "call_to": _i4(call.consumer for call in graph.calls),
+        }
     columns |= _layer_columns(graph.layers if overlay is None else overlay.layers, strings)
     if overlay is not None:
         columns |= _overlay_columns(overlay, strings)

@@ -195,6 +195,26 @@ it("reads a payload that was written before the format had layers", async () => 
   expect((await decode(earlier)).layers).toBe(null);
 });
 
+it("reads a payload that was written before the format had calls", async () => {
+  const earlier = withHeader((header) => {
+    const sections = header.sections as { name: string }[];
+    sections.find(({ name }) => name === "call_from")!.name = "something_else";
+  }, "blocks");
+  expect((await decode(earlier)).calls).toBe(null);
+});
+
+it.each(["call_from", "call_to"])("refuses a call of a missing node: %s", async (name) => {
+  await says(withFirst(name, 23, "blocks"), new RegExp(`has 23 in section ${name}, which is out`));
+});
+
+it("refuses calls without an end", async () => {
+  const cut = withHeader((header) => {
+    const sections = header.sections as Sections;
+    sections.find(({ name }) => name === "call_to")!.length -= 1;
+  }, "blocks");
+  await says(cut, /elements in section call_to, expected 13/);
+});
+
 it.each([
   ["layer_order", 5, /row 0 twice or before|row \d+ twice or before/],
   ["layer_parent", 1, /row 0 twice or before its parent in section layer_order/],

@@ -65,6 +65,8 @@ export interface Payload {
   readonly slotRules: readonly string[];
   readonly strings: readonly string[];
   readonly columns: { readonly [Name in ColumnName]: Column };
+  /** Which layers call which; null if that is not known. */
+  readonly calls: { readonly [Name in CallColumnName]: Column } | null;
   /** The view of layers; null in the first payloads of this version. */
   readonly layers: { readonly [Name in LayerColumnName]: Column } | null;
   /** The result of a comparison; null for a single graph. */
@@ -133,6 +135,13 @@ const COLUMNS = {
 } as const;
 export type ColumnName = keyof typeof COLUMNS;
 
+/** The calls between layers; first payloads of this version, and files, have none. */
+const CALL_COLUMNS = {
+  call_from: ["id", "call"],
+  call_to: ["id", "call"],
+} as const;
+export type CallColumnName = keyof typeof CALL_COLUMNS;
+
 /** A row is a node or, from the number of nodes on, a group. Not every node has a row. */
 const LAYER_COLUMNS = {
   layer_order: ["row", "place"],
@@ -178,12 +187,14 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
     slotRules: header.slot_rules,
     strings,
     columns,
+    calls: sections.has("call_from") ? pick(sections, CALL_COLUMNS) : null,
     layers: sections.has("layer_order") ? pick(sections, LAYER_COLUMNS) : null,
     overlay: readOverlay(header.overlay ?? null, sections, columns.role.length),
   };
   require(payload.nodeCount > 0, "has no nodes");
   checkGraph(payload);
   checkTree(payload);
+  checkCalls(payload);
   checkLayers(payload);
   checkOverlay(payload);
   return payload;
@@ -477,6 +488,12 @@ function placesOf(
     seen[id] = 1;
   });
   return seen;
+}
+
+function checkCalls({ calls, nodeCount }: Payload): void {
+  if (calls !== null) {
+    checkColumns(CALL_COLUMNS, calls, { call: calls.call_from.length }, { id: [0, nodeCount] });
+  }
 }
 
 /** Checks that the layers are a tree of rows, and which row shows each node. */

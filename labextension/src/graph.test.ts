@@ -39,12 +39,13 @@ describe.each(FIXTURES)("the fixture %s, written by Python,", (name) => {
       size: sizeOf(graph, id),
       slot: graph.slot(id),
     }));
-    const { title, origin, notes, overlay } = graph;
+    const { calls, title, origin, notes, overlay } = graph;
     expect({
       title,
       origin,
       notes,
       nodes,
+      calls: calls && Array.from(calls.from, (from, call) => [from, calls.to[call]]),
       layers: undefined, // layer-tree.test.ts compares them
       overlay: overlay && factsOf(overlay, graph.size),
     }).toEqual({ ...(expected(name) as object), layers: undefined });
@@ -97,6 +98,7 @@ it("cuts off a first path that runs in a circle", () => {
     slotRules: [],
     strings: ["x"],
     columns,
+    calls: null,
     layers: null,
     overlay: null,
   });

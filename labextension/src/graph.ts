@@ -47,6 +47,12 @@ export interface Slot {
   readonly rule: string;
 }
 
+/** The calls between layers, as ids of nodes: `to` is called on what `from` makes. */
+export interface Calls {
+  readonly from: Int32Array;
+  readonly to: Int32Array;
+}
+
 /** A row of layers for several rows: a block, or parts that are alike. */
 export interface Group {
   readonly isAlike: boolean;
@@ -74,6 +80,8 @@ export interface Graph {
   trainable(id: number): boolean | null;
   collections(id: number): string | null;
   notSaved(id: number): readonly NotSaved[];
+  /** Which layers call which; null if that is not known. */
+  readonly calls: Calls | null;
   /** The graph whose layers these are; null for a graph of objects. */
   readonly objects: Graph | null;
   readonly layerColumns: Payload["layers"];
@@ -131,6 +139,10 @@ export function makeGraph(payload: Payload): Graph {
     size,
     overlay: makeOverlay(payload),
     ...treeOf(payload, at, text),
+    calls: payload.calls && {
+      from: Int32Array.from(payload.calls.call_from),
+      to: Int32Array.from(payload.calls.call_to),
+    },
     layerColumns: payload.layers,
     text: (place) => strings[place] ?? "",
     role: (id) => roles[at("role", id)] ?? "object",

@@ -47,6 +47,7 @@ export function treeGraph(parents: readonly number[]): Graph {
     notSaved: () => [],
     label: (id) => (id === 0 ? "" : `edge ${id}`),
     objects: null,
+    calls: null,
     layerColumns: null,
     treeSize: children.length,
     shownAs: (id) => id,

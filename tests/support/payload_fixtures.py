@@ -12,10 +12,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from ckpt_viz import Format, Kept, Node, NotSaved, ObjectGraph, Origin, Provenance, Role, Slice
+from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers
 from ckpt_viz.object_graph.nodes import ROOT
@@ -50,7 +52,7 @@ def graphs() -> dict[str, ObjectGraph]:
         "hostile_names": replace(named(adam, HOSTILE), title=HOSTILE),
         "error_and_saver": replace(adam, nodes=tuple(_marked(adam))),
         "name_based": _name_based(),
-        "blocks": transformer(4),
+        "blocks": _called(transformer(4)),
     }
 
 
@@ -108,6 +110,7 @@ def expected(graph: Graph, overlay: Overlay | None = None) -> dict[str, Any]:
             }
             for i, node in enumerate(graph.nodes)
         ],
+        "calls": list(graph.calls) or None,
         "layers": _expected_layers(graph.layers if overlay is None else overlay.layers),
         "overlay": overlay and _expected_overlay(overlay),
     }
@@ -192,6 +195,14 @@ def files() -> Iterator[tuple[Path, bytes]]:
 def content(path: Path, data: bytes) -> bytes:
     """Return what must be equal: unpacked, since zlib's output differs between its versions."""
     return gzip.decompress(data) if path.suffix == ".payload" else data
+
+
+def _called(blocks: ObjectGraph) -> ObjectGraph:
+    """Return the graph with calls between its layers: in their order, and around each first one."""
+    layers = [child.node_id for child in blocks.nodes[2].children]
+    in_order = [Call(*pair) for pair in pairwise(layers)]
+    around = [Call(*pair) for pair in pairwise(layers[::2])]
+    return replace(blocks, calls=tuple(sorted(in_order + around)))
 
 
 def _name_based() -> ObjectGraph:

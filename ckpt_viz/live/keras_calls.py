@@ -1,0 +1,105 @@
+"""The calls between the layers of live Keras models, as the models remember them.
+
+A functional model keeps one record for each call of an operation in its graph, in Keras 2 and 3. A
+Sequential model calls its layers one after the other. This module reads attributes that these
+objects hold themselves, and runs no code of theirs. What looks different has no calls.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from ckpt_viz.live.shadows import instance_dict
+from ckpt_viz.object_graph.calls import Call
+
+_RECORDS = "_nodes_by_depth"  # of a functional model: the inputs have the greatest depth
+_IN_A_ROW = ("_layers", "_self_tracked_trackables")  # of a Sequential model: Keras 3, Keras 2
+_MAX_SOURCES = 1000  # layers whose tensors meet in operations without a node, such as x + y
+
+
+def calls_among(objects: Sequence[object], ids: Mapping[int, int]) -> tuple[Call, ...]:
+    """Return the calls between objects; `ids` has their node ids by `id()`."""
+    found: set[Call] = set()
+    for obj in objects:
+        own = instance_dict(obj)
+        try:
+            if _RECORDS in own:
+                found.update(_functional(own[_RECORDS], ids))
+            elif own.get("_functional") is None and _is_sequential(obj):
+                found.update(_sequential(own, ids))
+        except Exception:  # these are not Keras' own records, or a thread is changing them
+            continue
+    return tuple(sorted(found))
+
+
+def _functional(by_depth: Any, ids: Mapping[int, int]) -> Iterator[Call]:
+    """Yield the calls in the graph of a functional model."""
+    depths = sorted((d for d in dict.copy(by_depth) if type(d) is int), reverse=True)
+    records = [instance_dict(record) for depth in depths for record in _items(by_depth[depth])]
+    flows = [_tensors(record) for record in records]
+    takers = Counter(tensor for taken, _ in flows for tensor in taken)
+    # The layers that each tensor comes from, the latest last, by id() of the tensor.
+    sources: dict[int, tuple[int, ...]] = {}
+    calls: dict[int, int] = {}  # places of the layers in the order of their last calls
+    for place, (record, (taken, made)) in enumerate(zip(records, flows, strict=True)):
+        node_id = ids.get(id(record["operation"] if "operation" in record else record["layer"]))
+        if node_id is None:
+            met = tuple(sorted(_met(taken, sources, takers), key=calls.__getitem__)[-_MAX_SOURCES:])
+        else:
+            producers = {source for tensor in taken for source in sources.get(tensor, ())}
+            yield from (Call(producer, node_id) for producer in producers if producer != node_id)
+            met, calls[node_id] = (node_id,), place
+        sources |= dict.fromkeys(made, met)
+
+
+def _met(
+    taken: Collection[int], sources: Mapping[int, tuple[int, ...]], takers: Mapping[int, int]
+) -> Collection[int]:
+    """Return the layers whose tensors an operation without a node joins.
+
+    In `x = x + block(x)`, again and again, each sum comes from all blocks before. A sum that other
+    layers take too counts as its latest layer, so each layer has edges from the last two blocks.
+    """
+    met: dict[int, None] = {}
+    for tensor in taken:
+        found = sources.get(tensor, ())
+        is_junction = len(taken) > 1 and takers[tensor] > 1
+        met |= dict.fromkeys(found[-1:] if is_junction else found)
+    return met
+
+
+def _tensors(record: Mapping[str, Any]) -> tuple[Collection[int], Collection[int]]:
+    """Return `id()` of the tensors that a call takes and makes, each once."""
+    if "flat_input_ids" in record:  # Keras 2 keeps them as text
+        taken = map(int, record["flat_input_ids"])
+        made = map(int, record["flat_output_ids"])
+    else:
+        arguments = instance_dict(record["arguments"])
+        taken, made = (
+            map(id, _items(of)) for of in (arguments["keras_tensors"], record["outputs"])
+        )
+    return tuple(dict.fromkeys(taken)), tuple(made)
+
+
+def _sequential(own: Mapping[str, Any], ids: Mapping[int, int]) -> Iterator[Call]:
+    """Yield the calls of a Sequential model, one for each two layers in a row."""
+    layers = next((own[name] for name in _IN_A_ROW if name in own), ())
+    found = [ids[id(layer)] for layer in _items(layers) if id(layer) in ids]
+    return (Call(*pair) for pair in pairwise(found) if pair[0] != pair[1])
+
+
+def _items(of: Any) -> Iterable[Any]:
+    """Return the items of a list or tuple of Python itself; raises TypeError for others."""
+    if isinstance(of, list):
+        return list.copy(of)
+    return tuple.__getitem__(of, slice(None))
+
+
+def _is_sequential(obj: object) -> bool:
+    return any(
+        base.__name__ == "Sequential" and str(base.__module__).startswith(("keras.", "tf_keras."))
+        for base in type(obj).__mro__
+    )
