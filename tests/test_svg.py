@@ -172,6 +172,43 @@ def test_layers_are_shown_with_their_parameters_and_the_first_of_those_alike() -
     ]
 
 
+def test_state_counters_and_metrics_are_no_parameters() -> None:
+    shown = graph(
+        {
+            0: {"dense": 1, "optimizer": 2, "keras_api": 3, "save_counter": 4},
+            1: {"kernel": 5, "keras_api": 9},
+            2: {"_variables": 6, "_iterations": 7},
+            3: {"metrics": 8},
+            6: {"0": 7},
+            8: {"0": 10},
+            9: {"trainable_variables": 11},
+            10: {"total": 12},
+            11: {"0": 5},
+        },
+        variables=(4, 5, 7, 12),
+    )
+    rows = {row[0]: row[-1] for row in _rows(shown.to_svg())}
+    assert rows["(root)"] == rows["dense"] == "10 parameters"  # of a kernel of 5×2
+    assert [value for label, value in rows.items() if label.startswith("keras_api")] == ["object"]
+    trained = list(shown.nodes)
+    trained[12] = trained[12]._replace(trainable=True)
+    rows = {row[0]: row[-1] for row in _rows(replace(shown, nodes=tuple(trained)).to_svg())}
+    assert rows["(root)"] == "34 parameters"
+
+
+@pytest.mark.tf
+def test_the_parameters_of_a_saved_model_are_those_that_keras_counts(tmp_path: Path) -> None:
+    keras = pytest.importorskip("tf_keras")
+    inputs = keras.Input((4,))
+    hidden = keras.layers.BatchNormalization()(keras.layers.Dense(3)(inputs))
+    model = keras.Model(inputs, keras.layers.Dense(2)(hidden))
+    model.compile("adam", "mse", metrics=["mae", keras.metrics.Accuracy()])
+    model.fit([[0.0] * 4], [[0.0] * 2], verbose=0)
+    model.save(tmp_path / "model", save_format="tf")
+    root = _rows(cv.graph(tmp_path / "model").to_svg())[0]
+    assert root[-1] == f"{model.count_params()} parameters"
+
+
 def test_a_level_of_layers_is_shown_whole_or_not_at_all() -> None:
     layers = {f"part{'x' * i}": i for i in range(1, 30)}
     kernels = {i: {"kernel": 100 + i, "bias": 200 + i} for i in layers.values()}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, Role
+from ckpt_viz.object_graph.parameters import parameters_of
 from ckpt_viz.render.row_tree import Row, RowTree
 
 MAX_LAYER_ROWS = 60
@@ -21,15 +21,10 @@ def layer_outline(graph: Graph, max_rows: int = MAX_LAYER_ROWS) -> list[Row]:
 
 def _parameters(graph: Graph, tree: RowTree) -> list[int]:
     """Return the number of parameters in and below each row."""
-    view = graph.layers
+    view, own = graph.layers, parameters_of(graph.nodes, graph.tree)
     found = [0] * len(view.parents)
     for row in reversed(tree.order):
-        node = tree.node(row)
-        if node is not None and node.role is Role.OPTIMIZER:
-            found[row] = 0
-        elif node is not None and node.role is Role.VARIABLE and row != graph.save_counter:
-            shapes = [a.shape for a in node.attributes if a.shape is not None]
-            found[row] = sum(map(prod, shapes))
+        found[row] += own[row] if row < len(own) else 0
         if row != ROOT:
             found[view.parents[row]] += found[row]
     return found

@@ -1,0 +1,35 @@
+"""The parameters of a graph: the elements of the variables that belong to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Node, Role
+from ckpt_viz.object_graph.tree import Tree
+
+_METRICS = "keras_api"  # where Keras 2 saves metrics: all else below it has a better place
+
+
+def parameters_of(nodes: Sequence[Node], tree: Tree) -> list[int]:
+    """Return by node the number of its own parameters.
+
+    The state of optimizers has none, nor have slots, the save counter and what metrics count. The
+    variables of metrics are those with no better place than below `keras_api`, unless a SavedModel
+    says that they are trainable.
+    """
+    found = [0] * len(nodes)
+    is_state, is_metric = bytearray(len(nodes)), bytearray(len(nodes))
+    for node_id in tree.preorder():
+        node, parent, label = nodes[node_id], tree.parents[node_id], tree.labels[node_id]
+        if node_id != ROOT:
+            is_state[node_id] = is_state[parent]
+            is_metric[node_id] = is_metric[parent] or label == _METRICS
+        if node.role is Role.OPTIMIZER:
+            is_state[node_id] = True
+        if node.role is not Role.VARIABLE or is_state[node_id]:
+            continue
+        is_counter = parent == ROOT and label == SAVE_COUNTER
+        if not is_counter and (node.trainable or not is_metric[node_id]):
+            found[node_id] = sum(prod(a.shape) for a in node.attributes if a.shape is not None)
+    return found
