@@ -12,15 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
-from ckpt_viz import Node, ObjectGraph
+from ckpt_viz import Node, ObjectGraph, Role
+from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers, layers_of
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.overlay import Comparison, Mark, Overlay, Problem, Severity, State
 from ckpt_viz.object_graph.tree import NOWHERE, spanning_tree
+from ckpt_viz.render.layer_text import render_layers
 from tests.support import live_objects
 from tests.support.any_nodes import any_nodes
-from tests.support.graphs import graph
+from tests.support.graphs import graph, transformer
 
 
 @settings(deadline=None)  # a slow machine is no defect
@@ -253,6 +255,112 @@ def test_what_hangs_from_an_optimizer_keeps_its_local_names(tmp_path: Path) -> N
     prefix = tf.train.Checkpoint(optimizer=optimizer).write(str(tmp_path / "ckpt"))
     names = [line.strip() for line in _lines(cv.graph(prefix))]
     assert "_trainable_variables" in names
+
+
+# --- what is out of the ordinary
+
+
+def test_a_thousand_alike_blocks_are_one_row() -> None:
+    view = transformer(1000).layers
+    (group,) = (one for one in view.groups if one.is_alike)
+    assert (group.first, group.last, group.size) == ("b0", "b999", 1000)
+    svg = transformer(1000).to_svg()
+    assert svg.count('role="listitem"') == 11
+    assert ">40,040 parameters<" in svg
+
+
+def test_of_a_thousand_blocks_one_of_another_shape_has_a_row_of_its_own() -> None:
+    alike = transformer(1000)
+    (kernel,) = (i for i in range(len(alike.nodes)) if alike.path(i)[2:] == ("b500_mix", "kernel"))
+    nodes = list(alike.nodes)
+    (attribute,) = nodes[kernel].attributes
+    nodes[kernel] = nodes[kernel]._replace(attributes=(attribute._replace(shape=(4, 6)),))
+    view = replace(alike, nodes=tuple(nodes)).layers
+    below = [view.title(row) for row in view.children[1]]
+    assert below == ["embed", "b0 … b499", "b500", "b501 … b999", "head"]
+
+
+def test_layers_without_names_keep_their_places() -> None:
+    nameless = _with_own_names(transformer(0), ("", None))
+    assert _lines(nameless)[2::2] == ["    embed", "    head"]
+    listed = graph({0: {"0": 1, "1": 2}, 1: {"kernel": 3}, 2: {"bias": 4}}, variables=(3, 4))
+    assert _lines(_with_own_names(listed, ("", None)))[1::2] == ["  0", "  1"]
+
+
+def test_layers_of_one_name_both_have_a_row_and_neither_is_guessed() -> None:
+    listed = graph({0: {"0": 1, "1": 2}, 1: {"kernel": 3}, 2: {"kernel": 4}}, variables=(3, 4))
+    alike = _with_own_names(_of_one_shape(listed), ("same", "same"))
+    assert _lines(alike) == ["(root)", "  same", "    kernel", "  same", "    kernel"]
+    with pytest.raises(cv.NoSuchNodeError, match=r"2 nodes have it: \(root\)\.0, \(root\)\.1"):
+        alike.node_id("same")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["<b>bold</b><script>alert(1)</script>", "two\nlines\r\t\0", "x" * 10_000, "b1_" * 3_333],
+    ids=["html", "newlines", "long", "blocks in blocks"],
+)
+def test_any_name_is_a_name_in_one_line(name: str) -> None:
+    listed = graph({0: {"0": 1, "1": 2}, 1: {"kernel": 3}, 2: {"kernel": 4}}, variables=(3, 4))
+    shown = _with_own_names(listed, (name, f"{name}2"))
+    assert [shown.layers.names[layer] for layer in (1, 2)] == [name, f"{name}2"]
+    svg = shown.to_svg()
+    assert "<b>" not in svg and "<script" not in svg and "\0" not in svg
+    assert max(map(len, shown.to_dot().source.splitlines())) < 3_000
+    assert len(render_layers(shown).splitlines()) == 6
+
+
+def test_names_that_differ_far_from_their_beginning_are_not_alike() -> None:
+    names = {f"part{i}{'x' * 200}{end}": i for i, end in ((1, "left"), (2, "right"))}
+    kernels = {i: {"kernel": i + 2} for i in names.values()}
+    shown = _of_one_shape(graph({0: names} | kernels, variables=(3, 4)))
+    assert not shown.layers.groups
+
+
+def test_in_a_circle_each_layer_has_one_row() -> None:
+    circle = graph(
+        {
+            0: {"first": 1, "second": 2},
+            1: {"next": 2, "kernel": 3, "root": 0},
+            2: {"next": 1, "kernel": 4, "self": 2},
+        },
+        variables=(3, 4),
+    )
+    layers = _with_own_names(circle, ("a", "b"))
+    shown = replace(layers, calls=(Call(1, 2), Call(2, 1), Call(2, 2)))
+    assert _lines(shown) == ["(root)", "  first", "    kernel", "  second", "    kernel"]
+
+
+@pytest.mark.tf
+def test_a_model_that_is_called_twice_and_a_shared_layer_have_one_row(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    layers = tf.keras.layers
+    inputs = tf.keras.Input((4,), name="inputs")
+    shared = layers.Dense(4, name="shared")
+    inner = tf.keras.Model(inputs, layers.ReLU(name="relu")(shared(inputs)), name="inner")
+    there = tf.keras.Input((4,), name="there")
+    outer = tf.keras.Model(there, layers.Dense(1, name="head")(inner(shared(inner(there)))))
+    checkpoint = tf.train.Checkpoint(outer)
+    for source in (outer, checkpoint.write(str(tmp_path / "ckpt"))):
+        shown = cv.graph(source)
+        names = Counter(part for line in _lines(shown) for part in line.strip().split(" · "))
+        assert [names[name] for name in ("shared", "head", "kernel")] == [1, 1, 2]
+    names = Counter(part for line in _lines(cv.graph(outer)) for part in line.strip().split(" · "))
+    assert names["inner"] == 1
+
+
+def _with_own_names(shown: ObjectGraph, names: tuple[str | None, str | None]) -> ObjectGraph:
+    """Return the graph with its first two holders of values as layers of these names."""
+    holders = [
+        node_id
+        for node_id, node in enumerate(shown.nodes)
+        if any(shown.nodes[child.node_id].attributes for child in node.children)
+    ]
+    nodes = list(shown.nodes)
+    for node_id, name in zip(holders, names, strict=False):
+        nodes[node_id] = nodes[node_id]._replace(role=Role.LAYER, own_name=name)
+    return replace(shown, nodes=tuple(nodes))
 
 
 def _lines(shown: Graph) -> list[str]:

@@ -23,7 +23,7 @@ from ckpt_viz.object_graph.tree import NOWHERE, Tree, preorder
 # A block up to its number and a separator, as in `block0_attn`, `block_1_expand`, `block4a_dwconv`.
 _BLOCK = re.compile(r"(?P<stem>.*?[^\W\d_][_-]?)(?P<number>\d+[a-z]?)_(?=.*[^\d_])", re.DOTALL)
 _NUMBERS = re.compile(r"[_-]?\d+")  # Keras numbers names that it makes: softmax, softmax_1
-_MAX_NAME = 100  # characters of a name in which we look for a block
+_MAX_NAME = 100  # characters of a name in which we look for a block or a number
 _MAX_BLOCKS = 8  # blocks in one another
 _KEPT_ROLES = (Role.LAYER, Role.OPTIMIZER)
 _VALUE_ROLES = (Role.VARIABLE, Role.SLOT, Role.VALUE)
@@ -366,7 +366,9 @@ def _follows(before: str, after: str) -> bool:
     """
     if after == f"{before}_1":
         return True
-    parts = re.split(r"(\d+)", before[:_MAX_NAME]), re.split(r"(\d+)", after[:_MAX_NAME])
+    if max(len(before), len(after)) > _MAX_NAME:
+        return False
+    parts = re.split(r"(\d+)", before), re.split(r"(\d+)", after)
     differing = [(x, y) for x, y in zip(*parts, strict=False) if x != y]
     if len(parts[0]) != len(parts[1]) or len(differing) != 1:
         return False
