@@ -20,6 +20,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers
 from ckpt_viz.object_graph.nodes import Role, SlotRule
 from ckpt_viz.object_graph.overlay import Overlay, Severity, State
+from ckpt_viz.object_graph.parameters import parameters_of
 from ckpt_viz.render.text import notes
 
 VERSION = 1
@@ -47,6 +48,7 @@ def encode(graph: Graph, overlay: Overlay | None = None) -> bytes:
             "call_to": _i4(call.consumer for call in graph.calls),
         }
     columns |= _layer_columns(graph.layers if overlay is None else overlay.layers, strings)
+    columns["layer_parameters"] = _flags(parameters_of(graph.nodes, graph.tree))
     if overlay is not None:
         columns |= _overlay_columns(overlay, strings)
     columns |= strings.table()
@@ -127,7 +129,7 @@ def _layer_columns(view: Layers, strings: _Strings) -> _Columns:
         "layer_parent": _i4(view.parents),
         "layer_name": strings.column(map(view.title, range(len(view.parents)))),
         "layer_shown": _i4(view.shown_in),
-        "group_is_alike": _i4(group.is_alike for group in view.groups),
+        "group_is_alike": _flags(group.is_alike for group in view.groups),
     }
 
 
@@ -172,6 +174,10 @@ def _codes(meanings: tuple[Enum, ...], values: Iterable[Enum]) -> npt.NDArray[np
 
 def _i4(values: Iterable[int]) -> npt.NDArray[np.int32]:
     return np.fromiter(values, "<i4")
+
+
+def _flags(values: Iterable[int]) -> npt.NDArray[np.uint8]:
+    return np.fromiter((value > 0 for value in values), "u1")
 
 
 def _shape(shape: tuple[int, ...] | None) -> str | None:

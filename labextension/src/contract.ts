@@ -148,6 +148,7 @@ const LAYER_COLUMNS = {
   layer_parent: ["row?", "row"],
   layer_name: ["text", "row"],
   layer_shown: ["id?", "node"],
+  layer_parameters: ["flag", "node"],
   group_is_alike: ["flag", "group"],
 } as const;
 export type LayerColumnName = keyof typeof LAYER_COLUMNS;

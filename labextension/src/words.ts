@@ -74,6 +74,29 @@ export function isTrained(graph: Graph, id: number): boolean {
   return graph.trainable(id) ?? graph.treeChildren(id).some((slot) => graph.slot(slot) !== null);
 }
 
+const slotsOf = new WeakMap<Graph, ReadonlyMap<number, ReadonlyMap<string, number>>>();
+
+/** An optimizer's slots as letters and their number: m v 390; "" without any. */
+export function bundleLetters(graph: Graph, optimizer: number): string {
+  const known = slotsOf.get(graph) ?? slotCounts(graph);
+  slotsOf.set(graph, known);
+  const names = known.get(optimizer) ?? new Map<string, number>();
+  const count = [...names.values()].reduce((sum, one) => sum + one, 0);
+  return count === 0 ? "" : [...lettersOf([...names.keys()]), formatCount(count)].join(" ");
+}
+
+function slotCounts(graph: Graph): ReadonlyMap<number, ReadonlyMap<string, number>> {
+  const counts = new Map<number, Map<string, number>>();
+  for (let id = 0; id < graph.size; id++) {
+    const slot = graph.slot(id);
+    if (slot?.optimizer != null) {
+      const names = counts.get(slot.optimizer) ?? new Map<string, number>();
+      counts.set(slot.optimizer, names.set(slot.name, (names.get(slot.name) ?? 0) + 1));
+    }
+  }
+  return counts;
+}
+
 /** How many other names lead to a node: ⇄2; "" if there are none. */
 export function sharedWords(graph: Graph, id: number): string {
   if (graph.objects !== null) {
@@ -139,9 +162,15 @@ function layerValueWords(graph: Graph, id: number): string {
  * more than four, a count replaces all after the third.
  */
 export function slotLetters(graph: Graph, id: number): readonly string[] {
-  const names = [...graph.treeChildren(id)]
-    .filter((child) => graph.slot(child)?.variable === id)
-    .map((child) => [...visible(graph.slot(child)?.name ?? "").replace(/^_+/, "")]);
+  return lettersOf(
+    [...graph.treeChildren(id)]
+      .filter((child) => graph.slot(child)?.variable === id)
+      .map((child) => graph.slot(child)?.name ?? ""),
+  );
+}
+
+function lettersOf(slots: readonly string[]): readonly string[] {
+  const names = slots.map((name) => [...visible(name).replace(/^_+/, "")]);
   const length = new Set(names.map(([first]) => first)).size === names.length ? 1 : 2;
   const letters = names.map((name) => name.slice(0, length).join("") || "?");
   return letters.length <= 4 ? letters : [...letters.slice(0, 3), `+${letters.length - 3}`];

@@ -128,7 +128,9 @@ function NodeDetails({
 function Place({ graph, id }: { readonly graph: Graph; readonly id: number }) {
   const names: string[] = [];
   for (let node = id; node !== ROOT; node = graph.treeParent(node) ?? ROOT) {
-    names.push(graph.label(node));
+    if (node < graph.size) {
+      names.push(graph.label(node));
+    }
   }
   const path = names.reverse().join("/");
   return path === "" ? null : (

@@ -1,8 +1,9 @@
 /** The drawing: the visible tree as SVG. Only the part in sight has elements. */
 
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type Graph, ROOT } from "../graph";
-import { type Link, linkPath, linksOf } from "../layout/links";
+import { callsIn, type DrawnCall } from "../layout/calls";
+import { detour, linkPath, linksOf } from "../layout/links";
 import type { Row } from "../layout/rows";
 import { BOX_HEIGHT, type Box, isPanel, PANEL_MARGIN, PITCH } from "../layout/tidy";
 import { comparedWords } from "../signs";
@@ -24,6 +25,8 @@ import { zoomOf } from "./zoom";
 
 const WHEEL_ZOOM = 0.002;
 const DRAG_THRESHOLD = 3;
+/** From the right edge of all boxes to the lines of slots. */
+const DETOUR = 10;
 /** Below the first scale only names are large enough to read. Below the second, no text is. */
 const SCALE_OF_BOXES = 0.55;
 const SCALE_OF_BLOCKS = 0.3;
@@ -57,6 +60,8 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
       <g transform={`translate(${camera.x} ${camera.y}) scale(${camera.scale})`}>
         <Panels state={state} />
         <TreeEdges state={state} />
+        <Calls state={state} />
+        <SlotLinks state={state} />
         <Links state={state} />
         {seen.map((index) => {
           const row = rows[index];
@@ -282,14 +287,33 @@ function TreeEdges({ state }: { readonly state: State }) {
   );
 }
 
+/** The calls between layers, where the live model knows them. */
+function Calls({ state }: { readonly state: State }) {
+  const { graph, layout, rowOf, rows, tree } = state;
+  const calls = useMemo(
+    () => callsIn({ graph, layout, rowOf, rows, tree }),
+    [graph, layout, rows, tree],
+  );
+  const { top, bottom } = sight(state);
+  const isSeen = ({ from, to }: DrawnCall) => {
+    const [a = 0, b = 0] = [layout.boxes[from]?.y, layout.boxes[to]?.y];
+    return Math.max(a, b) > top && Math.min(a, b) < bottom;
+  };
+  const seen = calls.filter(isSeen);
+  const paths = (isNext: boolean) =>
+    seen.filter((call) => call.isNext === isNext).map(({ path }) => path);
+  return seen.length === 0 ? null : (
+    <g class="ckv-calls" aria-hidden="true">
+      <path class="ckv-call" d={paths(true).join("")} />
+      <path class="ckv-call ckv-skip" d={paths(false).join("")} />
+    </g>
+  );
+}
+
 /** The selected node's other links, as far as their ends are not folded away. */
 function Links({ state }: { readonly state: State }) {
   const { graph, layout, rowOf, selected } = state;
-  const links = [
-    ...(selected === null || !isNode(state, selected) ? [] : linksOf(graph, selected)),
-    ...slotLinks(state),
-  ];
-  const isOf = (...ends: number[]) => selected !== null && ends.includes(selected);
+  const links = selected === null || !isNode(state, selected) ? [] : linksOf(graph, selected);
   const boxOf = (id: number): Box | undefined => {
     const box = layout.boxes[rowOf.get(id) ?? -1];
     return box === undefined ? undefined : nearSight(box, state);
@@ -301,7 +325,7 @@ function Links({ state }: { readonly state: State }) {
         return a === undefined || b === undefined ? null : (
           <path
             key={`${from} ${to} ${kind}`}
-            class={`ckv-link ckv-${kind}-link${isOf(from, to) ? "" : " ckv-others-link"}`}
+            class={`ckv-link ckv-${kind}-link`}
             d={linkPath(a, b, kind)}
           />
         );
@@ -310,18 +334,31 @@ function Links({ state }: { readonly state: State }) {
   );
 }
 
-/** The links from optimizers to their slots that are unfolded and in sight. */
-function slotLinks(state: State): readonly Link[] {
-  const { graph, rows, selected } = state;
-  const links: Link[] = [];
-  for (const index of rowsInSight(state)) {
-    const { chunk = null, id = ROOT } = rows[index] ?? {};
-    const optimizer = chunk === null && id !== selected ? graph.slot(id)?.optimizer : undefined;
-    if (optimizer != null) {
-      links.push({ from: optimizer, to: id, kind: "slot" });
-    }
+/** The lines from optimizers to the slots of the selected variable, right of everything else. */
+function SlotLinks({ state }: { readonly state: State }) {
+  const { graph, layout, rowOf, selected } = state;
+  if (selected === null || !isNode(state, selected)) {
+    return null;
   }
-  return links;
+  const variable = graph.slot(selected)?.variable ?? selected;
+  const slots = Array.from(graph.treeChildren(variable), (id) => graph.slot(id));
+  const optimizers = new Set(slots.map((slot) => slot?.optimizer ?? null));
+  const boxOf = (id: number) => layout.boxes[rowOf.get(id) ?? -1];
+  const to = boxOf(selected) ?? boxOf(variable);
+  return (
+    <g aria-hidden="true">
+      {[...optimizers].map((id) => {
+        const from = id === null ? undefined : boxOf(id);
+        return from === undefined || to === undefined ? null : (
+          <path
+            key={id}
+            class="ckv-link ckv-slot-link"
+            d={detour(nearSight(from, state), nearSight(to, state), layout.width + DETOUR)}
+          />
+        );
+      })}
+    </g>
+  );
 }
 
 /**

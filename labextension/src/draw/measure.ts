@@ -7,6 +7,7 @@ import type { Widths } from "../layout/tidy";
 import { besideWords, type Sign, stateSign } from "../signs";
 import {
   boxText,
+  bundleLetters,
   chunkCount,
   chunkLabel,
   edgeText,
@@ -164,6 +165,14 @@ function kindOf(graph: Graph, id: number, says: Says): string {
   return says === "names" && !hasValue && graph.label(id) !== "" ? "" : kindText(graph, id);
 }
 
+/** The letters of slots: of a closed variable's own, or of all that an optimizer has. */
+function chipsOf(graph: Graph, { id, isExpanded }: Row, says: Says): readonly string[] {
+  if (graph.role(id) === "optimizer") {
+    return [bundleLetters(graph, id)].filter((letters) => letters !== "" && says !== "kinds");
+  }
+  return isExpanded || says === "names" ? [] : slotLetters(graph, id);
+}
+
 function boxParts(graph: Graph, row: Row, says: Says, measure: MeasureText): BoxParts {
   const { id, isExpanded } = row;
   const name = says === "kinds" ? "" : edgeText(graph, id);
@@ -175,8 +184,7 @@ function boxParts(graph: Graph, row: Row, says: Says, measure: MeasureText): Box
   const start = padding + (tab === null ? 0 : TAB_WIDTH);
   const badge = sign.glyph === "" ? null : { sign, x: start + BADGE_RADIUS - BADGE_INSET };
   const nameX = badge === null ? start : badge.x + BADGE_RADIUS + CHIP_GAP;
-  const hasChips = !isExpanded && says !== "names";
-  const chips = (hasChips ? slotLetters(graph, id) : []).map((letters) => ({
+  const chips = chipsOf(graph, row, says).map((letters) => ({
     letters,
     width: measure(letters, FONT_SIZE) + 2 * CHIP_PADDING,
   }));

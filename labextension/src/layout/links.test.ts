@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compared, loadGraph, treeGraph } from "../graphs.test-data";
-import { linkPath, linksOf } from "./links";
+import { detour, linkPath, linksOf } from "./links";
 import type { Box } from "./tidy";
 
 const TREE = treeGraph([0, 0, 1, 1, 2]);
@@ -25,9 +25,16 @@ describe("the link of a moved node", () => {
   });
 });
 
-it("a slot has a link to its optimizer, and a shared node to its other parents", async () => {
-  const declared = await loadGraph("declared_slots");
-  expect(linksOf(declared, 4)).toEqual([{ from: 2, to: 4, kind: "slot" }]);
+it("a detour is right of both boxes, and ends at their backs", () => {
+  expect(detour(box(0, 10), box(40, 90), 300)).toBe(
+    "M100 10H292Q300 10 300 18V82Q300 90 292 90H140",
+  );
+  expect(detour(box(0, 10), box(40, 10), 300)).toBe(
+    "M100 10H300Q300 10 300 10V10Q300 10 300 10H140",
+  );
+});
+
+it("a shared node has links to its other parents", async () => {
   const circles = await loadGraph("circles_and_lost_nodes");
   expect(linksOf(circles, 1)).toEqual([{ from: 1, to: 0, kind: "alias" }]);
 });

@@ -15,7 +15,7 @@ import type { Row } from "./rows";
 export const PITCH = 27;
 export const BOX_HEIGHT = 22;
 const BUS = 11;
-const GAP = 12;
+const GAP = 15;
 /** From the edges of a panel to its content. */
 export const PANEL_MARGIN = 8;
 

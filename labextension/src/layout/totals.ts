@@ -3,7 +3,7 @@
  * per graph.
  */
 
-import { type Graph, ROOT } from "../graph";
+import type { Graph } from "../graph";
 
 export interface Size {
   /** The bytes of the node's own values; null if it has no value of known size. */
@@ -48,10 +48,9 @@ function added(graph: Graph): Totals {
   const all = new Float64Array(graph.treeSize);
   const ofSlots = new Float64Array(graph.treeSize);
   const parameters = new Float64Array(graph.treeSize);
-  const isState = new Uint8Array(graph.treeSize);
   for (const id of graph.order.slice().reverse()) {
     all[id] = (all[id] ?? 0) + (graph.bytes(id) ?? 0);
-    parameters[id] = ownParameters(graph, id) ?? parameters[id] ?? 0;
+    parameters[id] = (parameters[id] ?? 0) + ownParameters(graph, id);
     const above = graph.treeParent(id);
     if (above !== null) {
       parameters[above] = (parameters[above] ?? 0) + (parameters[id] ?? 0);
@@ -61,35 +60,16 @@ function added(graph: Graph): Totals {
       }
     }
   }
-  for (const id of graph.order) {
-    const above = graph.treeParent(id);
-    const isOfOptimizer = above !== null && isState[above] === 1;
-    if (isOfOptimizer || (id < graph.size && graph.role(id) === "optimizer")) {
-      isState[id] = 1;
-      parameters[id] = 0;
-    }
-  }
   return { all, ofSlots, parameters };
 }
 
-/** The parameters of a node whose rows below add none; null for any other node. */
-function ownParameters(graph: Graph, id: number): number | null {
-  if (id >= graph.size) {
-    return null;
-  }
-  const role = graph.role(id);
-  if (role === "optimizer" || role === "slot") {
-    return 0;
-  }
-  if (role !== "variable") {
-    return null;
-  }
-  const isCounter = graph.treeParent(id) === ROOT && graph.label(id) === "save_counter";
-  return isCounter ? 0 : elements(graph, id);
+/** A node's own parameters; Python decides which nodes have any. */
+function ownParameters({ layerColumns, ...graph }: Graph, id: number): number {
+  return layerColumns?.layer_parameters[id] === 1 ? elements(graph, id) : 0;
 }
 
 /** The number of elements of a node's values. */
-export function elements(graph: Graph, id: number): number {
+export function elements(graph: Pick<Graph, "attributes">, id: number): number {
   return graph
     .attributes(id)
     .reduce((sum, { shape }) => sum + (shape?.reduce((product, dim) => product * dim, 1) ?? 0), 0);

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { loadGraph, treeGraph } from "../graphs.test-data";
+import { layersOf } from "../layers";
+import { isWithin, segmentsOf } from "./ribbon";
+import { summaryOf } from "./summary";
+import { parametersOf } from "./totals";
+
+describe("the ribbon", () => {
+  it("has the parts of the largest model, in order, and all parameters", async () => {
+    const layers = layersOf(await loadGraph("blocks"))!;
+    const segments = segmentsOf(layers);
+    expect(segments.map(({ row }) => layers.label(row))).toEqual([
+      "embed",
+      ...["mix", "norm", "mix", "norm", "mix", "norm", "mix", "norm"],
+      "head",
+    ]);
+    expect(segments.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
+    for (const { row, share } of segments) {
+      expect(share).toBeCloseTo(parametersOf(layers, row) / parametersOf(layers, 0));
+    }
+  });
+
+  it("is absent where there is nothing to compare", () => {
+    expect(segmentsOf(treeGraph([0, 0]))).toEqual([]);
+  });
+
+  it("lights the part that holds a row, and the parts that a row holds", () => {
+    const graph = treeGraph([0, 1, 0]);
+    expect([isWithin(graph, 1, 2), isWithin(graph, 2, 1), isWithin(graph, 1, 3)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+});
+
+describe("the summary", () => {
+  it("counts variables of the program, slots and dtypes, and names the largest layers", async () => {
+    const graph = await loadGraph("keras3_adam");
+    const summary = summaryOf(graph);
+    const roles = Array.from({ length: graph.size }, (_, id) => graph.role(id));
+    expect(summary.slots).toBe(roles.filter((role) => role === "slot").length);
+    expect(summary.optimizers).toEqual([1]);
+    expect(summary.variables).toBe(2);
+    expect(summary.largest).toEqual([2]);
+    expect(summary.trainable).toBe(null);
+    expect(summary.dtypes[0]?.[0]).toBe("float32");
+    expect([summary.broken, summary.unsaved]).toEqual([0, 0]);
+  });
+
+  it("counts what is broken and what is not saved", async () => {
+    const graph = await loadGraph("keras3_adam");
+    const broken = { ...graph, error: (id: number) => (id === 2 ? "gone" : null) };
+    expect(summaryOf(broken).broken).toBe(1);
+    const values = [{ name: "x", type: "list", values: 2 }];
+    const unsaved = { ...graph, notSaved: (id: number) => (id === 2 ? values : []) };
+    expect(summaryOf(unsaved).unsaved).toBe(1);
+  });
+});
