@@ -159,7 +159,7 @@ def _record(operation: object, taken: object, made: object) -> SimpleNamespace:
         {0: [_record(None, _Hostile(), _Hostile())]},
         {0: [SimpleNamespace(layer=None, flat_input_ids=[_Hostile()], flat_output_ids=[])]},
     ],
-    ids=str,
+    ids=["hostile", "number", "value", "key", "list", "record", "legacy record"],
 )
 def test_garbage_has_no_calls_and_hides_none(records: object) -> None:
     a, b, tensor = SimpleNamespace(), SimpleNamespace(), object()

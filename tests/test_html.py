@@ -79,6 +79,7 @@ def test_the_page_starts_with_the_state_it_is_given() -> None:
         "expanded": None,
         "query": query,
         "mode": "highlight",
+        "view": None,
     }
     assert "<!--" not in page
 

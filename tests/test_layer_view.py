@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -48,16 +49,19 @@ def test_nothing_with_a_value_is_folded_or_hoisted(nodes: tuple[Node, ...]) -> N
 def test_rows_keep_the_paths_of_the_tree(nodes: tuple[Node, ...]) -> None:
     tree = spanning_tree(nodes)
     view = layers_of(nodes, tree)
-    ends = {ROOT: view.through.get(ROOT, (ROOT,))[-1]}  # by row, the last node of its path
+    paths = {ROOT: view.path(ROOT)}  # of a group: that of the row above
     for row in view.preorder():
         assert all(view.parents[child] == row for child in view.children[row])
         if row == ROOT:
             continue
-        above = ends[view.parents[row]]
-        for node_id in view.through.get(row, (row,)) if row < len(nodes) else ():
-            assert tree.parents[node_id] == above
-            above = node_id
-        ends[row] = above
+        paths[row] = view.path(row) if row < len(nodes) else paths[view.parents[row]]
+        if row < len(nodes):
+            first = paths[row][0]
+            above = paths[view.parents[row]]
+            # An optimizer stays where it is when the object beside it joins the row above.
+            is_beside = nodes[first].role is Role.OPTIMIZER
+            assert tree.parents[first] in (above if is_beside else above[-1:])
+        assert all(tree.parents[b] == a for a, b in pairwise(view.path(row)))
 
 
 @settings(deadline=None)  # a slow machine is no defect
@@ -384,3 +388,17 @@ def _lines_of(view: Layers) -> list[str]:
             words = alike if group.is_alike else f"[{group.first}]"
         lines.append("  " * level + words)
     return lines
+
+
+@pytest.mark.tf
+def test_a_compiled_sequential_model_has_its_layers_below_it() -> None:
+    import tensorflow as tf
+
+    layers = tf.keras.layers
+    model = tf.keras.Sequential([layers.Input((2,)), layers.Dense(3, name="fc"), layers.ReLU()])
+    model.compile("adam", "mse")
+    model.optimizer.build(model.trainable_variables)
+    view = cv.graph(model).layers
+    assert view.title(ROOT) == ""
+    below = [view.title(row) for row in view.children[ROOT]]
+    assert below[1:] == ["fc", "re_lu", "optimizer"]

@@ -49,7 +49,7 @@ def test_a_comparison_adds_to_the_graph_and_has_no_layers() -> None:
         for section in alone["sections"]
         if not section["name"].startswith(("string", "layer", "group"))
     ]
-    assert len(of_graph) + 7 == len(alone["sections"])
+    assert len(of_graph) + 8 == len(alone["sections"])
     assert both["sections"][: len(of_graph)] == of_graph
     assert both["overlay"]["base_size"] == 13
 
