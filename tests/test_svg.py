@@ -88,7 +88,7 @@ def test_a_check_has_its_verdict_on_top_and_states_in_its_rows(check: cv.Restore
     assert "✗ assert_consumed() would fail: 3 not in checkpoint" in texts
     assert any(text.startswith("✓ restore()   ✗ assert_consumed()") for text in texts)
     rows = {row[0]: row[1:] for row in _rows(check.to_svg())}
-    assert rows["_iterations"] == ["variable", "float32 5×2", "+", "not in checkpoint"]
+    assert rows["v5"] == ["variable", "float32 5×2", "+", "not in checkpoint"]
     assert rows["v7"][-3:] == ["✓", "matched", "below: +1"]
 
 

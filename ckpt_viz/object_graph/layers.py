@@ -305,11 +305,13 @@ def _names(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[str]
     for node_id in order[1:]:
         node, label = nodes[node_id], tree.labels[node_id]
         is_state[node_id] |= is_state[tree.parents[node_id]]
-        if is_state[node_id] or _is_chosen(label):
+        if _is_chosen(label):
             continue
         if node.role in _VALUE_ROLES:
             if label.startswith("_") and (own := _last_name(node)):
                 names[node_id] = own  # `kernel` for `_kernel`
+            continue
+        if is_state[node_id]:
             continue
         scope = shared[node_id]
         below = (shared[c] for c in tree.children[node_id] if nodes[c].role not in _VALUE_ROLES)

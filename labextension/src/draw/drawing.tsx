@@ -1,11 +1,12 @@
 /** The drawing: the visible tree as SVG. Only the part in sight has elements. */
 
+import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type Graph, ROOT } from "../graph";
 import { callsIn, type DrawnCall } from "../layout/calls";
 import { detour, linkPath, linksOf } from "../layout/links";
 import type { Row } from "../layout/rows";
-import { BOX_HEIGHT, type Box, isPanel, PANEL_MARGIN, PITCH } from "../layout/tidy";
+import { BOX_HEIGHT, type Box, isPanel, type Layout, PANEL_MARGIN, PITCH } from "../layout/tidy";
 import { comparedWords } from "../signs";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
@@ -46,6 +47,7 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
     return element === null ? undefined : listen(element, (action) => latest.current(action));
   }, []);
   const { camera, rows, layout } = state;
+  useGlide(svg, layout);
   const seen = rowsInSight(state);
   const detail =
     camera.scale < SCALE_OF_BLOCKS ? "blocks" : camera.scale < SCALE_OF_BOXES ? "boxes" : "all";
@@ -57,7 +59,7 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
       aria-label={WORDS.drawing}
       tabindex={0}
     >
-      <g transform={`translate(${camera.x} ${camera.y}) scale(${camera.scale})`}>
+      <g class="ckv-camera" {...placedAt(camera.x, camera.y, camera.scale)}>
         <Panels state={state} />
         <TreeEdges state={state} />
         <Calls state={state} />
@@ -85,6 +87,33 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
   );
 }
 
+/** In ms; style/explorer.css has the same. */
+const GLIDE = 150;
+
+/** Lets boxes and camera glide to a new layout together, so that the box of a click rests. */
+function useGlide(svg: RefObject<SVGSVGElement | null>, layout: Layout): void {
+  const before = useRef(layout);
+  useLayoutEffect(() => {
+    const element = svg.current;
+    const isNew = before.current !== layout;
+    before.current = layout;
+    if (element === null || !isNew) {
+      return;
+    }
+    element.classList.add("ckv-gliding");
+    const timer = setTimeout(() => element.classList.remove("ckv-gliding"), GLIDE);
+    return () => clearTimeout(timer);
+  }, [layout]);
+}
+
+/** A place as an attribute, which every program reads, and as a style, which can change slowly. */
+function placedAt(x: number, y: number, scale = 1) {
+  return {
+    transform: `translate(${x} ${y}) scale(${scale})`,
+    style: { transform: `translate(${x}px, ${y}px) scale(${scale})` },
+  };
+}
+
 interface NodeBoxProps {
   readonly graph: Graph;
   readonly row: Row;
@@ -108,7 +137,7 @@ export function NodeBox(props: NodeBoxProps) {
   return (
     <g
       class={`ckv-node ckv-role-${role ?? "chunk"}${trained}${line}${isSelected ? " ckv-selected" : ""}`}
-      transform={`translate(${box.x} ${box.y})`}
+      {...placedAt(box.x, box.y)}
       data-node={id}
       onClick={() => dispatch({ type: "select", id })}
       onDblClick={() => dispatch({ type: "toggle", id })}

@@ -43,7 +43,7 @@ export function pictureOf(root: HTMLElement, state: State, typesetter: Typesette
       hidden.remove();
     }
     for (const element of [svg, ...svg.querySelectorAll("*")]) {
-      for (const name of ["class", "role", "aria-label", "tabindex", "data-node"]) {
+      for (const name of ["class", "role", "aria-label", "tabindex", "data-node", "style"]) {
         element.removeAttribute(name);
       }
     }
