@@ -97,13 +97,13 @@ def compare(source: object, against: object) -> RestoreCheck | GraphDiff:
     """Return the check of a live and a saved side, or the diff of two sides of the same kind.
 
     A manager means its latest file if the other side is live, and its checkpoint if the other side
-    is a file. In a diff, `against` is the older side, a.
+    is a file. A diff reads from `source`, a, to `against`, b.
     """
     if _is_manager(source) and _is_manager(against):
-        return diff(against, source)
+        return diff(source, against)
     source_is_saved = _is_saved(source, beside=against)
     if source_is_saved == _is_saved(against, beside=source):
-        return diff(against, source)
+        return diff(source, against)
     return check(against, source) if source_is_saved else check(source, against)
 
 

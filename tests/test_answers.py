@@ -102,16 +102,16 @@ def test_values_of_a_comparison_are_those_of_both_sides(tmp_path: Path) -> None:
         return [(one["of"], one["elements"], one["shape"]) for one in _values(explorer, name)]
 
     numbers = [str(i) for i in range(6)]
-    assert told("(root).net.step") == [("program", ["8"], []), ("checkpoint", ["7"], [])]
+    assert told("(root).net.step") == [("checkpoint", ["7"], []), ("program", ["8"], [])]
     assert told("(root).net.kernel") == [
-        ("program", numbers, [3, 2]),
         ("checkpoint", numbers, [2, 3]),
+        ("program", numbers, [3, 2]),
     ]
     assert told("(root).net.new") == [("program", ["2.5"], [])]
     assert told("(root).net.gone") == [("checkpoint", ["1.5"], [])]
 
 
-def test_values_of_a_diff_are_those_of_b_and_a(tmp_path: Path) -> None:
+def test_values_of_a_diff_are_those_of_a_and_b(tmp_path: Path) -> None:
     import tensorflow as tf
 
     net = _net()
@@ -119,8 +119,8 @@ def test_values_of_a_diff_are_those_of_b_and_a(tmp_path: Path) -> None:
     older = checkpoint.write(str(tmp_path / "older"))
     net.step.assign(8)
     newer = checkpoint.write(str(tmp_path / "newer"))
-    values = _values(cv.show(newer, older), "(root).net.step")
-    assert [(one["of"], one["elements"]) for one in values] == [("b", ["8"]), ("a", ["7"])]
+    values = _values(cv.show(older, newer), "(root).net.step")
+    assert [(one["of"], one["elements"]) for one in values] == [("a", ["7"]), ("b", ["8"])]
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.object_graph.merge import merge
 from tests.support.graphs import keras3_adam
+from tests.support.saved_graphs import write_graph
 
 
 def test_import_brings_neither_tensorflow_nor_jupyter() -> None:
@@ -41,6 +43,29 @@ def test_all_is_complete() -> None:
 def test_graph_of_a_graph_is_itself() -> None:
     adam = keras3_adam()
     assert cv.graph(adam) is adam
+
+
+def test_show_diff_and_the_command_line_read_from_the_first_side_to_the_second() -> None:
+    first, second = replace(keras3_adam(), title="first"), replace(keras3_adam(), title="second")
+    shown = cv.show(first, against=second)
+    assert shown.graph.title == cv.diff(first, second).overlay.graph.title == "first → second"
+    assert isinstance(shown.comparison, cv.GraphDiff)
+    assert (shown.comparison.a, shown.comparison.b) == (first, second)
+
+
+def test_a_check_reads_from_the_checkpoint_to_the_program(tmp_path: Path) -> None:
+    path = write_graph(tmp_path / "ckpt-1", keras3_adam())
+    assert cv.check(path, path).overlay.graph.title == f"{path} → {path}"
+
+
+@pytest.mark.tf
+def test_a_check_reads_from_the_checkpoint_whichever_side_comes_first(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    live = tf.train.Checkpoint(v=tf.Variable(1.0))
+    path = live.write(str(tmp_path / "ckpt"))
+    titles = {cv.show(*sides).graph.title for sides in ((live, path), (path, live))}
+    assert titles == {f"{path} → Checkpoint"}
 
 
 @pytest.mark.tf

@@ -128,7 +128,26 @@ def test_nodes_of_one_side_are_named_as_tensorflow_does() -> None:
     assert found.only_a == ("(root).model.bias",)
     assert found.only_b == ("(root).step",)
     assert found.matched == ("(root)", "(root).model", "(root).model.kernel")
-    assert found.headline == "differs: 1 only in a, 1 only in b; 1 value not compared"
+    assert found.headline == "differs: 1 variable only in a, 1 only in b; 1 variable not compared"
+
+
+def test_the_headline_counts_variables_and_objects_only_without_any() -> None:
+    bare = graph({0: {"model": 1}, 1: {"kernel": 2}}, variables=(2,))
+    more = graph({0: {"model": 1, "part": 3}, 1: {"kernel": 2}, 3: {"bias": 4}}, variables=(2, 4))
+    assert cv.diff(bare, more).headline.startswith("differs: 1 variable only in b")
+    empty = graph({0: {"model": 1, "part": 3}, 1: {"kernel": 2}, 3: {"more": 4}}, variables=(2,))
+    assert cv.diff(bare, empty).headline.startswith("differs: 2 objects only in b")
+    role = graph({0: {"model": 1}, 1: {"kernel": 2}})
+    assert cv.diff(bare, role).headline.startswith("differs: 1 variable by role")
+    assert cv.diff(role, bare).headline.startswith("differs: 1 variable by role")
+
+
+def test_a_table_makes_the_headline_count_values() -> None:
+    table = graph({0: {"table": 1, "step": 2}}, variables=(1, 2))
+    attributes = tuple(one._replace(name="table") for one in table.nodes[1].attributes)
+    nodes = (table.nodes[0], table.nodes[1]._replace(role=Role.VALUE, attributes=attributes))
+    found = cv.diff(replace(table, nodes=(*nodes, table.nodes[2])), graph({}))
+    assert found.headline == "differs: 2 values only in a"
 
 
 def _scalar() -> Node:
@@ -206,7 +225,7 @@ def test_renamed_subtree_has_moved_as_a_whole() -> None:
     assert (problem.saved, problem.live) == ("(root).old", "(root).new")
     assert (
         str(found).splitlines()[1]
-        == "  ↷ moved          (root).new  in a (root).old  and 2 nodes below, 2 values"
+        == "  ↷ moved          (root).new  in a (root).old  and 2 nodes below, 2 variables"
     )
 
 
@@ -416,12 +435,14 @@ def test_optimizer_that_is_missing_is_one_difference_with_its_slots() -> None:
     found = cv.diff(keras3_adam(), without_optimizer())
     (problem,) = found.overlay.problems
     assert (problem.saved, problem.live) == ("(root).optimizer", None)
-    assert problem.why == ("Nothing in b corresponds to it and 6 nodes below it, 3 values in all.")
+    assert problem.why == (
+        "Nothing in b corresponds to it and 6 nodes below it, 3 variables in all."
+    )
 
 
 def test_repr_is_one_line() -> None:
     found = cv.diff(graph({0: {"x": 1}}), graph({}))
-    assert repr(found) == "<GraphDiff 'test' → 'test': differs: 1 only in a>"
+    assert repr(found) == "<GraphDiff 'test' → 'test': differs: 1 object only in a>"
 
 
 # --- size and hostility

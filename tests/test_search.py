@@ -60,7 +60,7 @@ def test_explorer_finds_ids_and_says_where_a_query_is_none() -> None:
 
 def test_search_of_a_comparison_knows_its_states() -> None:
     old, new = graph({0: {"a": 1, "b": 2}}, (1, 2)), graph({0: {"a": 1, "c": 2}}, (1, 2))
-    explorer = cv.show(new, against=old)
+    explorer = cv.show(old, against=new)
     named = {explorer.graph.name(i) for i in explorer.find("is:unmatched|moved")}
     assert named == {"(root).b", "(root).c"}
 

@@ -304,7 +304,7 @@ def test_nine_more_explorers_are_half_as_much_as_one_or_little_more_than_their_c
 def test_nbconvert_shows_the_picture(with_state: bool) -> None:
     from nbconvert import HTMLExporter
 
-    compared = "cv.show(graph, against=without_optimizer())"
+    compared = "cv.show(without_optimizer(), against=graph)"
     done = executed(SETUP, "cv.show(graph)", compared)
     if not with_state:
         done.metadata.pop("widgets", None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +11,7 @@ from ckpt_viz.graph_diff.comparison import CHANGED, Compared
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.groups import Group, groups
 from ckpt_viz.object_graph.merge import merge
-from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.names import counted, noun_for, readable_name
 from ckpt_viz.object_graph.nodes import ROOT, Node, has_value
 from ckpt_viz.object_graph.overlay import (
     Comparison,
@@ -25,6 +25,12 @@ from ckpt_viz.object_graph.overlay import (
 from ckpt_viz.text import count
 
 _PLAIN = Mark(State.PLAIN)
+_DIFFERS = {
+    State.ONLY_A: "only in a",
+    State.ONLY_B: "only in b",
+    State.MOVED: "moved",
+    **{state: f"by {state.value}" for state in CHANGED},
+}
 _ONLY_A, _ONLY_B = Mark(State.ONLY_A), Mark(State.ONLY_B)
 
 
@@ -47,26 +53,43 @@ def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
             if sides.is_listed(group)
         ],
         verdicts=(Verdict("equal", compared.is_equal),),
-        headline=headline(compared),
+        headline=headline(a, b, compared),
     )
 
 
-def headline(compared: Compared) -> str:
-    """Return the summary in one line: `differs: 31 only in a, 1 shape, 85 values`."""
-    of_b = Counter(compared.states_b)
-    parts = [
-        _counted(compared.states_a.count(State.ONLY_A), "only in a", "only in a"),
-        _counted(of_b[State.ONLY_B], "only in b", "only in b"),
-        _counted(of_b[State.MOVED], "moved", "moved"),
-        *(_counted(of_b[state], state.value) for state in CHANGED),
+def headline(a: Graph, b: Graph, compared: Compared) -> str:
+    """Return the summary in one line: `differs: 31 variables only in a, 85 by value`.
+
+    It counts objects only if no variable differs.
+    """
+    differing = list(_differing(a, b, compared))
+    valued = [(state, node) for state, node in differing if has_value(node)]
+    counts = Counter(state for state, _ in valued or differing)
+    known = [state for state in _DIFFERS if counts[state]]
+    parts = [f"{counts[state]} {_DIFFERS[state]}" for state in known]
+    if known:
+        noun = noun_for(node for _, node in valued) if valued else "object"
+        parts[0] = f"{count(counts[known[0]], noun)} {_DIFFERS[known[0]]}"
+    said = f"differs: {', '.join(parts)}" if parts else "no difference"
+    unknown = [
+        b.nodes[compared.pairs[ours]]
+        for ours, difference in compared.differences.items()
+        if not difference.is_compared
     ]
-    said = f"differs: {', '.join(filter(None, parts))}" if any(parts) else "no difference"
-    unknown = sum(not difference.is_compared for difference in compared.differences.values())
-    return f"{said}; {count(unknown, 'value')} not compared" if unknown else said
+    return f"{said}; {counted(unknown)} not compared" if unknown else said
 
 
-def _counted(number: int, noun: str, plural: str = "") -> str:
-    return count(number, noun, plural) if number else ""
+def _differing(a: Graph, b: Graph, compared: Compared) -> Iterator[tuple[State, Node]]:
+    """Yield each difference with a node: of two that differ, one with a value."""
+    for state, node in zip(compared.states_a, a.nodes, strict=True):
+        if state is State.ONLY_A:
+            yield state, node
+    of_b = {theirs: ours for ours, theirs in compared.pairs.items()}
+    for theirs, (state, node) in enumerate(zip(compared.states_b, b.nodes, strict=True)):
+        if state in CHANGED:
+            yield state, node if has_value(node) else a.nodes[of_b[theirs]]
+        elif state is not State.MATCHED:
+            yield state, node
 
 
 def _marks(a: Graph, b: Graph, compared: Compared, of_a: Mapping[int, int]) -> list[Mark]:
@@ -169,8 +192,8 @@ class _Sides:
         below = len(group.members) - (group.top in group.members)
         if not below:
             return "it"
-        values = sum(has_value(self._node(node)) for node in group.members)
-        what = f"{count(below, 'node')} below it, {count(values, 'value')} in all"
+        values = counted(map(self._node, group.members))
+        what = f"{count(below, 'node')} below it, {values} in all"
         return f"it and {what}" if group.top in group.members else what
 
     def _node(self, node_id: int) -> Node:

@@ -128,7 +128,7 @@ class GraphDiff:
 
     @property
     def headline(self) -> str:
-        """The summary in one line: `differs: 31 only in a, 1 shape, 85 values`."""
+        """The summary in one line: `differs: 31 variables only in a, 85 by value`."""
         return self.overlay.headline
 
     @cached_property

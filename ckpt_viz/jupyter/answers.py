@@ -71,18 +71,17 @@ def _values(shown: Shown, question: Mapping[str, Any]) -> Answer:
 
 
 def _values_of(shown: Shown, node_id: int) -> Iterator[dict[str, Any]]:
-    """Yield each value of a node; in a comparison, the values of both sides."""
-    of, graph = _own_side(shown, node_id)
-    node = shown.graph.nodes[node_id]
-    if graph is not None:
-        for attribute in node.attributes:
-            yield _value_or_error(
-                of, attribute.name, partial(_first, graph, attribute.checkpoint_key)
-            )
+    """Yield each value of a node; in a comparison also that of the checkpoint (of a), first."""
     other = _other_side(shown, node_id)
     if other is not None:
         of, graph, name = other
         yield _value_or_error(of, "", partial(_first_named, graph, name))
+    of, own = _own_side(shown, node_id)
+    if own is not None:
+        for attribute in shown.graph.nodes[node_id].attributes:
+            yield _value_or_error(
+                of, attribute.name, partial(_first, own, attribute.checkpoint_key)
+            )
 
 
 def _own_side(shown: Shown, node_id: int) -> tuple[str, Graph | None]:

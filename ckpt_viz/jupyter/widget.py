@@ -202,6 +202,6 @@ def show(source: object, against: object = None) -> Explorer:
             a GraphDiff.
         against: What to compare it with. For a live and a saved side, the explorer shows what
             restoring the saved side would do (`check`). For two sides of the same kind it shows the
-            differences (`diff`), with `against` as the older side.
+            differences of `against` from `source` (`diff`).
     """
     return Explorer(source, against)

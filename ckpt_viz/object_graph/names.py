@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT, SlotRule
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role, SlotRule, has_value
+from ckpt_viz.text import count
 
 _MAX_STEPS = 50
 _MAX_CHARACTERS = 1000  # as in render.text: longer than any name that a person has given
@@ -31,6 +32,17 @@ def readable_place(graph: Graph, node_id: int) -> str:
     """
     tree = graph.tree
     return _spelled(node_id, lambda node: (tree.parents[node], tree.labels[node]))
+
+
+def counted(nodes: Iterable[Node], *, other: bool = False) -> str:
+    """Return the number of nodes with a value: "3 variables"; with other values "3 values"."""
+    valued = [node for node in nodes if has_value(node)]
+    return count(len(valued), f"other {noun_for(valued)}" if other else noun_for(valued))
+
+
+def noun_for(nodes: Iterable[Node]) -> str:
+    """Return what to call nodes with values: a variable; a value if others are among them."""
+    return "value" if any(node.role is Role.VALUE for node in nodes) else "variable"
 
 
 def _dotted(graph: Graph, node_id: int) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
 from ckpt_viz.object_graph.groups import Group, groups
-from ckpt_viz.object_graph.names import readable_name, readable_place
-from ckpt_viz.object_graph.nodes import has_value
+from ckpt_viz.object_graph.names import counted, readable_name, readable_place
+from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.object_graph.overlay import Comparison, Overlay, Problem, Severity, State
 from ckpt_viz.render.signs import SEVERITIES, SIDES, STATES
 from ckpt_viz.render.text import MAX_LINES, printable, shortened, side_by_side
@@ -159,25 +159,26 @@ def _extent(overlay: Overlay, group: Group) -> str:
     below = len(group.members) - (group.top in group.members)
     if not below:
         return ""
-    values = sum(has_value(overlay.graph.nodes[node]) for node in group.members)
+    values = counted(overlay.graph.nodes[node] for node in group.members)
     prefix = "and " if group.top in group.members else ""
-    return f"{prefix}{count(below, 'node')} below, {count(values, 'value')}"
+    return f"{prefix}{count(below, 'node')} below, {values}"
 
 
 def _matched_lines(
     overlay: Overlay, matched: Iterable[Group], differing: set[int], paint: _Paint
 ) -> Iterator[str]:
     """Yield a line for each child of the root with matching nodes."""
-    totals: dict[int, int] = {}
+    nodes = overlay.graph.nodes
+    members: dict[int, list[Node]] = {}
     for group in matched:
-        totals[group.section] = totals.get(group.section, 0) + len(group.members)
-    sections = iter(totals.items())
-    for section, values in islice(sections, _MAX_SECTIONS):
-        words = count(values, "other value" if section in differing else "value")
+        members.setdefault(group.section, []).extend(nodes[i] for i in group.members)
+    sections = iter(members.items())
+    for section, found in islice(sections, _MAX_SECTIONS):
+        words = counted(found, other=section in differing)
         yield _line(overlay, State.MATCHED, section, words, paint)
     others = list(sections)
     if others:
-        words = count(sum(values for _, values in others), "value")
+        words = counted(node for _, found in others for node in found)
         sign = STATES[State.MATCHED]
         width = _WIDTHS[overlay.comparison]
         yield side_by_side(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ckpt_viz.matching.engine import has_values
@@ -11,8 +11,8 @@ from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Cause, Failure, Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.merge import merge
-from ckpt_viz.object_graph.names import readable, readable_name
-from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.object_graph.names import noun_for, readable, readable_name
+from ckpt_viz.object_graph.nodes import ROOT, Node
 from ckpt_viz.object_graph.overlay import (
     Comparison,
     Mark,
@@ -24,6 +24,7 @@ from ckpt_viz.object_graph.overlay import (
 )
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.text import count
 
 _PLAIN = Mark(State.PLAIN)
 VALUES_NOT_READ = (
@@ -80,7 +81,7 @@ def _verdicts(run: DryRun) -> tuple[Verdict, ...]:
 def headline(run: DryRun, findings: Sequence[Finding]) -> str:
     """Return the summary in one line.
 
-    `assert_consumed() would fail: 2 not used, 1 not in checkpoint, 1 shape`.
+    `assert_consumed() would fail: 2 variables not used, 1 not in checkpoint, 1 shape`.
     """
     verdicts = run.verdicts
     waiting = len(_waiting_nodes(run, findings))
@@ -95,9 +96,12 @@ def headline(run: DryRun, findings: Sequence[Finding]) -> str:
         (dtypes, "dtype"),
         (causes.total(), "failing"),
         (waiting, "waiting"),
-        (warnings, "warning" if warnings == 1 else "warnings"),
     )
-    parts = [f"{number} {words}" for number, words in counts if number]
+    known = [(number, words) for number, words in counts if number]
+    noun = noun_for(_counted_nodes(run))
+    parts = [f"{count(number, noun)} {words}" for number, words in known[:1]]
+    parts += [f"{number} {words}" for number, words in known[1:]]
+    parts += [count(warnings, "warning")] if warnings else []
     raised = run.trace.raised if run.trace is not None else None
     if raised is not None and raised.cause is Cause.ABORT:
         said = f"{run.method}() would end the process"
@@ -108,6 +112,18 @@ def headline(run: DryRun, findings: Sequence[Finding]) -> str:
     else:
         said = "assert_consumed() would pass"
     return f"{said}: {', '.join(parts)}" if parts else said
+
+
+def _counted_nodes(run: DryRun) -> Iterator[Node]:
+    """Yield the nodes that the headline counts."""
+    live = run.live.nodes
+    steps = run.trace.steps if run.trace is not None else ()
+    failed = (step.obj for step in steps if step.failure is not None)
+    for obj in (*run.verdicts.unmatched, *failed):
+        if obj is not None and obj < len(live):
+            yield live[obj]
+    if run.saved is not None:
+        yield from (run.saved.nodes[node] for node in run.verdicts.unresolved)
 
 
 def _waiting_nodes(run: DryRun, findings: Iterable[Finding]) -> set[int]:

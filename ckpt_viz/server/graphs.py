@@ -114,7 +114,7 @@ def read_page(asked: Asked, most_bytes: int) -> Page:
             shown = show_of(own, given=(asked.path, None))
         else:
             older = _graph_of(asked.against, scope)
-            shown = show_of(own, older, given=(asked.path, asked.against))
+            shown = show_of(older, own, given=(asked.against, asked.path))
         found = own.provenance
         assert found is not None  # it comes from files
         is_saved_model = found.format is Format.SAVED_MODEL

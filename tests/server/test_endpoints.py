@@ -153,10 +153,11 @@ async def test_absolute_paths_in_a_state_file_become_contents_paths(root: Path, 
 
 async def test_diff_of_two_has_the_older_one_in_against(seeded: Path, ask: Ask) -> None:
     reply = await ask("graph", path="ckpts/state/ckpt-2", against="ckpts/adam/ckpt-1")
-    shown = show_of(seeded / "ckpts/state/ckpt-2", seeded / "ckpts/adam/ckpt-1")
+    shown = show_of(seeded / "ckpts/adam/ckpt-1", seeded / "ckpts/state/ckpt-2")
     payload = header_of(base64.b64decode(reply.json["payload"]))
     expected = header_of(shown.encoded)
     assert payload["overlay"]["comparison"] == "diff"
+    assert payload["title"] == "ckpts/adam/ckpt-1 → ckpts/state/ckpt-2"
     assert payload["overlay"]["verdicts"] == expected["overlay"]["verdicts"]
     assert reply.json["title"] == "ckpts/state/ckpt-2"
 
@@ -245,8 +246,8 @@ async def test_the_answer_has_the_values_of_both_sides_of_a_diff(root: Path, ask
     reply = await ask("answer", path="b", against="a", question=_ROW)
     values = reply.json["answer"]["values"]
     assert [(one["of"], one["elements"]) for one in values] == [
-        ("b", ["1", "3"]),
         ("a", ["1", "2"]),
+        ("b", ["1", "3"]),
     ]
 
 

@@ -23,7 +23,7 @@ DIFF = """
 first = ckpt.save(tempfile.mkdtemp() + "/ckpt")
 model.layers[0].bias.assign_add([1.0] * 5)
 second = ckpt.save(tempfile.mkdtemp() + "/ckpt")
-cv.show(second, against=first)
+cv.show(first, against=second)
 """
 
 MOVED = """
@@ -31,7 +31,7 @@ def saved(**parts):
     return tf.train.Checkpoint(**parts).save(tempfile.mkdtemp() + "/ckpt")
 was = saved(old=tf.train.Checkpoint(w=tf.Variable([1.0, 2.0])), step=tf.Variable(1))
 now = saved(new=tf.train.Checkpoint(w=tf.Variable([1.0, 2.0])), step=tf.Variable(1))
-cv.show(now, against=was)
+cv.show(was, against=now)
 """
 RENAMED = """
 new = tf.train.Checkpoint(w=tf.Variable([0.0, 0.0]))

@@ -21,7 +21,7 @@ from tests.ui.test_renderer import MIME_TYPE, SHOW, expect_live, expect_snapshot
 
 CHECK = """
 from tests.support.graphs import keras3_adam, without_optimizer
-cv.show(keras3_adam(), against=without_optimizer())
+cv.show(without_optimizer(), against=keras3_adam())
 """
 AGAIN = "cv.show(explorer.graph)"
 SLIDER = "import ipywidgets; ipywidgets.IntSlider(7)"
