@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import ckpt_viz as cv
 from tests.support.amounts import amount
+from tests.support.oracle import assert_causes_hold_all_problems
 from tests.test_live_random import any_checkpoint
 
 pytestmark = pytest.mark.tf
@@ -43,6 +44,7 @@ def test_nodes_are_paired_as_checkpoint_view_matches_them(data: st.DataObject) -
     with tempfile.TemporaryDirectory() as directory:
         prefix = saved.write(str(Path(directory) / "ckpt"))
         found = cv.diff(prefix, live)
+        assert_causes_hold_all_problems(found.overlay)
         matched = tf.train.CheckpointView(prefix).match(live)
     # There, several saved nodes can be one object; here the first of them is it. Slots go by
     # their variables here.

@@ -128,7 +128,8 @@ def test_a_renamed_layer_is_at_both_of_its_places() -> None:
 
 
 def _overlay(shown: ObjectGraph, marks: list[Mark], *problems: Problem) -> Overlay:
-    return Overlay(Comparison.CHECK, shown, len(marks), tuple(marks), problems, (), "")
+    none: frozenset[int] = frozenset()
+    return Overlay(Comparison.CHECK, shown, len(marks), tuple(marks), problems, (), "", (), none)
 
 
 def test_a_list_of_one_and_what_passes_through_share_a_row() -> None:

@@ -33,6 +33,7 @@ LAYERS = (
     {"object_graph.graph"},
     {"object_graph.merge", "object_graph.overlay", "object_graph.subtrees", "matching.trace"},
     {"object_graph.groups", "object_graph.names", "object_graph.places"},
+    {"object_graph.causes"},
     {"search.glob", "search.grammar", "search.syntax"},
     {"search.index"},
     {"search.fields", "search.pasted"},

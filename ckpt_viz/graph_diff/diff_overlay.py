@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared
+from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.groups import Group, groups
 from ckpt_viz.object_graph.merge import merge
@@ -31,6 +32,15 @@ _DIFFERS = {
     State.MOVED: "moved",
     **{state: f"by {state.value}" for state in CHANGED},
 }
+_TITLES = {
+    "only_in_a": "Only in a",
+    "only_in_b": "Only in b",
+    "moved": "Moved",
+    "role": "Role differs",
+    "dtype": "Another dtype",
+    "shape": "Shape differs",
+    "value": "Values differ",
+}
 _ONLY_A, _ONLY_B = Mark(State.ONLY_A), Mark(State.ONLY_B)
 
 
@@ -42,18 +52,21 @@ def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
     merged = merge(b, a, compared.pairs)
     marks = _marks(a, b, compared, merged.of_other)
     sides = _Sides(a, b, compared, merged.of_other)
+    problems = [
+        sides.problem(group, marks[group.top])
+        for group in groups(merged.graph, marks)
+        if sides.is_listed(group)
+    ]
     return Overlay(
         Comparison.DIFF,
         merged.graph,
         base_size=len(b.nodes),
         marks=marks,
-        problems=[
-            sides.problem(group, marks[group.top])
-            for group in groups(merged.graph, marks)
-            if sides.is_listed(group)
-        ],
+        problems=problems,
         verdicts=(Verdict("equal", compared.is_equal),),
         headline=headline(a, b, compared),
+        causes=causes(merged.graph, marks, problems, _TITLES),
+        paired=frozenset(compared.pairs.values()),
     )
 
 

@@ -87,6 +87,22 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Cause:
+    """What explains one problem or several: the explorer lists causes, and problems below them.
+
+    `title` names the kind in a few words, and `place` the node by its local names. `count` is the
+    number of variables in its worst problems. `problems` are places in `Overlay.problems`, in their
+    order.
+    """
+
+    title: str
+    place: str
+    sentence: str
+    count: int
+    problems: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """Whether something passes: an assert of a restore's status, or equality of two graphs."""
 
@@ -101,7 +117,8 @@ class Overlay:
     The base of `graph` is the live side (of a diff: b), and its nodes keep their ids. From
     `base_size` on follow the nodes of the saved side (a) without a counterpart there. `headline` is
     the summary in one line: `assert_consumed() would fail: 2 not used, 1 shape`. `notes` are
-    sentences about what the comparison leaves open.
+    sentences about what the comparison leaves open. `causes` hold every problem exactly once, the
+    worst first. `paired` are the nodes of the base that the other side has, too.
     """
 
     comparison: Comparison
@@ -111,6 +128,8 @@ class Overlay:
     problems: Sequence[Problem]
     verdicts: Sequence[Verdict]
     headline: str
+    causes: Sequence[Cause]
+    paired: frozenset[int]
     notes: tuple[str, ...] = ()
 
     @property

@@ -148,7 +148,7 @@ def _overlay_header(overlay: Overlay) -> dict[str, Any]:
 
 
 def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
-    marks, problems = overlay.marks, overlay.problems
+    marks, problems, causes = overlay.marks, overlay.problems, overlay.causes
     return {
         "overlay_state": _codes(_STATES, (mark.state for mark in marks)),
         "overlay_detail": strings.column(mark.detail or None for mark in marks),
@@ -156,6 +156,7 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
         "overlay_other_place": _i4(
             ABSENT if mark.other_place is None else mark.other_place for mark in marks
         ),
+        "overlay_is_paired": _i4(node_id in overlay.paired for node_id in range(len(marks))),
         "problem_severity": _codes(_SEVERITIES, (problem.severity for problem in problems)),
         "problem_kind": strings.column(problem.kind for problem in problems),
         "problem_saved": strings.column(problem.saved for problem in problems),
@@ -164,6 +165,12 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
         "problem_remedy": strings.column(problem.remedy or None for problem in problems),
         "problem_node_count": _i4(len(problem.nodes) for problem in problems),
         "problem_node": _i4(node_id for problem in problems for node_id in problem.nodes),
+        "cause_title": strings.column(cause.title for cause in causes),
+        "cause_place": strings.column(cause.place for cause in causes),
+        "cause_sentence": strings.column(cause.sentence for cause in causes),
+        "cause_count": _i4(cause.count for cause in causes),
+        "cause_problem_count": _i4(len(cause.problems) for cause in causes),
+        "cause_problem": _i4(index for cause in causes for index in cause.problems),
     }
 
 

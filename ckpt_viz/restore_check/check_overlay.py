@@ -9,6 +9,7 @@ from dataclasses import replace
 from ckpt_viz.matching.engine import has_values
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Cause, Failure, Trace
+from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.merge import merge
 from ckpt_viz.object_graph.names import noun_for, readable, readable_name
@@ -23,7 +24,7 @@ from ckpt_viz.object_graph.overlay import (
     Verdict,
 )
 from ckpt_viz.restore_check.dry_run import DryRun
-from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.restore_check.finding import TITLES, Finding, Kind
 from ckpt_viz.text import count
 
 _PLAIN = Mark(State.PLAIN)
@@ -48,6 +49,7 @@ def overlay_of(run: DryRun, findings: Sequence[Finding]) -> Overlay:
         graph, of_saved = run.live, {}
         marks = _marks_by_name(run)
     problems = [_problem(finding, of_saved, size) for finding in findings]
+    paired = of_saved.values() if of_saved else _bound_by_name(run)
     return Overlay(
         Comparison.CHECK,
         graph,
@@ -57,6 +59,8 @@ def overlay_of(run: DryRun, findings: Sequence[Finding]) -> Overlay:
         verdicts=_verdicts(run),
         headline=headline(run, findings),
         notes=untested(run),
+        causes=causes(graph, marks, problems, TITLES),
+        paired=frozenset(node for node in paired if node < size),
     )
 
 
@@ -248,6 +252,12 @@ def _marks_by_name(run: DryRun) -> list[Mark]:
         if obj < len(marks):
             marks[obj] = Mark(State.LIVE_ONLY)
     return marks
+
+
+def _bound_by_name(run: DryRun) -> set[int]:
+    """Return the objects that a name-based restore gives a value."""
+    trace = run.trace
+    return set().union(*trace.bound.values()) if isinstance(trace, NameTrace) else set()
 
 
 def _problem(finding: Finding, of_saved: Mapping[int, int], size: int) -> Problem:

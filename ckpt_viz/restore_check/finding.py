@@ -52,6 +52,43 @@ class Kind(str, Enum):
     LEFTOVER = "leftover"
 
 
+TITLES = {
+    Kind.WRONG_PATH.value: "Wrong path",
+    Kind.PROCESS_ABORT.value: "Ends the process",
+    Kind.POISONED_CONTAINER.value: "A container cannot be tracked",
+    Kind.SLOT_REUSED.value: "Slot variable reused",
+    Kind.STRATEGY_SCOPE.value: "Outside the strategy's scope",
+    Kind.ROOT_SHIFTED.value: "Another level of the graph",
+    Kind.UNRELATED.value: "Nothing in common",
+    Kind.OPTIMIZER_GENERATION.value: "Another kind of optimizer",
+    Kind.INDEX_SHIFTED.value: "Another index",
+    Kind.RENAMED.value: "Renamed",
+    Kind.NOT_BUILT.value: "Not built yet",
+    Kind.CROSS_WIRED.value: "Values in the wrong place",
+    Kind.SWAPPED.value: "Swapped",
+    Kind.UNTIED.value: "No longer shared",
+    Kind.VALUE_LOST.value: "Value lost",
+    Kind.NEVER_RESTORED.value: "Never restored",
+    Kind.TENSOR_IGNORED.value: "Saved value ignored",
+    Kind.SAVER_UNKNOWN.value: "Saver unknown",
+    Kind.NOT_TRACKED.value: "Not tracked",
+    Kind.SHAPE.value: "Shape differs",
+    Kind.DTYPE.value: "Another dtype",
+    Kind.KEY_MISSING.value: "Key missing",
+    Kind.PARTIAL_OVERWRITE.value: "Partly overwritten",
+    Kind.UNRESOLVED.value: "Not in the program",
+    Kind.UNMATCHED.value: "Not in the checkpoint",
+    Kind.UNUSED_ATTRIBUTE.value: "Attribute not used",
+    Kind.DEFERRED.value: "Restored later",
+    Kind.OPTIMIZER_MISSING.value: "No optimizer",
+    Kind.SAVE_COUNTER.value: "No save counter",
+    Kind.OVERWRITTEN.value: "Overwritten",
+    Kind.UNKNOWABLE.value: "Cannot be known",
+    Kind.LEFTOVER.value: "Left over",
+}
+"""What each kind is called in the list of causes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing to know about a restore, and what to do about it.

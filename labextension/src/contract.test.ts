@@ -1,6 +1,7 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { decode, PayloadError } from "./contract";
+import { makeGraph } from "./graph";
 import { FIXTURES, payload } from "./graphs.test-data";
 
 const unpacked = (name = "keras3_adam"): Buffer => gunzipSync(payload(name));
@@ -185,6 +186,32 @@ it("reads a payload that was written before the format had other places", async 
   }, "diff");
   const { overlay, nodeCount } = await decode(earlier);
   expect([...overlay!.columns.overlay_other_place]).toEqual(Array(nodeCount).fill(-1));
+});
+
+it("reads a payload that was written before the format had causes", async () => {
+  const added = /^(cause_|overlay_is_paired)/;
+  const earlier = withHeader((header) => {
+    for (const section of header.sections as { name: string }[]) {
+      section.name = section.name.replace(added, "something_else_");
+    }
+  }, "diff");
+  const { overlay } = makeGraph(await decode(earlier));
+  expect(overlay!.causes.map(({ problems }) => problems)).toEqual([
+    ...overlay!.inOrder.map((index) => [index]),
+  ]);
+  expect(overlay!.causes[5]).toEqual({
+    title: "only_in_b",
+    place: "(root).added",
+    sentence: "Nothing in a corresponds to it.",
+    count: 1,
+    problems: [5],
+  });
+  expect([6, 7, 8, 9].map((id) => overlay!.side(id))).toEqual(["both", "live", "live", "saved"]);
+});
+
+it("refuses a problem in two causes", async () => {
+  await says(withFirst("cause_problem", 1, "diff"), /a problem in no cause or in two/);
+  await says(withFirst("cause_problem", 99, "diff"), /99 in section cause_problem, which is out/);
 });
 
 it("reads a payload that was written before the format had layers", async () => {

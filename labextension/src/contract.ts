@@ -158,6 +158,7 @@ const OVERLAY_COLUMNS = {
   overlay_detail: ["text", "node"],
   overlay_partner: ["text", "node"],
   overlay_other_place: ["id?", "node"],
+  overlay_is_paired: ["flag", "node"],
   problem_severity: ["severity", "problem"],
   problem_kind: ["text", "problem"],
   problem_saved: ["text", "problem"],
@@ -166,6 +167,12 @@ const OVERLAY_COLUMNS = {
   problem_remedy: ["text", "problem"],
   problem_node_count: ["count of problem's nodes", "problem"],
   problem_node: ["id", "problem's node"],
+  cause_title: ["text", "cause"],
+  cause_place: ["text", "cause"],
+  cause_sentence: ["text", "cause"],
+  cause_count: ["number", "cause"],
+  cause_problem_count: ["count of cause's problems", "cause"],
+  cause_problem: ["problem", "problem"],
 } as const;
 export type OverlayColumnName = keyof typeof OVERLAY_COLUMNS;
 
@@ -239,7 +246,10 @@ function readOverlay(
     verdicts: header.verdicts,
     states: header.states,
     severities: header.severities,
-    columns: pick(withOtherPlaces(sections, nodeCount), OVERLAY_COLUMNS),
+    columns: pick(
+      withCauses(withOtherPlaces(withPairs(sections, header), nodeCount)),
+      OVERLAY_COLUMNS,
+    ),
   };
 }
 
@@ -247,6 +257,42 @@ function readOverlay(
 function withOtherPlaces(sections: Sections, nodeCount: number): Sections {
   const nowhere = new Int32Array(nodeCount).fill(ABSENT);
   return new Map([["overlay_other_place", nowhere], ...sections]);
+}
+
+const OF_ONE_SIDE: ReadonlySet<NodeState | undefined> = new Set<NodeState>([
+  "live only",
+  "only in b",
+  "moved",
+]);
+
+/** Adds the column of nodes that both sides have, from the states, if a payload lacks it. */
+function withPairs(sections: Sections, { base_size, states }: OverlayHeader): Sections {
+  const ofNodes = section(sections, "overlay_state");
+  const isPaired = Uint8Array.from(ofNodes, (state, id) =>
+    id < base_size && !OF_ONE_SIDE.has(states[state]) ? 1 : 0,
+  );
+  return new Map<string, Column>([["overlay_is_paired", isPaired], ...sections]);
+}
+
+/** Adds a cause for each problem, if a payload lacks the causes. */
+function withCauses(sections: Sections): Sections {
+  if (sections.has("cause_title")) {
+    return sections;
+  }
+  const kinds = section(sections, "problem_kind");
+  const [saved, live] = [section(sections, "problem_saved"), section(sections, "problem_live")];
+  const places = Int32Array.from(live, (name, index) =>
+    name === ABSENT ? (saved[index] ?? ABSENT) : name,
+  );
+  return new Map<string, Column>([
+    ...sections,
+    ["cause_title", kinds],
+    ["cause_place", places],
+    ["cause_sentence", section(sections, "problem_why")],
+    ["cause_count", section(sections, "problem_node_count")],
+    ["cause_problem_count", new Int32Array(kinds.length).fill(1)],
+    ["cause_problem", Int32Array.from(kinds.keys())],
+  ]);
 }
 
 function isVerdict(value: Partial<Verdict> | null): boolean {
@@ -428,6 +474,7 @@ function checkOverlay({ overlay, nodeCount, strings }: Payload): void {
     node: nodeCount,
     problem: columns.problem_severity.length,
     "problem's node": sum("problem_node_count", columns.problem_node_count),
+    cause: columns.cause_title.length,
   };
   checkColumns(OVERLAY_COLUMNS, columns, lengths, {
     state: [0, states.length],
@@ -435,7 +482,13 @@ function checkOverlay({ overlay, nodeCount, strings }: Payload): void {
     text: [ABSENT, strings.length],
     id: [0, nodeCount],
     "id?": [ABSENT, nodeCount],
+    flag: [0, 2],
+    problem: [0, columns.problem_severity.length],
   });
+  const held = sum("cause_problem_count", columns.cause_problem_count);
+  require(held === columns.cause_problem.length &&
+    new Set(columns.cause_problem).size ===
+      held, "has a problem in no cause or in two, in section cause_problem");
 }
 
 /** Checks the length of every column and the range of every value in it. */

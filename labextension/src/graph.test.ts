@@ -16,6 +16,8 @@ const factsOf = (overlay: Overlay, size: number) => ({
     otherPlace: overlay.otherPlace(id),
   })),
   problems: Array.from({ length: overlay.problemCount }, (_, index) => overlay.problem(index)),
+  causes: overlay.causes,
+  isPaired: Array.from({ length: size }, (_, id) => overlay.side(id) === "both"),
 });
 
 describe.each(FIXTURES)("the fixture %s, written by Python,", (name) => {

@@ -1,6 +1,7 @@
 /** The payloads that Python wrote (tests/support/payload_fixtures.py), and graphs of any shape. */
 
 import { readdirSync, readFileSync } from "node:fs";
+import type { Cause } from "./causes";
 import { decode, NODE_STATES, type NodeState, SEVERITIES } from "./contract";
 import { type Graph, makeGraph } from "./graph";
 import { makeOverlay, type Overlay, type Problem } from "./overlay";
@@ -90,6 +91,10 @@ interface Compared extends Partial<Pick<Overlay, "comparison" | "baseSize" | "ve
   readonly partners?: Readonly<Record<number, string>>;
   readonly otherPlaces?: Readonly<Record<number, number>>;
   readonly problems?: readonly Partial<Problem>[];
+  /** Without them, each problem is its own cause. */
+  readonly causes?: readonly (Partial<Cause> & Pick<Cause, "problems">)[];
+  readonly isPaired?: (id: number) => boolean;
+  readonly isValued?: (id: number) => boolean;
 }
 
 /** The graph with a comparison added. */
@@ -99,6 +104,8 @@ export function compared(graph: Graph, comparison: Compared): Graph {
     text == null ? -1 : strings.push(text) - 1;
   const ids = Array.from({ length: graph.size }, (_, id) => id);
   const problems = comparison.problems ?? [];
+  const causes: readonly (Partial<Cause> & Pick<Cause, "problems">)[] =
+    comparison.causes ?? problems.map((_, index) => ({ problems: [index] }));
   const texts = (key: "kind" | "saved" | "live" | "why" | "remedy") =>
     Int32Array.from(problems, (problem) => place(problem[key]));
   const overlay = makeOverlay({
@@ -107,6 +114,7 @@ export function compared(graph: Graph, comparison: Compared): Graph {
     columns: {
       tree_order: Int32Array.from(ids),
       tree_parent: Int32Array.from(ids, (id) => graph.treeParent(id) ?? -1),
+      attribute_count: Int32Array.from(ids, (id) => (comparison.isValued?.(id) === false ? 0 : 1)),
     },
     overlay: {
       comparison: comparison.comparison ?? "check",
@@ -121,6 +129,9 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         ),
         overlay_detail: Int32Array.from(ids, (id) => place(comparison.details?.[id])),
         overlay_partner: Int32Array.from(ids, (id) => place(comparison.partners?.[id])),
+        overlay_is_paired: Uint8Array.from(ids, (id) =>
+          comparison.isPaired?.(id) === false ? 0 : 1,
+        ),
         overlay_other_place: Int32Array.from(ids, (id) => comparison.otherPlaces?.[id] ?? -1),
         problem_severity: Uint8Array.from(problems, ({ severity }) =>
           SEVERITIES.indexOf(severity ?? "fail"),
@@ -132,6 +143,12 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         problem_remedy: texts("remedy"),
         problem_node_count: Int32Array.from(problems, ({ nodes }) => nodes?.length ?? 0),
         problem_node: Int32Array.from(problems.flatMap(({ nodes }) => nodes ?? [])),
+        cause_title: Int32Array.from(causes, ({ title }) => place(title)),
+        cause_place: Int32Array.from(causes, (cause) => place(cause.place)),
+        cause_sentence: Int32Array.from(causes, ({ sentence }) => place(sentence)),
+        cause_count: Int32Array.from(causes, ({ count }) => count ?? 0),
+        cause_problem_count: Int32Array.from(causes, (cause) => cause.problems.length),
+        cause_problem: Int32Array.from(causes.flatMap((cause) => cause.problems)),
       },
     },
   });

@@ -6,7 +6,8 @@ import { expect, it } from "vitest";
 /** The layers, lowest first. A folder means all modules in it. */
 const LAYERS: readonly (readonly string[])[] = [
   ["contract", "columns", "defaults", "families", "kernel", "messages", "strings", "text"],
-  ["overlay", "shared"],
+  ["causes", "shared"],
+  ["overlay"],
   ["graph", "signs"],
   ["layers"],
   ["layout", "search"],

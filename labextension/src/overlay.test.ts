@@ -43,16 +43,34 @@ describe("the counts below a node", () => {
     expect(overlay!.below(50_000)).toEqual([]);
   });
 
-  it("cover all states in the fixtures", async () => {
+  it("count each variable of the fixtures once", async () => {
     for (const name of ["check", "diff"]) {
-      const { overlay, size } = await loadGraph(name);
-      const below = overlay!.below(0).reduce((sum, { count }) => sum + count, 0);
-      const all = overlay!.counts.reduce((sum, { count }) => sum + count, 0);
-      const quiet = overlay!.counts
-        .filter(({ state }) => state === "plain" || state === "matched")
-        .reduce((sum, { count }) => sum + count, 0);
-      expect([all, below]).toEqual([size, size - quiet]);
+      const graph = await loadGraph(name);
+      const overlay = graph.overlay!;
+      const ids = Array.from({ length: graph.size }, (_, id) => id);
+      const values = ids.filter((id) => graph.attributes(id).length > 0).length;
+      const below = overlay.below(0).reduce((sum, { count }) => sum + count, 0);
+      const all = overlay.counts.reduce((sum, { count }) => sum + count, 0);
+      expect([all, below + overlay.matchedBelow(0)]).toEqual([values, values]);
     }
+  });
+
+  it("count a node without a value only if nothing below it needs attention", () => {
+    const { overlay } = compared(TREE, {
+      states: { 0: "plain", 1: "saved only", 3: "saved only", 4: "saved only", 2: "failed" },
+      isValued: (id) => id > 2,
+    });
+    expect(overlay!.below(0)).toEqual([
+      { state: "saved only", count: 2 },
+      { state: "failed", count: 1 },
+    ]);
+    expect(overlay!.counts).toEqual([
+      { state: "plain", count: 0 },
+      { state: "matched", count: 1 },
+      { state: "saved only", count: 2 },
+      { state: "failed", count: 1 },
+    ]);
+    expect([0, 2, 5].map((id) => overlay!.matchedBelow(id))).toEqual([1, 1, 1]);
   });
 });
 
@@ -89,9 +107,19 @@ describe("problems", () => {
     ]);
   });
   it("wrap around when a user steps through them", () => {
-    expect([null, 0, 1, 2].map((current) => nextProblem(3, current, 1))).toEqual([0, 1, 2, 0]);
-    expect([null, 0, 1, 2].map((current) => nextProblem(3, current, -1))).toEqual([2, 2, 0, 1]);
-    expect(nextProblem(0, null, 1)).toBe(null);
+    const step = (by: 1 | -1) => [null, 0, 1, 2].map((at) => nextProblem([0, 2, 1], at, by));
+    expect(step(1)).toEqual([0, 2, 0, 1]);
+    expect(step(-1)).toEqual([1, 1, 2, 0]);
+    expect(nextProblem([], null, 1)).toBe(null);
+  });
+  it("are in the order of their causes", () => {
+    const { overlay: grouped } = compared(TREE, {
+      problems: [{}, {}, {}],
+      causes: [{ title: "one", problems: [0, 2] }, { problems: [1] }],
+    });
+    expect(grouped!.inOrder).toEqual([0, 2, 1]);
+    expect([0, 1, 2].map((problem) => grouped!.causeOf(problem))).toEqual([0, 1, 0]);
+    expect(grouped!.causes[0]).toMatchObject({ title: "one", place: "", problems: [0, 2] });
   });
 });
 

@@ -3,6 +3,7 @@
  * for the tree: counts below a node, and the nodes that a filter leaves.
  */
 
+import { type Causes, makeCauses } from "./causes";
 import { starts } from "./columns";
 import {
   ABSENT,
@@ -41,7 +42,10 @@ export interface SeverityCount {
   readonly count: number;
 }
 
-export interface Overlay {
+/** The sides of a comparison that have a node; `saved` is the checkpoint or a. */
+export type Side = "both" | "saved" | "live";
+
+export interface Overlay extends Causes {
   readonly comparison: Comparison;
   readonly headline: string;
   readonly baseSize: number;
@@ -50,7 +54,7 @@ export interface Overlay {
   readonly problemCount: number;
   /** How many problems there are of each severity that occurs. */
   readonly severities: readonly SeverityCount[];
-  /** The states that occur, and how often. */
+  /** The states that occur, and the number of variables in each. */
   readonly counts: readonly StateCount[];
   state(id: number): NodeState;
   /** The difference in a few words. */
@@ -61,13 +65,17 @@ export interface Overlay {
   otherPlace(id: number): number | null;
   /** Whether the node exists only in the checkpoint (in a diff: only in a). */
   isOther(id: number): boolean;
+  side(id: number): Side;
+  hasValue(id: number): boolean;
   problem(index: number): Problem;
   /** The problems that name the node, in the order of the problems. */
   problemsOf(id: number): readonly number[];
   /** The nodes of the problems that need attention, in the order of the problems. */
   pressing(): Iterable<number>;
-  /** How many nodes below are in each state that needs attention. */
+  /** How many variables below are in each state that needs attention. */
   below(id: number): readonly StateCount[];
+  /** How many variables are restored, or equal, at the node and below it. */
+  matchedBelow(id: number): number;
   /** Whether the node or one below it needs attention. */
   isMarked(id: number): boolean;
   /** The nodes that remain: those in states that are not hidden, and their ancestors. */
@@ -82,11 +90,19 @@ export function isQuiet(state: NodeState): boolean {
 }
 
 type Compared = Pick<Payload, "nodeCount" | "strings" | "overlay"> & {
-  readonly columns: Pick<Payload["columns"], "tree_order" | "tree_parent">;
+  readonly columns: Pick<Payload["columns"], "tree_order" | "tree_parent" | "attribute_count">;
 };
 
 /** The part of a comparison that follows from a tree of the nodes. */
-type OfTree = Pick<Overlay, "isOther" | "below" | "isMarked" | "remaining">;
+type OfTree = Pick<
+  Overlay,
+  "isOther" | "side" | "below" | "matchedBelow" | "isMarked" | "remaining"
+>;
+
+/** What a comparison says of a node, whatever the tree. */
+type OfNodes = Pick<Overlay, "baseSize" | "hasValue" | "side" | "state"> & {
+  readonly isPressing: (id: number) => boolean;
+};
 
 /** A tree whose ids below `size` are nodes; those above are groups, which have no state. */
 interface Tree {
@@ -105,7 +121,12 @@ export function makeOverlay(payload: Compared): Overlay | null {
   const text = (name: OverlayColumnName, index: number): string | null =>
     strings[at(name, index)] ?? null;
   const state = (id: number): NodeState => states[at("overlay_state", id)] ?? "plain";
+  const hasValue = (id: number): boolean => (tree.attribute_count[id] ?? 0) > 0;
+  const side = (id: number): Side =>
+    id >= baseSize ? "saved" : at("overlay_is_paired", id) === 1 ? "both" : "live";
   const problems = problemsOf(overlay, strings, size);
+  const places = Uint8Array.from({ length: size }, (_, id) => NODE_STATES.indexOf(state(id)));
+  const { totals } = countsBelow(tree.tree_order, tree.tree_parent, places, hasValue);
   return {
     comparison,
     headline: overlay.headline,
@@ -116,10 +137,12 @@ export function makeOverlay(payload: Compared): Overlay | null {
     severities: tally(SEVERITIES, columns.problem_severity, overlay.severities).map(
       ([value, count]) => ({ severity: value, count }),
     ),
-    counts: tally(NODE_STATES, columns.overlay_state, states).map(([value, count]) => ({
-      state: value,
-      count,
-    })),
+    counts: NODE_STATES.flatMap((of, place) =>
+      columns.overlay_state.includes(states.indexOf(of))
+        ? [{ state: of, count: totals[place] ?? 0 }]
+        : [],
+    ),
+    ...makeCauses(columns, strings),
     state,
     detail: (id) => text("overlay_detail", id),
     partner: (id) => text("overlay_partner", id),
@@ -127,12 +150,13 @@ export function makeOverlay(payload: Compared): Overlay | null {
       const place = at("overlay_other_place", id);
       return place === ABSENT ? null : place;
     },
+    hasValue,
     problem: problems.problem,
     problemsOf: problems.naming,
     pressing: problems.pressing,
     ...inTree(
       { size, order: tree.tree_order, parents: tree.tree_parent },
-      { baseSize, state, isPressing: problems.isNamed },
+      { baseSize, hasValue, isPressing: problems.isNamed, side, state },
     ),
   };
 }
@@ -148,30 +172,38 @@ export function inOtherTree(overlay: Overlay, tree: Tree): Overlay {
 
 function inTree(
   { order, parents, size }: Tree,
-  {
-    baseSize,
-    state,
-    isPressing,
-  }: Pick<Overlay, "baseSize" | "state"> & { readonly isPressing: (id: number) => boolean },
+  { hasValue, isPressing, side, state }: OfNodes,
 ): OfTree {
   const places = Uint8Array.from({ length: parents.length }, (_, id) =>
     NODE_STATES.indexOf(id < size ? state(id) : "plain"),
   );
-  const below = countsBelow(order, parents, places);
+  const { below } = countsBelow(order, parents, places, (id) => id < size && hasValue(id));
+  const countBelow = (id: number, place: number) => below[id * NODE_STATES.length + place] ?? 0;
   const isQuietPlace = NODE_STATES.map(isQuiet);
   const isMarked = markedSubtrees(
     order,
     parents,
     (id) => isPressing(id) || isQuietPlace[places[id] ?? 0] === false,
   );
-  const holdsBase = markedSubtrees(order, parents, (id) => id < baseSize);
+  const holds = (other: Side) =>
+    markedSubtrees(order, parents, (id) => id < size && side(id) !== other);
+  const [holdsLive, holdsSaved] = [holds("saved"), holds("live")];
+  const sideOf = (id: number): Side => {
+    if (id < size) {
+      return side(id);
+    }
+    return holdsLive[id] === 0 ? "saved" : holdsSaved[id] === 0 ? "live" : "both";
+  };
   return {
-    isOther: (id) => (id < size ? id >= baseSize : holdsBase[id] === 0),
+    isOther: (id) => sideOf(id) === "saved",
+    side: sideOf,
     below: (id) =>
-      NODE_STATES.map((of, place) => ({
-        state: of,
-        count: below[id * NODE_STATES.length + place] ?? 0,
-      })).filter(({ count }) => count > 0),
+      NODE_STATES.map((of, place) => ({ state: of, count: countBelow(id, place) })).filter(
+        ({ state: of, count }) => !isQuiet(of) && count > 0,
+      ),
+    matchedBelow: (id) =>
+      countBelow(id, NODE_STATES.indexOf("matched")) +
+      (id < size && state(id) === "matched" && hasValue(id) ? 1 : 0),
     isMarked: (id) => isMarked[id] === 1,
     remaining(hidden, isLeftOut) {
       const isHidden = NODE_STATES.map((of) => hidden.has(of));
@@ -232,13 +264,15 @@ function problemsOf(
   };
 }
 
-/** The index of the next or previous problem; wraps around. Null without problems. */
-export function nextProblem(count: number, current: number | null, by: 1 | -1): number | null {
-  if (count === 0) {
-    return null;
-  }
-  const from = current ?? (by === 1 ? -1 : count);
-  return (from + by + count) % count;
+/** The problem after or before the current one, among problems in this order; wraps around. */
+export function nextProblem(
+  inOrder: readonly number[],
+  current: number | null,
+  by: 1 | -1,
+): number | null {
+  const count = inOrder.length;
+  const from = current === null ? (by === 1 ? -1 : count) : inOrder.indexOf(current);
+  return inOrder[(from + by + count) % count] ?? null;
 }
 
 /** Marks the nodes that satisfy `is`, and their ancestors; a left-out node marks nothing. */
@@ -264,31 +298,41 @@ function markedSubtrees(
   return marked;
 }
 
-/** For every node, the number of nodes below it in each state that is not quiet. */
+/**
+ * The number of variables in each state: below every node, and in all. A node without a value counts
+ * only if it needs attention and nothing below it does.
+ */
 function countsBelow(
   order: ArrayLike<number>,
   parents: ArrayLike<number>,
   places: Uint8Array,
-): Int32Array {
+  hasValue: (id: number) => boolean,
+): { readonly below: Int32Array; readonly totals: Int32Array } {
   const width = NODE_STATES.length;
   const quiet = NODE_STATES.map(isQuiet);
-  const counts = new Int32Array(parents.length * width);
-  const holds = new Uint8Array(parents.length);
-  for (let i = order.length - 1; i > 0; i--) {
+  const below = new Int32Array(parents.length * width);
+  const totals = new Int32Array(width);
+  const holdsProblem = new Uint8Array(parents.length);
+  for (let i = order.length - 1; i >= 0; i--) {
     const id = order[i] ?? 0;
     const own = places[id] ?? 0;
-    if (holds[id] === 0 && quiet[own] === true) {
-      continue; // most nodes: nothing to count
+    const isLoud = quiet[own] === false;
+    const counts = hasValue(id) || (isLoud && holdsProblem[id] === 0);
+    totals[own] = (totals[own] ?? 0) + (counts ? 1 : 0);
+    if (i === 0) {
+      break; // nothing is above the root
     }
     const parent = parents[id] ?? 0;
-    holds[parent] = 1;
+    if (isLoud || holdsProblem[id] === 1) {
+      holdsProblem[parent] = 1;
+    }
     for (let place = 0; place < width; place++) {
-      const one = place === own && quiet[own] === false ? 1 : 0;
-      counts[parent * width + place] =
-        (counts[parent * width + place] ?? 0) + (counts[id * width + place] ?? 0) + one;
+      const one = counts && place === own ? 1 : 0;
+      below[parent * width + place] =
+        (below[parent * width + place] ?? 0) + (below[id * width + place] ?? 0) + one;
     }
   }
-  return counts;
+  return { below, totals };
 }
 
 /** Counts each value that occurs in a column of indices into `values`. */

@@ -108,11 +108,14 @@ export function problemsWord(overlay: Overlay, count: number): string {
     : countWords(count, ...WORDS.counts.problems);
 }
 
-/** The position among the problems: 3 of 12. */
+/** The position among the problems, in the order of their causes: 3 of 12. */
 export function positionWords(overlay: Overlay, problem: number | null): string {
   return problem === null
     ? problemsWord(overlay, overlay.problemCount)
-    : WORDS.place(formatCount(problem + 1), formatCount(overlay.problemCount));
+    : WORDS.place(
+        formatCount(overlay.inOrder.indexOf(problem) + 1),
+        formatCount(overlay.problemCount),
+      );
 }
 
 /** The kind of a problem in a few words: error, unused attribute. */

@@ -190,7 +190,10 @@ export function reduce(state: State, action: Action): State {
     case "sort":
       return sortedBy(state, nextSort(state.sort, action.column));
     case "stepProblem":
-      return goToProblem(state, nextProblem(problemCount(state), state.problem, action.by));
+      return goToProblem(
+        state,
+        nextProblem(state.graph.overlay?.inOrder ?? [], state.problem, action.by),
+      );
     case "goToProblem":
       return goToProblem(state, action.problem);
     case "showState":

@@ -15,7 +15,7 @@ from typing import Any
 from unittest import mock
 
 import ckpt_viz as cv
-from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.overlay import Overlay, Severity
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.finding import Finding
 from tests.support.laws import State, state_of
@@ -79,7 +79,17 @@ def compare(
     assert not differences, "the check and TensorFlow disagree:\n" + "\n".join(differences)
     unconfirmed = [finding for finding in check.findings if not _is_confirmed(finding, outcome)]
     assert not unconfirmed, f"severities that no exception or assert confirms: {unconfirmed}"
+    assert_causes_hold_all_problems(check.overlay)
     return Comparison(check, outcome, target)
+
+
+def assert_causes_hold_all_problems(overlay: Overlay) -> None:
+    """Assert that every problem is in exactly one cause, and that causes are the worst first."""
+    held = [index for cause in overlay.causes for index in cause.problems]
+    assert sorted(held) == list(range(len(overlay.problems)))
+    assert all(list(cause.problems) == sorted(cause.problems) for cause in overlay.causes)
+    firsts = [cause.problems[0] for cause in overlay.causes]
+    assert firsts == sorted(firsts)
 
 
 def _is_confirmed(finding: Finding, outcome: Outcome) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -18,6 +19,7 @@ from typing import Any
 
 from ckpt_viz import Format, Kept, Node, NotSaved, ObjectGraph, Origin, Provenance, Role, Slice
 from ckpt_viz.object_graph.calls import Call
+from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers
 from ckpt_viz.object_graph.nodes import ROOT
@@ -34,6 +36,7 @@ from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
 from ckpt_viz.object_graph.tree import spanning_tree
 from ckpt_viz.render import payload
 from ckpt_viz.render.text import notes
+from ckpt_viz.restore_check.finding import TITLES
 from tests.support.graphs import graph, keras3_adam, named, transformer
 
 DIRECTORY = Path(__file__).parents[1] / "data" / "payloads"
@@ -178,6 +181,17 @@ def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
             }
             for p in overlay.problems
         ],
+        "causes": [
+            {
+                "title": c.title,
+                "place": c.place,
+                "sentence": c.sentence,
+                "count": c.count,
+                "problems": c.problems,
+            }
+            for c in overlay.causes
+        ],
+        "isPaired": [node_id in overlay.paired for node_id in range(len(overlay.marks))],
     }
 
 
@@ -332,7 +346,9 @@ def _check() -> Overlay:
         Verdict("assert_nontrivial_match", True),
     )
     said = "restore() would raise ValueError: 1 shape, 1 dtype, 1 not used, 1 not in checkpoint"
-    return Overlay(Comparison.CHECK, merged, 13, marks, problems, verdicts, said)
+    found = causes(merged, marks, problems, TITLES)
+    paired = frozenset(range(13)) - {3}
+    return Overlay(Comparison.CHECK, merged, 13, marks, problems, verdicts, said, found, paired)
 
 
 # root ─┬─ model ─┬─ kernel      another value           nodes of b: 0 to 8
@@ -386,7 +402,10 @@ def _diff() -> Overlay:
     )
     said = "7 differences: 1 only in a, 1 only in b, 1 moved, 4 changed"
     marks = _marks(merged, marked)
-    return Overlay(Comparison.DIFF, merged, 9, marks, problems, (Verdict("equal", False),), said)
+    found = causes(merged, marks, problems, defaultdict(lambda: "Differs"))
+    verdict = Verdict("equal", False)
+    paired = frozenset(range(7))
+    return Overlay(Comparison.DIFF, merged, 9, marks, problems, (verdict,), said, found, paired)
 
 
 def _marks(graph: ObjectGraph, marked: dict[int, Mark]) -> tuple[Mark, ...]:
@@ -408,6 +427,10 @@ def _hostile(overlay: Overlay) -> Overlay:
             for p in overlay.problems
         ),
         verdicts=(Verdict(HOSTILE, False),),
+        causes=tuple(
+            replace(cause, title=HOSTILE, place=HOSTILE, sentence=HOSTILE * 20)
+            for cause in overlay.causes
+        ),
     )
 
 
