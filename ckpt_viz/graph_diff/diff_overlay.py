@@ -41,6 +41,12 @@ _TITLES = {
     "shape": "Shape differs",
     "value": "Values differ",
 }
+_WORDS = {
+    State.ONLY_A: "only in a",
+    State.ONLY_B: "only in b",
+    State.MOVED: "moved",
+    **{state: f"by {state.value}" for state in CHANGED},
+}
 _ONLY_A, _ONLY_B = Mark(State.ONLY_A), Mark(State.ONLY_B)
 
 

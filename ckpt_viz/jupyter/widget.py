@@ -25,7 +25,7 @@ from ckpt_viz.search.evaluate import find
 from ckpt_viz.text import sendable
 
 _STATIC = Path(__file__).parents[1] / "static"
-VIEWS = ("layers", "objects", "guide")
+VIEWS = ("sides", "layers", "objects", "guide")
 _STATE = ("selected", "expanded", "query", "mode", "view")  # the traits that a file keeps
 
 
@@ -39,8 +39,9 @@ class Explorer(SharingWidget):
     children are drawn, or None for the view's own choice. `query` is the text in the search box
     (docs/search.md has its grammar). `mode` says how the view shows matches: "highlight" marks
     them, "filter" shows only the matches and their ancestors. `view` is what the explorer shows:
-    "layers" by name, all "objects", or the picture of TensorFlow's "guide"; None is the view's own
-    choice. All of these traits follow the browser, and setting them changes the browser.
+    "layers" by name, all "objects", the picture of TensorFlow's "guide", or both "sides" of a
+    comparison; None is the view's own choice. All of these traits follow the browser, and setting
+    them changes the browser.
     """
 
     _esm = _STATIC / "widget.js"

@@ -117,10 +117,11 @@ def _cause(
     worst = problems[indices[0]]
     equally_bad = [problems[i] for i in indices if problems[i].severity is worst.severity]
     nodes = {node for problem in equally_bad for node in problem.nodes}
+    of_its_kind = [problem for problem in equally_bad if problem.kind == worst.kind]
     return Cause(
         title=titles[worst.kind],
         place=_place(worst) if len(indices) == 1 else _local_names(readable_place(graph, key.node)),
-        sentence=worst.why,
+        sentence=max(of_its_kind, key=lambda problem: len(problem.nodes)).why,
         count=sum(has_value(graph.nodes[node]) for node in nodes),
         problems=tuple(indices),
     )

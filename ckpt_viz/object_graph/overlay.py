@@ -104,10 +104,14 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether something passes: an assert of a restore's status, or equality of two graphs."""
+    """Whether something passes: an assert of a restore's status, or equality of two graphs.
+
+    `message` is what TensorFlow would raise, if it raises: the class and the text.
+    """
 
     name: str
     passes: bool
+    message: str = ""
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ class Overlay:
 
     The base of `graph` is the live side (of a diff: b), and its nodes keep their ids. From
     `base_size` on follow the nodes of the saved side (a) without a counterpart there. `headline` is
-    the summary in one line: `assert_consumed() would fail: 2 not used, 1 shape`. `notes` are
+    the summary in one line: `assert_consumed() would fail: 2 variables not used`. `notes` are
     sentences about what the comparison leaves open. `causes` hold every problem exactly once, the
     worst first. `paired` are the nodes of the base that the other side has, too.
     """

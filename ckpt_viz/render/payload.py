@@ -139,7 +139,11 @@ def _overlay_header(overlay: Overlay) -> dict[str, Any]:
         "headline": _utf8(overlay.headline).decode(),
         "base_size": overlay.base_size,
         "verdicts": [
-            {"name": _utf8(verdict.name).decode(), "passes": verdict.passes}
+            {
+                "name": _utf8(verdict.name).decode(),
+                "passes": verdict.passes,
+                "message": _utf8(verdict.message).decode(),
+            }
             for verdict in overlay.verdicts
         ],
         "states": [state.value for state in _STATES],

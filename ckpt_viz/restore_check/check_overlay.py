@@ -25,6 +25,7 @@ from ckpt_viz.object_graph.overlay import (
 )
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import TITLES, Finding, Kind
+from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.text import count
 
 _PLAIN = Mark(State.PLAIN)
@@ -75,11 +76,16 @@ def untested(run: DryRun) -> tuple[str, ...]:
 def _verdicts(run: DryRun) -> tuple[Verdict, ...]:
     verdicts = run.verdicts
     return (
-        Verdict(f"{run.method}()", verdicts.restore is None),
-        Verdict("assert_consumed()", verdicts.consumed is None),
-        Verdict("assert_existing_objects_matched()", verdicts.existing is None),
-        Verdict("assert_nontrivial_match()", verdicts.nontrivial is None),
+        _verdict(f"{run.method}()", verdicts.restore),
+        _verdict("assert_consumed()", verdicts.consumed),
+        _verdict("assert_existing_objects_matched()", verdicts.existing),
+        _verdict("assert_nontrivial_match()", verdicts.nontrivial),
     )
+
+
+def _verdict(name: str, raised: Raised | None) -> Verdict:
+    message = "" if raised is None else readable(f"{raised.type}: {raised.message}")
+    return Verdict(name, raised is None, message)
 
 
 def headline(run: DryRun, findings: Sequence[Finding]) -> str:
@@ -90,21 +96,21 @@ def headline(run: DryRun, findings: Sequence[Finding]) -> str:
     verdicts = run.verdicts
     waiting = len(_waiting_nodes(run, findings))
     steps = run.trace.steps if run.trace is not None else ()
-    causes = Counter(step.failure.cause for step in steps if step.failure is not None)
-    shapes, dtypes = causes.pop(Cause.SHAPE, 0), causes.pop(Cause.DTYPE, 0)
-    warnings = sum(finding.severity is Severity.WARNING for finding in findings)
+    failed = Counter(step.failure.cause for step in steps if step.failure is not None)
+    shapes, dtypes = failed.pop(Cause.SHAPE, 0), failed.pop(Cause.DTYPE, 0)
     counts = (
         (len(verdicts.unresolved) - waiting, "not used"),
         (len(verdicts.unmatched), "not in checkpoint"),
         (shapes, "shape"),
         (dtypes, "dtype"),
-        (causes.total(), "failing"),
+        (failed.total(), "failing"),
         (waiting, "waiting"),
     )
     known = [(number, words) for number, words in counts if number]
     noun = noun_for(_counted_nodes(run))
     parts = [f"{count(number, noun)} {words}" for number, words in known[:1]]
     parts += [f"{number} {words}" for number, words in known[1:]]
+    warnings = sum(finding.severity is Severity.WARNING for finding in findings)
     parts += [count(warnings, "warning")] if warnings else []
     raised = run.trace.raised if run.trace is not None else None
     if raised is not None and raised.cause is Cause.ABORT:

@@ -45,6 +45,17 @@ export const NODE_STATES = [
 ] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
+/** The states of what only the checkpoint (or a) has, and of what only the program (or b) has. */
+export const SAVED_ALONE: ReadonlySet<NodeState | undefined> = new Set<NodeState>([
+  "saved only",
+  "deferred",
+  "only in a",
+]);
+export const LIVE_ALONE: ReadonlySet<NodeState | undefined> = new Set<NodeState>([
+  "live only",
+  "only in b",
+]);
+
 /** The worst comes first. */
 export const SEVERITIES = ["error", "fail", "deferred", "warning", "info"] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -53,6 +64,8 @@ export type Comparison = "check" | "diff";
 export interface Verdict {
   readonly name: string;
   readonly passes: boolean;
+  /** TensorFlow's text, if it fails; else "". */
+  readonly message: string;
 }
 
 /** The columns. Those that `COLUMNS` marks as text hold indices into `strings`, or ABSENT. */
@@ -243,7 +256,7 @@ function readOverlay(
     comparison: header.comparison,
     headline: header.headline,
     baseSize: header.base_size,
-    verdicts: header.verdicts,
+    verdicts: header.verdicts.map(({ message = "", name, passes }) => ({ message, name, passes })),
     states: header.states,
     severities: header.severities,
     columns: pick(
@@ -259,17 +272,12 @@ function withOtherPlaces(sections: Sections, nodeCount: number): Sections {
   return new Map([["overlay_other_place", nowhere], ...sections]);
 }
 
-const OF_ONE_SIDE: ReadonlySet<NodeState | undefined> = new Set<NodeState>([
-  "live only",
-  "only in b",
-  "moved",
-]);
-
 /** Adds the column of nodes that both sides have, from the states, if a payload lacks it. */
 function withPairs(sections: Sections, { base_size, states }: OverlayHeader): Sections {
   const ofNodes = section(sections, "overlay_state");
+  const isAlone = (state: NodeState | undefined) => LIVE_ALONE.has(state) || state === "moved";
   const isPaired = Uint8Array.from(ofNodes, (state, id) =>
-    id < base_size && !OF_ONE_SIDE.has(states[state]) ? 1 : 0,
+    id < base_size && !isAlone(states[state]) ? 1 : 0,
   );
   return new Map<string, Column>([["overlay_is_paired", isPaired], ...sections]);
 }
@@ -296,7 +304,11 @@ function withCauses(sections: Sections): Sections {
 }
 
 function isVerdict(value: Partial<Verdict> | null): boolean {
-  return typeof value?.name === "string" && typeof value.passes === "boolean";
+  return (
+    typeof value?.name === "string" &&
+    typeof value.passes === "boolean" &&
+    (value.message === undefined || typeof value.message === "string")
+  );
 }
 
 interface Header {
@@ -318,7 +330,7 @@ interface OverlayHeader {
   readonly comparison: Comparison;
   readonly headline: string;
   readonly base_size: number;
-  readonly verdicts: readonly Verdict[];
+  readonly verdicts: readonly (Omit<Verdict, "message"> & Partial<Verdict>)[];
   readonly states: readonly NodeState[];
   readonly severities: readonly Severity[];
 }

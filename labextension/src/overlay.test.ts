@@ -60,6 +60,11 @@ describe("the counts below a node", () => {
       states: { 0: "plain", 1: "saved only", 3: "saved only", 4: "saved only", 2: "failed" },
       isValued: (id) => id > 2,
     });
+    const parts = compared(TREE, {
+      states: { 1: "only in a", 2: "failed" },
+      isValued: () => false,
+    });
+    expect(parts.overlay!.below(0)).toEqual([{ state: "failed", count: 1 }]);
     expect(overlay!.below(0)).toEqual([
       { state: "saved only", count: 2 },
       { state: "failed", count: 1 },
@@ -151,7 +156,11 @@ describe("the nodes that a filter leaves", () => {
 it("a comparison passes if every verdict passes", () => {
   const passes = (...verdicts: boolean[]) =>
     compared(fullTree(1, 1), {
-      verdicts: verdicts.map((verdict, i) => ({ name: `assert ${i}`, passes: verdict })),
+      verdicts: verdicts.map((verdict, i) => ({
+        name: `assert ${i}`,
+        passes: verdict,
+        message: "",
+      })),
     }).overlay!.passes;
   expect([passes(), passes(true, true), passes(true, false)]).toEqual([true, true, false]);
 });

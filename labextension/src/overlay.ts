@@ -8,10 +8,12 @@ import { starts } from "./columns";
 import {
   ABSENT,
   type Comparison,
+  LIVE_ALONE,
   NODE_STATES,
   type NodeState,
   type OverlayColumnName,
   type Payload,
+  SAVED_ALONE,
   SEVERITIES,
   type Severity,
   type Verdict,
@@ -67,6 +69,8 @@ export interface Overlay extends Causes {
   isOther(id: number): boolean;
   side(id: number): Side;
   hasValue(id: number): boolean;
+  /** Whether what is below the node says all about it. */
+  isPart(id: number): boolean;
   problem(index: number): Problem;
   /** The problems that name the node, in the order of the problems. */
   problemsOf(id: number): readonly number[];
@@ -76,6 +80,11 @@ export interface Overlay extends Causes {
   below(id: number): readonly StateCount[];
   /** How many variables are restored, or equal, at the node and below it. */
   matchedBelow(id: number): number;
+  /**
+   * The top of the largest part around the node in which all variables need attention for the same
+   * reason. Without such a part, the node itself.
+   */
+  topOfUniform(id: number): number;
   /** Whether the node or one below it needs attention. */
   isMarked(id: number): boolean;
   /** The nodes that remain: those in states that are not hidden, and their ancestors. */
@@ -90,17 +99,20 @@ export function isQuiet(state: NodeState): boolean {
 }
 
 type Compared = Pick<Payload, "nodeCount" | "strings" | "overlay"> & {
-  readonly columns: Pick<Payload["columns"], "tree_order" | "tree_parent" | "attribute_count">;
+  readonly columns: Pick<
+    Payload["columns"],
+    "tree_order" | "tree_parent" | "attribute_count" | "child_count"
+  >;
 };
 
 /** The part of a comparison that follows from a tree of the nodes. */
 type OfTree = Pick<
   Overlay,
-  "isOther" | "side" | "below" | "matchedBelow" | "isMarked" | "remaining"
+  "isOther" | "side" | "below" | "matchedBelow" | "topOfUniform" | "isMarked" | "remaining"
 >;
 
 /** What a comparison says of a node, whatever the tree. */
-type OfNodes = Pick<Overlay, "baseSize" | "hasValue" | "side" | "state"> & {
+type OfNodes = Pick<Overlay, "baseSize" | "hasValue" | "isPart" | "side" | "state"> & {
   readonly isPressing: (id: number) => boolean;
 };
 
@@ -122,11 +134,17 @@ export function makeOverlay(payload: Compared): Overlay | null {
     strings[at(name, index)] ?? null;
   const state = (id: number): NodeState => states[at("overlay_state", id)] ?? "plain";
   const hasValue = (id: number): boolean => (tree.attribute_count[id] ?? 0) > 0;
+  const isPart = (id: number) => isOfParts(state(id)) && (tree.child_count[id] ?? 0) > 0;
   const side = (id: number): Side =>
     id >= baseSize ? "saved" : at("overlay_is_paired", id) === 1 ? "both" : "live";
   const problems = problemsOf(overlay, strings, size);
   const places = Uint8Array.from({ length: size }, (_, id) => NODE_STATES.indexOf(state(id)));
-  const { totals } = countsBelow(tree.tree_order, tree.tree_parent, places, hasValue);
+  const { totals } = countsBelow(
+    { order: tree.tree_order, parents: tree.tree_parent },
+    places,
+    hasValue,
+    isPart,
+  );
   return {
     comparison,
     headline: overlay.headline,
@@ -151,12 +169,13 @@ export function makeOverlay(payload: Compared): Overlay | null {
       return place === ABSENT ? null : place;
     },
     hasValue,
+    isPart,
     problem: problems.problem,
     problemsOf: problems.naming,
     pressing: problems.pressing,
     ...inTree(
       { size, order: tree.tree_order, parents: tree.tree_parent },
-      { baseSize, hasValue, isPressing: problems.isNamed, side, state },
+      { baseSize, hasValue, isPart, isPressing: problems.isNamed, side, state },
     ),
   };
 }
@@ -172,12 +191,18 @@ export function inOtherTree(overlay: Overlay, tree: Tree): Overlay {
 
 function inTree(
   { order, parents, size }: Tree,
-  { hasValue, isPressing, side, state }: OfNodes,
+  { hasValue, isPart, isPressing, side, state }: OfNodes,
 ): OfTree {
   const places = Uint8Array.from({ length: parents.length }, (_, id) =>
     NODE_STATES.indexOf(id < size ? state(id) : "plain"),
   );
-  const { below } = countsBelow(order, parents, places, (id) => id < size && hasValue(id));
+  const { below } = countsBelow(
+    { order, parents },
+    places,
+    (id) => id < size && hasValue(id),
+    (id) => id < size && isPart(id),
+  );
+  const uniformTops = topsOfUniform(order, parents, places);
   const countBelow = (id: number, place: number) => below[id * NODE_STATES.length + place] ?? 0;
   const isQuietPlace = NODE_STATES.map(isQuiet);
   const isMarked = markedSubtrees(
@@ -204,6 +229,7 @@ function inTree(
     matchedBelow: (id) =>
       countBelow(id, NODE_STATES.indexOf("matched")) +
       (id < size && state(id) === "matched" && hasValue(id) ? 1 : 0),
+    topOfUniform: (id) => uniformTops[id] ?? id,
     isMarked: (id) => isMarked[id] === 1,
     remaining(hidden, isLeftOut) {
       const isHidden = NODE_STATES.map((of) => hidden.has(of));
@@ -298,15 +324,20 @@ function markedSubtrees(
   return marked;
 }
 
+/** Whether an object has this state because of the values that it leads to. */
+function isOfParts(state: NodeState): boolean {
+  return SAVED_ALONE.has(state) || LIVE_ALONE.has(state) || state === "moved";
+}
+
 /**
  * The number of variables in each state: below every node, and in all. A node without a value counts
- * only if it needs attention and nothing below it does.
+ * only if it needs attention for itself, and nothing below it does.
  */
 function countsBelow(
-  order: ArrayLike<number>,
-  parents: ArrayLike<number>,
+  { order, parents }: Pick<Tree, "order" | "parents">,
   places: Uint8Array,
   hasValue: (id: number) => boolean,
+  isPart: (id: number) => boolean,
 ): { readonly below: Int32Array; readonly totals: Int32Array } {
   const width = NODE_STATES.length;
   const quiet = NODE_STATES.map(isQuiet);
@@ -317,7 +348,7 @@ function countsBelow(
     const id = order[i] ?? 0;
     const own = places[id] ?? 0;
     const isLoud = quiet[own] === false;
-    const counts = hasValue(id) || (isLoud && holdsProblem[id] === 0);
+    const counts = hasValue(id) || (isLoud && holdsProblem[id] === 0 && !isPart(id));
     totals[own] = (totals[own] ?? 0) + (counts ? 1 : 0);
     if (i === 0) {
       break; // nothing is above the root
@@ -333,6 +364,35 @@ function countsBelow(
     }
   }
   return { below, totals };
+}
+
+/** For every node, the top of the largest part around it that needs attention for one reason. */
+function topsOfUniform(
+  order: ArrayLike<number>,
+  parents: ArrayLike<number>,
+  places: Uint8Array,
+): Int32Array {
+  const none = NODE_STATES.indexOf("plain");
+  const mixed = NODE_STATES.length;
+  const matched = NODE_STATES.indexOf("matched");
+  const states = Uint8Array.from(places, (place) => (place === matched ? mixed : place));
+  for (let i = order.length - 1; i > 0; i--) {
+    const id = order[i] ?? 0;
+    const parent = parents[id] ?? 0;
+    const own = states[id] ?? none;
+    if (states[parent] === none) {
+      states[parent] = own;
+    } else if (own !== none && states[parent] !== own) {
+      states[parent] = mixed;
+    }
+  }
+  const tops = Int32Array.from(places.keys());
+  for (let i = 1; i < order.length; i++) {
+    const id = order[i] ?? 0;
+    const parent = parents[id] ?? 0;
+    tops[id] = states[parent] === mixed ? id : (tops[parent] ?? id);
+  }
+  return tops;
 }
 
 /** Counts each value that occurs in a column of indices into `values`. */

@@ -39,6 +39,20 @@ export function problemSign(overlay: Overlay, { nodes, severity }: Problem): Sig
     : SEVERITY_SIGNS[severity];
 }
 
+/** The sign in the list of causes: where a problem makes an assert fail, what its node shows. */
+export function causeSign(overlay: Overlay, problem: Problem): Sign {
+  const [first] = problem.nodes;
+  if (first === undefined || problem.severity !== "fail") {
+    return problemSign(overlay, problem);
+  }
+  const loud = problem.nodes.find((id) => !isQuiet(overlay.state(id)));
+  return overlay.otherPlace(first) !== null
+    ? STATE_SIGNS.moved
+    : loud === undefined
+      ? problemSign(overlay, problem)
+      : STATE_SIGNS[overlay.state(loud)];
+}
+
 export function verdictSign({ comparison }: Overlay, passes: boolean): Sign {
   return VERDICT_SIGNS[comparison][passes ? "yes" : "no"];
 }

@@ -12,6 +12,7 @@ import {
   visibleRows,
 } from "./layout/rows";
 import { ancestors, isBookkeeping, type ShownTree, shownTree } from "./layout/shown";
+import { type Sides, sidesOf } from "./layout/sides";
 import { nextSort, type Sort, type SortedColumn } from "./layout/sorting";
 import { type Layout, PITCH, tidyTree, type Widths } from "./layout/tidy";
 import { isQuiet, nextProblem, QUIET } from "./overlay";
@@ -28,11 +29,11 @@ export interface Camera {
 /** Whether a search marks its matches, or shows only the matches and their ancestors. */
 export type Mode = "highlight" | "filter";
 
-/** The tidy tree, or Graphviz's picture with every edge. */
-export type Drawn = "tree" | "textbook";
+/** The tidy tree, both sides of a comparison, or Graphviz's picture with every edge. */
+export type Drawn = "tree" | "sides" | "textbook";
 
-/** What the explorer shows: layers by name, every object, or Graphviz's picture of objects. */
-export const VIEWS = ["layers", "objects", "guide"] as const;
+/** What the explorer shows: both sides, layers by name, all objects, or Graphviz's picture of them. */
+export const VIEWS = ["sides", "layers", "objects", "guide"] as const;
 export type View = (typeof VIEWS)[number];
 
 /** The widths of the boxes that a graph's drawing has. */
@@ -71,6 +72,8 @@ export interface State {
   readonly rows: readonly Row[];
   readonly rowOf: ReadonlyMap<number, number>;
   readonly layout: Layout;
+  /** The rows of a comparison on both sides; null for a single graph. */
+  readonly sides: Sides | null;
   readonly drawn: Drawn;
   /** Graphviz's last picture; null before the first, and while the view shows the tree. */
   readonly picture: Picture | null;
@@ -153,7 +156,7 @@ export function initialState(
       found: NOTHING_FOUND,
       selected: null,
       shared: null,
-      drawn: "tree",
+      drawn: usualDrawing(graph),
       picture: null,
       camera: { x: 0, y: 0, scale: 1 },
       width: 0,
@@ -229,15 +232,20 @@ export function reduce(state: State, action: Action): State {
   }
 }
 
+function usualDrawing({ overlay }: Graph): Drawn {
+  return overlay === null ? "tree" : "sides";
+}
+
 /** Adds what follows from the graph and its open nodes: rows and layout. */
-function arrange(state: Omit<State, "rows" | "rowOf" | "layout">): State {
-  const { expanded, focus, tree } = state;
+function arrange(state: Omit<State, "rows" | "rowOf" | "layout" | "sides">): State {
+  const { expanded, focus, graph, tree } = state;
   const rows = visibleRows(tree.children, expanded, focus, tree.chunk);
   return {
     ...state,
     rows,
     rowOf: new Map(rows.map((row, index) => [row.id, index])),
-    layout: tidyTree(rows, state.widthsOf(state.graph, state.isBrief)),
+    layout: tidyTree(rows, state.widthsOf(graph, state.isBrief)),
+    sides: graph.overlay === null ? null : sidesOf(rows, graph.overlay, graph.label),
   };
 }
 
@@ -281,6 +289,7 @@ function load(state: State, loaded: Graph): State {
   const next = arrange({
     ...state,
     ...{ graph, hidden, tree, focus, found, selected, expanded },
+    drawn: isOfOneKind(state.graph, graph) ? state.drawn : usualDrawing(graph),
     openedBefore: null,
     problem: null,
     shared: null,
@@ -293,6 +302,11 @@ function load(state: State, loaded: Graph): State {
   return before === undefined || after === undefined
     ? next
     : moved(next, (before.x - after.x) * scale, (before.y - after.y) * scale);
+}
+
+/** Whether both are comparisons, or neither. */
+function isOfOneKind(a: Graph, b: Graph): boolean {
+  return (a.overlay === null) === (b.overlay === null);
 }
 
 /** Finds the node at the same place of another graph, by the names on its path in the tree. */
@@ -369,13 +383,16 @@ function showBookkeeping(state: State, shows: boolean): State {
 }
 
 export function viewOf({ drawn, graph }: Pick<State, "drawn" | "graph">): View {
-  if (drawn === "textbook") {
-    return "guide";
+  if (drawn !== "tree") {
+    return drawn === "sides" ? "sides" : "guide";
   }
   return graph.objects === null ? "objects" : "layers";
 }
 
 function showView(state: State, view: View): State {
+  if (view === "sides") {
+    return state.sides === null ? state : draw(state, "sides");
+  }
   const shown = showLayers(state, view === "layers");
   return draw(shown, view === "guide" ? "textbook" : "tree");
 }
@@ -399,7 +416,8 @@ function showLayers(state: State, shows: boolean): State {
   const next = arrange({
     ...state,
     ...{ graph, tree, focus: ROOT, selected: null, found: again },
-    ...{ drawn: "tree", picture: null, openedBefore: null, shared: null },
+    drawn: state.drawn === "sides" ? "sides" : "tree",
+    ...{ picture: null, openedBefore: null, shared: null },
     expanded: initialExpansion(
       { graph, tree, hidden, depth },
       kept === null ? [] : again.matches.slice(0, MAX_OPENED),
@@ -437,6 +455,16 @@ export function isAtProblem({ graph, problem, selected }: State): boolean {
   return selected === null || selected >= graph.size
     ? graph.overlay.problem(problem).nodes.length === 0
     : graph.overlay.problemsOf(selected).includes(problem);
+}
+
+/** The problem that the view explains: the current one; without a selection, the worst. */
+export function shownProblem(state: State): number | null {
+  const { graph, problem, selected } = state;
+  return selected === null && problem === null
+    ? (graph.overlay?.inOrder[0] ?? null)
+    : isAtProblem(state)
+      ? problem
+      : null;
 }
 
 /** Whether a comparison has any node outside of the quiet states. */
@@ -695,7 +723,7 @@ function target(state: State, direction: Step): number {
   if (row === undefined) {
     return state.focus;
   }
-  const index = state.rowOf.get(row.id) ?? 0;
+  const index = placeOf(state, row.id);
   switch (direction) {
     case "previous":
       return idAt(state, index - 1);
@@ -704,7 +732,7 @@ function target(state: State, direction: Step): number {
     case "first":
       return idAt(state, 0);
     case "last":
-      return idAt(state, state.rows.length - 1);
+      return idAt(state, lastPlace(state));
     case "pageUp":
       return idAt(state, index - PAGE);
     case "pageDown":
@@ -720,8 +748,25 @@ function selectedRow(state: State): Row | undefined {
   return state.selected === null ? undefined : state.rows[state.rowOf.get(state.selected) ?? -1];
 }
 
+/** The lines of both sides while the view draws these; steps then go from line to line. */
+function linesOf({ drawn, sides }: State): Sides | null {
+  return drawn === "sides" ? sides : null;
+}
+
+function placeOf(state: State, id: number): number {
+  const row = state.rowOf.get(id) ?? 0;
+  return linesOf(state)?.lineOf[row] ?? row;
+}
+
+function lastPlace(state: State): number {
+  return (linesOf(state)?.lines ?? state.rows).length - 1;
+}
+
+/** The row at a place; of a line with two rows, the one in the program. */
 function idAt(state: State, index: number): number {
-  return state.rows[Math.min(Math.max(index, 0), state.rows.length - 1)]?.id ?? state.focus;
+  const place = Math.min(Math.max(index, 0), lastPlace(state));
+  const line = linesOf(state)?.lines[place];
+  return state.rows[line?.live ?? line?.saved ?? place]?.id ?? state.focus;
 }
 
 function box(state: State, id: number) {

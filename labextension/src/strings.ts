@@ -111,6 +111,10 @@ export const panes = "Parts of the explorer";
 export const tabs = { outline: "Outline", drawing: "Graph", details: "Details" } as const;
 export const viewsOf = "View";
 export const views = {
+  sides: {
+    label: "Two sides",
+    hint: "Both sides of the comparison beside each other, with the causes of its problems",
+  },
   layers: {
     label: "Layers",
     hint: "Layers by name, without objects that only hold others together; blocks that repeat share a row",
@@ -124,6 +128,39 @@ export const views = {
     hint: "The visible objects and all their edges, drawn by Graphviz as in TensorFlow's guide",
   },
 } as const;
+export const tabsOfSides = { outline: "Causes", drawing: "Two sides", details: "Details" } as const;
+export const sidesDrawing =
+  "Both sides of the comparison, a line for each pair; arrow keys move the selection";
+export const onSide = {
+  check: { saved: "In the checkpoint", live: "In the program", matches: "matched by name alone" },
+  diff: { saved: "In a", live: "In b", matches: "" },
+} as const;
+export const likelySame = "likely the same";
+export const wasNamed = "was";
+export const movedFrom = "moved from";
+export const movedTo = "moved to";
+export const causes = "Causes of the problems";
+export const worstFirst = "worst first";
+export const others = {
+  check: {
+    some: ["other restores", "others restore"],
+    all: ["variable restores", "variables restore"],
+  },
+  diff: {
+    some: ["other is equal", "others are equal"],
+    all: ["variable is equal", "variables are equal"],
+  },
+} as const;
+export const nothingWrong = { check: "No problems", diff: "No differences" } as const;
+export const wholeComparison = "the whole comparison";
+export const evidence = "Evidence and details";
+export const whatToDo = "What to do";
+export const tensorFlowSays = "What TensorFlow would say";
+export const code = "the code";
+export const insertBelow = "Insert below";
+export const insertHint = "Put this code into a new cell below";
+export const message = "the message";
+export const unit = "counts are variables";
 export const textbookDrawing =
   "Graphviz's drawing of the visible nodes; arrow keys move the selection, plus and minus zoom";
 export const loadingGraphviz = "Loading Graphviz…";
@@ -153,6 +190,8 @@ export const counts = {
   folded: ["object without values has no row here", "objects without values have no row here"],
   slots: ["slot variable", "slot variables"],
   alike: ["alike", "alike"],
+  variables: ["variable", "variables"],
+  causes: ["cause", "causes"],
   layers: ["layer", "layers"],
   nodes: ["node", "nodes"],
   below: ["node below", "nodes below"],

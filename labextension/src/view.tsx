@@ -6,18 +6,21 @@ import type { Deed } from "./commands";
 import { decode } from "./contract";
 import { readDefaults } from "./defaults";
 import { Breadcrumbs } from "./draw/breadcrumbs";
+import { CauseList } from "./draw/causes";
 import { Details } from "./draw/details";
 import { Drawing } from "./draw/drawing";
+import { Evidence } from "./draw/evidence";
 import { Filters } from "./draw/filters";
 import { Legend } from "./draw/legend";
 import { makeTypesetter, type Says, type Typesetter, textMeasure } from "./draw/measure";
 import { Minimap } from "./draw/minimap";
 import { Outline } from "./draw/outline";
 import { answerKeys, makeRun, type Run } from "./draw/page";
-import { HeightHandle, Panes } from "./draw/panes";
+import { HeightHandle, Panes, type Shares } from "./draw/panes";
 import type { Dispatch } from "./draw/props";
 import { Ribbon } from "./draw/ribbon";
 import { QueryMistake } from "./draw/search";
+import { TwoSides } from "./draw/sides";
 import { Textbook } from "./draw/textbook";
 import { Toolbar } from "./draw/toolbar";
 import { VerdictLine } from "./draw/verdict";
@@ -64,6 +67,8 @@ export interface ViewHost {
   readonly graphviz?: LoadGraphviz | undefined;
   /** Sends questions to a kernel, if there is one. */
   readonly ask?: Ask | undefined;
+  /** Puts code into a new cell below the explorer, where there are cells. */
+  readonly insert?: ((code: string) => void) | undefined;
 }
 
 export interface View {
@@ -184,6 +189,7 @@ class MountedView implements View {
         id={this.#id}
         engine={this.#engine}
         kernel={this.#kernel}
+        insert={this.#host.insert ?? null}
         dispatch={this.#dispatch}
       />,
       this.#root,
@@ -314,6 +320,7 @@ interface ExplorerProps {
   readonly id: string;
   readonly engine: Engine | null;
   readonly kernel: Kernel | null;
+  readonly insert: ((code: string) => void) | null;
   readonly dispatch: Dispatch;
 }
 
@@ -337,9 +344,14 @@ function Explorer({ shown, problem, ...rest }: ExplorerProps) {
 
 type ShownProps = Omit<ExplorerProps, "shown" | "problem"> & NonNullable<ExplorerProps["shown"]>;
 
-function Shown({ state, typesetter, note, id, engine, kernel, dispatch }: ShownProps) {
+/** Shares of the width, in percent. */
+const SHARES_OF_TREE: Shares = { outline: 30, details: 20 };
+const SHARES_OF_SIDES: Shares = { outline: 22, details: 21 };
+
+function Shown({ state, typesetter, note, id, engine, kernel, insert, dispatch }: ShownProps) {
   // Panning, zooming and a new size, also the drawing's first one, change the drawing alone.
   const { drawn, found, mode, problem, query, rows, selected } = state;
+  const isTwoSided = drawn === "sides";
   const still = useMemo(
     () => ({
       above: (
@@ -359,42 +371,65 @@ function Shown({ state, typesetter, note, id, engine, kernel, dispatch }: ShownP
           <Ribbon state={state} dispatch={dispatch} />
         </>
       ),
-      outline: <Outline state={state} dispatch={dispatch} id={id} />,
-      details: <Details state={state} kernel={kernel} dispatch={dispatch} />,
-      below: (
-        <>
-          <div class="ckv-foot">
-            <Filters state={state} dispatch={dispatch} />
-            <Legend state={state} dispatch={dispatch} />
-          </div>
-          <div class="ckv-live" role="status" aria-live="polite">
-            {announcement(state)}
-          </div>
-          <HeightHandle />
-        </>
+      outline: isTwoSided ? (
+        <CauseList state={state} dispatch={dispatch} />
+      ) : (
+        <Outline state={state} dispatch={dispatch} id={id} />
       ),
+      details: (
+        <Details
+          state={state}
+          kernel={kernel}
+          dispatch={dispatch}
+          evidence={
+            isTwoSided ? <Evidence state={state} insert={insert} dispatch={dispatch} /> : undefined
+          }
+        />
+      ),
+      below: <Below state={state} dispatch={dispatch} />,
     }),
     [drawn, found, mode, problem, query, rows, selected],
   );
   return (
     <>
       {still.above}
-      <Panes id={id}>
+      <Panes
+        key={isTwoSided}
+        id={id}
+        start={isTwoSided ? SHARES_OF_SIDES : SHARES_OF_TREE}
+        words={isTwoSided ? WORDS.tabsOfSides : WORDS.tabs}
+      >
         {{
           outline: still.outline,
-          drawing:
-            drawn === "textbook" && engine !== null ? (
-              <Textbook state={state} typesetter={typesetter} engine={engine} dispatch={dispatch} />
-            ) : (
-              <>
-                <Drawing state={state} typesetter={typesetter} dispatch={dispatch} />
-                <Minimap state={state} id={id} dispatch={dispatch} />
-              </>
-            ),
+          drawing: isTwoSided ? (
+            <TwoSides state={state} id={id} dispatch={dispatch} />
+          ) : drawn === "textbook" && engine !== null ? (
+            <Textbook state={state} typesetter={typesetter} engine={engine} dispatch={dispatch} />
+          ) : (
+            <>
+              <Drawing state={state} typesetter={typesetter} dispatch={dispatch} />
+              <Minimap state={state} id={id} dispatch={dispatch} />
+            </>
+          ),
           details: still.details,
         }}
       </Panes>
       {still.below}
+    </>
+  );
+}
+
+function Below({ state, dispatch }: Pick<ShownProps, "dispatch"> & { readonly state: State }) {
+  return (
+    <>
+      <div class="ckv-foot">
+        <Filters state={state} dispatch={dispatch} />
+        <Legend state={state} dispatch={dispatch} />
+      </div>
+      <div class="ckv-live" role="status" aria-live="polite">
+        {announcement(state)}
+      </div>
+      <HeightHandle />
     </>
   );
 }

@@ -159,7 +159,9 @@ def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
         "comparison": overlay.comparison.value,
         "headline": overlay.headline,
         "baseSize": overlay.base_size,
-        "verdicts": [{"name": v.name, "passes": v.passes} for v in overlay.verdicts],
+        "verdicts": [
+            {"name": v.name, "passes": v.passes, "message": v.message} for v in overlay.verdicts
+        ],
         "marks": [
             {
                 "state": m.state.value,
@@ -341,7 +343,7 @@ def _check() -> Overlay:
         Problem(Severity.INFO, "leftover", (), None, None, "save_counter is not used.", ""),
     )
     verdicts = (
-        Verdict("assert_consumed", False),
+        Verdict("assert_consumed", False, "AssertionError: Unresolved object in checkpoint"),
         Verdict("assert_existing_objects_matched", False),
         Verdict("assert_nontrivial_match", True),
     )
@@ -426,7 +428,7 @@ def _hostile(overlay: Overlay) -> Overlay:
             Problem(p.severity, HOSTILE, p.nodes, HOSTILE, HOSTILE, HOSTILE * 20, HOSTILE)
             for p in overlay.problems
         ),
-        verdicts=(Verdict(HOSTILE, False),),
+        verdicts=(Verdict(HOSTILE, False, HOSTILE),),
         causes=tuple(
             replace(cause, title=HOSTILE, place=HOSTILE, sentence=HOSTILE * 20)
             for cause in overlay.causes

@@ -34,9 +34,11 @@ interface DetailsProps {
   readonly state: State;
   readonly kernel: Kernel | null;
   readonly dispatch: Dispatch;
+  /** What a comparison says of the selection, in place of the problems in the node's facts. */
+  readonly evidence?: ComponentChildren;
 }
 
-export function Details({ state, kernel, dispatch }: DetailsProps) {
+export function Details({ state, kernel, dispatch, evidence }: DetailsProps) {
   const { graph, selected } = state;
   return (
     <section
@@ -46,6 +48,7 @@ export function Details({ state, kernel, dispatch }: DetailsProps) {
       aria-label={WORDS.details}
       tabIndex={-1}
     >
+      {evidence}
       {selected === null ? (
         <>
           {graph.overlay === null ? (
@@ -53,11 +56,17 @@ export function Details({ state, kernel, dispatch }: DetailsProps) {
           ) : (
             <p class="ckv-hint">{WORDS.nothingSelected}</p>
           )}
-          <ProblemList state={state} dispatch={dispatch} />
+          {evidence === undefined ? <ProblemList state={state} dispatch={dispatch} /> : null}
           <Notes graph={graph} />
         </>
       ) : isNode(state, selected) ? (
-        <NodeDetails graph={graph} id={selected} kernel={kernel} dispatch={dispatch} />
+        <NodeDetails
+          graph={graph}
+          id={selected}
+          kernel={kernel}
+          listsProblems={evidence === undefined}
+          dispatch={dispatch}
+        />
       ) : (
         <ChunkDetails state={state} id={selected} dispatch={dispatch} />
       )}
@@ -75,8 +84,9 @@ function NodeDetails({
   graph,
   id,
   kernel,
+  listsProblems,
   dispatch,
-}: NodeProps & { readonly kernel: Kernel | null }) {
+}: NodeProps & { readonly kernel: Kernel | null; readonly listsProblems: boolean }) {
   const role = graph.role(id);
   const type = typeWords(graph, id);
   const error = graph.error(id);
@@ -97,7 +107,7 @@ function NodeDetails({
       </p>
       <Mark graph={graph} id={id} />
       <OtherPlace graph={graph} id={id} dispatch={dispatch} />
-      <ProblemsOf graph={graph} id={id} dispatch={dispatch} />
+      {listsProblems ? <ProblemsOf graph={graph} id={id} dispatch={dispatch} /> : null}
       {error === null ? null : (
         <p class="ckv-error">
           {WORDS.problem}: {visible(error)}
@@ -167,7 +177,7 @@ function ChunkDetails({
   state,
   id,
   dispatch,
-}: Omit<DetailsProps, "kernel"> & { readonly id: number }) {
+}: Pick<DetailsProps, "state" | "dispatch"> & { readonly id: number }) {
   const { graph, tree } = state;
   const chunk = tree.chunk(id);
   return chunk === null ? null : (

@@ -42,10 +42,11 @@ export function Filters({ state, dispatch }: FiltersProps) {
               onChange={() => dispatch({ type: "showState", state: of, shows: hidden.has(of) })}
             />
             <SignIcon sign={stateSign(of)} />
-            {stateSign(of).word} {formatCount(count)}
+            {stateSign(of).word} {of === "plain" ? "" : formatCount(count)}
           </label>
         </li>
       ))}
+      <li class="ckv-faint">{WORDS.unit}</li>
     </ul>
   );
 }

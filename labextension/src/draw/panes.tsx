@@ -12,19 +12,26 @@ const TABS = ["outline", "drawing", "details"] as const;
 type Tab = (typeof TABS)[number];
 
 /** Shares of the width, in percent. */
-const START = { outline: 30, details: 20 };
+export interface Shares {
+  readonly outline: number;
+  readonly details: number;
+}
+
 const LEAST = 12;
 const MOST = 60;
 const STEP = 2;
 
 interface PanesProps {
   readonly id: string;
+  /** The first widths; a change by the user stays. */
+  readonly start: Shares;
+  readonly words: Readonly<Record<Tab, string>>;
   readonly children: Readonly<Record<Tab, ComponentChildren>>;
 }
 
-export function Panes({ id, children }: PanesProps) {
+export function Panes({ id, start, words, children }: PanesProps) {
   const panes = useRef<HTMLDivElement>(null);
-  const [widths, setWidths] = useState(START);
+  const [widths, setWidths] = useState(start);
   const [tab, setTab] = useState<Tab>("drawing");
   const set = (part: "outline" | "details", percent: number) =>
     setWidths((known) => ({ ...known, [part]: Math.min(Math.max(percent, LEAST), MOST) }));
@@ -34,7 +41,7 @@ export function Panes({ id, children }: PanesProps) {
   };
   return (
     <>
-      <Tabs id={id} tab={tab} choose={setTab} />
+      <Tabs id={id} tab={tab} words={words} choose={setTab} />
       <div
         ref={panes}
         class="ckv-panes"
@@ -88,10 +95,11 @@ function Pane({ id, tab, children }: PaneProps) {
 interface TabsProps {
   readonly id: string;
   readonly tab: Tab;
+  readonly words: Readonly<Record<Tab, string>>;
   readonly choose: (tab: Tab) => void;
 }
 
-function Tabs({ id, tab, choose }: TabsProps) {
+function Tabs({ id, tab, words, choose }: TabsProps) {
   const step = onArrows({ ArrowLeft: -1, ArrowRight: 1 }, (by, { currentTarget }) => {
     const next = TABS[TABS.indexOf(tab) + by];
     if (next !== undefined && currentTarget instanceof HTMLElement) {
@@ -112,7 +120,7 @@ function Tabs({ id, tab, choose }: TabsProps) {
           tabIndex={one === tab ? 0 : -1}
           onClick={() => choose(one)}
         >
-          {WORDS.tabs[one]}
+          {words[one]}
         </button>
       ))}
     </div>

@@ -38,7 +38,7 @@ export function VerdictLine({ state, dispatch }: VerdictProps) {
         ))}
         {hidden > 0 ? <li>{moreWords(hidden)}</li> : null}
       </ul>
-      <Steps state={state} dispatch={dispatch} />
+      {state.drawn === "sides" ? null : <Steps state={state} dispatch={dispatch} />}
     </section>
   );
 }
@@ -65,9 +65,26 @@ function Steps({ state, dispatch }: VerdictProps) {
     return null;
   }
   const sentence = problem === null ? severityWords(overlay) : problemSentence(overlay, problem);
-  const listAll = `${WORDS.listAll} ${problemsWord(overlay, overlay.problemCount)}`;
   return (
     <div class="ckv-steps">
+      <StepButtons state={state} dispatch={dispatch} />
+      <span class={`ckv-said${isAtProblem(state) ? "" : " ckv-faint"}`} title={sentence}>
+        {sentence}
+      </span>
+    </div>
+  );
+}
+
+/** The buttons to the previous and the next problem, and to all of them. */
+export function StepButtons({ state, dispatch }: VerdictProps) {
+  const { graph, problem } = state;
+  const { overlay } = graph;
+  if (overlay === null || overlay.problemCount === 0) {
+    return null;
+  }
+  const listAll = `${WORDS.listAll} ${problemsWord(overlay, overlay.problemCount)}`;
+  return (
+    <>
       <button
         type="button"
         title={WORDS.previous}
@@ -92,9 +109,6 @@ function Steps({ state, dispatch }: VerdictProps) {
       >
         {positionWords(overlay, problem)}
       </button>
-      <span class={`ckv-said${isAtProblem(state) ? "" : " ckv-faint"}`} title={sentence}>
-        {sentence}
-      </span>
-    </div>
+    </>
   );
 }

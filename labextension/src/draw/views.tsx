@@ -15,6 +15,7 @@ interface ViewsProps {
 /** Absent if there is only one view. */
 export function Views({ state, offersTextbook, dispatch }: ViewsProps) {
   const isOffered: Readonly<Record<View, boolean>> = {
+    sides: state.graph.overlay !== null,
     layers: layersOf(state.graph) !== null,
     objects: true,
     guide: offersTextbook,

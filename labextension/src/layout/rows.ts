@@ -1,6 +1,6 @@
 /** The visible nodes and chunks: the tree without what is folded away, in reading order. */
 
-import type { NodeState } from "../contract";
+import { LIVE_ALONE, type NodeState, SAVED_ALONE } from "../contract";
 import { type Graph, ROOT } from "../graph";
 import { isQuiet } from "../overlay";
 import type { ChildrenOf, Chunk, ShownTree } from "./shown";
@@ -92,7 +92,25 @@ export function defaultExpansion(
 }
 
 function opensByItself(graph: Graph, id: number): boolean {
-  return id >= graph.size || graph.role(id) !== "variable";
+  const isVariable = id < graph.size && graph.role(id) === "variable";
+  return !isVariable && !isAllOneCase(graph, id);
+}
+
+/**
+ * Whether a comparison says one thing of this whole part. Either the part has no problem, while
+ * others have; or the other side lacks it.
+ */
+function isAllOneCase({ overlay }: Graph, id: number): boolean {
+  if (overlay === null || !overlay.isMarked(ROOT)) {
+    return false;
+  }
+  const [first, second] = overlay.below(id);
+  const isOfOneSide =
+    second === undefined && (SAVED_ALONE.has(first?.state) || LIVE_ALONE.has(first?.state));
+  return (
+    !overlay.isMarked(id) ||
+    (isOfOneSide && overlay.matchedBelow(id) === 0 && overlay.otherPlace(id) === null)
+  );
 }
 
 /** The visible part of a graph for which the view chooses the open nodes. */
@@ -113,7 +131,7 @@ export function initialExpansion(
   // Requested levels take no rows away from problems.
   let rows = depth === 0 ? visibleRows(tree.children, expanded).length : 0;
   for (const id of wanted) {
-    const closed = closedAbove(tree, expanded, id);
+    const closed = closedAbove(tree, expanded, graph.overlay?.topOfUniform(id) ?? id);
     const more = closed.reduce((sum, ancestor) => sum + tree.children(ancestor).length, 0);
     if (rows + more <= MAX_REVEALED_ROWS) {
       rows += more;
@@ -141,15 +159,17 @@ export function* callingForALook(
     return;
   }
   const isShown = (id: number) => isQuiet(overlay.state(id)) || !hidden.has(overlay.state(id));
+  // Slot variables come and go with their optimizer: its row shows what they need.
+  const shownAt = (id: number) => graph.slot(id)?.optimizer ?? id;
   for (const id of overlay.pressing()) {
     if (isShown(id)) {
-      yield id;
+      yield shownAt(id);
     }
   }
   if (hidden.has("matched")) {
     for (let id = 0; id < graph.size; id++) {
       if (!isQuiet(overlay.state(id)) && isShown(id)) {
-        yield id;
+        yield shownAt(id);
       }
     }
   }

@@ -1,0 +1,122 @@
+/** What a comparison says of the selection: the problem, its remedy, and TensorFlow's own words. */
+
+import type { Graph } from "../graph";
+import type { Overlay, Problem } from "../overlay";
+import { causeSign, namesWords } from "../signs";
+import { type State, shownProblem } from "../state";
+import * as WORDS from "../strings";
+import { clip, sentenceText, visible } from "../text";
+import { moreWords } from "../words";
+import { Copy } from "./copy";
+import { SignIcon } from "./icons";
+import { Jump } from "./jump";
+import type { Dispatch } from "./props";
+import { codeIn } from "./remedy";
+
+const MAX_NODES = 10;
+/** TensorFlow names all nodes that fail; the first of them are enough. */
+const MAX_MESSAGE = 400;
+
+interface EvidenceProps {
+  readonly state: State;
+  /** Puts code into a new cell below; null where there are no cells. */
+  readonly insert: ((code: string) => void) | null;
+  readonly dispatch: Dispatch;
+}
+
+export function Evidence({ state, insert, dispatch }: EvidenceProps) {
+  const { graph, selected } = state;
+  const { overlay } = graph;
+  const index = shownProblem(state);
+  if (overlay === null || index === null) {
+    return null;
+  }
+  const problem = overlay.problem(index);
+  const cause = overlay.causes[overlay.causeOf(index)];
+  const names = namesWords(overlay, problem, selected === null ? null : graph.name(selected));
+  const others = topsOf(graph, problem.nodes).filter((id) => id !== selected);
+  return (
+    <div class="ckv-evidence">
+      <h3>
+        <SignIcon sign={causeSign(overlay, problem)} /> {sentenceText(cause?.title ?? "")}
+      </h3>
+      <p>{sentenceText(problem.why)}</p>
+      {names.map((words) => (
+        <p key={words} class="ckv-faint">
+          {words}
+        </p>
+      ))}
+      {problem.remedy === null ? null : <Remedy remedy={problem.remedy} insert={insert} />}
+      <Messages overlay={overlay} problem={problem} />
+      {others.length === 0 ? null : (
+        <>
+          <h4>{WORDS.alsoAbout}</h4>
+          {others.slice(0, MAX_NODES).map((id) => (
+            <span key={id} class="ckv-other">
+              <Jump graph={graph} id={id} dispatch={dispatch} />
+            </span>
+          ))}
+          {others.length > MAX_NODES ? <p>{moreWords(others.length - MAX_NODES)}</p> : null}
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The nodes whose parents are not among them. */
+function topsOf(graph: Graph, nodes: readonly number[]): readonly number[] {
+  const all = new Set(nodes);
+  return nodes.filter((id) => !all.has(graph.treeParent(id) ?? -1));
+}
+
+type RemedyProps = Pick<EvidenceProps, "insert"> & { readonly remedy: string };
+
+function Remedy({ remedy, insert }: RemedyProps) {
+  const code = codeIn(remedy);
+  return (
+    <>
+      <h4>{WORDS.whatToDo}</h4>
+      <div class="ckv-remedy">
+        <p>{sentenceText(remedy)}</p>
+        {code === null ? null : (
+          <>
+            <pre>{code}</pre>
+            <p class="ckv-buttons">
+              {insert === null ? null : (
+                <button type="button" title={WORDS.insertHint} onClick={() => insert(code)}>
+                  {WORDS.insertBelow}
+                </button>
+              )}
+              <Copy what={WORDS.code} text={code} />
+            </p>
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** TensorFlow's message, if the problem makes a restore or an assert fail. */
+function Messages({ overlay, problem }: { readonly overlay: Overlay; readonly problem: Problem }) {
+  const message = messageOf(overlay, problem);
+  return message === undefined ? null : (
+    <>
+      <h4>
+        {WORDS.tensorFlowSays} <Copy what={WORDS.message} text={message} />
+      </h4>
+      <p class="ckv-message">{clip(visible(message), MAX_MESSAGE)}</p>
+    </>
+  );
+}
+
+/** What a restore raises; for other failures the assert that names the problem's node. */
+export function messageOf({ verdicts }: Overlay, problem: Problem): string | undefined {
+  const messages = verdicts.map(({ message }) => message).filter((message) => message !== "");
+  if (problem.severity === "error") {
+    return messages[0];
+  }
+  const names = [problem.saved, problem.live].filter((name) => name !== null);
+  return problem.severity === "fail"
+    ? messages.find((message) => names.some((name) => message.includes(name)))
+    : undefined;
+}

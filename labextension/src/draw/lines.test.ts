@@ -1,0 +1,163 @@
+import { describe, expect, it } from "vitest";
+import type { NodeState } from "../contract";
+import type { Graph } from "../graph";
+import { compared, loadGraph, treeGraph } from "../graphs.test-data";
+import { visibleRows } from "../layout/rows";
+import { sidesOf } from "../layout/sides";
+import { factsOf, labelOf, markOf } from "./lines";
+
+// 0 ─┬─ 1 ─┬─ 3
+//    │     └─ 4
+//    └─ 2 ─── 5
+const TREE = treeGraph([0, 0, 1, 1, 2]);
+const valued = (graph: Graph): Graph => ({
+  ...graph,
+  attributes: (id) =>
+    id < 3
+      ? []
+      : [
+          {
+            ...{ name: "VALUE", fullName: "", checkpointKey: "", dtype: "float32" },
+            ...{ shape: [id], nbytes: null, slices: 0, error: null },
+          },
+        ],
+});
+
+function lines(
+  change: Parameters<typeof compared>[1],
+  expanded: readonly number[] = [0],
+  graph = valued(TREE),
+) {
+  const known = { isValued: (id: number) => id > 2, ...change };
+  const states = { 0: "plain", 1: "plain", 2: "plain", ...change.states } as Record<
+    number,
+    NodeState
+  >;
+  const shown = compared(graph, { ...known, states });
+  const rows = visibleRows((id) => shown.treeChildren(id), new Set(expanded));
+  const sides = sidesOf(rows, shown.overlay!, shown.label);
+  const marks = sides.lines.map((line) => {
+    const { sign, stroke, words } = markOf(shown, rows, line);
+    return [sign?.glyph ?? "", words, stroke].join("|");
+  });
+  return { marks, rows, shown };
+}
+
+describe("the sign of a line", () => {
+  it("is that of everything below while the line is folded", () => {
+    expect(lines({}).marks).toEqual(["||none", "✓||restored", "✓||restored"]);
+    expect(lines({ states: { 3: "shape" } }).marks[1]).toBe("≠|1 shape differs|differs");
+    expect(lines({ states: { 3: "shape", 4: "shape" } }).marks[1]).toBe("≠|shape differs|differs");
+  });
+
+  it("is its own while it is open", () => {
+    const { marks } = lines({ states: { 3: "shape" } }, [0, 1]);
+    expect(marks.slice(1, 4)).toEqual(["||none", "≠|shape differs|differs", "✓||restored"]);
+  });
+
+  it("says once for a whole part that the other side lacks it", () => {
+    const states = { 2: "saved only", 5: "saved only" } as const;
+    const isPaired = (id: number) => id !== 2 && id !== 5;
+    const { marks } = lines({ baseSize: 6, isPaired, states }, [0, 2]);
+    expect(marks.slice(2)).toEqual(["−|not used by program|alone", "−||alone"]);
+  });
+
+  it("names the cause of what fails", () => {
+    const { marks } = lines({
+      states: { 1: "warned" },
+      problems: [{ nodes: [1] }],
+      causes: [{ title: "Not tracked", problems: [0] }],
+    });
+    expect(marks[1]).toBe("!|Not tracked|differs");
+  });
+
+  it("of a renamed part is one for both places", () => {
+    const { marks } = lines({
+      baseSize: 2,
+      isPaired: (id) => id === 0,
+      otherPlaces: { 1: 2, 2: 1 },
+      states: { 1: "live only", 2: "saved only" },
+    });
+    expect(marks).toEqual(["||none", "↷|likely the same|likely"]);
+  });
+
+  it("leads to the other place of what has moved", () => {
+    const { marks } = lines(
+      {
+        comparison: "diff",
+        baseSize: 5,
+        isPaired: (id) => id < 3,
+        partners: { 3: "(root).old", 5: "(root).new" },
+        otherPlaces: { 3: 5, 5: 3 },
+        states: { 3: "moved", 5: "moved" },
+      },
+      [0, 1, 2],
+    );
+    expect(marks[2]).toBe("↷|moved from (root).old|alone");
+    expect(marks[5]).toBe("↷|moved to (root).new|alone");
+  });
+
+  it("is that of the pair for a variable, whatever its slot variables need", () => {
+    const slots = treeGraph([0, 1, 1]);
+    const graph = { ...valued(slots), attributes: (id: number) => valued(TREE).attributes(id + 3) };
+    const { marks } = lines(
+      { isValued: () => true, states: { 0: "plain", 1: "matched", 2: "saved only" } },
+      [0],
+      graph,
+    );
+    expect(marks[1]).toBe("✓|−1|restored");
+  });
+});
+
+describe("the text in a box", () => {
+  it("has the two values that differ on their sides", () => {
+    const { rows, shown } = lines(
+      { states: { 3: "shape" }, details: { 3: "float32 8×10 ≠ 8×12" } },
+      [0, 1],
+    );
+    expect((["saved", "live"] as const).map((side) => factsOf(shown, rows[2]!, side))).toEqual([
+      "float32 8×10",
+      "8×12",
+    ]);
+  });
+
+  it("has the shapes below a folded layer, or the number of its variables", () => {
+    const { rows, shown } = lines({});
+    expect(factsOf(shown, rows[1]!, "live")).toBe("3, 4");
+    const folded = lines({}, []);
+    expect(factsOf(folded.shown, folded.rows[0]!, "saved")).toBe("3 variables");
+    expect(factsOf(shown, rows[0]!, "saved")).toBe("");
+  });
+
+  it("counts on each side only what that side has", () => {
+    const states = { 3: "live only", 5: "saved only" } as const;
+    const { rows, shown } = lines({ states }, []);
+    expect((["saved", "live"] as const).map((side) => factsOf(shown, rows[0]!, side))).toEqual([
+      "2 variables",
+      "2 variables",
+    ]);
+  });
+
+  it("has the name that each side uses", () => {
+    const { rows, shown } = lines({ partners: { 1: "(root).net.old" } });
+    expect((["saved", "live"] as const).map((side) => labelOf(shown, rows[1]!, side))).toEqual([
+      "old",
+      "edge 1",
+    ]);
+  });
+
+  it("escapes hostile characters", async () => {
+    const graph = await loadGraph("hostile_check");
+    const rows = visibleRows((id) => graph.treeChildren(id), new Set(graph.order));
+    const sides = sidesOf(rows, graph.overlay!, graph.label);
+    const words = sides.lines.map((line) => markOf(graph, rows, line).words);
+    const texts = rows.flatMap((row) => [
+      labelOf(graph, row, "saved"),
+      labelOf(graph, row, "live"),
+      factsOf(graph, row, "saved"),
+    ]);
+    for (const text of [...words, ...texts]) {
+      expect(text).not.toMatch(/[\n\0\u202e]/);
+    }
+  });
+});

@@ -1,0 +1,156 @@
+/** What the lines of both sides show: the text in each box, and the sign between the boxes. */
+
+import { LIVE_ALONE, type NodeState, SAVED_ALONE } from "../contract";
+import type { Graph } from "../graph";
+import type { Row } from "../layout/rows";
+import type { Line } from "../layout/sides";
+import type { Overlay } from "../overlay";
+import { isQuiet } from "../overlay";
+import { belowSentence, belowWords, type Sign, stateSign } from "../signs";
+import * as WORDS from "../strings";
+import { countWords, sentenceText, visible } from "../text";
+import { chunkCount, chunkLabel, shapeCell, typeWords, valueWords } from "../words";
+
+/** How the line between the boxes is drawn; `none` for objects that have no value. */
+export type Stroke = "none" | "restored" | "differs" | "likely" | "alone";
+
+export interface LineMark {
+  readonly sign: Sign | null;
+  readonly words: string;
+  readonly stroke: Stroke;
+}
+
+export type OfSide = "saved" | "live";
+
+const NOTHING: LineMark = { sign: null, words: "", stroke: "none" };
+/** Details of these states are the two values that differ, the saved one first. */
+const OF_TWO_VALUES: ReadonlySet<NodeState> = new Set(["shape", "dtype", "role"]);
+const DIFFERS = ` ${stateSign("shape").glyph} `;
+const MAX_SHAPES = 3;
+
+/** The sign of a line: its own state or, while it is folded, what is below it. */
+export function markOf(graph: Graph, rows: readonly Row[], line: Line): LineMark {
+  const { overlay } = graph;
+  const saved = rows[line.saved ?? -1];
+  const live = rows[line.live ?? -1];
+  const row = live ?? saved;
+  if (overlay === null || row === undefined || row.chunk !== null) {
+    return NOTHING;
+  }
+  if (saved !== undefined && live !== undefined && saved !== live) {
+    return markOfPair(graph, overlay, saved.id, live.id);
+  }
+  const alone = saved === undefined || live === undefined;
+  const state = overlay.state(row.id);
+  if (!isQuiet(state)) {
+    const words = wordsOfState(overlay, rows, row);
+    return { sign: stateSign(state), words, stroke: alone ? "alone" : "differs" };
+  }
+  const below = row.isExpanded ? [] : overlay.below(row.id);
+  const [first] = below;
+  if (state === "matched" && graph.attributes(row.id).length > 0) {
+    // Below a variable are its slot variables: what they need is no matter of the pair.
+    const detail = sentenceText(overlay.detail(row.id) ?? "");
+    const words = detail || (row.isExpanded ? "" : belowWords(overlay, row.id));
+    return { sign: stateSign(state), words, stroke: alone ? "alone" : "restored" };
+  }
+  if (first !== undefined) {
+    const isWhole = below.length === 1 && overlay.matchedBelow(row.id) === 0;
+    const words = isWhole ? stateSign(first.state).word : belowSentence(overlay, row.id);
+    return { sign: stateSign(first.state), words, stroke: alone ? "alone" : "differs" };
+  }
+  return !row.isExpanded && overlay.matchedBelow(row.id) > 0
+    ? { sign: stateSign("matched"), words: "", stroke: alone ? "alone" : "restored" }
+    : NOTHING;
+}
+
+/** The sign of the two places of a renamed part, or of two parts of them with one name. */
+function markOfPair(graph: Graph, overlay: Overlay, saved: number, live: number): LineMark {
+  const sign = stateSign("moved");
+  if (overlay.otherPlace(saved) === live) {
+    const words = overlay.comparison === "check" ? WORDS.likelySame : sign.word;
+    return { sign, words, stroke: "likely" };
+  }
+  return valueWords(graph, saved) === valueWords(graph, live)
+    ? { sign, words: "", stroke: "likely" }
+    : { sign: stateSign("shape"), words: stateSign("shape").word, stroke: "likely" };
+}
+
+/** The word for a state, and how many variables below share it; "" below a node that says it. */
+function wordsOfState(overlay: Overlay, rows: readonly Row[], row: Row): string {
+  const state = overlay.state(row.id);
+  const above = rows[row.parentRow];
+  if (above !== undefined && above.chunk === null && overlay.state(above.id) === state) {
+    const isOfPart = SAVED_ALONE.has(state) || LIVE_ALONE.has(state) || state === "moved";
+    if (isOfPart && row.parentRow > 0) {
+      return "";
+    }
+  }
+  if (state === "moved") {
+    const to = sentenceText(overlay.partner(row.id) ?? "");
+    return `${overlay.isOther(row.id) ? WORDS.movedTo : WORDS.movedFrom} ${to}`;
+  }
+  if (state === "warned" || state === "failed") {
+    return titleOf(overlay, row.id) ?? stateSign(state).word;
+  }
+  return stateSign(state).word;
+}
+
+/** The title of the cause that names the node. */
+function titleOf(overlay: Overlay, id: number): string | null {
+  const [problem] = overlay.problemsOf(id);
+  const cause = problem === undefined ? undefined : overlay.causes[overlay.causeOf(problem)];
+  return cause === undefined ? null : sentenceText(cause.title);
+}
+
+/** The name of a row on a side: a pair that has two names shows each of them. */
+export function labelOf(graph: Graph, { chunk, id }: Row, side: OfSide): string {
+  if (chunk !== null) {
+    return chunkLabel(graph, chunk);
+  }
+  const partner = graph.overlay?.partner(id) ?? null;
+  const isOtherName = side === "saved" && partner !== null && graph.overlay?.side(id) === "both";
+  const label = graph.label(id);
+  return isOtherName && graph.role(id) !== "slot" && !partner.endsWith(`.${label}`)
+    ? visible(partner.slice(partner.lastIndexOf(".") + 1))
+    : visible(label) || WORDS.root;
+}
+
+/** The facts in a box: its value or, while it is folded, the number of variables on its side. */
+export function factsOf(graph: Graph, row: Row, side: OfSide): string {
+  const { chunk, id, isExpanded } = row;
+  const { overlay } = graph;
+  if (chunk !== null || overlay === null) {
+    return chunk === null ? "" : chunkCount(chunk);
+  }
+  const [left, right, more] = sentenceText(overlay.detail(id) ?? "").split(DIFFERS);
+  if (OF_TWO_VALUES.has(overlay.state(id)) && right !== undefined && more === undefined) {
+    return (side === "saved" ? left : right) ?? "";
+  }
+  if (graph.attributes(id).length > 0) {
+    return valueWords(graph, id);
+  }
+  const count = isExpanded ? 0 : variablesOn(overlay, id, side);
+  if (count > 0) {
+    return shapesBelow(graph, id, count) || countWords(count, ...WORDS.counts.variables);
+  }
+  // A checkpoint has no classes; those of a pair are the program's.
+  return side === "saved" && overlay.side(id) === "both" ? "" : typeWords(graph, id);
+}
+
+/** The shapes of all variables below a layer; "" if they are many, or further below. */
+function shapesBelow(graph: Graph, id: number, count: number): string {
+  const children = Array.from(graph.treeChildren(id));
+  const isFew = count <= MAX_SHAPES && children.length === count;
+  return isFew && children.every((child) => graph.attributes(child).length === 1)
+    ? children.map((child) => shapeCell(graph, child)).join(", ")
+    : "";
+}
+
+function variablesOn(overlay: Overlay, id: number, side: OfSide): number {
+  const other = side === "saved" ? LIVE_ALONE : SAVED_ALONE;
+  return overlay
+    .below(id)
+    .filter(({ state }) => !other.has(state))
+    .reduce((sum, { count }) => sum + count, overlay.matchedBelow(id));
+}

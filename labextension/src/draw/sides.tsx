@@ -1,0 +1,300 @@
+/** Both sides of a comparison: the checkpoint (a) at the left, the program (b) at the right. */
+
+import { useMemo } from "preact/hooks";
+import type { Graph } from "../graph";
+import type { Row } from "../layout/rows";
+import { LINE_PITCH, type Line, movesOf } from "../layout/sides";
+import type { Overlay } from "../overlay";
+import { comparedWords } from "../signs";
+import { firstProblemNode, type State, shownProblem } from "../state";
+import * as WORDS from "../strings";
+import { visible } from "../text";
+import { roleWord } from "../words";
+import { lineClass, SignIcon } from "./icons";
+import { factsOf, labelOf, markOf, type OfSide } from "./lines";
+import type { Dispatch } from "./props";
+import { useEntriesInSight } from "./scrolling";
+
+/** Deep trees would leave no space for names. */
+const MAX_INDENT = 8;
+const NO_NODES: ReadonlySet<number> = new Set();
+
+interface SidesProps {
+  readonly state: State;
+  readonly id: string;
+  readonly dispatch: Dispatch;
+}
+
+export function TwoSides({ state, id, dispatch }: SidesProps) {
+  const { graph, rows, rowOf, selected, sides } = state;
+  const { overlay } = graph;
+  const lines = sides?.lines ?? [];
+  const anchor = selected ?? firstProblemNode(state);
+  const anchorRow = anchor === null ? undefined : rowOf.get(anchor);
+  const anchorLine = anchorRow === undefined ? null : (sides?.lineOf[anchorRow] ?? null);
+  const { body, first, last, measure } = useEntriesInSight({
+    count: lines.length,
+    pitch: LINE_PITCH,
+    selected: anchorLine,
+  });
+  const problem = shownProblem(state);
+  const ofCause = useMemo(() => nodesOfCause(overlay, problem), [overlay, problem]);
+  if (overlay === null) {
+    return null;
+  }
+  return (
+    <div
+      class="ckv-sides"
+      role="treegrid"
+      aria-label={WORDS.sidesDrawing}
+      aria-rowcount={lines.length + 1}
+      aria-colcount={3}
+      aria-activedescendant={
+        selected !== null && anchorLine !== null && anchorLine >= first && anchorLine < last
+          ? `${id}-line-${anchorLine}`
+          : undefined
+      }
+      tabIndex={0}
+    >
+      <Head graph={graph} overlay={overlay} />
+      <div class="ckv-sides-body" role="presentation" ref={body} onScroll={measure}>
+        <div
+          class="ckv-lines"
+          role="presentation"
+          style={{ height: `${lines.length * LINE_PITCH}px` }}
+        >
+          <Moves state={state} first={first} last={last} />
+          {lines.slice(first, last).map((line, offset) => (
+            <LineRow
+              key={rows[line.live ?? line.saved ?? 0]?.id}
+              graph={graph}
+              rows={rows}
+              line={line}
+              index={first + offset}
+              domId={`${id}-line-${first + offset}`}
+              selected={selected}
+              ofCause={ofCause}
+              found={state.found.isMatch}
+              dispatch={dispatch}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** The nodes of the cause that explains a problem. */
+function nodesOfCause(overlay: Overlay | null, problem: number | null): ReadonlySet<number> {
+  const cause =
+    overlay === null || problem === null ? undefined : overlay.causes[overlay.causeOf(problem)];
+  return cause === undefined || overlay === null
+    ? NO_NODES
+    : new Set(cause.problems.flatMap((index) => overlay.problem(index).nodes));
+}
+
+const ARROW = " → ";
+
+function Head({ graph, overlay }: { readonly graph: Graph; readonly overlay: Overlay }) {
+  const { live, matches, saved } = WORDS.onSide[overlay.comparison];
+  const titles = visible(graph.title).split(ARROW);
+  const [from, to] = titles.length === 2 ? titles : ["", ""];
+  return (
+    <div class="ckv-sides-head" role="row" aria-rowindex={1}>
+      <span role="columnheader" title={from}>
+        <b>{saved}</b> {from}
+      </span>
+      <span role="columnheader">{matches}</span>
+      <span role="columnheader" title={to}>
+        {to} <b>{live}</b>
+      </span>
+    </div>
+  );
+}
+
+interface LineRowProps {
+  readonly graph: Graph;
+  readonly rows: readonly Row[];
+  readonly line: Line;
+  readonly index: number;
+  readonly domId: string;
+  readonly selected: number | null;
+  readonly ofCause: ReadonlySet<number>;
+  readonly found: Uint8Array;
+  readonly dispatch: Dispatch;
+}
+
+function LineRow(props: LineRowProps) {
+  const { graph, rows, line, index, domId, selected, ofCause, found, dispatch } = props;
+  const saved = rows[line.saved ?? -1];
+  const live = rows[line.live ?? -1];
+  const row = live ?? saved;
+  if (row === undefined) {
+    return null;
+  }
+  const has = (is: (id: number) => boolean) => [saved, live].some((one) => one && is(one.id));
+  const isSelected = has((id) => id === selected);
+  const { sign, stroke, words } = markOf(graph, rows, line);
+  const isOneSided = saved === undefined || live === undefined;
+  const box = (one: Row | undefined, side: OfSide) =>
+    one === undefined ? null : (
+      <SideBox
+        graph={graph}
+        row={one}
+        side={side}
+        isPaired={!isOneSided}
+        isMatch={found[one.id] === 1}
+        dispatch={dispatch}
+      />
+    );
+  const was = saved !== undefined && live !== undefined ? labelOf(graph, saved, "saved") : "";
+  return (
+    <div
+      id={domId}
+      class={[
+        "ckv-line",
+        `ckv-stroke-${stroke}`,
+        isOneSided ? `ckv-only-${saved === undefined ? "live" : "saved"}` : "",
+        isSelected ? "ckv-selected" : "",
+        has((id) => ofCause.has(id)) ? "ckv-of-cause" : "",
+      ].join(" ")}
+      role="row"
+      aria-level={row.level}
+      aria-posinset={row.position}
+      aria-setsize={row.siblings}
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      aria-expanded={row.childCount > 0 ? row.isExpanded : undefined}
+      style={{ top: `${index * LINE_PITCH}px` }}
+      onClick={() => dispatch({ type: "select", id: row.id })}
+      onDblClick={() => dispatch({ type: "toggle", id: row.id })}
+    >
+      <div class="ckv-side ckv-side-saved" role="gridcell">
+        {box(saved, "saved")}
+      </div>
+      <div
+        class={`ckv-between${sign?.look === "quiet" ? " ckv-is-quiet" : ""}`}
+        role="gridcell"
+        title={words}
+      >
+        {sign === null ? null : <SignIcon sign={sign} />}
+        <span class={sign?.look === "quiet" ? "ckv-line-word ckv-faint" : "ckv-line-word"}>
+          {words || (sign?.look === "quiet" ? <span class="ckv-live">{sign.word}</span> : null)}
+        </span>
+        {was !== "" && live !== undefined && was !== labelOf(graph, live, "live") ? (
+          <span class="ckv-was">
+            {WORDS.wasNamed} {was}
+          </span>
+        ) : null}
+      </div>
+      <div class="ckv-side ckv-side-live" role="gridcell">
+        {box(live, "live")}
+      </div>
+    </div>
+  );
+}
+
+interface SideBoxProps {
+  readonly graph: Graph;
+  readonly row: Row;
+  readonly side: OfSide;
+  /** Whether the other side has something on the same line. */
+  readonly isPaired: boolean;
+  readonly isMatch: boolean;
+  readonly dispatch: Dispatch;
+}
+
+function SideBox({ graph, row, side, isPaired, isMatch, dispatch }: SideBoxProps) {
+  const { chunk, id } = row;
+  const role = chunk === null ? graph.role(id) : "chunk";
+  const label = labelOf(graph, row, side);
+  const facts = factsOf(graph, row, side);
+  const line = chunk === null ? lineClass(graph.overlay, id) : "";
+  const isElsewhere = isPaired || graph.overlay?.otherPlace(id) != null;
+  return (
+    <div
+      class={`ckv-box ckv-box-${role}${isElsewhere ? line.replace(" ckv-struck", "") : line}`}
+      style={{ "--ckv-indent": Math.min(row.level - 1, MAX_INDENT) }}
+      title={boxTitle(graph, row, label, facts)}
+      onClick={(event) => {
+        event.stopPropagation();
+        dispatch({ type: "select", id });
+      }}
+    >
+      {role === "layer" ? <span class="ckv-tab" /> : null}
+      {role === "optimizer" ? <Points /> : null}
+      {row.childCount > 0 ? (
+        <button
+          type="button"
+          class="ckv-twisty"
+          tabIndex={-1}
+          aria-hidden="true"
+          onClick={(event) => {
+            event.stopPropagation();
+            dispatch({ type: "toggle", id });
+          }}
+        >
+          {row.isExpanded ? "▾" : "▸"}
+        </button>
+      ) : null}
+      {isMatch ? (
+        <mark class="ckv-box-name ckv-match">{label}</mark>
+      ) : (
+        <b class="ckv-box-name">{label}</b>
+      )}
+      <span class="ckv-box-facts">{facts}</span>
+    </div>
+  );
+}
+
+/** The two points of a hexagon. */
+function Points() {
+  return (
+    <>
+      <span class="ckv-point ckv-point-left" />
+      <span class="ckv-point ckv-point-right" />
+    </>
+  );
+}
+
+function boxTitle(graph: Graph, { chunk, id }: Row, label: string, facts: string): string {
+  const { overlay } = graph;
+  const words =
+    chunk === null && overlay !== null
+      ? [visible(graph.name(id)), roleWord(graph.role(id)), facts, ...comparedWords(overlay, id)]
+      : [label, facts];
+  return words.filter((word) => word !== "").join(", ");
+}
+
+/** The lines between the places of parts that have moved, as far as both places are open. */
+function Moves({ state, first, last }: { state: State; first: number; last: number }) {
+  const { graph, rows, rowOf, sides, selected } = state;
+  const moves = useMemo(
+    () =>
+      sides === null || graph.overlay === null ? [] : movesOf(rows, rowOf, sides, graph.overlay),
+    [rows],
+  );
+  const inSight = moves.filter(
+    ({ from, to }) => Math.max(from, to) >= first && Math.min(from, to) < last,
+  );
+  const near = (line: number) => Math.min(Math.max(line, first - 2), last + 1) - first;
+  const y = (line: number) => (near(line) + 0.5) * LINE_PITCH;
+  return inSight.length === 0 ? null : (
+    <svg
+      class="ckv-moves"
+      style={{ top: `${first * LINE_PITCH}px`, height: `${(last - first) * LINE_PITCH}px` }}
+      viewBox={`0 0 100 ${(last - first) * LINE_PITCH}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      {inSight.map(({ from, to, savedId, liveId }) => (
+        <path
+          key={savedId}
+          class={selected === savedId || selected === liveId ? "ckv-lit" : ""}
+          vector-effect="non-scaling-stroke"
+          d={`M0 ${y(from)}C50 ${y(from)} 50 ${y(to)} 100 ${y(to)}`}
+        />
+      ))}
+    </svg>
+  );
+}

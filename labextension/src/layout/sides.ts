@@ -1,0 +1,149 @@
+/**
+ * Both sides of a comparison in lines. What the two have in common is on one line, and so are the
+ * two places of a part that was renamed.
+ */
+
+import type { Overlay } from "../overlay";
+import type { Row } from "./rows";
+
+/** The distance from one line to the next. */
+export const LINE_PITCH = 30;
+
+export interface Line {
+  /** The row on each side, by its index; null where a side has nothing. */
+  readonly saved: number | null;
+  readonly live: number | null;
+}
+
+export interface Sides {
+  readonly lines: readonly Line[];
+  /** The line of each row. */
+  readonly lineOf: Int32Array;
+}
+
+/** The rows in lines, in their order; `labelOf` gives a row's local name. */
+export function sidesOf(
+  rows: readonly Row[],
+  overlay: Overlay,
+  labelOf: (id: number) => string,
+): Sides {
+  const children = childRows(rows);
+  const partner = renamedSiblings(rows, overlay);
+  const isPartner = new Set(partner.values());
+  const lines: Line[] = [];
+  const lineOf = new Int32Array(rows.length);
+  const stack: Line[] = rows.length === 0 ? [] : [lineOfRow(rows, overlay, 0)];
+  for (let line = stack.pop(); line !== undefined; line = stack.pop()) {
+    const { live, saved } = line;
+    for (const row of [live, saved]) {
+      if (row !== null) {
+        lineOf[row] = lines.length;
+      }
+    }
+    lines.push(line);
+    const below =
+      live !== null && saved !== null && live !== saved
+        ? zipped(children[live] ?? [], children[saved] ?? [], (row) => labelOf(rows[row]?.id ?? 0))
+        : (children[live ?? saved ?? 0] ?? [])
+            .filter((row) => !isPartner.has(row))
+            .map((row) => {
+              const ghost = partner.get(row);
+              return ghost === undefined
+                ? lineOfRow(rows, overlay, row)
+                : { saved: ghost, live: row };
+            });
+    for (let index = below.length - 1; index >= 0; index--) {
+      stack.push(below[index] as Line);
+    }
+  }
+  return { lines, lineOf };
+}
+
+function lineOfRow(rows: readonly Row[], overlay: Overlay, index: number): Line {
+  const row = rows[index];
+  const side = row === undefined ? "both" : sideOf(row, overlay);
+  return { saved: side === "live" ? null : index, live: side === "saved" ? null : index };
+}
+
+/** The sides that have a row; a part of a list may have nodes of either side. */
+function sideOf({ chunk, id }: Row, overlay: Overlay) {
+  if (chunk === null) {
+    return overlay.side(id);
+  }
+  const [first, last] = [overlay.side(chunk.firstChild), overlay.side(chunk.lastChild)];
+  return first === last ? first : "both";
+}
+
+function childRows(rows: readonly Row[]): readonly (readonly number[])[] {
+  const children: number[][] = rows.map(() => []);
+  rows.forEach(({ parentRow }, index) => {
+    children[parentRow]?.push(index);
+  });
+  return children;
+}
+
+/** By row of the program (of b), the row of the checkpoint (of a) that seems to be the same part. */
+function renamedSiblings(rows: readonly Row[], overlay: Overlay): ReadonlyMap<number, number> {
+  const rowOf = new Map(rows.map(({ id }, index) => [id, index]));
+  const partner = new Map<number, number>();
+  rows.forEach(({ chunk, id, parentRow }, index) => {
+    const place = chunk === null && overlay.side(id) === "saved" ? overlay.otherPlace(id) : null;
+    const other = place === null ? undefined : rowOf.get(place);
+    if (place === null || other === undefined || partner.has(other)) {
+      return;
+    }
+    if (rows[other]?.parentRow === parentRow && overlay.side(place) === "live") {
+      partner.set(other, index);
+    }
+  });
+  return partner;
+}
+
+/** The children of two parts in lines: of equal local names together, the others apart. */
+function zipped(
+  live: readonly number[],
+  saved: readonly number[],
+  labelOf: (row: number) => string,
+): readonly Line[] {
+  const rest = new Map(saved.map((row) => [labelOf(row), row]));
+  const common = live.map((row): Line => {
+    const other = rest.get(labelOf(row)) ?? null;
+    rest.delete(labelOf(row));
+    return { saved: other, live: row };
+  });
+  const matched = new Set(common.map((line) => line.saved));
+  return [
+    ...common,
+    ...saved.filter((row) => !matched.has(row)).map((row): Line => ({ saved: row, live: null })),
+  ];
+}
+
+/** A part at two lines: where it was, and where it is. */
+export interface Move {
+  readonly savedId: number;
+  readonly liveId: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The moves between two lines; below a part that moved as a whole, none. */
+export function movesOf(
+  rows: readonly Row[],
+  rowOf: ReadonlyMap<number, number>,
+  { lineOf }: Sides,
+  overlay: Overlay,
+): readonly Move[] {
+  return rows.flatMap(({ chunk, id, parentRow }, index): readonly Move[] => {
+    const place = chunk === null && overlay.isOther(id) ? overlay.otherPlace(id) : null;
+    const other = place === null ? undefined : rowOf.get(place);
+    if (place === null || other === undefined || lineOf[other] === lineOf[index]) {
+      return [];
+    }
+    const above = rows[parentRow];
+    const movedWith = above === undefined ? null : overlay.otherPlace(above.id);
+    if (movedWith !== null && movedWith === rows[rows[other]?.parentRow ?? -1]?.id) {
+      return [];
+    }
+    return [{ savedId: id, liveId: place, from: lineOf[index] ?? 0, to: lineOf[other] ?? 0 }];
+  });
+}
