@@ -44,12 +44,12 @@ def test_show_cuts_after_the_given_number_of_lines(tmp_path: Path) -> None:
 def test_show_prints_layers_by_name(adam: str) -> None:
     result = CliRunner().invoke(main, ["show", adam])
     assert result.output.splitlines()[1:] == [
-        "(root)             object     30 parameters",
-        "├─ optimizer       optimizer",
-        "│  └─ _iterations  variable   float32 5×2",
-        "└─ layer           object     30 parameters",
-        "   ├─ v7           variable   float32 7×2  with momentum",
-        "   └─ bias         variable   float32 8×2  with momentum",
+        "(root)        object     30 parameters",
+        "├─ optimizer  optimizer",
+        "│  └─ v5      variable   float32 5×2",
+        "└─ layer      object     30 parameters",
+        "   ├─ v7      variable   float32 7×2  with momentum",
+        "   └─ bias    variable   float32 8×2  with momentum",
         "6 of 11 nodes shown; 2 slot variables named beside their variables; "
         "3 without values left out",
     ]
