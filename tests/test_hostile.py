@@ -77,9 +77,9 @@ def test_nasty_names_stay_what_they_are_and_are_shown_escaped(tmp_path: Path) ->
     text = str(graph)
     assert "<script>alert(1)</script>" in text
     assert "\\x1b[2J\\x1b[31mred\\x07" in text
-    source = graph.to_dot().source
-    assert "label=<" not in source
-    assert all(line.isprintable() for line in source.replace("\t", "").splitlines())
+    for source in (graph.to_dot().source, graph.to_dot("objects").source):
+        assert "label=<" not in source
+        assert all(line.isprintable() for line in source.replace("\t", "").splitlines())
 
 
 def _utf8(data: object) -> bytes:

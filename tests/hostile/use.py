@@ -13,9 +13,11 @@ import ckpt_viz as cv
 from ckpt_viz.render import payload
 from ckpt_viz.render.outline import MAX_ROWS
 from ckpt_viz.render.plan_json import plan_json
+from ckpt_viz.render.row_words import View
 from ckpt_viz.render.text import printable
 
 MAX_MESSAGE = 17_000  # characters: three shapes of 254 dimensions, and some words
+VIEWS: tuple[View, View] = ("layers", "objects")
 _MAX_IN_DOT = 2_000  # nodes; a picture of more is of no use
 _MAX_IN_JSON = 20_000  # nodes; JSON of more takes more memory than opening them may
 _MAX_KEYS = 20
@@ -46,11 +48,12 @@ def use(path: str, sandbox: str, stage: Stage = lambda name: None) -> str:
     repr(graph)
     stage("payload")
     payload.encode(graph)
-    if len(graph.nodes) < _MAX_IN_DOT:
-        stage("to_dot")
-        _check_text(graph.to_dot().source)
-    stage("to_svg")
-    _check_picture(graph.to_svg())
+    for view in VIEWS:
+        if len(graph.nodes) < _MAX_IN_DOT:
+            stage(f"to_dot, {view}")
+            _check_text(graph.to_dot(view).source)
+        stage(f"to_svg, {view}")
+        _check_picture(graph.to_svg(view))
     if len(graph.nodes) < _MAX_IN_JSON:
         stage("to_json")
         json.dumps(graph.to_json())
@@ -105,7 +108,8 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
             stage(f"payload of the check against {name}")
             payload.encode(found.overlay.graph, found.overlay)
             stage(f"SVG of the check against {name}")
-            _check_picture(found.to_svg())
+            for view in VIEWS:
+                _check_picture(found.to_svg(view))
             stage(f"JSON of the check against {name}")
             plan_json(found.overlay)
     for name, one, other in (("itself", graph, graph), ("a healthy one", healthy, graph)):
@@ -116,7 +120,8 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
         stage(f"payload of the diff against {name}")
         payload.encode(diff.overlay.graph, diff.overlay)
         stage(f"SVG of the diff against {name}")
-        _check_picture(diff.to_svg())
+        for view in VIEWS:
+            _check_picture(diff.to_svg(view))
 
 
 def _ask_nodes(graph: cv.ObjectGraph, stage: Stage) -> None:
