@@ -28,6 +28,20 @@ def test_a_functional_model_has_its_residual_edges(keras: str) -> None:
 
 @pytest.mark.tf
 @both
+def test_calls_are_those_that_keras_names(keras: str) -> None:
+    model = _keras(keras).applications.MobileNetV2((32, 32, 3), weights=None)
+    inside = {
+        (getattr(parent, "operation", None) or parent.layer, layer)
+        for layer in model.layers
+        for node in layer._inbound_nodes
+        for parent in node.parent_nodes
+    }
+    assert _calls(cv.graph(model)) == {(one.name, other.name) for one, other in inside}
+    assert len(inside) > len(model.layers)  # ten blocks are residual
+
+
+@pytest.mark.tf
+@both
 def test_a_layer_follows_what_it_is_called_on(keras: str) -> None:
     graph = cv.graph(_residual(_keras(keras)))
     names = [graph.layers.names[row] for row in graph.layers.preorder() if row < len(graph.nodes)]

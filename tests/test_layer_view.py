@@ -127,6 +127,25 @@ def test_a_renamed_layer_is_at_both_of_its_places() -> None:
     assert lines == ["(root)", "  net", "    new", "      kernel", "    old", "      kernel"]
 
 
+def test_what_only_the_other_side_has_renames_no_layer() -> None:
+    before = _scoped({"dense/kernel": 2, "other/gamma": 3})
+    after = _scoped({"dense/kernel": 2})
+    assert "  dense" in _lines(after)
+    lines = _lines_of(cv.diff(before, after).overlay.layers)
+    assert lines == ["(root)", "  dense", "    kernel", "    gamma"]
+
+
+def _scoped(variables: Mapping[str, int]) -> ObjectGraph:
+    """Return a layer in a list, with variables of these full names."""
+    names = {name.rpartition("/")[2]: node_id for name, node_id in variables.items()}
+    shown = graph({0: {"0": 1}, 1: names}, variables=tuple(names.values()))
+    nodes = list(shown.nodes)
+    for name, node_id in variables.items():
+        (attribute,) = nodes[node_id].attributes
+        nodes[node_id] = nodes[node_id]._replace(attributes=(attribute._replace(full_name=name),))
+    return replace(shown, nodes=tuple(nodes))
+
+
 def _overlay(shown: ObjectGraph, marks: list[Mark], *problems: Problem) -> Overlay:
     none: frozenset[int] = frozenset()
     return Overlay(Comparison.CHECK, shown, len(marks), tuple(marks), problems, (), "", (), none)

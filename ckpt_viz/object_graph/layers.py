@@ -99,6 +99,7 @@ def layers_of(
     tree: Tree,
     marks: Mapping[int, object] = _NO_MARKS,
     calls: Sequence[Call] = (),
+    base_size: int | None = None,
 ) -> Layers:
     """Return the view of these nodes.
 
@@ -108,8 +109,9 @@ def layers_of(
         marks: What a comparison says of the nodes that need attention. These are neither folded nor
             hoisted, and parts are alike only if their marks are equal row by row.
         calls: The calls between layers, if known: then layers follow those that they are called on.
+        base_size: Of a merged graph the number of nodes of its base. The others rename none of it.
     """
-    draft = _Draft(nodes, tree, marks)
+    draft = _Draft(nodes, tree, marks, len(nodes) if base_size is None else base_size)
     draft.fold()
     draft.hoist()
     draft.order_by(calls)
@@ -120,14 +122,16 @@ def layers_of(
 class _Draft:
     """The view in the making: the children of each row, which every step changes."""
 
-    def __init__(self, nodes: Sequence[Node], tree: Tree, marks: Mapping[int, object]) -> None:
+    def __init__(
+        self, nodes: Sequence[Node], tree: Tree, marks: Mapping[int, object], base_size: int
+    ) -> None:
         self.nodes, self.tree, self.marks = nodes, tree, marks
         self.order = list(tree.preorder())
         self.children = [list(below) for below in tree.children]
         self.through: dict[int, list[int]] = {}
         self.groups: list[Group] = []
         self.folded: list[int] = []
-        self.names = _names(nodes, tree, self.order)
+        self.names = _names(nodes, tree, self.order, base_size)
 
     def fold(self) -> None:
         """Leave out what holds no value and is neither layer nor optimizer.
@@ -293,13 +297,13 @@ class _Draft:
 # Names
 
 
-def _names(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[str]:
+def _names(nodes: Sequence[Node], tree: Tree, order: Sequence[int], base_size: int) -> list[str]:
     """Return what people call each node.
 
     That is the local name if a programmer chose it, and else the layer's own name. A file gives
     that name in the full names of the layer's variables.
     """
-    shared = _shared_scopes(nodes, tree, order)
+    shared = _shared_scopes(nodes, tree, order, base_size)
     names = list(tree.labels)
     is_state = [node.role is Role.OPTIMIZER for node in nodes]
     for node_id in order[1:]:
@@ -333,7 +337,7 @@ def _is_chosen(label: str) -> bool:
 
 
 def _shared_scopes(
-    nodes: Sequence[Node], tree: Tree, order: Sequence[int]
+    nodes: Sequence[Node], tree: Tree, order: Sequence[int], base_size: int
 ) -> list[tuple[str, ...] | None]:
     """Return for each node the name scopes that the variables below it share; None without any."""
     found: list[tuple[str, ...] | None] = [None] * len(nodes)
@@ -345,7 +349,8 @@ def _shared_scopes(
         elif node.role is Role.OPTIMIZER:
             own = []
         else:
-            own = [found[child] for child in tree.children[node_id]]
+            below = tree.children[node_id]
+            own = [found[c] for c in below if c < base_size or node_id >= base_size]
         for scope in own:
             before = found[node_id]
             if scope is not None:

@@ -150,4 +150,5 @@ class Overlay:
             for node_id, mark in enumerate(self.marks)
             if mark.state not in QUIET or node_id in named
         }
-        return layers_of(self.graph.nodes, self.graph.tree, marks, self.graph.calls)
+        graph = self.graph
+        return layers_of(graph.nodes, graph.tree, marks, graph.calls, self.base_size)
