@@ -107,10 +107,10 @@ describe("the columns of the outline", () => {
       `${alone}  76px 56px 116px 58px`,
       `${alone}  76px 56px 116px 58px 62px`,
       ".ckv-compared  52px",
-      ".ckv-compared  118px",
-      ".ckv-compared  118px 72px",
-      ".ckv-compared  126px 80px 56px",
-      ".ckv-compared  132px 86px 56px 54px 62px",
+      ".ckv-compared  142px",
+      ".ckv-compared  142px 72px",
+      ".ckv-compared  150px 80px 56px",
+      ".ckv-compared  156px 86px 56px 54px 62px",
     ]);
   });
 

@@ -72,6 +72,14 @@ def _failing_check(opened: Open, **options: Any) -> Page:
     return page
 
 
+def _failing_object_graph(opened: Open, **options: Any) -> Page:
+    overlay = overlays()["check"]
+    page = opened(overlay.graph, overlay, **options)
+    page.get_by_role("button", name="Two sides").click()
+    page.get_by_role("treegrid").press("]")
+    return page
+
+
 def _problem_list(opened: Open, **options: Any) -> Page:
     overlay = overlays()["check"]
     return opened(overlay.graph, overlay, **options)
@@ -133,7 +141,15 @@ def _textbook(opened: Open, **options: Any) -> Page:
 SCENES = {
     scene.__name__.strip("_"): scene
     for scene in (
-        *(_single, _failing_check, _problem_list, _narrow, _narrow_details, _mistake),
+        *(
+            _single,
+            _failing_check,
+            _failing_object_graph,
+            _problem_list,
+            _narrow,
+            _narrow_details,
+            _mistake,
+        ),
         *(_matches, _focused, _menu, _help, _textbook),
     )
 }
@@ -236,7 +252,18 @@ FOCUS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("scene", ["failing_check", "narrow_details", "menu", "help"])
+SCENES_WITH_FOCUS = {
+    "failing_check": ("ckv-handle", "ckv-copy", "ckv-position", "ckv-cause", "ckv-sides"),
+    "failing_object_graph": (
+        *("ckv-handle", "ckv-copy", "ckv-position", "ckv-outline", "ckv-drawing"),
+    ),
+    "narrow_details": ("button", "ckv-copy"),
+    "menu": ("summary", "ckv-handle"),
+    "help": ("ckv-help-button", "Close"),
+}
+
+
+@pytest.mark.parametrize("scene", SCENES_WITH_FOCUS)
 def test_focus_is_seen_wherever_it_goes(opened: Open, scene: str) -> None:
     page = SCENES[scene](opened)
     page.get_by_role("searchbox").focus()
@@ -248,12 +275,7 @@ def test_focus_is_seen_wherever_it_goes(opened: Open, scene: str) -> None:
             seen[found["name"]] = found
     assert len(seen) > 8
     assert [one for one in seen.values() if not (one["isOutlined"] and one["isInSight"])] == []
-    parts = {
-        "failing_check": ("ckv-handle", "ckv-copy", "ckv-position", "ckv-outline", "ckv-drawing"),
-        "narrow_details": ("button", "ckv-copy"),
-        "menu": ("summary", "ckv-handle"),
-        "help": ("ckv-help-button", "Close"),
-    }[scene]
+    parts = SCENES_WITH_FOCUS[scene]
     assert [part for part in parts if part not in " ".join(seen)] == []
 
 
@@ -379,8 +401,20 @@ def test_vs_code_themes(opened: Open, axe: str, theme: str, scheme: str) -> None
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_forced_colours_keep_what_is_selected_and_what_lines_say(opened: Open, scheme: str) -> None:
+def test_forced_colours_keep_what_is_selected_on_two_sides(opened: Open, scheme: str) -> None:
     page = _failing_check(opened, color_scheme=scheme, forced_colors="active")
+    colour = "(element, name) => getComputedStyle(element)[name]"
+    for entry in (".ckv-line", ".ckv-cause"):
+        selected = page.locator(f"{entry}.ckv-selected").first
+        plain = page.locator(f"{entry}:not(.ckv-selected)").first
+        grounds = [one.evaluate(colour, "backgroundColor") for one in (selected, plain)]
+        assert grounds[0] != grounds[1]
+    page.screenshot(path=_SCREENSHOTS / f"access-forced-sides-{scheme}.png")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_forced_colours_keep_what_is_selected_and_what_lines_say(opened: Open, scheme: str) -> None:
+    page = _failing_object_graph(opened, color_scheme=scheme, forced_colors="active")
     colour = "(element, name) => getComputedStyle(element)[name]"
     selected = page.locator(".ckv-row.ckv-selected")
     plain = page.locator(".ckv-row:not(.ckv-selected)").first
@@ -412,7 +446,7 @@ CUT_OFF = """() => {
     const root = document.querySelector(".ckpt-viz").getBoundingClientRect();
     return [...document.querySelectorAll(".ckpt-viz :is(button, summary, input)")]
         .filter(element => element.checkVisibility() && !element.closest(
-            ".ckv-outline, .ckv-details"))
+            ".ckv-outline, .ckv-details, .ckv-sides, .ckv-causes"))
         .filter(element => {
             element.scrollIntoView({ block: "nearest" });
             const { left, right, top, bottom } = element.getBoundingClientRect();
@@ -431,8 +465,9 @@ def test_at_200_percent_nothing_is_cut_off(opened: Open, scene: str) -> None:
     page.set_viewport_size({"width": 640, "height": 400})
     page.screenshot(path=_SCREENSHOTS / f"access-200-{scene}.png")
     assert page.evaluate(CUT_OFF) == []
-    room = page.locator(".ckv-drawing").bounding_box()
-    node = page.locator(".ckv-node.ckv-selected > .ckv-shape").first.bounding_box()
+    room = page.locator(".ckv-drawing, .ckv-sides-body").bounding_box()
+    boxes = ".ckv-node.ckv-selected > .ckv-shape, .ckv-line.ckv-selected .ckv-box:visible"
+    node = page.locator(boxes).first.bounding_box()
     assert room is not None and node is not None
     assert room["height"] > 150
     assert room["y"] < node["y"] < room["y"] + room["height"] - node["height"]

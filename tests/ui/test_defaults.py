@@ -57,7 +57,7 @@ def _with_defaults(page: str, defaults: str | dict[str, Any] | None) -> str:
 def _rows(page: Page) -> list[tuple[int, str]]:
     """Return level and text of every row of the outline."""
     of_row = "row => [Number(row.ariaLevel), row.innerText]"
-    rows = page.locator(".ckv-row").evaluate_all(f"rows => rows.map({of_row})")
+    rows = page.locator("[role=row][aria-level]").evaluate_all(f"rows => rows.map({of_row})")
     return [(level, text) for level, text in rows]
 
 

@@ -57,9 +57,9 @@ export const COLUMNS: readonly Column[] = [
     alone: [],
     compared: [
       [0, 52],
-      [361, 118],
-      [501, 126],
-      [601, 132],
+      [361, 142],
+      [501, 150],
+      [601, 156],
     ],
     cell: ({ overlay }, row) =>
       overlay === null ? { content: null, title: "" } : stateCell(overlay, row),

@@ -1,0 +1,249 @@
+"""Both sides of a comparison in a page: causes, lines and evidence are one state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+import ckpt_viz as cv
+from ckpt_viz import ObjectGraph
+from ckpt_viz.object_graph.overlay import Cause, Overlay
+from ckpt_viz.render.html import to_html
+from tests.support.graphs import graph, keras3_adam, without_optimizer
+from tests.support.payload_fixtures import overlays
+from tests.ui.pages import html_pages
+
+_SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
+_WIDTHS = (1500, 1100, 700)
+
+pytestmark = pytest.mark.usefixtures("front_end")
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    """A function that opens a comparison in a page of its own."""
+    with html_pages(browser, tmp_path) as open_page:
+
+        def open_overlay(overlay: Overlay, width: int = 1500, **options: Any) -> Page:
+            viewport = {"width": width, "height": 800}
+            return open_page(to_html(overlay.graph, overlay), viewport=viewport, **options)
+
+        yield open_overlay
+
+
+def _line(page: Page, name: str) -> Locator:
+    named = page.locator(".ckv-box-name").get_by_text(name, exact=True)
+    return page.locator(".ckv-line").filter(has=named)
+
+
+def _moved() -> Overlay:
+    was = graph({0: {"old": 1, "step": 3}, 1: {"w": 2}}, (2, 3))
+    now = graph({0: {"new": 1, "step": 3}, 1: {"w": 2}}, (2, 3))
+    return cv.diff(was, now).overlay
+
+
+def _moved_into(name: str) -> Overlay:
+    was = graph({0: {"old": 1, "net": 3}, 1: {"w": 2}, 3: {"b": 4}}, (2, 4))
+    now = graph({0: {"net": 1}, 1: {name: 2, "b": 4}, 2: {"w": 3}}, (3, 4))
+    return cv.diff(_of_shapes(was, {2: (7,)}), _of_shapes(now, {3: (7,)})).overlay
+
+
+def _of_shapes(of: ObjectGraph, shapes: dict[int, tuple[int, ...]]) -> ObjectGraph:
+    nodes = list(of.nodes)
+    for node_id, shape in shapes.items():
+        (attribute,) = nodes[node_id].attributes
+        nodes[node_id] = nodes[node_id]._replace(attributes=(attribute._replace(shape=shape),))
+    return replace(of, nodes=tuple(nodes))
+
+
+def test_a_cause_a_line_and_the_evidence_are_one_state(opened: Open) -> None:
+    page = opened(overlays()["check"])
+    causes = page.get_by_role("tree").get_by_role("treeitem")
+    expect(causes.first).to_contain_text("Shape differs")
+    expect(causes.first).to_contain_text("2 variables")
+    expect(causes.first).to_contain_text("model.head.kernel")
+    evidence = page.locator(".ckv-evidence")
+    expect(evidence).to_contain_text("The checkpoint has shape 10×3")
+
+    # From the list to the line and the evidence,
+    causes.filter(has_text="Not in the program").click()
+    selected = page.locator(".ckv-line.ckv-selected")
+    expect(selected).to_contain_text("not used by program")
+    expect(evidence).to_contain_text("Nothing in the program takes this value.")
+    expect(evidence).to_contain_text("Track a layer as (root).model.aux, or call expect_partial().")
+    expect(page.locator(".ckv-node-name")).to_contain_text("(root).model.aux")
+
+    # from a line to the list and the evidence,
+    _line(page, "step").click()
+    expect(page.locator(".ckv-cause.ckv-selected")).to_contain_text("Not in the checkpoint")
+    expect(evidence).to_contain_text("Save once more with step tracked.")
+
+    # and by keys.
+    page.get_by_role("treegrid").press("]")
+    expect(page.locator(".ckv-position")).to_contain_text("4 of 8")
+    expect(page.locator(".ckv-cause.ckv-selected")).to_contain_text("Saver unknown")
+    expect(selected).to_contain_text("table")
+    page.get_by_role("treegrid").press("ArrowUp")
+    expect(selected).to_contain_text("step")
+    expect(evidence).to_contain_text("Save once more with step tracked.")
+
+
+def test_a_restored_node_has_its_facts_and_no_evidence(opened: Open) -> None:
+    page = opened(overlays()["check"])
+    page.get_by_role("treegrid").focus()
+    _line(page, "dense").get_by_role("button", include_hidden=True).first.click()
+    _line(page, "dense").click()
+    expect(page.locator(".ckv-node-name")).to_have_text("(root).model.dense")
+    expect(page.locator(".ckv-evidence")).to_have_count(0)
+
+
+def test_the_list_of_causes_answers_to_keys(opened: Open) -> None:
+    page = opened(cv.diff(without_optimizer(), keras3_adam()).overlay)
+    items = page.get_by_role("treeitem")
+    expect(items).to_have_count(1)
+    items.first.focus()
+    items.first.press("ArrowRight")
+    assert items.first.get_attribute("aria-expanded") in (None, "true")
+
+    page = opened(overlays()["check"])
+    items = page.get_by_role("treeitem")
+    items.first.focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowDown")
+    expect(items.nth(2)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(items.nth(2)).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("End")
+    expect(items.last).to_be_focused()
+    page.keyboard.press("Home")
+    page.keyboard.press("Space")
+    expect(items.first).to_have_attribute("aria-selected", "true")
+
+
+def test_problems_that_one_cause_explains_are_folded_below_it(opened: Open) -> None:
+    check = overlays()["check"]
+    several = Cause("Three at once", "model.head", "The layer is another one.", 3, (0, 3, 5))
+    rest = [cause for cause in check.causes if not {0, 3, 5} & {*cause.problems}]
+    page = opened(replace(check, causes=(several, *rest)))
+    item = page.get_by_role("treeitem", expanded=False).first
+    expect(item).to_contain_text("Three at once")
+    item.focus()
+    page.keyboard.press("ArrowRight")
+    below = page.get_by_role("group").get_by_role("treeitem")
+    expect(below).to_have_count(3)
+    below.last.click()
+    expect(below.last).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".ckv-line.ckv-selected")).to_have_count(1)
+    page.keyboard.press("ArrowLeft")
+    expect(item).to_have_count(0)  # it is open, and has the focus
+    page.keyboard.press("ArrowLeft")
+    expect(below).to_have_count(0)
+
+
+def test_both_places_of_a_moved_part_are_beside_each_other(opened: Open) -> None:
+    page = opened(_moved())
+    line = _line(page, "new")
+    expect(line).to_contain_text("old")
+    expect(line).to_contain_text("moved")
+    expect(page.locator(".ckv-moves")).to_have_count(0)
+    # Each side of the line is a node of its own.
+    line.locator(".ckv-side-saved .ckv-box").click()
+    expect(page.locator(".ckv-details")).to_contain_text("Go to its other place: (root).new")
+
+
+def test_a_line_leads_to_another_parent(opened: Open) -> None:
+    page = opened(_moved_into("old"))
+    path = page.locator(".ckv-moves > path")
+    expect(path).to_have_count(1)
+    assert path.evaluate("path => path.getTotalLength()") > 60
+    expect(page.locator(".ckv-line", has_text="moved from")).to_have_count(1)
+
+
+CUT = """() => [...document.querySelectorAll(
+    ".ckv-line-word, .ckv-headline > span, .ckv-cause-title > b, .ckv-state-word, .ckv-title, "
+    + ".ckv-box-name, .ckv-verdicts > li, .ckv-between"
+)].filter(element => element.checkVisibility() && element.clientWidth > 1
+    && (element.scrollWidth > element.clientWidth + 1
+        || element.scrollHeight > element.clientHeight + 1))
+.map(element => `${element.className} ${element.textContent}`)"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", _WIDTHS)
+@pytest.mark.parametrize("name", ["check", "diff"])
+def test_no_word_is_cut(opened: Open, name: str, width: int, scheme: str) -> None:
+    page = opened(overlays()[name], width, color_scheme=scheme)
+    expect(page.locator(".ckv-line").first).to_be_visible()
+    page.screenshot(path=_SCREENSHOTS / f"two-sides-{name}-{width}-{scheme}.png")
+    assert page.evaluate(CUT) == []
+    sizes = """() => [...document.querySelectorAll(".ckv-sides *, .ckv-causes *")]
+        .map(element => parseFloat(getComputedStyle(element).fontSize))"""
+    assert min(page.evaluate(sizes)) >= 11
+
+
+def test_no_state_is_cut_in_the_object_graph(opened: Open) -> None:
+    page = opened(overlays()["check"])
+    page.get_by_role("button", name="Two sides").click()
+    expect(page.locator(".ckv-outline")).to_be_visible()
+    expect(page.locator(".ckv-sides")).to_have_count(0)
+    cut = """() => [...document.querySelectorAll(".ckv-row > .ckv-cell-state")]
+        .filter(cell => cell.scrollWidth > cell.clientWidth).map(cell => cell.textContent)"""
+    assert page.evaluate(cut) == []
+    assert page.evaluate(CUT) == []
+    page.get_by_role("button", name="Two sides").click()
+    expect(page.locator(".ckv-sides")).to_be_visible()
+
+
+def test_a_narrow_page_has_one_list_with_the_same_signs(opened: Open) -> None:
+    wide, narrow = opened(overlays()["check"], 1500), opened(overlays()["check"], 890)
+    signs = "lines => lines.map(line => line.querySelector('.ckv-between').textContent)"
+    shown = [page.locator(".ckv-line").evaluate_all(signs) for page in (wide, narrow)]
+    assert shown[0] == shown[1]
+    for page, boxes in ((wide, 2), (narrow, 1)):
+        expect(_line(page, "head").locator(".ckv-box:visible")).to_have_count(boxes)
+        expect(_line(page, "aux").locator(".ckv-box:visible")).to_have_count(1)
+        expect(_line(page, "step").locator(".ckv-box:visible")).to_have_count(1)
+
+
+def test_what_restores_stays_folded_and_is_counted(opened: Open) -> None:
+    restored = opened(cv.diff(keras3_adam(), keras3_adam()).overlay)
+    expect(restored.locator(".ckv-causes")).to_contain_text("No differences")
+    expect(restored.locator(".ckv-others")).to_contain_text("variables are equal")
+    expect(restored.locator(".ckv-sign.ckv-loud")).to_have_count(0)
+
+    page = opened(overlays()["check"])
+    expect(page.locator(".ckv-others")).to_have_text(re.compile("3 others restore"))
+    alone = opened(cv.diff(without_optimizer(), keras3_adam()).overlay)
+    expect(_line(alone, "optimizer")).to_contain_text("only in b")
+    expect(_line(alone, "optimizer")).to_have_attribute("aria-expanded", "false")
+
+
+def test_code_of_a_remedy_can_be_copied(opened: Open) -> None:
+    page = opened(overlays()["check"], permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("treeitem").filter(has_text="Not in the program").click()
+    expect(page.locator(".ckv-remedy pre")).to_have_text("expect_partial()")
+    # Without cells there is nothing to insert into.
+    expect(page.get_by_role("button", name="Insert below")).to_have_count(0)
+    page.get_by_role("button", name="Copy the code").click()
+    expect(page.locator(".ckv-remedy")).to_contain_text("copied")
+
+
+def test_only_lines_in_sight_exist(opened: Open) -> None:
+    names = {f"layer {i}": 1 + i for i in range(20_000)}
+    a = graph({0: names}, tuple(range(1, 20_001)))
+    page = opened(cv.diff(_of_shapes(a, {15_000: (9,)}), a).overlay)
+    expect(page.locator(".ckv-cause")).to_have_count(1)
+    expect(_line(page, "layer 14999")).to_be_visible()
+    page.get_by_role("treegrid").press("*")
+    assert page.locator(".ckv-line").count() < 100
+    page.get_by_role("treegrid").press("End")
+    page.get_by_role("treegrid").press("]")
+    expect(_line(page, "layer 14999")).to_be_in_viewport()
