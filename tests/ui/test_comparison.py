@@ -56,13 +56,13 @@ def test_problems_are_in_sight_and_one_key_away(lab: JupyterLab, explorer: Locat
     # Problems are open from the start, with glyph and word, the ghosts crossed out.
     expect(row(explorer, "optimizer")).to_contain_text("not used by program")
     expect(row(explorer, "step")).to_contain_text("shape differs")
-    ghost = box(explorer, "(root).optimizer")
-    dashes = "element => getComputedStyle(element).strokeDasharray"
-    assert ghost.locator(".ckv-shape").evaluate(dashes) != "none"
+    ghost = row(explorer, "optimizer").locator(".ckv-box")
+    expect(ghost).to_have_css("border-top-style", "dashed")
+    expect(ghost.locator(".ckv-box-name")).to_have_css("text-decoration-line", "line-through")
 
     # The keys go from one problem to the next, here and in the kernel.
     focused(explorer).get_by_role("treegrid").press("]")
-    expect(verdict).to_contain_text("1 of ")
+    expect(explorer.locator(".ckv-position")).to_contain_text("1 of ")
     selected = explorer.locator('[role=row][aria-selected="true"]')
     expect(selected).to_have_count(1)
     first = selected.inner_text()
@@ -88,6 +88,17 @@ def test_problems_are_in_sight_and_one_key_away(lab: JupyterLab, explorer: Locat
     assert rows.count() != before
     explorer.get_by_role("button", name="problems only").click()
 
+    # The object graph is still there, with the same selection.
+    row(explorer, "step").click()
+    explorer.get_by_role("button", name="Two sides").click()
+    expect(row(explorer, "step")).to_have_attribute("aria-selected", "true")
+    dashes = "element => getComputedStyle(element).strokeDasharray"
+    shape = box(explorer, "(root).optimizer").locator(".ckv-shape").first
+    assert shape.evaluate(dashes) != "none"
+    expect(verdict).to_contain_text(re.compile(r"\d of \d"))
+    lab.screenshot("restore-check-object-graph")
+    explorer.get_by_role("button", name="Two sides").click()
+
     # The notebook keeps the comparison.
     lab.save()
     lab.shut_down_kernel()
@@ -104,10 +115,10 @@ def test_values_that_moved_between_two_checkpoints(lab: JupyterLab, explorer: Lo
     lab.run_cell(2)
     difference = lab.output(2).locator(".ckpt-viz")
     expect(difference.locator(".ckv-headline")).to_contain_text("value")
-    details = difference.locator(".ckv-details")
-    expect(details.get_by_role("button").first).to_have_text(re.compile(r"value differs, \(root\)"))
+    expect(difference.get_by_role("treeitem").first).to_contain_text("Values differ")
     focused(difference).get_by_role("treegrid").press("]")
-    expect(details).to_contain_text("value differs: Its value differs.")
+    expect(difference.locator(".ckv-evidence")).to_contain_text("Its value differs.")
+    expect(difference.get_by_role("treeitem", selected=True)).to_have_count(1)
     lab.screenshot("diff-of-two-checkpoints")
 
 
@@ -115,6 +126,8 @@ def test_what_was_moved_leads_to_its_other_place(lab: JupyterLab, explorer: Loca
     expect(explorer.locator(".ckv-headline")).to_be_visible()
     lab.run_cell(3)
     moved = lab.output(3).locator(".ckpt-viz")
+    expect(row(moved, "new")).to_contain_text("old")  # on one line, until
+    moved.get_by_role("button", name="Two sides").click()
     row(moved, "new").click()
     link = moved.locator(".ckv-move-link")
     expect(link).to_have_count(1)
@@ -138,6 +151,8 @@ def test_what_was_moved_leads_to_its_other_place(lab: JupyterLab, explorer: Loca
     # What a check takes for renamed, likewise.
     lab.run_cell(4)
     renamed = lab.output(4).locator(".ckpt-viz")
+    expect(row(renamed, "new")).to_contain_text("likely the same")
+    renamed.get_by_role("button", name="Two sides").click()
     row(renamed, "new").click()
     renamed.get_by_role("button", name="Go to its other place: (root).old").click()
     expect(row(renamed, "old")).to_have_attribute("aria-selected", "true")

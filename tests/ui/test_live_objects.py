@@ -331,7 +331,7 @@ def test_a_check_tells_what_a_rename_breaks_and_changes_nothing(live: Live) -> N
     live.show_panel()
     tab = live.check("ckpt", "saved", "ckpt.index")
     expect(live.headline).to_contain_text("assert_consumed() would fail")
-    expect(tab.locator(".ckv-problems")).to_contain_text("renamed")
+    expect(tab.locator(".ckv-causes")).to_contain_text("Renamed")
     expect(row(tab, "renamed")).to_be_visible()
     live.lab.screenshot("live-check")
     live.bring()

@@ -156,6 +156,7 @@ def test_what_has_no_value_has_more_room_for_its_name(
 def test_a_comparisons_outline_says_the_state_first(pages: BrowserContext, tmp_path: Path) -> None:
     overlay = overlays()["check"]
     explorer = Explorer(pages, tmp_path / "a.html", overlay.graph, overlay)
+    explorer.page.get_by_role("button", name="Two sides").click()
     expect(explorer.outline.get_by_role("columnheader").nth(1)).to_have_text("state")
     assert explorer.problems == []
 
