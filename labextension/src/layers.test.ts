@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 /** The layers, lowest first. A folder means all modules in it. */
 const LAYERS: readonly (readonly string[])[] = [
-  ["contract", "columns", "defaults", "families", "kernel", "messages", "strings", "text"],
+  ["cells", "contract", "columns", "defaults", "families", "kernel", "messages", "strings", "text"],
   ["causes", "shared"],
   ["overlay"],
   ["graph", "signs"],

@@ -2,6 +2,7 @@
 
 import { render } from "preact";
 import { useMemo } from "preact/hooks";
+import { insertFrom } from "./cells";
 import type { Deed } from "./commands";
 import { decode } from "./contract";
 import { readDefaults } from "./defaults";
@@ -67,8 +68,6 @@ export interface ViewHost {
   readonly graphviz?: LoadGraphviz | undefined;
   /** Sends questions to a kernel, if there is one. */
   readonly ask?: Ask | undefined;
-  /** Puts code into a new cell below the explorer, where there are cells. */
-  readonly insert?: ((code: string) => void) | undefined;
 }
 
 export interface View {
@@ -189,7 +188,7 @@ class MountedView implements View {
         id={this.#id}
         engine={this.#engine}
         kernel={this.#kernel}
-        insert={this.#host.insert ?? null}
+        insert={insertFrom(this.#root)}
         dispatch={this.#dispatch}
       />,
       this.#root,

@@ -38,10 +38,16 @@ new = tf.train.Checkpoint(w=tf.Variable([0.0, 0.0]))
 cv.show(tf.train.Checkpoint(new=new, step=tf.Variable(0)), against=was)
 """
 
+SHIFTED = """
+path = tf.train.Checkpoint(model).write(tempfile.mkdtemp() + "/ckpt")
+cv.show(tf.train.Checkpoint(net=model), against=path)
+"""
+
 
 @pytest.fixture
 def explorer(lab: JupyterLab, shared: SharedKernel) -> Locator:
     sources = (SharedKernel.AFRESH + TRAIN + CHECK, "explorer.selected", DIFF, MOVED, RENAMED)
+    sources += (SHIFTED, "'the last'")
     lab.create_notebook("check.ipynb", *map(code_cell, sources))
     lab.open_notebook("check.ipynb", shared.started(lab))
     lab.run_cell(0)
@@ -157,3 +163,31 @@ def test_what_was_moved_leads_to_its_other_place(lab: JupyterLab, explorer: Loca
     renamed.get_by_role("button", name="Go to its other place: (root).old").click()
     expect(row(renamed, "old")).to_have_attribute("aria-selected", "true")
     expect(renamed.locator(".ckv-move-link")).to_have_count(1)
+
+
+def test_the_code_of_a_remedy_goes_into_a_new_cell_below(
+    lab: JupyterLab, explorer: Locator
+) -> None:
+    expect(explorer.locator(".ckv-headline")).to_be_visible()
+    lab.run_cell(5)
+    shifted = lab.output(5).locator(".ckpt-viz")
+    code = shifted.locator(".ckv-remedy pre")
+    expect(code).to_contain_text("tf.train.Checkpoint(")
+    shifted.get_by_role("button", name="Insert below").click()
+    source = "app => app.shell.currentWidget.content.activeCell.model.sharedModel.source"
+    assert lab.page.evaluate(f"({source})(window.jupyterapp)") == code.inner_text()
+    index = "app => app.shell.currentWidget.content.activeCellIndex"
+    assert lab.page.evaluate(f"({index})(window.jupyterapp)") == 6
+    expect(lab.output(5).locator(".ckpt-viz")).to_be_visible()
+    lab.screenshot("inserted-remedy")
+
+    # A snapshot has no kernel, but its notebook has cells.
+    lab.save()
+    lab.shut_down_kernel()
+    lab.close()
+    lab.open_notebook("check.ipynb")
+    lab.shut_down_kernel()
+    snapshot = lab.output(5).locator(".ckpt-viz")
+    expect(snapshot.get_by_text("snapshot", exact=True)).to_be_visible()
+    snapshot.get_by_role("button", name="Insert below").click()
+    assert lab.page.evaluate(f"({source})(window.jupyterapp)") == code.inner_text()

@@ -82,7 +82,7 @@ function Remedy({ remedy, insert }: RemedyProps) {
           <>
             <pre>{code}</pre>
             <p class="ckv-buttons">
-              {insert === null ? null : (
+              {insert === null || !isWhole(code) ? null : (
                 <button type="button" title={WORDS.insertHint} onClick={() => insert(code)}>
                   {WORDS.insertBelow}
                 </button>
@@ -94,6 +94,11 @@ function Remedy({ remedy, insert }: RemedyProps) {
       </div>
     </>
   );
+}
+
+/** Whether a cell can run the code: a method such as expect_partial() lacks its object. */
+function isWhole(code: string): boolean {
+  return code.slice(0, code.indexOf("(")).includes(".");
 }
 
 /** TensorFlow's message, if the problem makes a restore or an assert fail. */

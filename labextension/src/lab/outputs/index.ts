@@ -5,6 +5,7 @@ import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import type { Widget } from "@lumino/widgets";
 import { MIME_TYPE } from "./bundle";
+import { takeCode } from "./insert";
 import { knowsModel } from "./kernels";
 import { GraphRenderer, type Place } from "./renderer";
 import { type Output, outputsOf, Stored } from "./stored";
@@ -48,6 +49,7 @@ const outputs: JupyterFrontEndPlugin<void> = {
       const outputs = () => outputsOf(panel.content.model);
       serve(panel, panel.content.rendermime, panel.sessionContext, outputs);
       keepWhole(panel, stored);
+      takeCode(panel);
     });
     forEach(consoles, (panel) =>
       serve(panel, panel.console.rendermime, panel.sessionContext, () => []),
