@@ -114,7 +114,6 @@ export function compared(graph: Graph, comparison: Compared): Graph {
     columns: {
       tree_order: Int32Array.from(ids),
       tree_parent: Int32Array.from(ids, (id) => graph.treeParent(id) ?? -1),
-      child_count: Int32Array.from(ids, (id) => graph.children(id).length),
       attribute_count: Int32Array.from(ids, (id) => (comparison.isValued?.(id) === false ? 0 : 1)),
     },
     overlay: {

@@ -99,10 +99,7 @@ export function isQuiet(state: NodeState): boolean {
 }
 
 type Compared = Pick<Payload, "nodeCount" | "strings" | "overlay"> & {
-  readonly columns: Pick<
-    Payload["columns"],
-    "tree_order" | "tree_parent" | "attribute_count" | "child_count"
-  >;
+  readonly columns: Pick<Payload["columns"], "tree_order" | "tree_parent" | "attribute_count">;
 };
 
 /** The part of a comparison that follows from a tree of the nodes. */
@@ -134,7 +131,7 @@ export function makeOverlay(payload: Compared): Overlay | null {
     strings[at(name, index)] ?? null;
   const state = (id: number): NodeState => states[at("overlay_state", id)] ?? "plain";
   const hasValue = (id: number): boolean => (tree.attribute_count[id] ?? 0) > 0;
-  const isPart = (id: number) => isOfParts(state(id)) && (tree.child_count[id] ?? 0) > 0;
+  const isPart = (id: number) => isOfParts(state(id));
   const side = (id: number): Side =>
     id >= baseSize ? "saved" : at("overlay_is_paired", id) === 1 ? "both" : "live";
   const problems = problemsOf(overlay, strings, size);

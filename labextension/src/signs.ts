@@ -39,14 +39,14 @@ export function problemSign(overlay: Overlay, { nodes, severity }: Problem): Sig
     : SEVERITY_SIGNS[severity];
 }
 
-/** The sign in the list of causes: where a problem makes an assert fail, what its node shows. */
+/** The sign in the list of causes: if an assert fails, what has happened to the node. */
 export function causeSign(overlay: Overlay, problem: Problem): Sign {
-  const [first] = problem.nodes;
-  if (first === undefined || problem.severity !== "fail") {
+  const { live, nodes, saved, severity } = problem;
+  if (nodes.length === 0 || severity !== "fail") {
     return problemSign(overlay, problem);
   }
-  const loud = problem.nodes.find((id) => !isQuiet(overlay.state(id)));
-  return overlay.otherPlace(first) !== null
+  const loud = nodes.find((id) => !isQuiet(overlay.state(id)));
+  return saved !== null && live !== null && saved !== live
     ? STATE_SIGNS.moved
     : loud === undefined
       ? problemSign(overlay, problem)

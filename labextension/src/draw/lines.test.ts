@@ -139,7 +139,9 @@ describe("the text in a box", () => {
   });
 
   it("has the name that each side uses", () => {
-    const { rows, shown } = lines({ partners: { 1: "(root).net.old" } });
+    const listed = lines({ partners: { 1: "node 0.optimizer.variables.3" } });
+    expect(labelOf(listed.shown, listed.rows[1]!, "saved")).toBe("edge 1");
+    const { rows, shown } = lines({ partners: { 1: "node 0.old" } });
     expect((["saved", "live"] as const).map((side) => labelOf(shown, rows[1]!, side))).toEqual([
       "old",
       "edge 1",

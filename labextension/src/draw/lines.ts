@@ -108,12 +108,26 @@ export function labelOf(graph: Graph, { chunk, id }: Row, side: OfSide): string 
   if (chunk !== null) {
     return chunkLabel(graph, chunk);
   }
-  const partner = graph.overlay?.partner(id) ?? null;
-  const isOtherName = side === "saved" && partner !== null && graph.overlay?.side(id) === "both";
+  return visible(side === "saved" ? savedLabel(graph, id) : graph.label(id)) || WORDS.root;
+}
+
+/**
+ * The local name in the checkpoint. TensorFlow's name there tells it, unless this name leads another
+ * way: through the lists of an optimizer.
+ */
+function savedLabel(graph: Graph, id: number): string {
   const label = graph.label(id);
-  return isOtherName && graph.role(id) !== "slot" && !partner.endsWith(`.${label}`)
-    ? visible(partner.slice(partner.lastIndexOf(".") + 1))
-    : visible(label) || WORDS.root;
+  const partner = savedName(graph, id);
+  const above = graph.treeParent(id);
+  const start = above === null ? "" : `${savedName(graph, above)}.`;
+  const name = partner.slice(start.length);
+  return above !== null && partner.startsWith(start) && name !== "" && !name.includes(".")
+    ? name
+    : label;
+}
+
+function savedName({ name, overlay }: Graph, id: number): string {
+  return (overlay?.side(id) === "both" ? overlay.partner(id) : null) ?? name(id);
 }
 
 /** The facts in a box: its value or, while it is folded, the number of variables on its side. */
