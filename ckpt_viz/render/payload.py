@@ -160,7 +160,7 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
         "overlay_other_place": _i4(
             ABSENT if mark.other_place is None else mark.other_place for mark in marks
         ),
-        "overlay_is_paired": _i4(node_id in overlay.paired for node_id in range(len(marks))),
+        "overlay_is_paired": np.fromiter((i in overlay.paired for i in range(len(marks))), "u1"),
         "problem_severity": _codes(_SEVERITIES, (problem.severity for problem in problems)),
         "problem_kind": strings.column(problem.kind for problem in problems),
         "problem_saved": strings.column(problem.saved for problem in problems),

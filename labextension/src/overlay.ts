@@ -80,6 +80,8 @@ export interface Overlay extends Causes {
   below(id: number): readonly StateCount[];
   /** How many variables are restored, or equal, at the node and below it. */
   matchedBelow(id: number): number;
+  /** How many variables are in each state at the node and below it, also in matched ones. */
+  within(id: number): readonly StateCount[];
   /**
    * The top of the largest part around the node in which all variables need attention for the same
    * reason. Without such a part, the node itself.
@@ -105,7 +107,14 @@ type Compared = Pick<Payload, "nodeCount" | "strings" | "overlay"> & {
 /** The part of a comparison that follows from a tree of the nodes. */
 type OfTree = Pick<
   Overlay,
-  "isOther" | "side" | "below" | "matchedBelow" | "topOfUniform" | "isMarked" | "remaining"
+  | "isOther"
+  | "side"
+  | "below"
+  | "matchedBelow"
+  | "within"
+  | "topOfUniform"
+  | "isMarked"
+  | "remaining"
 >;
 
 /** What a comparison says of a node, whatever the tree. */
@@ -193,7 +202,7 @@ function inTree(
   const places = Uint8Array.from({ length: parents.length }, (_, id) =>
     NODE_STATES.indexOf(id < size ? state(id) : "plain"),
   );
-  const { below } = countsBelow(
+  const { below, counted } = countsBelow(
     { order, parents },
     places,
     (id) => id < size && hasValue(id),
@@ -201,6 +210,8 @@ function inTree(
   );
   const uniformTops = topsOfUniform(order, parents, places);
   const countBelow = (id: number, place: number) => below[id * NODE_STATES.length + place] ?? 0;
+  const countWithin = (id: number, place: number) =>
+    countBelow(id, place) + (places[id] === place ? (counted[id] ?? 0) : 0);
   const isQuietPlace = NODE_STATES.map(isQuiet);
   const isMarked = markedSubtrees(
     order,
@@ -223,9 +234,11 @@ function inTree(
       NODE_STATES.map((of, place) => ({ state: of, count: countBelow(id, place) })).filter(
         ({ state: of, count }) => !isQuiet(of) && count > 0,
       ),
-    matchedBelow: (id) =>
-      countBelow(id, NODE_STATES.indexOf("matched")) +
-      (id < size && state(id) === "matched" && hasValue(id) ? 1 : 0),
+    matchedBelow: (id) => countWithin(id, NODE_STATES.indexOf("matched")),
+    within: (id) =>
+      NODE_STATES.map((of, place) => ({ state: of, count: countWithin(id, place) })).filter(
+        ({ count }) => count > 0,
+      ),
     topOfUniform: (id) => uniformTops[id] ?? id,
     isMarked: (id) => isMarked[id] === 1,
     remaining(hidden, isLeftOut) {
@@ -327,7 +340,7 @@ function isOfParts(state: NodeState): boolean {
 }
 
 /**
- * The number of variables in each state: below every node, and in all. A node without a value counts
+ * The number of variables in each state: below every node, and in all; and which nodes count. A node without a value counts
  * only if it needs attention for itself, and nothing below it does.
  */
 function countsBelow(
@@ -335,18 +348,20 @@ function countsBelow(
   places: Uint8Array,
   hasValue: (id: number) => boolean,
   isPart: (id: number) => boolean,
-): { readonly below: Int32Array; readonly totals: Int32Array } {
+): { readonly below: Int32Array; readonly counted: Uint8Array; readonly totals: Int32Array } {
   const width = NODE_STATES.length;
   const quiet = NODE_STATES.map(isQuiet);
   const below = new Int32Array(parents.length * width);
   const totals = new Int32Array(width);
+  const counted = new Uint8Array(parents.length);
   const holdsProblem = new Uint8Array(parents.length);
   for (let i = order.length - 1; i >= 0; i--) {
     const id = order[i] ?? 0;
     const own = places[id] ?? 0;
     const isLoud = quiet[own] === false;
     const counts = hasValue(id) || (isLoud && holdsProblem[id] === 0 && !isPart(id));
-    totals[own] = (totals[own] ?? 0) + (counts ? 1 : 0);
+    counted[id] = counts ? 1 : 0;
+    totals[own] = (totals[own] ?? 0) + counted[id];
     if (i === 0) {
       break; // nothing is above the root
     }
@@ -360,7 +375,7 @@ function countsBelow(
         (below[parent * width + place] ?? 0) + (below[id * width + place] ?? 0) + one;
     }
   }
-  return { below, totals };
+  return { below, counted, totals };
 }
 
 /** For every node, the top of the largest part around it that needs attention for one reason. */

@@ -5,6 +5,7 @@ import type { Problem } from "./overlay";
 import {
   belowWords,
   besideWords,
+  causeSign,
   comparedWords,
   namesWords,
   partnerWords,
@@ -108,6 +109,16 @@ it("does not call a difference in a diff a failure", async () => {
   );
   expect(severityWords(overlay!)).toBe("");
   expect(verdictSign(overlay!, false).word).toBe("no");
+});
+
+it("shows in the list of causes what has happened", async () => {
+  const { overlay } = await loadGraph("check");
+  const glyphs = overlay!.causes.map(
+    ({ problems: [first = 0] }) => causeSign(overlay!, overlay!.problem(first)).glyph,
+  );
+  expect(glyphs).toEqual(["✗", "−", "+", "✗", "…", "!", "!", "i"]);
+  const renamed = { ...overlay!.problem(1), saved: "(root).old", live: "(root).new" };
+  expect(causeSign(overlay!, renamed).glyph).toBe("↷");
 });
 
 it("escapes hostile characters in every text", async () => {

@@ -2,7 +2,7 @@
 
 import TABLE from "../../ckpt_viz/render/signs.json";
 import type { Comparison, NodeState, Severity } from "./contract";
-import { isQuiet, type Overlay, type Problem } from "./overlay";
+import { isQuiet, type Overlay, type Problem, type StateCount } from "./overlay";
 import * as WORDS from "./strings";
 import { clipStart, countWords, formatCount, sentenceText } from "./text";
 
@@ -69,8 +69,11 @@ export function belowWords(overlay: Overlay, id: number): string {
 
 /** The same in words: 1 shape differs, 2 not used by program. */
 export function belowSentence(overlay: Overlay, id: number): string {
-  return overlay
-    .below(id)
+  return countsSentence(overlay.below(id));
+}
+
+export function countsSentence(counts: readonly StateCount[]): string {
+  return counts
     .map(({ state, count }) => `${formatCount(count)} ${STATE_SIGNS[state].word}`)
     .join(", ");
 }

@@ -46,8 +46,8 @@ cv.show(tf.train.Checkpoint(net=model), against=path)
 
 @pytest.fixture
 def explorer(lab: JupyterLab, shared: SharedKernel) -> Locator:
-    sources = (SharedKernel.AFRESH + TRAIN + CHECK, "explorer.selected", DIFF, MOVED, RENAMED)
-    sources += (SHIFTED, "'the last'")
+    first = (SharedKernel.AFRESH + TRAIN + CHECK, "explorer.selected", DIFF, MOVED, RENAMED)
+    sources = (*first, SHIFTED, "'the last'")
     lab.create_notebook("check.ipynb", *map(code_cell, sources))
     lab.open_notebook("check.ipynb", shared.started(lab))
     lab.run_cell(0)

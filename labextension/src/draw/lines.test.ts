@@ -3,6 +3,7 @@ import type { NodeState } from "../contract";
 import type { Graph } from "../graph";
 import { compared, loadGraph, treeGraph } from "../graphs.test-data";
 import { visibleRows } from "../layout/rows";
+import { shownTree } from "../layout/shown";
 import { sidesOf } from "../layout/sides";
 import { factsOf, labelOf, markOf } from "./lines";
 
@@ -107,6 +108,19 @@ describe("the sign of a line", () => {
     );
     expect(marks[1]).toBe("✓|−1|restored");
   });
+});
+
+it("a folded part of a long list has the sign of everything in it", () => {
+  const long = treeGraph(Array.from({ length: 250 }, () => 0));
+  const graph = compared(long, { states: { 0: "plain", 120: "shape" } });
+  const tree = shownTree(graph, false);
+  const rows = visibleRows(tree.children, new Set([0]), 0, tree.chunk);
+  const { lines: found } = sidesOf(rows, graph.overlay!, graph.label);
+  const words = found.map((line) => {
+    const { sign, words: of } = markOf(graph, rows, line);
+    return `${sign?.glyph ?? ""} ${of}`;
+  });
+  expect(words).toEqual([" ", "✓ ", "≠ 1 shape differs", "✓ "]);
 });
 
 describe("the text in a box", () => {

@@ -3,10 +3,10 @@
 import { LIVE_ALONE, type NodeState, SAVED_ALONE } from "../contract";
 import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
+import type { Chunk } from "../layout/shown";
 import type { Line } from "../layout/sides";
-import type { Overlay } from "../overlay";
-import { isQuiet } from "../overlay";
-import { belowSentence, belowWords, type Sign, stateSign } from "../signs";
+import { isQuiet, type Overlay, type StateCount } from "../overlay";
+import { belowWords, countsSentence, type Sign, stateSign } from "../signs";
 import * as WORDS from "../strings";
 import { countWords, sentenceText, visible } from "../text";
 import { chunkCount, chunkLabel, shapeCell, typeWords, valueWords } from "../words";
@@ -34,20 +34,20 @@ export function markOf(graph: Graph, rows: readonly Row[], line: Line): LineMark
   const saved = rows[line.saved ?? -1];
   const live = rows[line.live ?? -1];
   const row = live ?? saved;
-  if (overlay === null || row === undefined || row.chunk !== null) {
+  if (overlay === null || row === undefined) {
     return NOTHING;
   }
   if (saved !== undefined && live !== undefined && saved !== live) {
     return markOfPair(graph, overlay, saved.id, live.id);
   }
   const alone = saved === undefined || live === undefined;
-  const state = overlay.state(row.id);
+  const state = row.chunk === null ? overlay.state(row.id) : PLAIN;
   if (!isQuiet(state)) {
     const words = wordsOfState(overlay, rows, row);
     return { sign: stateSign(state), words, stroke: alone ? "alone" : "differs" };
   }
-  const below = row.isExpanded ? [] : overlay.below(row.id);
-  const [first] = below;
+  const { loud, matched } = row.isExpanded ? NO_COUNTS : countsOf(graph, overlay, row);
+  const [first] = loud;
   if (state === "matched" && graph.attributes(row.id).length > 0) {
     // Below a variable are its slot variables: what they need is no matter of the pair.
     const detail = sentenceText(overlay.detail(row.id) ?? "");
@@ -55,13 +55,68 @@ export function markOf(graph: Graph, rows: readonly Row[], line: Line): LineMark
     return { sign: stateSign(state), words, stroke: alone ? "alone" : "restored" };
   }
   if (first !== undefined) {
-    const isWhole = below.length === 1 && overlay.matchedBelow(row.id) === 0;
-    const words = isWhole ? stateSign(first.state).word : belowSentence(overlay, row.id);
+    const isWhole = loud.length === 1 && matched === 0;
+    const words = isWhole ? stateSign(first.state).word : countsSentence(loud);
     return { sign: stateSign(first.state), words, stroke: alone ? "alone" : "differs" };
   }
-  return !row.isExpanded && overlay.matchedBelow(row.id) > 0
+  return matched > 0
     ? { sign: stateSign("matched"), words: "", stroke: alone ? "alone" : "restored" }
     : NOTHING;
+}
+
+interface Counts {
+  readonly loud: readonly StateCount[];
+  readonly matched: number;
+}
+
+const PLAIN: NodeState = "plain";
+const NO_COUNTS: Counts = { loud: [], matched: 0 };
+const ofChunks = new WeakMap<Graph, Map<string, Counts>>();
+
+/** What a folded row holds. A part of a long list, or a group, holds what its rows hold. */
+function countsOf(graph: Graph, overlay: Overlay, { chunk, id }: Row): Counts {
+  if (chunk === null) {
+    return { loud: overlay.below(id), matched: overlay.matchedBelow(id) };
+  }
+  const known = ofChunks.get(graph) ?? new Map<string, Counts>();
+  ofChunks.set(graph, known);
+  const key = `${chunk.firstChild} ${chunk.lastChild} ${id}`;
+  const counts = known.get(key) ?? added(overlay, nodesIn(graph, chunk, id));
+  known.set(key, counts);
+  return counts;
+}
+
+function nodesIn(graph: Graph, chunk: Chunk, id: number): readonly number[] {
+  if (chunk.group === null) {
+    const children = Array.from(graph.treeChildren(chunk.parent));
+    return children.slice(
+      children.indexOf(chunk.firstChild),
+      children.indexOf(chunk.lastChild) + 1,
+    );
+  }
+  const found: number[] = [];
+  const stack = Array.from(graph.treeChildren(id));
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (node < graph.size) {
+      found.push(node);
+    } else {
+      stack.push(...graph.treeChildren(node));
+    }
+  }
+  return found;
+}
+
+function added(overlay: Overlay, nodes: readonly number[]): Counts {
+  const sums = new Map<NodeState, number>();
+  for (const { count, state } of nodes.flatMap((id) => overlay.within(id))) {
+    sums.set(state, (sums.get(state) ?? 0) + count);
+  }
+  return {
+    loud: Array.from(sums, ([state, count]) => ({ state, count })).filter(
+      ({ state }) => !isQuiet(state),
+    ),
+    matched: sums.get("matched") ?? 0,
+  };
 }
 
 /** The sign of the two places of a renamed part, or of two parts of them with one name. */
@@ -117,6 +172,9 @@ export function labelOf(graph: Graph, { chunk, id }: Row, side: OfSide): string 
  */
 function savedLabel(graph: Graph, id: number): string {
   const label = graph.label(id);
+  if (graph.overlay?.partner(id) == null) {
+    return label;
+  }
   const partner = savedName(graph, id);
   const above = graph.treeParent(id);
   const start = above === null ? "" : `${savedName(graph, above)}.`;
