@@ -14,6 +14,10 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers, layers_of
 
 
+# A problem of hundreds of nodes, such as a restore that ends halfway, is no reason to show each.
+_MAX_OF_PROBLEM = 8
+
+
 class Comparison(str, Enum):
     """The kind of comparison: a checkpoint with the program to restore it, or two graphs."""
 
@@ -144,7 +148,7 @@ class Overlay:
     @cached_property
     def layers(self) -> Layers:
         """The layers of the merged graph; what needs attention has a row of its own there."""
-        named = {node_id for problem in self.problems for node_id in problem.nodes}
+        named = {n for problem in self.problems for n in problem.nodes[:_MAX_OF_PROBLEM]}
         marks = {
             node_id: (mark.state, mark.detail, mark.other_place is not None, node_id in named)
             for node_id, mark in enumerate(self.marks)

@@ -91,7 +91,7 @@ def _verdict(name: str, raised: Raised | None) -> Verdict:
 def headline(run: DryRun, findings: Sequence[Finding]) -> str:
     """Return the summary in one line.
 
-    `assert_consumed() would fail: 2 variables not used, 1 not in checkpoint, 1 shape`.
+    `assert_consumed() would fail: 2 variables not used, 1 of another shape`.
     """
     verdicts = run.verdicts
     waiting = len(_waiting_nodes(run, findings))
@@ -101,8 +101,8 @@ def headline(run: DryRun, findings: Sequence[Finding]) -> str:
     counts = (
         (len(verdicts.unresolved) - waiting, "not used"),
         (len(verdicts.unmatched), "not in checkpoint"),
-        (shapes, "shape"),
-        (dtypes, "dtype"),
+        (shapes, "of another shape"),
+        (dtypes, "of another dtype"),
         (failed.total(), "failing"),
         (waiting, "waiting"),
     )

@@ -74,8 +74,11 @@ export interface Overlay extends Causes {
   problem(index: number): Problem;
   /** The problems that name the node, in the order of the problems. */
   problemsOf(id: number): readonly number[];
-  /** The nodes of the problems that need attention, in the order of the problems. */
-  pressing(): Iterable<number>;
+  /**
+   * The nodes of the problems that need attention, in the order of the problems; of each problem
+   * its first ones, at most as many as asked for.
+   */
+  pressing(most?: number): Iterable<number>;
   /** How many variables below are in each state that needs attention. */
   below(id: number): readonly StateCount[];
   /** How many variables are restored, or equal, at the node and below it. */
@@ -269,11 +272,11 @@ function problemsOf(
     severities[columns.problem_severity[index] ?? ABSENT] ?? "info";
   const byNode = problemsByNode(columns.problem_node, nodeStart, size);
 
-  function* pressing(): Generator<number, void> {
+  function* pressing(most = Number.POSITIVE_INFINITY): Generator<number, void> {
     for (let index = 0; index < count; index++) {
       // In a diff the user looks for differences, so even a harmless one needs attention.
       if (comparison === "diff" || severity(index) !== "info") {
-        yield* nodesOf(index);
+        yield* nodesOf(index).slice(0, most);
       }
     }
   }

@@ -24,6 +24,8 @@ export interface Row {
 const COMFORTABLE_ROWS = 25;
 /** The same for layers: a person should see all kinds of layers at first. */
 const COMFORTABLE_LAYERS = 40;
+/** A problem of hundreds of nodes shows itself in the first of them. */
+const MAX_OF_PROBLEM = 8;
 /** The most rows that the view opens for problems, or for the levels that the user asked for. */
 const MAX_REVEALED_ROWS = 400;
 
@@ -161,7 +163,7 @@ export function* callingForALook(
   const isShown = (id: number) => isQuiet(overlay.state(id)) || !hidden.has(overlay.state(id));
   // Slot variables come and go with their optimizer: its row shows what they need.
   const shownAt = (id: number) => graph.slot(id)?.optimizer ?? id;
-  for (const id of overlay.pressing()) {
+  for (const id of overlay.pressing(MAX_OF_PROBLEM)) {
     if (isShown(id)) {
       yield shownAt(id);
     }
