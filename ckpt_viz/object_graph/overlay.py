@@ -13,7 +13,6 @@ from functools import cached_property
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import Layers, layers_of
 
-
 # A problem of hundreds of nodes, such as a restore that ends halfway, is no reason to show each.
 _MAX_OF_PROBLEM = 8
 
@@ -148,7 +147,10 @@ class Overlay:
     @cached_property
     def layers(self) -> Layers:
         """The layers of the merged graph; what needs attention has a row of its own there."""
-        named = {n for problem in self.problems for n in problem.nodes[:_MAX_OF_PROBLEM]}
+        named: set[int] = set()
+        for problem in self.problems:
+            is_large = len(problem.nodes) > _MAX_OF_PROBLEM
+            named.update(problem.nodes[:1] if is_large else problem.nodes)
         marks = {
             node_id: (mark.state, mark.detail, mark.other_place is not None, node_id in named)
             for node_id, mark in enumerate(self.marks)

@@ -75,8 +75,8 @@ export interface Overlay extends Causes {
   /** The problems that name the node, in the order of the problems. */
   problemsOf(id: number): readonly number[];
   /**
-   * The nodes of the problems that need attention, in the order of the problems; of each problem
-   * its first ones, at most as many as asked for.
+   * The nodes of the problems that need attention, in the order of the problems. A problem of more
+   * than `most` nodes gives its first.
    */
   pressing(most?: number): Iterable<number>;
   /** How many variables below are in each state that needs attention. */
@@ -276,7 +276,8 @@ function problemsOf(
     for (let index = 0; index < count; index++) {
       // In a diff the user looks for differences, so even a harmless one needs attention.
       if (comparison === "diff" || severity(index) !== "info") {
-        yield* nodesOf(index).slice(0, most);
+        const nodes = nodesOf(index);
+        yield* nodes.length <= most ? nodes : nodes.slice(0, 1);
       }
     }
   }

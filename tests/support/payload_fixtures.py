@@ -347,7 +347,8 @@ def _check() -> Overlay:
         Verdict("assert_existing_objects_matched", False),
         Verdict("assert_nontrivial_match", True),
     )
-    said = "restore() would raise ValueError: 1 of another shape, 1 of another dtype, 1 not used, 1 not in checkpoint"
+    counts = "1 of another shape, 1 of another dtype, 1 not used, 1 not in checkpoint"
+    said = f"restore() would raise ValueError: {counts}"
     found = causes(merged, marks, problems, TITLES)
     paired = frozenset(range(13)) - {3}
     return Overlay(Comparison.CHECK, merged, 13, marks, problems, verdicts, said, found, paired)

@@ -24,7 +24,7 @@ export interface Row {
 const COMFORTABLE_ROWS = 25;
 /** The same for layers: a person should see all kinds of layers at first. */
 const COMFORTABLE_LAYERS = 40;
-/** A problem of hundreds of nodes shows itself in the first of them. */
+/** A problem of more nodes shows itself in the first of them. */
 const MAX_OF_PROBLEM = 8;
 /** The most rows that the view opens for problems, or for the levels that the user asked for. */
 const MAX_REVEALED_ROWS = 400;
