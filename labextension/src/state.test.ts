@@ -12,6 +12,7 @@ import {
   isAtProblem,
   reduce,
   type State,
+  shownProblem,
   showsOnlyProblems,
 } from "./state";
 import type { Picture } from "./textbook/picture";
@@ -394,6 +395,87 @@ describe("stepping through problems", () => {
     for (const state of [fresh(fullTree(2, 2)), fresh(compared(fullTree(2, 2), {}))]) {
       expect(play(state, next, previous, { type: "goToProblem", problem: 7 })).toBe(state);
     }
+  });
+});
+
+describe("two sides", () => {
+  // 0 ─┬─ 1 ─── 3
+  //    ├─ 2
+  //    └─ 4 ─── 5
+  const tree = treeGraph([0, 0, 1, 0, 4]);
+  const renamed = compared(tree, {
+    baseSize: 4,
+    isPaired: (id) => id === 0 || id === 2,
+    otherPlaces: { 1: 4, 4: 1 },
+    states: { 0: "plain", 1: "live only", 3: "live only", 4: "saved only", 5: "saved only" },
+    problems: [{ nodes: [2] }, { nodes: [1, 4] }, { nodes: [2] }],
+    causes: [{ problems: [0, 2] }, { problems: [1] }],
+  });
+  const fresh = (graph: Graph) => initialState(graph, () => WIDTHS);
+
+  it("are how a comparison opens, and nothing else", () => {
+    expect(fresh(renamed).drawn).toBe("sides");
+    expect([fresh(tree).drawn, fresh(tree).sides]).toEqual(["tree", null]);
+  });
+
+  it("come and go with the comparison, and stay if the user has chosen", () => {
+    const load = (graph: Graph): Action => ({ type: "load", graph });
+    expect(play(fresh(renamed), load(tree)).drawn).toBe("tree");
+    expect(play(fresh(tree), load(renamed)).drawn).toBe("sides");
+    const chosen = play(fresh(renamed), { type: "draw", drawn: "tree" });
+    expect(play(chosen, load(compared(tree, {}))).drawn).toBe("tree");
+  });
+
+  it("lead the arrow keys from line to line", () => {
+    const state = play(fresh(renamed), { type: "setExpanded", expanded: [0, 1, 4] });
+    const walked = (by: "next" | "previous", from: State) => {
+      const seen = [from.selected];
+      for (let now = from; seen.length < 9; seen.push(now.selected)) {
+        now = play(now, { type: "step", step: by });
+        if (now.selected === seen.at(-1)) {
+          break;
+        }
+      }
+      return seen;
+    };
+    const top = play(state, { type: "select", id: 0 });
+    expect(walked("next", top)).toEqual([0, 1, 3, 5, 2]);
+    expect(walked("previous", play(top, { type: "step", step: "last" }))).toEqual([2, 5, 3, 1, 0]);
+    const below = play(state, { type: "select", id: 4 }, { type: "step", step: "next" });
+    expect(below.selected).toBe(3);
+  });
+
+  it("step through the problems in the order of their causes", () => {
+    let state = fresh(renamed);
+    expect(shownProblem(state)).toBe(0);
+    const seen = [0, 1, 2].map(() => {
+      state = play(state, { type: "stepProblem", by: 1 });
+      return [state.problem, state.selected, shownProblem(state)];
+    });
+    expect(seen).toEqual([
+      [0, 2, 0],
+      [2, 2, 2],
+      [1, 1, 1],
+    ]);
+    expect(shownProblem(play(state, { type: "select", id: 0 }))).toBe(null);
+  });
+
+  it("open what mixes states, and fold what the other side lacks as a whole", () => {
+    const deep = treeGraph([0, 1, 2, 2, 0, 5, 5]);
+    const graph = compared(deep, {
+      baseSize: 5,
+      isPaired: (id) => id < 4,
+      states: {
+        0: "plain",
+        1: "plain",
+        4: "live only",
+        5: "saved only",
+        6: "saved only",
+        7: "saved only",
+      },
+      problems: [{ nodes: [4] }, { nodes: [5, 6, 7] }],
+    });
+    expect(fresh(graph).rows.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4, 5]);
   });
 });
 
