@@ -422,7 +422,7 @@ describe("two sides", () => {
     const load = (graph: Graph): Action => ({ type: "load", graph });
     expect(play(fresh(renamed), load(tree)).drawn).toBe("tree");
     expect(play(fresh(tree), load(renamed)).drawn).toBe("sides");
-    const chosen = play(fresh(renamed), { type: "draw", drawn: "tree" });
+    const chosen = play(fresh(renamed), { type: "showView", view: "objects" });
     expect(play(chosen, load(compared(tree, {}))).drawn).toBe("tree");
   });
 

@@ -183,7 +183,13 @@ export const forOptimizer = "for optimizer";
 export const declared = "declared by the checkpoint";
 export const inferred = "inferred by";
 export const before = "earlier";
-export const terms = { path: "path", key: "key", fullName: "full name" } as const;
+export const printedName = "the name that TensorFlow prints";
+export const terms = {
+  path: "path",
+  printed: "printed as",
+  key: "key",
+  fullName: "full name",
+} as const;
 export const counts = {
   broken: ["node cannot be read", "nodes cannot be read"],
   unsaved: ["object has values that are not saved", "objects have values that are not saved"],

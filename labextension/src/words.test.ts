@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import type { Graph } from "./graph";
 import { loadGraph } from "./graphs.test-data";
-import { boxText, bytesWords, sentence, sizeCell, sizeSentence } from "./words";
+import { layersOf } from "./layers";
+import { boxText, bytesWords, placeName, sentence, sizeCell, sizeSentence } from "./words";
 
 it("writes bytes with the usual units", () => {
   expect([0, 20, 1500, 123_456_789, null].map(bytesWords)).toEqual([
@@ -53,4 +54,15 @@ it("gives the sum as the size of a row, but a variable's own size beside a varia
   expect(words(9)).toEqual(["72 B", "72 B"]);
   expect(words(2)).toEqual(["272 B", "272 B in all"]);
   expect(words(3)).toEqual(["", ""]);
+});
+
+it("names a variable by its path in the model, not by that in an optimizer's list", async () => {
+  const graph = await loadGraph("keras3_adam");
+  expect(placeName(graph, 7)).toBe("(root).layer._kernel");
+  const layers = layersOf(graph)!;
+  expect(placeName(layers, 7)).toBe(placeName(graph, 7));
+  expect(placeName(graph, 0)).toBe("(root)");
+  const lost = await loadGraph("circles_and_lost_nodes");
+  const names = Array.from({ length: lost.size }, (_, id) => placeName(lost, id));
+  expect(names.some((name) => name.startsWith("(unreachable node"))).toBe(true);
 });

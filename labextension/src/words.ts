@@ -35,6 +35,23 @@ export function chunkLabel(graph: Graph, { firstChild, group, lastChild }: Chunk
   return [firstChild, lastChild].map((id) => clip(visible(graph.label(id)), MAX_END)).join(" … ");
 }
 
+/**
+ * A node's path in the tree of objects, dotted. The tree prefers a model's path, while TensorFlow
+ * prints the shortest one, often that of an optimizer's list.
+ */
+export function placeName(graph: Graph, id: number): string {
+  const name = graph.name(id);
+  if (graph.slot(id) !== null || name === WORDS.unreachable(id)) {
+    return name;
+  }
+  const objects = graph.objects ?? graph;
+  const names: string[] = [];
+  for (let node = id; node !== ROOT; node = objects.treeParent(node) ?? ROOT) {
+    names.push(objects.label(node));
+  }
+  return [WORDS.root, ...names.reverse()].join(".");
+}
+
 /** What people call a row of the tree: a node or a group. */
 export function rowLabel(graph: Graph, row: number): string {
   const group = graph.group(row);

@@ -12,6 +12,7 @@ import {
   chunkCount,
   chunkLabel,
   moreWords,
+  placeName,
   roleWord,
   shapeWords,
   typeWords,
@@ -91,10 +92,11 @@ function NodeDetails({
   const type = typeWords(graph, id);
   const error = graph.error(id);
   const saver = graph.registeredSaver(id);
+  const place = placeName(graph, id);
   return (
     <div class="ckv-facts">
       <h3 class="ckv-node-name">
-        {visible(graph.name(id))} <Copy what={WORDS.name} text={graph.name(id)} part="copy-name" />
+        {visible(place)} <Copy what={WORDS.name} text={place} part="copy-name" />
       </h3>
       <p>
         <RoleIcon role={role} /> {roleWord(role)}
@@ -134,7 +136,7 @@ function NodeDetails({
   );
 }
 
-/** The path in the outline; for objects that optimizers list, it differs from TensorFlow's name. */
+/** The path in the outline, and the name that TensorFlow prints if it takes another path. */
 function Place({ graph, id }: { readonly graph: Graph; readonly id: number }) {
   const names: string[] = [];
   for (let node = id; node !== ROOT; node = graph.treeParent(node) ?? ROOT) {
@@ -148,6 +150,11 @@ function Place({ graph, id }: { readonly graph: Graph; readonly id: number }) {
       <Fact term={WORDS.terms.path}>
         {visible(path)} <Copy what={WORDS.path} text={path} />
       </Fact>
+      {graph.name(id) === placeName(graph, id) ? null : (
+        <Fact term={WORDS.terms.printed}>
+          {visible(graph.name(id))} <Copy what={WORDS.printedName} text={graph.name(id)} />
+        </Fact>
+      )}
     </dl>
   );
 }
@@ -338,9 +345,9 @@ function Aliases({ graph, id, dispatch }: NodeProps) {
       {edges.slice(0, MAX_LISTED).map((edge) => (
         <li key={`${edge.node} ${edge.localName}`}>
           <Jump graph={graph} id={edge.node} dispatch={dispatch}>
-            {visible(`${graph.name(edge.node)}.${edge.localName}`)}
+            {visible(`${placeName(graph, edge.node)}.${edge.localName}`)}
           </Jump>{" "}
-          <Copy what={WORDS.name} text={`${graph.name(edge.node)}.${edge.localName}`} />
+          <Copy what={WORDS.name} text={`${placeName(graph, edge.node)}.${edge.localName}`} />
         </li>
       ))}
     </Links>

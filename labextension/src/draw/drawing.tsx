@@ -11,7 +11,7 @@ import { comparedWords } from "../signs";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
 import { visible } from "../text";
-import { chunkCount, chunkLabel, isTrained, roleWord } from "../words";
+import { chunkCount, chunkLabel, isTrained, placeName, roleWord } from "../words";
 import { Badge, lineClass, outline, shapeOf } from "./icons";
 import {
   type BoxParts,
@@ -252,7 +252,9 @@ function boxTitle(graph: Graph, { chunk, id }: Row): string {
   }
   const { overlay } = graph;
   const comparison = overlay === null ? [] : comparedWords(overlay, id);
-  return [`${visible(graph.name(id))} (${roleWord(graph.role(id))})`, ...comparison].join(", ");
+  return [`${visible(placeName(graph, id))} (${roleWord(graph.role(id))})`, ...comparison].join(
+    ", ",
+  );
 }
 
 /** Open groups and parts of long lists, around their rows. */

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { Graph } from "../graph";
 import type { Action } from "../state";
 import { visible } from "../text";
+import { placeName } from "../words";
 import { RoleIcon } from "./icons";
 import { partOf } from "./parts";
 import type { Dispatch } from "./props";
@@ -34,11 +35,11 @@ export function Jump({ graph, id, dispatch, children }: JumpProps) {
     <button
       type="button"
       class="ckv-jump"
-      title={visible(graph.name(id))}
+      title={visible(placeName(graph, id))}
       onClick={going(dispatch, { type: "select", id })}
     >
       <RoleIcon role={graph.role(id)} />
-      {children ?? visible(graph.name(id))}
+      {children ?? visible(placeName(graph, id))}
     </button>
   );
 }
