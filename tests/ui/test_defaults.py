@@ -49,7 +49,8 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
 def _with_defaults(page: str, defaults: str | dict[str, Any] | None) -> str:
     if defaults is None:
         return page
-    text = defaults if isinstance(defaults, str) else json.dumps(defaults)
+    of_objects = {"view": "objects", **defaults} if isinstance(defaults, dict) else defaults
+    text = of_objects if isinstance(of_objects, str) else json.dumps(of_objects)
     assert page.count("<html ") == 1
     return page.replace("<html ", f'<html data-ckpt-viz="{html.escape(text)}" ')
 
