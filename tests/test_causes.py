@@ -115,6 +115,13 @@ def test_a_note_does_not_add_to_the_count_of_a_failure() -> None:
     assert [(cause.count, cause.problems) for cause in found] == [(1, (0, 1))]
 
 
+def test_what_has_moved_counts_once() -> None:
+    of = graph({0: {"new": 1, "old": 2}}, (1, 2))
+    marks = (Mark(State.PLAIN), Mark(State.MOVED, "", "", 2), Mark(State.MOVED, "", "", 1))
+    (found,) = causes(of, marks, [_problem("note", 1, 2)], TITLES)
+    assert found.count == 1
+
+
 def test_a_problem_of_the_whole_comparison_is_a_cause() -> None:
     found = _causes(_layers(), _problem("note"), _problem("note"))
     assert [(cause.place, cause.count, cause.problems) for cause in found] == [

@@ -41,7 +41,10 @@ def causes(
     for index, problem in enumerate(problems):
         key = places.key_of_variable(problem, key_of_node) or keys[index]
         held[key].append(index)
-    return tuple(_cause(graph, key, problems, held[key], titles) for key in held)
+    return tuple(
+        _cause(places, key, [problems[i] for i in indices], tuple(indices), titles)
+        for key, indices in held.items()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,24 +109,41 @@ class _Places:
         only = variables.pop() if len(variables) == 1 else None
         return None if only is None else key_of_node.get(only)
 
+    def count(self, problems: Sequence[Problem]) -> int:
+        """Return the number of variables in the problems; what has moved counts once."""
+        nodes = {node for problem in problems for node in problem.nodes}
+        return sum(
+            has_value(self.graph.nodes[node]) and not self._is_old_place(node) for node in nodes
+        )
+
+    def _is_old_place(self, node_id: int) -> bool:
+        mark = self.marks[node_id]
+        return (
+            mark.state is State.MOVED
+            and mark.other_place is not None
+            and (
+                mark.other_place < node_id  # nodes of one side alone follow those of the base
+            )
+        )
+
 
 def _cause(
-    graph: Graph,
+    places: _Places,
     key: _Key,
     problems: Sequence[Problem],
-    indices: Sequence[int],
+    indices: tuple[int, ...],
     titles: Mapping[str, str],
 ) -> Cause:
-    worst = problems[indices[0]]
-    equally_bad = [problems[i] for i in indices if problems[i].severity is worst.severity]
-    nodes = {node for problem in equally_bad for node in problem.nodes}
+    worst = problems[0]
+    equally_bad = [problem for problem in problems if problem.severity is worst.severity]
     of_its_kind = [problem for problem in equally_bad if problem.kind == worst.kind]
+    is_alone = len(problems) == 1
     return Cause(
         title=titles[worst.kind],
-        place=_place(worst) if len(indices) == 1 else _local_names(readable_place(graph, key.node)),
+        place=_place(worst) if is_alone else _local_names(readable_place(places.graph, key.node)),
         sentence=max(of_its_kind, key=lambda problem: len(problem.nodes)).why,
-        count=sum(has_value(graph.nodes[node]) for node in nodes),
-        problems=tuple(indices),
+        count=places.count(equally_bad),
+        problems=indices,
     )
 
 

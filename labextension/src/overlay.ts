@@ -142,7 +142,9 @@ export function makeOverlay(payload: Compared): Overlay | null {
   const text = (name: OverlayColumnName, index: number): string | null =>
     strings[at(name, index)] ?? null;
   const state = (id: number): NodeState => states[at("overlay_state", id)] ?? "plain";
-  const hasValue = (id: number): boolean => (tree.attribute_count[id] ?? 0) > 0;
+  // What has moved is one variable in two places; it counts at its new one.
+  const isOldPlace = (id: number) => id >= baseSize && state(id) === "moved";
+  const hasValue = (id: number): boolean => (tree.attribute_count[id] ?? 0) > 0 && !isOldPlace(id);
   const isPart = (id: number) => isOfParts(state(id));
   const side = (id: number): Side =>
     id >= baseSize ? "saved" : at("overlay_is_paired", id) === 1 ? "both" : "live";

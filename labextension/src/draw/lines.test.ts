@@ -69,7 +69,7 @@ describe("the sign of a line", () => {
       problems: [{ nodes: [1] }],
       causes: [{ title: "Not tracked", problems: [0] }],
     });
-    expect(marks[1]).toBe("!|Not tracked|differs");
+    expect(marks[1]).toBe("!|not tracked|differs");
   });
 
   it("of a renamed part is one for both places", () => {

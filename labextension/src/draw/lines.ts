@@ -1,7 +1,7 @@
 /** What the lines of both sides show: the text in each box, and the sign between the boxes. */
 
 import { LIVE_ALONE, type NodeState, SAVED_ALONE } from "../contract";
-import type { Graph } from "../graph";
+import type { Attribute, Graph } from "../graph";
 import type { Row } from "../layout/rows";
 import type { Chunk } from "../layout/shown";
 import type { Line } from "../layout/sides";
@@ -9,7 +9,7 @@ import { isQuiet, type Overlay, type StateCount } from "../overlay";
 import { belowWords, countsSentence, type Sign, stateSign } from "../signs";
 import * as WORDS from "../strings";
 import { countWords, sentenceText, visible } from "../text";
-import { chunkCount, chunkLabel, shapeCell, typeWords, valueWords } from "../words";
+import { chunkCount, chunkLabel, shapeWords, typeWords, valueWords } from "../words";
 
 /** How the line between the boxes is drawn; `none` for objects that have no value. */
 export type Stroke = "none" | "restored" | "differs" | "likely" | "alone";
@@ -155,7 +155,11 @@ function wordsOfState(overlay: Overlay, rows: readonly Row[], row: Row): string 
 function titleOf(overlay: Overlay, id: number): string | null {
   const [problem] = overlay.problemsOf(id);
   const cause = problem === undefined ? undefined : overlay.causes[overlay.causeOf(problem)];
-  return cause === undefined ? null : sentenceText(cause.title);
+  return cause === undefined ? null : lowerFirst(sentenceText(cause.title));
+}
+
+function lowerFirst(title: string): string {
+  return title.slice(0, 1).toLowerCase() + title.slice(1);
 }
 
 /** The name of a row on a side: a pair that has two names shows each of them. */
@@ -199,8 +203,9 @@ export function factsOf(graph: Graph, row: Row, side: OfSide): string {
   if (OF_TWO_VALUES.has(overlay.state(id)) && right !== undefined && more === undefined) {
     return (side === "saved" ? left : right) ?? "";
   }
-  if (graph.attributes(id).length > 0) {
-    return valueWords(graph, id);
+  const attributes = graph.attributes(id);
+  if (attributes.length > 0) {
+    return attributes.map(shortValue).join(", ");
   }
   const count = isExpanded ? 0 : variablesOn(overlay, id, side);
   if (count > 0) {
@@ -210,12 +215,18 @@ export function factsOf(graph: Graph, row: Row, side: OfSide): string {
   return side === "saved" && overlay.side(id) === "both" ? "" : typeWords(graph, id);
 }
 
+/** The shape of a value; the dtype of a scalar. */
+function shortValue(attribute: Attribute): string {
+  const { dtype, name, shape } = attribute;
+  return (shape === null || shape.length === 0 ? dtype : shapeWords(attribute)) ?? visible(name);
+}
+
 /** The shapes of all variables below a layer; "" if they are many, or further below. */
 function shapesBelow(graph: Graph, id: number, count: number): string {
   const children = Array.from(graph.treeChildren(id));
   const isFew = count <= MAX_SHAPES && children.length === count;
   return isFew && children.every((child) => graph.attributes(child).length === 1)
-    ? children.map((child) => shapeCell(graph, child)).join(", ")
+    ? children.flatMap((child) => graph.attributes(child).map(shortValue)).join(", ")
     : "";
 }
 
