@@ -5,11 +5,14 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { decode, NODE_STATES, PayloadError } from "./contract";
+import { factsOf, labelOf, markOf } from "./draw/lines";
+import { codeIn, messageOf } from "./draw/remedy";
 import { type Graph, makeGraph } from "./graph";
 import { FIXTURES, payload } from "./graphs.test-data";
 import { linksOf } from "./layout/links";
-import { problemSentence } from "./signs";
-import { type Action, initialState, reduce } from "./state";
+import { movesOf } from "./layout/sides";
+import { causeSign, problemSentence } from "./signs";
+import { type Action, initialState, reduce, type State } from "./state";
 import { toDot } from "./textbook/dot";
 import { isTooMany, partInSight, sizesOf } from "./textbook/part";
 import {
@@ -267,10 +270,34 @@ function lookAt(graph: Graph): void {
   let state = initialState(graph, () => WIDTHS);
   for (const action of actions) {
     state = reduce(state, action);
+    lookAtSides(state);
     const part = partInSight(state);
     if (!isTooMany(part)) {
       toDot(sizesOf(part, 24, { box: WIDTHS.box, name: () => 40 }));
     }
+  }
+}
+
+function lookAtSides({ graph, rows, rowOf, sides }: State): void {
+  const { overlay } = graph;
+  if (sides === null || overlay === null) {
+    return;
+  }
+  movesOf(rows, rowOf, sides, overlay);
+  for (const line of sides.lines) {
+    markOf(graph, rows, line);
+    for (const side of ["saved", "live"] as const) {
+      const row = rows[line[side] ?? -1];
+      if (row !== undefined) {
+        labelOf(graph, row, side);
+        factsOf(graph, row, side);
+      }
+    }
+  }
+  for (const problem of overlay.inOrder) {
+    causeSign(overlay, overlay.problem(problem));
+    codeIn(overlay.problem(problem).remedy ?? "");
+    messageOf(overlay, overlay.problem(problem));
   }
 }
 

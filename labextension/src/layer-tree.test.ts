@@ -47,8 +47,8 @@ describe("the layers of a graph", () => {
     const sum = (counts: readonly { readonly count: number }[]) =>
       counts.reduce((total, { count }) => total + count, 0);
     for (const row of order) {
-      const below = [...treeChildren(row)].map(
-        (child) => sum(overlay!.below(child)) + (isQuiet(overlay!.state(child)) ? 0 : 1),
+      const below = [...treeChildren(row)].map((child) =>
+        sum(overlay!.within(child).filter(({ state }) => !isQuiet(state))),
       );
       expect(sum(overlay!.below(row))).toBe(below.reduce((total, one) => total + one, 0));
     }

@@ -11,7 +11,7 @@ import { Copy } from "./copy";
 import { SignIcon } from "./icons";
 import { Jump } from "./jump";
 import type { Dispatch } from "./props";
-import { codeIn } from "./remedy";
+import { codeIn, messageOf } from "./remedy";
 
 const MAX_NODES = 10;
 /** TensorFlow names all nodes that fail; the first of them are enough. */
@@ -112,16 +112,4 @@ function Messages({ overlay, problem }: { readonly overlay: Overlay; readonly pr
       <p class="ckv-message">{clip(visible(message), MAX_MESSAGE)}</p>
     </>
   );
-}
-
-/** What a restore raises; for other failures the assert that names the problem's node. */
-export function messageOf({ verdicts }: Overlay, problem: Problem): string | undefined {
-  const messages = verdicts.map(({ message }) => message).filter((message) => message !== "");
-  if (problem.severity === "error") {
-    return messages[0];
-  }
-  const names = [problem.saved, problem.live].filter((name) => name !== null);
-  return problem.severity === "fail"
-    ? messages.find((message) => names.some((name) => message.includes(name)))
-    : undefined;
 }

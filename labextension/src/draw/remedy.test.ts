@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { codeIn } from "./remedy";
+import { loadGraph } from "../graphs.test-data";
+import { codeIn, messageOf } from "./remedy";
 
 it.each([
   ["Call expect_partial() in place of the asserts.", "expect_partial()"],
@@ -17,4 +18,18 @@ it.each([
 
 it("finds the code in a long remedy", () => {
   expect(codeIn(`${"f(".repeat(2_000)}${")".repeat(2_000)}`)).toHaveLength(6_000);
+});
+
+it("gives the words of the restore, or of the assert that names the node", async () => {
+  const { overlay } = await loadGraph("check");
+  const verdicts = ["restore() broke", "no (root).model.aux.kernel", ""].map((message) => ({
+    ...{ name: "", passes: message === "", message },
+  }));
+  const said = (index: number) => messageOf({ ...overlay!, verdicts }, overlay!.problem(index));
+  expect([0, 1, 2, 5].map(said)).toEqual([
+    "restore() broke",
+    "no (root).model.aux.kernel",
+    undefined,
+    undefined,
+  ]);
 });

@@ -1,4 +1,6 @@
-/** The code in the sentence of a remedy. */
+/** The code in the sentence of a remedy, and TensorFlow's words about the problem. */
+
+import type { Overlay, Problem } from "../overlay";
 
 const CALL = /[A-Za-z_][\w.]*\(/g;
 const CONTINUED = /^\.[A-Za-z_]\w*\(/;
@@ -50,4 +52,16 @@ function closingOf(text: string, opening: number): number | null {
     }
   }
   return null;
+}
+
+/** What a restore raises; for other failures the assert that names the problem's node. */
+export function messageOf({ verdicts }: Overlay, problem: Problem): string | undefined {
+  const messages = verdicts.map(({ message }) => message).filter((message) => message !== "");
+  if (problem.severity === "error") {
+    return messages[0];
+  }
+  const names = [problem.saved, problem.live].filter((name) => name !== null);
+  return problem.severity === "fail"
+    ? messages.find((message) => names.some((name) => message.includes(name)))
+    : undefined;
 }
