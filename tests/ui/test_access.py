@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.overlay import Overlay
+from ckpt_viz.object_graph.overlay import Cause, Overlay
 from ckpt_viz.render.html import to_html
 from tests.support import frontend
 from tests.support.graphs import keras3_adam
@@ -80,6 +81,16 @@ def _failing_object_graph(opened: Open, **options: Any) -> Page:
     return page
 
 
+def _open_cause(opened: Open, **options: Any) -> Page:
+    check = overlays()["check"]
+    several = Cause("Three at once", "model.head", "The layer is another one.", 3, (0, 3, 5))
+    rest = [cause for cause in check.causes if not {0, 3, 5} & {*cause.problems}]
+    page = opened(check.graph, replace(check, causes=(several, *rest)), **options)
+    page.get_by_role("treeitem", expanded=False).first.press("ArrowRight")
+    page.get_by_role("group").wait_for()
+    return page
+
+
 def _problem_list(opened: Open, **options: Any) -> Page:
     overlay = overlays()["check"]
     return opened(overlay.graph, overlay, **options)
@@ -141,15 +152,8 @@ def _textbook(opened: Open, **options: Any) -> Page:
 SCENES = {
     scene.__name__.strip("_"): scene
     for scene in (
-        *(
-            _single,
-            _failing_check,
-            _failing_object_graph,
-            _problem_list,
-            _narrow,
-            _narrow_details,
-            _mistake,
-        ),
+        *(_single, _failing_check, _failing_object_graph, _open_cause, _problem_list),
+        *(_narrow, _narrow_details, _mistake),
         *(_matches, _focused, _menu, _help, _textbook),
     )
 }

@@ -41,7 +41,8 @@ function lines(
     const { sign, stroke, words } = markOf(shown, rows, line);
     return [sign?.glyph ?? "", words, stroke].join("|");
   });
-  return { marks, rows, shown };
+  const longer = sides.lines.flatMap((line) => markOf(shown, rows, line).longer || []);
+  return { longer, marks, rows, shown };
 }
 
 describe("the sign of a line", () => {
@@ -101,12 +102,13 @@ describe("the sign of a line", () => {
   it("is that of the pair for a variable, whatever its slot variables need", () => {
     const slots = treeGraph([0, 1, 1]);
     const graph = { ...valued(slots), attributes: (id: number) => valued(TREE).attributes(id + 3) };
-    const { marks } = lines(
+    const { longer, marks } = lines(
       { isValued: () => true, states: { 0: "plain", 1: "matched", 2: "saved only" } },
       [0],
       graph,
     );
     expect(marks[1]).toBe("✓|−1|restored");
+    expect(longer).toEqual(["1 not used by program"]);
   });
 });
 

@@ -18,6 +18,8 @@ export interface LineMark {
   readonly sign: Sign | null;
   readonly words: string;
   readonly stroke: Stroke;
+  /** What the words abbreviate, if they do. */
+  readonly longer?: string;
 }
 
 export type OfSide = "saved" | "live";
@@ -52,7 +54,8 @@ export function markOf(graph: Graph, rows: readonly Row[], line: Line): LineMark
     // Below a variable are its slot variables: what they need is no matter of the pair.
     const detail = sentenceText(overlay.detail(row.id) ?? "");
     const words = detail || (row.isExpanded ? "" : belowWords(overlay, row.id));
-    return { sign: stateSign(state), words, stroke: alone ? "alone" : "restored" };
+    const stroke = alone ? "alone" : "restored";
+    return { sign: stateSign(state), words, stroke, longer: countsSentence(loud) };
   }
   if (first !== undefined) {
     const isWhole = loud.length === 1 && matched === 0;

@@ -134,7 +134,7 @@ function LineRow(props: LineRowProps) {
   }
   const has = (is: (id: number) => boolean) => [saved, live].some((one) => one && is(one.id));
   const isSelected = has((id) => id === selected);
-  const { sign, stroke, words } = markOf(graph, rows, line);
+  const { longer, sign, stroke, words } = markOf(graph, rows, line);
   const isOneSided = saved === undefined || live === undefined;
   const box = (one: Row | undefined, side: OfSide) =>
     one === undefined ? null : (
@@ -175,7 +175,7 @@ function LineRow(props: LineRowProps) {
       <div
         class={`ckv-between${sign?.look === "quiet" ? " ckv-is-quiet" : ""}`}
         role="gridcell"
-        title={words}
+        title={longer || words}
       >
         {sign === null ? null : <SignIcon sign={sign} />}
         <span class={sign?.look === "quiet" ? "ckv-line-word ckv-faint" : "ckv-line-word"}>
