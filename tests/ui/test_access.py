@@ -76,7 +76,7 @@ def _failing_check(opened: Open, **options: Any) -> Page:
 def _failing_object_graph(opened: Open, **options: Any) -> Page:
     overlay = overlays()["check"]
     page = opened(overlay.graph, overlay, **options)
-    page.get_by_role("button", name="Two sides").click()
+    page.get_by_role("button", name="Object graph").click()
     page.get_by_role("treegrid").press("]")
     return page
 

@@ -96,7 +96,7 @@ def test_problems_are_in_sight_and_one_key_away(lab: JupyterLab, explorer: Locat
 
     # The object graph is still there, with the same selection.
     row(explorer, "step").click()
-    explorer.get_by_role("button", name="Two sides").click()
+    explorer.get_by_role("button", name="Object graph").click()
     expect(row(explorer, "step")).to_have_attribute("aria-selected", "true")
     dashes = "element => getComputedStyle(element).strokeDasharray"
     shape = box(explorer, "(root).optimizer").locator(".ckv-shape").first
@@ -133,7 +133,7 @@ def test_what_was_moved_leads_to_its_other_place(lab: JupyterLab, explorer: Loca
     lab.run_cell(3)
     moved = lab.output(3).locator(".ckpt-viz")
     expect(row(moved, "new")).to_contain_text("old")  # on one line, until
-    moved.get_by_role("button", name="Two sides").click()
+    moved.get_by_role("button", name="Object graph").click()
     row(moved, "new").click()
     link = moved.locator(".ckv-move-link")
     expect(link).to_have_count(1)
@@ -158,7 +158,7 @@ def test_what_was_moved_leads_to_its_other_place(lab: JupyterLab, explorer: Loca
     lab.run_cell(4)
     renamed = lab.output(4).locator(".ckpt-viz")
     expect(row(renamed, "new")).to_contain_text("likely the same")
-    renamed.get_by_role("button", name="Two sides").click()
+    renamed.get_by_role("button", name="Object graph").click()
     row(renamed, "new").click()
     renamed.get_by_role("button", name="Go to its other place: (root).old").click()
     expect(row(renamed, "old")).to_have_attribute("aria-selected", "true")

@@ -90,12 +90,13 @@ def _wide(count: int) -> Graph:
 def test_the_outline_says_role_shape_dtype_and_size(adam: Explorer) -> None:
     adam.page.set_viewport_size({"width": 1900, "height": 800})
     expect(adam.outline.get_by_role("columnheader")).to_have_text(
-        ["name", "shape", "dtype", "size", "role"]
+        ["name", "shape", "dtype", "parameters", "size", "role"]
     )
     cells = adam.row("bias").get_by_role("gridcell")
     expect(cells.nth(1)).to_have_text("8×2")
     expect(cells.nth(2)).to_have_text("float32")
-    expect(cells.nth(4)).to_have_text("variable")
+    expect(cells.nth(3)).to_have_text("16")
+    expect(cells.nth(5)).to_have_text("variable")
     # Of an object it is the size of all that is below it.
     total = adam.row("(root)").locator(".ckv-cell-size").inner_text()
     assert re.fullmatch(r"\d+(\.\d)? k?B", total)
@@ -156,7 +157,7 @@ def test_what_has_no_value_has_more_room_for_its_name(
 def test_a_comparisons_outline_says_the_state_first(pages: BrowserContext, tmp_path: Path) -> None:
     overlay = overlays()["check"]
     explorer = Explorer(pages, tmp_path / "a.html", overlay.graph, overlay)
-    explorer.page.get_by_role("button", name="Two sides").click()
+    explorer.page.get_by_role("button", name="Object graph").click()
     expect(explorer.outline.get_by_role("columnheader").nth(1)).to_have_text("state")
     assert explorer.problems == []
 
@@ -279,8 +280,10 @@ def test_slots_unfold_and_have_dashed_edges(adam: Explorer) -> None:
     before = adam.rows()
     adam.press("s")
     assert adam.rows() > before
-    expect(chips).to_have_count(0)
-    assert adam.page.locator("path.ckv-slot-link").count() > 0  # from the optimizer
+    expect(adam.page.locator(".ckv-role-variable .ckv-chip-text")).to_have_count(0)
+    adam.row("momentum").click()
+    expect(adam.page.locator("path.ckv-slot-link")).to_have_count(1)  # from the optimizer
+    adam.row("layer").click()
     edge = adam.page.locator("path.ckv-slot-edge")
     assert edge.get_attribute("d")
     assert edge.evaluate("edge => getComputedStyle(edge).strokeDasharray") != "none"
@@ -330,6 +333,10 @@ def test_layers_show_blocks_that_repeat_in_one_row(pages: BrowserContext, tmp_pa
     explorer.page.screenshot(path=_SCREENSHOTS / "layers.png")
     group.click()
     expect(explorer.page.locator(".ckv-details")).to_contain_text("a group of layers")
+    expect(explorer.row("b0")).to_be_visible()
+    others = explorer.row("b1 … b11")
+    expect(others).to_contain_text("the same")
+    others.click()
     explorer.press("ArrowRight")
     expect(explorer.row("b3")).to_be_visible()
     explorer.row("head").click()
@@ -351,15 +358,15 @@ def test_a_match_without_a_layer_is_shown_among_the_objects(adam: Explorer) -> N
 
 
 def test_from_further_away_less_is_said(adam: Explorer) -> None:
-    name = adam.page.locator(".ckv-edge-text").first
+    name, kind = (adam.page.locator(f".ckv-box-{part}").first for part in ("name", "text"))
+    expect(kind).to_be_visible()
+    for _ in range(5):
+        adam.press("-")
+    expect(kind).to_be_hidden()
     expect(name).to_be_visible()
     for _ in range(5):
         adam.press("-")
     expect(name).to_be_hidden()
-    expect(adam.page.locator(".ckv-box-text").first).to_be_visible()
-    for _ in range(5):
-        adam.press("-")
-    expect(adam.page.locator(".ckv-box-text").first).to_be_hidden()
 
 
 def test_the_strip_beside_the_drawing_shows_problems_and_leads_there(

@@ -191,7 +191,7 @@ def test_no_word_is_cut(opened: Open, name: str, width: int, scheme: str) -> Non
 
 def test_no_state_is_cut_in_the_object_graph(opened: Open) -> None:
     page = opened(overlays()["check"])
-    page.get_by_role("button", name="Two sides").click()
+    page.get_by_role("button", name="Object graph").click()
     expect(page.locator(".ckv-outline")).to_be_visible()
     expect(page.locator(".ckv-sides")).to_have_count(0)
     cut = """() => [...document.querySelectorAll(".ckv-row > .ckv-cell-state")]
