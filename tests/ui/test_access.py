@@ -87,7 +87,7 @@ def _open_cause(opened: Open, **options: Any) -> Page:
     rest = [cause for cause in check.causes if not {0, 3, 5} & {*cause.problems}]
     page = opened(check.graph, replace(check, causes=(several, *rest)), **options)
     page.get_by_role("treeitem", expanded=False).first.press("ArrowRight")
-    page.get_by_role("group").wait_for()
+    page.locator(".ckv-cause [role=group]").wait_for()
     return page
 
 
