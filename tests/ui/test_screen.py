@@ -88,7 +88,7 @@ def _wide(count: int) -> Graph:
 
 
 def test_the_outline_says_role_shape_dtype_and_size(adam: Explorer) -> None:
-    adam.page.set_viewport_size({"width": 1900, "height": 800})
+    adam.page.set_viewport_size({"width": 2300, "height": 800})
     expect(adam.outline.get_by_role("columnheader")).to_have_text(
         ["name", "shape", "dtype", "parameters", "size", "role"]
     )

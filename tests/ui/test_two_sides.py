@@ -169,7 +169,7 @@ def test_a_line_leads_to_another_parent(opened: Open) -> None:
 
 CUT = """() => [...document.querySelectorAll(
     ".ckv-line-word, .ckv-headline > span, .ckv-cause-title > b, .ckv-state-word, .ckv-title, "
-    + ".ckv-box-name, .ckv-verdicts > li, .ckv-between"
+    + ".ckv-sides .ckv-box-name, .ckv-verdicts > li, .ckv-between"
 )].filter(element => element.checkVisibility() && element.clientWidth > 1
     && (element.scrollWidth > element.clientWidth + 1
         || element.scrollHeight > element.clientHeight + 1))
