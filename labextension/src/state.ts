@@ -920,7 +920,10 @@ function deepestOpen({ rows }: State): ReadonlySet<number> {
  * opened.
  */
 function withinSight(state: State): State {
-  const isChosen = state.isDefaultExpansion && state.depth === 0 && state.graph.objects !== null;
+  if (state.graph.objects === null) {
+    return state;
+  }
+  const isChosen = state.isDefaultExpansion && state.depth === 0;
   let next = isTooWide(state) ? arrange({ ...state, isBrief: true }) : state;
   while (isChosen && (isTooWide(next) || isTooHigh(next))) {
     const closed = isTooWide(next) ? tooFarRight(next) : deepestOpen(next);
