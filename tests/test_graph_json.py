@@ -48,7 +48,7 @@ FULL = Node(
     config='{"rate": 1}',
     trainable=False,
     collections=("variables", "moving"),
-    not_saved=(NotSaved("layers", "dict", 3),),
+    not_saved=(NotSaved("layers", "dict", 3), NotSaved("seed", "SeedGenerator", 1, False)),
     error="could not be walked",
     own_name="adam",
 )

@@ -59,6 +59,7 @@ LAYERS = (
         "live.untracked",
     },
     {"live.facts"},
+    {"live.losses"},
     {"live.building", "live.iterators", "live.opening", "live.tables", "live.walk"},
     {"live.restore_failures"},
     {"live.gathering"},

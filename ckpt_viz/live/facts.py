@@ -137,6 +137,16 @@ def is_state_of_keras(obj: object) -> bool:
     return _is_any(obj, _OWN_STATE, *_KERAS)
 
 
+def has_no_weights(obj: object) -> bool:
+    """Return whether an object's variables are no weights: a metric, a source of random numbers."""
+    return is_state_of_keras(obj) or _is_any(obj, ("Generator",), "tensorflow")
+
+
+def is_unbuilt_layer(obj: object) -> bool:
+    """Return whether an object is a Keras layer that will make its weights later."""
+    return generation(obj) is None and not is_state_of_keras(obj) and is_unbuilt(obj)
+
+
 def untracked_weights(layer: Any, known: set[int]) -> list[str]:
     """Return the names of a Keras model's weights that are not among the known objects."""
     missing = [weight for weight in weights_of(layer) if not is_known(weight, known)]

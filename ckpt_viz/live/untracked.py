@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.shadows import Shadows, instance_dict, slots_of
@@ -38,8 +38,24 @@ _LIBRARIES = ("builtins", "keras", "tensorflow", "tf_keras")
 _PARTS = ("_value", "_variable", "_values", "_variables", "_vars", "_v")
 
 
+class Missed(NamedTuple):
+    """A trackable that is nowhere in the graph, and the plain object that holds it, if any."""
+
+    trackable: Any
+    holder: Any = None
+
+
+# Says whether a save loses a trained value with an attribute. It gets the owner and the name of the
+# attribute, what is missed, the ids of what the graph has, and the shadows.
+IsLost = Callable[[Any, str, Sequence[Missed], set[int], Shadows], bool]
+
+
 def find_not_saved(
-    objects: Sequence[Any], shadows: Shadows, *, is_layer: Callable[[object], bool]
+    objects: Sequence[Any],
+    shadows: Shadows,
+    *,
+    is_layer: Callable[[object], bool],
+    is_lost: IsLost,
 ) -> dict[int, tuple[NotSaved, ...]]:
     """Return, by node id, the attributes that hold values without a node.
 
@@ -57,11 +73,20 @@ def find_not_saved(
         for name, value in _attributes(obj, known, followed, on_class):
             if id(value) in known and id(value) not in followed:
                 continue  # an earlier attribute has led to it
-            missed = [t for t in _trackables_in(value, followed) if not is_known(t, known)]
-            unsaved = [t for t in missed if is_layer(t) or _leads_to_a_value(t, known, shadows)]
-            known |= ids_of(missed)  # their search has led to nothing and would again
+            missed = [
+                m for m in _trackables_in(value, followed) if not is_known(m.trackable, known)
+            ]
+            unsaved = [
+                one
+                for one in missed
+                if is_layer(one.trackable)
+                or any(True for _ in unknown_values(one.trackable, known, shadows))
+            ]
             if unsaved:
-                not_saved.append(NotSaved(name, type(value).__name__, len(unsaved)))
+                lost = is_lost(obj, name, unsaved, known, shadows)
+                not_saved.append(NotSaved(name, type(value).__name__, len(unsaved), lost))
+            # Their search has led to nothing and would again.
+            known |= ids_of([one.trackable for one in missed])
         if not_saved and not _saves_by_own_code(obj):
             found[node_id] = tuple(not_saved)
     return found
@@ -175,30 +200,30 @@ def _attributes(
     return sorted(attributes, key=lambda item: (item[0].startswith("_"), item[0] in KERAS_3_PARTS))
 
 
-def _trackables_in(value: Any, followed: set[int]) -> Iterator[Any]:
+def _trackables_in(value: Any, followed: set[int]) -> Iterator[Missed]:
     """Yield the trackables that a value is, or holds in containers; each once.
 
     For a container that TensorFlow follows, yield what it does not follow; and remove the container
     from `followed`, because one look is enough.
     """
     seen: set[int] = set()
-    stack = [(value, 0)]
+    stack: list[tuple[Any, Any]] = [(value, None)]
     while stack and len(seen) < _MAX_LOOKED_AT:
-        item, objects_deep = stack.pop()
+        item, holder = stack.pop()
         if type(item) in _PLAIN or id(item) in seen:
             continue
         seen.add(id(item))
         if id(item) in followed:
             followed.discard(id(item))
             held = items_of(item) or ()
-            stack.extend((one, objects_deep) for one in held if not _is_node(one, followed))
+            stack.extend((one, holder) for one in held if not _is_node(one, followed))
         elif tf_private.is_trackable(item):
-            yield item
+            yield Missed(item, holder)
         elif (items := items_of(item)) is not None:
-            stack.extend((one, objects_deep) for one in items)
-        elif not objects_deep and not isinstance(item, _NO_HOLDERS):
+            stack.extend((one, holder) for one in items)
+        elif holder is None and not isinstance(item, _NO_HOLDERS):
             own = tuple(instance_dict(item).values())
-            stack.extend((one, 1) for one in islice(chain(own, _slots(item)), _MAX_LOOKED_AT))
+            stack.extend((one, item) for one in islice(chain(own, _slots(item)), _MAX_LOOKED_AT))
 
 
 def _is_node(item: Any, followed: set[int]) -> bool:
@@ -244,22 +269,29 @@ def _some(container: Any, items: Callable[[Any], Iterable[Any]]) -> list[Any]:
             return list(islice(items(container), _MAX_LOOKED_AT))
 
 
-def _leads_to_a_value(obj: Any, known: set[int], shadows: Shadows) -> bool:
-    """Return whether an object outside the graph has a value that the graph also lacks."""
+def unknown_values(
+    obj: Any, known: set[int], shadows: Shadows, *, without: Callable[[object], bool] | None = None
+) -> Iterator[Any]:
+    """Yield the variables at and below an object outside the graph that the graph also lacks.
+
+    Also yield a container that TensorFlow could not save. Leave out objects that are `without`
+    values of interest.
+    """
     seen = {id(obj)}
     stack = [obj]
     while stack and len(seen) < _MAX_LOOKED_AT:
         item = stack.pop()
-        if is_known(item, known):
+        if is_known(item, known) or (without is not None and without(item)):
             continue
         if tf_private.is_variable(item):
-            return True
+            yield item
+            continue
         try:
             children = shadows.children(item).values()
         except Exception:  # a container that TensorFlow could not save either
-            return True
+            yield item
+            continue
         for child in children:
             if id(child) not in seen:
                 seen.add(id(child))
                 stack.append(child)
-    return False

@@ -14,6 +14,7 @@ from typing import Any
 
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.keras_calls import calls_among
+from ckpt_viz.live.losses import loses_a_weight
 from ckpt_viz.live.shadows import Shadows, instance_dict, trackable_attributes
 from ckpt_viz.live.untracked import find_not_saved
 from ckpt_viz.live.wrappers import are_same_objects
@@ -74,7 +75,9 @@ class Walk:
         for node_id in range(non_slots):
             self._declared_slots(node_id, non_slots)
         self.calls = calls_among(self.objects, self.ids)
-        self.not_saved = find_not_saved(self.objects, self.shadows, is_layer=_is_layer)
+        self.not_saved = find_not_saved(
+            self.objects, self.shadows, is_layer=_is_layer, is_lost=loses_a_weight
+        )
         return tuple(self._node(node_id, obj) for node_id, obj in enumerate(self.objects))
 
     def _node(self, node_id: int, obj: Any) -> Node:

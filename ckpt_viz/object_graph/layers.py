@@ -17,7 +17,7 @@ from itertools import groupby
 from types import MappingProxyType
 
 from ckpt_viz.object_graph.calls import Call, consumers_of, in_call_order
-from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value, loses_values
 from ckpt_viz.object_graph.tree import NOWHERE, Tree, preorder
 
 # A block up to its number and a separator, as in `block0_attn`, `block_1_expand`, `block4a_dwconv`.
@@ -276,7 +276,7 @@ class _Draft:
         """Return whether a node deserves a row even if nothing below it does."""
         node = self.nodes[node_id]
         is_kept = has_value(node) or node.role in _KEPT_ROLES or node_id in self.marks
-        return is_kept or bool(node.error or node.not_saved)
+        return is_kept or bool(node.error or loses_values(node))
 
     def finished(self) -> Layers:
         parents = [NOWHERE] * len(self.children)

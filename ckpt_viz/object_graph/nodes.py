@@ -139,12 +139,14 @@ class NotSaved:
     """An attribute that holds trackables which TensorFlow does not follow.
 
     `type_name` is the Python class of the attribute's value. `count` is the number of trackables
-    with values in it that are nowhere in the graph.
+    with values in it that are nowhere in the graph. `is_lost` says whether a save loses a trained
+    value with them; otherwise they are seeds, metrics and counters.
     """
 
     name: str
     type_name: str
     count: int
+    is_lost: bool = True
 
 
 class Node(NamedTuple):
@@ -176,3 +178,8 @@ class Node(NamedTuple):
 def has_value(node: Node) -> bool:
     """Return whether a node itself holds something that is saved."""
     return bool(node.attributes or node.registered_saver)
+
+
+def loses_values(node: Node) -> bool:
+    """Return whether a save loses trained values that a node's attributes hold."""
+    return any(one.is_lost for one in node.not_saved)

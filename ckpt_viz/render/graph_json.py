@@ -74,7 +74,12 @@ def _node(graph: Graph, node_id: int) -> dict[str, Any]:
         trainable=node.trainable,
         collections=list(node.collections),
         not_saved=[
-            {"name": one.name, "type_name": one.type_name, "count": one.count}
+            {
+                "name": one.name,
+                "type_name": one.type_name,
+                "count": one.count,
+                "is_lost": one.is_lost,
+            }
             for one in node.not_saved
         ],
         error=node.error,

@@ -113,6 +113,7 @@ def _graph_columns(graph: Graph, strings: _Strings) -> _Columns:
         "unsaved_name": strings.column(u.name for u in unsaved),
         "unsaved_type": strings.column(u.type_name for u in unsaved),
         "unsaved_values": _i4(u.count for u in unsaved),
+        "unsaved_is_lost": _flags(u.is_lost for u in unsaved),
         "slot_node": _i4(node_id for node_id, _ in slots),
         "slot_name": strings.column(slot.name for _, slot in slots),
         "slot_variable": _i4(slot.variable for _, slot in slots),

@@ -162,10 +162,16 @@ def _counted(row: Row) -> str:
 
 
 def _wrong(node: Node) -> str:
-    """Return what is wrong with a node itself: it is unreadable, or not saved whole."""
+    """Return what is wrong with a node itself: it is unreadable, or not saved whole.
+
+    Only an alarm has a `!`: what loses no trained value is a note.
+    """
     problems = [node.error, *(attribute.error for attribute in node.attributes[:3])]
     found = [f"! {shortened(problem)}" for problem in problems if problem]
-    found += [f"! not saved: {shortened(one.name)}" for one in node.not_saved[:3]]
+    found += [
+        f"{'! not saved' if one.is_lost else 'not tracked'}: {shortened(one.name)}"
+        for one in sorted(node.not_saved, key=lambda one: not one.is_lost)[:3]
+    ]
     return side_by_side(*found)
 
 

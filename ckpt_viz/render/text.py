@@ -130,11 +130,15 @@ def _node_words(node: Node, node_id: int) -> str:
     parts += [f"! {printable(problem)}" for problem in problems[:_MAX_PROBLEMS]]
     if len(problems) > _MAX_PROBLEMS:
         parts.append(f"! {len(problems) - _MAX_PROBLEMS} more")
+    notes = [one for one in node.not_saved if not one.is_lost]
+    parts += [
+        f"(not tracked: {shortened(one.name)} {one.type_name})" for one in notes[:_MAX_PROBLEMS]
+    ]
     return " ".join(filter(None, parts))
 
 
 def _problems(node: Node) -> list[str]:
     """Return the problems of a node: it could not be walked or read, or is not saved whole."""
     problems = [node.error] + [attribute.error for attribute in node.attributes]
-    unsaved = [f"not saved: {one.name} ({one.type_name})" for one in node.not_saved]
+    unsaved = [f"not saved: {one.name} ({one.type_name})" for one in node.not_saved if one.is_lost]
     return [problem for problem in problems if problem is not None] + unsaved

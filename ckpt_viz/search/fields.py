@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from math import prod
 
-from ckpt_viz.object_graph.nodes import Attribute, Node, Role
+from ckpt_viz.object_graph.nodes import Attribute, Node, Role, loses_values
 from ckpt_viz.search.glob import Glob
 from ckpt_viz.search.grammar import STATES, UNITS
 from ckpt_viz.search.index import ROOT_NAME, Index, Marks, marks
@@ -44,7 +44,7 @@ _OF_GRAPH: Mapping[str, Callable[[Index], Marks]] = {
     "shared": lambda index: marks(len(edges) > 1 for edges in index.graph.edges_to),
     "sliced": lambda index: index.where_value(lambda a: bool(a.slices)),
     "trainable": lambda index: index.where(lambda n: n.trainable is True),
-    "unsaved": lambda index: index.where(lambda n: bool(n.not_saved)),
+    "unsaved": lambda index: index.where(loses_values),
 }
 _PROPERTIES = sorted([*_OF_GRAPH, *STATES, "unbuilt"])
 

@@ -209,6 +209,19 @@ it("reads a payload that was written before the format had causes", async () => 
   expect([6, 7, 8, 9].map((id) => overlay!.side(id))).toEqual(["both", "live", "live", "saved"]);
 });
 
+it("reads a payload that was written before what is not saved had grades", async () => {
+  const lost = async (bytes: Uint8Array) =>
+    makeGraph(await decode(bytes))
+      .notSaved(0)
+      .map(({ isLost }) => isLost);
+  const earlier = withHeader((header) => {
+    const sections = header.sections as { name: string }[];
+    sections.find(({ name }) => name === "unsaved_is_lost")!.name = "something_else";
+  }, "error_and_saver");
+  expect(await lost(payload("error_and_saver"))).toEqual([true, false]);
+  expect(await lost(earlier)).toEqual([true, true]);
+});
+
 it("refuses a problem in two causes", async () => {
   await says(withFirst("cause_problem", 1, "diff"), /a problem in no cause or in two/);
   await says(withFirst("cause_problem", 99, "diff"), /99 in section cause_problem, which is out/);

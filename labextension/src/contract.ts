@@ -140,6 +140,7 @@ const COLUMNS = {
   unsaved_name: ["text", "unsaved"],
   unsaved_type: ["text", "unsaved"],
   unsaved_values: ["number", "unsaved"],
+  unsaved_is_lost: ["flag", "unsaved"],
   slot_node: ["id", "slot"],
   slot_name: ["text", "slot"],
   slot_variable: ["id", "slot"],
@@ -198,7 +199,7 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
   const { header, start } = readHeader(bytes);
   const sections = cutSections(bytes, header, start);
   const strings = readStrings(sections);
-  const columns = pick(sections, COLUMNS);
+  const columns = pick(withGrades(sections), COLUMNS);
   const payload: Payload = {
     title: header.title,
     origin: header.origin,
@@ -230,6 +231,12 @@ function pick<Name extends string>(
     columns[name] = section(sections, name);
   }
   return columns;
+}
+
+/** First payloads of this version had no grades: all that was left out was an alarm. */
+function withGrades(sections: Sections): Sections {
+  const lost = new Uint8Array(section(sections, "unsaved_name").length).fill(1);
+  return new Map<string, Column>([["unsaved_is_lost", lost], ...sections]);
 }
 
 function readOverlay(
@@ -472,6 +479,7 @@ function checkGraph({ columns, nodeCount, roles, slotRules, strings }: Payload):
     id: [0, nodeCount],
     "id?": [ABSENT, nodeCount],
     "flag?": [ABSENT, 2],
+    flag: [0, 2],
   });
 }
 

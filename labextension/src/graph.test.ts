@@ -85,6 +85,7 @@ it("cuts off a first path that runs in a circle", () => {
     unsaved_name: none,
     unsaved_type: none,
     unsaved_values: none,
+    unsaved_is_lost: none,
     slot_node: none,
     slot_name: none,
     slot_variable: none,

@@ -37,6 +37,8 @@ export interface NotSaved {
   readonly name: string;
   readonly type: string;
   readonly values: number;
+  /** Whether a save loses a trained value; else these are seeds, metrics or counters. */
+  readonly isLost: boolean;
 }
 
 export interface Slot {
@@ -151,12 +153,7 @@ export function makeGraph(payload: Payload): Graph {
     registeredSaver: (id) => text("registered_saver", id),
     trainable: (id) => (at("trainable", id) === ABSENT ? null : at("trainable", id) === 1),
     collections: (id) => text("collections", id),
-    notSaved: (id) =>
-      range(unsavedStart, id).map((index) => ({
-        name: text("unsaved_name", index) ?? "",
-        type: text("unsaved_type", index) ?? "",
-        values: at("unsaved_values", index),
-      })),
+    notSaved: (id) => range(unsavedStart, id).map((index) => notSavedAt(index, at, text)),
     children: (id) =>
       range(childStart, id).map((edge) => ({
         localName: text("child_label", edge) ?? "",
@@ -193,6 +190,15 @@ export function makeGraph(payload: Payload): Graph {
         ? `${dotted(slot.optimizer)}'s state '${slot.name}' for ${dotted(slot.variable)}`
         : dotted(id);
     },
+  };
+}
+
+function notSavedAt(index: number, at: NumberAt, text: TextAt): NotSaved {
+  return {
+    name: text("unsaved_name", index) ?? "",
+    type: text("unsaved_type", index) ?? "",
+    values: at("unsaved_values", index),
+    isLost: at("unsaved_is_lost", index) === 1,
   };
 }
 

@@ -50,6 +50,10 @@ export const valueMissing = "value missing";
 export const notSaved = "Not saved";
 export const notSavedHint =
   "TensorFlow does not track these attributes: a checkpoint will not contain their values.";
+export const notTracked = "Not tracked";
+export const noLoss = "no trained value is lost";
+export const notTrackedHint =
+  "TensorFlow does not track these attributes, but no trained value is lost. They are seeds, metrics and counters, or the graph holds their values elsewhere.";
 export const trainable = "trainable";
 export const notTrainable = "not trainable";
 export const collections = "in collections";

@@ -13,6 +13,7 @@ import { clip, countWords, formatCount, sentenceText, visible } from "./text";
 const MAX_DIFFERENCE = 40;
 /** Characters of each of the two names in a chunk's label. */
 const MAX_END = 16;
+const MAX_NAMED = 3;
 
 export function roleWord(role: Role): string {
   return role;
@@ -324,7 +325,20 @@ export function problemWords(graph: Graph, id: number): string {
   if (graph.attributes(id).some((attribute) => attribute.error !== null)) {
     return WORDS.valueMissing;
   }
-  return graph.notSaved(id).length > 0 ? WORDS.notSaved.toLowerCase() : "";
+  return graph.notSaved(id).some(({ isLost }) => isLost) ? WORDS.notSaved.toLowerCase() : "";
+}
+
+/** What TensorFlow does not track of a node, although no trained value is lost; "" for nothing. */
+export function noteWords(graph: Graph, id: number): string {
+  const names = notTrackedNames(graph, id);
+  return names === "" ? "" : `${WORDS.notTracked.toLowerCase()}: ${names}`;
+}
+
+/** The first names of these attributes. */
+export function notTrackedNames(graph: Graph, id: number): string {
+  const notes = graph.notSaved(id).filter(({ isLost }) => !isLost);
+  const named = notes.slice(0, MAX_NAMED).map(({ name }) => clip(visible(name)));
+  return [...named, ...(notes.length > MAX_NAMED ? ["…"] : [])].join(", ");
 }
 
 /** The name on the edge to a node, cut to the space in the drawing. */

@@ -82,7 +82,13 @@ def expected(graph: Graph, overlay: Overlay | None = None) -> dict[str, Any]:
                 "trainable": node.trainable,
                 "collections": ", ".join(node.collections) or None,
                 "notSaved": [
-                    {"name": u.name, "type": u.type_name, "values": u.count} for u in node.not_saved
+                    {
+                        "name": u.name,
+                        "type": u.type_name,
+                        "values": u.count,
+                        "isLost": u.is_lost,
+                    }
+                    for u in node.not_saved
                 ],
                 "label": tree.labels[i],
                 "treeParent": None if tree.parents[i] < 0 else tree.parents[i],
@@ -448,7 +454,8 @@ def _marked(graph: ObjectGraph) -> Iterator[Node]:
         if i == 6:
             node = node._replace(registered_saver="Custom.saver", role=Role.VALUE)
         if i == 0:
-            node = node._replace(not_saved=(NotSaved("blocks", "TrackedList", 2),))
+            note = NotSaved("_loss_tracker", "Mean", 2, is_lost=False)
+            node = node._replace(not_saved=(NotSaved("blocks", "TrackedList", 2), note))
         if i == 7:
             broken = node.attributes[0]._replace(error="ckpt.data: no such file")
             node = node._replace(attributes=(broken,))

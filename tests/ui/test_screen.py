@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.nodes import Attribute, Child, Node, Role
+from ckpt_viz.object_graph.nodes import Attribute, Child, Node, NotSaved, Role
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
 from tests.support.graphs import keras3_adam, transformer
@@ -125,6 +125,33 @@ def test_a_problem_is_beside_its_name_on_one_line(pages: BrowserContext, tmp_pat
         for name in names[:2]:
             named = explorer.row(name).locator(".ckv-name")
             assert named.evaluate("({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth")
+
+
+def test_only_what_loses_trained_values_is_an_alarm(pages: BrowserContext, tmp_path: Path) -> None:
+    note = NotSaved("seed_generator", "SeedGenerator", 1, is_lost=False)
+    of_layer = Node((), not_saved=(note,), role=Role.LAYER, type_name="Dropout", own_name="drop")
+    quiet = (Node((Child("drop", 1),)), of_layer)
+    explorer = Explorer(pages, tmp_path / "quiet.html", Graph(quiet, "quiet", Origin.LIVE))
+    explorer.row("drop").get_by_text("not tracked: seed_generator").wait_for()
+    summary = explorer.page.locator(".ckv-summary")
+    expect(summary).to_contain_text("Not tracked, no trained value is lost: drop (seed_generator)")
+    expect(explorer.page.locator(".ckv-error, .ckv-warning")).to_have_count(0)
+    explorer.row("drop").click()
+    details = explorer.page.locator(".ckv-details")
+    expect(details).to_contain_text("Not tracked (1)")
+    expect(explorer.page.locator(".ckv-error")).to_have_count(0)
+    expect(explorer.page.locator(".ckv-drawing")).not_to_contain_text("!")
+    explorer.page.screenshot(path=_SCREENSHOTS / "not-tracked.png")
+
+    lost = of_layer._replace(not_saved=(NotSaved("blocks", "TrackedList", 2), note))
+    loud = (quiet[0], lost)
+    explorer = Explorer(pages, tmp_path / "loud.html", Graph(loud, "loud", Origin.LIVE))
+    expect(explorer.row("drop").locator(".ckv-error")).to_have_text("! not saved")
+    expect(explorer.page.locator(".ckv-warning")).to_contain_text("! 1 object has values")
+    expect(explorer.page.locator(".ckv-drawing")).to_contain_text("!")
+    explorer.row("drop").click()
+    expect(explorer.page.locator(".ckv-details .ckv-error")).to_contain_text("! Not saved (1)")
+    assert not explorer.problems
 
 
 def test_a_short_title_is_whole_wherever_the_search_can_give_way(adam: Explorer) -> None:

@@ -1,7 +1,7 @@
 /** All facts about the selected node, as text that a user can copy. */
 
 import type { ComponentChildren } from "preact";
-import { type Attribute, type Edge, type Graph, ROOT } from "../graph";
+import { type Attribute, type Edge, type Graph, type NotSaved, ROOT } from "../graph";
 import type { Kernel } from "../kernel";
 import { belowSentence, partnerWords, stateSign } from "../signs";
 import { isNode, type State } from "../state";
@@ -20,7 +20,7 @@ import {
 } from "../words";
 import { useAsked } from "./asking";
 import { Copy } from "./copy";
-import { Fact } from "./facts";
+import { Fact, Notes } from "./facts";
 import { RoleIcon, SignIcon } from "./icons";
 import { Jump } from "./jump";
 import type { Part } from "./parts";
@@ -268,19 +268,6 @@ function SlotWords({ graph, id, dispatch }: NodeProps) {
   );
 }
 
-/** How the source's path was understood, and what else its directory holds. */
-function Notes({ graph }: { readonly graph: Graph }) {
-  return (
-    <>
-      {graph.notes.map((note) => (
-        <p key={note} class="ckv-faint">
-          {visible(note)}
-        </p>
-      ))}
-    </>
-  );
-}
-
 /** The facts about a variable in a MetaGraph or a SavedModel. */
 function VariableWords({ graph, id }: { readonly graph: Graph; readonly id: number }) {
   const trainable = graph.trainable(id);
@@ -293,22 +280,43 @@ function VariableWords({ graph, id }: { readonly graph: Graph; readonly id: numb
 }
 
 function NotSavedList({ graph, id }: { readonly graph: Graph; readonly id: number }) {
-  const unsaved = graph.notSaved(id);
-  return unsaved.length === 0 ? null : (
-    <div class="ckv-error">
-      <h4>
-        {WORDS.notSaved} ({unsaved.length})
-      </h4>
-      <p>{WORDS.notSavedHint}</p>
-      <ul class="ckv-links-list">
-        {unsaved.slice(0, MAX_LISTED).map(({ name, type, values }) => (
-          <li key={name}>
-            {visible(name)} <span class="ckv-faint">{visible(type)}</span>,{" "}
-            {countWords(values, ...WORDS.counts.objects)}
-          </li>
-        ))}
-      </ul>
-    </div>
+  const all = graph.notSaved(id);
+  const lost = all.filter(({ isLost }) => isLost);
+  const notes = all.filter(({ isLost }) => !isLost);
+  return (
+    <>
+      {lost.length === 0 ? null : (
+        <div class="ckv-error">
+          <h4>
+            ! {WORDS.notSaved} ({lost.length})
+          </h4>
+          <p>{WORDS.notSavedHint}</p>
+          <LeftOut attributes={lost} />
+        </div>
+      )}
+      {notes.length === 0 ? null : (
+        <div class="ckv-aside">
+          <h4>
+            {WORDS.notTracked} ({notes.length})
+          </h4>
+          <p>{WORDS.notTrackedHint}</p>
+          <LeftOut attributes={notes} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function LeftOut({ attributes }: { readonly attributes: readonly NotSaved[] }) {
+  return (
+    <ul class="ckv-links-list">
+      {attributes.slice(0, MAX_LISTED).map(({ name, type, values }) => (
+        <li key={name}>
+          {visible(name)} <span class="ckv-faint">{visible(type)}</span>,{" "}
+          {countWords(values, ...WORDS.counts.objects)}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -9,7 +9,7 @@ import { type Found, holdsMatch } from "../search/found";
 import { firstProblemNode, type State } from "../state";
 import * as WORDS from "../strings";
 import { countWords, visible } from "../text";
-import { chunkCount, chunkLabel, isTrained, problemWords, typeWords } from "../words";
+import { chunkCount, chunkLabel, isTrained, noteWords, problemWords, typeWords } from "../words";
 import { lineClass, RoleIcon } from "./icons";
 import { type Column, columnsOf } from "./outline-columns";
 import { useIsPainted } from "./painted";
@@ -255,6 +255,7 @@ function NameCell({ graph, row, found, dispatch }: OutlineRowProps) {
   const { chunk, id } = row;
   const label = chunk === null ? visible(graph.label(id)) || WORDS.root : chunkLabel(graph, chunk);
   const problem = chunk === null ? problemWords(graph, id) : "";
+  const note = chunk === null && problem === "" ? noteWords(graph, id) : "";
   const type = chunk === null ? ownType(graph, id) : chunkCount(chunk);
   return (
     <span
@@ -294,6 +295,7 @@ function NameCell({ graph, row, found, dispatch }: OutlineRowProps) {
         </span>
       ) : null}
       {problem === "" ? null : <span class="ckv-error">! {problem}</span>}
+      {note === "" ? null : <span class="ckv-aside">{note}</span>}
       <span class="ckv-type">{type}</span>
     </span>
   );

@@ -8,14 +8,22 @@ import { parametersOf, sizeOf } from "../layout/totals";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { countWords, formatCount, visible } from "../text";
-import { bytesWords, percentWords, rowLabel, typeWords } from "../words";
-import { Fact } from "./facts";
+import {
+  bytesWords,
+  moreWords,
+  notTrackedNames,
+  percentWords,
+  rowLabel,
+  typeWords,
+} from "../words";
+import { Fact, Notes } from "./facts";
 import { going } from "./jump";
 import type { Dispatch } from "./props";
 import { Values } from "./values";
 
 const MAX_OPTIMIZERS = 4;
 const MAX_DTYPES = 6;
+const MAX_NOTES = 4;
 
 interface SummaryProps {
   readonly state: State;
@@ -48,6 +56,8 @@ export function GraphSummary({ state, kernel, dispatch }: SummaryProps) {
       </dl>
       <Optimizers graph={graph} ids={summary.optimizers} kernel={kernel} dispatch={dispatch} />
       <Warnings {...summary} dispatch={dispatch} />
+      <NotTracked graph={graph} rows={summary.notes} dispatch={dispatch} />
+      <Notes graph={graph} />
       <Largest graph={graph} rows={summary.largest} dispatch={dispatch} />
       <Searches graph={graph} rows={summary.largest} dispatch={dispatch} />
     </div>
@@ -152,6 +162,22 @@ function Largest({ graph, rows, dispatch }: RowsProps) {
         ))}
       </ol>
     </>
+  );
+}
+
+/** What a save leaves out without a loss: a line, and the nodes that hold it. */
+function NotTracked({ graph, rows, dispatch }: RowsProps) {
+  return rows.length === 0 ? null : (
+    <p class="ckv-aside">
+      {WORDS.notTracked}, {WORDS.noLoss}:{" "}
+      {rows.slice(0, MAX_NOTES).map((row, place) => (
+        <span key={row}>
+          {place === 0 ? "" : ", "}
+          <RowLink graph={graph} row={row} dispatch={dispatch} /> ({notTrackedNames(graph, row)})
+        </span>
+      ))}
+      {rows.length > MAX_NOTES ? ` ${moreWords(rows.length - MAX_NOTES)}` : ""}
+    </p>
   );
 }
 

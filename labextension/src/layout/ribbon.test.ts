@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { loadGraph, treeGraph } from "../graphs.test-data";
 import { layersOf } from "../layers";
+import { noteWords, problemWords } from "../words";
 import { isWithin, segmentsOf } from "./ribbon";
 import { summaryOf } from "./summary";
 import { parametersOf } from "./totals";
@@ -52,8 +53,16 @@ describe("the summary", () => {
     const graph = await loadGraph("keras3_adam");
     const broken = { ...graph, error: (id: number) => (id === 2 ? "gone" : null) };
     expect(summaryOf(broken).broken).toBe(1);
-    const values = [{ name: "x", type: "list", values: 2 }];
-    const unsaved = { ...graph, notSaved: (id: number) => (id === 2 ? values : []) };
+    const lost = { name: "x", type: "list", values: 2, isLost: true };
+    const note = { ...lost, name: "seed_generator", isLost: false };
+    const unsaved = {
+      ...graph,
+      notSaved: (id: number) => (id === 2 ? [lost, note] : id === 3 ? [note] : []),
+    };
     expect(summaryOf(unsaved).unsaved).toBe(1);
+    expect(summaryOf(unsaved).notes).toEqual([2, 3]);
+    expect(problemWords(unsaved, 2)).toBe("not saved");
+    expect(problemWords(unsaved, 3)).toBe("");
+    expect(noteWords(unsaved, 3)).toBe("not tracked: seed_generator");
   });
 });

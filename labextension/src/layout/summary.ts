@@ -14,9 +14,11 @@ export interface Summary {
   readonly dtypes: readonly (readonly [dtype: string, count: number])[];
   /** The rows with variables of their own, those with most parameters first. */
   readonly largest: readonly number[];
-  /** How many nodes could not be walked or read, and how many are not saved whole. */
+  /** How many nodes could not be walked or read, and how many lose trained values in a save. */
   readonly broken: number;
   readonly unsaved: number;
+  /** Nodes with attributes that a save leaves out without such a loss. */
+  readonly notes: readonly number[];
 }
 
 const MAX_LARGEST = 5;
@@ -32,6 +34,7 @@ function summed(graph: Graph): Summary {
   const dtypes = new Map<string, number>();
   const holders = new Set<number>();
   const optimizers: number[] = [];
+  const notes: number[] = [];
   let [variables, trained, recorded, slots, broken, unsaved] = [0, 0, 0, 0, 0, 0];
   for (let id = 0; id < graph.size; id++) {
     const role = graph.role(id);
@@ -50,13 +53,17 @@ function summed(graph: Graph): Summary {
     }
     slots += role === "slot" ? 1 : 0;
     broken += graph.error(id) !== null || attributes.some(({ error }) => error !== null) ? 1 : 0;
-    unsaved += graph.notSaved(id).length > 0 ? 1 : 0;
+    const left = graph.notSaved(id);
+    unsaved += left.some(({ isLost }) => isLost) ? 1 : 0;
+    if (left.some(({ isLost }) => !isLost)) {
+      notes.push(id);
+    }
     if (role === "optimizer") {
       optimizers.push(id);
     }
   }
   return {
-    ...{ variables, slots, optimizers, broken, unsaved },
+    ...{ variables, slots, optimizers, broken, unsaved, notes },
     trainable: recorded === 0 ? null : trained,
     dtypes: [...dtypes].sort(([, a], [, b]) => b - a),
     largest: [...holders]

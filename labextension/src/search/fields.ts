@@ -42,7 +42,7 @@ const OF_GRAPH: ReadonlyMap<string, (graph: Graph, id: number) => boolean> = new
     shared: (graph: Graph, id: number) => graph.edgesTo(id).length > 1,
     sliced: (graph: Graph, id: number) => graph.attributes(id).some(({ slices }) => slices > 0),
     trainable: (graph: Graph, id: number) => graph.trainable(id) === true,
-    unsaved: (graph: Graph, id: number) => graph.notSaved(id).length > 0,
+    unsaved: (graph: Graph, id: number) => graph.notSaved(id).some(({ isLost }) => isLost),
   }),
 );
 const PROPERTIES = [...OF_GRAPH.keys(), ...STATES.keys(), "unbuilt"].sort();

@@ -1,0 +1,110 @@
+"""What a save leaves out has a grade: a trained value is lost, or a mere note."""
+
+from __future__ import annotations
+
+from collections import deque
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz.render.row_words import line_of, rows_of
+from ckpt_viz.render.text import render_tree
+from tests.support import live_objects
+
+pytestmark = pytest.mark.tf
+
+
+def grades(source: Any) -> dict[str, bool]:
+    """Return which attributes a save leaves out, and whether a trained value is lost with them."""
+    return {one.name: one.is_lost for node in cv.graph(source).nodes for one in node.not_saved}
+
+
+def sequential_with_dropout() -> Any:
+    import keras
+    import tensorflow as tf
+
+    layers = keras.layers
+    model = keras.Sequential(
+        [keras.Input((3,)), layers.Dense(2), layers.Dropout(0.5), layers.BatchNormalization()]
+    )
+    model.compile("adam", "mse", metrics=["mae", keras.metrics.AUC(from_logits=True)])
+    model.fit(tf.ones([2, 3]), tf.ones([2, 2]), verbose=0)
+    return model
+
+
+def test_compiled_sequential_with_dropout_loses_nothing_that_was_trained() -> None:
+    model = sequential_with_dropout()
+    found = grades(model)
+    assert not any(found.values())
+    graph = cv.graph(model)
+    for view in ("layers", "objects"):
+        lines = [line_of(graph, None, row) for row in rows_of(graph, None, 300, view)]
+        said = " ".join(f"{line.note} {line.sentence}" for line in lines)
+        assert "!" not in said
+        assert all(f"not tracked: {name}" in said for name in found)
+    assert "! " not in render_tree(graph)
+    assert all(f"(not tracked: {name} " in render_tree(graph) for name in found)
+
+
+def test_trained_variables_and_layers_out_of_sight_are_lost() -> None:
+    import tensorflow as tf
+
+    module = tf.Module()
+    module.variables_in_deque = deque([tf.Variable([1.0])])
+    module.plain = SimpleNamespace(w=tf.Variable(1.0))
+    module.averages = {tf.Variable([0.5], trainable=False).ref()}
+    found = grades(module)
+    assert found == {"variables_in_deque": True, "plain": True, "averages": True}
+    assert "! not saved: plain" in render_tree(cv.graph(module))
+
+
+def test_counters_metrics_and_random_numbers_are_notes() -> None:
+    import keras
+    import tensorflow as tf
+
+    module = tf.Module()
+    module.steps = deque([tf.Variable(0, trainable=False, dtype=tf.int64)])
+    module.random = deque([tf.random.Generator.from_seed(1)])
+    module.meters = {"train": deque([[keras.metrics.AUC()], keras.metrics.Mean()])}
+    assert set(grades(module).values()) == {False}
+
+
+def test_layers_in_a_list_of_keras_3_are_lost_also_before_they_are_built() -> None:
+    import keras
+    import tensorflow as tf
+
+    if keras.__version__.startswith("2."):
+        pytest.skip("Keras 2 tracks lists of layers")
+
+    class Net(keras.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.blocks = [keras.layers.Dense(2)]
+            self.activations = [keras.layers.ReLU()]
+
+        def call(self, x: Any) -> Any:
+            return self.activations[0](self.blocks[0](x))
+
+    model = Net()
+    assert grades(model)["blocks"] is True
+    model(tf.ones([1, 2]))
+    assert grades(model) == {"blocks": True, "activations": False}
+
+
+def test_values_that_the_optimizer_saves_are_not_lost() -> None:
+    import keras
+    import tensorflow as tf
+
+    if keras.__version__.startswith("2."):
+        pytest.skip("the optimizers of Keras 2 do not track the variables that they train")
+    layer = keras.layers.Dense(2)
+    layer.build((None, 3))
+    optimizer = keras.optimizers.Adam()
+    optimizer.build(layer.trainable_variables)
+    root = tf.train.Checkpoint(optimizer=optimizer)
+    root.holder = tf.Module()
+    root.holder.layers = deque([layer])
+    assert grades(root) == {"layers": False}
+    assert not any(grades(live_objects.keras3_model_with_lists_and_seeds()).values())
