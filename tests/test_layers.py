@@ -25,7 +25,7 @@ LAYERS = (
     {"object_graph.calls", "object_graph.keys", "object_graph.name_evidence"},
     {"object_graph.nodes"},
     {"object_graph.keras_optimizers", "object_graph.scope_slots", "object_graph.tree"},
-    {"object_graph.layers", "object_graph.parameters"},
+    {"object_graph.hanging", "object_graph.layers", "object_graph.parameters"},
     {"object_graph.lookup"},
     {"object_graph.keras_2_slots", "object_graph.keras_3_slots"},
     {"object_graph.slots"},

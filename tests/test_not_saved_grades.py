@@ -82,7 +82,7 @@ def test_layers_in_a_list_of_keras_3_are_lost_also_before_they_are_built() -> No
         def __init__(self) -> None:
             super().__init__()
             self.blocks = [keras.layers.Dense(2)]
-            self.activations = [keras.layers.ReLU()]
+            self.activations = [keras.layers.ReLU(name="activation_of_test")]
 
         def call(self, x: Any) -> Any:
             return self.activations[0](self.blocks[0](x))

@@ -6,7 +6,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS, layer_outline
 from ckpt_viz.render.row_tree import Row
 from ckpt_viz.render.row_words import left_out, line_of
-from ckpt_viz.render.text import notes, printable, summary
+from ckpt_viz.render.text import advice, notes, printable, summary
 
 
 def render_layers(graph: Graph, max_rows: int = MAX_LAYER_ROWS) -> str:
@@ -24,7 +24,12 @@ def render_layers(graph: Graph, max_rows: int = MAX_LAYER_ROWS) -> str:
         for branch, line in zip(branches, lines, strict=True)
     ]
     rest = left_out(graph, rows)
-    said = [summary(graph), *map(printable, notes(graph)), *drawn, *([rest] if rest else [])]
+    said = [
+        summary(graph),
+        *map(printable, (*notes(graph), *advice(graph))),
+        *drawn,
+        *([rest] if rest else []),
+    ]
     return "\n".join(line.rstrip() for line in said)
 
 

@@ -21,7 +21,7 @@ from ckpt_viz.object_graph.layers import Layers
 from ckpt_viz.object_graph.nodes import Role, SlotRule
 from ckpt_viz.object_graph.overlay import Overlay, Severity, State
 from ckpt_viz.object_graph.parameters import parameters_of
-from ckpt_viz.render.text import notes
+from ckpt_viz.render.text import advice, notes
 
 VERSION = 1
 MAGIC = b"ckptviz\0"
@@ -41,7 +41,8 @@ def encode(graph: Graph, overlay: Overlay | None = None) -> bytes:
     """
     strings = _Strings()
     columns = _graph_columns(graph, strings)
-    left_open = () if overlay is None else overlay.notes
+    # A comparison's graph joins two: then an optimizer of one side may hold what the other lacks.
+    left_open = advice(graph) if overlay is None else overlay.notes
     if graph.calls:
         columns |= {
             "call_from": _i4(call.producer for call in graph.calls),

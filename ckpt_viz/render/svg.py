@@ -208,7 +208,7 @@ def sentences(
         yield look, f"{glyph} {shortened(overlay.headline)}"
         if overlay.comparison is Comparison.CHECK:
             yield "faint", _verdicts(overlay)
-    left_open = () if overlay is None else overlay.notes
+    left_open = text.advice(graph) if overlay is None else overlay.notes
     for note in [*left_open, *notes, *text.notes(graph)][:_MAX_NOTES]:
         yield "faint", shortened(note)
 

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ckpt_viz.object_graph.graph import Format, Graph, Kept, Origin
+from ckpt_viz.object_graph.hanging import hanging_from_optimizers
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.tree import Tree
+from ckpt_viz.text import count, shape_words
 from ckpt_viz.text import printable as printable
-from ckpt_viz.text import shape_words
 
 MAX_LINES = 300
 _MAX_SHOWN = 1000  # characters of a name, or of the values of a node
@@ -25,7 +26,7 @@ def render_tree(graph: Graph, max_lines: int | None = MAX_LINES) -> str:
     line that ends in an arrow and the node's id. After `max_lines` a last line counts the lines
     left out.
     """
-    lines = [summary(graph), *map(printable, notes(graph))]
+    lines = [summary(graph), *map(printable, (*notes(graph), *advice(graph)))]
     tree = graph.tree
     for number, line in enumerate(_tree_lines(graph, tree)):
         if max_lines is not None and number >= max_lines:
@@ -56,6 +57,20 @@ def notes(graph: Graph) -> tuple[str, ...]:
         listed = [*others[-_MAX_KEPT:], *named[-_MAX_KEPT:]]
         lines += [_kept_words(kept, found.prefix) for kept in listed]
     return tuple(lines)
+
+
+def advice(graph: Graph) -> tuple[str, ...]:
+    """Return what to know about the object graph itself, in one sentence and what to do."""
+    variables, blocks = hanging_from_optimizers(graph.nodes)
+    if not variables:
+        return ()
+    number, noun = (blocks, "block") if blocks else (len(variables), "variable")
+    it, verb, do = ("it", "hangs", "does") if number == 1 else ("they", "hang", "do")
+    return (
+        f"{count(number, noun)} {verb} from the optimizer alone: without it {it} {do} not restore. "
+        "Assign the blocks to attributes of the model, or all to one as a tuple, such as "
+        "self.blocks = tuple(blocks), and save again.",
+    )
 
 
 def _kept_words(kept: Kept, shown: str) -> str:

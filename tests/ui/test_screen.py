@@ -132,7 +132,8 @@ def test_only_what_loses_trained_values_is_an_alarm(pages: BrowserContext, tmp_p
     of_layer = Node((), not_saved=(note,), role=Role.LAYER, type_name="Dropout", own_name="drop")
     quiet = (Node((Child("drop", 1),)), of_layer)
     explorer = Explorer(pages, tmp_path / "quiet.html", Graph(quiet, "quiet", Origin.LIVE))
-    explorer.row("drop").get_by_text("not tracked: seed_generator").wait_for()
+    said = explorer.row("drop").get_by_text("not tracked", exact=True)
+    expect(said).to_have_attribute("title", "not tracked: seed_generator")
     summary = explorer.page.locator(".ckv-summary")
     expect(summary).to_contain_text("Not tracked, no trained value is lost: drop (seed_generator)")
     expect(explorer.page.locator(".ckv-error, .ckv-warning")).to_have_count(0)
@@ -151,6 +152,20 @@ def test_only_what_loses_trained_values_is_an_alarm(pages: BrowserContext, tmp_p
     expect(explorer.page.locator(".ckv-drawing")).to_contain_text("!")
     explorer.row("drop").click()
     expect(explorer.page.locator(".ckv-details .ckv-error")).to_contain_text("! Not saved (1)")
+    assert not explorer.problems
+
+
+def test_what_hangs_from_the_optimizer_alone_is_said_in_the_summary(
+    pages: BrowserContext, tmp_path: Path
+) -> None:
+    nodes = list(keras3_adam().nodes)
+    nodes[2] = nodes[2]._replace(children=())  # the layer that holds the trained variables
+    graph = Graph(tuple(nodes), "net", Origin.SAVED)
+    explorer = Explorer(pages, tmp_path / "page.html", graph)
+    summary = explorer.page.locator(".ckv-summary")
+    expect(summary).to_contain_text("from the optimizer alone: without it")
+    expect(summary).to_contain_text("self.blocks = tuple(blocks)")
+    explorer.page.screenshot(path=_SCREENSHOTS / "hanging.png")
     assert not explorer.problems
 
 

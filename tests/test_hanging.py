@@ -1,0 +1,250 @@
+"""Blocks that hang from the optimizer alone: said where it is so, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz.object_graph.hanging import hanging_from_optimizers
+from ckpt_viz.render.text import advice
+from tests.support import live_objects
+
+pytestmark = pytest.mark.tf
+
+
+@pytest.fixture(autouse=True)
+def _keras_3() -> None:
+    import keras
+
+    if keras.__version__.startswith("2."):
+        pytest.skip("the optimizers of Keras 2 do not track the variables that they train")
+
+
+def hanging(source: Any, tmp_path: Path) -> tuple[int, int]:
+    """Return how many variables and blocks hang, which must be the same live and saved."""
+    import tensorflow as tf
+
+    is_checkpoint = isinstance(source, tf.train.Checkpoint)
+    path = (source if is_checkpoint else tf.train.Checkpoint(source)).write(str(tmp_path / "c"))
+    found = [hanging_from_optimizers(cv.graph(of).nodes) for of in (source, path)]
+    assert found[0] == found[1]
+    return len(found[0].variables), found[0].blocks
+
+
+def named_blocks(count: int = 3) -> list[Any]:
+    """Return blocks of two layers whose variables have their names."""
+    import keras
+
+    blocks = []
+    for place in range(count):
+        layers = [keras.layers.Dense(2, name=part) for part in ("a", "b")]
+        with keras.name_scope(f"block{place}"):
+            for layer in layers:
+                layer.build((None, 2))
+        blocks.append(layers)
+    return blocks
+
+
+def net(blocks: Sequence[Any], *, hold: Callable[[Any], Any]) -> Any:
+    """Return a model that holds its blocks in what `hold` makes of them."""
+    import keras
+
+    class Net(keras.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.blocks = hold(blocks)
+            self.embed = keras.layers.Dense(2, name="embed")
+
+        def call(self, x: Any) -> Any:
+            x = self.embed(x)
+            for block in blocks:
+                for layer in block:
+                    x = layer(x)
+            return x
+
+    made: Any = Net
+    return made()
+
+
+def trained(model: Any, blocks: Sequence[Any]) -> tuple[Any, list[Any]]:
+    """Return an optimizer that has trained the model with all its blocks, and their variables."""
+    import keras
+    import tensorflow as tf
+
+    model(tf.ones([1, 2]))
+    below = [v for block in blocks for layer in block for v in layer.trainable_variables]
+    optimizer = keras.optimizers.Adam()
+    variables = [*model.embed.trainable_variables, *below]
+    optimizer.build(variables)
+    optimizer.apply_gradients([(tf.ones(v.shape), v) for v in variables])
+    return optimizer, below
+
+
+HOLDERS: dict[str, Callable[[Any], Any]] = {
+    "list": list,
+    "dict": lambda blocks: {f"b{place}": block for place, block in enumerate(blocks)},
+    "closure": lambda blocks: lambda: blocks,
+    "plain object": lambda blocks: type("Plain", (), {"held": blocks})(),
+}
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_blocks_that_tensorflow_does_not_follow_hang_from_the_optimizer(
+    holder: str, tmp_path: Path
+) -> None:
+    import tensorflow as tf
+
+    blocks = named_blocks()
+    model = net(blocks, hold=HOLDERS[holder])
+    optimizer, below = trained(model, blocks)
+    both = tf.train.Checkpoint(model=model, optimizer=optimizer)
+    assert hanging(both, tmp_path) == (12, 3)
+    (said,) = advice(cv.graph(both))
+    assert said.startswith(
+        "3 blocks hang from the optimizer alone: without it they do not restore. Assign the blocks"
+    )
+    assert said in str(cv.graph(both))
+    assert "3 blocks hang from the optimizer alone" in cv.graph(both).to_svg()
+    # TensorFlow agrees: without the optimizer, a restore leaves these values alone.
+    path = both.write(str(tmp_path / "both"))
+    for variable in below:
+        variable.assign(tf.zeros(variable.shape) + 9.0)
+    tf.train.Checkpoint(model=model).read(path).expect_partial()
+    assert all((variable.numpy() == 9.0).all() for variable in below)
+    both.read(path)
+    assert not any((variable.numpy() == 9.0).all() for variable in below)
+
+
+def test_the_remedy_works(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    blocks = named_blocks()
+    model = net(blocks, hold=lambda them: tuple(map(tuple, them)))
+    optimizer, below = trained(model, blocks)
+    both = tf.train.Checkpoint(model=model, optimizer=optimizer)
+    assert hanging(both, tmp_path) == (0, 0)
+    path = both.write(str(tmp_path / "both"))
+    for variable in below:
+        variable.assign(tf.zeros(variable.shape) + 9.0)
+    tf.train.Checkpoint(model=model).read(path).expect_partial()
+    assert not any((variable.numpy() == 9.0).all() for variable in below)
+
+
+def test_variables_without_names_of_blocks_are_counted_themselves(tmp_path: Path) -> None:
+    import keras
+    import tensorflow as tf
+
+    class Net(keras.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.blocks = [keras.layers.Dense(2), keras.layers.Dense(2)]
+
+        def call(self, x: Any) -> Any:
+            return self.blocks[1](self.blocks[0](x))
+
+    model = Net()
+    model.compile("adam", "mse")
+    model.fit(tf.ones([2, 2]), tf.ones([2, 2]), verbose=0)
+    variables, blocks = hanging(model, tmp_path)
+    assert variables == 4
+    noun = f"{blocks} blocks" if blocks else "4 variables"
+    assert advice(cv.graph(model))[0].startswith(f"{noun} hang from the optimizer alone")
+
+
+def functional() -> Any:
+    import keras
+
+    inputs = x = keras.Input((8, 8, 3))
+    for place in range(3):
+        y = keras.layers.Conv2D(3, 1, padding="same", name=f"block_{place}_expand")(x)
+        y = keras.layers.BatchNormalization(name=f"block_{place}_norm")(y)
+        x = keras.layers.Add(name=f"block_{place}_add")([x, y])
+    model = keras.Model(inputs, keras.layers.Dense(2, name="predictions")(x))
+    model.compile("adam", "mse")
+    model.optimizer.build(model.trainable_variables)
+    return model
+
+
+def sequential() -> Any:
+    import keras
+    import tensorflow as tf
+
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    model.compile(keras.optimizers.SGD(0.1), "mse")
+    model.fit(tf.ones([2, 3]), tf.ones([2, 2]), verbose=0)
+    return model
+
+
+def module_with_optimizer() -> Any:
+    import keras
+    import tensorflow as tf
+
+    root = tf.Module()
+    root.w, root.parts = tf.Variable([1.0]), [tf.Variable([2.0])]
+    root.optimizer = keras.optimizers.Adam()
+    root.optimizer.build([root.w, *root.parts])
+    return root
+
+
+def two_optimizers() -> Any:
+    import tensorflow as tf
+
+    generator, discriminator = sequential(), sequential()
+    return tf.train.Checkpoint(
+        generator=generator,
+        discriminator=discriminator,
+        first=generator.optimizer,
+        second=discriminator.optimizer,
+    )
+
+
+def optimizers_alone() -> Any:
+    import tensorflow as tf
+
+    model = sequential()
+    step = tf.Variable(1, trainable=False)
+    return tf.train.Checkpoint(optimizers=[model.optimizer, sequential().optimizer], step=step)
+
+
+def loss_scaled() -> Any:
+    import keras
+    import tensorflow as tf
+
+    layer = keras.layers.Dense(2)
+    layer.build((None, 3))
+    optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.Adam())
+    optimizer.build(layer.trainable_variables)
+    return tf.train.Checkpoint(layer=layer, optimizer=optimizer)
+
+
+def loss_scaled_alone() -> Any:
+    import tensorflow as tf
+
+    return tf.train.Checkpoint(optimizer=loss_scaled().optimizer)
+
+
+HEALTHY: list[Callable[[], Any]] = [
+    functional,
+    sequential,
+    module_with_optimizer,
+    two_optimizers,
+    optimizers_alone,
+    loss_scaled,
+    loss_scaled_alone,
+    live_objects.guide_loop,
+    live_objects.keras3_functional_with_sgd_momentum,
+    live_objects.keras3_optimizer_alone,
+    live_objects.keras3_optimizers,
+    live_objects.keras2_with_legacy_adam,
+    live_objects.keras2_subclassed_with_optimizer,
+    live_objects.loss_scaled_optimizers,
+]
+
+
+@pytest.mark.parametrize("make", HEALTHY, ids=lambda make: make.__name__)
+def test_nothing_is_said_of_other_graphs(make: Callable[[], Any], tmp_path: Path) -> None:
+    assert hanging(make(), tmp_path) == (0, 0)
