@@ -58,17 +58,18 @@ def jupyterlab(
     base_url: str = "",
     token: str = "",
     port: int = 0,
+    first_view: str = "objects",
 ) -> Iterator[Server]:
     """Serve a directory, empty at first, with a JupyterLab that knows no user's settings.
 
     `labextensions` holds extensions that go before the installed ones. The server extension is
-    that of today's sources, installed or not. `base_url` begins with a slash and ends without.
+    that of today's sources, installed or not. Explorers show the object graph first, since it has
+    every node, or the `first_view`. `base_url` begins with a slash and ends without.
     With the same directory and `port` it starts again where another one was.
     """
     # Else a note in the corner asks whether to fetch news.
     _set(directory, "@jupyterlab/apputils-extension/notification", '{"fetchNews": "false"}')
-    # The object graph has every node; tests of layers ask for them.
-    _set(directory, "ckpt-viz/explorer", '{"firstView": "objects"}')
+    _set(directory, "ckpt-viz/explorer", f'{{"firstView": "{first_view}"}}')
     with _jupyter(
         directory,
         *("jupyterlab", "--LabApp.news_url=None"),

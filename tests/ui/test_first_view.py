@@ -1,0 +1,62 @@
+"""The first view fits: no box is cut, and people can read every letter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from ckpt_viz import ObjectGraph
+from ckpt_viz.render.html import to_html
+from tests.support.graphs import graph, keras3_adam, transformer
+from tests.ui.first_view import SMALLEST_LETTER, measured
+from tests.ui.pages import OpenPage, html_pages
+
+pytestmark = pytest.mark.usefixtures("front_end")
+
+_LAYERS_FIRST = '<html data-ckpt-viz="{&quot;view&quot;: &quot;layers&quot;}" '
+
+
+@pytest.fixture
+def pages(browser: Browser, tmp_path: Path) -> Iterator[OpenPage]:
+    with html_pages(browser, tmp_path) as open_page:
+        yield open_page
+
+
+def _long_list() -> ObjectGraph:
+    return graph({0: {"layer": 1}, 1: {str(i): i + 2 for i in range(300)}}, tuple(range(2, 302)))
+
+
+@pytest.mark.parametrize("width", [1500, 1100])
+@pytest.mark.parametrize(
+    "shown",
+    [keras3_adam(), transformer(12), transformer(1), _long_list()],
+    ids=["adam", "blocks", "one-block", "long-list"],
+)
+def test_all_boxes_are_whole_and_all_letters_large_enough(
+    pages: OpenPage, shown: ObjectGraph, width: int
+) -> None:
+    text = to_html(shown).replace("<html ", _LAYERS_FIRST, 1)
+    page = pages(text, viewport={"width": width, "height": 1000})
+    page.locator(".ckv-drawing .ckv-node").first.wait_for()
+    view = measured(page)
+    assert view.rows > 1
+    assert view.ink > 0
+    assert view.cut == 0
+    assert view.letter >= SMALLEST_LETTER
+
+
+def test_the_measure_finds_boxes_out_of_sight_and_small_letters(pages: OpenPage) -> None:
+    text = to_html(transformer(12)).replace("<html ", _LAYERS_FIRST, 1)
+    page = pages(text, viewport={"width": 1500, "height": 1000})
+    page.locator(".ckv-drawing .ckv-node").first.wait_for()
+    drawing = page.locator(".ckv-drawing")
+    drawing.focus()
+    for _ in range(8):
+        page.keyboard.press("+")
+    assert measured(page).cut > 0
+    for key in "0--":  # any further away, the drawing has no letters
+        page.keyboard.press(key)
+    assert measured(page).letter < SMALLEST_LETTER
