@@ -36,14 +36,18 @@ export type Drawn = "tree" | "sides" | "textbook";
 export const VIEWS = ["sides", "layers", "objects", "guide"] as const;
 export type View = (typeof VIEWS)[number];
 
+/** What boxes say, from the longest to the shortest. */
+export const BREVITIES = ["all", "names", "short"] as const;
+export type Brevity = (typeof BREVITIES)[number];
+
 /** The widths of the boxes that a graph's drawing has. */
-export type WidthsOf = (graph: Graph, isBrief: boolean) => Widths;
+export type WidthsOf = (graph: Graph, says: Brevity) => Widths;
 
 export interface State {
   readonly graph: Graph;
   readonly widthsOf: WidthsOf;
-  /** Whether boxes say less, so that more of them fit side by side. */
-  readonly isBrief: boolean;
+  /** Where boxes say less, more of them fit side by side. */
+  readonly says: Brevity;
   /** How many levels open at first; 0: the view chooses. */
   readonly depth: number;
   readonly showsBookkeeping: boolean;
@@ -119,6 +123,7 @@ const PAGE = 12;
 /** A search opens the ancestors of at most this many matches. */
 const MAX_OPENED = 2_000;
 const MARGIN = 24;
+const LEAST_MARGIN = 6;
 const MIN_SCALE = 0.1;
 const MAX_SCALE = 3;
 /** Fitting stops where letters would be smaller than 11 px, or needlessly large. */
@@ -140,7 +145,7 @@ export function initialState(
     arrange({
       graph,
       widthsOf,
-      isBrief: false,
+      says: "all",
       depth,
       showsBookkeeping: bookkeeping,
       hidden: NOTHING,
@@ -244,7 +249,7 @@ function arrange(state: Omit<State, "rows" | "rowOf" | "layout" | "sides">): Sta
     ...state,
     rows,
     rowOf: new Map(rows.map((row, index) => [row.id, index])),
-    layout: tidyTree(rows, state.widthsOf(graph, state.isBrief)),
+    layout: tidyTree(rows, state.widthsOf(graph, state.says)),
     sides: graph.overlay === null ? null : sidesOf(rows, graph.overlay, graph.label),
   };
 }
@@ -425,7 +430,8 @@ function showLayers(state: State, shows: boolean): State {
     isDefaultExpansion: true,
   });
   const row = selected === null || !isNode(state, selected) ? null : graph.shownAs(selected);
-  return row === null ? shown(fitted(next)) : select(fitted(next), row);
+  const first = fitted(withinSight(next));
+  return row === null ? shown(first) : select(first, row);
 }
 
 function problemCount({ graph }: State): number {
@@ -827,7 +833,7 @@ function fitted(state: State): State {
     return fittedPicture(state, picture);
   }
   const whole = Math.min(
-    (width - 2 * MARGIN) / Math.max(layout.width, 1),
+    (width - MARGIN - LEAST_MARGIN) / Math.max(layout.width, 1),
     (height - 2 * MARGIN) / Math.max(layout.height, 1),
   );
   const scale = Math.min(Math.max(whole, MIN_FIT_SCALE), MAX_FIT_SCALE);
@@ -887,25 +893,28 @@ function sameCamera({ camera: a }: State, { camera: b }: State): boolean {
 
 /** Whether the drawing has no space, even at the scale of the smallest letters. */
 function isTooWide({ layout, width }: State): boolean {
-  return layout.width * MIN_FIT_SCALE > width - 2 * MARGIN;
+  return layout.width > widthInSight(width);
 }
 
 function isTooHigh({ layout, height }: State): boolean {
   return layout.height * MIN_FIT_SCALE > height - 2 * MARGIN;
 }
 
-/** The open nodes whose children are partly out of sight. */
+/** How wide a drawing can be at most. The button of its last box may be near the edge. */
+function widthInSight(width: number): number {
+  return (width - MARGIN - LEAST_MARGIN) / MIN_FIT_SCALE;
+}
+
+/** Of the open nodes whose children are partly out of sight, those of the deepest level. */
 function tooFarRight({ layout, rows, width }: State): ReadonlySet<number> {
-  const limit = (width - 2 * MARGIN) / MIN_FIT_SCALE;
-  const found = new Set<number>();
-  rows.forEach(({ parentRow }, index) => {
+  const limit = widthInSight(width);
+  const parents = rows.flatMap(({ parentRow }, index) => {
     const { x = 0, width: own = 0 } = layout.boxes[index] ?? {};
     const parent = rows[parentRow];
-    if (parent !== undefined && parent.level > 1 && x + own > limit) {
-      found.add(parent.id);
-    }
+    return parent !== undefined && parent.level > 1 && x + own > limit ? [parent] : [];
   });
-  return found;
+  const deepest = parents.reduce((most, { level }) => Math.max(most, level), 0);
+  return new Set(parents.filter(({ level }) => level === deepest).map(({ id }) => id));
 }
 
 /** The open nodes of the deepest level. */
@@ -924,7 +933,7 @@ function withinSight(state: State): State {
     return state;
   }
   const isChosen = state.isDefaultExpansion && state.depth === 0;
-  let next = isTooWide(state) ? arrange({ ...state, isBrief: true }) : state;
+  let next = saidInSight(state);
   while (isChosen && (isTooWide(next) || isTooHigh(next))) {
     const closed = isTooWide(next) ? tooFarRight(next) : deepestOpen(next);
     const expanded = new Set([...next.expanded].filter((id) => !closed.has(id)));
@@ -934,8 +943,19 @@ function withinSight(state: State): State {
     }
     next = fewer;
   }
-  const full = next.isBrief ? arrange({ ...next, isBrief: false }) : next;
-  return isTooWide(full) ? next : full;
+  return saidInSight(next);
+}
+
+/** The same rows in boxes that say as much as there is space for. */
+function saidInSight(state: State): State {
+  let next = state;
+  for (const says of BREVITIES) {
+    next = next.says === says ? next : arrange({ ...next, says });
+    if (!isTooWide(next)) {
+      break;
+    }
+  }
+  return next;
 }
 
 /** Fits a drawing again that the user has not moved; otherwise keeps the selected node in sight. */

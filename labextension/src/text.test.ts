@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { clipStart, sentenceText, visible, whyWords } from "./text";
+import { clipStart, endsOf, sentenceText, visible, whyWords } from "./text";
 
 it("shows control and direction characters instead of obeying them", () => {
   expect(visible("a\nb\u202ec")).toBe("a\\u000ab\\u202ec");
@@ -15,6 +15,11 @@ it("shows lone surrogates, which no encoding can represent", () => {
 it("keeps the end of a long name", () => {
   expect(clipStart("(root).model.kernel", 10)).toBe("…el.kernel");
   expect(clipStart("kernel", 6)).toBe("kernel");
+});
+
+it("keeps both ends of a long name", () => {
+  expect(endsOf("expanded_conv_project_BN", 10)).toBe("expan…t_BN");
+  expect(endsOf("kernel", 6)).toBe("kernel");
 });
 
 it("cuts sentences as long as only an attack would write", () => {

@@ -37,6 +37,15 @@ export function clipStart(text: string, length = MAX_NAME): string {
   return characters.length <= length ? text : `…${characters.slice(1 - length).join("")}`;
 }
 
+/** Both ends of a long name, for names that may differ at either. */
+export function endsOf(text: string, length: number): string {
+  const characters = [...text];
+  const end = Math.floor((length - 1) / 2);
+  return characters.length <= length
+    ? text
+    : `${characters.slice(0, length - 1 - end).join("")}…${characters.slice(-end).join("")}`;
+}
+
 export function formatCount(count: number): string {
   return numbers.format(count);
 }

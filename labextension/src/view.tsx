@@ -30,6 +30,7 @@ import { type Ask, type Kernel, makeKernel } from "./kernel";
 import { positionWords, problemSentence } from "./signs";
 import {
   type Action,
+  type Brevity,
   initialState,
   isAtProblem,
   isNode,
@@ -177,9 +178,7 @@ class MountedView implements View {
   #draw(): void {
     const state = this.#state;
     const typesetter =
-      state === null
-        ? undefined
-        : this.#typesetterOf?.(state.graph, saying(state.isBrief, state.drawn));
+      state === null ? undefined : this.#typesetterOf?.(state.graph, saying(state));
     render(
       <Explorer
         shown={state === null || typesetter === undefined ? null : { state, typesetter }}
@@ -205,7 +204,7 @@ class MountedView implements View {
     if (this.#state === null) {
       const defaults = readDefaults(document.documentElement.dataset);
       const typesetterOf = this.#typesetterOf;
-      const widthsOf = (of: Graph, isBrief: boolean) => typesetterOf(of, saying(isBrief));
+      const widthsOf = (of: Graph, says: Brevity) => typesetterOf(of, says);
       this.#state = initialState(graph, widthsOf, defaults);
       this.#draw();
     } else {
@@ -268,11 +267,8 @@ function typesetters(fontFamily: string): TypesetterOf {
 }
 
 /** What the boxes of a drawing say. */
-function saying(isBrief: boolean, drawn: State["drawn"] = "tree"): Says {
-  if (drawn === "textbook") {
-    return "kinds";
-  }
-  return isBrief ? "names" : "all";
+function saying({ drawn, says }: State): Says {
+  return drawn === "textbook" ? "kinds" : says;
 }
 
 /** Calls once the element has a size, and so its place in a page. */

@@ -13,14 +13,15 @@ _MEASURE = """() => {
   const explorer = document.querySelector(".ckpt-viz");
   const pane = explorer.querySelector("svg.ckv-drawing, .ckv-sides-body");
   const edge = pane.getBoundingClientRect();
+  const sides = explorer.querySelector(".ckv-sides");
   const isWhole = (element) => {
     const { left, right, top, bottom } = element.getBoundingClientRect();
+    const scrolls = sides !== null; // up and down
     return left > edge.left - 1 && right < edge.right + 1 &&
-      top > edge.top - 1 && bottom < edge.bottom + 1;
+      (scrolls || (top > edge.top - 1 && bottom < edge.bottom + 1));
   };
   const rowsOf = (part) => explorer.querySelector(part).ariaRowCount - 1;
-  const sides = explorer.querySelector(".ckv-sides");
-  // The lines of two sides scroll, so that only lines in sight can be cut.
+  // Lines of two sides have no elements where they are out of sight.
   const boxes = [...pane.querySelectorAll(sides === null ? ".ckv-node" : ".ckv-box")];
   const rows = rowsOf(sides === null ? "[role=treegrid]" : ".ckv-sides");
   const whole = boxes.filter(isWhole).length;

@@ -29,11 +29,20 @@ def _long_list() -> ObjectGraph:
     return graph({0: {"layer": 1}, 1: {str(i): i + 2 for i in range(300)}}, tuple(range(2, 302)))
 
 
+def _long_names() -> ObjectGraph:
+    """Return two models whose layers have long names, as those of MobileNetV2."""
+    parts = [f"expanded_conv_depthwise_{part}_normalisation" for part in "abcdef"]
+    models = {"discriminator_of_the_program": 1, "generator_of_the_program": 2}
+    inner = {model: {part: 9 * model + i for i, part in enumerate(parts)} for model in (1, 2)}
+    values = {id: {"kernel": id + 20} for layers in inner.values() for id in layers.values()}
+    return graph({0: models, **inner, **values}, tuple(id + 20 for id in values))
+
+
 @pytest.mark.parametrize("width", [1500, 1100])
 @pytest.mark.parametrize(
     "shown",
-    [keras3_adam(), transformer(12), transformer(1), _long_list()],
-    ids=["adam", "blocks", "one-block", "long-list"],
+    [keras3_adam(), transformer(12), transformer(1), _long_list(), _long_names()],
+    ids=["adam", "blocks", "one-block", "long-list", "long-names"],
 )
 def test_all_boxes_are_whole_and_all_letters_large_enough(
     pages: OpenPage, shown: ObjectGraph, width: int
@@ -42,7 +51,7 @@ def test_all_boxes_are_whole_and_all_letters_large_enough(
     page = pages(text, viewport={"width": width, "height": 1000})
     page.locator(".ckv-drawing .ckv-node").first.wait_for()
     view = measured(page)
-    assert view.rows > 1
+    assert view.rows >= 5
     assert view.ink > 0
     assert view.cut == 0
     assert view.letter >= SMALLEST_LETTER

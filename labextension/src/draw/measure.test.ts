@@ -27,6 +27,7 @@ it.each(["check", "diff", "hostile_check"])("a box has room for all text in %s",
         expect(width).toBeGreaterThan(end);
       }
       expect(makeTypesetter(graph, measure, "kinds").parts(row).name).toBe("");
+      expect(makeTypesetter(graph, measure, "short").box(row)).toBeLessThanOrEqual(parts.width);
       if (parts.beside !== "") {
         const end = besideX(parts.width, row) + measure(parts.beside);
         expect(typesetter.box(row) + typesetter.behind(row)).toBeGreaterThanOrEqual(end);

@@ -1,10 +1,13 @@
 /** The width of drawn text, in the fonts that style/explorer.css sets. */
 
 import { familySign } from "../families";
-import type { Graph } from "../graph";
+import { type Graph, ROOT } from "../graph";
 import type { Row } from "../layout/rows";
 import type { Widths } from "../layout/tidy";
 import { besideWords, type Sign, stateSign } from "../signs";
+import type { Brevity } from "../state";
+import * as WORDS from "../strings";
+import { endsOf } from "../text";
 import {
   boxText,
   bundleLetters,
@@ -27,6 +30,8 @@ const NAME_FONT_SIZE = 13;
 const FONT_SIZE = 12;
 /** Bold letters are wider than those that we measure. */
 const BOLD = 1.08;
+/** The letters of a name in a short box. Names of layers often differ at their ends alone. */
+const SHORT_NAME = 16;
 const CHIP_GAP = 4;
 const CHIP_PADDING = 4;
 const SHARED_GAP = 7;
@@ -104,9 +109,10 @@ export interface Typesetter extends Widths {
 
 /**
  * What a box says. The guide's picture has names on its edges, so its boxes have kinds alone. A
- * brief box has its name, and the shape of its value.
+ * box of names has its name, and the shape of its value. A short one has its name alone, or both
+ * ends of a long one; that of a group has its whole name.
  */
-export type Says = "all" | "names" | "kinds";
+export type Says = Brevity | "kinds";
 
 export function makeTypesetter(graph: Graph, measure: MeasureText, says: Says): Typesetter {
   const closed = new Map<number, BoxParts>();
@@ -145,10 +151,18 @@ function chunkParts(
 ): BoxParts {
   const padding = PADDING.box;
   const name = says === "kinds" ? "" : chunkLabel(graph, chunk);
-  const kind = chunkCount(chunk);
+  const kind = says === "short" ? "" : chunkCount(chunk);
   const kindWidth = measure(kind, FONT_SIZE);
   const width = 2 * padding + nameWidth(name, measure) + kindWidth;
   return { ...NOTHING, name, nameX: padding, kind, kindWidth, padding, width, besideWidth: 0 };
+}
+
+/** The name in a box, as far as the box says it. */
+function nameOf(name: string, says: Says): string {
+  if (says === "kinds") {
+    return "";
+  }
+  return says === "short" ? endsOf(name, SHORT_NAME) : name;
 }
 
 /** The width of a name and the gap behind it; 0 for no name. */
@@ -162,7 +176,12 @@ function kindOf(graph: Graph, id: number, says: Says): string {
     return boxText(graph, id);
   }
   const hasValue = graph.attributes(id).length > 0;
-  return says === "names" && !hasValue && graph.label(id) !== "" ? "" : kindText(graph, id);
+  const isSilent = says === "short" || (says === "names" && !hasValue);
+  if (isSilent && graph.label(id) !== "") {
+    return "";
+  }
+  // In a file the root has neither a name nor a class.
+  return kindText(graph, id) || (id === ROOT ? WORDS.root : "");
 }
 
 /** The letters of slots: of a closed variable's own, or of all that an optimizer has. */
@@ -170,12 +189,12 @@ function chipsOf(graph: Graph, { id, isExpanded }: Row, says: Says): readonly st
   if (graph.role(id) === "optimizer") {
     return [bundleLetters(graph, id)].filter((letters) => letters !== "" && says !== "kinds");
   }
-  return isExpanded || says === "names" ? [] : slotLetters(graph, id);
+  return isExpanded || says === "names" || says === "short" ? [] : slotLetters(graph, id);
 }
 
 function boxParts(graph: Graph, row: Row, says: Says, measure: MeasureText): BoxParts {
   const { id, isExpanded } = row;
-  const name = says === "kinds" ? "" : edgeText(graph, id);
+  const name = nameOf(edgeText(graph, id), says);
   const kind = (problemWords(graph, id) === "" ? "" : "! ") + kindOf(graph, id, says);
   const role = graph.role(id);
   const padding = PADDING[shapeOf(role)];
