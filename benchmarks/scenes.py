@@ -37,10 +37,12 @@ for _ in range(4):
     ckpt.net.hidden.kernel.assign_add(tf.ones((3, 5)))
     manager.save()
 """
-_NOTEBOOK = """\
+_IMPORTS = """\
+%%capture
 import tensorflow as tf
 import ckpt_viz as cv
-
+"""
+_MODEL = """\
 model = tf.keras.Sequential([
     tf.keras.layers.Input((28, 28, 1)),
     tf.keras.layers.Conv2D(16, 3, activation="relu", name="conv1"),
@@ -48,8 +50,9 @@ model = tf.keras.Sequential([
     tf.keras.layers.GlobalAveragePooling2D(name="average"),
     tf.keras.layers.Dense(10, name="fc"),
 ])
-model.compile("adam", "sparse_categorical_crossentropy")
-model.optimizer.build(model.trainable_variables)
+optimizer = tf.keras.optimizers.Adam()
+optimizer.build(model.trainable_variables)
+ckpt = tf.train.Checkpoint(model=model, optimizer=optimizer)
 """
 _COMMANDS = (
     "ckpt-viz diff tf_ckpts/ckpt-2 tf_ckpts/ckpt-4",
@@ -82,19 +85,21 @@ def taken(browser: Browser, directory: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _notebook(lab: JupyterLab) -> bytes:
-    lab.create_notebook("model.ipynb", code_cell(_NOTEBOOK), code_cell("cv.show(model)"))
+    cells = [code_cell(source) for source in (_IMPORTS, _MODEL, "cv.show(ckpt)")]
+    lab.create_notebook("model.ipynb", *cells)
     lab.open_notebook("model.ipynb")
     lab.run_all()
     lab.execute("application:toggle-left-area")
-    explorer = lab.output(1).locator(".ckpt-viz")
+    explorer = lab.output(2).locator(".ckpt-viz")
     explorer.locator(".ckv-drawing .ckv-node").first.wait_for()
-    explorer.get_by_role("row").filter(has_text="conv2").first.click()
-    explorer.scroll_into_view_if_needed()
+    explorer.locator(".ckv-name").get_by_text("conv2", exact=True).click()
+    explorer.evaluate("element => element.scrollIntoView({ block: 'end' })")
     lab.page.wait_for_timeout(1000)
     return lab.page.screenshot()
 
 
 def _documents(lab: JupyterLab) -> bytes:
+    lab.save()
     lab.close()
     lab.execute("application:toggle-left-area")
     files = Files(lab, "training")

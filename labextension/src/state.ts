@@ -905,7 +905,7 @@ function widthInSight(width: number): number {
   return (width - MARGIN - LEAST_MARGIN) / MIN_FIT_SCALE;
 }
 
-/** Of the open nodes whose children are partly out of sight, those of the deepest level. */
+/** The open nodes, on the deepest level only, with children that are partly out of sight. */
 function tooFarRight({ layout, rows, width }: State): ReadonlySet<number> {
   const limit = widthInSight(width);
   const parents = rows.flatMap(({ parentRow }, index) => {

@@ -110,7 +110,7 @@ export interface Typesetter extends Widths {
 /**
  * What a box says. The guide's picture has names on its edges, so its boxes have kinds alone. A
  * box of names has its name, and the shape of its value. A short one has its name alone, or both
- * ends of a long one; that of a group has its whole name.
+ * ends of a long one.
  */
 export type Says = Brevity | "kinds";
 
@@ -150,7 +150,7 @@ function chunkParts(
   measure: MeasureText,
 ): BoxParts {
   const padding = PADDING.box;
-  const name = says === "kinds" ? "" : chunkLabel(graph, chunk);
+  const name = nameOf(chunkLabel(graph, chunk), says);
   const kind = says === "short" ? "" : chunkCount(chunk);
   const kindWidth = measure(kind, FONT_SIZE);
   const width = 2 * padding + nameWidth(name, measure) + kindWidth;
