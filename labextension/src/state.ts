@@ -929,7 +929,7 @@ function deepestOpen({ rows }: State): ReadonlySet<number> {
  * opened.
  */
 function withinSight(state: State): State {
-  if (state.graph.objects === null) {
+  if (state.graph.objects === null || state.width === 0) {
     return state;
   }
   const isChosen = state.isDefaultExpansion && state.depth === 0;

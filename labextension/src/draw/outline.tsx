@@ -295,9 +295,11 @@ function NameCell({ graph, row, found, dispatch }: OutlineRowProps) {
         </span>
       ) : null}
       {problem === "" ? null : <span class="ckv-error">! {problem}</span>}
-      {note === "" ? null : <span class="ckv-aside" title={note}>
+      {note === "" ? null : (
+        <span class="ckv-aside" title={note}>
           {WORDS.notTracked.toLowerCase()}
-        </span>}
+        </span>
+      )}
       <span class="ckv-type">{type}</span>
     </span>
   );
