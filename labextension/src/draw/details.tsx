@@ -20,7 +20,7 @@ import {
 } from "../words";
 import { useAsked } from "./asking";
 import { Copy } from "./copy";
-import { Fact, Notes } from "./facts";
+import { Fact } from "./facts";
 import { RoleIcon, SignIcon } from "./icons";
 import { Jump } from "./jump";
 import type { Part } from "./parts";
@@ -265,6 +265,19 @@ function SlotWords({ graph, id, dispatch }: NodeProps) {
       )}
       , {how}
     </p>
+  );
+}
+
+/** How the source's path was understood, what else its directory holds, what hangs on what. */
+function Notes({ graph }: { readonly graph: Graph }) {
+  return (
+    <>
+      {graph.notes.map((note) => (
+        <p key={note} class="ckv-faint">
+          {visible(note)}
+        </p>
+      ))}
+    </>
   );
 }
 

@@ -16,7 +16,7 @@ import {
   rowLabel,
   typeWords,
 } from "../words";
-import { Fact, Notes } from "./facts";
+import { Fact } from "./facts";
 import { going } from "./jump";
 import type { Dispatch } from "./props";
 import { Values } from "./values";
@@ -57,7 +57,6 @@ export function GraphSummary({ state, kernel, dispatch }: SummaryProps) {
       <Optimizers graph={graph} ids={summary.optimizers} kernel={kernel} dispatch={dispatch} />
       <Warnings {...summary} dispatch={dispatch} />
       <NotTracked graph={graph} rows={summary.notes} dispatch={dispatch} />
-      <Notes graph={graph} />
       <Largest graph={graph} rows={summary.largest} dispatch={dispatch} />
       <Searches graph={graph} rows={summary.largest} dispatch={dispatch} />
     </div>
