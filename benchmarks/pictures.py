@@ -49,7 +49,7 @@ _IN_DOCS = {
     "transformer.png": ("transformer", 1500, "dark"),
     "gan.png": ("gan", 1100, "light"),
     "tensorflow_1.png": ("tensorflow_1", 1100, "light"),
-    "bert.png": ("bert", 1100, "light"),
+    "bert.png": ("bert", 1500, "light"),
     "modules.png": ("modules", 1100, "light"),
     "narrow.png": ("transformer", 700, "light"),
 }
