@@ -415,7 +415,9 @@ def test_a_compiled_sequential_model_has_its_layers_below_it() -> None:
     import tensorflow as tf
 
     layers = tf.keras.layers
-    model = tf.keras.Sequential([layers.Input((2,)), layers.Dense(3, name="fc"), layers.ReLU()])
+    model = tf.keras.Sequential(
+        [layers.Input((2,)), layers.Dense(3, name="fc"), layers.ReLU(name="re_lu")]
+    )
     model.compile("adam", "mse")
     model.optimizer.build(model.trainable_variables)
     view = cv.graph(model).layers
