@@ -26,22 +26,32 @@ type Props = Pick<RenderProps<Traits>, "model" | "el">;
 function render({ model, el }: Props): () => void {
   // In a page without a kernel (render/html.py) the model cannot send.
   const isAlone = model.send === undefined;
+  // Each set() tells every listener at once, when the model has only some of the new traits.
+  let isReporting = false;
   const view = mountView(el, {
     graphviz: isAlone ? undefined : graphvizOf(model),
     ask: isAlone ? undefined : asking(model),
     onChange({ selected, expanded, query, mode, view }) {
-      model.set("selected", selected);
-      model.set("expanded", expanded);
-      model.set("query", query);
-      model.set("mode", mode);
-      model.set("view", view);
+      isReporting = true;
+      try {
+        model.set("selected", selected);
+        model.set("expanded", expanded);
+        model.set("query", query);
+        model.set("mode", mode);
+        model.set("view", view);
+      } finally {
+        isReporting = false;
+      }
       model.save_changes();
     },
   });
   const showPayload = () => void view.setPayload(payload(model, el));
   // The first query may come from a saved notebook or page. The user makes every later change.
   let isOwnQuery = false;
-  const showState = () =>
+  const showState = () => {
+    if (isReporting) {
+      return;
+    }
     view.setState({
       selected: model.get("selected"),
       expanded: model.get("expanded"),
@@ -49,6 +59,7 @@ function render({ model, el }: Props): () => void {
       mode: model.get("mode"),
       view: model.get("view") ?? null,
     });
+  };
   const ownQuery = () => {
     isOwnQuery = true;
     showState();

@@ -167,6 +167,36 @@ def test_the_kernel_hears_of_no_chunk_and_leaves_it_selected(lab: JupyterLab) ->
     lab.run_cell_until(1, "101")
 
 
+BLOCKS = """
+import ckpt_viz as cv
+blocks = tuple(cv.Child(str(i), 2 * i + 2) for i in range(250))
+below = [cv.Node(blocks)]
+for i in range(250):
+    below += cv.Node((cv.Child(f"dense_{i}", 2 * i + 3),)), cv.Node()
+graph = cv.ObjectGraph((cv.Node((cv.Child("blocks", 1),)), *below), "blocks", cv.Origin.SAVED)
+explorer = cv.show(graph)
+explorer
+"""
+
+
+def test_enter_opens_the_way_to_the_first_match_in_a_long_list(
+    lab: JupyterLab, shared: SharedKernel
+) -> None:
+    lab.create_notebook("blocks.ipynb", code_cell(SharedKernel.AFRESH + BLOCKS))
+    lab.open_notebook("blocks.ipynb", shared.started(lab))
+    lab.run_cell(0)
+    explorer = explorer_of(lab)
+    box_for_search = explorer.get_by_role("searchbox")
+    box_for_search.fill("dense_13")
+    expect(explorer.locator(".ckv-matches")).to_contain_text("11")
+    box_for_search.press("Enter")
+    selected = explorer.get_by_role("row", selected=True)
+    expect(selected).to_contain_text("dense_13")
+    expect(box(explorer, "(root).blocks.13.dense_13")).to_be_in_viewport()
+    box_for_search.press("Enter")
+    expect(selected).to_contain_text("dense_130")
+
+
 def test_of_a_lost_kernel_the_picture_stays(shown: JupyterLab) -> None:
     explorer = explorer_of(shown)
     row(explorer, "step").click()
