@@ -65,6 +65,11 @@ function checkHoldsTogether(state: State, mayBeHidden: boolean): void {
     expect(row.id === focus ? null : tree.parent(row.id)).toBe(above);
     expect(row.isExpanded).toBe(expanded.has(row.id) && tree.children(row.id).length > 0);
     expect(row.chunk === null).toBe(isNode(state, row.id));
+    const held = Array.from(
+      tree.children(row.id),
+      (id) => tree.nodesBelow(id) + (id < graph.size ? 1 : 0),
+    );
+    expect(tree.nodesBelow(row.id)).toBe(held.reduce((sum, count) => sum + count, 0));
   }
   if (selected !== null && !mayBeHidden) {
     expect(rowOf.has(selected)).toBe(true);

@@ -205,6 +205,7 @@ export const counts = {
   layers: ["layer", "layers"],
   nodes: ["node", "nodes"],
   below: ["node below", "nodes below"],
+  matchesBelow: ["match below", "matches below"],
   objects: ["object", "objects"],
   slices: ["slice", "slices"],
   children: ["child", "children"],

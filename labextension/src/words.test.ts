@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
 import type { Graph } from "./graph";
-import { loadGraph } from "./graphs.test-data";
+import { loadGraph, treeGraph } from "./graphs.test-data";
 import { layersOf } from "./layers";
-import { boxText, bytesWords, placeName, sentence, sizeCell, sizeSentence } from "./words";
+import { shownTree } from "./layout/shown";
+import { NOTHING_FOUND, searched } from "./search/found";
+import { boxText, bytesWords, heldBy, placeName, sentence, sizeCell, sizeSentence } from "./words";
 
 it("writes bytes with the usual units", () => {
   expect([0, 20, 1500, 123_456_789, null].map(bytesWords)).toEqual([
@@ -65,4 +67,31 @@ it("names a variable by its path in the model, not by that in an optimizer's lis
   const lost = await loadGraph("circles_and_lost_nodes");
   const names = Array.from({ length: lost.size }, (_, id) => placeName(lost, id));
   expect(names.some((name) => name.startsWith("(unreachable node"))).toBe(true);
+});
+it("counts at a closed row the nodes below or, while a search runs, the matches below", () => {
+  const many = 15_625;
+  const graph = treeGraph([0, ...Array(many).fill(1), 2, 2, 200]);
+  const tree = shownTree(graph, false);
+  const [first = 0, ...others] = Array.from(tree.children(1));
+  const held = (query: string, ...ids: number[]) => {
+    const found = query === "" ? NOTHING_FOUND : searched(graph, query);
+    return ids.map((id) => heldBy(tree, found, id));
+  };
+  const nodes = (count: number) => ({ count, areMatches: false });
+  const matches = (count: number) => ({ count, areMatches: true });
+  const all = many + 3;
+  expect(held("", 0, 1, first, 2)).toEqual([all + 1, all, 10_000 + 3, 2].map(nodes));
+  expect(held("/^edge \\d{5}$/", 0, 1, first, ...others)).toEqual(
+    [many - 9998 + 3, many - 9998 + 3, 5, many - 10_000].map(matches),
+  );
+  expect(held("/^edge 2$/", 0, 1, 2)).toEqual([1, 1, 0].map(matches));
+});
+
+it("counts at a row of layers the matches that have no row", async () => {
+  const layers = layersOf(await loadGraph("blocks"))!;
+  const tree = shownTree(layers, false);
+  const found = searched(layers, "role:variable");
+  expect(heldBy(tree, found, 0).count).toBe(found.matches.length);
+  const group = Array.from(layers.order).find((id) => layers.group(id) !== null)!;
+  expect(heldBy(tree, found, group)).toEqual({ count: 8, areMatches: true });
 });

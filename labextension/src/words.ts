@@ -2,7 +2,7 @@
 
 import type { Role } from "./contract";
 import { type Attribute, type Graph, ROOT } from "./graph";
-import type { Chunk } from "./layout/shown";
+import type { Chunk, ShownTree } from "./layout/shown";
 import { parametersOf, sizeOf } from "./layout/totals";
 import type { Found } from "./search/found";
 import type { Mistake } from "./search/syntax";
@@ -113,6 +113,25 @@ function slotCounts(graph: Graph): ReadonlyMap<number, ReadonlyMap<string, numbe
     }
   }
   return counts;
+}
+
+/** What a closed row holds: the nodes below it or, while a search runs, the matches below it. */
+export interface Held {
+  readonly count: number;
+  readonly areMatches: boolean;
+}
+
+export function heldBy(tree: ShownTree, found: Found, id: number): Held {
+  const { below, isMatch, kept } = found;
+  if (kept === null) {
+    return { count: tree.nodesBelow(id), areMatches: false };
+  }
+  const inChunk = Array.from(tree.members(id));
+  const count = inChunk.reduce(
+    (sum, node) => sum + (isMatch[node] ?? 0) + (below[node] ?? 0),
+    below[id] ?? 0,
+  );
+  return { count, areMatches: true };
 }
 
 /** How many other names lead to a node: ⇄2; "" if there are none. */

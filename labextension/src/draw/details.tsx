@@ -358,9 +358,10 @@ function Value({ attribute }: { readonly attribute: Attribute }) {
 }
 
 function Aliases({ graph, id, dispatch }: NodeProps) {
+  const objects = graph.objects ?? graph;
   const edges = graph
     .edgesTo(id)
-    .filter((edge) => graph.treeParent(id) !== edge.node || graph.label(id) !== edge.localName);
+    .filter((edge) => objects.treeParent(id) !== edge.node || objects.label(id) !== edge.localName);
   return edges.length === 0 ? null : (
     <Links title={`${WORDS.alsoReached} (${edges.length})`}>
       {edges.slice(0, MAX_LISTED).map((edge) => (

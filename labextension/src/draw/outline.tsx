@@ -4,12 +4,22 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Graph } from "../graph";
 import { foldedCount } from "../layers";
 import type { Row } from "../layout/rows";
+import type { ShownTree } from "../layout/shown";
 import type { Sort } from "../layout/sorting";
-import { type Found, holdsMatch } from "../search/found";
+import type { Found } from "../search/found";
 import { firstProblemNode, type State } from "../state";
 import * as WORDS from "../strings";
-import { countWords, visible } from "../text";
-import { chunkCount, chunkLabel, isTrained, noteWords, problemWords, typeWords } from "../words";
+import { countWords, formatCount, visible } from "../text";
+import {
+  chunkCount,
+  chunkLabel,
+  type Held,
+  heldBy,
+  isTrained,
+  noteWords,
+  problemWords,
+  typeWords,
+} from "../words";
 import { lineClass, RoleIcon } from "./icons";
 import { type Column, columnsOf } from "./outline-columns";
 import { useIsPainted } from "./painted";
@@ -56,6 +66,7 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
             <OutlineRow
               key={row.id}
               graph={graph}
+              tree={state.tree}
               columns={columns}
               row={row}
               index={first + offset}
@@ -212,6 +223,7 @@ function rowsInSight(top: number, height: number) {
 
 interface OutlineRowProps {
   readonly graph: Graph;
+  readonly tree: ShownTree;
   readonly columns: readonly Column[];
   readonly row: Row;
   readonly index: number;
@@ -251,7 +263,7 @@ function OutlineRow(props: OutlineRowProps) {
   );
 }
 
-function NameCell({ graph, row, found, dispatch }: OutlineRowProps) {
+function NameCell({ graph, tree, row, found, dispatch }: OutlineRowProps) {
   const { chunk, id } = row;
   const label = chunk === null ? visible(graph.label(id)) || WORDS.root : chunkLabel(graph, chunk);
   const problem = chunk === null ? problemWords(graph, id) : "";
@@ -286,14 +298,7 @@ function NameCell({ graph, row, found, dispatch }: OutlineRowProps) {
       ) : (
         <span class="ckv-name">{label}</span>
       )}
-      {row.childCount > 0 && !row.isExpanded ? (
-        <span
-          class={`ckv-count${holdsMatch(found, id) ? " ckv-match" : ""}`}
-          title={countWords(row.childCount, ...WORDS.counts.below)}
-        >
-          {row.childCount}
-        </span>
-      ) : null}
+      {row.childCount > 0 && !row.isExpanded ? <Count {...heldBy(tree, found, id)} /> : null}
       {problem === "" ? null : <span class="ckv-error">! {problem}</span>}
       {note === "" ? null : (
         <span class="ckv-aside" title={note}>
@@ -301,6 +306,16 @@ function NameCell({ graph, row, found, dispatch }: OutlineRowProps) {
         </span>
       )}
       <span class="ckv-type">{type}</span>
+    </span>
+  );
+}
+
+/** What a closed row holds; nothing in a row that holds no match. */
+function Count({ count, areMatches }: Held) {
+  const [one, many] = areMatches ? WORDS.counts.matchesBelow : WORDS.counts.below;
+  return count === 0 ? null : (
+    <span class={`ckv-count${areMatches ? " ckv-match" : ""}`} title={countWords(count, one, many)}>
+      {formatCount(count)}
     </span>
   );
 }

@@ -86,3 +86,26 @@ it("a chunk never has the id of a node", () => {
     expect(tree.chunk(id)).toBeNull();
   }
 });
+
+describe("the number of nodes below", () => {
+  it.each([100, 101, 16_667])("a list of %i nodes counts nodes and no chunks", (count) => {
+    const graph = treeGraph([0, ...Array.from({ length: count }, () => 1), 5, 5]);
+    const tree = shownTree(graph, false);
+    expect(tree.nodesBelow(ROOT)).toBe(count + 3);
+    expect(tree.nodesBelow(1)).toBe(count + 2);
+    const chunks = ids(tree.children(1)).filter((id) => tree.chunk(id) !== null);
+    for (const id of chunks) {
+      const { first, last } = tree.chunk(id)!;
+      expect(ids(tree.members(id))).toEqual(
+        Array.from({ length: last - first + 1 }, (_, i) => first + i + 2),
+      );
+      expect(tree.nodesBelow(id)).toBe(last - first + 1 + (first === 0 ? 2 : 0));
+    }
+  });
+
+  it("leaves out what a filter hides", () => {
+    const graph = compared(treeGraph([0, 1, 1, 1]), { states: { 3: "shape" } });
+    expect(shownTree(graph, false).nodesBelow(1)).toBe(3);
+    expect(shownTree(graph, false, new Set(["matched"])).nodesBelow(1)).toBe(1);
+  });
+});

@@ -34,6 +34,10 @@ export interface ShownTree {
   chunk(id: number): Chunk | null;
   /** Whether the node is visible below its parent: no filter and no search hides it. */
   shows(id: number): boolean;
+  /** The nodes that a chunk of a long list holds; empty for anything else. */
+  members(id: number): ArrayLike<number>;
+  /** The number of visible nodes below a node, a group or a chunk, open or not. */
+  nodesBelow(id: number): number;
 }
 
 /** A longer list of parts that are alike has its first part, and a chunk of all others. */
@@ -54,7 +58,8 @@ export function shownTree(
   kept: Uint8Array | null = null,
   sort: Sort | null = null,
 ): ShownTree {
-  const filtered = filteredChildren(graph, showsBookkeeping, hidden, kept, sort);
+  const isHidden = hiddenNodes(graph, showsBookkeeping, hidden, kept);
+  const filtered = filteredChildren(graph, isHidden, sort);
   const { above: chunkAbove, chunks, divide, shown } = chunksOf(graph);
   const children: ChildrenOf = (id) => {
     const known = shown.get(id);
@@ -72,8 +77,24 @@ export function shownTree(
     shown.set(id, made);
     return made;
   };
+  const members = (id: number): readonly number[] => {
+    const chunk = chunks.get(id);
+    return chunk === undefined
+      ? []
+      : Array.from(filtered(chunk.parent)).slice(chunk.first, chunk.last + 1);
+  };
+  let counts: Int32Array | null = null;
+  const countBelow = (id: number): number => {
+    counts ??= countsBelow(graph, isHidden);
+    return counts[id] ?? 0;
+  };
   return {
     children,
+    members,
+    nodesBelow: (id) =>
+      id < graph.treeSize
+        ? countBelow(id)
+        : members(id).reduce((sum, row) => sum + countBelow(row) + (row < graph.size ? 1 : 0), 0),
     parent: (id) => {
       const known = chunkAbove.get(id);
       if (known !== undefined || id >= graph.treeSize) {
@@ -159,30 +180,51 @@ function groupAt(graph: Graph, id: number): Chunk | null {
       };
 }
 
-function filteredChildren(
+/** A test for nodes that filters and search hide; null if they hide none. */
+function hiddenNodes(
   graph: Graph,
   showsBookkeeping: boolean,
   hidden: ReadonlySet<NodeState>,
   kept: Uint8Array | null,
-  sort: Sort | null,
-): ChildrenOf {
+): ((id: number) => boolean) | null {
   const isLeftOut = (id: number): boolean =>
     kept === null ? !showsBookkeeping && isBookkeeping(graph, id) : kept[id] !== 1;
   const remaining = hidden.size === 0 ? undefined : graph.overlay?.remaining(hidden, isLeftOut);
+  return showsBookkeeping && remaining === undefined && kept === null
+    ? null
+    : (id) => isLeftOut(id) || remaining?.[id] === 0;
+}
+
+function filteredChildren(
+  graph: Graph,
+  isHidden: ((id: number) => boolean) | null,
+  sort: Sort | null,
+): ChildrenOf {
+  if (isHidden === null && sort === null) {
+    return graph.treeChildren;
+  }
   const known = new Map<number, ArrayLike<number>>();
   return (id) => {
-    const all = graph.treeChildren(id);
-    if (showsBookkeeping && remaining === undefined && kept === null && sort === null) {
-      return all;
-    }
     let children = known.get(id);
     if (children === undefined) {
-      const left = all.filter((child) => !isLeftOut(child) && remaining?.[child] !== 0);
+      const left = graph.treeChildren(id).filter((child) => isHidden?.(child) !== true);
       children = sort === null ? left : sorted(graph, left, sort);
       known.set(id, children);
     }
     return children;
   };
+}
+
+/** The number of visible nodes below each node and group; a group itself does not count. */
+function countsBelow(graph: Graph, isHidden: ((id: number) => boolean) | null): Int32Array {
+  const counts = new Int32Array(graph.treeSize);
+  for (const id of graph.order.slice().reverse()) {
+    const above = graph.treeParent(id);
+    if (above !== null && isHidden?.(id) !== true) {
+      counts[above] = (counts[above] ?? 0) + (counts[id] ?? 0) + (id < graph.size ? 1 : 0);
+    }
+  }
+  return counts;
 }
 
 /** Whether a node is one of Keras' own lists and contains no problem. */

@@ -11,6 +11,8 @@ export interface Found {
   readonly isMatch: Uint8Array;
   /** By id, 1 for a match and for its ancestors; null while there is no search. */
   readonly kept: Uint8Array | null;
+  /** By id of a node or group, the number of matches that its row holds and does not show. */
+  readonly below: Int32Array;
   /** The mistake in the query, if there is one. */
   readonly mistake: Mistake | null;
   /** The query came with a file, and the user has not run it yet. */
@@ -21,6 +23,7 @@ export const NOTHING_FOUND: Found = {
   matches: [],
   isMatch: new Uint8Array(),
   kept: null,
+  below: new Int32Array(),
   mistake: null,
   isWaiting: false,
 };
@@ -43,20 +46,23 @@ export function searched(graph: Graph, query: string): Found {
   }
   const isMatch = new Uint8Array(graph.size);
   const kept = new Uint8Array(graph.treeSize);
+  const below = new Int32Array(graph.treeSize);
   for (const match of matches) {
     isMatch[match] = 1;
-    let id = graph.shownAs(match);
-    while (id !== null && kept[id] !== 1) {
-      kept[id] = 1;
-      id = graph.treeParent(id);
+    const row = graph.shownAs(match);
+    if (row !== null) {
+      kept[row] = 1;
+      below[row] = (below[row] ?? 0) + (row === match ? 0 : 1);
     }
   }
-  return { ...NOTHING_FOUND, matches, isMatch, kept };
-}
-
-/** Whether a node does not match, but something below it does. */
-export function holdsMatch({ isMatch, kept }: Found, id: number): boolean {
-  return kept?.[id] === 1 && isMatch[id] !== 1;
+  for (const id of graph.order.slice().reverse()) {
+    const above = graph.treeParent(id);
+    if (above !== null && kept[id] === 1) {
+      kept[above] = 1;
+      below[above] = (below[above] ?? 0) + (below[id] ?? 0) + (isMatch[id] ?? 0);
+    }
+  }
+  return { ...NOTHING_FOUND, matches, isMatch, kept, below };
 }
 
 /** The next or previous match after the selected node; wraps around. */
