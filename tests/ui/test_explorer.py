@@ -137,7 +137,7 @@ def test_slots_are_chips_on_their_variable_and_unfold_as_dashed_nodes(explorer: 
     dashes = "element => getComputedStyle(element).strokeDasharray"
     assert slots.first.locator(".ckv-shape").evaluate(dashes) != "none"
     assert explorer.locator(".ckv-slot-edge").evaluate(dashes) != "none"
-    slots.first.click()
+    row(explorer, "momentum").first.click()
     expect(explorer.locator(".ckv-details")).to_contain_text("inferred by list index")
 
 
