@@ -6,7 +6,7 @@ import { type Graph, ROOT } from "../graph";
 import { callsIn, type DrawnCall } from "../layout/calls";
 import { detour, linkPath, linksOf } from "../layout/links";
 import type { Row } from "../layout/rows";
-import { BOX_HEIGHT, type Box, isPanel, type Layout, PANEL_MARGIN, PITCH } from "../layout/tidy";
+import { BOX_HEIGHT, type Box, isPanel, PANEL_MARGIN, PITCH } from "../layout/tidy";
 import { comparedWords } from "../signs";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
@@ -47,7 +47,7 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
     return element === null ? undefined : listen(element, (action) => latest.current(action));
   }, []);
   const { camera, rows, layout } = state;
-  useGlide(svg, layout);
+  useGlide(svg, state);
   const seen = rowsInSight(state);
   const detail =
     camera.scale < SCALE_OF_BLOCKS ? "blocks" : camera.scale < SCALE_OF_BOXES ? "boxes" : "all";
@@ -91,12 +91,13 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
 const GLIDE = 150;
 
 /** Lets boxes and camera glide to a new layout together, so that the box of a click rests. */
-function useGlide(svg: RefObject<SVGSVGElement | null>, layout: Layout): void {
-  const before = useRef(layout);
+function useGlide(svg: RefObject<SVGSVGElement | null>, { graph, layout }: State): void {
+  const before = useRef({ graph, layout });
   useLayoutEffect(() => {
     const element = svg.current;
-    const isNew = before.current !== layout;
-    before.current = layout;
+    // Another graph has other nodes at the same ids, so its boxes are at their places at once.
+    const isNew = before.current.layout !== layout && before.current.graph === graph;
+    before.current = { graph, layout };
     if (element === null || !isNew) {
       return;
     }
