@@ -24,6 +24,7 @@ import { lineClass, RoleIcon } from "./icons";
 import { type Column, columnsOf } from "./outline-columns";
 import { useIsPainted } from "./painted";
 import type { Dispatch } from "./props";
+import { Twisty } from "./twisty";
 
 const ROW_HEIGHT = 22;
 /** Rows out of sight that exist already, in case the user scrolls. */
@@ -276,22 +277,7 @@ function NameCell({ graph, tree, row, found, dispatch }: OutlineRowProps) {
       style={{ paddingLeft: `${Math.min(row.level - 1, MAX_INDENT) * 12}px` }}
       title={type === "" ? label : `${label}: ${type}`}
     >
-      {row.childCount > 0 ? (
-        <button
-          type="button"
-          class="ckv-twisty"
-          tabIndex={-1}
-          aria-hidden="true"
-          onClick={(event) => {
-            event.stopPropagation();
-            dispatch({ type: "toggle", id });
-          }}
-        >
-          {row.isExpanded ? "▾" : "▸"}
-        </button>
-      ) : (
-        <span class="ckv-twisty" />
-      )}
+      {row.childCount > 0 ? <Twisty row={row} dispatch={dispatch} /> : <span class="ckv-twisty" />}
       {chunk === null ? <RoleIcon role={graph.role(id)} isTrained={isTrained(graph, id)} /> : null}
       {found.isMatch[id] === 1 ? (
         <mark class="ckv-name ckv-match">{label}</mark>

@@ -14,6 +14,7 @@ import { lineClass, SignIcon } from "./icons";
 import { factsOf, labelOf, markOf, type OfSide } from "./lines";
 import type { Dispatch } from "./props";
 import { useEntriesInSight } from "./scrolling";
+import { Twisty } from "./twisty";
 
 /** Deep trees would leave no space for names. */
 const MAX_INDENT = 8;
@@ -223,20 +224,7 @@ function SideBox({ graph, row, side, isPaired, isMatch, dispatch }: SideBoxProps
     >
       {role === "layer" ? <span class="ckv-tab" /> : null}
       {role === "optimizer" ? <Points /> : null}
-      {row.childCount > 0 ? (
-        <button
-          type="button"
-          class="ckv-twisty"
-          tabIndex={-1}
-          aria-hidden="true"
-          onClick={(event) => {
-            event.stopPropagation();
-            dispatch({ type: "toggle", id });
-          }}
-        >
-          {row.isExpanded ? "▾" : "▸"}
-        </button>
-      ) : null}
+      {row.childCount > 0 ? <Twisty row={row} dispatch={dispatch} /> : null}
       {isMatch ? (
         <mark class="ckv-box-name ckv-match">{label}</mark>
       ) : (
