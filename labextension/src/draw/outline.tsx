@@ -1,6 +1,6 @@
 /** The outline: a virtual ARIA treegrid, one row per visible node. */
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import type { Graph } from "../graph";
 import { foldedCount } from "../layers";
 import type { Row } from "../layout/rows";
@@ -22,13 +22,11 @@ import {
 } from "../words";
 import { lineClass, RoleIcon } from "./icons";
 import { type Column, columnsOf } from "./outline-columns";
-import { useIsPainted } from "./painted";
 import type { Dispatch } from "./props";
+import { useEntriesInSight } from "./scrolling";
 import { Twisty } from "./twisty";
 
 const ROW_HEIGHT = 22;
-/** Rows out of sight that exist already, in case the user scrolls. */
-const OVERSCAN = 8;
 /** The assumed height of the visible rows until the real one is known. */
 const USUAL_HEIGHT = 352;
 /** The outline first scrolls to the first problem if that is further down than this. */
@@ -142,72 +140,27 @@ function HeadCell({ column: { name, label, title, sortsBy }, sort, dispatch }: H
  * first match of a search and, at the start, to the first problem.
  */
 function useRowsInSight(state: State) {
-  const body = useRef<HTMLDivElement>(null);
-  const scroll = useRef({ top: startTop(state), height: USUAL_HEIGHT });
-  // Start with the rows at the first scroll position, to draw no rows for nothing.
-  const [inSight, setInSight] = useState(() => rowsInSight(scroll.current.top, USUAL_HEIGHT));
-  const overscan = useIsPainted() ? OVERSCAN : 0;
   const { graph, rows, rowOf, selected } = state;
-  const selectedRow = selected === null ? undefined : rowOf.get(selected);
-
-  const measure = () => {
-    const element = body.current;
-    if (element !== null) {
-      const { scrollTop: top, clientHeight: height } = element;
-      scroll.current = { top, height };
-      const { first, last } = rowsInSight(top, height);
-      setInSight((known) => (known.first <= first && last <= known.last ? known : { first, last }));
-    }
-  };
-  // Uses the known scroll position: reading it from the scroller would force another layout.
-  const bringInSight = (row: number | undefined) => {
-    const top = row === undefined ? null : topThatShows(row, scroll.current);
-    if (body.current !== null && top !== null) {
-      body.current.scrollTop = top;
-    }
-  };
-  const keepInSight = useRef(() => {});
-  keepInSight.current = () => bringInSight(selectedRow);
-  useLayoutEffect(() => {
-    const element = body.current;
-    if (element === null) {
-      return;
-    }
-    // Selecting a node may open its details, which then take space from the outline.
-    const observer = new ResizeObserver(() => {
-      measure();
-      keepInSight.current();
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  useLayoutEffect(() => keepInSight.current(), [selectedRow, rows]);
+  const list = useEntriesInSight({
+    entries: rows,
+    pitch: ROW_HEIGHT,
+    selected: selected === null ? null : (rowOf.get(selected) ?? null),
+    usualHeight: USUAL_HEIGHT,
+    start: startTop(state),
+  });
   useLayoutEffect(() => {
     const first = state.found.matches.find((id) => rowOf.has(id));
-    bringInSight(first === undefined ? undefined : rowOf.get(first));
+    if (first !== undefined) {
+      list.bringInSight(rowOf.get(first) ?? 0);
+    }
   }, [state.found]);
   useLayoutEffect(() => {
     const top = startTop(state);
-    if (body.current !== null && top > 0) {
-      body.current.scrollTop = top;
+    if (top > 0) {
+      list.scrollTo(top);
     }
   }, [graph, state.hidden]);
-  return {
-    body,
-    measure,
-    first: Math.max(0, inSight.first - overscan),
-    last: inSight.last + overscan,
-  };
-}
-
-/** The scroll position that shows a row; null if the row is in sight. */
-function topThatShows(row: number, scrolled: { readonly top: number; readonly height: number }) {
-  const top = row * ROW_HEIGHT;
-  if (top < scrolled.top) {
-    return top;
-  }
-  const bottom = top + ROW_HEIGHT;
-  return bottom > scrolled.top + scrolled.height ? bottom - scrolled.height : null;
+  return list;
 }
 
 /** The first scroll position: a little above the first problem, unless a node is selected. */
@@ -215,11 +168,6 @@ function startTop(state: State): number {
   const problem = state.selected === null ? firstProblemNode(state) : null;
   const top = ((problem === null ? undefined : state.rowOf.get(problem)) ?? 0) * ROW_HEIGHT;
   return top > START_VIEW ? top - START_VIEW / 2 : 0;
-}
-
-/** The first row in sight, and the one after the last. */
-function rowsInSight(top: number, height: number) {
-  return { first: Math.floor(top / ROW_HEIGHT), last: Math.ceil((top + height) / ROW_HEIGHT) };
 }
 
 interface OutlineRowProps {

@@ -5,22 +5,25 @@ import { useIsPainted } from "./painted";
 
 /** Entries out of sight that exist already, in case the user scrolls. */
 const OVERSCAN = 8;
-/** The assumed height of the list until the real one is known. */
-const USUAL_HEIGHT = 600;
 
 interface Scrolled {
-  readonly count: number;
+  /** The entries; new ones bring the selected entry into sight again. */
+  readonly entries: readonly unknown[];
   /** The height of an entry. */
   readonly pitch: number;
   /** The entry to bring into sight when it changes; null without one. */
   readonly selected: number | null;
+  /** The assumed height of the list until the real one is known. */
+  readonly usualHeight: number;
+  /** The first scroll position. */
+  readonly start?: number;
 }
 
-/** The entries to draw: the first, and the one after the last. */
-export function useEntriesInSight({ count, pitch, selected }: Scrolled) {
+/** The entries to draw: the first, and the one after the last; and what scrolls the list. */
+export function useEntriesInSight({ entries, pitch, selected, usualHeight, start = 0 }: Scrolled) {
   const body = useRef<HTMLDivElement>(null);
   const overscan = useIsPainted() ? OVERSCAN : 0;
-  const scroll = useRef({ top: 0, height: USUAL_HEIGHT });
+  const scroll = useRef({ top: start, height: usualHeight });
   const inSight = () => ({
     first: Math.floor(scroll.current.top / pitch),
     last: Math.ceil((scroll.current.top + scroll.current.height) / pitch),
@@ -30,18 +33,26 @@ export function useEntriesInSight({ count, pitch, selected }: Scrolled) {
     if (body.current !== null) {
       scroll.current = { top: body.current.scrollTop, height: body.current.clientHeight };
       const { first, last } = inSight();
-      setSeen((known) => (known.first === first && known.last === last ? known : { first, last }));
+      setSeen((known) => (known.first <= first && last <= known.last ? known : { first, last }));
+    }
+  };
+  const scrollTo = (top: number) => {
+    if (body.current !== null) {
+      body.current.scrollTop = top;
+    }
+  };
+  // Uses the known scroll position: reading it from the scroller would force another layout.
+  const bringInSight = (entry: number) => {
+    const { top, height } = scroll.current;
+    const [above, below] = [entry * pitch, (entry + 1) * pitch];
+    if (above < top || below > top + height) {
+      scrollTo(above < top ? above : below - height);
     }
   };
   const keepInSight = useRef(() => {});
   keepInSight.current = () => {
-    const { top, height } = scroll.current;
-    if (body.current === null || selected === null) {
-      return;
-    }
-    const [start, end] = [selected * pitch, (selected + 1) * pitch];
-    if (start < top || end > top + height) {
-      body.current.scrollTop = start < top ? start : end - height;
+    if (selected !== null) {
+      bringInSight(selected);
     }
   };
   useLayoutEffect(() => {
@@ -49,6 +60,7 @@ export function useEntriesInSight({ count, pitch, selected }: Scrolled) {
     if (element === null) {
       return;
     }
+    // Selecting a node may open its details, which then take space from the list.
     const observer = new ResizeObserver(() => {
       measure();
       keepInSight.current();
@@ -56,11 +68,11 @@ export function useEntriesInSight({ count, pitch, selected }: Scrolled) {
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  useLayoutEffect(() => keepInSight.current(), [selected, count]);
+  useLayoutEffect(() => keepInSight.current(), [selected, entries]);
+  const { length } = entries;
   return {
-    body,
-    measure,
-    first: Math.max(0, Math.min(seen.first - overscan, count)),
-    last: Math.min(seen.last + overscan, count),
+    ...{ body, measure, scrollTo, bringInSight },
+    first: Math.max(0, Math.min(seen.first - overscan, length)),
+    last: Math.min(seen.last + overscan, length),
   };
 }

@@ -18,6 +18,8 @@ import { Twisty } from "./twisty";
 
 /** Deep trees would leave no space for names. */
 const MAX_INDENT = 8;
+/** The assumed height of the lines until the real one is known. */
+const USUAL_HEIGHT = 600;
 const NO_NODES: ReadonlySet<number> = new Set();
 
 interface SidesProps {
@@ -34,9 +36,10 @@ export function TwoSides({ state, id, dispatch }: SidesProps) {
   const anchorRow = anchor === null ? undefined : rowOf.get(anchor);
   const anchorLine = anchorRow === undefined ? null : (sides?.lineOf[anchorRow] ?? null);
   const { body, first, last, measure } = useEntriesInSight({
-    count: lines.length,
+    entries: lines,
     pitch: LINE_PITCH,
     selected: anchorLine,
+    usualHeight: USUAL_HEIGHT,
   });
   const problem = shownProblem(state);
   const ofCause = useMemo(() => nodesOfCause(overlay, problem), [overlay, problem]);
