@@ -1,7 +1,7 @@
 /** The order of siblings, by what a column of the outline shows. */
 
 import { NODE_STATES, SEVERITIES } from "../contract";
-import { type Graph, ROOT } from "../graph";
+import type { Graph } from "../graph";
 import { elements, parametersOf, sizeOf } from "./totals";
 
 /** What a row sorts by in each column. */
@@ -57,7 +57,7 @@ export function sorted(graph: Graph, rows: ArrayLike<number>, sort: Sort): reado
 /** How much a row needs attention: its own state, then the number of states below it. */
 function stateKey({ overlay }: Graph, id: number): number {
   if (overlay === null) {
-    return ROOT;
+    return 0;
   }
   const below = overlay.below(id).reduce((sum, { count }) => sum + count, 0);
   const worst = overlay.problemsOf(id).map((problem) => overlay.problem(problem).severity);
