@@ -1,7 +1,8 @@
 /**
- * The defaults of the explorers on a page. JupyterLab's settings write them, and views read them as
- * they open. Attributes of the page hold them, since two modules share them: the kernel's widget
- * and the extension. Their versions may differ, so each ignores what it does not know.
+ * The defaults of the explorers on a page. JupyterLab's settings write them. Views read them as they
+ * open, and follow them until somebody uses the view. Attributes of the page hold them, since two
+ * modules share them: the kernel's widget and the extension. Their versions may differ, so each
+ * ignores what it does not know.
  */
 
 /** The views of a graph that a user can choose as the first. */
@@ -30,7 +31,10 @@ export function defaultsOf(settings: { readonly [key in keyof Defaults]?: unknow
   };
 }
 
-/** Reads the defaults from `data-ckpt-viz` of the page's root element. */
+/** The attribute of the page's root element that holds the defaults: `ckptViz` in its dataset. */
+export const DEFAULTS_ATTRIBUTE = "data-ckpt-viz";
+
+/** Reads the defaults from the dataset of the page's root element. */
 export function readDefaults({ ckptViz = "{}" }: DOMStringMap): Defaults {
   try {
     return defaultsOf(JSON.parse(ckptViz));

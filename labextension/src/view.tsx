@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 import { insertFrom } from "./cells";
 import type { Deed } from "./commands";
 import { decode } from "./contract";
-import { readDefaults } from "./defaults";
+import { DEFAULTS_ATTRIBUTE, readDefaults } from "./defaults";
 import { Breadcrumbs } from "./draw/breadcrumbs";
 import { CauseList } from "./draw/causes";
 import { Details } from "./draw/details";
@@ -86,6 +86,8 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
 }
 
 let views = 0;
+/** What the page does to a view, not its user. */
+const OF_PAGE: ReadonlySet<Action["type"]> = new Set(["resize", "showPicture"]);
 const FOLLOWED = ["selected", "expanded", "query", "mode"] as const;
 
 class MountedView implements View {
@@ -105,6 +107,8 @@ class MountedView implements View {
   #pending: HostState = {};
   #payloads = 0;
   #reading = 0;
+  /** Whether a user or the host has changed what the view shows. */
+  #isTouched = false;
 
   constructor(el: HTMLElement, host: ViewHost) {
     this.#host = host;
@@ -116,6 +120,7 @@ class MountedView implements View {
     const { signal } = this.#disposal;
     answerKeys(this.#root, this.run, signal);
     this.#draw();
+    onDefaultsChange(signal, () => this.#followDefaults());
     onceVisible(this.#root, signal, () => {
       if (this.#state === null) {
         this.#show();
@@ -161,6 +166,7 @@ class MountedView implements View {
   /** Runs a user's action and reports it to the host. */
   readonly #dispatch: Dispatch = (action) => {
     const before = this.#state;
+    this.#isTouched ||= !OF_PAGE.has(action.type);
     this.#update(action);
     if (isChanged(before, this.#state)) {
       this.#host.onChange?.(viewState(this.#state));
@@ -202,15 +208,32 @@ class MountedView implements View {
     }
     this.#typesetterOf ??= typesetters(getComputedStyle(this.#root).fontFamily);
     if (this.#state === null) {
-      const defaults = readDefaults(document.documentElement.dataset);
-      const typesetterOf = this.#typesetterOf;
-      const widthsOf = (of: Graph, says: Brevity) => typesetterOf(of, says);
-      this.#state = initialState(graph, widthsOf, defaults);
+      this.#state = this.#initial(graph, this.#typesetterOf);
       this.#draw();
     } else {
       this.#update({ type: "load", graph });
     }
     this.#setAll();
+  }
+
+  #initial(graph: Graph, typesetterOf: TypesetterOf): State {
+    const defaults = readDefaults(document.documentElement.dataset);
+    return initialState(graph, (of: Graph, says: Brevity) => typesetterOf(of, says), defaults);
+  }
+
+  /** Shows the graph by new defaults: a saved notebook may open before the settings are read. */
+  #followDefaults(): void {
+    if (
+      this.#isTouched ||
+      this.#state === null ||
+      this.#graph === null ||
+      this.#typesetterOf === null
+    ) {
+      return;
+    }
+    const { width, height } = this.#state;
+    this.#state = this.#initial(this.#graph, this.#typesetterOf);
+    this.#update({ type: "resize", width, height });
   }
 
   /** Applies the host's changes, unless they are for a graph that is still loading. */
@@ -222,6 +245,9 @@ class MountedView implements View {
 
   #setAll(): void {
     const { broughtQuery, expanded, mode, query, selected, view } = this.#pending;
+    this.#isTouched ||= [broughtQuery, expanded, query, selected, view].some(
+      (value) => value != null && value !== "",
+    );
     this.#pending = {};
     if (view != null) {
       this.#update({ type: "showView", view });
@@ -269,6 +295,13 @@ function typesetters(fontFamily: string): TypesetterOf {
 /** What the boxes of a drawing say. */
 function saying({ drawn, says }: State): Says {
   return drawn === "textbook" ? "kinds" : says;
+}
+
+/** Calls whenever the defaults of the page's explorers change. */
+function onDefaultsChange(signal: AbortSignal, call: () => void): void {
+  const observer = new MutationObserver(call);
+  observer.observe(document.documentElement, { attributeFilter: [DEFAULTS_ATTRIBUTE] });
+  signal.addEventListener("abort", () => observer.disconnect());
 }
 
 /** Calls once the element has a size, and so its place in a page. */

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 OpenPage = Callable[..., Page]
 
 VIEWPORT: ViewportSize = {"width": 1280, "height": 800}
+WITHOUT_MOTION = {"reduced_motion": "reduce"}  # tests measure where boxes are
 
 # `answering(model, answer, buffers)`: the model with a kernel that answers all questions so.
 ANSWERING = """
@@ -41,9 +42,10 @@ def showing_objects(page: str) -> str:
 
 
 def new_page(context: BrowserContext) -> Page:
-    """Return a page as large as that of `html_pages`, whatever the context has."""
+    """Return a page as large as that of `html_pages`, without motion, whatever the context has."""
     page = context.new_page()
     page.set_viewport_size(VIEWPORT)
+    page.emulate_media(reduced_motion="reduce")
     return page
 
 
@@ -53,7 +55,7 @@ def html_pages(browser: Browser, directory: Path) -> Iterator[OpenPage]:
     contexts: list[BrowserContext] = []
 
     def open_page(text: str, **options: Any) -> Page:
-        context = browser.new_context(**{"viewport": VIEWPORT, **options})
+        context = browser.new_context(**{"viewport": VIEWPORT, **WITHOUT_MOTION, **options})
         contexts.append(context)
         path = directory / f"{len(contexts)}.html"
         path.write_text(showing_objects(text), "utf-8")

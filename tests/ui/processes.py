@@ -23,7 +23,6 @@ _CHROMIUM_FLAGS = (
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
-    "--force-prefers-reduced-motion",  # tests measure where boxes are
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

@@ -118,13 +118,21 @@ def test_without_matched_nodes_only_problems_are_shown(opened: Open) -> None:
     assert _rows(page) == _rows(opened(overlay.graph, overlay))
 
 
-def test_open_explorers_stay_as_the_user_has_opened_them(opened: Open) -> None:
+def test_explorers_stay_as_the_user_has_opened_them(opened: Open) -> None:
     page = opened(_chain(8))
     before = [level for level, _ in _rows(page)]
+    page.get_by_role("treegrid").press("ArrowDown")
     page.evaluate("document.documentElement.dataset.ckptViz = '{\"depth\": 1}'")
     page.get_by_role("treegrid").press("ArrowDown")
     page.set_viewport_size({"width": 1000, "height": 700})
     assert [level for level, _ in _rows(page)] == before
+
+
+def test_explorers_that_nobody_has_used_follow_settings_that_come_late(opened: Open) -> None:
+    page = opened(_chain(8))
+    assert len(_rows(page)) > 2
+    page.evaluate("document.documentElement.dataset.ckptViz = '{\"depth\": 1}'")
+    expect(page.locator(".ckv-row")).to_have_count(2)
 
 
 # --- colours
@@ -194,8 +202,10 @@ explorer
 @pytest.fixture
 def settings(lab: JupyterLab) -> Iterator[JupyterLab]:
     """A JupyterLab whose settings are, after the test, as they were."""
+    stored = "jupyterapp.serviceManager.settings"
+    before = lab.page.evaluate(f"{stored}.fetch('ckpt-viz:explorer').then(({{ raw }}) => raw)")
     yield lab
-    lab.page.evaluate("jupyterapp.serviceManager.settings.save('ckpt-viz:explorer', '{}')")
+    lab.page.evaluate(f"raw => {stored}.save('ckpt-viz:explorer', raw)", before)
 
 
 def test_live_explorers_follow_the_settings(settings: JupyterLab) -> None:
@@ -217,6 +227,6 @@ def test_live_explorers_follow_the_settings(settings: JupyterLab) -> None:
     classic = lab.page.evaluate(COLOURS, ROLES)
     assert classic[ROLES.index("optimizer")] == LOOKS["light"]["optimizer"]
     assert classic != before
-    expect(explorers[0].locator(".ckv-row")).to_have_count(9)
+    expect(explorers[0].locator(".ckv-row")).to_have_count(3)  # nobody has used it
     lab.run_cell(1)
     expect(explorers[1].locator(".ckv-row")).to_have_count(3)
