@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.restore_check.alignment import aligned
+from ckpt_viz.mapping.alignment import aligned
+from ckpt_viz.mapping.sequences import Item
 from ckpt_viz.restore_check.finding import Kind
-from ckpt_viz.restore_check.sequences import Item
 from tests.support.amounts import amount
 from tests.support.edited_models import FAMILIES, Family, in_words, pairs
 from tests.support.programs import ckpt, differently, keras_2, keras_3, keras_3_adam, save_any

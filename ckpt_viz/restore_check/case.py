@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ckpt_viz.live import facts
 from ckpt_viz.live.facts import Generation
+from ckpt_viz.mapping.signatures import Signatures
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Node
@@ -16,7 +17,6 @@ from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.placement import Placement
 from ckpt_viz.restore_check.sides import LiveSide, SavedSide
-from ckpt_viz.restore_check.signatures import Signatures
 from ckpt_viz.restore_check.skeleton import Trial
 
 

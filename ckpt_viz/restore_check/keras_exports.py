@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ckpt_viz.live import facts
+from ckpt_viz.mapping.full_names import without_number
 from ckpt_viz.object_graph.nodes import Node, Role
 from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.full_names import without_number
 from ckpt_viz.restore_check.skeleton import Skeleton, Trial, Variables, expression_of
 from ckpt_viz.text import listed
 

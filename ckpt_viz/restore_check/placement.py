@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from ckpt_viz.mapping.counterparts import Claims, counterparts
+from ckpt_viz.mapping.full_names import FullNames
+from ckpt_viz.mapping.sequences import ItemReader
 from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.nodes import has_value
-from ckpt_viz.restore_check.counterparts import Claims, counterparts
-from ckpt_viz.restore_check.full_names import FullNames
-from ckpt_viz.restore_check.sequences import ItemReader
 from ckpt_viz.restore_check.sides import LiveSide, SavedSide, is_optimizer
 
 

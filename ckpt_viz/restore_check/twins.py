@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 
+from ckpt_viz.mapping.signatures import Alike
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.name_evidence import paired_by_name
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained
-from ckpt_viz.restore_check.signatures import Alike
 
 _MAX_NAMES = 16  # of a path, from its end
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ckpt_viz.mapping.alignment import undecided
+from ckpt_viz.mapping.sequences import sequences
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.restore_check.alignment import undecided
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
-from ckpt_viz.restore_check.sequences import sequences
 from ckpt_viz.restore_check.sides import is_optimizer, subtree
 from ckpt_viz.text import count
 

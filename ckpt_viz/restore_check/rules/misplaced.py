@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
+from ckpt_viz.mapping.sequences import names_of_states
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Node, has_value
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
-from ckpt_viz.restore_check.sequences import names_of_states
 from ckpt_viz.text import count
 
 _AFTER_A_WORD = re.compile(r"[/_]")

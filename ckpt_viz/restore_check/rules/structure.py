@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ckpt_viz.mapping.sequences import INDEX as _INDEX
+from ckpt_viz.mapping.sequences import sequences
+from ckpt_viz.mapping.signatures import Alike
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER
@@ -13,10 +16,7 @@ from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.subtrees import EMPTY, values_of
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
-from ckpt_viz.restore_check.sequences import INDEX as _INDEX
-from ckpt_viz.restore_check.sequences import sequences
 from ckpt_viz.restore_check.sides import child_names, is_optimizer, subtree
-from ckpt_viz.restore_check.signatures import Alike
 from ckpt_viz.restore_check.twins import paired_twins, unbound_alike
 from ckpt_viz.text import count
 

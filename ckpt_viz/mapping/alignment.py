@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ckpt_viz.restore_check.sequences import Item, items_with_values
+from ckpt_viz.mapping.sequences import Item, items_with_values
 
 _MOST_COMPARED = 40_000  # pairs of items between two known ones
 _A_NAME = 1 << 20  # exceeds the number of compared items

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ckpt_viz.mapping.full_names import FullNames
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Child, Role, SlotRule, has_value
 from ckpt_viz.object_graph.subtrees import values_of
-from ckpt_viz.restore_check.full_names import FullNames
 
 INDEX = re.compile(r"(layer-|layer_with_weights-|)(\d{1,9})")
 _MOST_VISITS = 64  # of each node: sequences in sequences may be a hundred thousand deep

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
+from ckpt_viz.mapping.alignment import aligned
+from ckpt_viz.mapping.sequences import INDEX, Item, ItemReader, items_with_values, sequences
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, Role
-from ckpt_viz.restore_check.alignment import aligned
-from ckpt_viz.restore_check.sequences import INDEX, Item, ItemReader, items_with_values, sequences
 
 _MOST_CLAIMS = 8  # more objects for one node are no counterparts
 
