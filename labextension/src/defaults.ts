@@ -1,6 +1,6 @@
 /**
  * The defaults of the explorers on a page. JupyterLab's settings write them. Views read them as they
- * open, and follow them until somebody uses the view. Attributes of the page hold them, since two
+ * open, and follow them until a user acts. Attributes of the page hold them, since two
  * modules share them: the kernel's widget and the extension. Their versions may differ, so each
  * ignores what it does not know.
  */

@@ -128,7 +128,7 @@ def test_explorers_stay_as_the_user_has_opened_them(opened: Open) -> None:
     assert [level for level, _ in _rows(page)] == before
 
 
-def test_explorers_that_nobody_has_used_follow_settings_that_come_late(opened: Open) -> None:
+def test_unused_explorers_follow_settings_that_come_late(opened: Open) -> None:
     page = opened(_chain(8))
     assert len(_rows(page)) > 2
     page.evaluate("document.documentElement.dataset.ckptViz = '{\"depth\": 1}'")
@@ -227,6 +227,6 @@ def test_live_explorers_follow_the_settings(settings: JupyterLab) -> None:
     classic = lab.page.evaluate(COLOURS, ROLES)
     assert classic[ROLES.index("optimizer")] == LOOKS["light"]["optimizer"]
     assert classic != before
-    expect(explorers[0].locator(".ckv-row")).to_have_count(3)  # nobody has used it
+    expect(explorers[0].locator(".ckv-row")).to_have_count(3)  # it is unused
     lab.run_cell(1)
     expect(explorers[1].locator(".ckv-row")).to_have_count(3)
