@@ -1,0 +1,51 @@
+"""What a mapping says about one saved node: the live object it belongs to, and how sure that is."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+
+class Certainty(str, Enum):
+    """How sure a pair is.
+
+    CERTAIN: nothing else of this structure and these shapes could be meant. LIKELY: evidence
+    decides between several. GUESS: the order alone decides.
+    """
+
+    CERTAIN = "certain"
+    LIKELY = "likely"
+    GUESS = "guess"
+
+
+def weakest(*certainties: Certainty) -> Certainty:
+    """Return the least of some certainties."""
+    return max(certainties, key=list(Certainty).index)
+
+
+class Evidence(str, Enum):
+    """Why two nodes belong together."""
+
+    PLACE = "both have the same path"
+    CONTENT = "no other part has this structure and these shapes"
+    NAMES = "the full names of their variables agree"
+    WORDS = "their names share words"
+    HOLDER = "they have the same name in parts that belong together"
+    ORDER = "they come in the same order"
+    ALONE = "they are alone in parts that belong together"
+    WITHIN = "one is inside a new part in the place of the other"
+    SHARED = "they were one variable when it was saved"
+    SLOT = "their variables belong together"
+
+
+class Pair(NamedTuple):
+    """A saved node and the live object that it belongs to.
+
+    `rivals` are other live objects for which the evidence is equal.
+    """
+
+    node: int
+    obj: int
+    certainty: Certainty
+    evidence: Evidence
+    rivals: tuple[int, ...] = ()

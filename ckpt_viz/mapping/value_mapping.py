@@ -1,0 +1,128 @@
+"""The mapping of a checkpoint to a program: every saved value, and where it belongs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ckpt_viz.mapping.full_names import FullNames
+from ckpt_viz.mapping.mapper import Mapper
+from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
+from ckpt_viz.mapping.parts import Numbers, Parts
+from ckpt_viz.mapping.sequences import INDEX, ItemReader
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import ROOT, has_value
+from ckpt_viz.object_graph.subtrees import values_of
+
+
+@dataclass(frozen=True)
+class ValueMapping:
+    """Where each saved value belongs.
+
+    Attributes:
+        pairs: The values with a place of their own dtype and shape, in saved order. A value that
+            was shared has several.
+        parts: The saved nodes without values, and the live objects that they became.
+        misfits: Values whose counterpart has another dtype or shape.
+        missing: The live objects with values that no saved value belongs to.
+        unused: The saved nodes with values that belong nowhere.
+    """
+
+    saved: Graph
+    live: Graph
+    pairs: tuple[Pair, ...]
+    parts: Mapping[int, Pair]
+    misfits: tuple[Pair, ...]
+    missing: tuple[int, ...]
+    unused: tuple[int, ...]
+
+
+def map_values(saved: Graph, live: Graph) -> ValueMapping:
+    """Return where each value of a checkpoint belongs in a program; it reads no value.
+
+    `live` is the graph of a program, or of a checkpoint that this program would save.
+    """
+    names, numbers = FullNames.of(live), Numbers()
+    sides = Parts.of(saved, names, numbers), Parts.of(live, names, numbers)
+    mapper = Mapper(*sides, names, ItemReader.of(saved, live))
+    mapper.map_model()
+    mapper.map_optimizers()
+    found = dict(mapper.matched.pairs)
+    taken = dict(mapper.matched.nodes)
+    for pair in _slots(saved, live, found):
+        if pair.node not in found and pair.obj not in taken:
+            found[pair.node], taken[pair.obj] = pair, pair.node
+    pairs = [pair for pair in found.values() if has_value(saved.nodes[pair.node])]
+    fitting = [pair for pair in pairs if _fit(saved, live, pair)]
+    fitting += _shared(saved, live, found, taken)
+    filled = {pair.obj for pair in fitting}
+    used = {pair.node for pair in fitting}
+    return ValueMapping(
+        saved,
+        live,
+        tuple(sorted(fitting)),
+        {pair.node: pair for pair in found.values()},
+        tuple(pair for pair in pairs if not _fit(saved, live, pair)),
+        tuple(obj for obj in _valued(live) if obj not in filled),
+        tuple(node for node in _valued(saved) if node not in used),
+    )
+
+
+def _valued(graph: Graph) -> Iterator[int]:
+    """Yield the nodes with values that a restore can reach, without the `save_counter`."""
+    for node_id, node in enumerate(graph.nodes):
+        is_listed = node_id == ROOT or node_id in graph.first_edges
+        if has_value(node) and is_listed and node_id != graph.save_counter:
+            yield node_id
+
+
+def _fit(saved: Graph, live: Graph, pair: Pair) -> bool:
+    return values_of(saved.nodes[pair.node]) == values_of(live.nodes[pair.obj])
+
+
+def _slots(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[Pair]:
+    """Yield the slot variables of variables and optimizers that belong together."""
+    of_live = {
+        (node.slot.optimizer, node.slot.variable, node.slot.name): obj
+        for obj, node in enumerate(live.nodes)
+        if node.slot is not None
+    }
+    for node_id, node in enumerate(saved.nodes):
+        slot = node.slot
+        if slot is None:
+            continue
+        variable = found.get(slot.variable)
+        optimizer = None if slot.optimizer is None else found.get(slot.optimizer)
+        if variable is None or (slot.optimizer is not None and optimizer is None):
+            continue
+        place = None if optimizer is None else optimizer.obj
+        obj = of_live.get((place, variable.obj, slot.name))
+        if obj is not None:
+            yield Pair(node_id, obj, variable.certainty, Evidence.SLOT)
+
+
+def _shared(
+    saved: Graph, live: Graph, found: Mapping[int, Pair], taken: Mapping[int, int]
+) -> Iterator[Pair]:
+    """Yield saved values that were shared, with the further objects that they became.
+
+    An object is one if the same local name leads to it, below parts that belong together.
+    """
+    children: Sequence[Mapping[str, int]] = [
+        {child.local_name: child.node_id for child in node.children} for node in saved.nodes
+    ]
+    more: dict[int, list[int]] = defaultdict(list)
+    for obj in _valued(live):
+        if obj in taken:
+            continue
+        label, holder = live.tree.labels[obj], taken.get(live.tree.parents[obj])
+        is_named = holder is not None and INDEX.fullmatch(label) is None
+        node = children[holder].get(label) if is_named and holder is not None else None
+        if node is not None and node in found:
+            more[node].append(obj)
+    for node, objects in more.items():
+        for obj in objects:
+            pair = Pair(node, obj, Certainty.LIKELY, Evidence.SHARED)
+            if _fit(saved, live, pair):
+                yield pair
