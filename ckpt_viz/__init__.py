@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ckpt_viz.object_graph.overlay import Severity, State
     from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.restore_check.finding import Finding, Kind
+    from ckpt_viz.restore_fix.fix import RestoreFix
 
 __all__ = [
     "Attribute",
@@ -66,6 +67,7 @@ __all__ = [
     "Provenance",
     "QueryError",
     "RestoreCheck",
+    "RestoreFix",
     "Role",
     "Severity",
     "Slice",
@@ -89,6 +91,7 @@ _LATER = {
     "GraphDiff": "graph_diff.diff_result",
     "Kind": "restore_check.finding",
     "RestoreCheck": "restore_check.check_result",
+    "RestoreFix": "restore_fix.fix",
     "Severity": "object_graph.overlay",
     "State": "object_graph.overlay",
     "show": "jupyter.widget",

@@ -104,6 +104,7 @@ class Mapper:
 
     def _same_values(self) -> None:
         """Pair inner parts that hold the same values in whatever structure, as no others do."""
+        low, high = self._reach()
         for ours, theirs in self._groups(self.saved.values, self.live.values):
             inner = (
                 [node for node in ours if self.saved.children[node]],
@@ -114,7 +115,9 @@ class Mapper:
                 named = [n for n in inner[0] if self.saved.label(n) in labels]
                 node = named[0] if named else inner[0][0]
                 obj = labels[self.saved.label(node)] if named else inner[1][0]
-                self._pair(node, obj, Certainty.CERTAIN, Evidence.CONTENT)
+                is_known = low[node] <= high[node]
+                if not is_known or self._is_within(obj, low[node], high[node]):
+                    self._pair(node, obj, Certainty.CERTAIN, Evidence.CONTENT)
 
     def _groups(
         self, of_saved: Sequence[int], of_live: Sequence[int]
@@ -215,6 +218,10 @@ class Mapper:
                 and live.start[obj] <= low[node] <= high[node] < live.end[obj]
             ):
                 self._pair(node, obj, Certainty.CERTAIN, Evidence.PLACE)
+
+    def _is_within(self, obj: int, first: int, last: int) -> bool:
+        """Return whether a live part holds the parts from one place in the order to another."""
+        return self.live.start[obj] <= first and last < self.live.end[obj]
 
     def _reach(self) -> tuple[list[int], list[int]]:
         """Return by saved part the first and last place of the counterparts of values below it."""

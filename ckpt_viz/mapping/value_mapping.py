@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -107,22 +106,22 @@ def _shared(
 ) -> Iterator[Pair]:
     """Yield saved values that were shared, with the further objects that they became.
 
-    An object is one if the same local name leads to it, below parts that belong together.
+    The same local names lead to such an object as to the value, along another path of the file.
     """
     children: Sequence[Mapping[str, int]] = [
         {child.local_name: child.node_id for child in node.children} for node in saved.nodes
     ]
-    more: dict[int, list[int]] = defaultdict(list)
-    for obj in _valued(live):
+    by_path: dict[int, int] = {}
+    for obj in live.tree.preorder():
+        parent, label = live.tree.parents[obj], live.tree.labels[obj]
+        holder = by_path.get(parent)
         if obj in taken:
-            continue
-        label, holder = live.tree.labels[obj], taken.get(live.tree.parents[obj])
-        is_named = holder is not None and INDEX.fullmatch(label) is None
-        node = children[holder].get(label) if is_named and holder is not None else None
-        if node is not None and node in found:
-            more[node].append(obj)
-    for node, objects in more.items():
-        for obj in objects:
+            by_path[obj] = taken[obj]
+        elif holder is not None and INDEX.fullmatch(label) is None and label in children[holder]:
+            by_path[obj] = children[holder][label]
+    for obj in _valued(live):
+        node = by_path.get(obj)
+        if obj not in taken and node is not None and node in found:
             pair = Pair(node, obj, Certainty.LIKELY, Evidence.SHARED)
             if _fit(saved, live, pair):
                 yield pair

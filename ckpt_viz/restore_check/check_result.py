@@ -21,7 +21,9 @@ from ckpt_viz.restore_check.coverage import Part, coverage
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.exceptions import exception_of
 from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.verdicts import Raised
+from ckpt_viz.restore_fix.fix import RestoreFix, fix_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,6 +135,13 @@ class RestoreCheck:
     def overlay(self) -> Overlay:
         """The check laid over one graph, for text and explorer."""
         return overlay_of(self._run, self.findings)
+
+    def fix(self) -> RestoreFix[RestoreCheck]:
+        """Return what to do so that every saved value goes where it belongs; change nothing.
+
+        Raises SourceError if there is no object-based checkpoint to restore.
+        """
+        return fix_of(self._run, lambda run: RestoreCheck(run, find_all(run)))
 
     def to_svg(self, view: View = "layers") -> str:
         """Return the verdict and the problems as a static SVG: among layers, or all objects."""

@@ -67,8 +67,7 @@ def rehearse(run: DryRun, skeleton: Skeleton, method: str) -> Rehearsal | None:
     if run.saved is None:
         return None
     if run.live.origin is not Origin.LIVE:
-        graph, originals = _graph_of(run.live, skeleton)
-        return Rehearsal(file_dry_run(graph, run.saved, method=method), originals)
+        return rehearse_on_graphs(run.live, run.saved, skeleton, method)
     try:
         checkpoint = _checkpoint_of(run.live, skeleton)
         rehearsed = live_dry_run(checkpoint, run.saved, method, None)
@@ -78,6 +77,12 @@ def rehearse(run: DryRun, skeleton: Skeleton, method: str) -> Rehearsal | None:
     new = range(len(rehearsed.live.nodes))
     originals = {obj: known.get(id(rehearsed.live.object(obj)), -1) for obj in new}
     return Rehearsal(rehearsed, {obj: was for obj, was in originals.items() if was >= 0})
+
+
+def rehearse_on_graphs(live: Graph, saved: Graph, skeleton: Skeleton, method: str) -> Rehearsal:
+    """Return the same from graphs alone: without what the code of live objects does."""
+    graph, originals = _graph_of(live, skeleton)
+    return Rehearsal(file_dry_run(graph, saved, method=method), originals)
 
 
 # --- of live objects

@@ -60,26 +60,29 @@ def skeleton_of(places: Mapping[tuple[str, ...], int]) -> Skeleton:
     return Skeleton(places.get(()), children)
 
 
-def to_code(skeleton: Skeleton, live: Graph) -> str:
-    """Return the Python expression that makes a checkpoint; in it, `live` is the checked object."""
-    arguments = [] if skeleton.root is None else [expression_of(live, skeleton.root)]
+def to_code(skeleton: Skeleton, live: Graph, source: str = "live") -> str:
+    """Return the Python expression that makes a checkpoint.
+
+    In it, `source` is the expression for the checked object.
+    """
+    arguments = [] if skeleton.root is None else [expression_of(live, skeleton.root, source)]
     for name, child in skeleton.children.items():
         if isinstance(child, Skeleton):
-            value = to_code(child, live)
+            value = to_code(child, live, source)
         elif isinstance(child, Variables):
-            value = f"{expression_of(live, child.of)}.variables"
+            value = f"{expression_of(live, child.of, source)}.variables"
         else:
-            value = expression_of(live, child)
+            value = expression_of(live, child, source)
         arguments.append(_keyword(name, value))
     return f"tf.train.Checkpoint({', '.join(arguments)})"
 
 
-def expression_of(live: Graph, obj: int) -> str:
-    """Return the expression for a live object; in it, `live` is the checked object."""
+def expression_of(live: Graph, obj: int, source: str = "live") -> str:
+    """Return the expression for a live object; `source` is that for the checked object."""
     try:
-        return live.accessor(obj, "live")
+        return live.accessor(obj, source)
     except SourceError:  # a file in place of the program
-        return "".join(("live", *(f".{name}" for name in live.path(obj))))
+        return "".join((source, *(f".{name}" for name in live.path(obj))))
 
 
 def _keyword(name: str, value: str) -> str:

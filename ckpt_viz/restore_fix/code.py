@@ -1,0 +1,122 @@
+"""Python code for a restore: imports, one call, the strongest assert that holds, and what is left.
+
+Its free names are `ckpt`, the live object that was checked, and `path`, the checkpoint's prefix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from keyword import iskeyword
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.restore_check.skeleton import Skeleton, Variables, expression_of, to_code
+from ckpt_viz.restore_check.verdicts import Verdicts
+from ckpt_viz.text import printable
+
+_MOST_LISTED = 20  # names in a comment
+_WIDTH = 80
+_INDENT = 4
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a restore leaves out, for comments: names of live objects, keys, and guesses."""
+
+    missing: Sequence[str]
+    unused: Sequence[str]
+    guesses: Sequence[tuple[str, str]]
+
+
+def restoring(
+    skeleton: Skeleton,
+    live: Graph,
+    method: str,
+    verdicts: Verdicts,
+    left: Left,
+    source: str,
+    path: str,
+) -> str:
+    """Return the code that restores into a skeleton of live objects."""
+    call = f"status = {{}}.{method}({path})"
+    if skeleton == Skeleton(ROOT):
+        lines = [call.format(source)]
+    else:
+        made = _laid_out(skeleton, live, source, 0)
+        lines = ["import tensorflow as tf", "", f"restored = {made}", call.format("restored")]
+    return "\n".join([*lines, f"status.{strongest_assert(verdicts)}()", *_comments(left)]) + "\n"
+
+
+def _laid_out(skeleton: Skeleton, live: Graph, source: str, depth: int) -> str:
+    """Return the expression for a checkpoint: on one line if it fits, else one part on each."""
+    one_line = to_code(skeleton, live, source)
+    if len(one_line) + _INDENT * depth <= _WIDTH:
+        return one_line
+    names, others = [], []
+    for name, child in sorted(skeleton.children.items(), key=lambda item: _natural(item[0])):
+        is_keyword = name.isidentifier() and not iskeyword(name)
+        inner = depth + (1 if is_keyword else 2)
+        value = (
+            _laid_out(child, live, source, inner)
+            if isinstance(child, Skeleton)
+            else expression_of(live, child.of if isinstance(child, Variables) else child, source)
+        )
+        value += ".variables" if isinstance(child, Variables) else ""
+        if is_keyword:
+            names.append(f"{name}={value},")
+        else:
+            others.append(f"{name!r}: {value},")
+    indent = " " * _INDENT * (depth + 1)
+    lines = [] if skeleton.root is None else [f"{expression_of(live, skeleton.root, source)},"]
+    lines += names
+    if others:
+        inside = f"\n{indent}{' ' * _INDENT}".join(others)
+        lines.append(f"**{{\n{indent}{' ' * _INDENT}{inside}\n{indent}}},")
+    body = f"\n{indent}".join(lines)
+    return f"tf.train.Checkpoint(\n{indent}{body}\n{' ' * _INDENT * depth})"
+
+
+def _natural(name: str) -> tuple[bool, int, str]:
+    return (name.isdecimal(), int(name) if name.isdecimal() else 0, name)
+
+
+def assigning(
+    pairs: Mapping[int, Sequence[str]], live: Graph, left: Left, source: str, path: str
+) -> str:
+    """Return the code that assigns values one by one: keys by live object."""
+    lines = [
+        "import tensorflow as tf",
+        "",
+        f"reader = tf.train.load_checkpoint({path})",
+        "values = [",
+    ]
+    for obj, keys in pairs.items():
+        lines += [f"    ({expression_of(live, obj, source)}, {key!r})," for key in keys]
+    lines += ["]", "for variable, key in values:", "    variable.assign(reader.get_tensor(key))"]
+    return "\n".join([*lines, *_comments(left)]) + "\n"
+
+
+def strongest_assert(verdicts: Verdicts) -> str:
+    """Return the strongest method of a status that passes."""
+    if verdicts.consumed is None:
+        return "assert_consumed"
+    if verdicts.existing is None:
+        return "assert_existing_objects_matched"
+    return "expect_partial"
+
+
+def _comments(left: Left) -> Iterator[str]:
+    yield from _listed("These keep their values; the checkpoint has none for them:", left.missing)
+    yield from _listed("The checkpoint has these, which nothing takes:", left.unused)
+    guesses = [f"{key} may belong to {name}" for key, name in left.guesses]
+    yield from _listed("Left out, since other places fit as well:", guesses)
+
+
+def _listed(title: str, names: Iterable[str]) -> Iterator[str]:
+    listed = [printable(name) for name in names]
+    if listed:
+        yield f"# {title}"
+        yield from (f"#   {name}" for name in listed[:_MOST_LISTED])
+        if len(listed) > _MOST_LISTED:
+            yield f"#   and {len(listed) - _MOST_LISTED} more"

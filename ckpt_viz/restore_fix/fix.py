@@ -1,0 +1,146 @@
+"""The fix of a restore: which value goes where, the code that does it, and its proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Generic, TypeVar
+
+from ckpt_viz.errors import SourceError
+from ckpt_viz.mapping.pairs import Certainty, Pair
+from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import ROOT, has_value
+from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.restore_check.rehearsal import Rehearsal, rehearse, rehearse_on_graphs
+from ckpt_viz.restore_check.skeleton import Skeleton
+from ckpt_viz.restore_fix.arrangement import Arrangement
+from ckpt_viz.restore_fix.code import Left, assigning, restoring
+
+CheckT = TypeVar("CheckT")
+
+
+@dataclass(frozen=True, repr=False)
+class RestoreFix(Generic[CheckT]):
+    """What to do so that every saved value goes where it belongs; it changes nothing by itself.
+
+    Values whose place is a guess stay out; `code` names them in a comment.
+    """
+
+    _run: DryRun = field(repr=False)
+    _check_of: Callable[[DryRun], CheckT] = field(repr=False)
+
+    @cached_property
+    def pairs(self) -> Mapping[str, str]:
+        """By checkpoint key, the name of the live object that the fixed restore gives its value.
+
+        A value that was shared, and no longer is, goes to the first of its objects.
+        """
+        return {
+            key: self._live.name(pair.obj)
+            for pair in reversed(self._sure)
+            for key in self._keys(pair.node)
+        }
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """The names of live objects that keep their values: the file has none for them."""
+        filled = {pair.obj for pair in self._sure}
+        objects = [*self._mapping.missing, *(pair.obj for pair in self._guesses)]
+        return tuple(self._live.name(obj) for obj in sorted(set(objects) - filled))
+
+    @cached_property
+    def unused(self) -> tuple[str, ...]:
+        """The checkpoint keys that nothing takes."""
+        used = {pair.node for pair in self._sure}
+        nodes = [*self._mapping.unused, *(pair.node for pair in self._guesses)]
+        return tuple(key for node in sorted(set(nodes) - used) for key in self._keys(node))
+
+    @property
+    def code(self) -> str:
+        """Python code that restores; `ckpt` is the checked object, `path` the checkpoint's prefix.
+
+        It needs tensorflow alone, and only its public functions.
+        """
+        return self.to_code()
+
+    def to_code(self, live: str = "ckpt", path: str | None = None) -> str:
+        """Return the code with the caller's expression for the live object, and a prefix."""
+        where = "path" if path is None else repr(path)
+        left = Left(self.missing, self.unused, self._guessed_names)
+        if self._skeleton is None:
+            keys: dict[int, Sequence[str]] = {
+                pair.obj: self._keys(pair.node) for pair in self._sure
+            }
+            return assigning(keys, self._live, left, live, where)
+        run = self._rehearsal.run
+        return restoring(self._skeleton, self._live, run.method, run.verdicts, left, live, where)
+
+    @cached_property
+    def check(self) -> CheckT:
+        """The check of the fixed restore."""
+        return self._check_of(self._rehearsal.run)
+
+    @cached_property
+    def _saved(self) -> Graph:
+        assert self._run.saved is not None
+        return self._run.saved
+
+    @property
+    def _live(self) -> Graph:
+        return self._run.live
+
+    @cached_property
+    def _mapping(self) -> ValueMapping:
+        return map_values(self._saved, self._live)
+
+    @cached_property
+    def _sure(self) -> tuple[Pair, ...]:
+        return tuple(p for p in self._mapping.pairs if p.certainty is not Certainty.GUESS)
+
+    @cached_property
+    def _guesses(self) -> tuple[Pair, ...]:
+        return tuple(p for p in self._mapping.pairs if p.certainty is Certainty.GUESS)
+
+    @cached_property
+    def _guessed_names(self) -> tuple[tuple[str, str], ...]:
+        return tuple(
+            (key, self._live.name(pair.obj))
+            for pair in self._guesses
+            for key in self._keys(pair.node)
+        )
+
+    def _keys(self, node: int) -> tuple[str, ...]:
+        return tuple(attribute.checkpoint_key for attribute in self._saved.nodes[node].attributes)
+
+    @cached_property
+    def _skeleton(self) -> Skeleton | None:
+        """The live objects under saved names; None if no such arrangement restores all pairs."""
+        wanted = {pair.node: pair.obj for pair in reversed(self._sure)}
+        if len(wanted) < len(self._sure):
+            return None  # a checkpoint gives a value to one object alone
+        counterparts = {
+            node: pair.obj
+            for node, pair in self._mapping.parts.items()
+            if pair.certainty is not Certainty.GUESS
+            and (node in wanted or not has_value(self._saved.nodes[node]))
+        }
+        return Arrangement(self._saved, self._live, wanted, counterparts, self._run.method).found()
+
+    @cached_property
+    def _rehearsal(self) -> Rehearsal:
+        skeleton = Skeleton(ROOT) if self._skeleton is None else self._skeleton
+        if skeleton == Skeleton(ROOT):
+            return Rehearsal(self._run, {obj: obj for obj in range(len(self._live.nodes))})
+        found = rehearse(self._run, skeleton, self._run.method)
+        if found is None:
+            found = rehearse_on_graphs(self._live, self._saved, skeleton, self._run.method)
+        return found
+
+
+def fix_of(run: DryRun, check_of: Callable[[DryRun], CheckT]) -> RestoreFix[CheckT]:
+    """Return the fix of a dry run; raises SourceError if there is no object-based checkpoint."""
+    if run.saved is None:
+        raise SourceError(f"{run.reading}: a fix needs a checkpoint that can be read by objects")
+    return RestoreFix(run, check_of)

@@ -1,0 +1,152 @@
+"""The fix of a restore: its code runs, and puts every value where it belongs. TensorFlow judges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+import ckpt_viz as cv
+from tests.support.amounts import amount
+from tests.support.edited_models import (
+    FAMILIES,
+    Family,
+    UnbuildableError,
+    edited,
+    make,
+    make_program,
+)
+from tests.support.programs import ckpt, keras_2, keras_3, module, saved, var, written
+
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
+
+PROGRAMS = amount(6, 250)
+
+
+def run(code: str, live: Any, path: str) -> None:
+    """Run the code of a fix as a program would."""
+    exec(compile(code, "fix", "exec"), {"ckpt": live, "path": path})
+
+
+def restored(live: Any, path: str) -> Any:
+    """Run the code of a fix; return the fix if exactly its pairs have the values of the file."""
+    fix = cv.check(live, path).fix()
+    graph, file = cv.graph(live), cv.graph(path)
+    before = _values(graph)
+    run(fix.code, live, path)
+    after = _values(graph)
+    by_name = {name: key for key, name in fix.pairs.items()}
+    for name, value in after.items():
+        expected = file.read(by_name[name]) if name in by_name else before[name]
+        if name != "(root).save_counter":
+            np.testing.assert_array_equal(value, expected, name)
+    return fix
+
+
+def _values(graph: cv.ObjectGraph) -> dict[str, Any]:
+    return {
+        graph.name(node_id): value.numpy()
+        for node_id, node in enumerate(graph.nodes)
+        for value in [cast("Any", graph.object(node_id))]
+        if node.attributes and hasattr(value, "numpy")
+    }
+
+
+def layer(width: int, depth: int = 3) -> Any:
+    return module(w=var(np.random.rand(depth, width)), b=var(np.random.rand(width)))
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_code_restores_edited_models(family: Family, seed: int, tmp_path: Path) -> None:
+    keras_3()
+    keras_2()
+    for number in range(PROGRAMS):
+        rng = Random(f"{family.name} {seed} {number}")
+        source = make_program(rng, family)
+        try:
+            was, now = make(family, source), make(family, edited(rng, source))
+        except UnbuildableError:
+            continue
+        for place, (_, variable) in enumerate(sorted(was.variables.items())):
+            variable.assign(np.full(variable.shape, place + 1))
+        path = str(was.checkpoint.save(str(tmp_path / f"{number}")))
+        restored(now.checkpoint, path)
+
+
+def test_a_right_restore_needs_no_fix(tmp_path: Path) -> None:
+    path = saved(tmp_path, net=module(l1=layer(2)))
+    fix = restored(ckpt(net=module(l1=layer(2))), path)
+    assert fix.code == "status = ckpt.restore(path)\nstatus.assert_consumed()\n"
+    assert fix.check.consumed and not fix.missing and not fix.unused
+
+
+def test_a_renamed_and_a_wrapped_part_are_restored(tmp_path: Path) -> None:
+    path = saved(tmp_path, net=module(l1=layer(2), head=layer(5)))
+    live = ckpt(net=module(inner=module(dense=layer(2), head=layer(5))))
+    fix = restored(live, path)
+    assert len(fix.pairs) == 4 and fix.check.consumed
+    assert fix.pairs["net/l1/w/.ATTRIBUTES/VARIABLE_VALUE"] == "(root).net.inner.dense.w"
+    assert "l1=ckpt.net.inner.dense" in fix.code
+
+
+@pytest.mark.parametrize("is_saved_inside", [True, False])
+def test_another_level_of_the_root_is_one_call(is_saved_inside: bool, tmp_path: Path) -> None:
+    def net() -> Any:
+        return module(l1=layer(2), head=layer(5))
+
+    inside, alone = ckpt(model=net()), ckpt(net())
+    was, now = (inside, alone) if is_saved_inside else (alone, inside)
+    path = str(was.save(str(tmp_path / "ckpt")))
+    fix = restored(now, path)
+    call = "model=ckpt.root" if is_saved_inside else "ckpt.model"
+    assert f"restored = tf.train.Checkpoint({call})" in fix.code
+
+
+def test_a_list_became_attributes(tmp_path: Path) -> None:
+    path = written(tmp_path, blocks=[layer(2), layer(3), layer(4)])
+    live = ckpt(blocks=module(stem=layer(2), body=layer(3), head=layer(4)))
+    assert len(restored(live, path).pairs) == 6
+
+
+def test_a_new_head_keeps_its_values_and_is_named(tmp_path: Path) -> None:
+    path = saved(tmp_path, net=module(body=layer(4), head=layer(10)))
+    fix = restored(ckpt(net=module(body=layer(4), head=layer(7))), path)
+    assert set(fix.missing) == {"(root).net.head.b", "(root).net.head.w"}
+    assert "assert_existing_objects_matched" in fix.code
+    assert "#   (root).net.head.w\n" in fix.code
+
+
+def test_a_variable_that_is_no_longer_shared_is_assigned_twice(tmp_path: Path) -> None:
+    shared = layer(4)
+    path = written(tmp_path, net=module(a=module(inner=shared), b=module(inner=shared)))
+    live = ckpt(net=module(a=module(inner=layer(4)), b=module(inner=layer(4))))
+    fix = cv.check(live, path).fix()
+    run(fix.code, live, path)
+    saved_w = cv.graph(path).read("(root).net.a.inner.w")
+    for part in (live.net.a, live.net.b):
+        np.testing.assert_array_equal(part.inner.w, saved_w)
+
+
+def test_names_in_a_file_are_only_names(tmp_path: Path) -> None:
+    hostile = "'); raise SystemExit('ran') #\n\"\"\""
+    path = written(tmp_path, **{hostile: layer(3), "other": layer(5)})
+    live = ckpt(net=module(a=layer(3), b=layer(5)))
+    fix = restored(live, path)
+    assert len(fix.pairs) == 4
+
+
+def test_alike_items_that_nothing_tells_apart_are_left_to_people(tmp_path: Path) -> None:
+    path = written(tmp_path, blocks=[layer(3), layer(3)])
+    fix = restored(ckpt(blocks=[layer(3), layer(3), layer(3)]), path)
+    assert not fix.pairs
+    assert "# Left out, since other places fit as well:" in fix.code
+
+
+def test_a_program_in_a_file_gets_code_too(tmp_path: Path) -> None:
+    path = saved(tmp_path, net=module(l1=layer(2)))
+    program = str(ckpt(net=module(dense=layer(2))).write(str(tmp_path / "program")))
+    fix = cv.check(program, path).fix()
+    assert len(fix.pairs) == 2 and "l1=ckpt.net.dense" in fix.code
