@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import keyword
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ckpt_viz.errors import SourceError
@@ -30,8 +30,17 @@ def accessor(graph: Graph, node_id: int, source: Any, name: str) -> str:
         variable = accessor(graph, slot.variable, source, name)
         return f"{optimizer}.get_slot({variable}, {slot.name!r})"
     expression, holder = _root(graph, source, name)
-    for parent, label, child in _edges(graph, node_id):
+    edges = list(_edges(graph, node_id))
+    while edges:
+        parent, label, child = edges.pop(0)
         obj, target = _object(graph, parent), _object(graph, child)
+        if label.startswith("_"):
+            # A public way, past what Keras keeps for itself.
+            way = _to_layer(obj, [target, *(_object(graph, inner) for _, _, inner in edges)])
+            if way is not None:
+                expression += way[0]
+                del edges[: way[1]]
+                continue
         # The root's attached keywords are attributes of the checkpoint, not of the root.
         if parent == ROOT and holder is not obj and instance_dict(holder).get(label) is target:
             expression = f"{_checkpoint(source, name)}{_attribute(holder, label)}"
@@ -177,8 +186,21 @@ def _is_plain_name(label: str) -> bool:
     )
 
 
+def _to_layer(obj: Any, way: Sequence[Any]) -> tuple[str, int] | None:
+    """Return how a Keras model gives a layer on the way, and how many steps that saves."""
+    layers = [layer for _, layer in _layers(obj)]
+    for steps, target in enumerate(way):
+        for index, layer in enumerate(layers):
+            if layer is target:
+                name = getattr(layer, "name", None)
+                is_unique = [getattr(one, "name", None) for one in layers].count(name) == 1
+                by_name = f".get_layer({name!r})"
+                return (by_name if is_unique and name else f".layers[{index}]"), steps
+    return None
+
+
 def _layers(obj: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the layers of a tf_keras model, whose edges have names such as `layer-3`."""
+    """Yield the layers of a Keras model; in tf_keras, edges have names such as `layer-3`."""
     layers = inspect.getattr_static(type(obj), "layers", None)
     getter = getattr(layers, "fget", None)
     if getter is not None and getter.__module__.partition(".")[0] in _KERAS:
