@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.restore_fix.applying import NotAppliedError
 from tests.support.amounts import amount
 from tests.support.edited_models import (
     FAMILIES,
@@ -150,3 +151,57 @@ def test_a_program_in_a_file_gets_code_too(tmp_path: Path) -> None:
     program = str(ckpt(net=module(dense=layer(2))).write(str(tmp_path / "program")))
     fix = cv.check(program, path).fix()
     assert len(fix.pairs) == 2 and "l1=ckpt.net.dense" in fix.code
+
+
+# --- apply
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_apply_restores_what_the_code_restores(family: Family, seed: int, tmp_path: Path) -> None:
+    keras_3()
+    keras_2()
+    for number in range(PROGRAMS):
+        rng = Random(f"{family.name} {seed} apply {number}")
+        source = make_program(rng, family)
+        target = edited(rng, source)
+        try:
+            was, now = make(family, source), make(family, target)
+        except UnbuildableError:
+            continue
+        path = str(was.checkpoint.save(str(tmp_path / f"{number}")))
+        before = _values(cv.graph(now.checkpoint))
+        fix = cv.check(now.checkpoint, path).fix()
+        assert fix.apply() is fix
+        file, names = cv.graph(path), {name: key for key, name in fix.pairs.items()}
+        for name, value in _values(cv.graph(now.checkpoint)).items():
+            expected = file.read(names[name]) if name in names else before.get(name)
+            if name != "(root).save_counter":
+                np.testing.assert_array_equal(value, expected, name)
+
+
+def test_apply_changes_nothing_if_a_value_is_damaged(tmp_path: Path) -> None:
+    path = saved(tmp_path, net=module(l1=layer(200), head=layer(5)))
+    data = Path(f"{path}.data-00000-of-00001")
+    damaged = bytearray(data.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    data.write_bytes(damaged)
+    live = ckpt(net=module(dense=layer(200), head=layer(5)))
+    before = _values(cv.graph(live))
+    fix = cv.check(live, path).fix()
+    with pytest.raises(NotAppliedError, match="all variables are as before"):
+        fix.apply()
+    for name, value in _values(cv.graph(live)).items():
+        np.testing.assert_array_equal(value, before[name], name)
+
+
+def test_apply_needs_live_objects(tmp_path: Path) -> None:
+    path = saved(tmp_path, net=module(l1=layer(2)))
+    with pytest.raises(cv.SourceError, match="apply the fix to live objects"):
+        cv.check(path, path).fix().apply()
+
+
+def test_a_model_is_restored_through_a_checkpoint_of_it(tmp_path: Path) -> None:
+    net = module(l1=layer(2))
+    path = written(tmp_path, net)
+    fix = restored(module(l1=layer(2)), path)
+    assert "restored = tf.train.Checkpoint(ckpt)\n" in fix.code

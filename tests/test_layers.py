@@ -111,7 +111,7 @@ LAYERS = (
         "restore_check.rules.wrong_values",
     },
     {"restore_check.findings"},
-    {"restore_fix.arrangement", "restore_fix.code"},
+    {"restore_fix.applying", "restore_fix.arrangement", "restore_fix.code"},
     {"restore_fix.fix"},
     {"restore_check.check_overlay"},
     {"graph_diff.moved", "graph_diff.pairing", "graph_diff.value_comparison"},

@@ -69,7 +69,7 @@ def rehearse(run: DryRun, skeleton: Skeleton, method: str) -> Rehearsal | None:
     if run.live.origin is not Origin.LIVE:
         return rehearse_on_graphs(run.live, run.saved, skeleton, method)
     try:
-        checkpoint = _checkpoint_of(run.live, skeleton)
+        checkpoint = checkpoint_of(run.live, skeleton)
         rehearsed = live_dry_run(checkpoint, run.saved, method, None)
     except Exception:  # the objects' own code raises, or TensorFlow rejects one
         return None
@@ -88,7 +88,9 @@ def rehearse_on_graphs(live: Graph, saved: Graph, skeleton: Skeleton, method: st
 # --- of live objects
 
 
-def _checkpoint_of(live: Graph, skeleton: Skeleton) -> Any:
+def checkpoint_of(live: Graph, skeleton: Skeleton) -> Any:
+    """Return the checkpoint of live objects; raises if one is gone or TensorFlow rejects one."""
+
     def object_of(obj: int) -> Any:
         found = live.object(obj)
         if found is None:
@@ -97,7 +99,7 @@ def _checkpoint_of(live: Graph, skeleton: Skeleton) -> Any:
 
     def made(part: int | Variables | Skeleton) -> Any:
         if isinstance(part, Skeleton):
-            return _checkpoint_of(live, part)
+            return checkpoint_of(live, part)
         if isinstance(part, Variables):
             return tf_restore.new_list(facts.variables_of(object_of(part.of)))
         return object_of(part)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import getattr_static
 from keyword import iskeyword
 
 from ckpt_viz.object_graph.graph import Graph
@@ -40,12 +41,18 @@ def restoring(
 ) -> str:
     """Return the code that restores into a skeleton of live objects."""
     call = f"status = {{}}.{method}({path})"
-    if skeleton == Skeleton(ROOT):
+    if skeleton == Skeleton(ROOT) and restores_by_itself(live, method):
         lines = [call.format(source)]
     else:
         made = _laid_out(skeleton, live, source, 0)
         lines = ["import tensorflow as tf", "", f"restored = {made}", call.format("restored")]
     return "\n".join([*lines, f"status.{strongest_assert(verdicts)}()", *_comments(left)]) + "\n"
+
+
+def restores_by_itself(live: Graph, method: str) -> bool:
+    """Return whether the checked object is a checkpoint with this method, or a file for one."""
+    source = live.source
+    return source is None or getattr_static(type(source), method, None) is not None
 
 
 def _laid_out(skeleton: Skeleton, live: Graph, source: str, depth: int) -> str:

@@ -12,11 +12,17 @@ from ckpt_viz.mapping.pairs import Certainty, Pair
 from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, has_value
-from ckpt_viz.restore_check.dry_run import DryRun
-from ckpt_viz.restore_check.rehearsal import Rehearsal, rehearse, rehearse_on_graphs
+from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
+from ckpt_viz.restore_check.rehearsal import (
+    Rehearsal,
+    checkpoint_of,
+    rehearse,
+    rehearse_on_graphs,
+)
 from ckpt_viz.restore_check.skeleton import Skeleton
+from ckpt_viz.restore_fix.applying import apply
 from ckpt_viz.restore_fix.arrangement import Arrangement
-from ckpt_viz.restore_fix.code import Left, assigning, restoring
+from ckpt_viz.restore_fix.code import Left, assigning, restores_by_itself, restoring
 
 CheckT = TypeVar("CheckT")
 
@@ -81,6 +87,27 @@ class RestoreFix(Generic[CheckT]):
     def check(self) -> CheckT:
         """The check of the fixed restore."""
         return self._check_of(self._rehearsal.run)
+
+    def apply(self) -> RestoreFix[CheckT]:
+        """Restore now: every value of `pairs`, or none; return the fix.
+
+        Afterwards it compares every variable with the file. If a value differs or anything raises,
+        all variables get back the values that they had. Tables and other values that are no
+        variables stay as TensorFlow restored them.
+
+        Raises:
+            NotAppliedError: A value could not be restored; the variables are as before.
+            SourceError: The live side is a file, or TensorFlow runs in graph mode: run `code`.
+        """
+        apply(self._saved, self._live, self._sure, self._restore if self._skeleton else None)
+        return self
+
+    def _restore(self) -> None:
+        source, method = self._live.source, self._rehearsal.run.method
+        is_whole = self._skeleton == Skeleton(ROOT) and restores_by_itself(self._live, method)
+        assert self._skeleton is not None
+        checkpoint = source if is_whole else checkpoint_of(self._live, self._skeleton)
+        getattr(checkpoint, method)(prefix_of(self._saved)).expect_partial()
 
     @cached_property
     def _saved(self) -> Graph:

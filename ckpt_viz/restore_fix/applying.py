@@ -1,0 +1,84 @@
+"""Restores live objects by a fix: all of its values, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ckpt_viz.errors import CkptVizError, SourceError
+from ckpt_viz.live import tensorflow_restore as tf_restore
+from ckpt_viz.mapping.pairs import Pair
+from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.object_graph.nodes import Role
+
+
+class NotAppliedError(CkptVizError, RuntimeError):
+    """The fix could not be applied; every variable has the value that it had before."""
+
+
+def apply(
+    saved: Graph, live: Graph, pairs: Sequence[Pair], restore: Callable[[], object] | None
+) -> None:
+    """Give every live object of the pairs its saved value, and compare it with the file's.
+
+    `restore` restores the values that are not variables, and may restore the variables; without it
+    all are assigned. If anything raises or differs, all variables get their old values again.
+
+    Raises:
+        NotAppliedError: A value could not be restored.
+        SourceError: The live side is a file, or a value is no variable and there is no `restore`.
+    """
+    if live.origin is not Origin.LIVE:
+        raise SourceError(f"{live.title}: a file; apply the fix to live objects")
+    if not tf_restore.is_eager():
+        raise SourceError(
+            f"{live.title}: in graph mode, a restore only adds operations; run the fix's code"
+        )
+    variables = {
+        pair: live.object(pair.obj)
+        for pair in pairs
+        if live.nodes[pair.obj].role in (Role.VARIABLE, Role.SLOT)
+    }
+    if restore is None and len(variables) < len(pairs):
+        other = next(pair for pair in pairs if pair not in variables)
+        raise SourceError(f"{live.name(other.obj)}: no variable; expected values to assign")
+    before = {pair.obj: _value(live, pair.obj) for pair in variables}
+    try:
+        if restore is not None:
+            restore()
+        else:
+            _assign({pair.obj: _value(saved, pair.node) for pair in variables}, live)
+        _compare(saved, live, variables)
+    except BaseException as error:
+        _assign(before, live)
+        if isinstance(error, Exception):
+            raise NotAppliedError(
+                f"{live.title}: the fix was not applied, and all variables are as before: {error}"
+            ) from error
+        raise
+
+
+def _value(graph: Graph, node: int) -> Any:
+    return graph.read(graph.nodes[node].attributes[0].checkpoint_key)
+
+
+def _assign(values: Mapping[int, Any], live: Graph) -> None:
+    for obj, value in values.items():
+        variable: Any = live.object(obj)
+        variable.assign(value)
+
+
+def _compare(saved: Graph, live: Graph, pairs: Iterable[Pair]) -> None:
+    """Raise if any variable differs from the file; NaN equals NaN of the same bits."""
+    for pair in pairs:
+        expected, found = _value(saved, pair.node), _value(live, pair.obj)
+        if not _are_equal(expected, found):
+            raise ValueError(f"{live.name(pair.obj)} has another value than the checkpoint")
+
+
+def _are_equal(expected: Any, found: Any) -> bool:
+    if expected.dtype != found.dtype or expected.shape != found.shape:
+        return False
+    if expected.dtype.hasobject:  # strings
+        return bool((expected == found).all())
+    return bool(expected.tobytes() == found.tobytes())
