@@ -7,7 +7,7 @@ import platform
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from importlib import metadata
 from types import SimpleNamespace
 from typing import Any, TypeVar, get_args
@@ -221,12 +221,8 @@ def check(
     """
     _is_text_printed(output["as_json"], {name: output[name] for name in _FILES})
     options = SimpleNamespace(experimental_skip_slot_variables=skip_slot_variables)
-    program = as_program(live)
-    if program is not None and not run:
-        raise _InputError(
-            f"{text.printable(live)} is a program, and the check runs it; pass --run to allow that"
-        )
-    with _reporting_errors(), running(program) if program else nullcontext(live) as target:
+    named = _target(live, is_allowed=run)
+    with _reporting_errors(), named as target:
         found = api.check(target, saved, method=method, options=options)
         overlay = found.overlay
     passes = {
@@ -237,6 +233,48 @@ def check(
     resolved = found.live.provenance.resolved if found.live.provenance is not None else ""
     _print(overlay, [f"live: {resolved}"] if resolved else [], **output)
     sys.exit(0 if all(passes[name] for name in required) else _DIFFERS)
+
+
+def _target(live: str, *, is_allowed: bool) -> AbstractContextManager[object]:
+    """Return what LIVE means: the path of a checkpoint, or an object of a program that runs."""
+    program = as_program(live)
+    if program is not None and not is_allowed:
+        raise _InputError(
+            f"{text.printable(live)} is a program, and the check runs it; pass --run to allow that"
+        )
+    return running(program) if program else nullcontext(live)
+
+
+@main.command()
+@click.argument("live")
+@click.argument("saved")
+@click.option(
+    "--method",
+    type=click.Choice(["restore", "read"]),
+    help="The call to fix.  [default: the one that LIVE has]",
+)
+@click.option("--run", is_flag=True, help="Run the program that LIVE names.")
+def fix(live: str, saved: str, method: str | None, run: bool) -> None:
+    """Print Python code that restores the checkpoint SAVED into LIVE, which has changed since.
+
+    LIVE and SAVED are those of `ckpt-viz check`. The code gives every value to the variable that
+    it belongs to, wherever that is now. Comments name what stays out. It changes nothing.
+
+    Exits with status 0 if the code restores every object of LIVE, 1 if some keep their values, 2
+    on an error.
+    """
+    named = _target(live, is_allowed=run)
+    with _reporting_errors(), named as target:
+        found = api.check(target, saved, method=method).fix()
+        program = as_program(live)
+        prefix = found.check.saved.provenance if found.check.saved is not None else None
+        code = found.to_code(
+            "ckpt" if program is None else program.name,
+            saved if prefix is None else prefix.prefix,
+        )
+        is_whole = not found.missing
+    _echo(code.removesuffix("\n"))
+    sys.exit(0 if is_whole else _DIFFERS)
 
 
 @main.command()

@@ -358,6 +358,30 @@ def test_check_prints_json(adam: str, plain: str) -> None:
     assert {node["state"] for node in found["nodes"]} == {"live only"}
 
 
+def test_fix_prints_code_for_a_program(tmp_path: Path) -> None:
+    edges = {0: {"net": 1}, 1: {"l1": 2}, 2: {"w": 3}}
+    saved = write_graph(tmp_path / "saved", graph(edges, (3,)))
+    moved = write_graph(tmp_path / "moved", graph(edges | {1: {"dense": 2}}, (3,)))
+    result = _run("fix", moved, saved)
+    assert result.exit_code == 0
+    assert "restored = tf.train.Checkpoint(net=tf.train.Checkpoint(l1=ckpt.net.dense))\n" in (
+        result.output
+    )
+    assert f"restored.restore({saved!r})" in result.output
+
+
+def test_fix_runs_a_program_on_request_alone(tmp_path: Path) -> None:
+    result = _run("fix", "train.py:ckpt", tmp_path)
+    assert result.exit_code == 2
+    assert "pass --run to allow that" in result.output
+
+
+def test_fix_has_status_1_if_values_stay_as_they_are(adam: str, plain: str) -> None:
+    result = _run("fix", adam, plain)
+    assert result.exit_code == 1
+    assert "# These keep their values; the checkpoint has none for them:" in result.output
+
+
 def test_check_judges_the_path_that_restore_would_get(adam: str) -> None:
     result = _run("check", adam, f"{adam}.index")
     assert result.exit_code == 1
