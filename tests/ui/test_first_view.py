@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,44 @@ def test_all_boxes_are_whole_and_all_letters_large_enough(
     assert view.ink > 0
     assert view.cut == 0
     assert view.letter >= SMALLEST_LETTER
+
+
+def _large() -> ObjectGraph:
+    """Return layers with long names and millions of parameters."""
+    long = _long_names()
+    nodes = [
+        node._replace(attributes=tuple(a._replace(shape=(1234, 5678)) for a in node.attributes))
+        for node in long.nodes
+    ]
+    return replace(long, nodes=tuple(nodes))
+
+
+# The numbers in the summary that continue on another line.
+_BROKEN_NUMBERS = """() => {
+    const texts = document.createTreeWalker(
+        document.querySelector(".ckv-summary"), NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    const found = { whole: 0, broken: [] };
+    while (texts.nextNode()) {
+        for (const { 0: number, index } of texts.currentNode.data.matchAll(/[0-9][0-9,.]*/g)) {
+            range.setStart(texts.currentNode, index);
+            range.setEnd(texts.currentNode, index + number.length);
+            const lines = new Set([...range.getClientRects()].map(({ top }) => top)).size;
+            lines > 1 ? found.broken.push(number) : found.whole++;
+        }
+    }
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("width", [1500, 1100, 961])
+def test_the_summary_breaks_no_number(pages: OpenPage, width: int) -> None:
+    text = to_html(_large()).replace("<html ", _LAYERS_FIRST, 1)
+    page = pages(text, viewport={"width": width, "height": 800})
+    page.locator(".ckv-largest").wait_for()
+    found = page.evaluate(_BROKEN_NUMBERS)
+    assert found["broken"] == []
+    assert found["whole"] > 8
 
 
 def test_the_measure_finds_boxes_out_of_sight_and_small_letters(pages: OpenPage) -> None:
