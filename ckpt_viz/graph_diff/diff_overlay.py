@@ -23,6 +23,7 @@ from ckpt_viz.object_graph.overlay import (
     State,
     Verdict,
 )
+from ckpt_viz.object_graph.parameters import other_elements
 from ckpt_viz.text import count
 
 _PLAIN = Mark(State.PLAIN)
@@ -73,6 +74,7 @@ def overlay_of(a: Graph, b: Graph, compared: Compared) -> Overlay:
         headline=headline(a, b, compared),
         causes=causes(merged.graph, marks, problems, _TITLES),
         paired=frozenset(compared.pairs.values()),
+        saved_elements=other_elements(b.nodes, a.nodes, compared.pairs),
     )
 
 

@@ -5,8 +5,8 @@ A restore check and a diff both produce it, so text, explorer and JSON show them
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
@@ -126,6 +126,7 @@ class Overlay:
     the summary in one line: `assert_consumed() would fail: 2 variables not used`. `notes` are
     sentences about what the comparison leaves open. `causes` hold every problem exactly once, the
     worst first. `paired` are the nodes of the base that the other side has, too.
+    `saved_elements` has the number of elements there of those that have another number here.
     """
 
     comparison: Comparison
@@ -138,6 +139,7 @@ class Overlay:
     causes: Sequence[Cause]
     paired: frozenset[int]
     notes: tuple[str, ...] = ()
+    saved_elements: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def passes(self) -> bool:

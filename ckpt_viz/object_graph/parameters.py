@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Node, Role
@@ -31,5 +31,24 @@ def parameters_of(nodes: Sequence[Node], tree: Tree) -> list[int]:
             continue
         is_counter = parent == ROOT and label == SAVE_COUNTER
         if not is_counter and (node.trainable or not is_metric[node_id]):
-            found[node_id] = sum(prod(a.shape) for a in node.attributes if a.shape is not None)
+            found[node_id] = _elements(node)
     return found
+
+
+def other_elements(
+    base: Sequence[Node], other: Sequence[Node], pairs: Mapping[int, int]
+) -> dict[int, int]:
+    """Return how many elements the counterparts of nodes of `base` have, where the number differs.
+
+    `pairs` has the node of `base` for nodes of `other`.
+    """
+    counts = (
+        (theirs, _elements(other[ours]), _elements(base[theirs]))
+        for ours, theirs in pairs.items()
+        if theirs < len(base)
+    )
+    return {theirs: saved for theirs, saved, own in counts if saved != own}
+
+
+def _elements(node: Node) -> int:
+    return sum(prod(a.shape) for a in node.attributes if a.shape is not None)

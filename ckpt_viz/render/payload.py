@@ -163,6 +163,9 @@ def _overlay_columns(overlay: Overlay, strings: _Strings) -> _Columns:
             ABSENT if mark.other_place is None else mark.other_place for mark in marks
         ),
         "overlay_is_paired": np.fromiter((i in overlay.paired for i in range(len(marks))), "u1"),
+        "overlay_saved_elements": np.array(
+            [overlay.saved_elements.get(i, ABSENT) for i in range(len(marks))], "<f8"
+        ),
         "problem_severity": _codes(_SEVERITIES, (problem.severity for problem in problems)),
         "problem_kind": strings.column(problem.kind for problem in problems),
         "problem_saved": strings.column(problem.saved for problem in problems),

@@ -23,6 +23,7 @@ from ckpt_viz.object_graph.overlay import (
     State,
     Verdict,
 )
+from ckpt_viz.object_graph.parameters import other_elements
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import TITLES, Finding, Kind
 from ckpt_viz.restore_check.verdicts import Raised
@@ -45,9 +46,10 @@ def overlay_of(run: DryRun, findings: Sequence[Finding]) -> Overlay:
         in_graph = {node: obj for node, obj in run.trace.bound.items() if obj < size}
         merged = merge(run.live, run.saved, in_graph)
         graph, of_saved = merged.graph, merged.of_other
+        saved_elements = other_elements(run.live.nodes, run.saved.nodes, of_saved)
         marks = _marks(run, run.trace, run.saved, of_saved, findings)
     else:
-        graph, of_saved = run.live, {}
+        graph, of_saved, saved_elements = run.live, {}, {}
         marks = _marks_by_name(run)
     problems = [_problem(finding, of_saved, size) for finding in findings]
     paired = of_saved.values() if of_saved else _bound_by_name(run)
@@ -62,6 +64,7 @@ def overlay_of(run: DryRun, findings: Sequence[Finding]) -> Overlay:
         notes=untested(run),
         causes=causes(graph, marks, problems, TITLES),
         paired=frozenset(node for node in paired if node < size),
+        saved_elements=saved_elements,
     )
 
 

@@ -56,6 +56,23 @@ export const LIVE_ALONE: ReadonlySet<NodeState | undefined> = new Set<NodeState>
   "only in b",
 ]);
 
+export const WORST_STATES_FIRST: readonly NodeState[] = [
+  "failed",
+  "shape",
+  "dtype",
+  "role",
+  "value",
+  "warned",
+  "live only",
+  "saved only",
+  "only in a",
+  "only in b",
+  "moved",
+  "deferred",
+  "matched",
+  "plain",
+];
+
 /** The worst comes first. */
 export const SEVERITIES = ["error", "fail", "deferred", "warning", "info"] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -173,6 +190,7 @@ const OVERLAY_COLUMNS = {
   overlay_partner: ["text", "node"],
   overlay_other_place: ["id?", "node"],
   overlay_is_paired: ["flag", "node"],
+  overlay_saved_elements: ["number", "node"],
   problem_severity: ["severity", "problem"],
   problem_kind: ["text", "problem"],
   problem_saved: ["text", "problem"],
@@ -273,10 +291,14 @@ function readOverlay(
   };
 }
 
-/** Adds a column of other places: the first payloads of this version lack it. */
+/** Adds the columns of other places and sizes: the first payloads of this version lack them. */
 function withOtherPlaces(sections: Sections, nodeCount: number): Sections {
   const nowhere = new Int32Array(nodeCount).fill(ABSENT);
-  return new Map([["overlay_other_place", nowhere], ...sections]);
+  return new Map([
+    ["overlay_other_place", nowhere],
+    ["overlay_saved_elements", nowhere],
+    ...sections,
+  ]);
 }
 
 /** Adds the column of nodes that both sides have, from the states, if a payload lacks it. */

@@ -18,6 +18,11 @@ const factsOf = (overlay: Overlay, size: number) => ({
   problems: Array.from({ length: overlay.problemCount }, (_, index) => overlay.problem(index)),
   causes: overlay.causes,
   isPaired: Array.from({ length: size }, (_, id) => overlay.side(id) === "both"),
+  savedElements: Object.fromEntries(
+    Array.from({ length: size }, (_, id) => [id, overlay.savedElements(id)]).filter(
+      ([, count]) => count !== null,
+    ),
+  ),
 });
 
 describe.each(FIXTURES)("the fixture %s, written by Python,", (name) => {

@@ -93,6 +93,7 @@ interface Compared extends Partial<Pick<Overlay, "comparison" | "baseSize" | "ve
   readonly problems?: readonly Partial<Problem>[];
   /** Without them, each problem is its own cause. */
   readonly causes?: readonly (Partial<Cause> & Pick<Cause, "problems">)[];
+  readonly savedElements?: Readonly<Record<number, number>>;
   readonly isPaired?: (id: number) => boolean;
   readonly isValued?: (id: number) => boolean;
 }
@@ -131,6 +132,10 @@ export function compared(graph: Graph, comparison: Compared): Graph {
         overlay_partner: Int32Array.from(ids, (id) => place(comparison.partners?.[id])),
         overlay_is_paired: Uint8Array.from(ids, (id) =>
           comparison.isPaired?.(id) === false ? 0 : 1,
+        ),
+        overlay_saved_elements: Float64Array.from(
+          ids,
+          (id) => comparison.savedElements?.[id] ?? -1,
         ),
         overlay_other_place: Int32Array.from(ids, (id) => comparison.otherPlaces?.[id] ?? -1),
         problem_severity: Uint8Array.from(problems, ({ severity }) =>

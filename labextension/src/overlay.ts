@@ -44,8 +44,10 @@ export interface SeverityCount {
   readonly count: number;
 }
 
-/** The sides of a comparison that have a node; `saved` is the checkpoint or a. */
-export type Side = "both" | "saved" | "live";
+/** A side of a comparison; `saved` is the checkpoint or a, `live` the program or b. */
+export type OfSide = "saved" | "live";
+/** The sides that have a node. */
+export type Side = "both" | OfSide;
 
 export interface Overlay extends Causes {
   readonly comparison: Comparison;
@@ -68,6 +70,8 @@ export interface Overlay extends Causes {
   /** Whether the node exists only in the checkpoint (in a diff: only in a). */
   isOther(id: number): boolean;
   side(id: number): Side;
+  /** The number of elements that the saved side (a) has, if it differs from the node's own. */
+  savedElements(id: number): number | null;
   hasValue(id: number): boolean;
   /** Whether what is below the node says all about it. */
   isPart(id: number): boolean;
@@ -178,6 +182,10 @@ export function makeOverlay(payload: Compared): Overlay | null {
     otherPlace: (id) => {
       const place = at("overlay_other_place", id);
       return place === ABSENT ? null : place;
+    },
+    savedElements: (id) => {
+      const count = at("overlay_saved_elements", id);
+      return count < 0 ? null : count;
     },
     hasValue,
     isPart,

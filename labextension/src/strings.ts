@@ -25,6 +25,7 @@ export const fit = "Fit the graph into view (0)";
 export const zoomIn = "Zoom in (+)";
 export const zoomOut = "Zoom out (−)";
 export const ribbon = "Parameters of the parts, in the order of the outline";
+export const nearlyAll = "> 99 %";
 export const summary = "In this graph";
 export const variables = "variables";
 export const including = "including";

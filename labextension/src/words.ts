@@ -318,6 +318,9 @@ export function parametersCell(graph: Graph, id: number): string {
 /** A part of the whole in percent, with a decimal where it tells something. */
 export function percentWords(part: number): string {
   const percent = 100 * part;
+  if (percent >= 99.5 && percent < 100) {
+    return WORDS.nearlyAll;
+  }
   return `${percent >= 10 || percent === 0 ? percent.toFixed(0) : percent.toFixed(1)} %`;
 }
 

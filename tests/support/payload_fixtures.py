@@ -200,6 +200,7 @@ def _expected_overlay(overlay: Overlay) -> dict[str, Any]:
             for c in overlay.causes
         ],
         "isPaired": [node_id in overlay.paired for node_id in range(len(overlay.marks))],
+        "savedElements": {str(node_id): n for node_id, n in overlay.saved_elements.items()},
     }
 
 
@@ -414,7 +415,18 @@ def _diff() -> Overlay:
     found = causes(merged, marks, problems, defaultdict(lambda: "Differs"))
     verdict = Verdict("equal", False)
     paired = frozenset(range(7))
-    return Overlay(Comparison.DIFF, merged, 9, marks, problems, (verdict,), said, found, paired)
+    return Overlay(
+        Comparison.DIFF,
+        merged,
+        9,
+        marks,
+        problems,
+        (verdict,),
+        said,
+        found,
+        paired,
+        saved_elements={3: 12, 5: 0},
+    )
 
 
 def _marks(graph: ObjectGraph, marked: dict[int, Mark]) -> tuple[Mark, ...]:

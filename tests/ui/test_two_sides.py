@@ -96,6 +96,25 @@ def test_a_cause_a_line_and_the_evidence_are_one_state(opened: Open) -> None:
     expect(evidence).to_contain_text("Save once more with step tracked.")
 
 
+@pytest.mark.parametrize("width", [1500, 1100, 700])
+def test_two_strips_show_the_verdicts_and_lead_to_the_rows(opened: Open, width: int) -> None:
+    page = opened(overlays()["diff"], width)
+    strips = page.locator(".ckv-ribbon ul")
+    expect(strips).to_have_count(2)
+    for strip, name in enumerate(("In a", "In b")):
+        expect(strips.nth(strip)).to_have_attribute("aria-label", re.compile(f"^{name}: "))
+    dropped = strips.first.get_by_role("button", name="dropped")
+    expect(dropped).to_contain_text("−")
+    expect(dropped).to_have_attribute(
+        "title", re.compile("dropped: 20 parameters, .*, 1 only in a$")
+    )
+    expect(strips.last.get_by_role("button", name="dropped")).to_have_count(0)
+    dropped.click()
+    expect(dropped).to_have_class(re.compile("ckv-lit"))
+    expect(page.locator(".ckv-line.ckv-selected")).to_contain_text("dropped")
+    page.screenshot(path=_SCREENSHOTS / f"two-strips-{width}.png")
+
+
 def test_a_restored_node_has_its_facts_and_no_evidence(opened: Open) -> None:
     page = opened(overlays()["check"])
     page.get_by_role("treegrid").focus()

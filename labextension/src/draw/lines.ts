@@ -5,11 +5,11 @@ import type { Attribute, Graph } from "../graph";
 import type { Row } from "../layout/rows";
 import type { Chunk } from "../layout/shown";
 import type { Line } from "../layout/sides";
-import { isQuiet, type Overlay, type StateCount } from "../overlay";
+import { isQuiet, type OfSide, type Overlay, type StateCount } from "../overlay";
 import { belowWords, countsSentence, type Sign, stateSign } from "../signs";
 import * as WORDS from "../strings";
-import { countWords, sentenceText, visible } from "../text";
-import { chunkCount, chunkLabel, shapeWords, typeWords, valueWords } from "../words";
+import { clip, countWords, sentenceText, visible } from "../text";
+import { chunkCount, chunkLabel, rowLabel, shapeWords, typeWords, valueWords } from "../words";
 
 /** How the line between the boxes is drawn; `none` for objects that have no value. */
 export type Stroke = "none" | "restored" | "differs" | "likely" | "alone";
@@ -21,8 +21,6 @@ export interface LineMark {
   /** What the words abbreviate, if they do. */
   readonly longer?: string;
 }
-
-export type OfSide = "saved" | "live";
 
 const NOTHING: LineMark = { sign: null, words: "", stroke: "none" };
 /** Details of these states are the two values that differ, the saved one first. */
@@ -171,6 +169,12 @@ export function labelOf(graph: Graph, { chunk, id }: Row, side: OfSide): string 
     return chunkLabel(graph, chunk);
   }
   return visible(side === "saved" ? savedLabel(graph, id) : graph.label(id)) || WORDS.root;
+}
+
+/** What people call a row on a side. */
+export function rowLabelOn(graph: Graph, row: number, side: OfSide): string {
+  const name = side === "saved" ? savedLabel(graph, row) : graph.label(row);
+  return name === graph.label(row) ? rowLabel(graph, row) : clip(visible(name));
 }
 
 /**

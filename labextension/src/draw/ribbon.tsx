@@ -1,9 +1,18 @@
-/** The ribbon: where the parameters are, as one strip in the order of the layers. */
+/**
+ * The ribbon: where the parameters are, as a strip in the order of the layers. A comparison has a
+ * strip for each side, with the verdicts.
+ */
 
-import { isWithin, segmentsOf } from "../layout/ribbon";
+import { LIVE_ALONE, type NodeState, SAVED_ALONE } from "../contract";
+import type { Graph } from "../graph";
+import { isWithin, type Segment, type Strip, stripsOf } from "../layout/ribbon";
+import { isQuiet } from "../overlay";
+import { countsSentence, stateSign } from "../signs";
 import type { State } from "../state";
 import * as WORDS from "../strings";
-import { parametersCell, percentWords, rowLabel } from "../words";
+import { formatCount } from "../text";
+import { percentWords, rowLabel } from "../words";
+import { rowLabelOn } from "./lines";
 import type { Dispatch } from "./props";
 
 interface RibbonProps {
@@ -13,31 +22,86 @@ interface RibbonProps {
 
 /** Absent where one part holds all parameters. */
 export function Ribbon({ state, dispatch }: RibbonProps) {
+  const strips = stripsOf(state.graph);
+  return strips.length === 0 ? null : (
+    <div class={state.graph.overlay === null ? "ckv-ribbon" : "ckv-ribbon ckv-two-strips"}>
+      {strips.map((strip) => (
+        <StripOf key={strip.side} strip={strip} state={state} dispatch={dispatch} />
+      ))}
+    </div>
+  );
+}
+
+function StripOf({ strip, state, dispatch }: RibbonProps & { readonly strip: Strip }) {
   const { graph, selected } = state;
-  const segments = graph.overlay === null ? segmentsOf(graph) : [];
-  if (segments.length === 0) {
-    return null;
-  }
-  const isLit = (row: number) =>
-    selected !== null && selected < graph.treeSize && isWithin(graph, row, selected);
+  const { matched, segments, side } = strip;
+  const isLit = (rows: readonly number[]) =>
+    selected !== null &&
+    selected < graph.treeSize &&
+    rows.some((row) => isWithin(graph, row, selected));
+  const name =
+    side === null || graph.overlay === null ? "" : WORDS.onSide[graph.overlay.comparison][side];
   return (
-    <ul class="ckv-ribbon" aria-label={WORDS.ribbon}>
-      {segments.map(({ row, share }) => {
-        const label = rowLabel(graph, row);
-        return (
-          <li key={row} style={{ flexGrow: share }}>
+    <>
+      {name === "" ? null : <span class="ckv-strip-name">{name}</span>}
+      <ul aria-label={[name, WORDS.ribbon].filter((words) => words !== "").join(": ")}>
+        {segments.map((segment) => (
+          <li key={segment.rows[0]} style={{ flexGrow: segment.share }}>
             <button
               type="button"
               tabIndex={-1}
-              class={isLit(row) ? "ckv-lit" : ""}
-              title={`${label}: ${parametersCell(graph, row)} ${WORDS.columns.parameters}, ${percentWords(share)}`}
-              onClick={() => dispatch({ type: "select", id: row })}
+              class={`${lookOf(segment)}${isLit(segment.rows) ? " ckv-lit" : ""}`}
+              title={sentenceOf(graph, segment, strip)}
+              onClick={() => dispatch({ type: "select", id: segment.row })}
             >
-              <span>{label}</span>
+              <Mark segment={segment} />
+              <span class="ckv-segment-name">{labelOf(graph, segment, strip)}</span>
             </button>
           </li>
-        );
-      })}
-    </ul>
+        ))}
+      </ul>
+      {side === null ? null : (
+        <span class="ckv-strip-name">
+          {percentWords(matched)} {stateSign("matched").word}
+        </span>
+      )}
+    </>
   );
+}
+
+/** A sign tells what a colour tells. */
+function Mark({ segment }: { readonly segment: Segment }) {
+  const [worst] = segment.states;
+  return worst === undefined || isQuiet(worst.state) ? null : (
+    <span class="ckv-segment-sign" aria-hidden="true">
+      {stateSign(worst.state).glyph}
+    </span>
+  );
+}
+
+/** States of what has no partner, or perhaps one elsewhere: hatched. */
+const isAlone = (state: NodeState): boolean =>
+  SAVED_ALONE.has(state) || LIVE_ALONE.has(state) || state === "moved";
+
+function lookOf({ states: [worst] }: Segment): string {
+  if (worst === undefined || isQuiet(worst.state)) {
+    return worst === undefined ? "" : "ckv-strip-quiet";
+  }
+  return isAlone(worst.state) ? "ckv-strip-alone" : "ckv-strip-differs";
+}
+
+function labelOf(graph: Graph, { rows }: Segment, { side }: Strip): string {
+  const ends = rows.length === 1 ? rows : [rows[0], rows.at(-1)];
+  return ends
+    .filter((row) => row !== undefined)
+    .map((row) => (side === null ? rowLabel(graph, row) : rowLabelOn(graph, row, side)))
+    .join(" … ");
+}
+
+/** The segment in words: head: 130 parameters, 8.1 %, 2 shape differs. */
+function sentenceOf(graph: Graph, segment: Segment, strip: Strip): string {
+  const { parameters, share, states } = segment;
+  const size = `${formatCount(parameters)} ${WORDS.columns.parameters}`;
+  const words = [size, percentWords(share), countsSentence(states)].filter((word) => word !== "");
+  return `${labelOf(graph, segment, strip)}: ${words.join(", ")}`;
 }

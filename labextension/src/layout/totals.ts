@@ -4,6 +4,7 @@
  */
 
 import type { Graph } from "../graph";
+import type { OfSide } from "../overlay";
 
 export interface Size {
   /** The bytes of the node's own values; null if it has no value of known size. */
@@ -37,6 +38,52 @@ export function parametersOf(graph: Graph, id: number): number {
   return totalsOf(graph).parameters[id] ?? 0;
 }
 
+interface OfOneSide {
+  readonly own: Float64Array;
+  readonly all: Float64Array;
+}
+
+const ofSides = new WeakMap<Graph, Readonly<Record<OfSide, OfOneSide>>>();
+
+/** The parameters of a row on one side of a comparison: with those of all below it, or its own. */
+export function parametersOn(
+  graph: Graph,
+  id: number,
+  side: OfSide,
+  which: keyof OfOneSide = "all",
+): number {
+  return sidesOf(graph)[side][which][id] ?? 0;
+}
+
+function sidesOf(graph: Graph) {
+  const sides = ofSides.get(graph) ?? {
+    saved: onSide(graph, "saved"),
+    live: onSide(graph, "live"),
+  };
+  ofSides.set(graph, sides);
+  return sides;
+}
+
+function onSide(graph: Graph, side: OfSide): OfOneSide {
+  const { overlay } = graph;
+  const own = Float64Array.from({ length: graph.treeSize }, (_, id) => {
+    const has = overlay === null || id >= graph.size ? "none" : overlay.side(id);
+    if (has !== side && has !== "both") {
+      return 0;
+    }
+    const saved = side === "saved" ? overlay?.savedElements(id) : null;
+    return isParameter(graph, id) ? (saved ?? elements(graph, id)) : 0;
+  });
+  const all = own.slice();
+  for (const id of graph.order.slice().reverse()) {
+    const above = graph.treeParent(id);
+    if (above !== null) {
+      all[above] = (all[above] ?? 0) + (all[id] ?? 0);
+    }
+  }
+  return { own, all };
+}
+
 export function sizeOf(graph: Graph, id: number): Size {
   const totals = totalsOf(graph);
   const own = graph.bytes(id);
@@ -63,9 +110,13 @@ function added(graph: Graph): Totals {
   return { all, ofSlots, parameters };
 }
 
-/** A node's own parameters; Python decides which nodes have any. */
-function ownParameters({ layerColumns, ...graph }: Graph, id: number): number {
-  return layerColumns?.layer_parameters[id] === 1 ? elements(graph, id) : 0;
+function ownParameters(graph: Graph, id: number): number {
+  return isParameter(graph, id) ? elements(graph, id) : 0;
+}
+
+/** Whether a node's elements are parameters: Python decides it. */
+function isParameter({ layerColumns }: Graph, id: number): boolean {
+  return layerColumns?.layer_parameters[id] === 1;
 }
 
 /** The number of elements of a node's values. */
