@@ -2,12 +2,13 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from ckpt_viz import ObjectGraph
+from ckpt_viz import ObjectGraph, Role
 from ckpt_viz.object_graph.overlay import QUIET, State
 from ckpt_viz.render.dot import to_dot
 from ckpt_viz.render.row_words import View
@@ -84,6 +85,21 @@ def test_layers_are_the_rows_of_the_picture_with_parts_that_are_alike_once() -> 
         *[("group4", "5", "mix"), ("5", "6", "kernel"), ("group4", "7", "norm")],
         *[("7", "8", "kernel"), ("1", "17", "head"), ("17", "18", "kernel")],
     ]
+
+
+def test_layers_have_the_sign_of_their_family_in_their_label() -> None:
+    of = graph({0: {"head": 1, "body": 2, "odd": 3}}, ())
+    classes = ("Dense", "Conv2D", '\\L<b>"Dense')
+    layers = [
+        node._replace(role=Role.LAYER, type_name=name)
+        for node, name in zip(of.nodes[1:], classes, strict=True)
+    ]
+    shown = replace(of, nodes=(of.nodes[0], *layers))
+    source = shown.to_dot().source
+    assert '1 [label="≡ Dense" color=black shape=box' in source
+    assert '2 [label="▦ Conv2D" color=black shape=box' in source
+    assert r'3 [label="≡ \\L<b>\"Dense" color=black shape=box' in source
+    assert "≡" not in shown.to_dot("objects").source
 
 
 def test_slots_of_layers_hang_from_optimizer_and_variable_by_dashed_edges() -> None:

@@ -74,6 +74,38 @@ def test_every_role_has_a_shape_of_its_own() -> None:
     assert 'class="icon slot dashed"' in ObjectGraph((alone,), "s", Origin.SAVED).to_svg("objects")
 
 
+def _of_classes(*classes: str) -> ObjectGraph:
+    """Return layers of these classes, side by side."""
+    ids = range(1, len(classes) + 1)
+    of = graph({0: {f"part{i}": i for i in ids}}, ())
+    nodes = [
+        node._replace(role=Role.LAYER, type_name=name)
+        for node, name in zip(of.nodes[1:], classes, strict=True)
+    ]
+    return replace(of, nodes=(of.nodes[0], *nodes))
+
+
+def test_layers_have_the_sign_of_their_family() -> None:
+    shown = _of_classes("Dense", "Conv2D", "LayerNormalization", "Encoder", "Dense")
+    svg = shown.to_svg("objects")
+    signs = re.findall(r'<svg class="sign"[^>]*><path d="([^"]*)"/>', svg)
+    assert len(signs) == 4
+    assert signs[0] == signs[3]
+    assert len(set(signs)) == 3
+    assert svg.count('class="icon layer"') == svg.count('class="tab"') == 5
+    _check_safe(svg)
+
+
+def test_a_layer_that_is_gone_is_hollow_but_keeps_its_sign() -> None:
+    layer = _of_classes("Dense")
+    empty = replace(layer, nodes=(layer.nodes[0]._replace(children=()),))
+    overlay = cv.diff(layer, empty).overlay
+    svg = to_svg(overlay.graph, overlay, view="objects")
+    assert 'class="icon layer dashed"' in svg
+    assert 'class="sign"' in svg
+    assert 'class="tab"' not in svg
+
+
 @pytest.fixture
 def check(tmp_path: Path) -> cv.RestoreCheck:
     """The check of a layer with an optimizer, and a checkpoint without one."""

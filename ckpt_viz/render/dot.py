@@ -13,6 +13,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.overlay import QUIET, Overlay
+from ckpt_viz.render.families import family_of
 from ckpt_viz.render.palette import DOT, LIGHT
 from ckpt_viz.render.row_tree import RowTree
 from ckpt_viz.render.row_words import View, line_of, title_of
@@ -34,10 +35,11 @@ def to_dot(
 ) -> graphviz.Digraph:
     """Return the graph as a `graphviz.Digraph`: `.source` is DOT, `.render()` needs Graphviz.
 
-    It shows all `layers`, parts that are alike once, or all `objects` with their edges. Names of
-    DOT's nodes are ids. Names from checkpoints appear only in labels and tooltips, escaped, never
-    as HTML labels or DOT syntax. For a comparison, `overlay` is laid over this graph: each label
-    includes the node's state, and nodes of only the saved side are dashed.
+    It shows all `layers` with the signs of their families, parts that are alike once, or all
+    `objects` with their edges. Names of DOT's nodes are ids. Names from checkpoints appear only in
+    labels and tooltips, escaped, never as HTML labels or DOT syntax. For a comparison, `overlay` is
+    laid over this graph: each label includes the node's state, and nodes of only the saved side are
+    dashed.
     """
     dot = graphviz.Digraph("object_graph")
     dot.attr("graph", tooltip=_escaped(graph.title))
@@ -73,7 +75,7 @@ def _add_layers(dot: graphviz.Digraph, graph: Graph, overlay: Overlay | None) ->
             dot.node(names[-1], _escaped(label), tooltip=_escaped(line.sentence), **_GROUP)
         else:
             names.append(str(row.node_id))
-            _add_node(dot, graph, overlay, row.node_id)
+            _add_node(dot, graph, overlay, row.node_id, shows_signs=True)
     for row, name in zip(rows[1:], names[1:], strict=True):
         is_slot = row.node_id is not None and graph.nodes[row.node_id].slot is not None
         title = _escaped(title_of(graph, row))
@@ -85,9 +87,19 @@ def _add_layers(dot: graphviz.Digraph, graph: Graph, overlay: Overlay | None) ->
             _add_optimizer_edge(dot, graph, row.node_id)
 
 
-def _add_node(dot: graphviz.Digraph, graph: Graph, overlay: Overlay | None, node_id: int) -> None:
+def _add_node(
+    dot: graphviz.Digraph,
+    graph: Graph,
+    overlay: Overlay | None,
+    node_id: int,
+    *,
+    shows_signs: bool = False,
+) -> None:
     node = graph.nodes[node_id]
+    family = family_of(node.type_name or "") if node.role is Role.LAYER and shows_signs else None
     look, label = _LOOKS.get(node.role, _BLACK), _label(node_id, node)
+    if family is not None:
+        label = f"{family.letter} {label}"
     if overlay is not None:
         label = _compared(overlay, node_id, label)
         if node_id >= overlay.base_size:

@@ -11,9 +11,10 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import Role
+from ckpt_viz.object_graph.nodes import Node, Role
 from ckpt_viz.object_graph.overlay import QUIET, Comparison, Overlay, State
 from ckpt_viz.render import text
+from ckpt_viz.render.families import family_of
 from ckpt_viz.render.outline import MAX_ROWS
 from ckpt_viz.render.palette import DARK, LIGHT
 from ckpt_viz.render.row_tree import Row
@@ -38,6 +39,11 @@ def _colors(colors: Mapping[str, str]) -> str:
         f"{root} .faint{{fill:{colors['faint']}}}",
         f"{root} .tree{{stroke:{colors['branch']}}}",
         f"{root} .mark{{fill:{colors['mark']}}}",
+        f"{root} .layer{{stroke:{colors['object']}}}",
+        f"{root} .container{{stroke:{colors['container']}}}",
+        f"{root} .tab{{fill:{colors['object']}}}",
+        f"{root} .sign{{stroke:{colors['back']}}}",
+        f"{root} .dashed+.sign{{stroke:{colors['object']}}}",
         *(
             f"{root} .{kind}{{stroke:{colors[kind]};fill:{colors[kind]}}}"
             for kind in ("object", "variable", "optimizer", "slot")
@@ -56,12 +62,17 @@ STYLE = (
     "svg.ckv-static .tree{fill:none;stroke-width:1}"
     "svg.ckv-static .icon{fill-opacity:.18;stroke-width:1.5}"
     "svg.ckv-static .optimizer{stroke-width:2}"
+    "svg.ckv-static :is(.layer,.container){fill:none}"
+    "svg.ckv-static .object{fill-opacity:0}"
+    "svg.ckv-static .sign{fill:none;stroke-width:1.6}"
     "svg.ckv-static .dashed{stroke-dasharray:2.5 1.8}"
     f"{_colors(LIGHT)}@media screen and (prefers-color-scheme:dark){{{_colors(DARK)}}}"
 )
 
 _SHAPES = {
     "object": '<rect class="icon object{}" x="{x}" y="{y}" width="14" height="11" rx="3"/>',
+    "layer": '<rect class="icon layer{}" x="{x}" y="{y}" width="14" height="11" rx="2"/>',
+    "container": '<path class="icon container{}" d="M{x} {y}m4 0h-4v11h4m6 -11h4v11h-4"/>',
     "group": '<path class="icon object" d="M{x} {y}m2.5 2.5h11.5v8.5h-11.5zm-2.5 6v-8.5h11.5"/>',
     "variable": '<rect class="icon variable{}" x="{x}" y="{y}" width="14" height="11" rx="5.5"/>',
     "slot": '<rect class="icon slot dashed{}" x="{x}" y="{y}" width="11" height="11"/>',
@@ -69,7 +80,14 @@ _SHAPES = {
     'l-3.5 -5.5z"/>',
 }
 _GONE = (State.SAVED_ONLY, State.ONLY_A)  # with the name struck through
-_KINDS = {Role.VARIABLE: "variable", Role.OPTIMIZER: "optimizer", Role.SLOT: "slot"}
+_KINDS = {
+    Role.LAYER: "layer",
+    Role.CONTAINER: "container",
+    Role.BOOKKEEPING: "container",
+    Role.VARIABLE: "variable",
+    Role.OPTIMIZER: "optimizer",
+    Role.SLOT: "slot",
+}
 
 
 def to_svg(
@@ -180,9 +198,28 @@ def _icon(graph: Graph, row: Row, is_other: bool, left: float, top: float) -> st
         return _SHAPES["group"].format(x=_number(left), y=_number(top + 4.5))
     if row.node_id is None:
         return ""
-    kind = _KINDS.get(graph.nodes[row.node_id].role, "object")
+    node = graph.nodes[row.node_id]
+    kind = _KINDS.get(node.role, "object")
     x = left + (1.5 if kind == "slot" else 0)
-    return _SHAPES[kind].format(" dashed" if is_other else "", x=_number(x), y=_number(top + 4.5))
+    dashed = " dashed" if is_other else ""
+    shape = _SHAPES[kind].format(dashed, x=_number(x), y=_number(top + 4.5))
+    return shape + (_tab(node, is_other, x, top + 4.5) if kind == "layer" else "")
+
+
+def _tab(node: Node, is_other: bool, x: float, y: float) -> str:
+    """Return what makes a box a layer: it is solid, with the sign of its family."""
+    family = family_of(node.type_name or "")
+    width = 5 if family is None else 0 if is_other else 14
+    tab = (
+        f'<rect class="tab" x="{_number(x)}" y="{_number(y)}" width="{width}" height="11" rx="2"/>'
+    )
+    if family is None:
+        return tab
+    sign = (
+        f'<svg class="sign" x="{_number(x + 2)}" y="{_number(y + 0.5)}" width="10" height="10" '
+        f'viewBox="0 0 12 12"><path d="{family.path}"/></svg>'
+    )
+    return f"{tab if width else ''}{sign}"
 
 
 def _wrapped(sentences: Iterable[tuple[str, str]], width: int) -> Iterator[tuple[str, str]]:

@@ -13,8 +13,9 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 import ckpt_viz as cv
 from ckpt_viz import ObjectGraph
-from ckpt_viz.object_graph.overlay import Cause, Overlay
+from ckpt_viz.object_graph.overlay import Cause, Overlay, State
 from ckpt_viz.render.html import to_html
+from ckpt_viz.render.signs import STATES
 from tests.support.graphs import graph, keras3_adam, without_optimizer
 from tests.support.payload_fixtures import overlays
 from tests.ui.pages import html_pages
@@ -104,7 +105,7 @@ def test_two_strips_show_the_verdicts_and_lead_to_the_rows(opened: Open, width: 
     for strip, name in enumerate(("In a", "In b")):
         expect(strips.nth(strip)).to_have_attribute("aria-label", re.compile(f"^{name}: "))
     dropped = strips.first.get_by_role("button", name="dropped")
-    expect(dropped).to_contain_text("−")
+    expect(dropped).to_contain_text(STATES[State.ONLY_A].glyph)
     expect(dropped).to_have_attribute(
         "title", re.compile("dropped: 20 parameters, .*, 1 only in a$")
     )
