@@ -280,6 +280,7 @@ export const unreachable = (id: number) => `(unreachable node ${id})`;
 
 // Sentences with gaps; a count arrives as words.
 export const place = (count: string, of: string) => `${count} of ${of}`;
+export const times = (count: string) => `×${count}`;
 export const more = (count: string) => `… and ${count} more`;
 export const mistake = (character: string, expected: string) =>
   `At character ${character}: expected ${expected}`;

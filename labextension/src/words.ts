@@ -84,6 +84,11 @@ export function chunkCount({ first, group, isMoreAlike, last, of }: Chunk): stri
   return WORDS.place(formatCount(last - first + 1), formatCount(of));
 }
 
+/** How often a row repeats, in short: ×12; "" for other parts of a list and other groups. */
+export function repeats({ first, group, isMoreAlike, last }: Chunk): string {
+  return isMoreAlike || group?.isAlike === true ? WORDS.times(formatCount(last - first + 1)) : "";
+}
+
 /** Whether training changes a variable: the source records it, or an optimizer has its slots. */
 export function isTrained(graph: Graph, id: number): boolean {
   if (graph.role(id) !== "variable") {

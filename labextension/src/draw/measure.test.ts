@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
 import type { Graph } from "../graph";
 import { loadGraph } from "../graphs.test-data";
+import { layersOf } from "../layers";
 import { visibleRows } from "../layout/rows";
+import { shownTree } from "../layout/shown";
 import { BADGE_RADIUS } from "./icons";
 import { besideX, makeTypesetter, placesIn } from "./measure";
 
@@ -35,3 +37,21 @@ it.each(["check", "diff", "hostile_check"])("a box has room for all text in %s",
     }
   }
 });
+
+it.each([
+  ["all", "4 alike", "the same", "2 layers"],
+  ["names", "4 alike", "the same", "2 layers"],
+  ["short", "×4", "×3", ""],
+] as const)(
+  "a box that says %s tells how many rows are alike",
+  async (says, alike, rest, block) => {
+    const layers = layersOf(await loadGraph("blocks"))!;
+    const tree = shownTree(layers, false);
+    const typesetter = makeTypesetter(layers, measure, says);
+    const expanded = new Set(Array.from({ length: layers.treeSize }, (_, id) => id));
+    const kinds = visibleRows(tree.children, expanded, 0, tree.chunk)
+      .filter(({ chunk }) => chunk !== null)
+      .map((row) => typesetter.parts(row).kind);
+    expect(kinds).toEqual([alike, block, rest]);
+  },
+);

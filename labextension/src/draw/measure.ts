@@ -16,6 +16,7 @@ import {
   edgeText,
   kindText,
   problemWords,
+  repeats,
   sharedWords,
   slotLetters,
 } from "../words";
@@ -151,7 +152,7 @@ function chunkParts(
 ): BoxParts {
   const padding = PADDING.box;
   const name = nameOf(chunkLabel(graph, chunk), says);
-  const kind = says === "short" ? "" : chunkCount(chunk);
+  const kind = says === "short" ? repeats(chunk) : chunkCount(chunk);
   const kindWidth = measure(kind, FONT_SIZE);
   const width = 2 * padding + nameWidth(name, measure) + kindWidth;
   return { ...NOTHING, name, nameX: padding, kind, kindWidth, padding, width, besideWidth: 0 };
