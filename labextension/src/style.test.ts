@@ -100,7 +100,7 @@ describe("the columns of the outline", () => {
   it("give each width of the outline its grid", () => {
     const alone = ".ckv-outline:not(.ckv-compared)";
     expect(grid(COLUMNS).map((line) => line.trim())).toEqual([
-      `${alone}  68px`,
+      `${alone}  22px 46px`,
       `${alone}  68px 72px`,
       `${alone}  76px 116px`,
       `${alone}  76px 56px 116px`,

@@ -4,7 +4,17 @@ import { loadGraph, treeGraph } from "./graphs.test-data";
 import { layersOf } from "./layers";
 import { shownTree } from "./layout/shown";
 import { NOTHING_FOUND, searched } from "./search/found";
-import { boxText, bytesWords, heldBy, placeName, sentence, sizeCell, sizeSentence } from "./words";
+import {
+  boxText,
+  bytesWords,
+  heldBy,
+  percentWords,
+  placeName,
+  sentence,
+  shortCount,
+  sizeCell,
+  sizeSentence,
+} from "./words";
 
 it("writes bytes with the usual units", () => {
   expect([0, 20, 1500, 123_456_789, null].map(bytesWords)).toEqual([
@@ -13,6 +23,26 @@ it("writes bytes with the usual units", () => {
     "1.5 kB",
     "123 MB",
     "",
+  ]);
+});
+
+it("writes counts in short", () => {
+  expect([0, 9999, 31_360, 728_808, 1_281_000].map(shortCount)).toEqual([
+    "0",
+    "9,999",
+    "31.4 k",
+    "729 k",
+    "1.3 M",
+  ]);
+});
+
+it("does not round a part up to all", () => {
+  expect([1, 0.9997, 0.994, 0.05, 0].map(percentWords)).toEqual([
+    "100 %",
+    "> 99 %",
+    "99 %",
+    "5.0 %",
+    "0 %",
   ]);
 });
 

@@ -303,8 +303,16 @@ export function bytesWords(nbytes: number | null): string {
   if (nbytes === null) {
     return "";
   }
-  const units = ["B", "kB", "MB", "GB", "TB"];
-  let value = nbytes;
+  return scaled(nbytes, ["B", "kB", "MB", "GB", "TB"]);
+}
+
+/** A count for a narrow column: 9,408 or 1.3 M. */
+export function shortCount(count: number): string {
+  return count < 10_000 ? formatCount(count) : scaled(count, ["", "k", "M", "G", "T"]);
+}
+
+function scaled(count: number, units: readonly string[]): string {
+  let value = count;
   let unit = 0;
   while (value >= 1000 && unit < units.length - 1) {
     value /= 1000;

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from ckpt_viz import ObjectGraph
 from ckpt_viz.render.html import to_html
@@ -94,6 +95,20 @@ def test_the_summary_breaks_no_number(pages: OpenPage, width: int) -> None:
     found = page.evaluate(_BROKEN_NUMBERS)
     assert found["broken"] == []
     assert found["whole"] > 8
+
+
+def test_a_narrow_outline_has_short_numbers_and_whole_ones_as_titles(pages: OpenPage) -> None:
+    text = to_html(_large()).replace("<html ", _LAYERS_FIRST, 1)
+    page = pages(text, viewport={"width": 832, "height": 600})
+    rows = page.locator(".ckv-outline-body [role=row]")
+    cell = rows.first.locator(".ckv-cell-parameters")
+    expect(cell).to_have_text("84.1 M", use_inner_text=True)
+    expect(cell).to_have_attribute("title", re.compile("^84,079,824 "))
+    numbers = page.locator(".ckv-short:visible")
+    assert numbers.count() > 2
+    assert numbers.evaluate_all("all => all.every((one) => one.scrollWidth <= one.clientWidth)")
+    page.set_viewport_size({"width": 1400, "height": 600})
+    expect(cell).to_have_text("84,079,824", use_inner_text=True)
 
 
 def test_the_measure_finds_boxes_out_of_sight_and_small_letters(pages: OpenPage) -> None:

@@ -16,6 +16,7 @@ import {
   percentWords,
   roleWord,
   shapeCell,
+  shortCount,
   sizeCell,
   sizeSentence,
 } from "../words";
@@ -68,8 +69,10 @@ export const COLUMNS: readonly Column[] = [
     name: "shape",
     sortsBy: "shape",
     label: WORDS.columns.shape,
+    // In a narrow outline, shapes use the space of the parameters, too (explorer.css).
     alone: [
-      [0, 68],
+      [0, 22],
+      [321, 68],
       [401, 76],
     ],
     compared: [
@@ -95,6 +98,7 @@ export const COLUMNS: readonly Column[] = [
     label: WORDS.columns.parameters,
     title: WORDS.parametersHint,
     alone: [
+      [0, 46],
       [321, 72],
       [401, 116],
     ],
@@ -133,11 +137,13 @@ function plain(words: string): Cell {
 /** The number of parameters, and a bar for its part of all. */
 function parametersContent(graph: Graph, id: number): Cell {
   const words = parametersCell(graph, id);
-  const part = parametersOf(graph, id) / Math.max(parametersOf(graph, ROOT), 1);
+  const count = parametersOf(graph, id);
+  const part = count / Math.max(parametersOf(graph, ROOT), 1);
   return {
     content: (
       <>
         <span class="ckv-number">{words}</span>
+        <span class="ckv-number ckv-short">{words === "" ? "" : shortCount(count)}</span>
         <span class="ckv-bar" aria-hidden="true">
           <span style={{ width: `${(100 * part).toFixed(1)}%` }} />
         </span>
