@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+import ckpt_viz as cv
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Cause, Overlay
 from ckpt_viz.render.html import to_html
 from tests.support import frontend
-from tests.support.graphs import keras3_adam
+from tests.support.graphs import keras3_adam, transformer
 from tests.support.payload_fixtures import overlays
 from tests.ui.pages import ANSWERING, html_pages
 
@@ -96,6 +97,25 @@ def _problem_list(opened: Open, **options: Any) -> Page:
     return opened(overlay.graph, overlay, **options)
 
 
+def _layers(opened: Open, **options: Any) -> Page:
+    page = opened(transformer(12), **options)
+    page.get_by_role("button", name="Layers").click()
+    page.locator(".ckv-ribbon button").first.wait_for()
+    page.locator(".ckv-largest").wait_for()
+    return page
+
+
+def _strips(opened: Open, **options: Any) -> Page:
+    shorter, longer = transformer(2), transformer(3)
+    kernel = shorter.nodes[4]
+    other = kernel._replace(attributes=(kernel.attributes[0]._replace(shape=(4, 7)),))
+    wider = replace(shorter, nodes=(*shorter.nodes[:4], other, *shorter.nodes[5:]))
+    overlay = cv.diff(wider, longer).overlay
+    page = opened(overlay.graph, overlay, **options)
+    page.locator(".ckv-two-strips button").nth(1).click()
+    return page
+
+
 def _narrow(opened: Open, **options: Any) -> Page:
     page = _single(opened, **options)
     page.set_viewport_size({"width": 600, "height": 700})
@@ -153,6 +173,7 @@ SCENES = {
     scene.__name__.strip("_"): scene
     for scene in (
         *(_single, _failing_check, _failing_object_graph, _open_cause, _problem_list),
+        *(_layers, _strips),
         *(_narrow, _narrow_details, _mistake),
         *(_matches, _focused, _menu, _help, _textbook),
     )
@@ -428,6 +449,25 @@ def test_forced_colours_keep_what_is_selected_and_what_lines_say(opened: Open, s
     strokes = shapes.evaluate_all("shapes => shapes.map(shape => getComputedStyle(shape).stroke)")
     assert ground not in strokes
     page.screenshot(path=_SCREENSHOTS / f"access-forced-{scheme}.png")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_forced_colours_keep_the_verdicts_of_strips(opened: Open, scheme: str) -> None:
+    page = _strips(opened, color_scheme=scheme, forced_colors="active")
+    looks = {}
+    for verdict in ("quiet", "differs", "alone"):
+        segment = page.locator(f".ckv-strip-{verdict}").first
+        looks[verdict] = segment.evaluate(
+            """(element) => {
+                const { backgroundColor, borderTopStyle, color } = getComputedStyle(element);
+                return [backgroundColor, borderTopStyle, color];
+            }"""
+        )
+    assert looks["differs"][0] not in (looks["quiet"][0], looks["alone"][0])
+    assert looks["differs"][0] != looks["differs"][2]
+    assert looks["quiet"][1] == "solid"
+    assert looks["alone"][1] == "dashed"
+    page.screenshot(path=_SCREENSHOTS / f"access-forced-strips-{scheme}.png")
 
 
 MOVING = """() => [...document.querySelectorAll(".ckpt-viz, .ckpt-viz *")].filter(element => {
