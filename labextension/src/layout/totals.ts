@@ -55,27 +55,30 @@ export function parametersOn(
   return sidesOf(graph)[side][which][id] ?? 0;
 }
 
-function sidesOf(graph: Graph) {
-  const sides = ofSides.get(graph) ?? {
-    saved: onSide(graph, "saved"),
-    live: onSide(graph, "live"),
-  };
+function sidesOf(graph: Graph): Readonly<Record<OfSide, OfOneSide>> {
+  const sides = ofSides.get(graph) ?? onBothSides(graph);
   ofSides.set(graph, sides);
   return sides;
 }
 
-function onSide(graph: Graph, side: OfSide): OfOneSide {
+function onBothSides(graph: Graph): Readonly<Record<OfSide, OfOneSide>> {
+  const here = Float64Array.from({ length: graph.size }, (_, id) => ownParameters(graph, id));
+  return { saved: onSide(graph, here, "saved"), live: onSide(graph, here, "live") };
+}
+
+function onSide(graph: Graph, here: Float64Array, side: OfSide): OfOneSide {
   const { overlay } = graph;
-  const own = Float64Array.from({ length: graph.treeSize }, (_, id) => {
-    const has = overlay === null || id >= graph.size ? "none" : overlay.side(id);
-    if (has !== side && has !== "both") {
-      return 0;
+  const own = new Float64Array(graph.treeSize);
+  for (let id = 0; id < graph.size && overlay !== null; id++) {
+    const has = overlay.side(id);
+    if (isParameter(graph, id) && (has === side || has === "both")) {
+      const saved = side === "saved" ? overlay.savedElements(id) : null;
+      own[id] = saved ?? here[id] ?? 0;
     }
-    const saved = side === "saved" ? overlay?.savedElements(id) : null;
-    return isParameter(graph, id) ? (saved ?? elements(graph, id)) : 0;
-  });
+  }
   const all = own.slice();
-  for (const id of graph.order.slice().reverse()) {
+  for (let place = graph.order.length - 1; place >= 0; place--) {
+    const id = graph.order[place] ?? 0;
     const above = graph.treeParent(id);
     if (above !== null) {
       all[above] = (all[above] ?? 0) + (all[id] ?? 0);
