@@ -241,7 +241,7 @@ def test_enormous_number_of_shards_costs_nothing(tmp_path: Path) -> None:
 
 def bundle_of(*keys: str) -> Bundle:
     entries = {key: Entry("int64", (), 0, n, 8, 0) for n, key in enumerate(sorted(keys))}
-    return Bundle("ckpt-1", 1, "little", entries)
+    return Bundle("ckpt-1", "ckpt-1.index", 1, "little", entries)
 
 
 def test_checkpoint_key_means_its_entry_else_those_it_begins() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -115,7 +116,9 @@ def test_method_is_one_of_two(tmp_path: Path) -> None:
 
 @pytest.mark.tf
 @pytest.mark.parametrize("method", ["restore", "read"])
-@pytest.mark.parametrize("path", ["", "ckpt", "ckpt-1.index", "ckpt-1.data-00000-of-00001"])
+@pytest.mark.parametrize(
+    "path", ["", "ckpt", "ckpt-1.index", "ckpt-1.data-00000-of-00001", "copied"]
+)
 def test_wrong_paths_are_judged_as_for_live_objects(path: str, method: str, tmp_path: Path) -> None:
     import tensorflow as tf
 
@@ -123,6 +126,7 @@ def test_wrong_paths_are_judged_as_for_live_objects(path: str, method: str, tmp_
     module.v = tf.Variable([1.0, 2.0])
     checkpoint = tf.train.Checkpoint(module)
     saved = checkpoint.write(str(tmp_path / "ckpt-1"))
+    shutil.copy(f"{saved}.index", tmp_path / "copied")
     given = str(tmp_path / path)
     live, files = (cv.check(side, given, method=method) for side in (checkpoint, saved))
     assert live.raises == files.raises

@@ -51,7 +51,7 @@ LAYERS = (
     {"saved.object_based", "saved.saved_access"},
     {"saved.v1_reader", "saved.v2_reader"},
     {"saved.readers"},
-    {"saved.locate"},
+    {"saved.listing", "saved.locate"},
     {"saved.saved_source"},
     {"live.tensorflow_private"},
     {"live.wrappers"},

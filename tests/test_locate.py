@@ -127,11 +127,57 @@ def test_series_is_of_files_alone(tmp_path: Path) -> None:
     assert _resolved(tmp_path)[0] == _resolved(tmp_path / "ckpt")[0] == f"{tmp_path}/ckpt-1"
 
 
+def test_index_without_its_suffix_is_opened_with_its_shards(tmp_path: Path) -> None:
+    write_bundle(tmp_path / "ckpt-1", {"v": floats(1.0)})
+    for name in ("copied", "lonely"):
+        shutil.copy(tmp_path / "ckpt-1.index", tmp_path / name)
+    shutil.copy(tmp_path / "ckpt-1.data-00000-of-00001", tmp_path / "copied.data-00000-of-00001")
+    path = f"{tmp_path}/copied"
+    said = (
+        f"{path} is the index of a checkpoint, whatever its name; to restore it, rename it to "
+        f"{path}.index, and its shards alike"
+    )
+    assert _resolved(path) == (path, said)
+    assert cv.graph(path).read("v") == [1.0]
+    lonely = cv.graph(tmp_path / "lonely")
+    assert "lonely.data-00000-of-00001: no such file" in str(lonely.nodes[1].attributes[0].error)
+
+
+def test_index_without_its_suffix_gives_way_to_a_prefix(tmp_path: Path) -> None:
+    write_bundle(tmp_path / "ckpt-1", {"v": floats(1.0)})
+    shutil.copy(tmp_path / "ckpt-1.index", tmp_path / "ckpt-1")
+    assert _resolved(tmp_path / "ckpt-1") == (f"{tmp_path}/ckpt-1", "")
+
+
+@pytest.mark.tf
+def test_files_of_keras_are_named_by_their_content_with_what_to_do(tmp_path: Path) -> None:
+    import keras
+
+    model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(2)])
+    model.save(tmp_path / "x.keras")
+    model.save(tmp_path / "x.h5")
+    model.save_weights(tmp_path / "x.weights.h5")
+    load = '`model = keras.saving.load_model("{}")`, `cv.show(model)`'
+    for name, said in {
+        "x.keras": f"a model of Keras in a zip archive, not a TensorFlow checkpoint; {load}",
+        "x.h5": f"a model of Keras in an HDF5 file, not a TensorFlow checkpoint; {load}",
+        "x.weights.h5": "an HDF5 file, as Keras saves weights in, not a TensorFlow checkpoint; "
+        'load it into its model, then show the model: `model.load_weights("{}")`, `cv.show(model)`',
+    }.items():
+        said = said.replace("; `model =", "; load the model, then show it: `model =")
+        for place in (name, f"{name}.renamed"):
+            if place != name:
+                shutil.copy(tmp_path / name, tmp_path / place)
+            with pytest.raises(UnsupportedError) as caught:
+                cv.graph(tmp_path / place)
+            assert str(caught.value) == f"{tmp_path / place}: {said.format(place)}"
+
+
 @pytest.mark.parametrize(
     ("head", "said"),
     [
         (b"\x89HDF\r\n\x1a\n", "an HDF5 file, as Keras saves weights in"),
-        (b"PK\x03\x04", "a zip archive, as Keras saves models in"),
+        (b"PK\x03\x04", "a zip archive, not a TensorFlow checkpoint"),
         (b"version https://git-lfs.github.com/spec/v1\n", "run `git lfs pull`"),
     ],
 )

@@ -386,7 +386,7 @@ def test_error_names_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_bundle_without_tensors_is_a_root_alone() -> None:
-    assert read_name_based(Bundle("ckpt", 1, "little", {})) == (Node(),)
+    assert read_name_based(Bundle("ckpt", "ckpt.index", 1, "little", {})) == (Node(),)
 
 
 @pytest.mark.tf

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import ckpt_viz as cv
 from ckpt_viz.cli import main
-from ckpt_viz.formats.files import is_readable_file, open_file
+from ckpt_viz.formats.files import File, is_readable_file, open_file
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.saved import file_types, locate
 from ckpt_viz.saved.location import Files, Location, Reader
@@ -43,7 +43,11 @@ def _files_of(location: Location) -> Files:
     return Files(location.prefix, (f"{location.prefix}.values",))
 
 
-LINES = Reader("lines", is_readable_file, _in_file, _files_of, _read)
+def _holds(file: File) -> bool:
+    return file.read(0, 5) == b"lines"
+
+
+LINES = Reader("lines", is_readable_file, _holds, _in_file, _files_of, _read)
 """A format of its own: a line for each child of the root, and the values in a file beside it."""
 
 

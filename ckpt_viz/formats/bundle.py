@@ -72,10 +72,11 @@ class Bundle:
 
     `entries` holds neither the header nor the hidden entries of slices. Those are in `parts`, by
     the key of their tensor, in the order of its slices; None for a slice that the index lacks.
-    `byte_order` is that of the numbers in the shards.
+    `byte_order` is that of the numbers in the shards. `index` is the path of the index.
     """
 
     prefix: str
+    index: str
     num_shards: int
     byte_order: ByteOrder
     entries: Mapping[str, Entry] = field(repr=False)
@@ -158,12 +159,11 @@ class Bundle:
         entry = self.entries[key]
         if entry.dtype != "string" or entry.shape != ():
             raise FormatError(
-                f"{self.prefix}.index: {brief(key)}: is {_described(entry)}, "
-                "expected a string scalar"
+                f"{self.index}: {brief(key)}: is {_described(entry)}, expected a string scalar"
             )
         if entry.size > MAX_STRING_BYTES:
             raise UnsupportedError(
-                f"{self.prefix}.index: {brief(key)}: has {entry.size} bytes, expected at most "
+                f"{self.index}: {brief(key)}: has {entry.size} bytes, expected at most "
                 f"{MAX_STRING_BYTES} in an object graph"
             )
         if entry.slices:
@@ -217,13 +217,13 @@ class Bundle:
         place = self._place(key, entry)
         if entry.dtype == "string":
             return tensors.of_strings(self._read_strings(key, entry, shape), shape, place)
-        _check_size(f"{self.prefix}.index: {brief(key)}", entry, shape)
+        _check_size(f"{self.index}: {brief(key)}", entry, shape)
         data = self._stored_bytes(key, entry)
         _check_crc32c(google_crc32c.value(data), entry, place)
         return tensors.decode(data, entry.dtype, shape, self.byte_order, place)
 
     def _read_strings(self, key: str, entry: Entry, shape: tuple[int, ...]) -> list[bytes]:
-        _check_size(f"{self.prefix}.index: {brief(key)}", entry, shape)
+        _check_size(f"{self.index}: {brief(key)}", entry, shape)
         data = self._stored_bytes(key, entry)
         place = self._place(key, entry)
         strings, crc = _strings(data, math.prod(shape), self.byte_order, place)
@@ -235,8 +235,8 @@ class Bundle:
 
         reason = why_incomplete(shape, entry.slices)
         if reason is not None:
-            raise FormatError(f"{self.prefix}.index: {brief(key)}: {reason}")
-        parts = _checked_parts(entry, self.parts[key], f"{self.prefix}.index: {brief(key)}")
+            raise FormatError(f"{self.index}: {brief(key)}: {reason}")
+        parts = _checked_parts(entry, self.parts[key], f"{self.index}: {brief(key)}")
         if tensors.numpy_dtype(entry.dtype) is None:
             stored = b"".join(self._checked_bytes(key, part) for part in parts)
             raise tensors.no_dtype(entry.dtype, stored, f"{place}, its slices in turn")
@@ -261,13 +261,22 @@ class Bundle:
         return f"{self.prefix}.data-{entry.shard:05d}-of-{self.num_shards:05d}"
 
 
-def open_bundle(prefix: str) -> Bundle:
-    """Return the bundle whose index is `<prefix>.index`; read no shard.
+def holds_header(file: File) -> bool:
+    """Return whether a file is the index of a bundle; read only the beginning of the table.
 
-    Raises CheckpointNotFoundError, FormatError or UnsupportedError.
+    Raises CkptVizError for a file that is not a table, or that cannot be read.
     """
-    path = f"{prefix}.index"
-    rows = read_table(_read_index(prefix), path)
+    _header(Table(file).rows(), file.path)
+    return True
+
+
+def open_bundle(prefix: str, index: str | None = None) -> Bundle:
+    """Return the bundle whose index is `<prefix>.index`, or a file of another name.
+
+    Reads no shard. Raises CheckpointNotFoundError, FormatError or UnsupportedError.
+    """
+    path = f"{prefix}.index" if index is None else index
+    rows = read_table(_read_index(prefix, path), path)
     header = _header(rows, path)
     shapes: dict[bytes, Shape] = {}
     hidden: dict[bytes, bytes] = {}
@@ -302,6 +311,7 @@ def open_bundle(prefix: str) -> Bundle:
             raise FormatError(f"{path}: entry {brief(key)}: {error}") from error
     return Bundle(
         prefix=prefix,
+        index=path,
         num_shards=header.num_shards,
         byte_order=_BYTE_ORDERS[header.endianness],
         entries=MappingProxyType({key: entries[key] for key in sorted(entries)}),
@@ -452,8 +462,7 @@ def _span(entry: Entry) -> str:
     return f"bytes {entry.offset} to {entry.offset + entry.size}"
 
 
-def _read_index(prefix: str) -> bytes:
-    path = f"{prefix}.index"
+def _read_index(prefix: str, path: str) -> bytes:
     try:
         file = open_file(path)
     except FileNotFoundError as error:

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ckpt_viz.errors import CheckpointNotFoundError, FormatError, UnsupportedError
 from ckpt_viz.formats.dtypes import Shape, dtype_name, parse_shape, tensor_bytes
-from ckpt_viz.formats.files import is_directory, is_file, join, list_directory, open_file, split
+from ckpt_viz.formats.files import (
+    File,
+    is_directory,
+    is_file,
+    join,
+    list_directory,
+    open_file,
+    split,
+)
 from ckpt_viz.formats.protos import SavedTensorSlices, parse
 from ckpt_viz.formats.slices import Slice, check_key_bytes, slice_key, slice_of, why_incomplete
 from ckpt_viz.formats.sstable import Table, brief
@@ -122,6 +130,15 @@ class SaverV1:
         return reason
 
 
+def holds_contents(file: File) -> bool:
+    """Return whether a file begins with a table of contents; read only its first block.
+
+    Raises CkptVizError for a file that is not a table, or that cannot be read.
+    """
+    _meta_of(Table(file).get(b""), file.path)
+    return True
+
+
 def open_saver_v1(path: str) -> SaverV1:
     """Return the V1 checkpoint in a file, or in shards.
 
@@ -177,7 +194,10 @@ def _contents(path: str) -> Iterator[tuple[str, str, Shape, _Record]]:
 
 def _meta(path: str) -> Any:
     """Return the SavedTensorSliceMeta, the value of the table's first key, which is empty."""
-    value = _row(path, b"")
+    return _meta_of(_row(path, b""), path)
+
+
+def _meta_of(value: bytes | None, path: str) -> Any:
     if value is None:
         raise FormatError(f"{path}: has no key b'', expected the table of contents there")
     place = f"{path}: table of contents"

@@ -29,6 +29,7 @@ from ckpt_viz.restore_check.dry_run import (
 )
 from ckpt_viz.restore_check.new_objects import names_of_new
 from ckpt_viz.restore_check.verdicts import Bindings, Raised, Verdicts, name_based, object_based
+from ckpt_viz.saved.location import INDEX
 
 _BY_NAME = (Format.NAME_BASED, Format.NAME_BASED_V1)
 _NO_TABLE = "perhaps your file is in a different file format and you need to use a different "
@@ -60,6 +61,8 @@ def file_dry_run(
     else:
         path = given or prefix
         outcome = _by_objects(live, saved, chosen, path, skips_slots=skips_slots)
+    if _is_index_without_suffix(saved, given or prefix):
+        return DryRun(_read_as_v1(live, chosen), chosen, given or prefix)
     if given is None or _takes(given, saved, chosen):
         return DryRun(outcome, chosen, given or prefix)
     meant = MeantPath(prefix, outcome.verdicts)
@@ -173,10 +176,25 @@ def _takes(given: str, saved: Graph, method: str) -> bool:
 
 def _misread(live: Graph, given: str, method: str) -> Outcome:
     """Return what restoring a path does if it is not the checkpoint's prefix."""
-    if given.endswith(".index") and files.is_file(given):
-        # A table without an object graph, so TensorFlow takes it for a name-based checkpoint.
-        return _with_names(live, {}, method)
+    if given.endswith(INDEX) and files.is_file(given):
+        return _read_as_v1(live, method)
     return _refused(live, given, method)
+
+
+def _is_index_without_suffix(saved: Graph, given: str) -> bool:
+    """Return whether a path is that of the index, so that `restore` finds no index there."""
+    found = saved.provenance
+    if found is None or given != found.prefix or found.format is Format.NAME_BASED_V1:
+        return False
+    return files.is_file(given) and not files.is_file(given + INDEX)
+
+
+def _read_as_v1(live: Graph, method: str) -> Outcome:
+    """Return what restoring the path of an index does.
+
+    It is a table without an object graph, so TensorFlow takes it for a name-based checkpoint.
+    """
+    return _with_names(live, {}, method)
 
 
 def _refused(live: Graph, given: str, method: str) -> Outcome:

@@ -38,7 +38,7 @@ from ckpt_viz.formats.saved_model import SAVED_MODEL, SAVED_MODEL_TEXT, VARIABLE
 from ckpt_viz.object_graph.graph import Kept
 from ckpt_viz.saved.file_types import FileType, file_type_of
 from ckpt_viz.saved.location import INDEX, META, Location
-from ckpt_viz.saved.other_files import MOST_BYTES, file_instead
+from ckpt_viz.saved.other_files import file_instead
 from ckpt_viz.saved.readers import READERS
 from ckpt_viz.saved.v1_reader import in_shards, shards_of
 from ckpt_viz.saved.v2_reader import V2
@@ -142,7 +142,7 @@ def _by_contents(path: str) -> Location:
         if found is not None:
             return found
     with open_file(path) as file:
-        instead = file_instead(file.read(0, min(file.size, MOST_BYTES)))
+        instead = file_instead(file)
     if instead is not None:
         raise UnsupportedError(f"{path}: {instead}")
     raise CheckpointNotFoundError(

@@ -40,7 +40,7 @@ def read_object_based(bundle: Bundle) -> tuple[Node, ...]:
     try:
         nodes = list(nodes_from_keys(keys, lambda name, key: attribute(name, "", key)))
     except UnsupportedError as error:
-        raise UnsupportedError(f"{bundle.prefix}.index: {error}") from error
+        raise UnsupportedError(f"{bundle.index}: {error}") from error
     nodes[ROOT] = nodes[ROOT]._replace(
         error=f"the object graph is missing: {missing}; the tree here comes from the checkpoint "
         "keys: it has every value, but no shared or empty objects",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ckpt_viz.formats.files import is_file, is_readable_file, join, open_file
-from ckpt_viz.formats.saver_v1 import SaverV1, open_saver_v1
+from ckpt_viz.formats.saver_v1 import SaverV1, holds_contents, open_saver_v1
 from ckpt_viz.formats.sstable import ends_like_a_table
 from ckpt_viz.object_graph.graph import Format, Graph
 from ckpt_viz.object_graph.nodes import ROOT
@@ -73,4 +73,4 @@ def _missing(stored: SaverV1) -> str:
     )
 
 
-V1 = Reader("V1", is_readable_file, _in_file, _files_of, _read)
+V1 = Reader("V1", is_readable_file, holds_contents, _in_file, _files_of, _read)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ckpt_viz.errors import CkptVizError
-from ckpt_viz.formats.bundle import open_bundle
-from ckpt_viz.formats.files import is_readable_file
+from ckpt_viz.errors import CkptVizError, FormatError
+from ckpt_viz.formats.bundle import holds_header, open_bundle
+from ckpt_viz.formats.files import is_readable_file, open_file
 from ckpt_viz.formats.saved_model import read_saved_model
 from ckpt_viz.object_graph.graph import Format, Graph
 from ckpt_viz.object_graph.nodes import Node
@@ -22,11 +22,12 @@ def _is_at(prefix: str) -> bool:
 
 
 def _files_of(location: Location) -> Files:
-    return Files(location.prefix + INDEX, names_beginning(f"{location.prefix}.data-"))
+    index = location.index or location.prefix + INDEX
+    return Files(index, names_beginning(f"{location.prefix}.data-"))
 
 
 def _read(location: Location, meta: str | None) -> Graph:
-    bundle = open_bundle(location.prefix)
+    bundle = open_bundle(location.prefix, location.index)
     if OBJECT_GRAPH_KEY not in bundle.entries:
         facts, notes = facts_of(location, meta)
         nodes = read_name_based(bundle, facts, place=location.prefix)
@@ -50,8 +51,18 @@ def _typed(nodes: tuple[Node, ...], directory: str) -> tuple[tuple[Node, ...], t
     return with_types(nodes, objects), ()
 
 
-def _in_file(_: str) -> None:
-    return None  # it takes an index and a shard, recognised by their names
+def _in_file(path: str) -> Location | None:
+    """Return the checkpoint of an index that has lost its suffix; its shards may be missing."""
+    with open_file(path) as file:
+        try:
+            holds_header(file)
+        except FormatError:
+            return None
+    resolved = (
+        f"{path} is the index of a checkpoint, whatever its name; to restore it, rename it to "
+        f"{path}{INDEX}, and its shards alike"
+    )
+    return Location(path, path, V2, resolved=resolved, index=path)
 
 
-V2 = Reader("V2", _is_at, _in_file, _files_of, _read)
+V2 = Reader("V2", _is_at, holds_header, _in_file, _files_of, _read)

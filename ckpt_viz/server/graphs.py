@@ -36,12 +36,14 @@ from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.render.payload import VERSION
 from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.saved.file_types import file_type_of
+from ckpt_viz.saved.listing import checkpoints_in
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.location import INDEX, Location
 from ckpt_viz.saved.other_files import MOST_BYTES, index_instead
 from ckpt_viz.server.messages import Asked, Look
 from ckpt_viz.server.refusals import Reason, Refusal
 
+_MOST_LISTED_BYTES = 64 << 20  # read to find the checkpoints in a directory
 _MAX_SHARDS = 1_000  # shards that are checked for changes
 _MAX_NAMED_NODES = 20_000
 _NODE_BYTES = 1_200  # of memory, as measured with 60,000 nodes
@@ -68,6 +70,13 @@ class Page:
     def byte_count(self) -> int:
         """The approximate memory that it takes."""
         return self.bytes_read + _NODE_BYTES * self.node_count
+
+
+def list_json(asked: Asked, most_bytes: int) -> bytes:
+    """Return the names of the checkpoints in a directory; raise as `checkpoints_in`."""
+    limit = min(most_bytes, _MOST_LISTED_BYTES)
+    with confined_to(asked.root, shows_hidden=asked.shows_hidden, most_bytes=limit):
+        return _json({"names": checkpoints_in(asked.path)})
 
 
 def look_at(asked: Asked, version: str, most_bytes: int) -> Look:

@@ -142,6 +142,20 @@ class VersionHandler(_Handler):
         await self._send(await self._unless_gone(self._service.about()))
 
 
+class CheckpointsHandler(_Handler):
+    """Answers with the names of the checkpoints in a directory, by their content."""
+
+    @authenticated
+    @authorized
+    async def get(self) -> None:
+        """Answer `GET checkpoints`."""
+        # A file browser asks whenever a program writes files.
+        self._track_activity = False
+        asked = await self._asked()
+        self.set_header("Cache-Control", "no-store")
+        await self._send(await self._unless_gone(self._service.checkpoints(asked)))
+
+
 class GraphHandler(_Handler):
     """Answers with the graph of a checkpoint, or the difference of two."""
 
@@ -204,7 +218,12 @@ class AnswerHandler(_Handler):
 
 def handlers_below(base_url: str, service: Service) -> list[tuple[str, type[_Handler], Any]]:
     """Return the endpoints' addresses and handlers, as Tornado takes them."""
-    endpoints = (("version", VersionHandler), ("graph", GraphHandler), ("answer", AnswerHandler))
+    endpoints = (
+        ("version", VersionHandler),
+        ("checkpoints", CheckpointsHandler),
+        ("graph", GraphHandler),
+        ("answer", AnswerHandler),
+    )
     return [
         (url_path_join(base_url, API, name), handler, {"service": service})
         for name, handler in endpoints

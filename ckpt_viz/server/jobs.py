@@ -51,6 +51,8 @@ class Jobs:
             return {}, json.dumps({"version": job.version, "format": VERSION}).encode()
         assert job.asked is not None
         most_read = min(limits.most_read, QUICK_BYTES) if is_quick else limits.most_read
+        if job.ask == "list":
+            return {}, graphs.list_json(job.asked, limits.most_read)
         if job.ask == "look":
             look = self._look(job.asked, job.version, most_read)
             return {"index_bytes": look.index_bytes}, look.etag.encode()

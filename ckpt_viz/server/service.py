@@ -43,6 +43,10 @@ class Service:
         """Return the versions of the package and of the payload, as JSON."""
         return _body(await self._workers.run(Job("about", self.version)))
 
+    async def checkpoints(self, asked: Asked) -> Body:
+        """Return the names of the checkpoints in a directory, as JSON."""
+        return _body(await self._workers.run(Job("list", self.version, asked)))
+
     async def look(self, asked: Asked) -> Look:
         """Return the ETag of a graph and the size of its indexes; read almost nothing."""
         answer = await self._workers.run(Job("look", self.version, asked))
