@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,8 @@ from tests.ui.file_browser import (
 from tests.ui.jupyter import JupyterLab
 from tests.ui.test_explorer import row
 
+_ICON = "[data-icon='ckpt-viz:checkpoint']"
+
 
 @pytest.fixture
 def files(lab: JupyterLab, request: pytest.FixtureRequest) -> Files:
@@ -36,9 +39,8 @@ def test_an_index_opens_as_a_document(files: Files) -> None:
     expect(row(tab, "optimizer")).to_be_visible()
     expect(row(tab, "(root)")).to_be_visible()
     expect(tab.locator(".ckpt-viz-notices")).to_be_empty()
-    icon = "[data-icon='ckpt-viz:checkpoint']"
-    expect(files.title.locator(icon)).to_be_visible()
-    expect(files.item("ckpt-1.index").locator(icon)).to_be_visible()
+    expect(files.title.locator(_ICON)).to_be_visible()
+    expect(files.item("ckpt-1.index").locator(_ICON)).to_be_visible()
     files.lab.screenshot("document")
     assert files.complaints == []
 
@@ -118,6 +120,66 @@ def test_a_file_that_is_no_checkpoint_shows_a_message_until_it_is_one(files: Fil
     problem.get_by_role("button", name="Try again").click()
     expect(row(files.tab, "optimizer")).to_be_visible()
     expect(problem).to_have_count(0)
+
+
+def test_an_index_opens_whatever_its_name(files: Files) -> None:
+    files.write("eff-1", "kernel")
+    index, shard = (files.place / f"eff-1{end}" for end in (".index", ".data-00000-of-00001"))
+    shutil.copy(index, files.place / "copied")
+    shutil.copy(shard, files.place / "copied.data-00000-of-00001")
+    shutil.copy(index, files.place / "alone")
+    (files.place / "words.index").write_text("checkpoint, 1\nkernel, 2\n")
+    files.show()
+    # Without the shard there is no object graph, only the tree that the keys spell out.
+    for name, shown in {"eff-1.index": "kernel", "copied": "kernel", "alone": "(root)"}.items():
+        expect(files.item(name).locator(_ICON)).to_be_visible()
+        expect(row(files.open(name), shown)).to_be_visible()
+    expect(files.item("words.index").locator(_ICON)).to_have_count(0)
+    files.lab.screenshot("document-found")
+    files.choose("eff-1.index", "copied", menu="Compare Checkpoints")
+    files.await_tab("eff-1 → copied")
+    files.item("words.index").dblclick()
+    expect(files.title).to_have_text("words.index")
+    expect(files.page.locator(".jp-FileEditor")).to_be_visible()
+    assert files.complaints == []
+
+
+def test_a_listing_is_asked_about_once_until_it_changes(files: Files) -> None:
+    files.write("eff-1", "kernel")
+    asked: list[str] = []
+    files.page.on(
+        "request", lambda one: asked.append(one.url) if "/v1/checkpoints" in one.url else None
+    )
+    files.show()
+    expect(files.item("eff-1.index").locator(_ICON)).to_be_visible()
+    for _ in range(3):
+        files.show()
+    (files.place / "eff-1.index").write_text("no checkpoint any more")
+    files.show()
+    expect(files.item("eff-1.index").locator(_ICON)).to_have_count(0)
+    assert len(asked) == 2
+    files.item("eff-1.index").dblclick()
+    expect(files.page.locator(".jp-FileEditor")).to_be_visible()
+    assert files.complaints == []
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("x.weights.h5", b"\x89HDF\r\n\x1a\n" + bytes(100), 'model.load_weights("x.weights.h5")'),
+        ("x.keras", b"PK\x03\x04" + bytes(100), "a zip archive, not a TensorFlow checkpoint"),
+    ],
+)
+def test_a_file_of_keras_opens_with_what_it_is(
+    files: Files, name: str, data: bytes, said: str
+) -> None:
+    (files.place / name).write_bytes(data)
+    files.show()
+    files.item(name).dblclick()
+    expect(files.title).to_have_text(name)
+    expect(files.tab.get_by_role("alert")).to_contain_text(said)
+    expect(files.page.locator(".jp-Dialog")).to_have_count(0)
+    files.lab.screenshot(f"document-{name}")
 
 
 def test_a_checkpoint_of_many_gigabytes_opens(files: Files) -> None:

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { FILE_TYPES, mayBeCheckpoint, prefixOf } from "./paths";
+import {
+  FILE_TYPES,
+  FOUND,
+  mayBeCheckpoint,
+  mayHideCheckpoint,
+  patternOf,
+  prefixOf,
+} from "./paths";
 
 test.each([
   ["ckpt-3.index", "index"],
@@ -42,4 +49,28 @@ test.each([
   ["run.index/ckpt", "run.index/ckpt"],
 ])("%s belongs to %s", (path, prefix) => {
   expect(prefixOf(path)).toBe(prefix);
+});
+
+test("a pattern takes exactly the names, whatever characters they have", () => {
+  const names = ["eff-1.index", "a.b", "c|d", "(x)[0]{1}^$", "back\\slash", "q?*+", "ünï\n"];
+  const pattern = new RegExp(patternOf(names));
+  expect(names.filter((name) => pattern.test(name))).toEqual(names);
+  const others = ["eff-1xindex", "aXb", "c", "d", "a.b ", " a.b", "eff-1.index.txt", "q", ""];
+  expect(others.filter((name) => pattern.test(name))).toEqual([]);
+});
+
+test("no names have no pattern", () => {
+  expect(patternOf([])).toBe("");
+});
+
+test.each([
+  [[], true],
+  [["text"], true],
+  [["other-index"], true],
+  [[FOUND, "other-index"], true],
+  [["tensorflow-checkpoint-index", "other-index"], false],
+  [["python"], false],
+  [["text", "csv"], false],
+])("a file of the types %j may hide a checkpoint: %s", (types, expected) => {
+  expect(mayHideCheckpoint(types)).toBe(expected);
 });

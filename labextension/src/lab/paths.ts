@@ -36,6 +36,27 @@ export function mayBeCheckpoint(name: string): boolean {
   return PERHAPS.some((pattern) => pattern.test(name));
 }
 
+/** JupyterLab's name of the file type for checkpoints that only their content shows. */
+export const FOUND = "tensorflow-checkpoint-found";
+
+/** The name of the file type for other programs' files with a suffix of checkpoints. */
+export function otherType({ id }: Pick<Entry, "id">): string {
+  return `other-${id}`;
+}
+
+const UNCLEAR: ReadonlySet<string> = new Set(["text", FOUND, ...ENTRIES.map(otherType)]);
+
+/** Whether a file that has only these file types of JupyterLab may be a checkpoint all the same. */
+export function mayHideCheckpoint(types: readonly string[]): boolean {
+  return types.every((type) => UNCLEAR.has(type));
+}
+
+/** A pattern for exactly these names; "" for none. */
+export function patternOf(names: readonly string[]): string {
+  const escaped = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  return names.length === 0 ? "" : `^(?:${escaped.join("|")})$`;
+}
+
 const SUFFIX = new RegExp(`(${ENTRIES.flatMap(({ suffix }) => suffix ?? []).join("|")})$`);
 
 /** The contents path by which users name a checkpoint: the prefix of its files. */

@@ -52,6 +52,13 @@ export class CheckpointServer {
     return new SavedSource(this, this.#trans, path, against);
   }
 
+  /** The names of the checkpoints in a directory, by the content of its files. */
+  async checkpoints(directory: string, signal: AbortSignal): Promise<readonly string[]> {
+    const query = { path: this.#local(directory) };
+    const response = await this.#get("checkpoints", query, signal);
+    return ((await response.json()) as { readonly names: readonly string[] }).names;
+  }
+
   async graph(path: string, against: string | null, signal?: AbortSignal): Promise<GraphAnswer> {
     const response = await this.#get("graph", this.#sides(path, against), signal);
     return this.#checked((await response.json()) as GraphAnswer);

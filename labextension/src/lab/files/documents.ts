@@ -11,10 +11,12 @@ import {
 } from "@jupyterlab/docregistry";
 import type { Contents } from "@jupyterlab/services";
 import { checkpointIcon } from "../icons";
-import { FILE_TYPES } from "../paths";
+import { FILE_TYPES, FOUND, otherType } from "../paths";
 import { ExplorerPanel } from "../tabs/panel";
 import type { Tabs } from "../tabs/tabs";
 
+/** Files of Keras, which the explorer cannot show: it says what they are. */
+const KERAS = { name: "keras-file", extensions: [".keras", ".h5"] };
 const FACTORY = "Checkpoint";
 const FACTORY_OF_DIRECTORIES = "Checkpoint directory";
 const MIME = "application/x-tensorflow-checkpoint";
@@ -26,43 +28,63 @@ export function factoryOf({ type }: Pick<Contents.IModel, "type">): string {
   return type === "directory" ? FACTORY_OF_DIRECTORIES : FACTORY;
 }
 
+/** A type of files that the explorer opens by default. */
+export function checkpointType(
+  name: string,
+  displayName: string,
+  pattern: string,
+): DocumentRegistry.IFileType {
+  return {
+    name,
+    displayName,
+    pattern,
+    extensions: [],
+    mimeTypes: [MIME],
+    fileFormat: null,
+    contentType: "file",
+    icon: checkpointIcon,
+  };
+}
+
 /** Registers what opens checkpoints; `compare` opens the comparison of two paths. */
 export function addDocuments(
-  { docRegistry }: JupyterFrontEnd,
+  { docRegistry, restored }: JupyterFrontEnd,
   tabs: Tabs,
   compare: (path: string, against: string) => void,
   created: (document: CheckpointDocument, factory: string) => void,
 ): void {
   const { trans } = tabs;
-  const types = FILE_TYPES.map(({ id, label, pattern }) => ({
-    name: `tensorflow-checkpoint-${id}`,
-    displayName: trans.__(label),
-    pattern,
-    extensions: [],
-  }));
+  const types = FILE_TYPES.map(({ id, label, pattern }) =>
+    checkpointType(`tensorflow-checkpoint-${id}`, trans.__(label), pattern),
+  );
   const others = FILE_TYPES.flatMap(({ id, shared }) =>
     shared === undefined
       ? []
       : {
-          name: `other-${id}`,
+          name: otherType({ id }),
           displayName: trans.__(shared.label),
           extensions: [shared.extension],
         },
   );
   for (const type of types) {
-    docRegistry.addFileType({
-      ...type,
-      mimeTypes: [MIME],
-      fileFormat: null,
-      contentType: "file",
-      icon: checkpointIcon,
-    });
+    docRegistry.addFileType(type);
   }
   // "Open With" also offers the explorer for other programs' files with these suffixes.
   for (const type of others) {
     docRegistry.addFileType({ ...type, mimeTypes: ["application/octet-stream"] });
   }
-  const names = types.map(({ name }) => name);
+  // By now every extension, such as a viewer of HDF5, has registered what it opens.
+  void restored.then(() => {
+    const extensions = KERAS.extensions.filter((one) => !isOpened(docRegistry, one));
+    docRegistry.addFileType({
+      ...KERAS,
+      displayName: trans.__("File of Keras"),
+      extensions,
+      mimeTypes: ["application/octet-stream"],
+      fileFormat: null,
+    });
+  });
+  const names = [...types.map(({ name }) => name), FOUND, KERAS.name];
   const add = (
     contentType: Contents.ContentType,
     options: DocumentRegistry.IWidgetFactoryOptions,
@@ -88,6 +110,11 @@ export function addDocuments(
     label: trans.__("Checkpoint Explorer"),
     fileTypes: [],
   });
+}
+
+/** Whether JupyterLab opens files with an extension otherwise than as text. */
+function isOpened(registry: DocumentRegistry, extension: string): boolean {
+  return registry.defaultWidgetFactory(`x${extension}`) !== registry.defaultWidgetFactory();
 }
 
 /**

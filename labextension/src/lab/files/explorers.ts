@@ -6,7 +6,7 @@ import { PathExt } from "@jupyterlab/coreutils";
 import type { IDocumentManager } from "@jupyterlab/docmanager";
 import type { IFileBrowserFactory } from "@jupyterlab/filebrowser";
 import type { Contents } from "@jupyterlab/services";
-import { mayBeCheckpoint, prefixOf } from "../paths";
+import { FOUND, mayBeCheckpoint, prefixOf } from "../paths";
 import type { ExplorerPanel } from "../tabs/panel";
 import type { Tabs } from "../tabs/tabs";
 import { COMMANDS } from "./command-ids";
@@ -86,9 +86,15 @@ export class FileExplorers {
     return older !== undefined &&
       newer !== undefined &&
       others.length === 0 &&
-      [older, newer].every(mayBeOne)
+      [older, newer].every((one) => this.#mayBeOne(one))
       ? { older, newer }
       : null;
+  }
+
+  #mayBeOne({ name, type }: Contents.IModel): boolean {
+    const types = this.#app.docRegistry.getFileTypesForPath(name);
+    const isFound = types.some((one) => one.name === FOUND);
+    return type === "directory" || isFound || mayBeCheckpoint(name);
   }
 
   /** The path of the checkpoint in front; for a comparison, of the newer one. */
@@ -115,8 +121,4 @@ export class FileExplorers {
       name: ({ id }) => id,
     });
   }
-}
-
-function mayBeOne({ name, type }: Contents.IModel): boolean {
-  return type === "directory" || mayBeCheckpoint(name);
 }

@@ -21,6 +21,7 @@ import { ITabs, Tabs } from "../tabs/tabs";
 import { COMMANDS } from "./command-ids";
 import { fileCommands } from "./commands";
 import { FileExplorers } from "./explorers";
+import { followListings } from "./found";
 
 const ID = "ckpt-viz:explorer";
 
@@ -57,6 +58,10 @@ const explorer: JupyterFrontEndPlugin<ITabs> = {
     // Notebook 7 has one widget in its main area, and space for others below.
     const area = labShell === null ? "down" : "main";
     const tabs = new Tabs(app, area, manager, translator ?? nullTranslator, trans, server);
+    if (browsers !== null) {
+      const label = trans.__("TensorFlow checkpoint");
+      followListings(app.docRegistry, server, label, browsers);
+    }
     const explorers = new FileExplorers(app, manager, tabs, browsers);
     addCommands(app.commands, palette, trans.__("Checkpoints"), fileCommands(explorers));
     addCommands(app.commands, palette, trans.__("Checkpoint Explorer"), explorerCommands(tabs));
