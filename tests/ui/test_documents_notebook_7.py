@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -50,6 +51,7 @@ def files(lab: Notebook7, request: pytest.FixtureRequest) -> Iterator[Tree]:
     files.write("ckpt-1", "kernel")
     files.write("ckpt-2", "kernel", "bias")
     files.add("state", "run")
+    shutil.copy(files.place / "ckpt-1.index", files.place / "eff-1.index")
     files.show()
     before = state_of(lab.server.root)
     yield files
@@ -66,6 +68,14 @@ def test_a_double_click_opens_a_page_which_can_be_loaded_again(files: Tree) -> N
     page.keyboard.press("Control+s")
     page.reload()
     expect(row(explorer, "kernel")).to_be_visible()
+    page.close()
+
+
+def test_an_index_of_any_name_opens_from_its_context_menu(files: Tree) -> None:
+    with files.page.context.expect_page() as opened:
+        files.choose("eff-1.index", menu="Open in Checkpoint Explorer")
+    page = opened.value
+    row(page.locator(".ckpt-viz-tab"), "(root)").wait_for()
     page.close()
 
 

@@ -48,7 +48,7 @@ export function checkpointType(
 
 /** Registers what opens checkpoints; `compare` opens the comparison of two paths. */
 export function addDocuments(
-  { docRegistry, restored }: JupyterFrontEnd,
+  { docRegistry }: JupyterFrontEnd,
   tabs: Tabs,
   compare: (path: string, against: string) => void,
   created: (document: CheckpointDocument, factory: string) => void,
@@ -73,17 +73,6 @@ export function addDocuments(
   for (const type of others) {
     docRegistry.addFileType({ ...type, mimeTypes: ["application/octet-stream"] });
   }
-  // By now every extension, such as a viewer of HDF5, has registered what it opens.
-  void restored.then(() => {
-    const extensions = KERAS.extensions.filter((one) => !isOpened(docRegistry, one));
-    docRegistry.addFileType({
-      ...KERAS,
-      displayName: trans.__("File of Keras"),
-      extensions,
-      mimeTypes: ["application/octet-stream"],
-      fileFormat: null,
-    });
-  });
   const names = [...types.map(({ name }) => name), FOUND, KERAS.name];
   const add = (
     contentType: Contents.ContentType,
@@ -109,6 +98,21 @@ export function addDocuments(
     name: FACTORY_OF_DIRECTORIES,
     label: trans.__("Checkpoint Explorer"),
     fileTypes: [],
+  });
+}
+
+/** Opens files of Keras, unless another extension does, such as a viewer of HDF5. */
+export function addFilesOfKeras({ docRegistry, restored }: JupyterFrontEnd, label: string): void {
+  // Not earlier: other extensions register what they open.
+  void restored.then(() => {
+    const extensions = KERAS.extensions.filter((one) => !isOpened(docRegistry, one));
+    docRegistry.addFileType({
+      ...KERAS,
+      displayName: label,
+      extensions,
+      mimeTypes: ["application/octet-stream"],
+      fileFormat: null,
+    });
   });
 }
 

@@ -20,6 +20,7 @@ import { explorerCommands } from "../tabs/commands";
 import { ITabs, Tabs } from "../tabs/tabs";
 import { COMMANDS } from "./command-ids";
 import { fileCommands } from "./commands";
+import { addFilesOfKeras } from "./documents";
 import { FileExplorers } from "./explorers";
 import { followListings } from "./found";
 
@@ -58,9 +59,12 @@ const explorer: JupyterFrontEndPlugin<ITabs> = {
     // Notebook 7 has one widget in its main area, and space for others below.
     const area = labShell === null ? "down" : "main";
     const tabs = new Tabs(app, area, manager, translator ?? nullTranslator, trans, server);
-    if (browsers !== null) {
-      const label = trans.__("TensorFlow checkpoint");
-      followListings(app.docRegistry, server, label, browsers);
+    // Notebook 7 opens a file in a new page, which chooses by name before it could know more.
+    if (labShell !== null) {
+      addFilesOfKeras(app, trans.__("File of Keras"));
+      if (browsers !== null) {
+        followListings(app.docRegistry, server, trans.__("TensorFlow checkpoint"), browsers);
+      }
     }
     const explorers = new FileExplorers(app, manager, tabs, browsers);
     addCommands(app.commands, palette, trans.__("Checkpoints"), fileCommands(explorers));
