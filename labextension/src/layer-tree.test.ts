@@ -89,6 +89,23 @@ describe("the layers of a graph", () => {
 });
 
 describe("the view of layers", () => {
+  it("opens what a resized view has space for, until a user acts", async () => {
+    const graph = await loadGraph("blocks");
+    const resized = (state: State, width: number, height: number) =>
+      reduce(state, { type: "resize", width, height });
+    const large = resized(
+      initialState(graph, () => WIDTHS),
+      1500,
+      900,
+    );
+    const small = resized(large, 300, 300);
+    expect(small.rows.length).toBeLessThan(large.rows.length);
+    expect(labels(resized(small, 1500, 900))).toEqual(labels(large));
+    const [, first] = large.rows;
+    const used = reduce(large, { type: "select", id: first!.id });
+    expect(resized(used, 300, 300).rows.map(({ id }) => id)).toEqual(used.rows.map(({ id }) => id));
+  });
+
   it("comes first, unless the settings name another", async () => {
     const graph = await loadGraph("blocks");
     const first = initialState(graph, () => WIDTHS);

@@ -249,7 +249,7 @@ function arrange(state: Omit<State, "rows" | "rowOf" | "layout" | "sides">): Sta
     ...state,
     rows,
     rowOf: new Map(rows.map((row, index) => [row.id, index])),
-    layout: tidyTree(rows, state.widthsOf(graph, state.says)),
+    layout: tidyTree(rows, state.widthsOf(graph, state.says), state.says === "short"),
     sides: graph.overlay === null ? null : sidesOf(rows, graph.overlay, graph.label),
   };
 }
@@ -946,6 +946,18 @@ function withinSight(state: State): State {
   return saidInSight(next);
 }
 
+/** Whether the view shows what it chose to show first, and the user has not acted yet. */
+function isFirstView({ focus, isDefaultExpansion, query, selected, width }: State): boolean {
+  return isDefaultExpansion && focus === ROOT && query === "" && selected === null && width > 0;
+}
+
+/** Opens what a view of any size opens first. */
+function openedFirst(state: State): State {
+  return state.graph.objects === null
+    ? state
+    : arrange({ ...state, expanded: initialExpansion(state) });
+}
+
 /** The same rows in boxes that say as much as there is space for. */
 function saidInSight(state: State): State {
   let next = state;
@@ -968,7 +980,7 @@ function resize(state: State, width: number, height: number): State {
     return shown(fitted(withinSight(next)));
   }
   if (sameCamera(state, shown(fitted(state)))) {
-    return shown(fitted(next));
+    return shown(fitted(isFirstView(state) ? withinSight(openedFirst(next)) : next));
   }
   return sameCamera(state, shown(state)) ? shown(next) : next;
 }

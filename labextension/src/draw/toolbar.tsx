@@ -36,6 +36,8 @@ export function Toolbar({
   dispatch,
 }: ToolbarProps) {
   const { graph } = state;
+  const kind = WORDS.kinds[graph.overlay?.comparison ?? graph.origin];
+  const size = countWords(graph.size, ...WORDS.counts.nodes);
   const bar = useRef<HTMLDivElement>(null);
   const root = (): HTMLElement => {
     const found = bar.current?.closest<HTMLElement>(".ckpt-viz");
@@ -46,12 +48,12 @@ export function Toolbar({
   };
   return (
     <div class="ckv-toolbar" ref={bar}>
-      <span class="ckv-title" title={visible(graph.title)}>
+      <span class="ckv-title" title={[visible(graph.title), kind, size].join(", ")}>
         <bdi>{visible(graph.title)}</bdi>
       </span>
-      <span class="ckv-tag">{WORDS.kinds[graph.overlay?.comparison ?? graph.origin]}</span>
+      <span class="ckv-tag">{kind}</span>
       {note === undefined ? null : <span class="ckv-tag ckv-note">{note}</span>}
-      <span class="ckv-size">{countWords(graph.size, ...WORDS.counts.nodes)}</span>
+      <span class="ckv-size">{size}</span>
       <span class="ckv-space" />
       <SearchBox state={state} id={id} dispatch={dispatch} />
       <Views state={state} offersTextbook={offersTextbook} dispatch={dispatch} />

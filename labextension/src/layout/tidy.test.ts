@@ -126,3 +126,14 @@ it("hides bookkeeping and its subtrees until the user asks for it", () => {
     [2, 2],
   ]);
 });
+
+it("in a narrow drawing, open nodes are only as wide as their words", () => {
+  const graph = treeGraph([0, 0, 1]);
+  const rows = visibleRows(graph.treeChildren, all(graph));
+  const outlines = (isNarrow: boolean) =>
+    tidyTree(rows, WIDTHS, isNarrow).boxes.map(({ outline }) => outline);
+  const own = rows.map(WIDTHS.box);
+  const widest = Math.max(WIDTHS.box(rows[1]!), WIDTHS.box(rows[3]!));
+  expect(outlines(false)).toEqual([own[0], widest, own[2], widest]);
+  expect(outlines(true)).toEqual([own[0], own[1], own[2], widest]);
+});

@@ -52,8 +52,8 @@ export function isPanel(row: Row | undefined): boolean {
   return row?.chunk != null && row.isExpanded;
 }
 
-export function tidyTree(rows: readonly Row[], widths: Widths): Layout {
-  const outline = outlines(rows, widths);
+export function tidyTree(rows: readonly Row[], widths: Widths, isNarrow = false): Layout {
+  const outline = outlines(rows, widths, isNarrow);
   const width = outline.map((own, i) => own + (rows[i] === undefined ? 0 : widths.behind(rows[i])));
   const x = leftEdges(rows, width);
   const { y, first, last, bottom, height } = middles(rows);
@@ -74,8 +74,11 @@ export function tidyTree(rows: readonly Row[], widths: Widths): Layout {
   return { boxes, width: at(rightmost, 0), height };
 }
 
-/** The widths of the outlines: siblings are as wide as the widest of them. */
-function outlines(rows: readonly Row[], widths: Widths): Float64Array {
+/**
+ * The widths of the outlines: siblings are as wide as the widest of them. In narrow drawings, open
+ * nodes are only as wide as their words.
+ */
+function outlines(rows: readonly Row[], widths: Widths, isNarrow: boolean): Float64Array {
   const widest = new Float64Array(rows.length);
   for (const row of rows) {
     if (row.parentRow >= 0) {
@@ -83,7 +86,7 @@ function outlines(rows: readonly Row[], widths: Widths): Float64Array {
     }
   }
   return Float64Array.from(rows, (row) =>
-    row.parentRow < 0 ? widths.box(row) : at(widest, row.parentRow),
+    row.parentRow < 0 || (isNarrow && row.isExpanded) ? widths.box(row) : at(widest, row.parentRow),
   );
 }
 
