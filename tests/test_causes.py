@@ -133,3 +133,17 @@ def test_a_problem_of_the_whole_comparison_is_a_cause() -> None:
 def test_a_renamed_part_is_named_on_both_sides() -> None:
     problem = _problem("note", 1, saved="(root).head", live="(root).classifier")
     assert [cause.place for cause in _causes(_layers(), problem)] == ["head → classifier"]
+
+
+def test_a_layer_is_named_as_people_name_it() -> None:
+    plain = graph({0: {"model": 1}, 1: {"_operations": 2}, 2: {"7": 3}, 3: {"_kernel": 4}}, (4,))
+    layers = replace(
+        plain,
+        nodes=tuple(
+            node._replace(own_name="predictions") if node_id == 3 else node
+            for node_id, node in enumerate(plain.nodes)
+        ),
+    )
+    name = "(root).model._operations.7._kernel"
+    (found,) = _causes(layers, _problem("shape", 4, saved=name, live=name))
+    assert found.place == "model.predictions.v4"  # the full name of the variable

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.names import readable_place
+from ckpt_viz.object_graph.layers import names_of
+from ckpt_viz.object_graph.names import spelled
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
 from ckpt_viz.object_graph.overlay import Cause, Mark, Problem, State
 
@@ -109,6 +110,23 @@ class _Places:
         only = variables.pop() if len(variables) == 1 else None
         return None if only is None else key_of_node.get(only)
 
+    def place(self, node_id: int) -> str:
+        """Return the path of a node in the names that people give, without private local names."""
+        names, parents = self._names, self.graph.tree.parents
+
+        def step(node: int) -> tuple[int, str]:
+            above = parents[node]
+            while above > ROOT and names[above].startswith("_"):
+                above = parents[above]
+            return above, names[node]
+
+        return _local_names(spelled(node_id, step))
+
+    @cached_property
+    def _names(self) -> Sequence[str]:
+        nodes, tree = self.graph.nodes, self.graph.tree
+        return names_of(nodes, tree, list(tree.preorder()), len(nodes))
+
     def count(self, problems: Sequence[Problem]) -> int:
         """Return the number of variables in the problems; what has moved counts once."""
         nodes = {node for problem in problems for node in problem.nodes}
@@ -137,18 +155,20 @@ def _cause(
     worst = problems[0]
     equally_bad = [problem for problem in problems if problem.severity is worst.severity]
     of_its_kind = [problem for problem in equally_bad if problem.kind == worst.kind]
-    is_alone = len(problems) == 1
     return Cause(
         title=titles[worst.kind],
-        place=_place(worst) if is_alone else _local_names(readable_place(places.graph, key.node)),
+        place=_own_place(places, worst) if len(problems) == 1 else places.place(key.node),
         sentence=max(of_its_kind, key=lambda problem: len(problem.nodes)).why,
         count=places.count(equally_bad),
         problems=indices,
     )
 
 
-def _place(problem: Problem) -> str:
-    names = dict.fromkeys(name for name in (problem.saved, problem.live) if name is not None)
+def _own_place(places: _Places, problem: Problem) -> str:
+    """Return the place of one problem: what it was called and is called, if that differs."""
+    names = list(dict.fromkeys(name for name in (problem.saved, problem.live) if name is not None))
+    if len(names) == 1 and problem.nodes:
+        return places.place(problem.nodes[0])
     return " → ".join(map(_local_names, names))
 
 

@@ -131,7 +131,7 @@ class _Draft:
         self.through: dict[int, list[int]] = {}
         self.groups: list[Group] = []
         self.folded: list[int] = []
-        self.names = _names(nodes, tree, self.order, base_size)
+        self.names = names_of(nodes, tree, self.order, base_size)
 
     def fold(self) -> None:
         """Leave out what holds no value and is neither layer nor optimizer.
@@ -297,7 +297,7 @@ class _Draft:
 # Names
 
 
-def _names(nodes: Sequence[Node], tree: Tree, order: Sequence[int], base_size: int) -> list[str]:
+def names_of(nodes: Sequence[Node], tree: Tree, order: Sequence[int], base_size: int) -> list[str]:
     """Return what people call each node.
 
     That is the local name if a programmer chose it, and else the layer's own name. A file gives

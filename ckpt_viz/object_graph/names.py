@@ -31,7 +31,7 @@ def readable_place(graph: Graph, node_id: int) -> str:
     through the optimizer's lists; a person would go through the model.
     """
     tree = graph.tree
-    return _spelled(node_id, lambda node: (tree.parents[node], tree.labels[node]))
+    return spelled(node_id, lambda node: (tree.parents[node], tree.labels[node]))
 
 
 def counted(nodes: Iterable[Node], *, other: bool = False) -> str:
@@ -48,10 +48,14 @@ def noun_for(nodes: Iterable[Node]) -> str:
 def _dotted(graph: Graph, node_id: int) -> str:
     if node_id != ROOT and node_id not in graph.first_edges:
         return f"(unreachable node {node_id})"
-    return _spelled(node_id, graph.first_edges.__getitem__)
+    return spelled(node_id, graph.first_edges.__getitem__)
 
 
-def _spelled(node_id: int, edge_to: Callable[[int], tuple[int, str]]) -> str:
+def spelled(node_id: int, edge_to: Callable[[int], tuple[int, str]]) -> str:
+    """Return the path to a node, from `(root)` on; if it is too deep to read, only the end.
+
+    `edge_to` returns the parent of a node, and the name of the edge from there.
+    """
     names: list[str] = []
     characters = 0
     while node_id != ROOT:
