@@ -102,3 +102,17 @@ def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(f"ckpt_viz.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Answer `%load_ext ckpt_viz`: show check and fix below the traceback of a failed restore."""
+    from ckpt_viz.jupyter.failed_restores import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Answer `%unload_ext ckpt_viz`."""
+    from ckpt_viz.jupyter.failed_restores import unload
+
+    unload()

@@ -139,6 +139,7 @@ LAYERS = (
     {"jupyter.shown"},
     {"jupyter.answers", "jupyter.shared_models"},
     {"jupyter.widget", "jupyter.live_tabs", "cli"},
+    {"jupyter.failed_restores"},
     {"server.messages", "server.options", "server.refusals", "server.slim_notebooks"},
     {"server.graphs", "server.paths", "server.processes", "server.worker"},
     {"server.jobs", "server.workers"},

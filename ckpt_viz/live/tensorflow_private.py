@@ -58,6 +58,15 @@ def is_load_status(obj: object) -> bool:
     return isinstance(obj, private("checkpoint.checkpoint", "_LoadStatus"))
 
 
+def restored_by(status: Any) -> tuple[object, str] | None:
+    """Return what a status restored, and from which path; None if only the status can tell."""
+    view = getattr(status, "_object_graph_view", None)
+    path = getattr(getattr(status, "_checkpoint", None), "save_path_string", None)
+    if not isinstance(path, str) or view is None or getattr(view, "attached_dependencies", None):
+        return None
+    return view.root, path
+
+
 def checkpoints_view(checkpoint: Any) -> Any:
     """Return the ObjectGraphView of a checkpoint: it knows root and attached keywords."""
     return checkpoint._saver._graph_view
