@@ -28,8 +28,8 @@ from ckpt_viz.formats.sstable import (
     brief,
     mask_crc32c,
     read_table,
-    read_varint,
 )
+from ckpt_viz.formats.stored_bytes import checksum_for, decode_strings
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
@@ -41,7 +41,7 @@ _LARGE_INDEX_BYTES = 1 << 24
 _BUNDLE_VERSION = 1  # kTensorBundleVersion: the version that this reader understands
 _MAX_MATCHES = 256
 _BYTE_ORDERS: Mapping[int, ByteOrder] = {0: "little", 1: "big"}
-_CHECKSUM_BYTES = 4
+_PIECE_BYTES = 1 << 24  # 16 MiB
 _PARTIAL = "the copy is probably partial"
 
 
@@ -120,6 +120,28 @@ class Bundle:
         if entry.slices:
             return self._read_slices(key, entry, entry.shape, place)
         return self._read_whole(key, entry, entry.shape)
+
+    def pieces(self, key: str) -> Iterator[bytes]:
+        """Yield the stored bytes of a tensor that is not in slices, at most 16 MiB at a time.
+
+        After the last it checks the checksum, if it knows what that covers: not for variants.
+        Raises KeyError for a key that is not in `entries`.
+        """
+        entry = self.entries[key]
+        if entry.shape is None or entry.slices:
+            raise UnsupportedError(f"{self.prefix}: {brief(key)}: cannot copy {_described(entry)}")
+        _check_size(f"{self.prefix}.index: {brief(key)}", entry, entry.shape)
+        checksum = checksum_for(entry.dtype, entry.shape, self.byte_order)
+        place = self._place(key, entry)
+        with _open_shard(self._shard_path(entry), entry, key) as file:
+            for start in range(0, entry.size, _PIECE_BYTES):
+                size = min(_PIECE_BYTES, entry.size - start)
+                piece = file.read(entry.offset + start, size)
+                if checksum is not None:
+                    checksum.extend(piece, place)
+                yield piece
+        if checksum is not None:
+            _check_crc32c(checksum.value, entry, place)
 
     def beginning(self, key: str, nbytes: int) -> bytes:
         """Return at most this many first stored bytes of a tensor of any dtype; unchecked.
@@ -226,7 +248,7 @@ class Bundle:
         _check_size(f"{self.index}: {brief(key)}", entry, shape)
         data = self._stored_bytes(key, entry)
         place = self._place(key, entry)
-        strings, crc = _strings(data, math.prod(shape), self.byte_order, place)
+        strings, crc = decode_strings(data, math.prod(shape), self.byte_order, place)
         _check_crc32c(crc, entry, place)
         return strings
 
@@ -415,45 +437,6 @@ def _check_crc32c(crc: int, entry: Entry, place: str) -> None:
         )
 
 
-def _strings(data: bytes, count: int, byte_order: ByteOrder, place: str) -> tuple[list[bytes], int]:
-    """Return a tensor's strings, at most as many as `data` has bytes, and the crc32c.
-
-    The stored form is the lengths as varints, their masked crc32c in 4 bytes, and the strings. The
-    checksums treat the lengths as fixed-width numbers (WriteStringTensor).
-    """
-    if not data:  # TensorFlow writes 4 bytes for no strings, and also reads 0
-        return [], 0
-    lengths, position = _string_lengths(data, count, place)
-    start = position + _CHECKSUM_BYTES
-    if start + sum(lengths) != len(data):
-        raise FormatError(
-            f"{place}: its strings have {len(data) - start} bytes, their lengths say {sum(lengths)}"
-        )
-    fixed = b"".join([n.to_bytes(4 if n < 1 << 32 else 8, byte_order) for n in lengths])
-    crc = google_crc32c.value(fixed)
-    stored = int.from_bytes(data[position:start], byte_order)
-    if mask_crc32c(crc) != stored:
-        raise FormatError(
-            f"{place}: masked crc32c of the lengths is 0x{mask_crc32c(crc):08x}, "
-            f"the file says 0x{stored:08x}"
-        )
-    strings = []
-    for length in lengths:
-        strings.append(data[start : start + length])
-        start += length
-    return strings, google_crc32c.extend(crc, data[position:])
-
-
-def _string_lengths(data: bytes, count: int, place: str) -> tuple[list[int], int]:
-    """Return the lengths at the start of the bytes, and the position after them."""
-    lengths = []
-    position = 0
-    for _ in range(count):
-        length, position = read_varint(data, position, place)
-        lengths.append(length)
-    return lengths, position
-
-
 def _described(entry: Entry) -> str:
     return f"{entry.dtype} {'of unknown rank' if entry.shape is None else entry.shape}"
 
@@ -481,17 +464,21 @@ def _read_index(prefix: str, path: str) -> bytes:
 
 def _read_range(path: str, entry: Entry, key: str) -> bytes:
     """Return bytes of a shard for the tensor `key`; allocate only what the file has."""
+    with _open_shard(path, entry, key) as file:
+        return file.read(entry.offset, entry.size)
+
+
+def _open_shard(path: str, entry: Entry, key: str) -> File:
+    """Open the shard of the tensor `key`, which has all of the tensor's bytes."""
     wanted = f"{_span(entry)}, of {brief(key)}"
     try:
         file = open_file(path)
     except FileNotFoundError as error:
         raise FormatError(f"{path}: no such file, expected {wanted}; {_PARTIAL}") from error
+    if entry.offset + entry.size <= file.size:
+        return file
     with file:
-        if entry.offset + entry.size > file.size:
-            raise FormatError(
-                f"{path}: has {file.size} bytes, expected {wanted}; {_why_short(file)}"
-            )
-        return file.read(entry.offset, entry.size)
+        raise FormatError(f"{path}: has {file.size} bytes, expected {wanted}; {_why_short(file)}")
 
 
 def _why_short(file: File) -> str:

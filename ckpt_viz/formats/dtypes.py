@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ckpt_viz.errors import FormatError
 from ckpt_viz.formats.protos import TensorShapeProto, parse
@@ -71,6 +71,29 @@ def dtype_name(number: int) -> str:
     ('bfloat16', 'unknown dtype 99')
     """
     return _DTYPES[number][0] if number in _DTYPES else f"unknown dtype {number}"
+
+
+def dtype_number(name: str) -> int:
+    """Return the DataType of a name that `dtype_name` returned.
+
+    >>> dtype_number("bfloat16"), dtype_number("unknown dtype 99")
+    (14, 99)
+    """
+    known = next((number for number, (known, _) in _DTYPES.items() if known == name), None)
+    return int(name.rpartition(" ")[2]) if known is None else known
+
+
+def encode_shape(shape: tuple[int, ...]) -> bytes:
+    """Return the TensorShapeProto of a shape.
+
+    >>> parse_shape(encode_shape((2, 0)))
+    (2, 0)
+    """
+    proto: Any = TensorShapeProto()
+    for size in shape:
+        proto.dim.add(size=size)
+    encoded: bytes = proto.SerializeToString()
+    return encoded
 
 
 def parse_shape(encoded: bytes) -> Shape:

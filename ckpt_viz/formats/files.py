@@ -1,4 +1,4 @@
-"""Opens, lists and describes files; the only module that does so.
+"""Opens, lists and describes files; the only module that does so (`new_files` creates them).
 
 Local paths go to the operating system. Paths with a scheme, such as `gs://bucket/ckpt-1`, go
 through fsspec, which is imported only then. Files are read in ranges, so that only the bytes that a

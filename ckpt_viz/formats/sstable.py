@@ -21,8 +21,8 @@ from ckpt_viz.formats.files import BytesFile, File
 
 GIT_LFS_POINTER = b"version https://git-lfs"
 
-_MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
-_FOOTER_BYTES = 48
+MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
+FOOTER_BYTES = 48
 _TRAILER_BYTES = 5  # the type, and a masked crc32c of the payload and the type
 _VARINT_BYTES = 10
 
@@ -95,7 +95,7 @@ def read_table(data: bytes, path: str) -> Iterator[tuple[bytes, bytes]]:
 
 def ends_like_a_table(file: File) -> bool:
     """Return whether the file ends like a table."""
-    return file.size >= _FOOTER_BYTES and file.read(file.size - 8, 8) == _MAGIC
+    return file.size >= FOOTER_BYTES and file.read(file.size - 8, 8) == MAGIC
 
 
 def read_varint(data: bytes, position: int, place: str) -> tuple[int, int]:
@@ -147,9 +147,9 @@ def _data_blocks(file: File) -> Iterator[_Block]:
 
 def _index_handle(file: File) -> tuple[int, int]:
     """Return offset and size of the index block, from the footer."""
-    start = max(0, file.size - _FOOTER_BYTES)
+    start = max(0, file.size - FOOTER_BYTES)
     footer = file.read(start, file.size - start)
-    if len(footer) < _FOOTER_BYTES or not footer.endswith(_MAGIC):
+    if len(footer) < FOOTER_BYTES or not footer.endswith(MAGIC):
         raise FormatError(f"{file.path}: {_why_no_table(file, footer)}")
     place = f"{file.path}: footer"
     position = 0
@@ -164,10 +164,10 @@ def _why_no_table(file: File, footer: bytes) -> str:
     start = file.read(0, min(file.size, len(GIT_LFS_POINTER)))
     if start == GIT_LFS_POINTER:
         return "a Git LFS pointer instead of the file; run `git lfs pull`"
-    if len(footer) < _FOOTER_BYTES:
-        found = f"the file has {len(footer)} bytes, expected at least {_FOOTER_BYTES}"
+    if len(footer) < FOOTER_BYTES:
+        found = f"the file has {len(footer)} bytes, expected at least {FOOTER_BYTES}"
     else:
-        found = f"the last 8 bytes are {footer[-8:].hex()}, expected the table magic {_MAGIC.hex()}"
+        found = f"the last 8 bytes are {footer[-8:].hex()}, expected the table magic {MAGIC.hex()}"
     # TensorFlow's first key is the empty one, so its first entry has no key bytes.
     if start.startswith(b"\x00\x00"):
         return f"begins like a TensorFlow checkpoint index but is cut short or damaged: {found}"
@@ -184,7 +184,7 @@ def _read_block(file: File, offset: int, size: int) -> tuple[str, bytes]:
     The file gives offset and size in bytes; the size excludes the trailer.
     """
     place = _place(file, offset)
-    end, limit = offset + size + _TRAILER_BYTES, file.size - _FOOTER_BYTES
+    end, limit = offset + size + _TRAILER_BYTES, file.size - FOOTER_BYTES
     if end > limit:
         raise FormatError(
             f"{place}: ends at {end}, expected at most {limit}, where the footer begins"

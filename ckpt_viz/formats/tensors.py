@@ -61,11 +61,23 @@ def decode(
     flat = np.frombuffer(data, np.uint8)
     if byte_order != sys.byteorder:
         # ml_dtypes' types have no other byte order, so swap bytes before they get a dtype.
-        swapped = numpys.itemsize // (2 if numpys.kind == "c" else 1)
-        flat = flat.view(f"u{swapped}").byteswap().view(np.uint8)
+        flat = _swapped(flat, numpys)
     if dtype == "bool" and np.any(flat > 1):
         raise FormatError(f"{place}: has a byte of {flat.max()}, expected 0 or 1 for bool")
     return frozen(in_shape(flat.view(numpys), shape, place))
+
+
+def encode(array: Array) -> Array:
+    """Return the bytes of an array of numbers as a shard stores them, in little-endian order."""
+    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return flat if sys.byteorder == "little" else _swapped(flat, array.dtype)
+
+
+def _swapped(flat: Array, dtype: np.dtype[Any]) -> Array:
+    """Return the bytes of numbers in the other byte order."""
+    size = dtype.itemsize // (2 if dtype.kind == "c" else 1)
+    swapped: Array = flat.view(f"u{size}").byteswap().view(np.uint8)
+    return swapped
 
 
 def of_strings(strings: Sequence[bytes], shape: tuple[int, ...], place: str) -> Array:

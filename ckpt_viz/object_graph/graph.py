@@ -263,6 +263,11 @@ class Graph:
         """The object from which a live graph was made; None for a saved graph."""
         return getattr(self._access, "source", None)
 
+    @property
+    def stored_in(self) -> Any:
+        """The open checkpoint behind a saved graph; None for a live one."""
+        return getattr(self._access, "stored_in", None)
+
     def accessor(self, node_id: int, source: str = "source") -> str:
         """Return a Python expression that evaluates to the live object of a node.
 
