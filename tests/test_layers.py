@@ -115,6 +115,7 @@ LAYERS = (
     {"restore_fix.applying", "restore_fix.arrangement", "restore_fix.code"},
     {"restore_fix.fix"},
     {"restore_check.check_overlay"},
+    {"restore_fix.rewrite"},
     {"graph_diff.moved", "graph_diff.pairing", "graph_diff.value_comparison"},
     {"graph_diff.node_difference"},
     {"graph_diff.comparison"},

@@ -1,0 +1,399 @@
+"""Writes the values of a checkpoint into a new one that a program restores by itself.
+
+The new checkpoint has the object graph of the program, with the checkpoint keys that TensorFlow
+would write for it (tensorflow/python/checkpoint/save_util.py). The values are copied bit by bit.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from ckpt_viz.errors import FormatError, UnsupportedError
+from ckpt_viz.formats.bundle import Bundle
+from ckpt_viz.formats.bundle_writer import (
+    NewTensor,
+    array_tensor,
+    copied_tensor,
+    strings_tensor,
+    write_bundle,
+)
+from ckpt_viz.formats.protos import TrackableObjectGraph
+from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.object_graph import keys
+from ckpt_viz.object_graph.graph import Format, Graph
+from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.nodes import (
+    ROOT,
+    SAVE_COUNTER,
+    Attribute,
+    Node,
+    Role,
+    SlotVariable,
+    has_value,
+)
+from ckpt_viz.saved.object_based import OBJECT_GRAPH_KEY
+
+_NAME_BASED = (Format.NAME_BASED, Format.NAME_BASED_V1)
+
+
+def write_mapped(saved: Graph, live: Graph, pairs: Sequence[tuple[int, int]], prefix: str) -> None:
+    """Write a checkpoint that the program restores with plain `restore`.
+
+    Args:
+        saved: The graph of a checkpoint, whose values are read.
+        live: The graph of the program, or of a checkpoint that this program would save.
+        pairs: Saved nodes, and the live objects that get their values. Optimizers without values
+            of their own count too: the slot variables that they will make belong to them.
+        prefix: Of the new checkpoint, which has no file yet.
+
+    A live object without a counterpart has no value in the new checkpoint, so it keeps its own.
+
+    Raises:
+        CkptVizError: A file of the prefix exists or cannot be written, or a value cannot be read.
+            No file remains.
+    """
+    if _is_name_based(live):
+        raise UnsupportedError(
+            f"{live.title}: a Saver restores it by names, expected a program or a checkpoint with "
+            "an object graph"
+        )
+    rewrite = _Rewrite(saved, live)
+    for node, obj in pairs:
+        if has_value(saved.nodes[node]):
+            rewrite.put(node, obj)
+    rewrite.add_unmade_slots(pairs)
+    rewrite.add_save_counter()
+    write_bundle(prefix, rewrite.finished())
+
+
+class _Rewrite:
+    """A checkpoint in the making: the object graph, and the tensors by checkpoint key."""
+
+    def __init__(self, saved: Graph, live: Graph) -> None:
+        self._saved, self._live = saved, live
+        self._paths = _ObjectKeys(live)
+        graph: Any = TrackableObjectGraph()
+        self._graph = graph
+        self._tensors: dict[str, NewTensor] = {}
+        for node in live.nodes:
+            new = self._graph.nodes.add()
+            for child in node.children:
+                new.children.add(node_id=child.node_id, local_name=child.local_name)
+            for slot in node.slot_variables:
+                _add_slot(new, slot)
+
+    def put(self, node: int, obj: int) -> None:
+        """Give a live object the values of a saved node."""
+        self._check_fit(node, obj)
+        names = {one.name: one.full_name for one in self._live.nodes[obj].attributes}
+        self._put(node, obj, self._paths.of(obj), names)
+
+    def _put(self, node: int, new: int, object_key: str, full_names: Mapping[str, str]) -> None:
+        proto = self._graph.nodes[new]
+        saver = self._saved.nodes[node].registered_saver
+        if saver is not None:
+            proto.registered_saver.name = saver
+            proto.registered_saver.object_name = object_key
+            before = self._saved_paths.of(node)
+            for key in self._keys_by_saver.get(node, ()):
+                self._copy(key, object_key + key[len(before) :])
+        for attribute in self._saved.nodes[node].attributes:
+            suffix = _suffix(attribute)
+            key = keys.checkpoint_key(object_key, "") + suffix
+            full_name = full_names.get(attribute.name, "")
+            proto.attributes.add(name=attribute.name, full_name=full_name, checkpoint_key=key)
+            of_tensors = self._saved.tensor_keys(attribute.checkpoint_key)
+            if not of_tensors:
+                raise FormatError(
+                    f"{self._saved.title}: the object graph names {attribute.checkpoint_key!r}, "
+                    "expected a tensor of this key"
+                )
+            for one in of_tensors:
+                self._copy(one, key + one[len(attribute.checkpoint_key) :])
+
+    def _copy(self, saved_key: str, key: str) -> None:
+        self._add_tensor(key, _tensor(self._saved, saved_key))
+
+    def _add_tensor(self, key: str, tensor: NewTensor) -> None:
+        if key in self._tensors:
+            raise UnsupportedError(f"two values of the new checkpoint have the key {key!r}")
+        self._tensors[key] = tensor
+
+    def _check_fit(self, node: int, obj: int) -> None:
+        """Raise UnsupportedError unless the live object can take the node's values."""
+        ours, theirs = self._saved.nodes[node], self._live.nodes[obj]
+        is_reached = obj == ROOT or obj in self._live.first_edges
+        is_same_saver = ours.registered_saver == theirs.registered_saver
+        if not (is_reached and is_same_saver and _fit(ours.attributes, theirs.attributes)):
+            raise UnsupportedError(
+                f"{readable_name(self._live, obj)}: cannot take the value of "
+                f"{readable_name(self._saved, node)}: found {_described(ours)}, "
+                f"expected {_described(theirs)}"
+            )
+
+    # --- what the program has not made yet
+
+    def add_unmade_slots(self, pairs: Iterable[tuple[int, int]]) -> None:
+        """Add the declared slot variables that live optimizers will make from this checkpoint."""
+        places: dict[int, list[int]] = defaultdict(list)
+        for node, obj in pairs:
+            places[node].append(obj)
+        for node, obj in self._unmade_optimizers(places):
+            places[node].append(obj)
+        for node, owner in enumerate(self._saved.nodes):
+            for optimizer in places.get(node, ()) if owner.slot_variables else ():
+                if _declares_slots(self._live, optimizer):
+                    self._add_slots(owner, optimizer, places)
+                    self._add_own_variables(owner, optimizer, places)
+
+    def _unmade_optimizers(self, places: Mapping[int, list[int]]) -> list[tuple[int, int]]:
+        """Pair the optimizers without a counterpart: the only ones, or those of one local name.
+
+        An optimizer that has no variables yet has nothing else to recognise it by.
+        """
+        taken = {obj for objects in places.values() for obj in objects}
+        saved, live = self._saved, self._live
+        ours = [n for n, one in enumerate(saved.nodes) if one.slot_variables and n not in places]
+        theirs = [
+            obj
+            for obj, node in enumerate(live.nodes)
+            if node.role is Role.OPTIMIZER and not node.slot_variables and obj not in taken
+            if _declares_slots(live, obj)
+        ]
+        if len(ours) == len(theirs) == 1:
+            return [(ours[0], theirs[0])]
+        labels = saved.tree.labels, live.tree.labels
+        counts = Counter(labels[0][node] for node in ours), Counter(labels[1][o] for o in theirs)
+        by_name = {labels[1][obj]: obj for obj in theirs}
+        return [
+            (node, by_name[labels[0][node]])
+            for node in ours
+            if counts[0][labels[0][node]] == counts[1][labels[0][node]] == 1
+        ]
+
+    def _add_slots(self, node: Node, optimizer: int, places: Mapping[int, list[int]]) -> None:
+        of_live = self._live.nodes[optimizer].slot_variables
+        made = {(slot.variable, slot.slot_name) for slot in of_live}
+        for slot in node.slot_variables:
+            for variable in places.get(slot.variable, ()):
+                saved_slot = self._saved.nodes[slot.slot_variable]
+                if (variable, slot.slot_name) in made or not has_value(saved_slot):
+                    continue
+                new = self._new_node()
+                place = SlotVariable(slot.slot_name, variable, new)
+                _add_slot(self._graph.nodes[optimizer], place)
+                names = {one.name: one.full_name for one in saved_slot.attributes}
+                self._put(slot.slot_variable, new, self._paths.of_slot(place, optimizer), names)
+
+    def _add_own_variables(
+        self, node: Node, optimizer: int, places: Mapping[int, list[int]]
+    ) -> None:
+        """Add what an optimizer makes together with its first slots: its counter and rates."""
+        if self._live.nodes[optimizer].slot_variables:
+            return
+        known = {child.local_name for child in self._live.nodes[optimizer].children}
+        for child in node.children:
+            own = self._saved.nodes[child.node_id]
+            if child.local_name in known or child.node_id in places or not has_value(own):
+                continue
+            new = self._new_node()
+            self._graph.nodes[optimizer].children.add(node_id=new, local_name=child.local_name)
+            key = f"{self._paths.of(optimizer)}/{keys.escape_local_name(child.local_name)}"
+            self._put(child.node_id, new, key, {a.name: a.full_name for a in own.attributes})
+
+    def _new_node(self) -> int:
+        self._graph.nodes.add()
+        return len(self._graph.nodes) - 1
+
+    def add_save_counter(self) -> None:
+        """Add the counter of a `tf.train.Checkpoint`, which `restore` expects, as `save` would.
+
+        Its value is that of the saved file, or else it stays as it is in the program.
+        """
+        counter = self._live.save_counter
+        if not _counts_saves(self._live) or (
+            counter is not None and self._graph.nodes[counter].attributes
+        ):
+            return
+        new = counter
+        if new is None:
+            new = self._new_node()
+            self._graph.nodes[ROOT].children.add(node_id=new, local_name=SAVE_COUNTER)
+        of_saved = self._saved.save_counter
+        if of_saved is not None and _is_count(self._saved.nodes[of_saved]):
+            self._put(of_saved, new, SAVE_COUNTER, {keys.VARIABLE_VALUE: SAVE_COUNTER})
+            return
+        key = keys.checkpoint_key(SAVE_COUNTER, keys.VARIABLE_VALUE)
+        self._graph.nodes[new].attributes.add(
+            name=keys.VARIABLE_VALUE, full_name=SAVE_COUNTER, checkpoint_key=key
+        )
+        self._add_tensor(key, array_tensor("int64", (), lambda: _count(self._live)))
+
+    def finished(self) -> dict[str, NewTensor]:
+        """Return all tensors of the checkpoint, the object graph included."""
+        for node, is_valued in zip(self._graph.nodes, _with_values(self._graph), strict=True):
+            node.has_checkpoint_values.value = is_valued
+        encoded = self._graph.SerializeToString(deterministic=True)
+        self._add_tensor(OBJECT_GRAPH_KEY, strings_tensor([encoded], ()))
+        return self._tensors
+
+    # --- registered savers, which choose the keys of their tensors themselves
+
+    @cached_property
+    def _saved_paths(self) -> _ObjectKeys:
+        return _ObjectKeys(self._saved)
+
+    @cached_property
+    def _keys_by_saver(self) -> Mapping[int, list[str]]:
+        """The keys that begin with the name of an object with a registered saver."""
+        stored = self._saved.stored_in
+        nodes = self._saved.nodes
+        attributes = (attribute for node in nodes for attribute in node.attributes)
+        known = {key for one in attributes for key in self._saved.tensor_keys(one.checkpoint_key)}
+        names = {self._saved_paths.of(n): n for n, one in enumerate(nodes) if one.registered_saver}
+        found: dict[int, list[str]] = defaultdict(list)
+        for key in stored.entries.keys() - known - {OBJECT_GRAPH_KEY} if stored else ():
+            of_key = [name for name in names if key.startswith(name)]
+            if of_key:
+                found[names[max(of_key, key=len)]].append(key)
+        return found
+
+
+class _ObjectKeys:
+    """The keys of objects, as TensorFlow spells them: by the shortest path."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._slots = {
+            slot.slot_variable: (slot, optimizer)
+            for optimizer, node in enumerate(graph.nodes)
+            for slot in node.slot_variables
+        }
+
+    def of(self, node_id: int) -> str:
+        """Return the key of an object that the root reaches."""
+        if node_id in self._slots and not self._graph.edges_to[node_id]:
+            return self.of_slot(*self._slots[node_id])
+        return self._path(node_id)
+
+    def of_slot(self, slot: SlotVariable, optimizer: int) -> str:
+        """Return the key of a declared slot variable."""
+        return keys.slot_key(self._path(slot.variable), self._path(optimizer), slot.slot_name)
+
+    def _path(self, node_id: int) -> str:
+        steps = []
+        while node_id != ROOT:
+            node_id, local_name = self._graph.first_edges[node_id]
+            steps.append(keys.escape_local_name(local_name))
+        return "/".join(reversed(steps))
+
+
+def _is_name_based(graph: Graph) -> bool:
+    if graph.provenance is not None:
+        return graph.provenance.format in _NAME_BASED
+    return graph.source is not None and tf_private.is_saver(graph.source)
+
+
+def _counts_saves(live: Graph) -> bool:
+    """Return whether the live side is a `tf.train.Checkpoint`, whose `restore` counts its saves."""
+    source = live.source
+    if source is None or tf_private.is_load_status(source):
+        return live.save_counter is not None
+    return tf_private.is_checkpoint(source) or tf_private.is_checkpoint_manager(source)
+
+
+def _is_count(node: Node) -> bool:
+    return [(one.dtype, one.shape) for one in node.attributes] == [("int64", ())]
+
+
+def _count(live: Graph) -> Any:
+    """Return how often the program has saved; TensorFlow's counter begins at 0."""
+    import numpy as np
+
+    counter = live.save_counter
+    if counter is None or not _is_count(live.nodes[counter]):
+        return np.zeros((), np.int64)
+    return live.read(live.nodes[counter].attributes[0].checkpoint_key)
+
+
+def _declares_slots(live: Graph, optimizer: int) -> bool:
+    """Return whether a live optimizer makes the slots that a checkpoint declares."""
+    obj = live.object(optimizer)
+    if obj is None:
+        return bool(live.nodes[optimizer].slot_variables)
+    return hasattr(type(obj), "get_slot_names")
+
+
+def _add_slot(node: Any, slot: SlotVariable) -> None:
+    node.slot_variables.add(
+        original_variable_node_id=slot.variable,
+        slot_name=slot.slot_name,
+        slot_variable_node_id=slot.slot_variable,
+    )
+
+
+def _suffix(attribute: Attribute) -> str:
+    """Return the end of an attribute's checkpoint key, after the key of its object.
+
+    It is spelled as in the file: a class may escape it once or twice.
+    """
+    parsed = keys.parse_checkpoint_key(attribute.checkpoint_key)
+    if parsed is None:  # a name-based file
+        return attribute.name
+    return f"/{attribute.checkpoint_key}"[len(f"/{parsed.object_key}") + len("/.ATTRIBUTES/") :]
+
+
+def _fit(saved: Sequence[Attribute], live: Sequence[Attribute]) -> bool:
+    """Return whether the values of an object have names, dtypes and shapes that another takes.
+
+    A live object may know them only when it restores.
+    """
+    if any(not one.name for one in live):
+        return True
+    theirs = {one.name: one for one in live}
+    return theirs.keys() == {one.name for one in saved} and all(
+        (theirs[one.name].dtype in (None, one.dtype))
+        and (theirs[one.name].shape in (None, one.shape))
+        for one in saved
+    )
+
+
+def _described(node: Node) -> str:
+    if node.registered_saver is not None:
+        return f"the registered saver {node.registered_saver}"
+    values = [f"{one.name} of {one.dtype} {one.shape}" for one in node.attributes]
+    return ", ".join(values) or "no value"
+
+
+def _tensor(saved: Graph, key: str) -> NewTensor:
+    stored = saved.stored_in
+    if isinstance(stored, Bundle):
+        return copied_tensor(stored, key)
+    found = saved.stored(key)
+    if found is None or found.dtype is None or found.shape is None:
+        raise UnsupportedError(
+            f"{saved.title}: {key!r}: expected a tensor of known dtype and shape"
+        )
+    return array_tensor(found.dtype, found.shape, lambda: saved.read(key))
+
+
+def _with_values(graph: Any) -> Iterator[bool]:
+    """Yield for each node whether it has a value or leads to one (`has_checkpoint_values`)."""
+    parents: dict[int, list[int]] = defaultdict(list)
+    for node_id, node in enumerate(graph.nodes):
+        for child in node.children:
+            parents[child.node_id].append(node_id)
+    left = [
+        node_id
+        for node_id, node in enumerate(graph.nodes)
+        if node.attributes or node.slot_variables or node.HasField("registered_saver")
+    ]
+    found = set(left)
+    while left:
+        above = set(parents[left.pop()]) - found
+        found |= above
+        left.extend(above)
+    yield from (node_id in found for node_id in range(len(graph.nodes)))
