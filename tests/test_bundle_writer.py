@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ckpt_viz.errors import CkptVizError, FormatError
+from ckpt_viz.errors import CkptVizError, FormatError, OutsideError
 from ckpt_viz.formats import tensors
 from ckpt_viz.formats.bundle import open_bundle
 from ckpt_viz.formats.bundle_writer import (
@@ -27,6 +27,7 @@ from ckpt_viz.formats.bundle_writer import (
     strings_tensor,
     write_bundle,
 )
+from ckpt_viz.formats.confinement import confined_to
 from ckpt_viz.formats.sstable import mask_crc32c, read_table
 from ckpt_viz.formats.table_writer import encode_table
 from tests.support.amounts import amount
@@ -248,6 +249,12 @@ def test_a_full_disk_leaves_no_file(tmp_path: Path, size: int, count: int, file:
     command = [sys.executable, "-c", FULL_DISK, str(tmp_path / "ckpt"), str(size), str(count)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(f"{tmp_path / 'ckpt'}{file}: cannot be written: "), done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+def test_where_files_may_only_be_read_none_is_written(tmp_path: Path) -> None:
+    with confined_to(str(tmp_path)), pytest.raises(OutsideError, match="may only be read here"):
+        write_bundle(str(tmp_path / "ckpt"), {"x": tensor_of("bool", numbers("bool"))})
     assert os.listdir(tmp_path) == []
 
 

@@ -20,6 +20,7 @@ from tests.support.programs import ckpt, module, saved, var
 
 pytestmark = pytest.mark.tf
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+COUNTER = "save_counter/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 def pairs_of(mapping: ValueMapping) -> list[tuple[int, int]]:
@@ -51,8 +52,9 @@ def tensors(prefix: str) -> dict[str, tuple[Any, ...]]:
     for key, dtype in reader.get_variable_to_dtype_map().items():
         if key != GRAPH and dtype != tf.variant:
             value = reader.get_tensor(key)
-            data = value.tolist() if dtype == tf.string else value.tobytes()
-            found[key] = dtype, value.shape, data
+            is_text = dtype == tf.string
+            data = np.asarray(value, object).tolist() if is_text else value.tobytes()
+            found[key] = dtype, np.shape(value), data
     return found
 
 
@@ -98,10 +100,17 @@ def tf_keras(kind: str, steps: int = 1) -> Any:
     of_kind = {"new": tf_keras.optimizers.Adam, "legacy": tf_keras.optimizers.legacy.Adam}
     of_kind["v1"] = tf.compat.v1.train.AdamOptimizer
     optimizer = of_kind[kind](0.1)
-    for _ in range(steps):
-        grads = [tf.ones_like(v) for v in model.trainable_variables]
-        optimizer.apply_gradients(zip(grads, model.trainable_variables, strict=True))
+    train(model, optimizer, steps)
     return ckpt(model=model, optimizer=optimizer)
+
+
+def train(model: Any, optimizer: Any, steps: int) -> None:
+    import tensorflow as tf
+
+    for _ in range(steps):
+        variables = model.trainable_variables
+        grads = [tf.ones_like(variable) for variable in variables]
+        optimizer.apply_gradients(zip(grads, variables, strict=True))
 
 
 def with_values() -> Any:
@@ -270,16 +279,12 @@ def test_a_renamed_and_wrapped_model_restores_every_value(tmp_path: Path, is_fil
 
 @pytest.mark.parametrize("kind", ["legacy", "v1"])
 def test_slots_wait_for_the_optimizer_to_make_them(tmp_path: Path, kind: str) -> None:
-    import tensorflow as tf
-
     old, new = tf_keras(kind, steps=2), tf_keras(kind, steps=0)
     wrapped = ckpt(trainer=module(model=new.model, optimizer=new.optimizer))
     prefix = rewritten(tmp_path, old.save(str(tmp_path / "ckpt")), wrapped)
     status = wrapped.restore(prefix)
     for program in (old, new):
-        variables = program.model.trainable_variables
-        grads = [tf.ones_like(variable) for variable in variables]
-        program.optimizer.apply_gradients(zip(grads, variables, strict=True))
+        train(program.model, program.optimizer, 1)
     status.assert_existing_objects_matched().assert_consumed()
     assert trained(wrapped) == trained(old)
     for name in old.optimizer.get_slot_names():
@@ -318,6 +323,71 @@ def test_a_variable_without_a_counterpart_keeps_its_value(tmp_path: Path) -> Non
     ]
     new.restore(prefix)
     assert (new.net.v.numpy(), new.net.w.numpy()) == (2.0, 1.0)
+
+
+@pytest.mark.parametrize("kind", ["legacy", "v1"])
+def test_of_several_optimizers_each_gets_its_own_slots(tmp_path: Path, kind: str) -> None:
+    def gan(*steps: int) -> Any:
+        one, other = (tf_keras(kind, steps=count) for count in steps)
+        nets = [one.model, other.model]
+        return ckpt(nets=nets, of_generator=one.optimizer, of_other=other.optimizer)
+
+    old, new = gan(1, 2), gan(0, 0)
+    prefix = rewritten(tmp_path, old.save(str(tmp_path / "ckpt")), new)
+    new.restore(prefix)
+    train(new.nets[0], new.of_generator, 1)
+    train(new.nets[1], new.of_other, 1)
+    train(old.nets[0], old.of_generator, 1)
+    train(old.nets[1], old.of_other, 1)
+    assert trained(new) == trained(old)
+
+
+def test_an_optimizer_may_be_the_root(tmp_path: Path) -> None:
+    old = tf_keras("legacy")
+    graphs = cv.graph(old.save(str(tmp_path / "ckpt"))), cv.graph(tf_keras("legacy", 0).optimizer)
+    write_mapped(*graphs, [(graphs[0].node_id("optimizer"), 0)], str(tmp_path / "new"))
+    names = ("iter", "beta_1", "beta_2", "decay", "learning_rate")
+    assert tensors(str(tmp_path / "new")).keys() == {
+        f"{name}/.ATTRIBUTES/VARIABLE_VALUE" for name in names
+    }
+
+
+def test_a_root_on_another_level_restores(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    net = module(w=var(2.0), parts=[var(3.0)])
+    old, new = ckpt(net=module(w=var(1.0), parts=[var(4.0)])), tf.train.Checkpoint(net)
+    prefix = rewritten(tmp_path, old.save(str(tmp_path / "ckpt")), new)
+    new.restore(prefix).assert_existing_objects_matched().assert_consumed()
+    assert (net.w.numpy(), net.parts[0].numpy()) == (1.0, 4.0)
+    assert tensors(prefix) == tensors(new.save(str(tmp_path / "again"))) | {
+        COUNTER: (tf.int64, (), np.int64(1).tobytes())
+    }
+
+
+def test_a_class_that_serializes_itself_restores(tmp_path: Path) -> None:
+    import tensorflow as tf
+    from tensorflow.python.trackable.base import Trackable
+
+    class Own(Trackable):  # type: ignore[misc]
+        values = ("new", 2.0)
+
+        def _serialize_to_tensors(self) -> Any:
+            text, number = self.values
+            return {"text": tf.constant(text), "-number": tf.constant(number)}
+
+        def _restore_from_tensors(self, restored: Any) -> Any:
+            self.values = restored["text"].numpy(), restored["-number"].numpy()
+            return tf.no_op()
+
+    old, new = ckpt(own=Own()), ckpt(**{"a/b.c": Own()})
+    old.own.values = ("old", 1.0)
+    graphs = cv.graph(old.save(str(tmp_path / "ckpt"))), cv.graph(new)
+    write_mapped(*graphs, [(1, 1)], str(tmp_path / "new"))
+    again = new.save(str(tmp_path / "again"))
+    new.restore(str(tmp_path / "new")).assert_existing_objects_matched().assert_consumed()
+    assert getattr(new, "a/b.c").values == (b"old", 1.0)
+    assert tensors(again).keys() == tensors(str(tmp_path / "new")).keys()
 
 
 # --- the save counter

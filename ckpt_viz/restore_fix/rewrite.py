@@ -201,7 +201,7 @@ class _Rewrite:
                 continue
             new = self._new_node()
             self._graph.nodes[optimizer].children.add(node_id=new, local_name=child.local_name)
-            key = f"{self._paths.of(optimizer)}/{keys.escape_local_name(child.local_name)}"
+            key = self._paths.below(optimizer, child.local_name)
             self._put(child.node_id, new, key, {a.name: a.full_name for a in own.attributes})
 
     def _new_node(self) -> int:
@@ -282,6 +282,11 @@ class _ObjectKeys:
     def of_slot(self, slot: SlotVariable, optimizer: int) -> str:
         """Return the key of a declared slot variable."""
         return keys.slot_key(self._path(slot.variable), self._path(optimizer), slot.slot_name)
+
+    def below(self, node_id: int, local_name: str) -> str:
+        """Return the key of a new child of an object."""
+        step = keys.escape_local_name(local_name)
+        return step if node_id == ROOT else f"{self._path(node_id)}/{step}"
 
     def _path(self, node_id: int) -> str:
         steps = []
