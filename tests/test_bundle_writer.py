@@ -252,6 +252,49 @@ def test_a_full_disk_leaves_no_file(tmp_path: Path, size: int, count: int, file:
     assert os.listdir(tmp_path) == []
 
 
+AT_THE_END = """
+import errno, sys
+from ckpt_viz.errors import CkptVizError
+from ckpt_viz.formats.bundle_writer import strings_tensor, write_bundle
+
+left = sys.argv[2:]
+errors = {"interrupt": KeyboardInterrupt(), "no links": OSError(errno.EPERM, "no links here")}
+
+def fail(event, args):
+    if left and event == left[0]:
+        left.pop(0)
+        raise errors[left.pop(0)]
+
+sys.addaudithook(fail)
+try:
+    write_bundle(sys.argv[1], {"x": strings_tensor([b"a"], ())})
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize(
+    "failures",
+    [
+        ["os.link", "interrupt"],
+        ["os.remove", "interrupt"],  # after the index has got its name
+        ["os.link", "no links", "os.rename", "interrupt"],
+    ],
+)
+def test_an_interrupt_at_the_end_leaves_no_file(tmp_path: Path, failures: list[str]) -> None:
+    command = [sys.executable, "-c", AT_THE_END, str(tmp_path / "ckpt"), *failures]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "interrupted\n"
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_system_without_links_is_written_to(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", AT_THE_END, str(tmp_path / "ckpt"), "os.link", "no links"]
+    subprocess.run(command, check=True)
+    assert sorted(os.listdir(tmp_path)) == ["ckpt" + DATA, "ckpt.index"]
+    assert open_bundle(str(tmp_path / "ckpt")).read("x").item() == b"a"
+
+
 def test_where_files_may_only_be_read_none_is_written(tmp_path: Path) -> None:
     with confined_to(str(tmp_path)), pytest.raises(OutsideError, match="may only be read here"):
         write_bundle(str(tmp_path / "ckpt"), {"x": tensor_of("bool", numbers("bool"))})
@@ -332,27 +375,35 @@ import os, signal, sys
 from ckpt_viz.formats.bundle_writer import NewTensor, write_bundle
 
 def pieces():
-    yield b"1234"
     yield b"x" * (1 << 20)
-    os.kill(os.getpid(), signal.SIGKILL)
-    yield b""
+    sys.audit("the middle of the data")
 
-write_bundle(sys.argv[1], {"x": NewTensor("uint8", (4 + (1 << 20),), pieces)})
+def kill(event, args):
+    if event == sys.argv[2]:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(kill)
+write_bundle(sys.argv[1], {"x": NewTensor("uint8", (1 << 20,), pieces)})
 """
 
 
 @pytest.mark.tf
+@pytest.mark.parametrize(
+    ("event", "left"),
+    [("the middle of the data", [DATA]), ("os.link", [DATA, ".index.part"])],
+    ids=["data", "index"],
+)
 def test_a_killed_process_leaves_nothing_that_a_reader_takes_for_a_checkpoint(
-    tmp_path: Path,
+    tmp_path: Path, event: str, left: list[str]
 ) -> None:
     import tensorflow as tf
 
     import ckpt_viz as cv
 
     prefix = str(tmp_path / "ckpt-1")
-    done = subprocess.run([sys.executable, "-c", KILLED, prefix], check=False)
+    done = subprocess.run([sys.executable, "-c", KILLED, prefix, event], check=False)
     assert done.returncode == -signal.SIGKILL
-    assert os.listdir(tmp_path) == ["ckpt-1" + DATA]
+    assert sorted(os.listdir(tmp_path)) == [f"ckpt-1{suffix}" for suffix in left]
     assert tf.train.latest_checkpoint(str(tmp_path)) is None
     assert not tf.train.get_checkpoint_state(str(tmp_path))
     with pytest.raises(tf.errors.OpError):

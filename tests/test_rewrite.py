@@ -16,7 +16,8 @@ from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role, has_value
 from ckpt_viz.restore_fix.rewrite import write_mapped
-from tests.support.programs import ckpt, module, saved, var
+from tests.support.live_objects import distributed_variables
+from tests.support.programs import ckpt, module, saved, saved_model, var
 
 pytestmark = pytest.mark.tf
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -157,6 +158,7 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
     "tf_keras with Adam of TensorFlow 1": lambda: tf_keras("v1"),
     "tables, strings, an iterator": with_values,
     "cycles and shared nodes": cyclic,
+    "variables of strategies, in slices": distributed_variables,
 }
 
 
@@ -390,6 +392,21 @@ def test_a_class_that_serializes_itself_restores(tmp_path: Path) -> None:
     assert tensors(again).keys() == tensors(str(tmp_path / "new")).keys()
 
 
+@pytest.mark.parametrize("kind", ["legacy", "v1"])
+def test_slots_without_a_counterpart_keep_their_values(tmp_path: Path, kind: str) -> None:
+    old, new = tf_keras(kind, steps=0), tf_keras(kind, steps=1)
+    slot = new.optimizer.get_slot(new.model.trainable_variables[0], "m")
+    before = slot.numpy().tolist()
+    prefix = rewritten(tmp_path, old.save(str(tmp_path / "ckpt")), new)
+    new.restore(prefix).assert_consumed()
+    assert slot.numpy().tolist() == before
+    weights = zip(old.model.get_weights(), new.model.get_weights(), strict=True)
+    assert all(np.array_equal(*pair) for pair in weights)
+    fresh = tf_keras(kind, steps=0)
+    fresh.restore(prefix)
+    train(fresh.model, fresh.optimizer, 1)  # it makes the slots itself
+
+
 # --- the save counter
 
 
@@ -422,6 +439,13 @@ def test_a_module_has_no_save_counter(tmp_path: Path) -> None:
 
 
 # --- other kinds of files and programs
+
+
+def test_the_values_of_a_saved_model_become_a_checkpoint(tmp_path: Path) -> None:
+    path = saved_model(tmp_path, net=module(w=var([1.0, 2.0])), b=var(3.0))
+    new = ckpt(model=module(renamed=module(w=var([0.0, 0.0])), b=var(0.0)))
+    new.restore(rewritten(tmp_path, path, new)).assert_existing_objects_matched()
+    assert (new.model.renamed.w.numpy().tolist(), new.model.b.numpy()) == ([1.0, 2.0], 3.0)
 
 
 @pytest.mark.parametrize("is_v1", [False, True], ids=["V2", "V1"])
