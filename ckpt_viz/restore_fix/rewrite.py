@@ -49,7 +49,8 @@ def write_mapped(saved: Graph, live: Graph, pairs: Sequence[tuple[int, int]], pr
             of their own count too: the slot variables that they will make belong to them.
         prefix: Of the new checkpoint, which has no file yet.
 
-    A live object without a counterpart has no value in the new checkpoint, so it keeps its own.
+    A live object without a counterpart keeps its value: nothing leads to it in the new checkpoint.
+    So `assert_existing_objects_matched` names it.
 
     Raises:
         CkptVizError: A file of the prefix exists or cannot be written, or a value cannot be read.
@@ -234,11 +235,33 @@ class _Rewrite:
 
     def finished(self) -> dict[str, NewTensor]:
         """Return all tensors of the checkpoint, the object graph included."""
+        self._leave_out_missing()
         for node, is_valued in zip(self._graph.nodes, _with_values(self._graph), strict=True):
             node.has_checkpoint_values.value = is_valued
         encoded = self._graph.SerializeToString(deterministic=True)
         self._add_tensor(OBJECT_GRAPH_KEY, strings_tensor([encoded], ()))
         return self._tensors
+
+    def _leave_out_missing(self) -> None:
+        """Remove what leads to objects that should have a value and have none.
+
+        TensorFlow takes an object that it finds for restored, even if it found no value.
+        """
+        is_valued = list(_with_values(self._graph))
+        missing = {
+            obj
+            for obj, node in enumerate(self._live.nodes)
+            if has_value(node) and not is_valued[obj]
+        }
+        for node in self._graph.nodes:
+            for edges, to in (
+                (node.children, "node_id"),
+                (node.slot_variables, "slot_variable_node_id"),
+            ):
+                kept = [edge for edge in edges if getattr(edge, to) not in missing]
+                if len(kept) < len(edges):
+                    del edges[:]
+                    edges.extend(kept)
 
     # --- registered savers, which choose the keys of their tensors themselves
 
