@@ -15,6 +15,7 @@ from click.testing import CliRunner
 import ckpt_viz as cv
 from ckpt_viz.cli import main
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, DeniedError
+from ckpt_viz.formats import bundle_writer
 from tests.support.tables import floats, write_bundle
 
 _NOBODY = 65534
@@ -54,6 +55,15 @@ def place() -> Iterator[Path]:
         yield place
         os.chown(place, os.getuid(), os.getgid())
         os.chmod(place, 0o755)
+
+
+def test_a_checkpoint_in_a_directory_of_another_user_is_not_begun(place: Path) -> None:
+    before = sorted(os.listdir(place))
+    os.chmod(place, 0o555)
+    said = f"{place}/new.data-00000-of-00001: cannot be written: permission denied"
+    with _as_another_user(), pytest.raises(DeniedError, match=re.escape(said)):
+        bundle_writer.write_bundle(str(place / "new"), {})
+    assert sorted(os.listdir(place)) == before
 
 
 @contextmanager

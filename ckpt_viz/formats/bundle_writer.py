@@ -39,7 +39,7 @@ Pieces: TypeAlias = Iterable["bytes | memoryview"]
 class NewTensor:
     """A tensor to write: `pieces` returns its stored bytes, part by part.
 
-    `crc32c` is their checksum, masked, for a dtype whose checksum nothing here can compute.
+    `crc32c` is their checksum, masked, if it is known; otherwise the writer computes it.
     """
 
     dtype: str
@@ -65,13 +65,7 @@ def copied_tensor(bundle: Bundle, key: str) -> NewTensor:
         raise UnsupportedError(f"{bundle.prefix}: {brief(key)}: cannot copy a tensor of no rank")
     if entry.slices or bundle.byte_order != "little":
         return array_tensor(entry.dtype, entry.shape, lambda: bundle.read(key))
-    is_computed = checksum_for(entry.dtype, entry.shape, "little") is not None
-    return NewTensor(
-        entry.dtype,
-        entry.shape,
-        lambda: bundle.pieces(key),
-        None if is_computed else entry.crc32c,
-    )
+    return NewTensor(entry.dtype, entry.shape, lambda: bundle.pieces(key), entry.crc32c)
 
 
 def write_bundle(prefix: str, tensors: Mapping[str, NewTensor]) -> None:
@@ -125,13 +119,15 @@ def _data(tensors: Mapping[bytes, NewTensor], entries: dict[bytes, bytes]) -> It
     offset = 0
     for key in sorted(tensors):
         tensor, size = tensors[key], 0
-        checksum = checksum_for(tensor.dtype, tensor.shape, "little")
+        crc32c = tensor.crc32c
+        checksum = checksum_for(tensor.dtype, tensor.shape, "little") if crc32c is None else None
         for piece in tensor.pieces():
             if checksum is not None:
                 checksum.extend(bytes(piece), brief(key))
             size += len(piece)
             yield piece
-        crc32c = tensor.crc32c if checksum is None else mask_crc32c(checksum.value)
+        if checksum is not None:
+            crc32c = mask_crc32c(checksum.value)
         entry = BundleEntryProto(
             dtype=dtype_number(tensor.dtype),
             shape=encode_shape(tensor.shape),
