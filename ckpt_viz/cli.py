@@ -254,11 +254,13 @@ def _target(live: str, *, is_allowed: bool) -> AbstractContextManager[object]:
     help="The call to fix.  [default: the one that LIVE has]",
 )
 @click.option("--run", is_flag=True, help="Run the program that LIVE names.")
-def fix(live: str, saved: str, method: str | None, run: bool) -> None:
+@click.option("--write", "prefix", help="Also write a checkpoint that LIVE restores by itself.")
+def fix(live: str, saved: str, method: str | None, run: bool, prefix: str | None) -> None:
     """Print Python code that restores the checkpoint SAVED into LIVE, which has changed since.
 
     LIVE and SAVED are those of `ckpt-viz check`. The code gives every value to the variable that
-    it belongs to, wherever that is now. Comments name what stays out. It changes nothing.
+    it belongs to, wherever that is now. Comments name what stays out. The command changes no file;
+    with --write it adds those of a new checkpoint.
 
     Exits with status 0 if the code restores every object of LIVE, 1 if some keep their values, 2
     on an error.
@@ -267,12 +269,14 @@ def fix(live: str, saved: str, method: str | None, run: bool) -> None:
     with _reporting_errors(), named as target:
         found = api.check(target, saved, method=method).fix()
         program = as_program(live)
-        prefix = found.check.saved.provenance if found.check.saved is not None else None
+        source = found.check.saved.provenance if found.check.saved is not None else None
         code = found.to_code(
             "ckpt" if program is None else program.name,
-            saved if prefix is None else prefix.prefix,
+            saved if source is None else source.prefix,
         )
         is_whole = not found.missing
+        if prefix is not None:
+            found.write(prefix)
     _echo(code.removesuffix("\n"))
     sys.exit(0 if is_whole else _DIFFERS)
 

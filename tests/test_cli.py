@@ -370,6 +370,15 @@ def test_fix_prints_code_for_a_program(tmp_path: Path) -> None:
     assert f"restored.restore({saved!r})" in result.output
 
 
+def test_fix_writes_a_checkpoint_on_request(adam: str, tmp_path: Path) -> None:
+    result = _run("fix", adam, adam, "--write", tmp_path / "fixed")
+    assert result.exit_code == 0
+    assert cv.diff(adam, tmp_path / "fixed").is_empty
+    again = _run("fix", adam, adam, "--write", tmp_path / "fixed")
+    assert again.exit_code == 2
+    assert "fixed" in again.output
+
+
 def test_fix_runs_a_program_on_request_alone(tmp_path: Path) -> None:
     result = _run("fix", "train.py:ckpt", tmp_path)
     assert result.exit_code == 2

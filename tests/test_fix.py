@@ -205,3 +205,67 @@ def test_a_model_is_restored_through_a_checkpoint_of_it(tmp_path: Path) -> None:
     path = written(tmp_path, net)
     fix = restored(module(l1=layer(2)), path)
     assert "restored = tf.train.Checkpoint(ckpt)\n" in fix.code
+
+
+# --- write
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_programs_restore_what_write_writes(family: Family, seed: int, tmp_path: Path) -> None:
+    keras_3()
+    keras_2()
+    for number in range(PROGRAMS):
+        rng = Random(f"{family.name} {seed} write {number}")
+        source = make_program(rng, family)
+        target = edited(rng, source)
+        try:
+            was, now = make(family, source), make(family, target)
+        except UnbuildableError:
+            continue
+        path = str(was.checkpoint.save(str(tmp_path / f"{number}")))
+        before = _values(cv.graph(now.checkpoint))
+        fix = cv.check(now.checkpoint, path).fix()
+        prefix = fix.write(tmp_path / f"{number}-fixed")
+        status = now.checkpoint.restore(prefix)
+        if not fix.missing:
+            status.assert_existing_objects_matched()
+        status.expect_partial()
+        file, names = cv.graph(path), {name: key for key, name in fix.pairs.items()}
+        for name, value in _values(cv.graph(now.checkpoint)).items():
+            expected = file.read(names[name]) if name in names else before.get(name)
+            if name != "(root).save_counter":
+                np.testing.assert_array_equal(value, expected, name)
+
+
+def test_write_refuses_to_overwrite(tmp_path: Path) -> None:
+    path = saved(tmp_path, net=module(l1=layer(2)))
+    files = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    with pytest.raises(cv.CkptVizError, match="exist"):
+        cv.check(ckpt(net=module(dense=layer(2))), path).fix().write(path)
+    assert files == {file: file.read_bytes() for file in tmp_path.iterdir()}
+
+
+def test_python_state_and_tables_are_written(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    class State(tf.train.experimental.PythonState):  # type: ignore[misc]
+        text: Any = ""
+
+        def serialize(self) -> Any:
+            return self.text
+
+        def deserialize(self, text: Any) -> None:
+            self.text = text
+
+    def program(name: str) -> Any:
+        table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+        return ckpt(**{name: module(table=table, state=State(), w=var([1.0, 2.0]))})
+
+    was, now = program("net"), program("model")
+    was.net.table.insert(tf.constant(["a"]), tf.constant([3], tf.int64))
+    was.net.state.text = "the text"
+    path = str(was.save(str(tmp_path / "ckpt")))
+    prefix = cv.check(now, path).fix().write(tmp_path / "fixed")
+    now.restore(prefix).assert_existing_objects_matched()
+    assert int(now.model.table.lookup(tf.constant("a"))) == 3
+    assert now.model.state.text == b"the text"  # as TensorFlow gives it

@@ -77,7 +77,13 @@ def _valued(graph: Graph) -> Iterator[int]:
 
 
 def _fit(saved: Graph, live: Graph, pair: Pair) -> bool:
-    return values_of(saved.nodes[pair.node]) == values_of(live.nodes[pair.obj])
+    """Return whether a value can go into an object; what only the object's code knows fits."""
+    ours, theirs = saved.nodes[pair.node], live.nodes[pair.obj]
+    if ours.registered_saver != theirs.registered_saver:
+        return False
+    if any(attribute.dtype is None for attribute in theirs.attributes):
+        return len(ours.attributes) == len(theirs.attributes)
+    return values_of(ours) == values_of(theirs)
 
 
 def _slots(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[Pair]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,6 +24,7 @@ from ckpt_viz.restore_check.skeleton import Skeleton
 from ckpt_viz.restore_fix.applying import apply
 from ckpt_viz.restore_fix.arrangement import Arrangement
 from ckpt_viz.restore_fix.code import Left, assigning, restores_by_itself, restoring
+from ckpt_viz.restore_fix.rewrite import write_mapped
 
 CheckT = TypeVar("CheckT")
 
@@ -101,6 +103,25 @@ class RestoreFix(Generic[CheckT]):
         """
         apply(self._saved, self._live, self._sure, self._restore if self._skeleton else None)
         return self
+
+    def write(self, prefix: str | os.PathLike[str]) -> str:
+        """Write a new checkpoint that the program restores with plain `restore`; return its prefix.
+
+        It has the values of `pairs`, bit by bit, under the names of the program. A live object
+        without a value is not in it, so `assert_existing_objects_matched` names it. TensorFlow is
+        not needed. The program must not have changed since the check.
+
+        Raises:
+            CkptVizError: A file of the prefix exists or cannot be written, or a value cannot be
+                read. No file remains.
+        """
+        path = os.fspath(prefix)
+        empty = (
+            p for p in self._mapping.parts.values() if not has_value(self._saved.nodes[p.node])
+        )
+        pairs = [(pair.node, pair.obj) for pair in (*self._sure, *empty)]
+        write_mapped(self._saved, self._live, pairs, path)
+        return path
 
     def _restore(self) -> None:
         source, method = self._live.source, self._rehearsal.run.method
