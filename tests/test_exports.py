@@ -18,9 +18,11 @@ from tests.support.saved_graphs import write_graph
 from tests.test_html import needs_bundle
 
 
-def test_every_format_can_be_written_and_is_an_option_of_every_command() -> None:
+def test_every_format_can_be_written_and_is_an_option_of_every_command_with_a_graph() -> None:
     assert EXPORTS.keys() == exports._WRITERS.keys()
     for command in main.commands.values():
+        if command.name == "fix":  # its answer is code
+            continue
         options = {option for parameter in command.params for option in parameter.opts}
         assert {f"--{name}" for name in EXPORTS} <= options, command.name
 

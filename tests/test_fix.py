@@ -269,3 +269,74 @@ def test_python_state_and_tables_are_written(tmp_path: Path) -> None:
     now.restore(prefix).assert_existing_objects_matched()
     assert int(now.model.table.lookup(tf.constant("a"))) == 3
     assert now.model.state.text == b"the text"  # as TensorFlow gives it
+
+
+# --- from Keras 2 to Keras 3
+
+_MADE = {
+    "Adam": {},
+    "AdamW": {},
+    "SGD": {"momentum": 0.9},
+    "RMSprop": {"momentum": 0.9, "centered": True},
+    "Adagrad": {},
+    "Adadelta": {},
+}
+_SLOTS = (
+    *("_momentums", "_velocities", "momentums", "_accumulators", "_average_gradients"),
+    *("_accumulated_grads", "_accumulated_delta_vars"),
+)
+_LEGACY_SLOTS = {"_momentums": "m", "_velocities": "v"}
+
+
+def _network(keras: Any, optimizer: Any) -> Any:
+    """Return a network with two layers that look alike, and its optimizer with slots."""
+    import tensorflow as tf
+
+    layers = keras.layers
+    model = keras.Sequential(
+        [layers.Dense(6), layers.BatchNormalization(), layers.Dense(6), layers.Dense(6)]
+    )
+    model.build((None, 6))
+    variables = model.trainable_variables
+    if hasattr(optimizer, "get_slot"):
+        optimizer.apply_gradients([(tf.ones(v.shape), v) for v in variables])
+    else:
+        optimizer.build(variables)
+    for number, variable in enumerate(_slots_of(optimizer, model, of_legacy=True)):
+        variable.assign(tf.fill(variable.shape, float(number)))
+    for number, variable in enumerate(model.variables):
+        variable.assign(tf.fill(variable.shape, -float(number)))
+    return ckpt(model=model, optimizer=optimizer)
+
+
+def _slots_of(optimizer: Any, model: Any, *, of_legacy: bool) -> list[Any]:
+    if hasattr(optimizer, "get_slot"):
+        variables = model.trainable_variables
+        return [optimizer.get_slot(v, name) for name in _LEGACY_SLOTS.values() for v in variables]
+    lists = _LEGACY_SLOTS if of_legacy and hasattr(optimizer, "_velocities") else _SLOTS
+    return [slot for name in lists for slot in getattr(optimizer, name, ()) if slot is not None]
+
+
+@pytest.mark.parametrize("name", [*_MADE, "legacy Adam"])
+def test_keras_2_becomes_keras_3_with_its_optimizer(name: str, tmp_path: Path) -> None:
+    old, new = keras_2(), keras_3()
+    if name == "legacy Adam":
+        optimizers = old.optimizers.legacy.Adam(), new.optimizers.Adam()
+    else:
+        optimizers = tuple(getattr(k.optimizers, name)(**_MADE[name]) for k in (old, new))
+    was, now = _network(old, optimizers[0]), _network(new, optimizers[1])
+    for variable in [*now.model.variables, *now.optimizer.variables]:
+        variable.assign(np.full(variable.shape, 99, np.dtype(str(variable.dtype))))
+    path = str(was.save(str(tmp_path / "ckpt")))
+    fix = cv.check(now, path).fix()
+    assert not fix.missing
+    run(fix.code, now, path)
+    for before, after in zip(was.model.variables, now.model.variables, strict=True):
+        np.testing.assert_array_equal(before, after)
+    slots = [
+        _slots_of(one.optimizer, one.model, of_legacy=name == "legacy Adam") for one in (was, now)
+    ]
+    assert len(slots[0]) == len(slots[1]) > 0
+    for before, after in zip(*slots, strict=True):
+        np.testing.assert_array_equal(before, after)
+    assert int(now.optimizer.iterations) == int(was.optimizer.iterations)

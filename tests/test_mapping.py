@@ -32,7 +32,7 @@ from tests.support.refactorings import (
 )
 
 PROGRAMS = amount(60, 1000)
-ALWAYS_DECIDED = (rename, unwrap, to_names, to_list, root_shift)
+ALWAYS_DECIDED = (rename, wrap, unwrap, to_names, to_list, root_shift)
 ALWAYS_FOUND = tuple(one for one in REFACTORINGS if one is not insert)
 
 

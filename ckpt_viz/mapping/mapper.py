@@ -8,21 +8,30 @@ slot variables follow their variables.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
 
 from ckpt_viz.mapping.alignment import aligned, undecided
 from ckpt_viz.mapping.full_names import FullNames
+from ckpt_viz.mapping.migrations import local_name
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair, weakest
+from ckpt_viz.mapping.part_questions import (
+    alone,
+    are_items,
+    are_siblings,
+    branching,
+    first_below,
+    has_full_name,
+    is_chain,
+    is_like,
+    optimizers_of,
+)
 from ckpt_viz.mapping.parts import Parts
 from ckpt_viz.mapping.sequences import INDEX, ItemReader, items_with_values
-from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.name_evidence import paired_by_name
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 
-_MOST_WITHIN = 64  # parts of a new part among which another one may be
 _MOST_ROUNDS = 4
 
 
@@ -50,6 +59,7 @@ class Mapper:
         self.saved, self.live = saved, live
         self._names, self._reader = names, reader
         self.matched = Matched()
+        self._is_at_optimizers = False
         self._nodes: Sequence[int] = ()
         self._objects: Sequence[int] = ()
         self._guessed: set[int] = set()  # forms whose parts were paired by order alone
@@ -65,8 +75,10 @@ class Mapper:
 
     def map_optimizers(self) -> None:
         """Map the parts of the optimizers, of which the model has none."""
+        self._is_at_optimizers = True
         self._nodes = [n for n in self.saved.order if n in self.saved.of_optimizer]
         self._objects = [o for o in self.live.order if o in self.live.of_optimizer]
+        self._optimizers()
         self._identical()
         self._map()
 
@@ -110,7 +122,7 @@ class Mapper:
                 [node for node in ours if self.saved.children[node]],
                 [obj for obj in theirs if self.live.children[obj]],
             )
-            if all(inner) and _is_chain(self.saved, inner[0]) and _is_chain(self.live, inner[1]):
+            if all(inner) and is_chain(self.saved, inner[0]) and is_chain(self.live, inner[1]):
                 labels = {self.live.label(obj): obj for obj in reversed(inner[1])}
                 named = [n for n in inner[0] if self.saved.label(n) in labels]
                 node = named[0] if named else inner[0][0]
@@ -150,11 +162,11 @@ class Mapper:
             if not self._contradict(ours[0], theirs[0]):
                 self._pair_below(ours[0], theirs[0], Certainty.CERTAIN, Evidence.CONTENT)
             return
-        for node, obj in _alone(ours, theirs, saved.names, live.names):
+        for node, obj in alone(ours, theirs, saved.names, live.names):
             if is_inner or saved.chosen[node]:
                 self._pair_below(node, obj, Certainty.CERTAIN, Evidence.NAMES)
         ours, theirs = self._free(ours, theirs)
-        in_place = list(_alone(ours, theirs, saved.place, live.place))
+        in_place = list(alone(ours, theirs, saved.place, live.place))
         is_whole = len(ours) == len(theirs) == len(in_place)
         for node, obj in in_place:
             if is_whole or not saved.is_indexed[node]:
@@ -180,7 +192,7 @@ class Mapper:
     def _children_of_equals(self, node: int, obj: int) -> Iterator[tuple[int, int]]:
         saved, live = self.saved, self.live
         by_label = {live.label(child): child for child in live.children[obj]}
-        if _are_items(saved, saved.children[node]) or _are_items(live, live.children[obj]):
+        if are_items(saved, saved.children[node]) or are_items(live, live.children[obj]):
             return  # their order and names decide
         ours: list[int] = []
         for child in saved.children[node]:
@@ -190,7 +202,25 @@ class Mapper:
                 yield child, other
             else:
                 ours.append(child)
-        yield from _alone(ours, by_label.values(), saved.form, live.form)
+        yield from alone(ours, by_label.values(), saved.form, live.form)
+
+    def _optimizers(self) -> None:
+        """Pair optimizers with slots of the same variables, then those on one path, then others."""
+        ours = dict.fromkeys(self.saved.optimizers)
+        votes: Counter[tuple[int, int]] = Counter()
+        owners = optimizers_of(self.live.graph)
+        for variable, optimizers in optimizers_of(self.saved.graph).items():
+            pair = self.matched.pairs.get(variable)
+            others = owners.get(pair.obj, set()) if pair is not None else set()
+            votes.update((node, obj) for node in optimizers & ours.keys() for obj in others)
+        for (node, obj), _ in votes.most_common():
+            if obj in self.live.optimizers:
+                self._pair(node, obj, Certainty.CERTAIN, Evidence.SLOT)
+        for node, obj in alone(ours, self.live.optimizers, self.saved.place, self.live.place):
+            self._pair(node, obj, Certainty.CERTAIN, Evidence.PLACE)
+        free = self._free(ours, self.live.optimizers)
+        if len(free[0]) == len(free[1]) == 1:
+            self._pair(free[0][0], free[1][0], Certainty.LIKELY, Evidence.ALONE)
 
     # --- containers
 
@@ -261,22 +291,32 @@ class Mapper:
             pair = self.matched.pairs.get(node)
             if pair is not None and self.saved.children[node]:
                 self._by_label(node, pair.obj)
-                self._by_index(node, pair.obj)
-                self._in_order(node, pair.obj)
-                self._by_words(node, pair.obj)
-                self._alone_in(node, pair.obj)
-                self._within(node, pair.obj)
+                # What one version or one side wraps, the other one may not.
+                wide = branching(self.saved, node), branching(self.live, pair.obj)
+                for one, other in dict.fromkeys(((node, pair.obj), wide)):
+                    self._by_index(one, other)
+                    self._in_order(one, other)
+                    self._by_words(one, other)
+                    self._alone_in(one, other)
+                    self._within(one, other)
 
     def _children(self, node: int, obj: int) -> tuple[list[int], list[int]]:
-        return self._free(self.saved.children[node], self.live.children[obj])
+        """Return the free children of two parts that the current walk is about."""
+        ours = self._about(self.saved, self.saved.children[node])
+        theirs = self._about(self.live, self.live.children[obj])
+        return self._free(ours, theirs)
+
+    def _about(self, side: Parts, parts: Iterable[int]) -> Iterator[int]:
+        return (one for one in parts if (one in side.of_optimizer) == self._is_at_optimizers)
 
     def _by_label(self, node: int, obj: int) -> None:
         """Pair children with one local name; indices are no names."""
         ours, theirs = self._children(node, obj)
-        by_label = {self.live.label(child): child for child in theirs}
+        by_label = {local_name(self.live.label(child)): child for child in reversed(theirs)}
+        by_label |= {self.live.label(child): child for child in theirs}
         for child in ours:
             label = self.saved.label(child)
-            other = by_label.get(label)
+            other = by_label.get(label, by_label.get(local_name(label)))
             if other is not None and INDEX.fullmatch(label) is None and self._fits(child, other):
                 self._pair(child, other, Certainty.CERTAIN, Evidence.HOLDER)
 
@@ -284,7 +324,7 @@ class Mapper:
         """Pair items of equal index and equal values, if most items of two sequences have both."""
         saved, live = self.saved, self.live
         ours, theirs = saved.children[node], live.children[obj]
-        if len(ours) != len(theirs) or not (_are_items(saved, ours) and _are_items(live, theirs)):
+        if len(ours) != len(theirs) or not (are_items(saved, ours) and are_items(live, theirs)):
             return
         if not any(saved.children[child] for child in ours):
             return
@@ -326,7 +366,7 @@ class Mapper:
             [item for item in right if item.place not in taken],
         )
         unsure = {i for group, _ in undecided(*rest) for i in group}
-        if not (_are_items(saved, ours) or _are_items(live, theirs)):
+        if not (are_items(saved, ours) or are_items(live, theirs)):
             return
         for i, j in aligned(left, right, known, {}):
             if i not in known and self._are_similar(ours[i], theirs[j]):
@@ -383,10 +423,10 @@ class Mapper:
 
     def _have_common(self, node: int, obj: int) -> bool:
         """Return whether two inner parts have children of the same local names or forms."""
-        labels = {self.saved.label(child).lstrip("_") for child in self.saved.children[node]}
+        labels = {local_name(self.saved.label(child)) for child in self.saved.children[node]}
         forms = {self.saved.form[child] for child in self.saved.children[node]}
         return any(
-            self.live.label(child).lstrip("_") in labels or self.live.form[child] in forms
+            local_name(self.live.label(child)) in labels or self.live.form[child] in forms
             for child in self.live.children[obj]
         )
 
@@ -397,9 +437,9 @@ class Mapper:
             found = [
                 other
                 for new in theirs
-                for other in _first_below(self.live, new)
+                for other in first_below(self.live, new)
                 if self.live.form[other] == self.saved.form[child]
-                and _is_like(self.saved.label(child), self.live, other, new)
+                and is_like(self.saved.label(child), self.live, other, new)
             ]
             self._pair_only(child, found)
         ours, theirs = self._children(node, obj)
@@ -407,9 +447,9 @@ class Mapper:
             found = [
                 child
                 for old in ours
-                for child in _first_below(self.saved, old)
+                for child in first_below(self.saved, old)
                 if self.saved.form[child] == self.live.form[other]
-                and _is_like(self.live.label(other), self.saved, child, old)
+                and is_like(self.live.label(other), self.saved, child, old)
             ]
             if len(found) == 1:
                 self._pair_below(found[0], other, Certainty.LIKELY, Evidence.WITHIN)
@@ -424,10 +464,10 @@ class Mapper:
         """Pair free parts of one form anywhere, if names agree or if they are alone."""
         saved, live = self.saved, self.live
         for ours, theirs in self._groups(saved.names, live.names):
-            if len(ours) == len(theirs) == 1 and _has_full_name(saved.graph, ours[0]):
+            if len(ours) == len(theirs) == 1 and has_full_name(saved.graph, ours[0]):
                 self._pair_below(ours[0], theirs[0], Certainty.LIKELY, Evidence.NAMES)
         for ours, theirs in self._groups(saved.form, live.form):
-            for node, obj in _alone(ours, theirs, saved.place, live.place):
+            for node, obj in alone(ours, theirs, saved.place, live.place):
                 is_sure = len(ours) == len(theirs) or not saved.is_indexed[node]
                 certainty = Certainty.LIKELY if is_sure else Certainty.GUESS
                 self._pair_below(node, obj, certainty, Evidence.PLACE)
@@ -437,7 +477,7 @@ class Mapper:
                 is_sure = is_inner and not self._contradict(ours[0], theirs[0])
                 certainty = Certainty.LIKELY if is_sure else Certainty.GUESS
                 self._pair_below(ours[0], theirs[0], certainty, Evidence.CONTENT)
-            elif is_inner and _are_siblings(saved, ours) and _are_siblings(live, theirs):
+            elif is_inner and are_siblings(saved, ours) and are_siblings(live, theirs):
                 certainty = Certainty.LIKELY if len(ours) == len(theirs) else Certainty.GUESS
                 for node, obj in zip(ours, theirs, strict=False):
                     self._pair_below(node, obj, certainty, Evidence.ORDER)
@@ -452,44 +492,3 @@ class Mapper:
                 other = by_label.get(self.saved.label(child))
                 if other is not None and not self.saved.children[child]:
                     self._pair(child, other, Certainty.CERTAIN, Evidence.HOLDER)
-
-
-def _alone(
-    ours: Iterable[int], theirs: Iterable[int], of_saved: Sequence[int], of_live: Sequence[int]
-) -> Iterator[tuple[int, int]]:
-    """Yield the parts whose number no other part of their own side has."""
-    left, right = defaultdict(list), defaultdict(list)
-    for node in ours:
-        left[of_saved[node]].append(node)
-    for obj in theirs:
-        right[of_live[obj]].append(obj)
-    for number, nodes in left.items():
-        if len(nodes) == len(right.get(number, ())) == 1:
-            yield nodes[0], right[number][0]
-
-
-def _are_items(side: Parts, parts: Iterable[int]) -> bool:
-    return any(INDEX.fullmatch(side.label(part)) for part in parts)
-
-
-def _first_below(side: Parts, part: int) -> Iterator[int]:
-    """Yield the first parts below a part."""
-    return islice(side.below(part), 1, _MOST_WITHIN)
-
-
-def _is_like(label: str, side: Parts, part: int, top: int) -> bool:
-    """Return whether a part inside a new one is what had this local name: by its name or holder."""
-    return label.lstrip("_") in (side.label(part).lstrip("_"), side.label(top).lstrip("_"))
-
-
-def _has_full_name(graph: Graph, part: int) -> bool:
-    return any(attribute.full_name for attribute in graph.nodes[part].attributes)
-
-
-def _are_siblings(side: Parts, parts: Iterable[int]) -> bool:
-    return len({side.parent(part) for part in parts}) == 1
-
-
-def _is_chain(side: Parts, parts: Sequence[int]) -> bool:
-    """Return whether each part is directly below the one before it."""
-    return all(side.parent(inner) == outer for outer, inner in pairwise(parts))

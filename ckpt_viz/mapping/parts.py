@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from ckpt_viz.mapping.full_names import FullNames
+from ckpt_viz.mapping.migrations import local_name
 from ckpt_viz.mapping.sequences import INDEX
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
@@ -218,7 +219,7 @@ def _mixed(number: int) -> int:
 
 def _kind(label: str) -> str:
     """Return a variable's local name in the spelling that all versions of Keras share."""
-    return "" if INDEX.fullmatch(label) else label.lstrip("_")
+    return "" if INDEX.fullmatch(label) else local_name(label)
 
 
 def _intervals(

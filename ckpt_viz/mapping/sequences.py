@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ckpt_viz.mapping.full_names import FullNames
@@ -57,18 +57,21 @@ def names_of_states(graph: Graph, names: FullNames) -> Mapping[int, Sequence[str
 
 
 class ItemReader:
-    """Reads the items of sequences, within the allowed number of visits."""
+    """Reads the items of sequences, within the allowed number of visits.
 
-    def __init__(self, names: FullNames, visits: int) -> None:
-        self._names, self._visits = names, visits
+    `spelled` gives local names that mean the same one spelling.
+    """
+
+    def __init__(self, names: FullNames, visits: int, spelled: Callable[[str], str] = str) -> None:
+        self._names, self._visits, self._spelled = names, visits, spelled
         self._known_states: dict[int, Mapping[int, Sequence[str]]] = {}
         self._known: dict[tuple[int, tuple[int, ...]], list[Item] | None] = {}
 
     @classmethod
-    def of(cls, saved: Graph, live: Graph) -> ItemReader:
+    def of(cls, saved: Graph, live: Graph, spelled: Callable[[str], str] = str) -> ItemReader:
         """Return a reader whose visits remain linear in the size of both graphs."""
         visits = _MOST_VISITS * (len(saved.nodes) + len(live.nodes))
-        return cls(FullNames.of(live), visits)
+        return cls(FullNames.of(live), visits, spelled)
 
     def items(self, graph: Graph, nodes: Sequence[int]) -> list[Item] | None:
         """Return the items of a sequence; None if too many nodes are below them."""
@@ -142,7 +145,7 @@ class ItemReader:
             node = graph.nodes[node_id]
             if has_value(node):
                 label = graph.tree.labels[node_id]
-                label = "" if node_id == top or INDEX.fullmatch(label) else label
+                label = "" if node_id == top or INDEX.fullmatch(label) else self._spelled(label)
                 name = node.attributes[0].full_name if len(node.attributes) == 1 else ""
                 yield (depth, label, values_of(node)), name, node_id
             if node.role is not Role.VARIABLE:  # its slot variables are below it

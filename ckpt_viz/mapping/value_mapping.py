@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ckpt_viz.mapping.full_names import FullNames
 from ckpt_viz.mapping.mapper import Mapper
+from ckpt_viz.mapping.migrations import local_name, slot_name
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
 from ckpt_viz.mapping.parts import Numbers, Parts
 from ckpt_viz.mapping.sequences import INDEX, ItemReader
@@ -44,7 +45,7 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
     """
     names, numbers = FullNames.of(live), Numbers()
     sides = Parts.of(saved, names, numbers), Parts.of(live, names, numbers)
-    mapper = Mapper(*sides, names, ItemReader.of(saved, live))
+    mapper = Mapper(*sides, names, ItemReader.of(saved, live, local_name))
     mapper.map_model()
     mapper.map_optimizers()
     found = dict(mapper.matched.pairs)
@@ -89,7 +90,7 @@ def _fit(saved: Graph, live: Graph, pair: Pair) -> bool:
 def _slots(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[Pair]:
     """Yield the slot variables of variables and optimizers that belong together."""
     of_live = {
-        (node.slot.optimizer, node.slot.variable, node.slot.name): obj
+        (node.slot.optimizer, node.slot.variable, slot_name(node.slot.name)): obj
         for obj, node in enumerate(live.nodes)
         if node.slot is not None
     }
@@ -102,7 +103,7 @@ def _slots(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[Pai
         if variable is None or (slot.optimizer is not None and optimizer is None):
             continue
         place = None if optimizer is None else optimizer.obj
-        obj = of_live.get((place, variable.obj, slot.name))
+        obj = of_live.get((place, variable.obj, slot_name(slot.name)))
         if obj is not None:
             yield Pair(node_id, obj, variable.certainty, Evidence.SLOT)
 
