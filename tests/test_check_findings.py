@@ -17,15 +17,25 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.finding import Finding, Kind
-from tests.check_findings import by_name, leftovers, paths, raising, structure, tracking, values
+from tests.check_findings import (
+    by_name,
+    changes,
+    leftovers,
+    paths,
+    raising,
+    structure,
+    tracking,
+    values,
+)
 from tests.check_findings.laws import LAWS, ask
 from tests.check_findings.real import Real, restored
 from tests.check_findings.table import DEFERRED, ERROR, FAIL, Pair, Row, Shows
 from tests.support.plain_english import faults_in
+from tests.support.told import told
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
-FAMILIES = (paths, raising, structure, leftovers, values, tracking, by_name)
+FAMILIES = (paths, raising, structure, changes, leftovers, values, tracking, by_name)
 ROWS = [row for family in FAMILIES for row in family.rows]
 
 
@@ -40,7 +50,7 @@ def _check(pair: Pair) -> RestoreCheck:
 
 
 def _of_kind(check: RestoreCheck, kind: Kind) -> list[Finding]:
-    return [finding for finding in check.findings if finding.kind is kind]
+    return [finding for finding in told(check) if finding.kind is kind]
 
 
 def _is_shown(finding: Finding, expected: Shows) -> bool:
@@ -85,17 +95,17 @@ def test_findings(row: Row, tmp_path: Path) -> None:
     else:
         shown = [finding for finding in found if _is_shown(finding, row.shows)]
         assert len(shown) == 1, found
-    for finding in check.findings:
+    for finding in told(check):
         assert _is_one_sentence(finding.why), finding.why
         assert _is_one_sentence(finding.remedy), finding.remedy
         assert [*faults_in(finding.why, _quoted(check)), *faults_in(finding.remedy)] == []
     if row.shows is not None and pair.fixed is not None:
         _assert_fixed(row, pair, pair.fixed())
-    if any(finding.kind is Kind.PROCESS_ABORT for finding in check.findings):
+    if any(finding.kind is Kind.PROCESS_ABORT for finding in told(check)):
         return  # a test of its own restores that, in another process
     real = restored(pair, check)
     _assert_agreement(check, real)
-    for finding in check.findings:
+    for finding in told(check):
         ask(finding, real)
 
 
@@ -110,7 +120,7 @@ def _assert_fixed(row: Row, pair: Pair, fixed: Pair) -> None:
 
 def _assert_agreement(check: RestoreCheck, real: Real) -> None:
     """Compare with TensorFlow, and the severities of the findings with what they mean."""
-    severities = {finding.severity for finding in check.findings}
+    severities = {finding.severity for finding in told(check)}
     raises = check.raises.type if check.raises is not None else None
     assert raises == (type(real.raised).__name__ if real.raised is not None else None)
     assert (ERROR in severities) == (raises is not None)

@@ -51,6 +51,7 @@ from tests.check_rows.table import Pair, Row, check_row
 from tests.support.laws import state_of
 from tests.support.oracle import compare, outcome_of_check, outcome_of_restore, raised_by
 from tests.support.programs import ckpt, keras_2, keras_3, module, saved, v1_adam, var
+from tests.support.told import told
 
 pytestmark = [
     pytest.mark.tf,
@@ -121,7 +122,7 @@ def test_slot_that_is_an_attribute_raises_in_no_assert_that_leaves_slots_out(
     said = []
     for options in (skipping_slots(), None):
         check = compare(tracking_its_slot, path, options=options).check
-        (finding,) = (one for one in check.findings if one.kind is Kind.SLOT_REUSED)
+        (finding,) = (one for one in told(check) if one.kind is Kind.SLOT_REUSED)
         said.append((finding.severity.value, "every assert" in finding.why))
     assert said == [("warning", False), ("fail", True)]
 

@@ -262,7 +262,7 @@ def trained_under(policy: str) -> Any:
     return ckpt(model=model, optimizer=model.optimizer)
 
 
-@thread(Kind.ROOT_SHIFTED, Severity.FAIL, "fits (root).optimizer.inner_optimizer", "22")
+@thread(Kind.WRAPPED, Severity.ERROR, "(root).optimizer", "1 part is inside 'inner_optimizer'")
 def policy_has_become_mixed_float16(at: Path) -> Any:
     path = save_any(at, differently(trained_under("float32")))
     return path, lambda: trained_under("mixed_float16")
@@ -274,7 +274,7 @@ def policy_is_mixed_float16_no_more(at: Path) -> Any:
     return path, lambda: trained_under("float32")
 
 
-@thread(Kind.DTYPE, Severity.ERROR, "has dtype float32, the program's bfloat16")
+@thread(Kind.DTYPE, Severity.ERROR, "has another form", "4 → 4 bfloat16")
 def policy_has_become_bfloat16(at: Path) -> Any:
     return save_any(at, trained_under("mixed_float16")), lambda: trained_under("bfloat16")
 
@@ -303,7 +303,7 @@ def test_call_for_a_wrapped_optimizer_restores_all_of_the_model(
 # --- indices that shift
 
 
-@thread(Kind.INDEX_SHIFTED, Severity.FAIL, "(root).model", "From layer_with_weights-1 on")
+@thread(Kind.INSERTED, Severity.ERROR, "(root).model", "layer_normalization", "was inserted")
 def retinaface_44_incompatible_tensor_of_layer_with_weights(at: Path) -> Any:
     layers = keras_2().layers
 
@@ -314,7 +314,7 @@ def retinaface_44_incompatible_tensor_of_layer_with_weights(at: Path) -> Any:
     return saved(at, model=keras_2_sequential(4, 5, 2)), live
 
 
-@thread(Kind.INDEX_SHIFTED, Severity.FAIL, "(root).optimizer._variables", "(a learning rate)")
+@thread(Kind.OPTIMIZER_CHANGED, Severity.ERROR, "(root).optimizer", "learning rate is a schedule")
 def keras_19492_learning_rate_has_become_a_schedule(at: Path) -> Any:
     def loop(rate: Any) -> Any:
         model = keras_3_sequential(4)
@@ -325,7 +325,7 @@ def keras_19492_learning_rate_has_become_a_schedule(at: Path) -> Any:
     return save_any(at, loop(0.1)), lambda: loop(schedule)
 
 
-@thread(Kind.SHAPE, Severity.ERROR, "has shape (10,), the program's (3,)")
+@thread(Kind.SHAPE, Severity.ERROR, "kernel 4×10 → 4×3 and bias 10 → 3")
 def tensorflow_33969_head_with_another_number_of_classes(at: Path) -> Any:
     def loop(classes: int) -> Any:
         model = called(keras_2_sequential(4, classes))

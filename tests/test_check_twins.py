@@ -12,6 +12,7 @@ from ckpt_viz.restore_check.finding import Kind
 from tests.check_findings import leftovers, structure
 from tests.check_findings.table import Maker
 from tests.support.oracle import compare
+from tests.support.told import told
 from tests.support.twins import Remedy, in_words, plans, tried
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -77,10 +78,10 @@ def test_code_that_does_wrong_is_dropped(pair: Maker, wrong: str, tmp_path: Path
 
     made = pair(tmp_path)
     live = made.make()
-    assert all("Checkpoint(" not in one.remedy for one in cv.check(live, made.path).findings)
+    assert all("Checkpoint(" not in one.remedy for one in told(cv.check(live, made.path)))
     inner = tf.train.Checkpoint(live.model)
     if wrong == "value_lost":
-        assert wrong in [one.kind.value for one in cv.check(inner, made.path).findings]
+        assert wrong in [one.kind.value for one in told(cv.check(inner, made.path))]
         inner.read(made.path)
         assert live.model.a.numpy()[0] == live.model.b.numpy()[0] == 5.0  # `b` was saved as 6
     else:
@@ -92,7 +93,7 @@ def test_a_file_in_place_of_the_program_gets_the_same_remedy(tmp_path: Path) -> 
     pair = structure.twins_of_a_dict_made_attributes(tmp_path)
     live = pair.make()
     remedies = [
-        [finding.remedy for finding in cv.check(one, pair.path).findings]
+        [finding.remedy for finding in told(cv.check(one, pair.path))]
         for one in (live, live.save(str(tmp_path / "live")))
     ]
     assert remedies[0] == remedies[1]

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import ckpt_viz as cv
 from ckpt_viz import Severity
 from tests.support.amounts import amount
+from tests.support.told import told
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
@@ -125,7 +126,7 @@ def test_check_warns_if_and_only_if_a_value_is_wrong(wirings: tuple[Wiring, Wiri
     with tempfile.TemporaryDirectory() as directory:
         path = source.checkpoint.save(str(Path(directory) / "ckpt"))
         check = cv.check(target.checkpoint, path)
-        warned = [f for f in check.findings if f.severity is Severity.WARNING]
+        warned = [f for f in told(check) if f.severity is Severity.WARNING]
         status = target.checkpoint.restore(path)
         try:
             status.assert_consumed()

@@ -223,6 +223,7 @@ def test_json_has_what_calls_for_a_look_and_counts_the_rest() -> None:
                 "why": "Why.",
                 "remedy": "What.",
                 "nodes": [3],
+                "lead": None,
             }
         ],
         "nodes": [

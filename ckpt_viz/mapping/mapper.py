@@ -9,60 +9,40 @@ slot variables follow their variables.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 from ckpt_viz.mapping.alignment import aligned, undecided
-from ckpt_viz.mapping.full_names import FullNames
 from ckpt_viz.mapping.migrations import local_name
-from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair, weakest
+from ckpt_viz.mapping.optimizers import optimizer_pairs, scale_holder
+from ckpt_viz.mapping.pairing import Pairing
+from ckpt_viz.mapping.pairs import Certainty, Evidence
 from ckpt_viz.mapping.part_questions import (
+    above_chain,
+    all_differ,
     alone,
     are_items,
     are_siblings,
+    are_similar,
     branching,
     first_below,
     has_full_name,
+    have_common,
+    have_one_number,
     is_chain,
+    is_in_its_namesake,
     is_like,
-    optimizers_of,
+    with_names,
 )
 from ckpt_viz.mapping.parts import Parts
-from ckpt_viz.mapping.sequences import INDEX, ItemReader, items_with_values
+from ckpt_viz.mapping.sequences import INDEX, items_with_values
 from ckpt_viz.object_graph.name_evidence import paired_by_name
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 
 _MOST_ROUNDS = 4
 
 
-@dataclass
-class Matched:
-    """What belongs together so far: pairs by saved node, saved nodes by live object."""
-
-    pairs: dict[int, Pair] = field(default_factory=dict)
-    nodes: dict[int, int] = field(default_factory=dict)
-
-    def add(self, pair: Pair) -> None:
-        """Add a pair of two nodes that are free."""
-        self.pairs[pair.node] = pair
-        self.nodes[pair.obj] = pair.node
-
-    def are_free(self, node: int, obj: int) -> bool:
-        """Return whether neither a saved node nor a live object has a counterpart."""
-        return node not in self.pairs and obj not in self.nodes
-
-
-class Mapper:
-    """Maps the parts of one kind: those of the model, or those of the optimizers."""
-
-    def __init__(self, saved: Parts, live: Parts, names: FullNames, reader: ItemReader) -> None:
-        self.saved, self.live = saved, live
-        self._names, self._reader = names, reader
-        self.matched = Matched()
-        self._is_at_optimizers = False
-        self._nodes: Sequence[int] = ()
-        self._objects: Sequence[int] = ()
-        self._guessed: set[int] = set()  # forms whose parts were paired by order alone
+class Mapper(Pairing):
+    """Maps all parts: first those of the model, then those of the optimizers."""
 
     def map_model(self) -> None:
         """Map all parts of the model."""
@@ -93,16 +73,6 @@ class Mapper:
         self._leftovers()
         self._misfits()
 
-    def _pair(self, node: int, obj: int, certainty: Certainty, evidence: Evidence) -> bool:
-        """Add a pair of free parts; it is no surer than the pair of parts that holds them."""
-        if not self.matched.are_free(node, obj):
-            return False
-        holder = self.matched.pairs.get(self.saved.parent(node))
-        if holder is not None and holder.obj == self.live.parent(obj):
-            certainty = weakest(certainty, holder.certainty)
-        self.matched.add(Pair(node, obj, certainty, evidence))
-        return True
-
     # --- identical subtrees
 
     def _identical(self) -> None:
@@ -110,9 +80,11 @@ class Mapper:
         for ours, theirs in self._groups(self.saved.content, self.live.content):
             self._pair_equals(ours, theirs)
         for ours, theirs in self._groups(self.saved.form, self.live.form):
-            is_only = len(ours) == len(theirs) == 1 and bool(self.saved.children[ours[0]])
-            if is_only and not self._contradict(ours[0], theirs[0]):
-                self._pair_below(ours[0], theirs[0], Certainty.CERTAIN, Evidence.CONTENT)
+            if len(ours) == len(theirs) == 1 and self.saved.children[ours[0]]:
+                node, obj = ours[0], theirs[0]
+                is_on_its_level = not is_in_its_namesake(self.saved, node, self.live, obj)
+                if is_on_its_level and not self._contradict(node, obj):
+                    self._pair_below(node, obj, Certainty.CERTAIN, Evidence.CONTENT)
 
     def _same_values(self) -> None:
         """Pair inner parts that hold the same values in whatever structure, as no others do."""
@@ -131,29 +103,6 @@ class Mapper:
                 if not is_known or self._is_within(obj, low[node], high[node]):
                     self._pair(node, obj, Certainty.CERTAIN, Evidence.CONTENT)
 
-    def _groups(
-        self, of_saved: Sequence[int], of_live: Sequence[int]
-    ) -> Iterator[tuple[list[int], list[int]]]:
-        """Yield the free parts with equal numbers, those with most values first."""
-        found: dict[int, tuple[list[int], list[int]]] = {}
-        for node in self._nodes:
-            found.setdefault(of_saved[node], ([], []))[0].append(node)
-        for obj in self._objects:
-            if of_live[obj] in found:
-                found[of_live[obj]][1].append(obj)
-        both = [group for group in found.values() if group[1]]
-        # The sort is stable: of parts with as many values, outer ones come first.
-        for ours, theirs in sorted(both, key=lambda group: -self.saved.size[group[0][0]]):
-            free = self._free(ours, theirs)
-            if all(free):
-                yield free
-
-    def _free(self, ours: Iterable[int], theirs: Iterable[int]) -> tuple[list[int], list[int]]:
-        return (
-            [node for node in ours if node not in self.matched.pairs],
-            [obj for obj in theirs if obj not in self.matched.nodes],
-        )
-
     def _pair_equals(self, ours: list[int], theirs: list[int]) -> None:
         """Pair parts of equal content as far as names and places tell them apart."""
         saved, live = self.saved, self.live
@@ -163,7 +112,8 @@ class Mapper:
                 self._pair_below(ours[0], theirs[0], Certainty.CERTAIN, Evidence.CONTENT)
             return
         for node, obj in alone(ours, theirs, saved.names, live.names):
-            if is_inner or saved.chosen[node]:
+            is_told = saved.is_indexed[node] and has_full_name(saved.graph, node)
+            if is_inner or saved.chosen[node] or is_told:
                 self._pair_below(node, obj, Certainty.CERTAIN, Evidence.NAMES)
         ours, theirs = self._free(ours, theirs)
         in_place = list(alone(ours, theirs, saved.place, live.place))
@@ -172,65 +122,38 @@ class Mapper:
             if is_whole or not saved.is_indexed[node]:
                 self._pair_below(node, obj, Certainty.CERTAIN, Evidence.PLACE)
 
-    def _contradict(self, node: int, obj: int) -> bool:
-        """Return whether people gave two layers different names."""
-        names = self.saved.chosen[node], self.live.chosen[obj]
-        return all(names) and names[0] != names[1]
-
-    def _pair_below(self, node: int, obj: int, certainty: Certainty, evidence: Evidence) -> None:
-        """Pair two parts, and below them what nothing else can be meant by."""
-        stack = [(node, obj)]
-        if self.saved.form[node] in self._guessed:
-            certainty = Certainty.GUESS
-        while stack:
-            one, other = stack.pop()
-            if certainty is Certainty.GUESS:
-                self._guessed.add(self.saved.form[one])
-            if self._pair(one, other, certainty, evidence):
-                stack.extend(self._children_of_equals(one, other))
-
-    def _children_of_equals(self, node: int, obj: int) -> Iterator[tuple[int, int]]:
-        saved, live = self.saved, self.live
-        by_label = {live.label(child): child for child in live.children[obj]}
-        if are_items(saved, saved.children[node]) or are_items(live, live.children[obj]):
-            return  # their order and names decide
-        ours: list[int] = []
-        for child in saved.children[node]:
-            other = by_label.get(saved.label(child))
-            if other is not None and saved.form[child] == live.form[other]:
-                del by_label[saved.label(child)]
-                yield child, other
-            else:
-                ours.append(child)
-        yield from alone(ours, by_label.values(), saved.form, live.form)
-
     def _optimizers(self) -> None:
-        """Pair optimizers with slots of the same variables, then those on one path, then others."""
-        ours = dict.fromkeys(self.saved.optimizers)
-        votes: Counter[tuple[int, int]] = Counter()
-        owners = optimizers_of(self.live.graph)
-        for variable, optimizers in optimizers_of(self.saved.graph).items():
-            pair = self.matched.pairs.get(variable)
-            others = owners.get(pair.obj, set()) if pair is not None else set()
-            votes.update((node, obj) for node in optimizers & ours.keys() for obj in others)
-        for (node, obj), _ in votes.most_common():
-            if obj in self.live.optimizers:
-                self._pair(node, obj, Certainty.CERTAIN, Evidence.SLOT)
-        for node, obj in alone(ours, self.live.optimizers, self.saved.place, self.live.place):
-            self._pair(node, obj, Certainty.CERTAIN, Evidence.PLACE)
-        free = self._free(ours, self.live.optimizers)
-        if len(free[0]) == len(free[1]) == 1:
-            self._pair(free[0][0], free[1][0], Certainty.LIKELY, Evidence.ALONE)
+        """Pair the optimizers, and what holds their loss scales."""
+        for pair in optimizer_pairs(self.saved, self.live, self.matched.pairs):
+            if not self._pair(*pair[:4]):
+                continue
+            scales = scale_holder(self.saved, pair.node), scale_holder(self.live, pair.obj)
+            if scales[0] is not None and scales[1] is not None:
+                self._pair(scales[0], scales[1], pair.certainty, Evidence.HOLDER)
 
     # --- containers
 
     def _roots(self) -> None:
         """Pair the root with its counterpart, which may be on another level."""
+        saved, live = self.saved, self.live
         votes: Counter[tuple[int, int]] = Counter({(ROOT, ROOT): 0})
+        places = (
+            {saved.place[node] for node in self._nodes if node != ROOT},
+            {live.place[obj] for obj in self._objects if obj != ROOT},
+        )
         for node, pair in self.matched.pairs.items():
-            above = self.saved.parent(node), self.live.parent(pair.obj)
-            if ROOT in above and min(above) >= ROOT:
-                votes[above] += self.saved.size[node]
+            above = saved.parent(node), live.parent(pair.obj)
+            if above[0] == ROOT:
+                above = ROOT, above_chain(live, pair.obj)
+            elif above[1] == ROOT:
+                above = above_chain(saved, node), ROOT
+            if min(above) < ROOT:
+                continue
+            # A part that both sides have on its path is the root of neither.
+            if saved.place[above[0]] in places[1] or live.place[above[1]] in places[0]:
+                above = ROOT, ROOT
+            if ROOT in above:
+                votes[above] += saved.size[node]
         node, obj = max(votes, key=lambda above: (votes[above], above == (ROOT, ROOT)))
         self._pair(node, obj, Certainty.CERTAIN, Evidence.CONTENT)
 
@@ -277,11 +200,22 @@ class Mapper:
             for child in saved.children[node]:
                 pair = self.matched.pairs.get(child)
                 if pair is not None and pair.obj != ROOT:
-                    votes[live.parent(pair.obj)] += saved.size[child]
+                    votes[self._holder(node, pair.obj)] += saved.size[child]
             free = [obj for obj in votes if obj not in self.matched.nodes]
             if free:
                 best = max(free, key=lambda obj: (votes[obj], saved.label(node) == live.label(obj)))
                 self._pair(node, best, Certainty.LIKELY, Evidence.CONTENT)
+
+    def _holder(self, node: int, obj: int) -> int:
+        """Return the part that holds a live one: its namesake, or none of the wrappers."""
+        live, label = self.live, self.saved.label(node)
+        parent, top = live.parent(obj), above_chain(live, obj)
+        if len(self.saved.children[node]) == 1:
+            return parent
+        holder = parent
+        while holder not in (top, ROOT) and live.label(holder) != label:
+            holder = live.parent(holder)
+        return holder
 
     # --- below matched containers
 
@@ -292,7 +226,7 @@ class Mapper:
             if pair is not None and self.saved.children[node]:
                 self._by_label(node, pair.obj)
                 # What one version or one side wraps, the other one may not.
-                wide = branching(self.saved, node), branching(self.live, pair.obj)
+                wide = self._branching(self.saved, node), self._branching(self.live, pair.obj)
                 for one, other in dict.fromkeys(((node, pair.obj), wide)):
                     self._by_index(one, other)
                     self._in_order(one, other)
@@ -300,14 +234,8 @@ class Mapper:
                     self._alone_in(one, other)
                     self._within(one, other)
 
-    def _children(self, node: int, obj: int) -> tuple[list[int], list[int]]:
-        """Return the free children of two parts that the current walk is about."""
-        ours = self._about(self.saved, self.saved.children[node])
-        theirs = self._about(self.live, self.live.children[obj])
-        return self._free(ours, theirs)
-
-    def _about(self, side: Parts, parts: Iterable[int]) -> Iterator[int]:
-        return (one for one in parts if (one in side.of_optimizer) == self._is_at_optimizers)
+    def _branching(self, side: Parts, part: int) -> int:
+        return branching(side, part, is_at_optimizers=self._is_at_optimizers)
 
     def _by_label(self, node: int, obj: int) -> None:
         """Pair children with one local name; indices are no names."""
@@ -321,12 +249,17 @@ class Mapper:
                 self._pair(child, other, Certainty.CERTAIN, Evidence.HOLDER)
 
     def _by_index(self, node: int, obj: int) -> None:
-        """Pair items of equal index and equal values, if most items of two sequences have both."""
+        """Pair items of equal index, if most have equal values, or if all have changed inside."""
         saved, live = self.saved, self.live
         ours, theirs = saved.children[node], live.children[obj]
         if len(ours) != len(theirs) or not (are_items(saved, ours) and are_items(live, theirs)):
             return
         if not any(saved.children[child] for child in ours):
+            return
+        if all_differ(saved, ours, live, theirs):
+            for one, other in zip(ours, theirs, strict=True):
+                if have_common(saved, live, one, other):
+                    self._pair(one, other, Certainty.LIKELY, Evidence.ORDER)
             return
         equal = [
             (one, other)
@@ -336,11 +269,6 @@ class Mapper:
         if 2 * len(equal) >= len(ours):
             for one, other in equal:
                 self._pair_below(one, other, Certainty.LIKELY, Evidence.ORDER)
-
-    def _fits(self, node: int, obj: int) -> bool:
-        """Return whether two parts can be one: inner parts, or values of one shape and dtype."""
-        is_inner = bool(self.saved.children[node]), bool(self.live.children[obj])
-        return is_inner == (True, True) or self.saved.look[node] == self.live.look[obj]
 
     def _in_order(self, node: int, obj: int) -> None:
         """Pair the items of sequences by their order, their content and their names."""
@@ -366,25 +294,36 @@ class Mapper:
             [item for item in right if item.place not in taken],
         )
         unsure = {i for group, _ in undecided(*rest) for i in group}
-        if not (are_items(saved, ours) or are_items(live, theirs)):
+        of_items = are_items(saved, ours), are_items(live, theirs)
+        if not any(of_items):
             return
+        is_other_kind = not all(of_items)
         for i, j in aligned(left, right, known, {}):
-            if i not in known and self._are_similar(ours[i], theirs[j]):
-                certainty = Certainty.GUESS if i in unsure else Certainty.LIKELY
+            if i not in known and are_similar(saved, live, ours[i], theirs[j]):
+                is_told = not is_other_kind or self._is_told(ours, i, theirs, j)
+                is_sure = i not in unsure and is_told
+                certainty = Certainty.LIKELY if is_sure else Certainty.GUESS
                 self._pair_below(ours[i], theirs[j], certainty, Evidence.ORDER)
 
-    def _are_similar(self, node: int, obj: int) -> bool:
-        """Return whether two parts have all or some of their content in common."""
-        if self.saved.values[node] == self.live.values[obj]:
-            return True
-        is_inner = bool(self.saved.children[node] and self.live.children[obj])
-        return is_inner and self._have_common(node, obj)
+    def _is_told(self, ours: Sequence[int], i: int, theirs: Sequence[int], j: int) -> bool:
+        """Return whether more than the order tells which item has become which attribute."""
+        saved, live = self.saved, self.live
+        alike = sum(saved.form[one] == saved.form[ours[i]] for one in ours)
+        return alike == 1 or have_one_number(saved.label(ours[i]), live.label(theirs[j]))
 
     def _by_words(self, node: int, obj: int) -> None:
         """Pair children of one form by the words in their local names."""
         for ours, theirs in self._alike_children(node, obj):
             if len(ours) == len(theirs) == 1:
-                self._pair_below(ours[0], theirs[0], Certainty.LIKELY, Evidence.ALONE)
+                if not self._has_namesake(ours[0], theirs[0]):
+                    # A single value of one shape says little if its holder is not sure.
+                    is_sure = (
+                        self.saved.children[ours[0]]
+                        or self.saved.label(ours[0]) == self.live.label(theirs[0])
+                        or self._is_certain(node)
+                    )
+                    certainty = Certainty.LIKELY if is_sure else Certainty.GUESS
+                    self._pair_below(ours[0], theirs[0], certainty, Evidence.ALONE)
                 continue
             paths = (
                 [(self.saved.label(one),) for one in ours],
@@ -400,17 +339,6 @@ class Mapper:
             for one, other in zip(ours, theirs, strict=False):
                 self._pair_below(one, other, Certainty.GUESS, Evidence.ORDER)
 
-    def _alike_children(self, node: int, obj: int) -> Iterator[tuple[list[int], list[int]]]:
-        """Yield the free children of one form."""
-        ours, theirs = self._children(node, obj)
-        found: dict[int, tuple[list[int], list[int]]] = {}
-        for child in ours:
-            found.setdefault(self.saved.form[child], ([], []))[0].append(child)
-        for child in theirs:
-            if self.live.form[child] in found:
-                found[self.live.form[child]][1].append(child)
-        yield from (group for group in found.values() if group[1])
-
     def _alone_in(self, node: int, obj: int) -> None:
         """Pair the only free inner children: a part that was renamed and changed inside."""
         ours, theirs = self._children(node, obj)
@@ -418,17 +346,11 @@ class Mapper:
             [child for child in ours if self.saved.children[child]],
             [child for child in theirs if self.live.children[child]],
         )
-        if len(inner[0]) == len(inner[1]) == 1 and self._have_common(inner[0][0], inner[1][0]):
-            self._pair(inner[0][0], inner[1][0], Certainty.LIKELY, Evidence.ALONE)
-
-    def _have_common(self, node: int, obj: int) -> bool:
-        """Return whether two inner parts have children of the same local names or forms."""
-        labels = {local_name(self.saved.label(child)) for child in self.saved.children[node]}
-        forms = {self.saved.form[child] for child in self.saved.children[node]}
-        return any(
-            local_name(self.live.label(child)) in labels or self.live.form[child] in forms
-            for child in self.live.children[obj]
-        )
+        if len(inner[0]) == len(inner[1]) == 1:
+            child, other = inner[0][0], inner[1][0]
+            is_alone = not self._has_namesake(child, other)
+            if is_alone and have_common(self.saved, self.live, child, other):
+                self._pair(child, other, Certainty.LIKELY, Evidence.ALONE)
 
     def _within(self, node: int, obj: int) -> None:
         """Pair a part with one of its form inside a new part in its place, or the reverse."""
@@ -473,13 +395,20 @@ class Mapper:
                 self._pair_below(node, obj, certainty, Evidence.PLACE)
             ours, theirs = self._free(ours, theirs)
             is_inner = bool(ours and saved.children[ours[0]])
+            if is_inner:
+                by_name = with_names(saved, ours), with_names(live, theirs)
+                for node, obj in alone(*by_name, saved.name, live.name):
+                    self._pair_below(node, obj, Certainty.LIKELY, Evidence.WORDS)
+                ours, theirs = self._free(ours, theirs)
             if len(ours) == len(theirs) == 1:
                 is_sure = is_inner and not self._contradict(ours[0], theirs[0])
                 certainty = Certainty.LIKELY if is_sure else Certainty.GUESS
                 self._pair_below(ours[0], theirs[0], certainty, Evidence.CONTENT)
             elif is_inner and are_siblings(saved, ours) and are_siblings(live, theirs):
-                certainty = Certainty.LIKELY if len(ours) == len(theirs) else Certainty.GUESS
+                are_all = len(ours) == len(theirs)
                 for node, obj in zip(ours, theirs, strict=False):
+                    is_told = are_all and have_one_number(saved.label(node), live.label(obj))
+                    certainty = Certainty.LIKELY if is_told else Certainty.GUESS
                     self._pair_below(node, obj, certainty, Evidence.ORDER)
 
     def _misfits(self) -> None:

@@ -6,30 +6,55 @@ tensorflow/python/training (TensorFlow 1).
 
 from __future__ import annotations
 
-# Slot variables, by the name that Keras 3 gives to them.
+from collections.abc import Iterable
+
+# Slot variables, by the name that Keras 3 gives to them. Some old names had several meanings.
 _SLOTS = {
-    "momentum": ("m", "Momentum", "Adam"),
-    "velocity": ("v", "rms", "RMSProp", "Adam_1"),
+    "momentum": ("m",),
+    "velocity": ("v", "rms"),
     "velocity_hat": ("vhat",),
+    "norm": ("u", "v"),
     "average_gradient": ("mg",),
-    "accumulator": ("Adagrad",),
-    "accumulated_grad": ("accum_grad",),
-    "accumulated_delta_var": ("accum_var",),
+    "accumulator": ("accum",),
+    "accumulated_grad": ("accum_grad", "accum"),
+    "accumulated_delta_var": ("accum_var", "accum_update"),
 }
 _LOCAL_NAMES = {
     "iterations": ("iter",),
+    # of a LossScaleOptimizer
+    "dynamic_scale": ("current_loss_scale",),
+    "step_counter": ("good_steps",),
 }
-_SLOT_OF = {old: new for new, names in _SLOTS.items() for old in names}
 _LOCAL_NAME_OF = {old: new for new, names in _LOCAL_NAMES.items() for old in names}
 
 
-def slot_name(name: str) -> str:
-    """Return the name that Keras 3 has for a slot variable, or the name itself.
+def slot_names(name: str) -> tuple[str, ...]:
+    """Return the names that Keras 3 may have for a slot variable; the most common one is first.
 
-    >>> slot_name("m"), slot_name("rms"), slot_name("velocity"), slot_name("mine")
-    ('momentum', 'velocity', 'velocity', 'mine')
+    >>> slot_names("m"), slot_names("v"), slot_names("mine")
+    (('momentum',), ('velocity', 'norm'), ('mine',))
     """
-    return _SLOT_OF.get(name, name)
+    return tuple(new for new, names in _SLOTS.items() if name == new or name in names) or (name,)
+
+
+def renamed_slots(saved: Iterable[str], live: Iterable[str]) -> dict[str, str]:
+    """Return, by the names of an optimizer's slots in one version, their names in another one.
+
+    >>> renamed_slots(["m", "v"], ["momentum", "velocity"])
+    {'m': 'momentum', 'v': 'velocity'}
+    >>> renamed_slots(["m", "v"], ["momentum", "norm"])  # Adamax
+    {'m': 'momentum', 'v': 'norm'}
+    """
+    found: dict[str, str] = {}
+    ours, theirs = list(saved), list(live)
+    for count in (1, None):  # the most common meanings first
+        for name in [one for one in ours if one not in found]:
+            meant = set(slot_names(name)[:count])
+            others = [one for one in theirs if meant.intersection(slot_names(one)[:count])]
+            if len(others) == 1:
+                found[name] = others[0]
+                theirs.remove(others[0])
+    return found
 
 
 def local_name(name: str) -> str:

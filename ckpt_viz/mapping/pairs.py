@@ -23,6 +23,11 @@ def weakest(*certainties: Certainty) -> Certainty:
     return max(certainties, key=list(Certainty).index)
 
 
+def surer(one: Certainty, other: Certainty) -> Certainty:
+    """Return the greater of two certainties."""
+    return min(one, other, key=list(Certainty).index)
+
+
 class Evidence(str, Enum):
     """Why two nodes belong together."""
 

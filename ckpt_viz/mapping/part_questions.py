@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 
+from ckpt_viz.mapping.full_names import without_number
 from ckpt_viz.mapping.migrations import local_name
 from ckpt_viz.mapping.parts import Parts
 from ckpt_viz.mapping.sequences import INDEX
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import ROOT
 
+_NUMBER = re.compile(r"\d{1,9}$")
 _MOST_WITHIN = 64  # parts of a new part among which another one may be
 
 
@@ -44,8 +48,9 @@ def is_like(label: str, side: Parts, part: int, top: int) -> bool:
 
 
 def has_full_name(graph: Graph, part: int) -> bool:
-    """Return whether a part has the full name of a variable."""
-    return any(attribute.full_name for attribute in graph.nodes[part].attributes)
+    """Return whether a part has the full name of a variable, other than TensorFlow's default."""
+    names = (a.full_name.removesuffix(":0") for a in graph.nodes[part].attributes)
+    return any(without_number(name) not in ("", "Variable", "variable") for name in names)
 
 
 def are_siblings(side: Parts, parts: Iterable[int]) -> bool:
@@ -53,22 +58,86 @@ def are_siblings(side: Parts, parts: Iterable[int]) -> bool:
     return len({side.parent(part) for part in parts}) == 1
 
 
-def optimizers_of(graph: Graph) -> dict[int, set[int]]:
-    """Return, by variable, the optimizers that have slot variables for it."""
-    found: dict[int, set[int]] = defaultdict(set)
-    for node in graph.nodes:
-        if node.slot is not None and node.slot.optimizer is not None:
-            found[node.slot.variable].add(node.slot.optimizer)
-    return found
+def branching(side: Parts, part: int, *, is_at_optimizers: bool) -> int:
+    """Return the first part from here down that holds more than one part, of the model or not."""
+    while True:
+        inner = _kept_apart(side, part, is_at_optimizers)
+        if len(inner) != 1 or not side.children[inner[0]]:
+            return part
+        part = inner[0]
 
 
-def branching(side: Parts, part: int) -> int:
-    """Return the first part from here down that holds more than one part."""
-    while len(side.children[part]) == 1 and side.children[side.children[part][0]]:
-        part = side.children[part][0]
-    return part
+def have_common(saved: Parts, live: Parts, node: int, obj: int) -> bool:
+    """Return whether two inner parts have children of one local name, or inner ones of one form."""
+    labels = {local_name(saved.label(child)) for child in saved.children[node]}
+    forms = {saved.form[child] for child in saved.children[node] if saved.children[child]}
+    return any(
+        local_name(live.label(child)) in labels or live.form[child] in forms
+        for child in live.children[obj]
+    )
+
+
+def are_similar(saved: Parts, live: Parts, node: int, obj: int) -> bool:
+    """Return whether two parts have all or some of their content in common."""
+    if saved.values[node] == live.values[obj]:
+        return True
+    is_inner = bool(saved.children[node] and live.children[obj])
+    return is_inner and have_common(saved, live, node, obj)
+
+
+def above_chain(side: Parts, part: int) -> int:
+    """Return the part above a part and above all that hold nothing else; -1 above the root.
+
+    An optimizer beside the model does not count.
+    """
+    above = side.parent(part)
+    while above > ROOT and len(_kept_apart(side, above, part in side.of_optimizer)) == 1:
+        above = side.parent(above)
+    return above
+
+
+def _kept_apart(side: Parts, part: int, is_at_optimizers: bool) -> list[int]:
+    """Return the parts directly below a part that belong to optimizers, or those that do not."""
+    return [one for one in side.children[part] if (one in side.of_optimizer) == is_at_optimizers]
 
 
 def is_chain(side: Parts, parts: Sequence[int]) -> bool:
     """Return whether each part is directly below the one before it."""
     return all(side.parent(inner) == outer for outer, inner in pairwise(parts))
+
+
+def is_in_its_namesake(saved: Parts, node: int, live: Parts, obj: int) -> bool:
+    """Return whether one of two parts has a holder with the other one's name, and nothing else.
+
+    Then the two are on different levels of a chain: `a.b` and `a.inner.b`.
+    """
+    sides = (saved, node), (live, obj)
+    for (side, part), (other_side, other) in (sides, sides[::-1]):
+        above = side.parent(part)
+        if above < 0 or side.values[above] != side.values[part]:
+            continue
+        label = other_side.label(other)
+        is_namesake = side.label(above) == label != side.label(part)
+        if is_namesake or side.place[above] == other_side.place[other]:
+            return True
+    return False
+
+
+def all_differ(saved: Parts, ours: Iterable[int], live: Parts, theirs: Iterable[int]) -> bool:
+    """Return whether no part of one side has the values of a part of the other."""
+    return {saved.values[one] for one in ours}.isdisjoint({live.values[one] for one in theirs})
+
+
+def have_one_number(label: str, other: str) -> bool:
+    """Return whether two local names end with the same number.
+
+    >>> have_one_number("0", "item_0"), have_one_number("0", "item_1"), have_one_number("a", "b")
+    (True, False, False)
+    """
+    numbers = _NUMBER.search(label), _NUMBER.search(other)
+    return numbers[0] is not None and numbers[1] is not None and numbers[0][0] == numbers[1][0]
+
+
+def with_names(side: Parts, parts: Iterable[int]) -> list[int]:
+    """Return the parts that have a name in place of an index."""
+    return [part for part in parts if side.name[part] >= 0]

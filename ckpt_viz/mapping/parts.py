@@ -44,6 +44,7 @@ class Parts:
         values: The number of the values below a part, in whatever structure.
         chosen: The name that a person gave to a part with values of its own, "" if Keras did.
         place: The number of the path from the root.
+        name: The number of the local name; -1 for an index.
         size: How many values a part has, its own included.
         is_indexed: Whether the path passes an index of a sequence.
         optimizers: The optimizers that are no part of another one.
@@ -60,6 +61,7 @@ class Parts:
     values: Sequence[int]
     chosen: Sequence[str]
     place: Sequence[int]
+    name: Sequence[int]
     size: Sequence[int]
     is_indexed: Sequence[bool]
     optimizers: Sequence[int]
@@ -126,6 +128,7 @@ class _Reader:
             self._values(order, children, look),
             self._chosen(order, children),
             place,
+            [self._name(label) for label in graph.tree.labels],
             size,
             is_indexed,
             optimizers,
@@ -151,6 +154,9 @@ class _Reader:
 
     def _look(self, node: Node) -> int:
         return self._numbers.of(("look", values_of(node))) if has_value(node) else -1
+
+    def _name(self, label: str) -> int:
+        return -1 if INDEX.fullmatch(label) else self._numbers.of(("name", label))
 
     def _places(self, order: Sequence[int]) -> tuple[list[int], list[bool]]:
         place, is_indexed = [-1] * len(self._graph.nodes), [False] * len(self._graph.nodes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ckpt_viz.mapping.full_names import FullNames
@@ -59,11 +59,20 @@ def names_of_states(graph: Graph, names: FullNames) -> Mapping[int, Sequence[str
 class ItemReader:
     """Reads the items of sequences, within the allowed number of visits.
 
-    `spelled` gives local names that mean the same one spelling.
+    `spelled` gives local names that mean the same one spelling. Without it, the reader compares
+    items as a restore does: parts that wrap another one count. In names, only the `scopes` count,
+    if given: Keras 3 names variables by the model that their layer is in, and Keras 2 does not.
     """
 
-    def __init__(self, names: FullNames, visits: int, spelled: Callable[[str], str] = str) -> None:
-        self._names, self._visits, self._spelled = names, visits, spelled
+    def __init__(
+        self,
+        names: FullNames,
+        visits: int,
+        spelled: Callable[[str], str] = str,
+        scopes: Collection[str] | None = None,
+    ) -> None:
+        self._names, self._visits, self._spelled, self._scopes = names, visits, spelled, scopes
+        self._counts_wrappers = spelled is str
         self._known_states: dict[int, Mapping[int, Sequence[str]]] = {}
         self._known: dict[tuple[int, tuple[int, ...]], list[Item] | None] = {}
 
@@ -71,7 +80,10 @@ class ItemReader:
     def of(cls, saved: Graph, live: Graph, spelled: Callable[[str], str] = str) -> ItemReader:
         """Return a reader whose visits remain linear in the size of both graphs."""
         visits = _MOST_VISITS * (len(saved.nodes) + len(live.nodes))
-        return cls(FullNames.of(live), visits, spelled)
+        names, scopes = FullNames.of(live), None
+        if spelled is not str and _is_of_keras_2(saved) != _is_of_keras_2(live):
+            scopes = _scopes(saved, names) & _scopes(live, names)
+        return cls(names, visits, spelled, scopes)
 
     def items(self, graph: Graph, nodes: Sequence[int]) -> list[Item] | None:
         """Return the items of a sequence; None if too many nodes are below them."""
@@ -85,10 +97,11 @@ class ItemReader:
         below = [list(self._values(graph, node)) for node in nodes]
         if self._visits < 0:
             return None
-        scope = _common_scope([name for values in below for _, name, _ in values if name])
+        full_names = [name for values in below for _, name, _ in values if name]
+        scope = _common_scope([self._kept(name) for name in full_names])
         items: list[Item] = []
         for place, (node, values) in enumerate(zip(nodes, below, strict=True)):
-            named = [(name, by_variable.get(one, ())) for _, name, one in values]
+            named = [(self._kept(name), by_variable.get(one, ())) for _, name, one in values]
             items.append(
                 Item(
                     place,
@@ -102,6 +115,14 @@ class ItemReader:
                 )
             )
         return items
+
+    def _kept(self, name: str) -> str:
+        """Return a full name without the scopes that do not count."""
+        if self._scopes is None:
+            return name
+        parts = name.split("/")
+        scopes = [one for one in parts[:-2] if self._names.plain(one) in self._scopes]
+        return "/".join([*scopes, *parts[-2:]])
 
     def _of_states(self, named: Iterable[tuple[str, Sequence[str]]]) -> Iterator[str]:
         """Yield the names of slots, also without the scope of a model that was renamed."""
@@ -138,19 +159,53 @@ class ItemReader:
 
     def _values(self, graph: Graph, top: int) -> Iterator[tuple[object, str, int]]:
         """Yield the look of each value below a node, its variable's full name, and its id."""
-        stack = [(top, 0)]
+        for depth, node_id in self._depths(list(self._below(graph, top)), graph):
+            node = graph.nodes[node_id]
+            label = graph.tree.labels[node_id]
+            label = "" if node_id == top or INDEX.fullmatch(label) else self._spelled(label)
+            name = node.attributes[0].full_name if len(node.attributes) == 1 else ""
+            yield (depth, label, values_of(node)), name, node_id
+
+    def _below(self, graph: Graph, top: int) -> Iterator[tuple[int, int]]:
+        """Yield a node and all below it that are no slot variables, with their depths."""
+        stack = [(0, top)]
         while stack and self._visits >= 0:
             self._visits -= 1
-            node_id, depth = stack.pop()
-            node = graph.nodes[node_id]
-            if has_value(node):
-                label = graph.tree.labels[node_id]
-                label = "" if node_id == top or INDEX.fullmatch(label) else self._spelled(label)
-                name = node.attributes[0].full_name if len(node.attributes) == 1 else ""
-                yield (depth, label, values_of(node)), name, node_id
-            if node.role is not Role.VARIABLE:  # its slot variables are below it
+            depth, node_id = stack.pop()
+            yield depth, node_id
+            if graph.nodes[node_id].role is not Role.VARIABLE:  # its slot variables are below it
                 below = reversed(graph.tree.children[node_id])
-                stack.extend([(child, depth + 1) for child in below])
+                stack.extend([(depth + 1, child) for child in below])
+
+    def _depths(self, below: Sequence[tuple[int, int]], graph: Graph) -> Iterator[tuple[int, int]]:
+        """Yield the nodes with values and their depths, without wrappers if these do not count."""
+        if self._counts_wrappers:
+            yield from (one for one in below if has_value(graph.nodes[one[1]]))
+            return
+        parents, count = graph.tree.parents, dict.fromkeys((node for _, node in below), 0)
+        for _, node in reversed(below):
+            above = parents[node]
+            if (count[node] or has_value(graph.nodes[node])) and above in count:
+                count[above] += 1
+        depths = {parents[below[0][1]]: 0} if below else {}
+        for _, node in below:
+            depths[node] = depths[parents[node]] + (count[node] > 1)
+            if has_value(graph.nodes[node]):
+                yield depths[node], node
+
+
+def _is_of_keras_2(graph: Graph) -> bool:
+    return any(
+        child.local_name.startswith("layer_with_weights-")
+        for node in graph.nodes
+        for child in node.children
+    )
+
+
+def _scopes(graph: Graph, names: FullNames) -> set[str]:
+    """Return what precedes layer and variable in full names."""
+    full_names = (attribute.full_name for node in graph.nodes for attribute in node.attributes)
+    return {names.plain(one) for name in full_names for one in name.split("/")[:-2]}
 
 
 def _common_scope(names: Sequence[str]) -> int:

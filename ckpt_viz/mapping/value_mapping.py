@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from ckpt_viz.mapping.full_names import FullNames
 from ckpt_viz.mapping.mapper import Mapper
-from ckpt_viz.mapping.migrations import local_name, slot_name
+from ckpt_viz.mapping.migrations import local_name
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
 from ckpt_viz.mapping.parts import Numbers, Parts
 from ckpt_viz.mapping.sequences import INDEX, ItemReader
+from ckpt_viz.mapping.states import state_pairs
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.subtrees import values_of
@@ -50,7 +51,7 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
     mapper.map_optimizers()
     found = dict(mapper.matched.pairs)
     taken = dict(mapper.matched.nodes)
-    for pair in _slots(saved, live, found):
+    for pair in state_pairs(saved, live, found):
         if pair.node not in found and pair.obj not in taken:
             found[pair.node], taken[pair.obj] = pair, pair.node
     pairs = [pair for pair in found.values() if has_value(saved.nodes[pair.node])]
@@ -85,27 +86,6 @@ def _fit(saved: Graph, live: Graph, pair: Pair) -> bool:
     if any(attribute.dtype is None for attribute in theirs.attributes):
         return len(ours.attributes) == len(theirs.attributes)
     return values_of(ours) == values_of(theirs)
-
-
-def _slots(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[Pair]:
-    """Yield the slot variables of variables and optimizers that belong together."""
-    of_live = {
-        (node.slot.optimizer, node.slot.variable, slot_name(node.slot.name)): obj
-        for obj, node in enumerate(live.nodes)
-        if node.slot is not None
-    }
-    for node_id, node in enumerate(saved.nodes):
-        slot = node.slot
-        if slot is None:
-            continue
-        variable = found.get(slot.variable)
-        optimizer = None if slot.optimizer is None else found.get(slot.optimizer)
-        if variable is None or (slot.optimizer is not None and optimizer is None):
-            continue
-        place = None if optimizer is None else optimizer.obj
-        obj = of_live.get((place, variable.obj, slot_name(slot.name)))
-        if obj is not None:
-            yield Pair(node_id, obj, variable.certainty, Evidence.SLOT)
 
 
 def _shared(

@@ -13,26 +13,32 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.layers import names_of
-from ckpt_viz.object_graph.names import spelled
+from ckpt_viz.object_graph.layer_names import LayerNames, without_root
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
 from ckpt_viz.object_graph.overlay import Cause, Mark, Problem, State
 
 _ONE_SIDED = frozenset(
     {State.LIVE_ONLY, State.SAVED_ONLY, State.DEFERRED, State.ONLY_A, State.ONLY_B}
 )
-_ROOT_PREFIX = "(root)."
 
 
 def causes(
-    graph: Graph, marks: Sequence[Mark], problems: Sequence[Problem], titles: Mapping[str, str]
+    graph: Graph,
+    marks: Sequence[Mark],
+    problems: Sequence[Problem],
+    titles: Mapping[str, str],
 ) -> tuple[Cause, ...]:
     """Return the causes of the problems: each problem is in one, and the worst comes first.
 
-    `titles` has a title for each kind of problem. The problems come with the worst first.
+    `titles` has a title for each kind of problem. The problems come with the worst first. Those
+    that one change of the program explains follow the problem that tells of it.
     """
     places = _Places(graph, marks)
-    keys = [places.own_key(index, problem) for index, problem in enumerate(problems)]
+    own = [places.own_key(index, problem) for index, problem in enumerate(problems)]
+    keys = [
+        key if problem.lead is None else _Key(f"change {problem.lead}", own[problem.lead].node)
+        for key, problem in zip(own, problems, strict=True)
+    ]
     key_of_node = {
         node: key
         for problem, key in zip(reversed(problems), reversed(keys), strict=True)
@@ -40,7 +46,9 @@ def causes(
     }
     held: dict[_Key, list[int]] = defaultdict(list)
     for index, problem in enumerate(problems):
-        key = places.key_of_variable(problem, key_of_node) or keys[index]
+        has_lead = problem.lead is not None
+        echo = None if has_lead else places.key_of_variable(problem, key_of_node)
+        key = echo or keys[index]
         held[key].append(index)
     return tuple(
         _cause(places, key, [problems[i] for i in indices], tuple(indices), titles)
@@ -111,21 +119,12 @@ class _Places:
         return None if only is None else key_of_node.get(only)
 
     def place(self, node_id: int) -> str:
-        """Return the path of a node in the names that people give, without private local names."""
-        names, parents = self._names, self.graph.tree.parents
-
-        def step(node: int) -> tuple[int, str]:
-            above = parents[node]
-            while above > ROOT and names[above].startswith("_"):
-                above = parents[above]
-            return above, names[node]
-
-        return _local_names(spelled(node_id, step))
+        """Return the path of a node in the names that people give."""
+        return self._names.place(node_id)
 
     @cached_property
-    def _names(self) -> Sequence[str]:
-        nodes, tree = self.graph.nodes, self.graph.tree
-        return names_of(nodes, tree, list(tree.preorder()), len(nodes))
+    def _names(self) -> LayerNames:
+        return LayerNames(self.graph)
 
     def count(self, problems: Sequence[Problem]) -> int:
         """Return the number of variables in the problems; what has moved counts once."""
@@ -158,7 +157,9 @@ def _cause(
     return Cause(
         title=titles[worst.kind],
         place=_own_place(places, worst) if len(problems) == 1 else places.place(key.node),
-        sentence=max(of_its_kind, key=lambda problem: len(problem.nodes)).why,
+        sentence=(
+            worst if worst.lead is not None else max(of_its_kind, key=lambda one: len(one.nodes))
+        ).why,
         count=places.count(equally_bad),
         problems=indices,
     )
@@ -169,8 +170,4 @@ def _own_place(places: _Places, problem: Problem) -> str:
     names = list(dict.fromkeys(name for name in (problem.saved, problem.live) if name is not None))
     if len(names) == 1 and problem.nodes:
         return places.place(problem.nodes[0])
-    return " → ".join(map(_local_names, names))
-
-
-def _local_names(name: str) -> str:
-    return name.removeprefix(_ROOT_PREFIX)
+    return " → ".join(map(without_root, names))

@@ -77,7 +77,8 @@ class Problem:
 
     `nodes` are all the nodes it is about; the explorer shows it at the first. `nodes` is empty if
     the problem is about the whole comparison. `saved` and `live` are names on the two sides (of a
-    diff: in a and in b); `why` and `remedy` are one sentence each.
+    diff: in a and in b); `why` and `remedy` are one sentence each. `lead` is the place, among all
+    problems, of the one that tells of the change behind this one: it may be its own.
     """
 
     severity: Severity
@@ -87,6 +88,7 @@ class Problem:
     live: str | None
     why: str
     remedy: str
+    lead: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 
 NOWHERE = -1
+# What Keras 2 adds to each layer of a SavedModel; below it, variables have their second place.
+_KERAS_API = "keras_api"
+_EXPORTED = (_KERAS_API, "variables", "trainable_variables", "non_trainable_variables")
 _Cost = tuple[int, int, int, int]
 
 
@@ -47,15 +50,17 @@ def preorder(children: Sequence[Sequence[int]]) -> Iterator[int]:
 def spanning_tree(nodes: Sequence[Node]) -> Tree:
     """Return the tree of the most natural paths.
 
-    The rules in order: the most natural path passes the least bookkeeping; fewest of its edges
-    leave an optimizer; it has the fewest private local names; it is the shortest. Between equals
-    the saved order decides. These costs add up along a path, so the tree is one of cheapest paths
-    (Dijkstra 1959). Only bookkeeping is below bookkeeping.
+    The rules in order: the most natural path passes the least bookkeeping, to which the lists in a
+    SavedModel of Keras 2 belong; fewest of its edges leave an optimizer; it has the fewest private
+    local names; it is the shortest. Between equals the saved order decides. These costs add up
+    along a path, so the tree is one of cheapest paths (Dijkstra 1959). Only bookkeeping is below
+    bookkeeping.
     """
     parents = [NOWHERE] * len(nodes)
     labels = [""] * len(nodes)
     placed = [_stands_with_its_variable(nodes, node) for node in nodes]
     placed[ROOT] = False
+    exported = _exported(nodes)
     queue: list[tuple[_Cost, int, int, int, str]] = [((0, 0, 0, 0), 0, ROOT, NOWHERE, "")]
     pushed = 0
     while queue:
@@ -66,7 +71,8 @@ def spanning_tree(nodes: Sequence[Node]) -> Tree:
         for child in nodes[node_id].children:
             if not placed[child.node_id]:
                 pushed += 1
-                step = _cost(nodes[node_id].role, child.local_name)
+                is_exported = node_id in exported
+                step = _cost(nodes[node_id].role, child.local_name, is_exported=is_exported)
                 total = (cost[0] + step[0], cost[1] + step[1], cost[2] + step[2], cost[3] + step[3])
                 heapq.heappush(queue, (total, pushed, child.node_id, node_id, child.local_name))
     own_edges: dict[int, dict[int, str]] = {}
@@ -82,8 +88,20 @@ def spanning_tree(nodes: Sequence[Node]) -> Tree:
     return Tree(tuple(parents), tuple(labels), _children(nodes, parents, labels))
 
 
-def _cost(parent: Role, local_name: str) -> _Cost:
-    is_bookkeeping, is_optimizer = parent is Role.BOOKKEEPING, parent is Role.OPTIMIZER
+def _exported(nodes: Sequence[Node]) -> set[int]:
+    """Return the lists of variables that Keras 2 adds to the layers of a SavedModel."""
+    return {
+        child.node_id
+        for node in nodes
+        if any(child.local_name == _KERAS_API for child in node.children)
+        for child in node.children
+        if child.local_name in _EXPORTED
+    }
+
+
+def _cost(parent: Role, local_name: str, *, is_exported: bool) -> _Cost:
+    is_bookkeeping = is_exported or parent is Role.BOOKKEEPING
+    is_optimizer = parent is Role.OPTIMIZER
     return (is_bookkeeping, is_optimizer, local_name.startswith("_"), 1)
 
 

@@ -5,6 +5,7 @@ It has one line per node, or per subtree of one state. It only counts the matchi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
@@ -83,8 +84,10 @@ def _unpainted(color: str, text: str) -> str:
 
 def _lines(overlay: Overlay, paint: _Paint) -> Iterator[str]:
     if overlay.comparison is Comparison.CHECK:  # those of a diff repeat the lines
-        for problem in overlay.problems:
-            yield from _problem_lines(overlay, problem, paint)
+        for place, problem in enumerate(overlay.problems):
+            if problem.lead in (None, place):
+                yield from _problem_lines(overlay, problem, paint)
+                yield from _explained(overlay, place)
     matched: list[Group] = []
     differing: set[int] = set()
     for group in groups(overlay.graph, overlay.marks):
@@ -106,6 +109,18 @@ def _problem_lines(overlay: Overlay, problem: Problem, paint: _Paint) -> Iterato
     for sentence in (problem.why, problem.remedy):
         if sentence:
             yield f"      {shortened(sentence)}"
+
+
+def _explained(overlay: Overlay, lead: int) -> Iterator[str]:
+    """Yield a line that counts the problems which a change explains, by their kind."""
+    kinds = Counter(
+        problem.kind.replace("_", " ")
+        for place, problem in enumerate(overlay.problems)
+        if problem.lead == lead != place
+    )
+    if kinds:
+        listed = ", ".join(f"{number} {printable(kind)}" for kind, number in kinds.items())
+        yield f"      It explains {count(kinds.total(), 'more problem')}: {listed}."
 
 
 def _names(problem: Problem) -> Iterator[str]:

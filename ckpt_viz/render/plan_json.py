@@ -46,6 +46,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
         "why": problem.why,
         "remedy": problem.remedy,
         "nodes": list(problem.nodes),
+        "lead": problem.lead,
     }
 
 

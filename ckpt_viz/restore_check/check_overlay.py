@@ -39,9 +39,10 @@ _FAILED = {Cause.SHAPE: State.SHAPE, Cause.DTYPE: State.DTYPE}
 _WRONG = {Kind.CROSS_WIRED, Kind.SWAPPED, Kind.UNTIED}
 
 
-def overlay_of(run: DryRun, findings: Sequence[Finding]) -> Overlay:
+def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
     """Return the dry run and its findings as an overlay."""
     size = len(run.live.nodes)
+    findings = [finding for cause in causes_found for finding in cause.all()]
     if isinstance(run.trace, Trace) and run.saved is not None:
         in_graph = {node: obj for node, obj in run.trace.bound.items() if obj < size}
         merged = merge(run.live, run.saved, in_graph)
@@ -51,7 +52,7 @@ def overlay_of(run: DryRun, findings: Sequence[Finding]) -> Overlay:
     else:
         graph, of_saved, saved_elements = run.live, {}, {}
         marks = _marks_by_name(run)
-    problems = [_problem(finding, of_saved, size) for finding in findings]
+    problems = list(_problems(causes_found, of_saved, size))
     paired = of_saved.values() if of_saved else _bound_by_name(run)
     return Overlay(
         Comparison.CHECK,
@@ -60,7 +61,7 @@ def overlay_of(run: DryRun, findings: Sequence[Finding]) -> Overlay:
         marks=marks,
         problems=problems,
         verdicts=_verdicts(run),
-        headline=headline(run, findings),
+        headline=headline(run, causes_found),
         notes=untested(run),
         causes=causes(graph, marks, problems, TITLES),
         paired=frozenset(node for node in paired if node < size),
@@ -267,6 +268,18 @@ def _bound_by_name(run: DryRun) -> set[int]:
     """Return the objects that a name-based restore gives a value."""
     trace = run.trace
     return set().union(*trace.bound.values()) if isinstance(trace, NameTrace) else set()
+
+
+def _problems(
+    causes_found: Iterable[Finding], of_saved: Mapping[int, int], size: int
+) -> Iterator[Problem]:
+    """Yield the findings as problems, each before those that it explains."""
+    place = 0
+    for cause in causes_found:
+        lead = None if cause.change is None else place
+        for finding in cause.all():
+            yield replace(_problem(finding, of_saved, size), lead=lead)
+            place += 1
 
 
 def _problem(finding: Finding, of_saved: Mapping[int, int], size: int) -> Problem:

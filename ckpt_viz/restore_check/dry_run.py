@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ckpt_viz.errors import CkptVizError
+from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Graph
@@ -103,6 +105,12 @@ class DryRun:
     def verdicts(self) -> Verdicts:
         """What the restore and its asserts raise."""
         return self.outcome.verdicts
+
+    @cached_property
+    def mapping(self) -> ValueMapping:
+        """Which object each saved value belongs to, wherever the restore puts it."""
+        assert self.saved is not None
+        return map_values(self.saved, self.live)
 
     def live_name(self, obj: int) -> str:
         """Return the name of a live object."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
+from ckpt_viz.changes.change import Change
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.skeleton import Trial
 
@@ -21,9 +22,17 @@ class Kind(str, Enum):
     STRATEGY_SCOPE = "strategy_scope"
     ROOT_SHIFTED = "root_shifted"
     UNRELATED = "unrelated"
+    MIGRATED = "migrated"
     OPTIMIZER_GENERATION = "optimizer_generation"
+    INSERTED = "inserted"
+    REMOVED = "removed"
+    REORDERED = "reordered"
     INDEX_SHIFTED = "index_shifted"
+    CONTAINER_CHANGED = "container_changed"
     RENAMED = "renamed"
+    WRAPPED = "wrapped"
+    UNWRAPPED = "unwrapped"
+    MOVED = "moved"
     NOT_BUILT = "not_built"
     # values that go wrong silently
     CROSS_WIRED = "cross_wired"
@@ -37,6 +46,7 @@ class Kind(str, Enum):
     # the results of these causes
     SHAPE = "shape"
     DTYPE = "dtype"
+    OPTIMIZER_CHANGED = "optimizer_changed"
     KEY_MISSING = "key_missing"
     PARTIAL_OVERWRITE = "partial_overwrite"
     # what only one side has
@@ -60,9 +70,18 @@ TITLES = {
     Kind.STRATEGY_SCOPE.value: "Outside the strategy's scope",
     Kind.ROOT_SHIFTED.value: "Another level of the graph",
     Kind.UNRELATED.value: "Nothing in common",
+    Kind.MIGRATED.value: "Another version of Keras",
     Kind.OPTIMIZER_GENERATION.value: "Another kind of optimizer",
+    Kind.INSERTED.value: "Inserted",
+    Kind.REMOVED.value: "Removed",
+    Kind.REORDERED.value: "Another order",
     Kind.INDEX_SHIFTED.value: "Another index",
+    Kind.CONTAINER_CHANGED.value: "Another container",
     Kind.RENAMED.value: "Renamed",
+    Kind.WRAPPED.value: "One level more",
+    Kind.UNWRAPPED.value: "One level less",
+    Kind.MOVED.value: "Moved",
+    Kind.OPTIMIZER_CHANGED.value: "Another optimizer",
     Kind.NOT_BUILT.value: "Not built yet",
     Kind.CROSS_WIRED.value: "Values in the wrong place",
     Kind.SWAPPED.value: "Swapped",
@@ -97,7 +116,8 @@ class Finding:
     concern. `why` and `remedy` are one sentence each. `nodes` are all the saved nodes that it is
     about, and `objects` all the live ones, by id; `saved` and `live` name the first of each.
     `trial` is a remedy with code that has not been run dry yet: `find_all` either uses it as the
-    `remedy` or drops it.
+    `remedy` or drops it. `change` is what happened to the program, if that is the cause, and
+    `explains` are the findings that follow from it.
     """
 
     severity: Severity
@@ -109,6 +129,14 @@ class Finding:
     nodes: tuple[int, ...] = ()
     objects: tuple[int, ...] = ()
     trial: Trial | None = field(default=None, repr=False, compare=False)
+    change: Change | None = field(default=None, repr=False)
+    explains: tuple[Finding, ...] = ()
+
+    def all(self) -> Iterator[Finding]:
+        """Yield the finding and those that it explains."""
+        yield self
+        for finding in self.explains:
+            yield from finding.all()
 
 
 @dataclass(frozen=True)

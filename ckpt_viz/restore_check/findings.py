@@ -11,6 +11,7 @@ from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.dry_run import DryRun, MeantPath
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.folding import folded
 from ckpt_viz.restore_check.rehearsal import about, rehearse
 from ckpt_viz.restore_check.rules import (
     ambiguous,
@@ -72,18 +73,21 @@ def find_all(run: DryRun) -> tuple[Finding, ...]:
 
     It runs the code of a remedy dry before it returns the remedy.
     """
-    found = _found(run)
+    found, case = _found(run)
     trials = [finding for finding in found if finding.trial is not None][:_MAX_REHEARSALS]
     held = {id(finding) for finding in trials if _holds(run, finding, found)}
-    return tuple(
+    tried = [
         replace(finding, remedy=finding.trial.remedy, trial=None)
         if finding.trial is not None and id(finding) in held
         else replace(finding, trial=None)
         for finding in found
-    )
+    ]
+    return tuple(sorted(tried if case is None else folded(case, tried), key=_place))
 
 
-def _found(run: DryRun) -> tuple[Finding, ...]:
+def _found(run: DryRun) -> tuple[tuple[Finding, ...], Case | None]:
+    """Return what the rules find, in their order, and the case that they were asked about."""
+    case: Case | None = None
     found = [
         *wrong_paths.no_checkpoint(run),
         *wrong_paths.wrong_path(run),
@@ -97,7 +101,7 @@ def _found(run: DryRun) -> tuple[Finding, ...]:
             new = tuple(rule(case, explained))
             explained = explained.including(new)
             found += new
-    return tuple(sorted(found, key=_place))
+    return tuple(sorted(found, key=_place)), case
 
 
 def _holds(run: DryRun, finding: Finding, found: Iterable[Finding]) -> bool:
@@ -115,7 +119,7 @@ def _holds(run: DryRun, finding: Finding, found: Iterable[Finding]) -> bool:
     if any(restored.get(node) != obj for node, obj in trial.pairs.items()):
         return False
     known = {what for one in found if one.severity in _WRONG for what in about(one)}
-    new = (one for one in _found(rehearsal.run) if one.severity in _WRONG)
+    new = (one for one in _found(rehearsal.run)[0] if one.severity in _WRONG)
     return all(rehearsal.about(one) <= known for one in new)
 
 

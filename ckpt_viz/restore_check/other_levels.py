@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.name_evidence import paired_by_name
-from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Role
+from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Role, has_value
 from ckpt_viz.object_graph.subtrees import values_of
+from ckpt_viz.object_graph.tree import NOWHERE
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.sides import child_names, is_optimizer
+from ckpt_viz.restore_check.sides import child_names, is_optimizer, subtree
 from ckpt_viz.restore_check.twins import paired_twins
 
 _MAX_NEAR = 40  # nodes near a root that may be its counterpart
@@ -80,7 +81,9 @@ def groups_on_other_levels(case: Case) -> Iterator[Group]:
     for node, (level, missing) in near.saved.items():
         names, path = near.names_of_saved[node], set(case.saved.path(node))
         for obj, (live_level, live_missing) in near.live.items():
-            if level != live_level and (common := len(names & near.names_of_live[obj])):
+            if level == live_level or _has_shifted_holders(case, near, node, obj):
+                continue
+            if common := len(names & near.names_of_live[obj]):
                 share = common / max(len(names), len(near.names_of_live[obj]))
                 gain = min(missing, live_missing)
                 way = len(path.intersection(case.live.path(obj)))
@@ -101,6 +104,20 @@ class _Near(NamedTuple):
     live: Mapping[int, tuple[int, int]]
     names_of_saved: dict[int, set[str]]
     names_of_live: dict[int, set[str]]
+
+
+def _has_shifted_holders(case: Case, near: _Near, node: int, obj: int) -> bool:
+    """Return whether two parts of one name have holders with no other values: those have moved."""
+    parent, label = case.saved.first_edges.get(node, (NOWHERE, ""))
+    holder, name = case.live.first_edges.get(obj, (NOWHERE, ""))
+    if label != name or parent not in near.saved or holder not in near.live:
+        return False
+    sides = (case.saved, parent, node), (case.live, holder, obj)
+    return all(_number_below(g, one) == _number_below(g, other) for g, one, other in sides)
+
+
+def _number_below(graph: Graph, top: int) -> int:
+    return sum(has_value(graph.nodes[node]) for node in subtree(graph, top))
 
 
 def _with_twins(case: Case, near: _Near, node: int, obj: int) -> Group | None:

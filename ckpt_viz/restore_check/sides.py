@@ -46,11 +46,7 @@ class SavedSide:
 
     def is_below_optimizer(self, node: int) -> bool:
         """Return whether the only path to a node leads through an optimizer."""
-        while node != ROOT:
-            node = max(self.graph.tree.parents[node], ROOT)
-            if is_optimizer(self.graph.nodes[node]):
-                return True
-        return False
+        return is_below_optimizer(self.graph, node)
 
     def state_of(self, optimizer: int) -> set[int]:
         """Return the nodes below an optimizer, and its slot variables."""
@@ -258,3 +254,12 @@ def _below(graph: Graph, top: int, excluded: Mapping[int, object], seen: set[int
             if child.node_id not in seen and child.node_id not in excluded:
                 seen.add(child.node_id)
                 stack.append(child.node_id)
+
+
+def is_below_optimizer(graph: Graph, node: int) -> bool:
+    """Return whether the only path to a node leads through an optimizer."""
+    while node != ROOT:
+        node = max(graph.tree.parents[node], ROOT)
+        if is_optimizer(graph.nodes[node]):
+            return True
+    return False

@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, TypeVar
 
+from ckpt_viz.changes.change import Change
+from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.errors import SourceError
 from ckpt_viz.mapping.pairs import Certainty, Pair
-from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
-from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.mapping.value_mapping import ValueMapping
+from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, has_value
-from ckpt_viz.restore_check.dry_run import DryRun, prefix_of
+from ckpt_viz.restore_check.dry_run import DryRun, MeantPath, prefix_of
+from ckpt_viz.restore_check.file_dry_run import file_dry_run
+from ckpt_viz.restore_check.live_dry_run import live_dry_run
 from ckpt_viz.restore_check.rehearsal import (
     Rehearsal,
     checkpoint_of,
@@ -25,6 +29,7 @@ from ckpt_viz.restore_fix.applying import apply
 from ckpt_viz.restore_fix.arrangement import Arrangement
 from ckpt_viz.restore_fix.code import Left, assigning, restores_by_itself, restoring
 from ckpt_viz.restore_fix.rewrite import write_mapped
+from ckpt_viz.saved.saved_source import read_saved
 
 CheckT = TypeVar("CheckT")
 
@@ -38,6 +43,12 @@ class RestoreFix(Generic[CheckT]):
 
     _run: DryRun = field(repr=False)
     _check_of: Callable[[DryRun], CheckT] = field(repr=False)
+    _prefix: str | None = None
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What happened to the program since the checkpoint was written."""
+        return changes_of(self._mapping)
 
     @cached_property
     def pairs(self) -> Mapping[str, str]:
@@ -69,13 +80,15 @@ class RestoreFix(Generic[CheckT]):
     def code(self) -> str:
         """Python code that restores; `ckpt` is the checked object, `path` the checkpoint's prefix.
 
+        It names the prefix itself if the check was of another path, such as that of a SavedModel.
         It needs tensorflow alone, and only its public functions.
         """
         return self.to_code()
 
     def to_code(self, live: str = "ckpt", path: str | None = None) -> str:
         """Return the code with the caller's expression for the live object, and a prefix."""
-        where = "path" if path is None else repr(path)
+        prefix = self._prefix if path is None else path
+        where = "path" if prefix is None else repr(prefix)
         left = Left(self.missing, self.unused, self._guessed_names)
         if self._skeleton is None:
             keys: dict[int, Sequence[str]] = {
@@ -139,9 +152,9 @@ class RestoreFix(Generic[CheckT]):
     def _live(self) -> Graph:
         return self._run.live
 
-    @cached_property
+    @property
     def _mapping(self) -> ValueMapping:
-        return map_values(self._saved, self._live)
+        return self._run.mapping
 
     @cached_property
     def _sure(self) -> tuple[Pair, ...]:
@@ -174,7 +187,15 @@ class RestoreFix(Generic[CheckT]):
             if pair.certainty is not Certainty.GUESS
             and (node in wanted or not has_value(self._saved.nodes[node]))
         }
-        return Arrangement(self._saved, self._live, wanted, counterparts, self._run.method).found()
+        found = Arrangement(self._saved, self._live, wanted, counterparts, self._run.method).found()
+        if found is None:
+            return None
+        # An object's own code may raise, which graphs do not tell.
+        if found == Skeleton(ROOT):
+            return found if self._run.verdicts.restore is None else None
+        rehearsed = rehearse(self._run, found, self._run.method)
+        raises = rehearsed is not None and rehearsed.run.verdicts.restore is not None
+        return None if raises else found
 
     @cached_property
     def _rehearsal(self) -> Rehearsal:
@@ -188,7 +209,18 @@ class RestoreFix(Generic[CheckT]):
 
 
 def fix_of(run: DryRun, check_of: Callable[[DryRun], CheckT]) -> RestoreFix[CheckT]:
-    """Return the fix of a dry run; raises SourceError if there is no object-based checkpoint."""
-    if run.saved is None:
+    """Return the fix of a dry run; raises SourceError if there is no object-based checkpoint.
+
+    Where a restore finds no checkpoint at the path, as at the directory of a SavedModel, it is the
+    fix of the one that the path means.
+    """
+    if run.saved is not None:
+        return RestoreFix(run, check_of)
+    if not isinstance(run.correction, MeantPath) or run.reading is None:
         raise SourceError(f"{run.reading}: a fix needs a checkpoint that can be read by objects")
-    return RestoreFix(run, check_of)
+    meant = read_saved(run.reading)
+    if run.live.origin is Origin.LIVE:
+        found = live_dry_run(run.live.source, meant, run.method, None)
+    else:
+        found = file_dry_run(run.live, meant, method=run.method)
+    return RestoreFix(found, check_of, prefix_of(meant))

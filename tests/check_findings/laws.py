@@ -511,9 +511,54 @@ def ask(finding: Finding, real: Real) -> None:
     is_unread = finding.kind is Kind.KEY_MISSING
     if is_by_names and not is_unread:
         by_names(finding, real)
+    elif tells_of_its_change(finding):
+        the_fix_puts_the_values_into_their_new_places(finding, real)
     elif real.raised is None or finding.severity is ERROR or finding.kind in _SHOWN_BY_RAISING:
         LAWS[finding.kind](finding, real)
 
 
+def tells_of_its_change(finding: Finding) -> bool:
+    """Return whether a finding has the words of its change, and none of the rules."""
+    change = finding.change
+    return change is not None and finding.why.startswith(change.why.removesuffix("."))
+
+
 # Kinds whose claim can be asked of a restore that raises, too.
 _SHOWN_BY_RAISING = {Kind.WRONG_PATH, Kind.INDEX_SHIFTED, Kind.CROSS_WIRED}
+
+
+@law(Kind.MIGRATED)
+@law(Kind.INSERTED)
+@law(Kind.REMOVED)
+@law(Kind.REORDERED)
+@law(Kind.CONTAINER_CHANGED)
+@law(Kind.WRAPPED)
+@law(Kind.UNWRAPPED)
+@law(Kind.MOVED)
+@law(Kind.OPTIMIZER_CHANGED)
+def the_fix_puts_the_values_into_their_new_places(finding: Finding, real: Real) -> None:
+    assert finding.change is not None
+    with real.pair.within():
+        live = real.pair.make()
+        fix = cv.check(live, real.pair.path, method=real.pair.method).fix()
+        try:
+            fix.apply()
+        except cv.SourceError:  # in graph mode, the code is for people to run
+            compile(fix.code, "fix", "exec")
+            return
+        graph = cv.graph(live)
+    names = {graph.name(obj): obj for obj in range(len(graph.nodes))}
+    before = {real.check.live.name(obj): obj for obj in range(len(real.check.live.nodes))}
+    named = {real.check.live.name(obj) for obj in finding.objects}
+    felt = named.intersection(fix.missing) | named.intersection(real.check.unmatched)
+    for node in _valued(finding, real):
+        key = real.saved.nodes[node].attributes[0].checkpoint_key
+        if key not in fix.pairs:
+            assert key in fix.unused
+            felt.add(key)
+            continue
+        name = fix.pairs[key]
+        assert np.array_equal(value_of(graph.object(names[name])), real.stored(node))
+        if real.raised is not None or real.taken.get(node) is not real.objects[before[name]]:
+            felt.add(key)
+    assert felt

@@ -274,8 +274,12 @@ def more_beside_it_than_can_be_listed(at: Path) -> Pair:
         return {f"v{i}": var([1.0]) for i in range(30)}
 
     path = saved(at, net=module(**{f"x{i}": var([2.0] * i) for i in range(40)}), **others())
-    inner = {f"x{i}": var([1.0] * i) for i in range(40)}
-    return Pair(path, lambda: ckpt(a=module(net=module(**inner)), **others()))
+
+    def live() -> Any:
+        inner = {f"x{i}": var([1.0] * i) for i in range(40)}
+        return ckpt(a=module(net=module(**inner)), **others())
+
+    return Pair(path, live)
 
 
 @silent(Kind.ROOT_SHIFTED)

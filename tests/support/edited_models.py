@@ -35,6 +35,7 @@ from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.finding import Finding, Kind
 from tests.support import oracle
+from tests.support.told import told
 
 WIDTH = 4
 WEIGHTLESS = ("dropout", "activation", "flatten")
@@ -581,21 +582,21 @@ def _judge(
     passes: bool,
 ) -> None:
     check, astray = outcome.check, outcome.wrong.keys() | outcome.lost
-    for finding in check.findings:
+    for finding in told(check):
         if finding.severity is Severity.ERROR and outcome.raised is None:
             outcome.unconfirmed.append(finding)
         if finding.severity is Severity.FAIL and outcome.raised is None and passes:
             outcome.unconfirmed.append(finding)
     if outcome.raised is not None:
         return
-    alarms = [f for f in check.findings if f.severity in _ALARMING]
+    alarms = [f for f in told(check) if f.severity in _ALARMING]
     crossing = [f for f in alarms if f.kind in CROSSING]
     # A saved graph has the nodes of the live one that it was written from, by the same ids.
     both = objects.keys() & nodes.keys()
     named_by_any: set[Key] = set()
     unknowable = _unknowable(_within(was, nodes), _within(now, objects), check)
     maybe: set[Key] = set()
-    for finding in check.findings:
+    for finding in told(check):
         if finding.kind is Kind.UNKNOWABLE:
             named = {k for k in both if objects[k] in finding.objects or nodes[k] in finding.nodes}
             maybe |= {key for key in named if key[0] in unknowable}
@@ -745,7 +746,7 @@ def in_words(outcome: Outcome) -> str:
     lines += [f"  {'/'.join(k)} has {v}" for k, v in sorted(outcome.wrong.items())]
     lines += [f"  {'/'.join(k)} is lost" for k in sorted(outcome.lost)]
     lines += [f"  MISSED {'/'.join(key)}" for key in sorted(outcome.missed)]
-    for finding in outcome.check.findings:
+    for finding in told(outcome.check):
         mark = "FALSE " if finding in outcome.false_alarms else ""
         mark += "UNCONFIRMED " if finding in outcome.unconfirmed else ""
         severity, kind = finding.severity.value, finding.kind.value

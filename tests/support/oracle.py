@@ -20,6 +20,7 @@ from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_check.finding import Finding
 from tests.support.laws import State, state_of
 from tests.support.programs import checkpoint_of, is_checkpoint
+from tests.support.told import told
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def compare(
     outcome = outcome_of_restore(target, path, method=method, options=options)
     differences = list(_differences(predicted, outcome))
     assert not differences, "the check and TensorFlow disagree:\n" + "\n".join(differences)
-    unconfirmed = [finding for finding in check.findings if not _is_confirmed(finding, outcome)]
+    unconfirmed = [finding for finding in told(check) if not _is_confirmed(finding, outcome)]
     assert not unconfirmed, f"severities that no exception or assert confirms: {unconfirmed}"
     assert_causes_hold_all_problems(check.overlay)
     return Comparison(check, outcome, target)

@@ -34,6 +34,7 @@ from tests.support.programs import (
     v1_adam,
     var,
 )
+from tests.support.told import told
 
 CODE = re.compile(r"(tf\.train\.Checkpoint\(.*\))\.(restore|read)\(path\)")
 
@@ -196,7 +197,7 @@ def tried(was: Plan, now: Plan, directory: Path) -> Iterator[Remedy]:
     path = save_any(directory, source.live)
     checked = now.program()
     _set_apart(checked, -1000.0)
-    for finding in cv.check(checked.live, path).findings:
+    for finding in told(cv.check(checked.live, path)):
         call = CODE.search(finding.remedy)
         if call is not None:
             yield _executed(finding, call[1], call[2], path, now, values)

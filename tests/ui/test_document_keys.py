@@ -88,20 +88,21 @@ def test_nothing_that_is_picked_opens_nothing(files: Files) -> None:
 
 @pytest.fixture
 def settings(files: Files) -> Iterator[Callable[[str, object], None]]:
-    """A function that saves a plugin's settings; after the test there are none."""
-    saved: set[str] = set()
+    """A function that saves a plugin's settings; after the test they are as they were."""
+    before: dict[str, str] = {}
 
     def save(plugin: str, settings: object) -> None:
-        saved.add(plugin)
+        before.setdefault(plugin, files.page.evaluate(_SAVED, plugin))
         files.page.evaluate(_SAVE, [plugin, json.dumps(settings)])
         files.lab.reload_page()
         files.show()
 
     yield save
-    for plugin in saved:
-        files.page.evaluate(_SAVE, [plugin, "{}"])
+    for plugin, raw in before.items():
+        files.page.evaluate(_SAVE, [plugin, raw])
 
 
+_SAVED = "plugin => jupyterapp.serviceManager.settings.fetch(plugin).then(({ raw }) => raw)"
 _SAVE = "([plugin, raw]) => jupyterapp.serviceManager.settings.save(plugin, raw)"
 
 

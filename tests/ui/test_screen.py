@@ -193,7 +193,8 @@ def test_what_has_no_value_has_more_room_for_its_name(
         shape = explorer.row(f"{name}_too").locator(".ckv-cell-shape").bounding_box()
         assert without and with_value and shape
         assert with_value["x"] + with_value["width"] <= shape["x"], width
-        assert without["x"] + without["width"] >= shape["x"] + shape["width"], width
+        # In a narrow outline, its last column has the number of parameters of all that is below it.
+        assert without["width"] > with_value["width"], width
 
 
 def test_a_comparisons_outline_says_the_state_first(pages: BrowserContext, tmp_path: Path) -> None:

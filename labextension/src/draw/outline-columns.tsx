@@ -138,12 +138,13 @@ function plain(words: string): Cell {
 function parametersContent(graph: Graph, id: number): Cell {
   const words = parametersCell(graph, id);
   const count = parametersOf(graph, id);
+  const short = words === "" ? "" : shortCount(count);
   const part = count / Math.max(parametersOf(graph, ROOT), 1);
   return {
     content: (
       <>
-        <span class="ckv-number">{words}</span>
-        <span class="ckv-number ckv-short">{words === "" ? "" : shortCount(count)}</span>
+        {short === words ? null : <span class="ckv-number">{words}</span>}
+        <span class="ckv-number ckv-short">{short}</span>
         <span class="ckv-bar" aria-hidden="true">
           <span style={{ width: `${(100 * part).toFixed(1)}%` }} />
         </span>

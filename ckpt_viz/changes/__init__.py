@@ -1,0 +1,1 @@
+"""What happened to a program since its checkpoint was written."""

@@ -1,0 +1,82 @@
+"""How two programs lead to one part, and in which way the two ways differ."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ckpt_viz.changes.change import ChangeKind
+from ckpt_viz.mapping.migrations import local_name
+from ckpt_viz.mapping.sequences import INDEX
+from ckpt_viz.object_graph.nodes import ROOT
+
+_OF_KERAS_2 = re.compile(r"layer(_with_weights)?-\d{1,9}")
+_OF_KERAS_3 = frozenset({"_functional", "_operations", "_layers"})
+
+
+@dataclass(frozen=True)
+class Edge:
+    """The local names from a holder that both sides have to one of its parts.
+
+    `old` are the saved names, `new` those in the program; `is_same_holder` says that the part is
+    still below what its holder has become, `is_value` that it is a value.
+    """
+
+    node: int
+    obj: int
+    holder: int
+    new_holder: int
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    is_same_holder: bool
+    is_value: bool = False
+
+    @property
+    def is_item(self) -> bool:
+        """Whether the part is an item of one sequence on both sides."""
+        if not self.is_same_holder or len(self.old) != 1 or len(self.new) != 1:
+            return False
+        old, new = INDEX.fullmatch(self.old[0]), INDEX.fullmatch(self.new[0])
+        return old is not None and new is not None and old[1] == new[1]
+
+
+def kind_of_edge(edge: Edge) -> tuple[ChangeKind | None, tuple[str, ...]]:
+    """Return what happened to a part, if anything, and the names that say what is new."""
+    old, new = edge.old, edge.new
+    if _are_of_two_keras(edge):
+        return ChangeKind.MIGRATED, ()
+    if not edge.is_same_holder:
+        return ChangeKind.MOVED, (old[-1], new[-1])
+    if old == new:
+        return None, ()
+    if len(old) == 1 < len(new) and old[0] in (new[0], new[-1]):
+        return ChangeKind.WRAPPED, new[:-1] if new[-1] == old[0] else new[1:]
+    if len(new) == 1 < len(old) and new[0] in (old[0], old[-1]):
+        return ChangeKind.UNWRAPPED, old[:-1] if old[-1] == new[0] else old[1:]
+    if any(map(INDEX.fullmatch, old)) != any(map(INDEX.fullmatch, new)):
+        return ChangeKind.CONTAINER_CHANGED, ()
+    if len(old) == len(new) == 1:
+        if (edge.holder == ROOT) != (edge.new_holder == ROOT):  # the level differs, too
+            return ChangeKind.MOVED, (old[0], new[0])
+        return ChangeKind.RENAMED, (old[0], new[0])
+    if len(old) == 1:
+        return ChangeKind.WRAPPED, new[:-1]
+    if len(new) == 1:
+        return ChangeKind.UNWRAPPED, old[:-1]
+    return ChangeKind.MOVED, (old[-1], new[-1])
+
+
+def _are_of_two_keras(edge: Edge) -> bool:
+    """Return whether Keras 2 gave one of two ways its names, and Keras 3 the other."""
+    old, new = edge.old, edge.new
+    is_spelled_anew = old != new and local_name(old[-1]) == local_name(new[-1])
+    if len(old) == len(new) == 1 and is_spelled_anew and edge.is_value:
+        return True
+    versions = {_version(old), _version(new)}
+    return versions == {2, 3}
+
+
+def _version(names: tuple[str, ...]) -> int | None:
+    if any(map(_OF_KERAS_2.fullmatch, names)):
+        return 2
+    return 3 if not _OF_KERAS_3.isdisjoint(names) else None

@@ -1,0 +1,294 @@
+"""What happened to a program since its checkpoint was written, read from a mapping of its values.
+
+A part has changed if it has another name, or another place, below what its holder has become. Parts
+below it have not changed by that. Parts that changed alike are one change.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ckpt_viz.changes.change import Change, ChangeKind
+from ckpt_viz.changes.edges import Edge, kind_of_edge
+from ckpt_viz.changes.in_sequences import Shift, shifts
+from ckpt_viz.changes.of_optimizers import OptimizerChange, changed_optimizers, states_within
+from ckpt_viz.changes.sentences import Sentences, Told
+from ckpt_viz.mapping.pairs import Certainty, weakest
+from ckpt_viz.mapping.value_mapping import ValueMapping
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.layer_names import LayerNames
+from ckpt_viz.object_graph.names import readable_place
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
+from ckpt_viz.object_graph.tree import NOWHERE
+
+# Changes that also tell of parts without a counterpart.
+_WITH_ONE_SIDED = (ChangeKind.INSERTED, ChangeKind.REMOVED, ChangeKind.OPTIMIZER_CHANGED)
+
+
+@dataclass
+class Group:
+    """Parts that changed alike: their topmost saved nodes and live objects, and what tells more.
+
+    `words` are what the sentence needs: labels, or what an optimizer has.
+    """
+
+    kind: ChangeKind
+    words: tuple[str, ...] = ()
+    nodes: list[int] = field(default_factory=list)
+    objects: list[int] = field(default_factory=list)
+
+
+def changes_of(mapping: ValueMapping) -> tuple[Change, ...]:
+    """Return what happened to the program, what concerns most of it first."""
+    groups = _Reader(mapping).groups()
+    of_saved = _owners(mapping.saved, [group.nodes for group in groups])
+    of_live = _owners(mapping.live, [group.objects for group in groups])
+    sentences = Sentences(LayerNames(mapping.saved), LayerNames(mapping.live))
+    changes = []
+    for group, nodes, objects in zip(groups, of_saved, of_live, strict=True):
+        first = _first(mapping.saved, group.nodes), _first(mapping.live, group.objects)
+        valued = [node for node in nodes if has_value(mapping.saved.nodes[node])]
+        now = [obj for obj in objects if has_value(mapping.live.nodes[obj])]
+        if not (valued or now):
+            continue
+        changes.append(
+            Change(
+                group.kind,
+                *first,
+                max(len(valued), len(now)),
+                _certainty(mapping, group),
+                sentences.of(group.kind, _told(mapping, group)),
+                tuple(nodes),
+                tuple(objects),
+            )
+        )
+    return tuple(changes)
+
+
+def _told(mapping: ValueMapping, group: Group) -> Told:
+    """Return the parts of a group to tell of: states of optimizers only follow."""
+    saved, live = mapping.saved.nodes, mapping.live.nodes
+    return Told(
+        [node for node in group.nodes if saved[node].slot is None],
+        [obj for obj in group.objects if live[obj].slot is None],
+        group.words,
+    )
+
+
+def _first(graph: Graph, nodes: Sequence[int]) -> str | None:
+    return readable_place(graph, nodes[0]) if nodes else None
+
+
+def _certainty(mapping: ValueMapping, group: Group) -> Certainty:
+    pairs = (mapping.parts.get(node) for node in group.nodes)
+    found = [pair.certainty for pair in pairs if pair is not None]
+    return weakest(*found) if found else Certainty.CERTAIN
+
+
+def _owners(graph: Graph, tops: Iterable[Sequence[int]]) -> list[list[int]]:
+    """Return for each group the nodes at or below its own that belong to no nearer group."""
+    groups = list(tops)
+    owner: dict[int, int] = {}
+    for number, nodes in enumerate(groups):
+        for node in nodes:
+            owner.setdefault(node, number)
+    found: list[list[int]] = [[] for _ in groups]
+    parents = graph.tree.parents
+    for node in graph.tree.preorder():
+        if node not in owner and parents[node] in owner and node != graph.save_counter:
+            owner[node] = owner[parents[node]]
+        if node in owner:
+            found[owner[node]].append(node)
+    return found
+
+
+@dataclass
+class _Reader:
+    mapping: ValueMapping
+    _found: dict[object, Group] = field(default_factory=dict)
+
+    def groups(self) -> list[Group]:
+        """Return the groups of changed parts, in the order of their kinds and of the checkpoint."""
+        of_optimizers = changed_optimizers(self.mapping)
+        self._edges(_below(self.mapping.saved, of_optimizers))
+        for change in of_optimizers:
+            kind = ChangeKind.OPTIMIZER_CHANGED
+            self._found[kind, change] = Group(kind, change.words, *map(list, _tops(change)))
+        self._misfits()
+        self._one_sided(self.mapping.missing, self.mapping.live, ChangeKind.NEW)
+        self._one_sided(self.mapping.unused, self.mapping.saved, ChangeKind.GONE)
+        order = list(ChangeKind)
+        return sorted(self._found.values(), key=lambda group: order.index(group.kind))
+
+    def _add(self, key: object, kind: ChangeKind, words: Sequence[str]) -> Group:
+        return self._found.setdefault((kind, key), Group(kind, tuple(words)))
+
+    @cached_property
+    def _node_of(self) -> dict[int, int]:
+        return {pair.obj: node for node, pair in self.mapping.parts.items()}
+
+    # --- parts that both sides have
+
+    def _edges(self, left_out: set[int]) -> None:
+        """Group the parts whose edges have changed."""
+        in_sequence: dict[tuple[int, int], list[Edge]] = defaultdict(list)
+        saved = self.mapping.saved
+        for node in saved.tree.preorder():
+            pair = self.mapping.parts.get(node)
+            if pair is None or saved.nodes[node].slot is not None or node in left_out:
+                continue
+            edge = self._edge(node, pair.obj)
+            if edge is None:
+                if not node == pair.obj == ROOT:
+                    self._put(ChangeKind.ROOT_SHIFTED, (), (), node, pair.obj)
+            elif edge.is_item:
+                in_sequence[edge.holder, edge.new_holder].append(edge)
+            else:
+                kind, key = kind_of_edge(edge)
+                if kind is not None:
+                    self._put(kind, key, key, node, pair.obj)
+        for edges in in_sequence.values():
+            for shift in shifts(edges, self.mapping):
+                self._put_shift(shift)
+
+    def _put(
+        self, kind: ChangeKind, key: object, words: Sequence[str], node: int, obj: int
+    ) -> None:
+        group = self._add(key, kind, words)
+        group.nodes += [node, *self._states(self.mapping.saved, node)]
+        group.objects += [obj, *self._states(self.mapping.live, obj)]
+
+    @staticmethod
+    def _states(graph: Graph, node: int) -> list[int]:
+        """Return the slot variables of an optimizer; they are below their variables."""
+        is_optimizer = graph.nodes[node].role is Role.OPTIMIZER
+        return states_within(graph, node) if is_optimizer else []
+
+    def _put_shift(self, shift: Shift) -> None:
+        first = shift.edges[0]
+        group = self._cause_of(shift) or self._add((first.holder,), shift.kind, shift.words)
+        group.nodes += [*(edge.node for edge in shift.edges), *shift.removed]
+        group.objects += [*shift.inserted, *(edge.obj for edge in shift.edges)]
+
+    def _cause_of(self, shift: Shift) -> Group | None:
+        """Return the change that brought items here from elsewhere, or took them away."""
+        for group in self._found.values():
+            if not shift.arrived.isdisjoint(group.objects) or not shift.left.isdisjoint(
+                group.nodes
+            ):
+                return group
+        return None
+
+    def _edge(self, node: int, obj: int) -> Edge | None:
+        """Return how both sides lead to a part from its nearest holder; None above the root's."""
+        mapping = self.mapping
+        holder, old = _way(mapping.saved, node, mapping.parts)
+        new_holder, new = _way(mapping.live, obj, self._node_of)
+        if holder == NOWHERE or new_holder == NOWHERE:
+            return None
+        meant = mapping.parts[holder].obj
+        return Edge(
+            *(node, obj, holder, new_holder, old, new),
+            is_same_holder=meant == new_holder,
+            is_value=has_value(mapping.saved.nodes[node]),
+        )
+
+    # --- parts that one side has
+
+    def _misfits(self) -> None:
+        for pair in self.mapping.misfits:
+            saved, live = self.mapping.saved.nodes[pair.node], self.mapping.live.nodes[pair.obj]
+            if saved.slot is None and _have_shapes(saved, live):
+                above = self.mapping.live.tree.parents[pair.obj]
+                self._put(ChangeKind.RESHAPED, above, (), pair.node, pair.obj)
+
+    def _one_sided(self, alone: Iterable[int], graph: Graph, kind: ChangeKind) -> None:
+        """Group values without a counterpart by the highest part that has no other values."""
+        side = 1 if kind is ChangeKind.NEW else 0
+        known = {pair.obj if side else pair.node for pair in self.mapping.misfits}
+        known |= {one for group in self._found.values() for one in self._parts(group, kind)}
+        left = [one for one in alone if graph.nodes[one].slot is None]
+        siblings: dict[int, list[int]] = defaultdict(list)
+        for top in _tops_of(graph, left):
+            if not _is_at_or_below(graph, top, known):
+                siblings[graph.tree.parents[top]].append(top)
+        for tops in siblings.values():
+            group = self._add(tuple(graph.tree.labels[top] for top in tops), kind, ())
+            states = [slot for top in tops for slot in states_within(graph, top)]
+            (group.objects if side else group.nodes).extend((*tops, *states))
+
+    def _parts(self, group: Group, kind: ChangeKind) -> Sequence[int]:
+        is_alone = group.kind in _WITH_ONE_SIDED
+        if not is_alone:
+            return ()
+        return group.objects if kind is ChangeKind.NEW else group.nodes
+
+
+def _have_shapes(saved: Node, live: Node) -> bool:
+    """Return whether two values are of one kind, so that only shapes and dtypes can differ."""
+    names = [[attribute.name for attribute in node.attributes] for node in (saved, live)]
+    shapes = [attribute.shape for attribute in (*saved.attributes, *live.attributes)]
+    return names[0] == names[1] and None not in shapes
+
+
+def _way(graph: Graph, part: int, paired: Mapping[int, object]) -> tuple[int, tuple[str, ...]]:
+    """Return the nearest holder with a counterpart, and the local names from there to a part."""
+    names: list[str] = []
+    while part != ROOT:
+        names.append(graph.tree.labels[part])
+        part = graph.tree.parents[part]
+        if part in paired:
+            return part, tuple(reversed(names))
+    return NOWHERE, tuple(reversed(names))
+
+
+def _tops_of(graph: Graph, alone: Iterable[int]) -> list[int]:
+    """Return the highest parts all of whose values are among some, slot variables aside."""
+    left = set(alone)
+    parents = graph.tree.parents
+    order = list(graph.tree.preorder())
+    others: set[int] = set()  # parts that hold another value
+    holds: set[int] = set(left)
+    for node in reversed(order):
+        is_counted = graph.nodes[node].slot is None and node != graph.save_counter
+        if has_value(graph.nodes[node]) and is_counted and node not in left:
+            others.add(node)
+        if node != ROOT and is_counted:
+            if node in others:
+                others.add(parents[node])
+            if node in holds:
+                holds.add(parents[node])
+    return [
+        node
+        for node in order
+        if node in holds
+        and node not in others
+        and node != ROOT
+        and (parents[node] in others or parents[node] == ROOT)
+    ]
+
+
+def _is_at_or_below(graph: Graph, node: int, tops: set[int]) -> bool:
+    while node != NOWHERE:
+        if node in tops:
+            return True
+        node = graph.tree.parents[node]
+    return False
+
+
+def _below(graph: Graph, changes: Iterable[OptimizerChange]) -> set[int]:
+    """Return the parts below all optimizers: their edges follow from those of the variables."""
+    parents, found = graph.tree.parents, set[int]()
+    for node in graph.tree.preorder():
+        above = parents[node]
+        if above >= ROOT and (above in found or graph.nodes[above].role is Role.OPTIMIZER):
+            found.add(node)
+    return found
+
+
+def _tops(change: OptimizerChange) -> Iterator[Sequence[int]]:
+    yield change.nodes
+    yield change.objects

@@ -1,0 +1,121 @@
+"""Changes in words: one sentence each, in the names that people give to layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ckpt_viz.changes.change import ChangeKind
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.layer_names import LayerNames
+from ckpt_viz.text import count, listed, shape_words
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a sentence tells of: the topmost parts on both sides, and further words."""
+
+    nodes: Sequence[int]
+    objects: Sequence[int]
+    words: Sequence[str]
+
+    @property
+    def number(self) -> int:
+        """How many parts changed."""
+        return max(len(self.nodes), len(self.objects))
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Says what happened, with the names of both sides."""
+
+    saved: LayerNames
+    live: LayerNames
+
+    def of(self, kind: ChangeKind, told: Told) -> str:
+        """Return what happened to some parts."""
+        match kind:
+            case ChangeKind.ROOT_SHIFTED:
+                return f"{self._was_is(told)}: checkpoint and program begin at different levels."
+            case ChangeKind.MIGRATED:
+                return "Another major version of Keras saved this, under other local names."
+            case ChangeKind.INSERTED:
+                return f"{self._inserted(told)}; later items have moved on."
+            case ChangeKind.REMOVED:
+                return f"{_items(told)} removed at {told.words[0]}; later items have moved up."
+            case ChangeKind.REORDERED:
+                return f"{listed([self.live.name(o) for o in told.objects])} have changed places."
+            case ChangeKind.CONTAINER_CHANGED:
+                return f"{self._was_is(told)}: another kind of container holds it."
+            case ChangeKind.RENAMED:
+                return f"The saved {told.words[0]!r} is called {told.words[1]!r} now{_times(told)}."
+            case ChangeKind.WRAPPED:
+                return f"{_parts(told)} inside {_quoted(told)} now, which was not saved."
+            case ChangeKind.UNWRAPPED:
+                return f"{_parts(told)} no longer inside {_quoted(told)}."
+            case ChangeKind.MOVED:
+                return f"{self._was_is(told)}."
+            case ChangeKind.RESHAPED:
+                return f"{self._holder(told)} has another form: {self._shapes(told)}."
+            case ChangeKind.OPTIMIZER_CHANGED:
+                return f"The optimizer is another one: {'; '.join(told.words)}."
+            case ChangeKind.NEW:
+                return f"The program has added {self._listed(self.live, told.objects)}."
+            case ChangeKind.GONE:
+                return f"The program has no {self._listed(self.saved, told.nodes)} any more."
+
+    def _was_is(self, told: Told) -> str:
+        was, now = self.saved.place(told.nodes[0]), self.live.place(told.objects[0])
+        more = f", and {count(told.number - 1, 'part')} more" if told.number > 1 else ""
+        return f"The saved {was} is {now} now{more}"
+
+    def _inserted(self, told: Told) -> str:
+        new = [obj for obj in told.objects if str(obj) in told.words[2:]]
+        if len(new) == int(told.words[1]):
+            verb = "was" if len(new) == 1 else "were"
+            return f"{listed([self.live.name(obj) for obj in new])} {verb} inserted"
+        return f"{_items(told)} inserted at {told.words[0]}"
+
+    def _holder(self, told: Told) -> str:
+        above = self.live.graph.tree.parents[told.objects[0]]
+        return self.live.place(max(above, 0))
+
+    def _shapes(self, told: Told) -> str:
+        pairs = zip(told.nodes, told.objects, strict=True)
+        return listed(
+            [
+                f"{self.live.name(obj)} {_look(self.saved.graph, node)} → "
+                f"{_look(self.live.graph, obj)}"
+                for node, obj in pairs
+            ]
+        )
+
+    @staticmethod
+    def _listed(names: LayerNames, tops: Sequence[int]) -> str:
+        return listed([names.place(top) for top in tops])
+
+
+def _items(told: Told) -> str:
+    number = int(told.words[1])
+    return f"{count(number, 'item')} {'was' if number == 1 else 'were'}"
+
+
+def _parts(told: Told) -> str:
+    return f"{count(told.number, 'part')} {'is' if told.number == 1 else 'are'}"
+
+
+def _times(told: Told) -> str:
+    return f" in {told.number} places" if told.number > 1 else ""
+
+
+def _quoted(told: Told) -> str:
+    return repr(".".join(told.words))
+
+
+def _look(graph: Graph, node: int) -> str:
+    """Return the shapes of a node's values, and the dtypes if they are not float32."""
+    values = []
+    for attribute in graph.nodes[node].attributes:
+        dtype = "" if attribute.dtype in (None, "float32") else f" {attribute.dtype}"
+        values.append(f"{shape_words(attribute.shape)}{dtype}")
+    return listed(values)

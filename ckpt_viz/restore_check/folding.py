@@ -1,0 +1,270 @@
+"""Findings that a change of the program explains, folded under it.
+
+The rules find what a restore does to each value. A change says what happened to the program. One
+inserted layer has many symptoms: wrong shapes, values that nothing takes, an optimizer's lists.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ckpt_viz.changes.change import Change, ChangeKind
+from ckpt_viz.mapping.pairs import Certainty
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import has_value
+from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.restore_check.case import Case
+from ckpt_viz.restore_check.finding import Finding, Kind
+from ckpt_viz.restore_check.sides import is_below_optimizer
+from ckpt_viz.text import count
+
+# Symptoms of a change. Other findings have causes of their own.
+_SYMPTOMS = frozenset(
+    {
+        *(Kind.ROOT_SHIFTED, Kind.OPTIMIZER_GENERATION, Kind.INDEX_SHIFTED, Kind.RENAMED),
+        *(Kind.CROSS_WIRED, Kind.SWAPPED, Kind.SHAPE, Kind.DTYPE, Kind.KEY_MISSING),
+        *(Kind.PARTIAL_OVERWRITE, Kind.UNRESOLVED, Kind.UNMATCHED, Kind.OPTIMIZER_MISSING),
+    }
+)
+# Findings that say the same as a change, with more evidence.
+_SAME: Mapping[ChangeKind, frozenset[Kind]] = {
+    ChangeKind.ROOT_SHIFTED: frozenset({Kind.ROOT_SHIFTED}),
+    ChangeKind.RENAMED: frozenset({Kind.RENAMED, Kind.ROOT_SHIFTED}),
+    ChangeKind.MOVED: frozenset({Kind.ROOT_SHIFTED, Kind.RENAMED}),
+    ChangeKind.REORDERED: frozenset({Kind.SWAPPED, Kind.CROSS_WIRED}),
+    ChangeKind.OPTIMIZER_CHANGED: frozenset({Kind.OPTIMIZER_GENERATION, Kind.CROSS_WIRED}),
+    ChangeKind.RESHAPED: frozenset({Kind.SHAPE, Kind.DTYPE}),
+    ChangeKind.NEW: frozenset({Kind.UNMATCHED, Kind.OPTIMIZER_MISSING}),
+    ChangeKind.GONE: frozenset({Kind.UNRESOLVED, Kind.OPTIMIZER_MISSING}),
+}
+_KINDS = {
+    ChangeKind.ROOT_SHIFTED: Kind.ROOT_SHIFTED,
+    ChangeKind.MIGRATED: Kind.MIGRATED,
+    ChangeKind.INSERTED: Kind.INSERTED,
+    ChangeKind.REMOVED: Kind.REMOVED,
+    ChangeKind.REORDERED: Kind.REORDERED,
+    ChangeKind.CONTAINER_CHANGED: Kind.CONTAINER_CHANGED,
+    ChangeKind.RENAMED: Kind.RENAMED,
+    ChangeKind.WRAPPED: Kind.WRAPPED,
+    ChangeKind.UNWRAPPED: Kind.UNWRAPPED,
+    ChangeKind.MOVED: Kind.MOVED,
+    ChangeKind.RESHAPED: Kind.SHAPE,
+    ChangeKind.OPTIMIZER_CHANGED: Kind.OPTIMIZER_CHANGED,
+    ChangeKind.NEW: Kind.UNMATCHED,
+    ChangeKind.GONE: Kind.UNRESOLVED,
+}
+# Changes of what an optimizer is made for: they change its lists, too.
+_OF_THE_SET = (
+    *(ChangeKind.INSERTED, ChangeKind.REMOVED, ChangeKind.REORDERED, ChangeKind.NEW),
+    *(ChangeKind.GONE, ChangeKind.RESHAPED, ChangeKind.MOVED, ChangeKind.CONTAINER_CHANGED),
+)
+_CODE = "Call tf.train.Checkpoint("  # a remedy that was run dry
+_SEVERITIES = {severity: place for place, severity in enumerate(Severity)}
+_OF_ONE_SIDE = frozenset({ChangeKind.RESHAPED, ChangeKind.NEW, ChangeKind.GONE})
+
+
+def folded(case: Case, found: Sequence[Finding]) -> list[Finding]:
+    """Return the findings, those that a change explains folded under a finding of the change."""
+    is_whole = {Kind.UNRELATED, Kind.WRONG_PATH, Kind.PROCESS_ABORT, Kind.POISONED_CONTAINER}
+    wrong = [one for one in found if one.severity is not Severity.INFO]
+    if not wrong or any(one.kind in is_whole for one in found) or not case.changes:
+        return list(found)
+    return _Folder(case, found).folded()
+
+
+@dataclass(frozen=True)
+class _Folder:
+    case: Case
+    found: Sequence[Finding]
+
+    def folded(self) -> list[Finding]:
+        explained: dict[int, list[Finding]] = {}
+        rest: list[Finding] = []
+        for finding in self.found:
+            number = self._change_of(finding)
+            if number is None:
+                rest.append(finding)
+            else:
+                explained.setdefault(number, []).append(finding)
+        overwrites = [one for one in rest if one.kind is Kind.PARTIAL_OVERWRITE]
+        raising = [
+            number
+            for number, ones in explained.items()
+            if any(one.severity is Severity.ERROR for one in ones)
+        ]
+        if overwrites and raising:  # what a failure leaves behind belongs to its cause
+            explained[min(raising)] += overwrites
+            rest = [one for one in rest if one.kind is not Kind.PARTIAL_OVERWRITE]
+        known = _Known.of(rest)
+        heads = []
+        for number, change in self._sure:
+            ones = explained.get(number, [])
+            if ones or self._is_felt(change, known):
+                heads.append(self._head(change, ones))
+        return [*heads, *rest]
+
+    def _change_of(self, finding: Finding) -> int | None:
+        """Return the change that explains most of a finding's values, if it is a symptom."""
+        is_symptom = finding.kind in _SYMPTOMS and finding.severity is not Severity.INFO
+        if not is_symptom and not self._is_of_other_class(finding):
+            return None
+        votes: Counter[int] = Counter()
+        votes.update(self._numbers(finding.nodes, self.case.saved, self._of_saved))
+        votes.update(self._numbers(finding.objects, self.case.live, self._of_live))
+        if votes:
+            number = min(votes, key=lambda number: (-votes[number], number))
+            kind = self.case.changes[number].kind
+            # Another level explains more than what is alone on one side.
+            is_wider = finding.kind is Kind.ROOT_SHIFTED and kind in _OF_ONE_SIDE
+            return None if is_wider else number
+        if finding.kind is not Kind.PARTIAL_OVERWRITE and self._is_of_optimizer(finding):
+            return next((n for n, change in self._sure if change.kind in _OF_THE_SET), None)
+        return None
+
+    def _is_of_other_class(self, finding: Finding) -> bool:
+        """Return whether an optimizer lacks state because it is of another class, not unbuilt."""
+        top = self._of_live.get(finding.objects[0]) if finding.objects else None
+        return (
+            finding.kind is Kind.NOT_BUILT
+            and finding.severity is Severity.FAIL
+            and top is not None
+            and self.case.changes[top].kind is ChangeKind.OPTIMIZER_CHANGED
+        )
+
+    def _numbers(
+        self, nodes: Iterable[int], graph: Graph, owners: Mapping[int, int]
+    ) -> Iterable[int]:
+        known = [node for node in nodes if node in owners]
+        valued = [node for node in known if has_value(graph.nodes[node])]
+        return [owners[node] for node in valued or known]
+
+    def _is_of_optimizer(self, finding: Finding) -> bool:
+        """Return whether a finding is about the state of optimizers alone."""
+        case = self.case
+        nodes = [node for node in finding.nodes if has_value(case.saved.nodes[node])]
+        objects = [
+            obj
+            for obj in finding.objects
+            if case.live_side.is_in_graph(obj) and has_value(case.live.nodes[obj])
+        ]
+        return bool(nodes or objects) and (
+            all(
+                case.saved.nodes[node].slot is not None or is_below_optimizer(case.saved, node)
+                for node in nodes
+            )
+            and all(
+                case.live.nodes[obj].slot is not None or is_below_optimizer(case.live, obj)
+                for obj in objects
+            )
+        )
+
+    @cached_property
+    def _of_saved(self) -> dict[int, int]:
+        return {node: i for i, change in self._sure for node in change.nodes}
+
+    @cached_property
+    def _of_live(self) -> dict[int, int]:
+        return {obj: i for i, change in self._sure for obj in change.objects}
+
+    @cached_property
+    def _sure(self) -> list[tuple[int, Change]]:
+        """The changes that explain: a guess does not."""
+        return [
+            (i, change)
+            for i, change in enumerate(self.case.changes)
+            if change.certainty is not Certainty.GUESS and self._leads_astray(change)
+        ]
+
+    def _leads_astray(self, change: Change) -> bool:
+        """Return whether any value of a change is not where it belongs after the restore."""
+        case = self.case
+        if not (
+            case.unresolved.isdisjoint(change.nodes) and case.unmatched.isdisjoint(change.objects)
+        ):
+            return True
+        meant = self._meant
+        return case.run.verdicts.restore is not None or any(
+            case.trace.source_of.get(meant[node], node) != node
+            or case.trace.bound.get(node) not in (None, meant[node])
+            for node in change.nodes
+            if node in meant
+        )
+
+    @cached_property
+    def _meant(self) -> dict[int, int]:
+        return {pair.node: pair.obj for pair in self.case.run.mapping.pairs}
+
+    def _is_felt(self, change: Change, known: _Known) -> bool:
+        """Return whether a change leaves values out that no other finding explains."""
+        case = self.case
+        nodes = case.unresolved.intersection(change.nodes) - known.nodes
+        objects = case.unmatched.intersection(change.objects) - known.objects
+        return bool(nodes or objects)
+
+    def _head(self, change: Change, ones: list[Finding]) -> Finding:
+        """Return the finding of a change: one that says the same, or one of its own."""
+        same = [one for one in ones if one.kind in _SAME.get(change.kind, ())]
+        if len(same) == 1:
+            rest = tuple(one for one in ones if one is not same[0])
+            severity = min((one.severity for one in ones), key=_SEVERITIES.__getitem__)
+            return replace(same[0], severity=severity, change=change, explains=rest)
+        case = self.case
+        nodes = tuple(node for node in change.nodes)
+        severity = min(
+            (one.severity for one in ones),
+            key=_SEVERITIES.__getitem__,
+            default=case.severity(nodes, change.objects),
+        )
+        return Finding(
+            severity,
+            _kind_of(change, ones),
+            change.saved,
+            change.live,
+            _why(change),
+            next((one.remedy for one in ones if one.remedy.startswith(_CODE)), _remedy(change)),
+            nodes,
+            change.objects,
+            change=change,
+            explains=tuple(ones),
+        )
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What findings without a change are about."""
+
+    nodes: frozenset[int]
+    objects: frozenset[int]
+
+    @classmethod
+    def of(cls, findings: Iterable[Finding]) -> _Known:
+        ones = list(findings)
+        return cls(
+            frozenset(node for one in ones for node in one.nodes),
+            frozenset(obj for one in ones for obj in one.objects),
+        )
+
+
+def _kind_of(change: Change, ones: Iterable[Finding]) -> Kind:
+    is_of_dtypes = change.kind is ChangeKind.RESHAPED and Kind.DTYPE in {one.kind for one in ones}
+    return Kind.DTYPE if is_of_dtypes else _KINDS[change.kind]
+
+
+def _why(change: Change) -> str:
+    number = count(change.values, "value")
+    return f"{change.why.removesuffix('.')} ({number})."
+
+
+def _remedy(change: Change) -> str:
+    if change.kind is ChangeKind.OPTIMIZER_CHANGED:
+        return "Restore the rest with check.fix().apply(), or use the optimizer that was saved."
+    if change.kind in _OF_ONE_SIDE:
+        return "Restore the rest with check.fix().apply(); " + (
+            "these values stay unused."
+            if change.kind is ChangeKind.GONE
+            else "these keep the values that the program gives them."
+        )
+    return "Call check.fix().apply(), or run check.fix().code, which restores by the new places."

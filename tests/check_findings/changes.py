@@ -1,0 +1,240 @@
+"""Pairs for the findings that tell what happened to the program since it was saved.
+
+migrated, inserted, removed, reordered, container_changed, wrapped, unwrapped, moved,
+optimizer_changed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ckpt_viz.restore_check.finding import Kind
+from tests.check_findings.table import ERROR, FAIL, WARNING, Pair, Rows
+from tests.support.programs import (
+    ckpt,
+    differently,
+    keras_2_sequential,
+    keras_3,
+    keras_3_sequential,
+    module,
+    save_any,
+    saved,
+    stepped,
+    var,
+)
+
+rows = Rows()
+shows, silent = rows.shows, rows.silent
+
+
+def layer(width: int, value: float = 0.0) -> Any:
+    return module(w=var([[value] * width] * width), b=var([value] * width))
+
+
+def trained(optimizer: Any, *layers: Any) -> Any:
+    """Return a checkpoint of a Keras 3 model of these layers, and its optimizer."""
+    model = keras_3().Sequential([keras_3().Input((3,)), *layers])
+    model.compile(optimizer, "mse")
+    stepped(optimizer, model.trainable_variables)
+    return ckpt(model=model, optimizer=optimizer)
+
+
+def dense(*units: int) -> list[Any]:
+    return [keras_3().layers.Dense(number, name=f"fc_{number}") for number in units]
+
+
+# --- inserted and removed
+
+
+@shows(Kind.INSERTED, ERROR, None, None, "between was inserted", "check.fix().apply()")
+def batch_normalization_and_another_head(at: Path) -> Pair:
+    keras = keras_3()
+    path = save_any(at, differently(trained(keras.optimizers.Adam(), *dense(4, 5, 2))))
+
+    def live() -> Any:
+        first, second, head = dense(4, 5, 3)
+        between = keras.layers.BatchNormalization(name="between")
+        return trained(keras.optimizers.Adam(), first, between, second, head)
+
+    return Pair(path, live)
+
+
+@shows(Kind.INSERTED, ERROR, None, None, "1 was inserted")
+def part_without_values_in_a_list(at: Path) -> Pair:
+    path = saved(at, parts=module(them=[layer(2, 1.0), layer(3, 1.0), layer(4, 1.0)]))
+
+    def live() -> Any:
+        return ckpt(parts=module(them=[layer(2), module(), layer(3), layer(4)]))
+
+    return Pair(path, live)
+
+
+@silent(Kind.INSERTED)
+def item_at_the_end_of_a_list(at: Path) -> Pair:
+    path = saved(at, parts=module(them=[layer(2, 1.0), layer(3, 1.0)]))
+    return Pair(path, lambda: ckpt(parts=module(them=[layer(2), layer(3), layer(4)])))
+
+
+@shows(Kind.REMOVED, ERROR, None, None, "1 item was removed at 0")
+def first_item_of_a_list_is_gone(at: Path) -> Pair:
+    path = saved(at, parts=module(them=[layer(2, 1.0), layer(3, 1.0), layer(4, 1.0)]))
+    return Pair(path, lambda: ckpt(parts=module(them=[layer(3), layer(4)])))
+
+
+@silent(Kind.REMOVED)
+def last_item_of_a_list_is_gone(at: Path) -> Pair:
+    path = saved(at, parts=module(them=[layer(2, 1.0), layer(3, 1.0)]))
+    return Pair(path, lambda: ckpt(parts=module(them=[layer(2)])))
+
+
+# --- in another order
+
+
+@shows(Kind.REORDERED, ERROR, None, None, "have changed places")
+def items_of_a_list_exchanged(at: Path) -> Pair:
+    path = saved(at, parts=module(them=[layer(2, 1.0), layer(3, 1.0), layer(4, 1.0)]))
+    return Pair(path, lambda: ckpt(parts=module(them=[layer(4), layer(2), layer(3)])))
+
+
+@shows(Kind.REORDERED, WARNING, None, None, "head_a and head_b have changed places")
+def two_heads_exchanged(at: Path) -> Pair:
+    def model(*names: str) -> Any:
+        keras = keras_3()
+        inputs = keras.Input((3,))
+        body = keras.layers.Dense(4, name="body")(inputs)
+        heads = [keras.layers.Dense(2, name=f"head_{name}")(body) for name in names]
+        return ckpt(model=keras.Model(inputs, heads))
+
+    return Pair(save_any(at, differently(model("a", "b"))), lambda: model("b", "a"))
+
+
+@silent(Kind.REORDERED)
+def items_that_nothing_tells_apart(at: Path) -> Pair:
+    path = saved(at, parts=module(them=[layer(2, 1.0), layer(2, 2.0)]))
+    return Pair(path, lambda: ckpt(parts=module(them=[layer(2), layer(2)])))
+
+
+# --- other containers
+
+
+@shows(Kind.CONTAINER_CHANGED, FAIL, None, None, "parts.0 is parts.small now, and 1 part more")
+def list_has_become_a_dict(at: Path) -> Pair:
+    path = saved(at, parts=[layer(2, 1.0), layer(3, 1.0)])
+    return Pair(path, lambda: ckpt(parts={"small": layer(2), "large": layer(3)}))
+
+
+@silent(Kind.CONTAINER_CHANGED)
+def keys_of_a_dict_renamed(at: Path) -> Pair:
+    path = saved(at, parts={"a": layer(2, 1.0), "b": layer(3, 1.0)})
+    return Pair(path, lambda: ckpt(parts={"small": layer(2), "large": layer(3)}))
+
+
+# --- other levels
+
+
+@shows(Kind.WRAPPED, FAIL, None, None, "2 parts are inside 'base' now", "check.fix()")
+def low_rank_adapters_around_layers(at: Path) -> Pair:
+    def attention(value: float) -> dict[str, Any]:
+        return {"query": layer(3, value), "key": layer(4, value)}
+
+    def adapted() -> dict[str, Any]:
+        return {
+            name: module(base=one, down=var([0.0] * 7), up=var([0.0] * 8))
+            for name, one in attention(0.0).items()
+        }
+
+    path = saved(at, model=module(attention=module(**attention(1.0)), norm=var([1.0])))
+    return Pair(path, lambda: ckpt(model=module(attention=module(**adapted()), norm=var([0.0]))))
+
+
+@silent(Kind.WRAPPED)
+def wrapper_that_was_saved_too(at: Path) -> Pair:
+    path = saved(at, model=module(query=module(base=layer(3, 1.0))))
+    return Pair(path, lambda: ckpt(model=module(query=module(base=layer(3)), more=var([1.0, 2.0]))))
+
+
+@shows(Kind.UNWRAPPED, FAIL, None, None, "2 parts are no longer inside 'encoder'")
+def level_taken_away(at: Path) -> Pair:
+    parts = {"first": 2, "second": 3}
+
+    def made(value: float) -> dict[str, Any]:
+        return {name: layer(width, value) for name, width in parts.items()}
+
+    path = saved(at, model=module(encoder=module(**made(1.0)), head=layer(4, 1.0)))
+    return Pair(path, lambda: ckpt(model=module(**made(0.0), head=layer(4))))
+
+
+@silent(Kind.UNWRAPPED)
+def level_with_another_name(at: Path) -> Pair:
+    path = saved(at, model=module(encoder=module(a=layer(2, 1.0)), head=layer(4, 1.0)))
+    return Pair(path, lambda: ckpt(model=module(body=module(a=layer(2)), head=layer(4))))
+
+
+@shows(Kind.MOVED, FAIL, "(root).model.encoder.norm", "(root).model.decoder.norm")
+def part_of_one_holder_in_another(at: Path) -> Pair:
+    def model(value: float, **norm: Any) -> Any:
+        holders = {name: {"a": layer(width, value)} for name, width in WIDTHS.items()}
+        (where,) = norm
+        holders[where]["norm"] = norm[where]
+        return module(**{name: module(**parts) for name, parts in holders.items()})
+
+    path = saved(at, model=model(1.0, encoder=layer(5, 1.0)))
+    return Pair(path, lambda: ckpt(model=model(0.0, decoder=layer(5))))
+
+
+WIDTHS = {"encoder": 2, "decoder": 3}
+
+
+@silent(Kind.MOVED)
+def part_of_one_holder_renamed(at: Path) -> Pair:
+    path = saved(at, model=module(encoder=module(a=layer(2, 1.0), norm=layer(5, 1.0))))
+    return Pair(path, lambda: ckpt(model=module(encoder=module(a=layer(2), ln=layer(5)))))
+
+
+# --- optimizers
+
+
+@shows(
+    Kind.OPTIMIZER_CHANGED, ERROR, "(root).optimizer", "(root).optimizer", "'velocity' were saved"
+)
+def adam_has_become_momentum(at: Path) -> Pair:
+    optimizers = keras_3().optimizers
+    path = save_any(at, differently(trained(optimizers.Adam(), *dense(4, 2))))
+    return Pair(path, lambda: trained(optimizers.SGD(momentum=0.9), *dense(4, 2)))
+
+
+@shows(Kind.OPTIMIZER_CHANGED, ERROR, "(root).optimizer", None, "it keeps 'average'")
+def averages_are_kept_now(at: Path) -> Pair:
+    optimizers = keras_3().optimizers
+    path = save_any(at, differently(trained(optimizers.Adam(), *dense(4, 2))))
+    return Pair(path, lambda: trained(optimizers.Adam(use_ema=True), *dense(4, 2)))
+
+
+@shows(Kind.OPTIMIZER_CHANGED, FAIL, "(root).optimizer", None, "none were saved")
+def descent_without_state_has_become_adam(at: Path) -> Pair:
+    optimizers = keras_3().optimizers
+    path = save_any(at, differently(trained(optimizers.SGD(), *dense(4, 2))))
+    return Pair(path, lambda: trained(optimizers.Adam(), *dense(4, 2)))
+
+
+@silent(Kind.OPTIMIZER_CHANGED)
+def optimizer_that_follows_its_model(at: Path) -> Pair:
+    optimizers = keras_3().optimizers
+    path = save_any(at, differently(trained(optimizers.Adam(), *dense(4, 2))))
+    return Pair(path, lambda: trained(optimizers.Adam(), *dense(4, 5)))
+
+
+# --- other versions of Keras
+
+
+@shows(Kind.MIGRATED, FAIL, None, None, "Another major version of Keras")
+def sequential_of_keras_2_in_keras_3(at: Path) -> Pair:
+    path = save_any(at, differently(ckpt(model=keras_2_sequential(4, 2))))
+    return Pair(path, lambda: ckpt(model=keras_3_sequential(4, 2)))
+
+
+@silent(Kind.MIGRATED)
+def sequential_of_keras_3_with_another_head(at: Path) -> Pair:
+    path = save_any(at, differently(ckpt(model=keras_3_sequential(4, 2))))
+    return Pair(path, lambda: ckpt(model=keras_3_sequential(4, 3)))

@@ -1,0 +1,139 @@
+"""Changes of programs: each refactoring is found, and nothing else; what one change explains."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz.changes.change import Change, ChangeKind
+from ckpt_viz.changes.reading import changes_of
+from ckpt_viz.mapping.value_mapping import map_values
+from ckpt_viz.object_graph.graph import Origin
+from tests.support.amounts import amount
+from tests.support.programs import ckpt, differently, keras_3, module, save_any, saved, stepped, var
+from tests.support.refactorings import (
+    REFACTORINGS,
+    Maker,
+    Part,
+    Refactoring,
+    graph_of,
+    insert,
+    move,
+    remove,
+    rename,
+    reshape,
+    root_shift,
+    to_list,
+    to_names,
+    unwrap,
+    wrap,
+)
+
+PROGRAMS = amount(60, 1000)
+FOUND: dict[Refactoring, set[ChangeKind]] = {
+    rename: {ChangeKind.RENAMED},
+    wrap: {ChangeKind.WRAPPED},
+    unwrap: {ChangeKind.UNWRAPPED},
+    move: {ChangeKind.MOVED},
+    insert: {ChangeKind.INSERTED, ChangeKind.NEW},
+    remove: {ChangeKind.REMOVED, ChangeKind.GONE},
+    to_names: {ChangeKind.CONTAINER_CHANGED},
+    to_list: {ChangeKind.CONTAINER_CHANGED},
+    reshape: {ChangeKind.RESHAPED},
+    root_shift: {ChangeKind.ROOT_SHIFTED},
+}
+
+
+def changes_between(was: Part, now: Part) -> tuple[Change, ...]:
+    return changes_of(map_values(graph_of(was, Origin.SAVED)[0], graph_of(now, Origin.LIVE)[0]))
+
+
+@pytest.mark.parametrize("refactoring", REFACTORINGS, ids=lambda one: one.__name__)
+def test_exactly_the_change_that_was_made_is_found(refactoring: Refactoring, seed: int) -> None:
+    done = 0
+    for number in range(PROGRAMS):
+        maker = Maker(Random(seed + number), are_distinct=True)
+        was = maker.model()
+        now = copy.deepcopy(was)
+        if refactoring(maker, now):
+            done += 1
+            found = [change.kind for change in changes_between(was, now)]
+            assert len(found) == 1 and set(found) <= FOUND[refactoring], (seed + number, found)
+    assert done >= PROGRAMS / 10
+
+
+def test_a_program_as_it_was_has_no_changes(seed: int) -> None:
+    for number in range(PROGRAMS):
+        was = Maker(Random(seed + number)).model()
+        assert changes_between(was, copy.deepcopy(was)) == (), seed + number
+
+
+def test_every_kind_of_change_has_a_law_or_a_row() -> None:
+    by_rows = {ChangeKind.MIGRATED, ChangeKind.REORDERED, ChangeKind.OPTIMIZER_CHANGED}
+    assert set().union(*FOUND.values()) | by_rows == set(ChangeKind)
+
+
+# --- findings of real programs
+
+
+def network(head: int, *, normalized: bool = False, first: str = "first", **optimizer: Any) -> Any:
+    """Return a checkpoint of a trained Keras 3 model and its Adam."""
+    keras = keras_3()
+    layers = [keras.layers.Dense(4, name=first)]
+    layers += [keras.layers.BatchNormalization(name="norm")] if normalized else []
+    layers += [keras.layers.Dense(5, name="second"), keras.layers.Dense(head, name="head")]
+    model = keras.Sequential([keras.Input((3,)), *layers])
+    model.compile(keras.optimizers.Adam(**optimizer), "mse")
+    stepped(model.optimizer, model.trainable_variables)
+    return ckpt(model=model, optimizer=model.optimizer)
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+def test_an_inserted_layer_and_a_new_head_are_two_findings(tmp_path: Path) -> None:
+    path = save_any(tmp_path, differently(network(2)))
+    check = cv.check(network(3, normalized=True, first="stem"), path)
+    told = [finding for finding in check.findings if finding.change is not None]
+    assert [finding.kind.value for finding in told] == ["inserted", "shape"]
+    assert "norm was inserted" in told[0].why and "model.head" in told[1].why
+    assert len(check.findings) == 3  # the last one is a note on the learning rate
+    assert sum(len(finding.explains) for finding in told) >= 5
+    assert "It explains" in str(check)
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+def test_causes_of_the_explorer_hold_what_a_change_explains(tmp_path: Path) -> None:
+    path = save_any(tmp_path, differently(network(2)))
+    overlay = cv.check(network(3, normalized=True), path).overlay
+    kinds = [[overlay.problems[i].kind for i in cause.problems] for cause in overlay.causes]
+    assert [one[0] for one in kinds] == ["inserted", "shape", "overwritten"]
+    assert Counter(kinds[0])["shape"] >= 3
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+def test_changes_that_restore_by_themselves_are_no_findings(tmp_path: Path) -> None:
+    def program(value: float, **names: str) -> Any:
+        # Keras finds layers by its own list, whatever the attribute is called.
+        one = module(w=var([value]))
+        return ckpt(net=module(**{names["called"]: one}, also=one))
+
+    path = saved(tmp_path, net=program(1.0, called="old").net)
+    check = cv.check(program(0.0, called="new"), path)
+    assert check.consumed and check.findings == ()
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+def test_a_guess_explains_nothing(tmp_path: Path) -> None:
+    path = saved(tmp_path, a=module(w=var([1.0])), b=module(w=var([2.0])))
+    check = cv.check(ckpt(x=module(w=var([0.0])), y=module(w=var([0.0]))), path)
+    assert {finding.change for finding in check.findings} == {None}
+    assert "may belong to" in check.fix().code
