@@ -245,6 +245,21 @@ def test_refresh_reads_a_path_and_compares_again(tmp_path: Path) -> None:
     assert checked.comparison.consumed  # type: ignore[union-attr]
 
 
+def test_refresh_tells_the_views_that_the_same_graph_was_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    net = _net()
+    explorer = cv.show(net)
+    sent: list[Any] = []
+    monkeypatch.setattr(Explorer, "send", lambda _, content: sent.append(content))
+    net.step.assign(9)  # the payload has no values
+    explorer.refresh()
+    assert sent == [{"kind": "ckpt-viz:refreshed"}]
+    net.new = 3 * [1.0]  # another payload, of which a trait tells
+    explorer.refresh()
+    assert len(sent) == 1
+
+
 def test_refresh_of_what_is_finished_or_gone_changes_nothing(tmp_path: Path) -> None:
     import tensorflow as tf
 

@@ -122,7 +122,7 @@ LAYERS = (
     {"restore_check.findings"},
     {"restore_fix.applying", "restore_fix.arrangement", "restore_fix.code"},
     {"restore_check.check_overlay"},
-    {"restore_fix.rewrite"},
+    {"restore_fix.fixed_places", "restore_fix.rewrite"},
     {"restore_fix.fix"},
     {"graph_diff.moved", "graph_diff.pairing", "graph_diff.value_comparison"},
     {"graph_diff.node_difference"},

@@ -1,4 +1,4 @@
-"""Answers to the questions that an open explorer asks its kernel: values, accessors, files.
+"""Answers to the questions of an open explorer: values, accessors, files, the fix of a check.
 
 The kernel sends nothing before the explorer asks. A question comes from a browser, so the kernel
 does not trust it. A question without an answer gets a sentence with the reason.
@@ -6,17 +6,22 @@ does not trust it. A question without an answer gets a sentence with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.graph_diff.diff_result import GraphDiff
+from ckpt_viz.jupyter.kernel_run import kernel_shell, variable_of
 from ckpt_viz.jupyter.shown import Shown
+from ckpt_viz.mapping.pairs import Certainty, Evidence
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import State
+from ckpt_viz.render import payload
 from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.restore_check.check_result import RestoreCheck
+from ckpt_viz.restore_fix.fixed_places import Placed
 from ckpt_viz.text import sendable
 
 if TYPE_CHECKING:
@@ -33,9 +38,10 @@ _ALONE = (State.LIVE_ONLY, State.SAVED_ONLY, State.ONLY_A, State.ONLY_B, State.P
 def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) -> Answer:
     """Return the answer to a question as data and buffers; `error` gives the reason for none.
 
-    Questions are `{"ask": "values", "node": 3}`, the same for "accessor", and `{"ask": "file",
-    "format": "svg"}`. For an accessor, "source" may give the program's variable. `state` holds the
-    explorer's traits, with which an exported file opens.
+    Questions are `{"ask": "values", "node": 3}`, the same for "accessor", `{"ask": "file",
+    "format": "svg"}`, `{"ask": "fix"}` and `{"ask": "fixed-check"}`. For an accessor and a fix,
+    "source" may give the program's variable. `state` holds the explorer's traits, with which an
+    exported file opens.
     """
     data, buffers = _answered(shown, question, state)
     return sendable(data), buffers
@@ -160,10 +166,16 @@ def _accessor(shown: Shown, question: Mapping[str, Any]) -> Answer:
     node_id = _node_id(shown, question)
     if shown.overlay is not None and node_id >= shown.overlay.base_size:
         raise SourceError(f"{shown.graph.name(node_id)} has no live object")
-    source = question.get("source", "source")
-    if not (isinstance(source, str) and source.isidentifier()):
-        raise SourceError(f"found source {source!r:.80}, expected the name of a variable")
+    source = _source(question) or "source"
     return {"text": shown.graph.accessor(node_id, source)}, []
+
+
+def _source(question: Mapping[str, Any]) -> str | None:
+    """Return the program's variable, if the question gives it."""
+    source = question.get("source")
+    if source is None or (isinstance(source, str) and source.isidentifier()):
+        return source
+    raise SourceError(f"found source {source!r:.80}, expected the name of a variable")
 
 
 def _node_id(shown: Shown, question: Mapping[str, Any]) -> int:
@@ -184,7 +196,52 @@ def _file(shown: Shown, question: Mapping[str, Any], state: Mapping[str, Any] | 
     return {"name": export.file_name, "type": export.mime}, [text.encode()]
 
 
+# --- the fix of a check
+
+
+def _fix(shown: Shown, question: Mapping[str, Any]) -> Answer:
+    """Return what the fix does with every value, and its code; docs/explorer.md has the format."""
+    source = _source(question) or _variable_of(shown)
+    fix = shown.fix
+    places = fix.places
+    code = fix.to_code("ckpt" if source is None else source, fix.prefix)
+    found = {
+        "restored": places.restored,
+        "is_applied": fix.is_applied,
+        "code": code,
+        "source": source,
+        "evidence": [evidence.value for evidence in Evidence],
+    }
+    nodes = _columns(places.pairs), _columns(places.misfits), places.kept, places.unused
+    return {"fix": found}, [array("i", column).tobytes() for column in nodes]
+
+
+def _columns(places: Sequence[Placed]) -> Iterator[int]:
+    """Yield the saved node, the live node, the certainty and the evidence of each pair."""
+    certainties, evidence = list(Certainty), list(Evidence)
+    for one in places:
+        yield from (one.saved, one.live)
+        yield from (certainties.index(one.certainty), evidence.index(one.evidence))
+
+
+def _variable_of(shown: Shown) -> str | None:
+    """Return the notebook's variable for the checked object, if there is one."""
+    shell = kernel_shell()
+    live = shown.comparison.live if isinstance(shown.comparison, RestoreCheck) else None
+    if shell is None or live is None or live.source is None:
+        return None
+    return variable_of(shell, live.source)
+
+
+def _fixed_check(shown: Shown, _question: Mapping[str, Any]) -> Answer:
+    """Return the payload of the check of the fixed restore."""
+    overlay = shown.fix.check.overlay
+    return {}, [payload.encode(overlay.graph, overlay)]
+
+
 _ANSWERS: Mapping[str, Callable[[Shown, Mapping[str, Any]], Answer]] = {
     "values": _values,
     "accessor": _accessor,
+    "fix": _fix,
+    "fixed-check": _fixed_check,
 }

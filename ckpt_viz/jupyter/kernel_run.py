@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from keyword import iskeyword
 from typing import Any
 
 
@@ -29,6 +30,19 @@ def kernel_shell() -> Any | None:
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return None if getattr(shell, "kernel", None) is None else shell
+
+
+def variable_of(shell: Any, obj: object) -> str | None:
+    """Return the oldest variable of a notebook that holds an object; None without one.
+
+    It runs no code of the notebook's objects.
+    """
+    names = dict.copy(shell.user_ns)  # another thread may set names
+    for name, value in names.items():
+        is_name = isinstance(name, str) and name.isidentifier() and not iskeyword(name)
+        if value is obj and is_name and not name.startswith("_"):
+            return str(name)
+    return None
 
 
 def current_run(shell: Any) -> Run:

@@ -10,6 +10,7 @@ from typing import Any
 from ckpt_viz.api import compare, graph
 from ckpt_viz.errors import SourceError
 from ckpt_viz.graph_diff.diff_result import GraphDiff
+from ckpt_viz.object_graph.graph import Origin
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.object_graph.places import same_places
 from ckpt_viz.render import payload
@@ -18,6 +19,7 @@ from ckpt_viz.render.layer_text import render_layers
 from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.restore_check.check_result import RestoreCheck
+from ckpt_viz.restore_fix.fix import RestoreFix
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,15 @@ class Shown:
     @property
     def _notes(self) -> tuple[str, ...]:
         return self.comparison.notes if isinstance(self.comparison, GraphDiff) else ()
+
+    @cached_property
+    def fix(self) -> RestoreFix[RestoreCheck]:
+        """The fix of the check that this shows; raises SourceError if there is none."""
+        if not isinstance(self.comparison, RestoreCheck):
+            raise SourceError(f"{self.graph.title}: only the check of a restore has a fix")
+        if self.comparison.live.origin is not Origin.LIVE:
+            raise SourceError(f"{self.comparison.live.title}: a file; a fix needs live objects")
+        return self.comparison.fix()
 
     def again(self) -> Shown:
         """Return the same in its present state: walk live objects again, read a path again.

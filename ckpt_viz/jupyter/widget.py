@@ -25,6 +25,8 @@ from ckpt_viz.search.evaluate import find
 from ckpt_viz.text import sendable
 
 _STATIC = Path(__file__).parents[1] / "static"
+# labextension/src/messages.ts has the same value.
+_REFRESHED = "ckpt-viz:refreshed"
 VIEWS = ("sides", "layers", "objects", "guide")
 _STATE = ("selected", "expanded", "query", "mode", "view")  # the traits that a file keeps
 
@@ -116,11 +118,14 @@ class Explorer(SharingWidget):
         after = self._shown.again()
         selected, expanded = self._shown.state_in(after, self.selected, self.expanded)
         self._shown = after
+        is_same = after.encoded == self._payload
         # Send the graph first: a view reads the ids that follow as ids of the graph it has.
         self._payload = after.encoded
         if expanded is not None:
             self.expanded = expanded
         self.selected = selected
+        if is_same:  # no trait tells the views, but values may have changed
+            self.send({"kind": _REFRESHED})
 
     def _answer(self, question: Any) -> tuple[Any, list[bytes]]:
         """Answer a question of the open explorer."""

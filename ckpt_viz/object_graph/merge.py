@@ -46,13 +46,13 @@ def merge(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Merged:
     the base does not change. A slot without an edge to it is below its variable, as everywhere.
     """
     size = len(base.nodes)
-    paired = {ours: theirs for ours, theirs in pairs.items() if 0 <= theirs < size}
-    ghosts = [node_id for node_id in range(len(other.nodes)) if node_id not in paired]
-    of_other = {**paired, **{ghost: size + place for place, ghost in enumerate(ghosts)}}
+    of_other = merged_ids(base, other, pairs)
+    ghosts = [node_id for node_id in range(len(other.nodes)) if of_other[node_id] >= size]
     added = _Added(other.nodes, of_other, size)
     received: dict[int, list[int]] = defaultdict(list)
-    for node_id, counterpart in paired.items():
-        received[counterpart].append(node_id)
+    for node_id, place in of_other.items():
+        if place < size:
+            received[place].append(node_id)
     nodes = [
         _with_ghosts(node, added, received[node_id]) if node_id in received else node
         for node_id, node in enumerate(base.nodes)
@@ -65,6 +65,14 @@ def merge(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Merged:
         _access=base._access and _BaseAccess(base._access, size),
     )
     return Merged(merged, of_other)
+
+
+def merged_ids(base: Graph, other: Graph, pairs: Mapping[int, int]) -> Mapping[int, int]:
+    """Return the id in the merged graph of every node of `other`; arguments as for `merge`."""
+    size = len(base.nodes)
+    paired = {ours: theirs for ours, theirs in pairs.items() if 0 <= theirs < size}
+    ghosts = (node_id for node_id in range(len(other.nodes)) if node_id not in paired)
+    return {**paired, **{ghost: size + place for place, ghost in enumerate(ghosts)}}
 
 
 @dataclass(frozen=True)

@@ -34,11 +34,7 @@ def apply(
         raise SourceError(
             f"{live.title}: in graph mode, a restore only adds operations; run the fix's code"
         )
-    variables = {
-        pair: live.object(pair.obj)
-        for pair in pairs
-        if live.nodes[pair.obj].role in (Role.VARIABLE, Role.SLOT)
-    }
+    variables = _variables(live, pairs)
     if restore is None and len(variables) < len(pairs):
         other = next(pair for pair in pairs if pair not in variables)
         raise SourceError(f"{live.name(other.obj)}: no variable; expected values to assign")
@@ -56,6 +52,27 @@ def apply(
                 f"{live.title}: the fix was not applied, and all variables are as before: {error}"
             ) from error
         raise
+
+
+def is_applied(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> bool:
+    """Return whether all live variables of the pairs have their saved values, and there are some.
+
+    A value that cannot be read is none of them.
+    """
+    if live.origin is not Origin.LIVE or not tf_restore.is_eager():
+        return False
+    variables = _variables(live, pairs)
+    try:
+        return bool(variables) and all(
+            _are_equal(_value(saved, pair.node), _value(live, pair.obj)) for pair in variables
+        )
+    except Exception:  # an object is gone, a file is damaged
+        return False
+
+
+def _variables(live: Graph, pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs of variables: other objects restore their values by their own code."""
+    return [p for p in pairs if live.nodes[p.obj].role in (Role.VARIABLE, Role.SLOT)]
 
 
 def _value(graph: Graph, node: int) -> Any:

@@ -25,9 +25,10 @@ from ckpt_viz.restore_check.rehearsal import (
     rehearse_on_graphs,
 )
 from ckpt_viz.restore_check.skeleton import Skeleton
-from ckpt_viz.restore_fix.applying import apply
+from ckpt_viz.restore_fix.applying import apply, is_applied
 from ckpt_viz.restore_fix.arrangement import Arrangement
 from ckpt_viz.restore_fix.code import Left, assigning, restores_by_itself, restoring
+from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
 from ckpt_viz.restore_fix.rewrite import write_mapped
 from ckpt_viz.saved.saved_source import read_saved
 
@@ -98,10 +99,28 @@ class RestoreFix(Generic[CheckT]):
         run = self._rehearsal.run
         return restoring(self._skeleton, self._live, run.method, run.verdicts, left, live, where)
 
+    @property
+    def prefix(self) -> str:
+        """The prefix of the checkpoint, as `to_code` takes it."""
+        return prefix_of(self._saved)
+
     @cached_property
     def check(self) -> CheckT:
         """The check of the fixed restore."""
         return self._check_of(self._rehearsal.run)
+
+    @cached_property
+    def places(self) -> FixedPlaces:
+        """The mapping by nodes of the graph that the check shows, for pictures."""
+        return fixed_places(self._mapping, self._run.trace)
+
+    @property
+    def is_applied(self) -> bool:
+        """Whether every variable of `pairs` has its saved value now.
+
+        It reads values until one differs.
+        """
+        return is_applied(self._saved, self._live, self._sure)
 
     def apply(self) -> RestoreFix[CheckT]:
         """Restore now: every value of `pairs`, or none; return the fix.

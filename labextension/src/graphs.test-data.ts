@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Cause } from "./causes";
 import { decode, NODE_STATES, type NodeState, SEVERITIES } from "./contract";
+import { BONDS, type Fix, makeFix, type Placed } from "./fix";
 import { type Graph, makeGraph } from "./graph";
 import { makeOverlay, type Overlay, type Problem } from "./overlay";
 
@@ -158,4 +159,34 @@ export function compared(graph: Graph, comparison: Compared): Graph {
     },
   });
   return { ...graph, overlay };
+}
+
+/** A fix with these parts; a pair is certain unless it tells something else. */
+export function fixOf({
+  pairs = [],
+  kept = [],
+  unused = [],
+  ...rest
+}: {
+  readonly pairs?: readonly (Partial<Placed> & Pick<Placed, "saved" | "live">)[];
+  readonly kept?: readonly number[];
+  readonly unused?: readonly number[];
+  readonly restored?: number;
+  readonly code?: string;
+}): Fix {
+  const numbersOf = (isMisfit: boolean) =>
+    pairs
+      .filter(({ bond }) => (bond === "misfit") === isMisfit)
+      .flatMap(({ saved, live, bond = "certain" }) => [saved, live, BONDS.indexOf(bond) % 3, 0]);
+  const columns = [numbersOf(false), numbersOf(true), kept, unused];
+  const answer = { restored: 1, is_applied: false, code: "", source: null, evidence: ["why"] };
+  const fix = makeFix(
+    { ...answer, ...rest },
+    columns.map((column) => new DataView(Int32Array.from(column).buffer)),
+    Number.MAX_SAFE_INTEGER,
+  );
+  if (fix === null) {
+    throw new Error("no fix");
+  }
+  return fix;
 }

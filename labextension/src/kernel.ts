@@ -1,6 +1,8 @@
 /** Questions to a running kernel. It answers, or throws an error of one sentence. */
 
 import table from "../../ckpt_viz/render/exports.json";
+import type { FixAnswer } from "./fix";
+import * as WORDS from "./strings";
 
 export interface Value {
   /** The side of a comparison that has the value: program, checkpoint, a or b; "" without one. */
@@ -38,10 +40,24 @@ export interface Kernel {
   /** A Python expression for the live object of a node. */
   accessor(node: number): Promise<string>;
   file(format: string): Promise<WrittenFile>;
+  /** The fix of the check, and its columns of nodes. It may take as long as a restore. */
+  fix(): Promise<readonly [FixAnswer, readonly DataView[]]>;
+  /** The payload of the check of the fixed restore. */
+  fixedCheck(): Promise<Uint8Array>;
 }
 
-/** Sends a question of ckpt_viz/jupyter/answers.py; returns the answer's data and buffers. */
-export type Ask = (question: object) => Promise<readonly [Answer, readonly DataView[]]>;
+/**
+ * Sends a question of ckpt_viz/jupyter/answers.py; returns the answer's data and buffers. Waits at
+ * most `patience` ms, if a host can stop waiting at all.
+ */
+export type Ask = (
+  question: object,
+  patience?: number,
+) => Promise<readonly [Answer, readonly DataView[]]>;
+
+/** How long a kernel may run other cells before it answers, and how long it may work on a fix. */
+export const PATIENCE = 30_000;
+const PATIENCE_FOR_FIX = 600_000;
 
 /** All possible parts of an answer; the answer to one question has some of them. */
 export interface Answer {
@@ -50,29 +66,34 @@ export interface Answer {
   readonly text?: string;
   readonly name?: string;
   readonly type?: string;
+  readonly fix?: FixAnswer;
 }
 
 export function makeKernel(ask: Ask): Kernel {
-  const answered = async (question: object) => {
-    const [answer, buffers] = await ask(question);
+  const answered = async (question: object, patience?: number) => {
+    const [answer, buffers] = await ask(question, patience);
     if (answer.error !== undefined) {
       throw new Error(answer.error);
     }
-    return { ...answer, data: buffers[0] };
+    return { ...answer, data: buffers[0] ?? new DataView(new ArrayBuffer(0)), buffers };
   };
   return {
     values: async (node) => (await answered({ ask: "values", node })).values ?? [],
     accessor: async (node) => (await answered({ ask: "accessor", node })).text ?? "",
     async file(format) {
-      const {
-        name = "",
-        type = "",
-        data = new DataView(new ArrayBuffer(0)),
-      } = await answered({
-        ask: "file",
-        format,
-      });
+      const { name = "", type = "", data } = await answered({ ask: "file", format });
       return { name, type, data };
+    },
+    async fix() {
+      const { fix, buffers } = await answered({ ask: "fix" }, PATIENCE_FOR_FIX);
+      if (fix === undefined) {
+        throw new Error(WORDS.nothingSent);
+      }
+      return [fix, buffers];
+    },
+    async fixedCheck() {
+      const { data } = await answered({ ask: "fixed-check" }, PATIENCE_FOR_FIX);
+      return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     },
   };
 }

@@ -5,8 +5,8 @@ import { expect, it } from "vitest";
 
 /** The layers, lowest first. A folder means all modules in it. */
 const LAYERS: readonly (readonly string[])[] = [
-  ["cells", "contract", "columns", "defaults", "families", "kernel", "messages", "strings", "text"],
-  ["causes", "shared"],
+  ["cells", "contract", "columns", "defaults", "families", "fix", "messages", "strings", "text"],
+  ["causes", "kernel", "shared"],
   ["overlay"],
   ["graph", "signs"],
   ["layers"],

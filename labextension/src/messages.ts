@@ -8,6 +8,9 @@ import type { AnyModel } from "@anywidget/types";
 const QUESTION = "ckpt-viz:question";
 const ANSWER = "ckpt-viz:answer";
 
+// ckpt_viz/jupyter/widget.py has the same value.
+const REFRESHED = "ckpt-viz:refreshed";
+
 interface Message<T> {
   readonly kind?: unknown;
   readonly id?: unknown;
@@ -37,4 +40,15 @@ export function askKernel<T>(
     model.on("msg:custom", listen);
     model.send({ kind: QUESTION, id, question });
   });
+}
+
+/** Calls whenever the kernel has read the graph again and found the same; returns what stops it. */
+export function onRefresh(model: Pick<AnyModel, "on" | "off">, call: () => void): () => void {
+  const listen = (message: Partial<Message<unknown>> | null) => {
+    if (message?.kind === REFRESHED) {
+      call();
+    }
+  };
+  model.on("msg:custom", listen);
+  return () => model.off("msg:custom", listen);
 }

@@ -2,6 +2,7 @@
 
 import TABLE from "../../ckpt_viz/render/signs.json";
 import type { Comparison, NodeState, Severity } from "./contract";
+import type { Bond } from "./fix";
 import { isQuiet, type Overlay, type Problem, type StateCount } from "./overlay";
 import * as WORDS from "./strings";
 import { clipStart, countWords, formatCount, sentenceText } from "./text";
@@ -24,8 +25,22 @@ const VERDICT_SIGNS = TABLE.verdicts as Readonly<
   Record<Comparison, { readonly yes: Sign; readonly no: Sign }>
 >;
 
+const BOND_SIGNS = TABLE.bonds as Readonly<Record<Bond, Sign>>;
+
+const FATE_SIGNS = TABLE.fates as Readonly<Record<"restored" | "guess" | "kept" | "unused", Sign>>;
+
 const SIDES: Readonly<Record<Comparison, { readonly saved: string; readonly live: string }>> =
   TABLE.sides;
+
+/** How sure a fix is of a pair. */
+export function bondSign(bond: Bond): Sign {
+  return BOND_SIGNS[bond];
+}
+
+/** What a fix does with a value. */
+export function fateSign(fate: keyof typeof FATE_SIGNS): Sign {
+  return FATE_SIGNS[fate];
+}
 
 export function stateSign(state: NodeState): Sign {
   return STATE_SIGNS[state];

@@ -2,12 +2,15 @@
 
 import type { NodeState } from "./contract";
 import { type Defaults, defaultsOf } from "./defaults";
+import type { Fix } from "./fix";
 import { type Graph, ROOT } from "./graph";
 import { layersOf } from "./layers";
+import { topsOfMoves } from "./layout/fates";
 import {
   callingForALook,
   defaultExpansion,
   initialExpansion,
+  openedTo,
   type Row,
   visibleRows,
 } from "./layout/rows";
@@ -66,6 +69,8 @@ export interface State {
   readonly openedBefore: ReadonlySet<number> | null;
   /** The problem that the user went to last. */
   readonly problem: number | null;
+  /** The fix that the two sides show; null while they show the verdicts. */
+  readonly fix: Fix | null;
   readonly query: string;
   readonly mode: Mode;
   readonly found: Found;
@@ -103,6 +108,7 @@ export type Action =
   | { readonly type: "sort"; readonly column: SortedColumn }
   | { readonly type: "stepProblem"; readonly by: 1 | -1 }
   | { readonly type: "goToProblem"; readonly problem: number }
+  | { readonly type: "showFix"; readonly fix: Fix | null; readonly of: Graph }
   | { readonly type: "showState"; readonly state: NodeState; readonly shows: boolean }
   | { readonly type: "showOnlyProblems"; readonly only: boolean }
   | { readonly type: "search"; readonly query: string }
@@ -156,6 +162,7 @@ export function initialState(
       isDefaultExpansion: true,
       openedBefore: null,
       problem: null,
+      fix: null,
       query: "",
       mode: "highlight",
       found: NOTHING_FOUND,
@@ -204,6 +211,8 @@ export function reduce(state: State, action: Action): State {
       );
     case "goToProblem":
       return goToProblem(state, action.problem);
+    case "showFix":
+      return showFix(state, action.fix, action.of);
     case "showState":
       return narrowed(state, {
         hidden: withOrWithout(state.hidden, action.state, !action.shows),
@@ -243,14 +252,14 @@ function usualDrawing({ overlay }: Graph): Drawn {
 
 /** Adds what follows from the graph and its open nodes: rows and layout. */
 function arrange(state: Omit<State, "rows" | "rowOf" | "layout" | "sides">): State {
-  const { expanded, focus, graph, tree } = state;
+  const { expanded, fix, focus, graph, tree } = state;
   const rows = visibleRows(tree.children, expanded, focus, tree.chunk);
   return {
     ...state,
     rows,
     rowOf: new Map(rows.map((row, index) => [row.id, index])),
     layout: tidyTree(rows, state.widthsOf(graph, state.says), state.says === "short"),
-    sides: graph.overlay === null ? null : sidesOf(rows, graph.overlay, graph.label),
+    sides: graph.overlay === null ? null : sidesOf(rows, graph.overlay, graph.label, fix),
   };
 }
 
@@ -297,6 +306,7 @@ function load(state: State, loaded: Graph): State {
     drawn: isOfOneKind(state.graph, graph) ? state.drawn : usualDrawing(graph),
     openedBefore: null,
     problem: null,
+    fix: null,
     shared: null,
     picture: null,
   });
@@ -471,6 +481,22 @@ export function shownProblem(state: State): number | null {
     : isAtProblem(state)
       ? problem
       : null;
+}
+
+/**
+ * Shows on the two sides where a fix puts each value; null shows the verdicts again. A fix of another
+ * graph comes too late. Both ends of what moves are open.
+ */
+function showFix(state: State, fix: Fix | null, of: Graph): State {
+  const { expanded, graph, rows, selected, tree } = state;
+  if (graph.overlay === null || (graph.objects ?? graph) !== of) {
+    return state;
+  }
+  const ends =
+    fix === null ? [] : topsOfMoves(graph, fix).flatMap(({ saved, live }) => [saved, live]);
+  const wanted = ends.flatMap((id) => graph.shownAs(id) ?? []);
+  const opened = openedTo(tree, expanded, rows.length, wanted);
+  return draw(rearranged(state, { fix, expanded: opened }, selected ?? state.focus), "sides");
 }
 
 /** Whether a comparison has any node outside of the quiet states. */

@@ -166,6 +166,33 @@ export const insertBelow = "Insert below";
 export const insertHint = "Put this code into a new cell below";
 export const message = "the message";
 export const unit = "counts are variables";
+export const fix = "Fix";
+export const fixHint = "Find where each saved value belongs now, and the code that restores it";
+export const hideFix = "Show the verdicts of the check again";
+export const fixOfFile =
+  "The program is a file here. A fix needs live objects: call cv.check() with them.";
+export const workingOnFix = "Looking for the place of each saved value…";
+export const fixTitle = "The fix";
+export const fixBroken = "The kernel sent a fix that this page cannot read. Update ckpt-viz.";
+export const fixed = "The program has all these values now.";
+export const fixedHint =
+  "The checkpoint still has its own names: keep this code, or save a new checkpoint.";
+export const fixedShort = "Fixed";
+export const noFix = "No saved value has a place that is certain or likely.";
+export const guessesLeft = "A guess is not in the code: other places fit as well.";
+export const unknownSource = "In this code, ckpt is the object that you checked.";
+export const fixedCheck = "Show the check after it";
+export const fixedCheckHint = "A dry run of this code: it changes nothing";
+export const afterFix = "after the fix";
+export const ofFixedCheck = "This is what the code of the fix would do.";
+export const backToCheck = "Back to the check";
+export const changesOfFix = "What changed";
+export const goesTo = "to";
+export const comesFrom = "from";
+export const mayGoTo = "perhaps to";
+export const mayComeFrom = "perhaps from";
+export const tabsOfFix = { outline: "Causes", drawing: "Two sides", details: "Fix" } as const;
+export const fixedColumn = "restored by the fix";
 export const textbookDrawing =
   "Graphviz's drawing of the visible nodes; arrow keys move the selection, plus and minus zoom";
 export const loadingGraphviz = "Loading Graphviz…";
@@ -211,6 +238,13 @@ export const counts = {
   slices: ["slice", "slices"],
   children: ["child", "children"],
   values: ["value", "values"],
+  keeping: ["keeps its value", "keep their values"],
+  unusedValues: ["saved value stays unused", "saved values stay unused"],
+  moreLines: ["more line", "more lines"],
+  restored: ["restored", "restored"],
+  guess: ["a guess", "guesses"],
+  kept: ["keeps its value", "keep theirs"],
+  unused: ["stays unused", "stay unused"],
   matches: ["match", "matches"],
   problems: ["problem", "problems"],
   differences: ["difference", "differences"],
@@ -280,6 +314,9 @@ export const unreachable = (id: number) => `(unreachable node ${id})`;
 
 // Sentences with gaps; a count arrives as words.
 export const place = (count: string, of: string) => `${count} of ${of}`;
+export const restores = (count: string, of: string) => `Restores ${count} of ${of}`;
+export const restoresAll = (count: string) => `Restores all ${count}`;
+export const inAllLines = (more: string) => `… and ${more}; Copy has them all`;
 export const times = (count: string) => `×${count}`;
 export const more = (count: string) => `… and ${count} more`;
 export const mistake = (character: string, expected: string) =>

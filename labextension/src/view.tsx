@@ -1,38 +1,20 @@
 /** The explorer in one element of a page; the widget and JupyterLab both mount this. */
 
 import { render } from "preact";
-import { useMemo } from "preact/hooks";
 import { insertFrom } from "./cells";
 import type { Deed } from "./commands";
 import { decode } from "./contract";
 import { DEFAULTS_ATTRIBUTE, readDefaults } from "./defaults";
-import { Breadcrumbs } from "./draw/breadcrumbs";
-import { CauseList } from "./draw/causes";
-import { Details } from "./draw/details";
-import { Drawing } from "./draw/drawing";
-import { Evidence } from "./draw/evidence";
-import { Filters } from "./draw/filters";
-import { Legend } from "./draw/legend";
+import { Explorer } from "./draw/explorer";
 import { makeTypesetter, type Says, type Typesetter, textMeasure } from "./draw/measure";
-import { Minimap } from "./draw/minimap";
-import { Outline } from "./draw/outline";
 import { answerKeys, makeRun, type Run } from "./draw/page";
-import { HeightHandle, Panes, type Shares } from "./draw/panes";
 import type { Dispatch } from "./draw/props";
-import { Ribbon } from "./draw/ribbon";
-import { QueryMistake } from "./draw/search";
-import { TwoSides } from "./draw/sides";
-import { Textbook } from "./draw/textbook";
-import { Toolbar } from "./draw/toolbar";
-import { VerdictLine } from "./draw/verdict";
 import { type Graph, makeGraph } from "./graph";
 import { type Ask, type Kernel, makeKernel } from "./kernel";
-import { positionWords, problemSentence } from "./signs";
 import {
   type Action,
   type Brevity,
   initialState,
-  isAtProblem,
   isNode,
   type Mode,
   reduce,
@@ -43,7 +25,6 @@ import {
 import * as WORDS from "./strings";
 import { sentenceText, whyWords } from "./text";
 import { type Engine, type LoadGraphviz, makeEngine } from "./textbook/engine";
-import { chunkCount, chunkLabel, matchWords, sentence } from "./words";
 
 /** The state that a host may follow and set. */
 export interface ViewState {
@@ -102,6 +83,8 @@ class MountedView implements View {
   #typesetterOf: TypesetterOf | null = null;
   #graph: Graph | null = null;
   #state: State | null = null;
+  /** The check of the fixed restore, while the user looks at it. The kernel does not know its nodes. */
+  #fixed: State | null = null;
   #problem: string | null = null;
   /** The host's changes that arrived before there was a graph to apply them to. */
   #pending: HostState = {};
@@ -136,6 +119,7 @@ class MountedView implements View {
       const decoded = makeGraph(await decode(await bytes));
       if (number === this.#payloads) {
         this.#graph = decoded;
+        this.#fixed = null;
         this.#problem = null;
         this.#show();
         afterPaint(() => performance.measure("ckpt-viz: payload to first paint", { start }));
@@ -165,6 +149,11 @@ class MountedView implements View {
 
   /** Runs a user's action and reports it to the host. */
   readonly #dispatch: Dispatch = (action) => {
+    if (this.#fixed !== null) {
+      this.#fixed = reduce(this.#fixed, action);
+      this.#draw();
+      return;
+    }
     const before = this.#state;
     this.#isTouched ||= !OF_PAGE.has(action.type);
     this.#update(action);
@@ -181,19 +170,43 @@ class MountedView implements View {
     }
   }
 
+  /** Shows the check of the fixed restore in place of the check. */
+  readonly #showFixedCheck = async (): Promise<void> => {
+    const of = this.#graph;
+    const bytes = await this.#kernel?.fixedCheck();
+    const graph = bytes === undefined ? null : makeGraph(await decode(bytes));
+    if (graph === null || of !== this.#graph || this.#typesetterOf === null) {
+      return;
+    }
+    const { width = 0, height = 0 } = this.#state ?? {};
+    const first = this.#initial(graph, this.#typesetterOf);
+    this.#fixed = reduce(first, { type: "resize", width, height });
+    this.#draw();
+  };
+
+  readonly #leaveFixedCheck = (): void => {
+    const { width = 0, height = 0 } = this.#fixed ?? {};
+    this.#fixed = null;
+    this.#update({ type: "resize", width, height });
+    this.#draw();
+  };
+
   #draw(): void {
-    const state = this.#state;
+    const isFixed = this.#fixed !== null;
+    const state = this.#fixed ?? this.#state;
     const typesetter =
       state === null ? undefined : this.#typesetterOf?.(state.graph, saying(state));
     render(
       <Explorer
         shown={state === null || typesetter === undefined ? null : { state, typesetter }}
         problem={this.#problem}
-        note={this.#host.note}
+        note={isFixed ? WORDS.afterFix : this.#host.note}
         id={this.#id}
         engine={this.#engine}
-        kernel={this.#kernel}
+        kernel={isFixed ? null : this.#kernel}
         insert={insertFrom(this.#root)}
+        showFixedCheck={this.#showFixedCheck}
+        leaveFixedCheck={isFixed ? this.#leaveFixedCheck : null}
         dispatch={this.#dispatch}
       />,
       this.#root,
@@ -339,143 +352,4 @@ function viewState(state: State | null): ViewState {
     mode: state?.mode ?? "highlight",
     view: state === null ? null : viewOf(state),
   };
-}
-
-interface ExplorerProps {
-  readonly shown: { readonly state: State; readonly typesetter: Typesetter } | null;
-  readonly problem: string | null;
-  readonly note: string | undefined;
-  readonly id: string;
-  readonly engine: Engine | null;
-  readonly kernel: Kernel | null;
-  readonly insert: ((code: string) => void) | null;
-  readonly dispatch: Dispatch;
-}
-
-function Explorer({ shown, problem, ...rest }: ExplorerProps) {
-  const message =
-    problem === null ? null : (
-      <p class="ckv-problem" role="alert">
-        {problem}
-      </p>
-    );
-  if (shown === null) {
-    return message ?? <p class="ckv-hint">{WORDS.loading}</p>;
-  }
-  return (
-    <>
-      {message}
-      <Shown {...shown} {...rest} />
-    </>
-  );
-}
-
-type ShownProps = Omit<ExplorerProps, "shown" | "problem"> & NonNullable<ExplorerProps["shown"]>;
-
-/** Shares of the width, in percent. */
-const SHARES_OF_TREE: Shares = { outline: 30, details: 20 };
-const SHARES_OF_SIDES: Shares = { outline: 22, details: 21 };
-
-function Shown({ state, typesetter, note, id, engine, kernel, insert, dispatch }: ShownProps) {
-  // Panning, zooming and a new size, also the drawing's first one, change the drawing alone.
-  const { drawn, found, mode, problem, query, rows, selected } = state;
-  const isTwoSided = drawn === "sides";
-  const still = useMemo(
-    () => ({
-      above: (
-        <>
-          <Toolbar
-            state={state}
-            note={note}
-            id={id}
-            offersTextbook={engine !== null}
-            kernel={kernel}
-            typesetter={typesetter}
-            dispatch={dispatch}
-          />
-          <QueryMistake state={state} id={id} />
-          <VerdictLine state={state} dispatch={dispatch} />
-          <Breadcrumbs state={state} dispatch={dispatch} />
-          <Ribbon state={state} dispatch={dispatch} />
-        </>
-      ),
-      outline: isTwoSided ? (
-        <CauseList state={state} dispatch={dispatch} />
-      ) : (
-        <Outline state={state} dispatch={dispatch} id={id} />
-      ),
-      details: (
-        <Details
-          state={state}
-          kernel={kernel}
-          dispatch={dispatch}
-          evidence={
-            isTwoSided ? <Evidence state={state} insert={insert} dispatch={dispatch} /> : undefined
-          }
-        />
-      ),
-      below: <Below state={state} dispatch={dispatch} />,
-    }),
-    [drawn, found, mode, problem, query, rows, selected],
-  );
-  return (
-    <>
-      {still.above}
-      <Panes
-        key={isTwoSided}
-        id={id}
-        start={isTwoSided ? SHARES_OF_SIDES : SHARES_OF_TREE}
-        words={isTwoSided ? WORDS.tabsOfSides : WORDS.tabs}
-      >
-        {{
-          outline: still.outline,
-          drawing: isTwoSided ? (
-            <TwoSides state={state} id={id} dispatch={dispatch} />
-          ) : drawn === "textbook" && engine !== null ? (
-            <Textbook state={state} typesetter={typesetter} engine={engine} dispatch={dispatch} />
-          ) : (
-            <>
-              <Drawing state={state} typesetter={typesetter} dispatch={dispatch} />
-              <Minimap state={state} id={id} dispatch={dispatch} />
-            </>
-          ),
-          details: still.details,
-        }}
-      </Panes>
-      {still.below}
-    </>
-  );
-}
-
-function Below({ state, dispatch }: Pick<ShownProps, "dispatch"> & { readonly state: State }) {
-  return (
-    <>
-      <div class="ckv-foot">
-        <Filters state={state} dispatch={dispatch} />
-        <Legend state={state} dispatch={dispatch} />
-      </div>
-      <div class="ckv-live" role="status" aria-live="polite">
-        {announcement(state)}
-      </div>
-      <HeightHandle />
-    </>
-  );
-}
-
-/** The text for a screen reader: matches, the current problem, the selected node. */
-function announcement(state: State): string {
-  const { graph, problem, selected } = state;
-  const { overlay } = graph;
-  const matches = matchWords(state.found, selected);
-  const chunk = selected === null ? null : state.tree.chunk(selected);
-  const selection =
-    chunk !== null
-      ? `${chunkLabel(graph, chunk)}, ${chunkCount(chunk)}`
-      : selected === null
-        ? ""
-        : sentence(graph, selected);
-  const node = [matches, selection].filter((words) => words !== "").join(": ");
-  return overlay === null || problem === null || !isAtProblem(state)
-    ? node
-    : `${positionWords(overlay, problem)}: ${problemSentence(overlay, problem)} ${node}`;
 }

@@ -1,8 +1,8 @@
 /** The widget's front end, a module for anywidget: connects the view to the kernel's traits. */
 
 import type { AnyModel, RenderProps } from "@anywidget/types";
-import type { Answer, Ask } from "./kernel";
-import { askKernel } from "./messages";
+import { type Answer, type Ask, PATIENCE } from "./kernel";
+import { askKernel, onRefresh } from "./messages";
 import { bytesOf, SHOWN, type Sharing, sharedParts } from "./shared";
 import type { Mode, View } from "./state";
 import * as WORDS from "./strings";
@@ -65,6 +65,7 @@ function render({ model, el }: Props): () => void {
     showState();
   };
   model.on(PAYLOAD, showPayload);
+  const ignoreRefresh = onRefresh(model, showPayload);
   model.on("change:query", ownQuery);
   model.on(FOLLOWED, showState);
   showPayload();
@@ -74,19 +75,17 @@ function render({ model, el }: Props): () => void {
   }
   return () => {
     model.off(PAYLOAD, showPayload);
+    ignoreRefresh();
     model.off(FOLLOWED, showState);
     model.off("change:query", ownQuery);
     view.dispose();
   };
 }
 
-/** How long a kernel may run other cells before it answers, in ms. */
-const PATIENCE = 30_000;
-
 function asking(model: AnyModel): Ask {
-  return async (question) => {
+  return async (question, patience = PATIENCE) => {
     try {
-      return await askKernel<Answer>(model, question, AbortSignal.timeout(PATIENCE));
+      return await askKernel<Answer>(model, question, AbortSignal.timeout(patience));
     } catch (error) {
       throw new Error(WORDS.noAnswer, { cause: error });
     }

@@ -22,7 +22,7 @@ export interface LineMark {
   readonly longer?: string;
 }
 
-const NOTHING: LineMark = { sign: null, words: "", stroke: "none" };
+export const NOTHING: LineMark = { sign: null, words: "", stroke: "none" };
 /** Details of these states are the two values that differ, the saved one first. */
 const OF_TWO_VALUES: ReadonlySet<NodeState> = new Set(["shape", "dtype", "role"]);
 const DIFFERS = ` ${stateSign("shape").glyph} `;
@@ -87,7 +87,8 @@ function countsOf(graph: Graph, overlay: Overlay, { chunk, id }: Row): Counts {
   return counts;
 }
 
-function nodesIn(graph: Graph, chunk: Chunk, id: number): readonly number[] {
+/** The nodes in a part of a long list, or in a group of layers. */
+export function nodesIn(graph: Graph, chunk: Chunk, id: number): readonly number[] {
   if (chunk.group === null) {
     const children = Array.from(graph.treeChildren(chunk.parent));
     return children.slice(

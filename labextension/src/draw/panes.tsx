@@ -25,14 +25,16 @@ interface PanesProps {
   readonly id: string;
   /** The first widths; a change by the user stays. */
   readonly start: Shares;
+  /** The first tab, where there is space for one. */
+  readonly tab: Tab;
   readonly words: Readonly<Record<Tab, string>>;
   readonly children: Readonly<Record<Tab, ComponentChildren>>;
 }
 
-export function Panes({ id, start, words, children }: PanesProps) {
+export function Panes({ id, start, tab: first, words, children }: PanesProps) {
   const panes = useRef<HTMLDivElement>(null);
   const [widths, setWidths] = useState(start);
-  const [tab, setTab] = useState<Tab>("drawing");
+  const [tab, setTab] = useState<Tab>(first);
   const set = (part: "outline" | "details", percent: number) =>
     setWidths((known) => ({ ...known, [part]: Math.min(Math.max(percent, LEAST), MOST) }));
   const at = (clientX: number): number => {

@@ -1,15 +1,17 @@
 /** Both sides of a comparison: the checkpoint (a) at the left, the program (b) at the right. */
 
 import { useMemo } from "preact/hooks";
+import type { Fix } from "../fix";
 import type { Graph } from "../graph";
 import type { Row } from "../layout/rows";
-import { LINE_PITCH, type Line, movesOf } from "../layout/sides";
+import { LINE_PITCH, type Line, movesOf, movesOfFix } from "../layout/sides";
 import type { OfSide, Overlay } from "../overlay";
 import { comparedWords } from "../signs";
 import { firstProblemNode, type State, shownProblem } from "../state";
 import * as WORDS from "../strings";
 import { visible } from "../text";
 import { roleWord } from "../words";
+import { fixMarkOf } from "./fix-lines";
 import { lineClass, SignIcon } from "./icons";
 import { factsOf, labelOf, markOf } from "./lines";
 import type { Dispatch } from "./props";
@@ -29,7 +31,7 @@ interface SidesProps {
 }
 
 export function TwoSides({ state, id, dispatch }: SidesProps) {
-  const { graph, rows, rowOf, selected, sides } = state;
+  const { fix, graph, rows, rowOf, selected, sides } = state;
   const { overlay } = graph;
   const lines = sides?.lines ?? [];
   const anchor = selected ?? firstProblemNode(state);
@@ -48,7 +50,7 @@ export function TwoSides({ state, id, dispatch }: SidesProps) {
   }
   return (
     <div
-      class="ckv-sides"
+      class={fix === null ? "ckv-sides" : "ckv-sides ckv-sides-fixed"}
       role="treegrid"
       aria-label={WORDS.sidesDrawing}
       aria-rowcount={lines.length + 1}
@@ -60,7 +62,7 @@ export function TwoSides({ state, id, dispatch }: SidesProps) {
       }
       tabIndex={0}
     >
-      <Head graph={graph} overlay={overlay} />
+      <Head graph={graph} overlay={overlay} fix={fix} />
       <div class="ckv-sides-body" role="presentation" ref={body} onScroll={measure}>
         <div
           class="ckv-lines"
@@ -72,6 +74,7 @@ export function TwoSides({ state, id, dispatch }: SidesProps) {
             <LineRow
               key={rows[line.live ?? line.saved ?? 0]?.id}
               graph={graph}
+              fix={fix}
               rows={rows}
               line={line}
               index={first + offset}
@@ -99,7 +102,13 @@ function nodesOfCause(overlay: Overlay | null, problem: number | null): Readonly
 
 const ARROW = " → ";
 
-function Head({ graph, overlay }: { readonly graph: Graph; readonly overlay: Overlay }) {
+interface HeadProps {
+  readonly graph: Graph;
+  readonly overlay: Overlay;
+  readonly fix: Fix | null;
+}
+
+function Head({ graph, overlay, fix }: HeadProps) {
   const { live, matches, saved } = WORDS.onSide[overlay.comparison];
   const titles = visible(graph.title).split(ARROW);
   const [from, to] = titles.length === 2 ? titles : ["", ""];
@@ -108,7 +117,7 @@ function Head({ graph, overlay }: { readonly graph: Graph; readonly overlay: Ove
       <span role="columnheader" title={from}>
         <b>{saved}</b> {from}
       </span>
-      <span role="columnheader">{matches}</span>
+      <span role="columnheader">{fix === null ? matches : WORDS.fixedColumn}</span>
       <span role="columnheader" title={to}>
         {to} <b>{live}</b>
       </span>
@@ -118,6 +127,7 @@ function Head({ graph, overlay }: { readonly graph: Graph; readonly overlay: Ove
 
 interface LineRowProps {
   readonly graph: Graph;
+  readonly fix: Fix | null;
   readonly rows: readonly Row[];
   readonly line: Line;
   readonly index: number;
@@ -129,7 +139,7 @@ interface LineRowProps {
 }
 
 function LineRow(props: LineRowProps) {
-  const { graph, rows, line, index, domId, selected, ofCause, found, dispatch } = props;
+  const { graph, fix, rows, line, index, domId, selected, ofCause, found, dispatch } = props;
   const saved = rows[line.saved ?? -1];
   const live = rows[line.live ?? -1];
   const row = live ?? saved;
@@ -138,7 +148,8 @@ function LineRow(props: LineRowProps) {
   }
   const has = (is: (id: number) => boolean) => [saved, live].some((one) => one && is(one.id));
   const isSelected = has((id) => id === selected);
-  const { longer, sign, stroke, words } = markOf(graph, rows, line);
+  const { longer, sign, stroke, words } =
+    fix === null ? markOf(graph, rows, line) : fixMarkOf(graph, rows, line, fix);
   const isOneSided = saved === undefined || live === undefined;
   const box = (one: Row | undefined, side: OfSide) =>
     one === undefined ? null : (
@@ -146,7 +157,7 @@ function LineRow(props: LineRowProps) {
         graph={graph}
         row={one}
         side={side}
-        isPaired={!isOneSided}
+        isStruck={fix === null ? isOneSided : fix.isUnused(one.id)}
         isMatch={found[one.id] === 1}
         dispatch={dispatch}
       />
@@ -202,19 +213,19 @@ interface SideBoxProps {
   readonly graph: Graph;
   readonly row: Row;
   readonly side: OfSide;
-  /** Whether the other side has something on the same line. */
-  readonly isPaired: boolean;
+  /** Whether to strike out what the program does not use. */
+  readonly isStruck: boolean;
   readonly isMatch: boolean;
   readonly dispatch: Dispatch;
 }
 
-function SideBox({ graph, row, side, isPaired, isMatch, dispatch }: SideBoxProps) {
+function SideBox({ graph, row, side, isStruck, isMatch, dispatch }: SideBoxProps) {
   const { chunk, id } = row;
   const role = chunk === null ? graph.role(id) : "chunk";
   const label = labelOf(graph, row, side);
   const facts = factsOf(graph, row, side);
   const line = chunk === null ? lineClass(graph.overlay, id) : "";
-  const isElsewhere = isPaired || graph.overlay?.otherPlace(id) != null;
+  const isElsewhere = !isStruck || graph.overlay?.otherPlace(id) != null;
   return (
     <div
       class={`ckv-box ckv-box-${role}${isElsewhere ? line.replace(" ckv-struck", "") : line}`}
@@ -259,12 +270,16 @@ function boxTitle(graph: Graph, { chunk, id }: Row, label: string, facts: string
 
 /** The lines between the places of parts that have moved, as far as both places are open. */
 function Moves({ state, first, last }: { state: State; first: number; last: number }) {
-  const { graph, rows, rowOf, sides, selected } = state;
-  const moves = useMemo(
-    () =>
-      sides === null || graph.overlay === null ? [] : movesOf(rows, rowOf, sides, graph.overlay),
-    [rows],
-  );
+  const { fix, graph, rows, rowOf, sides, selected } = state;
+  const { overlay } = graph;
+  const moves = useMemo(() => {
+    if (sides === null || overlay === null) {
+      return [];
+    }
+    return fix === null
+      ? movesOf(rows, rowOf, sides, overlay)
+      : movesOfFix(rowOf, sides, graph, fix);
+  }, [rows, fix]);
   const inSight = moves.filter(
     ({ from, to }) => Math.max(from, to) >= first && Math.min(from, to) < last,
   );
@@ -278,10 +293,13 @@ function Moves({ state, first, last }: { state: State; first: number; last: numb
       preserveAspectRatio="none"
       aria-hidden="true"
     >
-      {inSight.map(({ from, to, savedId, liveId }) => (
+      {inSight.map(({ bond, from, to, savedId, liveId }) => (
         <path
-          key={savedId}
-          class={selected === savedId || selected === liveId ? "ckv-lit" : ""}
+          key={`${savedId} ${liveId}`}
+          class={[
+            selected === savedId || selected === liveId ? "ckv-lit" : "",
+            bond === null ? "" : `ckv-bond-${bond}`,
+          ].join(" ")}
           vector-effect="non-scaling-stroke"
           d={`M0 ${y(from)}C50 ${y(from)} 50 ${y(to)} 100 ${y(to)}`}
         />

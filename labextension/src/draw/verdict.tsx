@@ -2,6 +2,7 @@
  * The line at the top of a comparison: its verdict, and the buttons to step through its problems.
  */
 
+import type { ComponentChildren } from "preact";
 import type { Verdict } from "../contract";
 import type { Overlay } from "../overlay";
 import { positionWords, problemSentence, problemsWord, severityWords, verdictSign } from "../signs";
@@ -19,7 +20,12 @@ interface VerdictProps {
   readonly dispatch: Dispatch;
 }
 
-export function VerdictLine({ state, dispatch }: VerdictProps) {
+interface LineProps extends VerdictProps {
+  /** What a user can do about the result. */
+  readonly button: ComponentChildren;
+}
+
+export function VerdictLine({ state, button, dispatch }: LineProps) {
   const { overlay } = state.graph;
   if (overlay === null) {
     return null;
@@ -32,6 +38,7 @@ export function VerdictLine({ state, dispatch }: VerdictProps) {
         <SignIcon sign={verdictSign(overlay, passes)} />
         <span>{sentenceText(headline)}</span>
       </p>
+      {button}
       <ul class="ckv-verdicts">
         {verdicts.slice(0, MAX_VERDICTS).map((verdict, index) => (
           <VerdictChip key={index} overlay={overlay} verdict={verdict} />

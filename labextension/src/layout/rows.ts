@@ -129,11 +129,29 @@ export function initialExpansion(
   { graph, tree, hidden, depth }: Opening,
   wanted: Iterable<number> = callingForALook(graph, hidden),
 ): ReadonlySet<number> {
-  const expanded = new Set(defaultExpansion(graph, tree.children, ROOT, depth));
+  const expanded = defaultExpansion(graph, tree.children, ROOT, depth);
   // Requested levels take no rows away from problems.
-  let rows = depth === 0 ? visibleRows(tree.children, expanded).length : 0;
+  const rows = depth === 0 ? visibleRows(tree.children, expanded).length : 0;
+  return openedTo(tree, expanded, rows, topsOf(graph, wanted));
+}
+
+function* topsOf({ overlay }: Graph, ids: Iterable<number>): Generator<number, void> {
+  for (const id of ids) {
+    yield overlay?.topOfUniform(id) ?? id;
+  }
+}
+
+/** The open nodes with the ancestors of others, as long as the number of rows stays in bounds. */
+export function openedTo(
+  tree: ShownTree,
+  open: ReadonlySet<number>,
+  rowsBefore: number,
+  wanted: Iterable<number>,
+): ReadonlySet<number> {
+  const expanded = new Set(open);
+  let rows = rowsBefore;
   for (const id of wanted) {
-    const closed = closedAbove(tree, expanded, graph.overlay?.topOfUniform(id) ?? id);
+    const closed = closedAbove(tree, expanded, id);
     const more = closed.reduce((sum, ancestor) => sum + tree.children(ancestor).length, 0);
     if (rows + more <= MAX_REVEALED_ROWS) {
       rows += more;

@@ -83,7 +83,7 @@ describe("the lines of both sides", () => {
   it("lead from one place to the other if these have two parents", () => {
     const { moves, pairs } = sides({ 3: 6, 6: 3 });
     expect(pairs).toContainEqual([null, 3]);
-    expect(moves).toEqual([{ savedId: 6, liveId: 3, from: 6, to: 2 }]);
+    expect(moves).toEqual([{ savedId: 6, liveId: 3, from: 6, to: 2, bond: null }]);
     expect(sides({ 1: 5, 5: 1 }).moves).toEqual([]);
   });
 

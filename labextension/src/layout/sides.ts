@@ -3,6 +3,8 @@
  * two places of a part that was renamed.
  */
 
+import { type Bond, type Fix, movesAlong } from "../fix";
+import type { Graph } from "../graph";
 import type { Overlay } from "../overlay";
 import type { Row } from "./rows";
 
@@ -21,14 +23,25 @@ export interface Sides {
   readonly lineOf: Int32Array;
 }
 
-/** The rows in lines, in their order; `labelOf` gives a row's local name. */
+/**
+ * The rows in lines, in their order; `labelOf` gives a row's local name. With a fix, what it pairs is
+ * on one line; else what seems to be the same.
+ */
 export function sidesOf(
   rows: readonly Row[],
   overlay: Overlay,
   labelOf: (id: number) => string,
+  fix: Fix | null = null,
 ): Sides {
   const children = childRows(rows);
-  const partner = renamedSiblings(rows, overlay);
+  const idOf = (row: number): number => rows[row]?.id ?? 0;
+  const places =
+    fix === null ? overlay.otherPlace : (id: number) => fix.goesTo(id)[0]?.live ?? null;
+  const partner = renamedSiblings(rows, overlay, places);
+  const keys: Keys =
+    fix === null
+      ? { live: (row) => labelOf(idOf(row)), saved: (row) => labelOf(idOf(row)) }
+      : { live: (row) => fix.comesFrom(idOf(row))?.saved, saved: idOf };
   const isPartner = new Set(partner.values());
   const lines: Line[] = [];
   const lineOf = new Int32Array(rows.length);
@@ -43,7 +56,7 @@ export function sidesOf(
     lines.push(line);
     const below =
       live !== null && saved !== null && live !== saved
-        ? zipped(children[live] ?? [], children[saved] ?? [], (row) => labelOf(rows[row]?.id ?? 0))
+        ? zipped(children[live] ?? [], children[saved] ?? [], keys)
         : (children[live ?? saved ?? 0] ?? [])
             .filter((row) => !isPartner.has(row))
             .map((row) => {
@@ -83,11 +96,15 @@ function childRows(rows: readonly Row[]): readonly (readonly number[])[] {
 }
 
 /** By row of the program (of b), the row of the checkpoint (of a) that seems to be the same part. */
-function renamedSiblings(rows: readonly Row[], overlay: Overlay): ReadonlyMap<number, number> {
+function renamedSiblings(
+  rows: readonly Row[],
+  overlay: Overlay,
+  otherPlace: (id: number) => number | null,
+): ReadonlyMap<number, number> {
   const rowOf = new Map(rows.map(({ id }, index) => [id, index]));
   const partner = new Map<number, number>();
   rows.forEach(({ chunk, id, parentRow }, index) => {
-    const place = chunk === null && overlay.side(id) === "saved" ? overlay.otherPlace(id) : null;
+    const place = chunk === null && overlay.side(id) === "saved" ? otherPlace(id) : null;
     const other = place === null ? undefined : rowOf.get(place);
     if (place === null || other === undefined || partner.has(other)) {
       return;
@@ -99,16 +116,21 @@ function renamedSiblings(rows: readonly Row[], overlay: Overlay): ReadonlyMap<nu
   return partner;
 }
 
-/** The children of two parts in lines: of equal local names together, the others apart. */
-function zipped(
-  live: readonly number[],
-  saved: readonly number[],
-  labelOf: (row: number) => string,
-): readonly Line[] {
-  const rest = new Map(saved.map((row) => [labelOf(row), row]));
+/** What rows of the two sides have in common if they are the same. */
+interface Keys {
+  live(row: number): string | number | undefined;
+  saved(row: number): string | number;
+}
+
+/** The children of two parts in lines: what is the same together, the others apart. */
+function zipped(live: readonly number[], saved: readonly number[], keys: Keys): readonly Line[] {
+  const rest = new Map<string | number | undefined, number>(
+    saved.map((row) => [keys.saved(row), row]),
+  );
   const common = live.map((row): Line => {
-    const other = rest.get(labelOf(row)) ?? null;
-    rest.delete(labelOf(row));
+    const key = keys.live(row);
+    const other = rest.get(key) ?? null;
+    rest.delete(key);
     return { saved: other, live: row };
   });
   const matched = new Set(common.map((line) => line.saved));
@@ -124,6 +146,8 @@ export interface Move {
   readonly liveId: number;
   readonly from: number;
   readonly to: number;
+  /** How sure a fix is that they are the same; null without a fix. */
+  readonly bond: Bond | null;
 }
 
 /** The moves between two lines; below a part that moved as a whole, none. */
@@ -144,6 +168,28 @@ export function movesOf(
     if (movedWith !== null && movedWith === rows[rows[other]?.parentRow ?? -1]?.id) {
       return [];
     }
-    return [{ savedId: id, liveId: place, from: lineOf[index] ?? 0, to: lineOf[other] ?? 0 }];
+    const ends = { from: lineOf[index] ?? 0, to: lineOf[other] ?? 0 };
+    return [{ savedId: id, liveId: place, ...ends, bond: null }];
+  });
+}
+
+/** The moves of a fix between two lines; of a part that moves as a whole, one. */
+export function movesOfFix(
+  rowOf: ReadonlyMap<number, number>,
+  { lineOf }: Sides,
+  graph: Pick<Graph, "shownAs" | "treeParent">,
+  fix: Fix,
+): readonly Move[] {
+  const lineAt = (id: number): number | undefined => {
+    const row = rowOf.get(graph.shownAs(id) ?? id);
+    return row === undefined ? undefined : lineOf[row];
+  };
+  return fix.pairs.flatMap((pair): readonly Move[] => {
+    const { saved, live, bond } = pair;
+    const [from, to] = [lineAt(saved), lineAt(live)];
+    const isMove = from !== undefined && to !== undefined && from !== to;
+    return !isMove || movesAlong(fix, pair, graph.treeParent)
+      ? []
+      : [{ savedId: saved, liveId: live, from, to, bond }];
   });
 }

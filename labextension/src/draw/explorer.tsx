@@ -1,0 +1,200 @@
+/** The parts of an explorer on the page, around the state of its view. */
+
+import { useMemo } from "preact/hooks";
+import type { Kernel } from "../kernel";
+import { positionWords, problemSentence } from "../signs";
+import { isAtProblem, type State } from "../state";
+import * as WORDS from "../strings";
+import type { Engine } from "../textbook/engine";
+import { chunkCount, chunkLabel, matchWords, sentence } from "../words";
+import { Breadcrumbs } from "./breadcrumbs";
+import { CauseList } from "./causes";
+import { Details } from "./details";
+import { Drawing } from "./drawing";
+import { Evidence } from "./evidence";
+import { Filters } from "./filters";
+import { FixButton, FixedCheckLine, FixPane } from "./fix";
+import { type Fixing, useFixing } from "./fixing";
+import { Legend } from "./legend";
+import type { Typesetter } from "./measure";
+import { Minimap } from "./minimap";
+import { Outline } from "./outline";
+import { HeightHandle, Panes, type Shares } from "./panes";
+import type { Dispatch } from "./props";
+import { Ribbon } from "./ribbon";
+import { QueryMistake } from "./search";
+import { TwoSides } from "./sides";
+import { Textbook } from "./textbook";
+import { Toolbar } from "./toolbar";
+import { VerdictLine } from "./verdict";
+
+interface ExplorerProps {
+  /** The graph and what it is measured with; null while there is none. */
+  readonly shown: { readonly state: State; readonly typesetter: Typesetter } | null;
+  readonly problem: string | null;
+  readonly note: string | undefined;
+  readonly id: string;
+  readonly engine: Engine | null;
+  readonly kernel: Kernel | null;
+  readonly insert: ((code: string) => void) | null;
+  /** Shows the check of the fixed restore, and the way back from it; null if this is not it. */
+  readonly showFixedCheck: () => Promise<void>;
+  readonly leaveFixedCheck: (() => void) | null;
+  readonly dispatch: Dispatch;
+}
+
+export function Explorer({ shown, problem, ...rest }: ExplorerProps) {
+  const message =
+    problem === null ? null : (
+      <p class="ckv-problem" role="alert">
+        {problem}
+      </p>
+    );
+  if (shown === null) {
+    return message ?? <p class="ckv-hint">{WORDS.loading}</p>;
+  }
+  return (
+    <>
+      {message}
+      <Shown key={rest.leaveFixedCheck === null} {...shown} {...rest} />
+    </>
+  );
+}
+
+type ShownProps = Omit<ExplorerProps, "shown" | "problem"> & NonNullable<ExplorerProps["shown"]>;
+
+/** Shares of the width, in percent. */
+const SHARES_OF_TREE: Shares = { outline: 30, details: 20 };
+const SHARES_OF_SIDES: Shares = { outline: 22, details: 21 };
+const SHARES_OF_FIX: Shares = { outline: 20, details: 34 };
+
+function Shown(props: ShownProps) {
+  const { state, id, kernel, dispatch } = props;
+  // Panning, zooming and a new size, also the drawing's first one, change the drawing alone.
+  const { drawn, fix, found, mode, problem, query, rows, selected } = state;
+  const isTwoSided = drawn === "sides";
+  const fixing = useFixing(state, kernel, dispatch);
+  const isFixing = fixing?.isOpen === true;
+  const changes = [drawn, fix, found, mode, problem, query, rows, selected];
+  const still = useMemo(
+    () => ({
+      above: <Above {...props} fixing={fixing} />,
+      outline: isTwoSided ? (
+        <CauseList state={state} dispatch={dispatch} />
+      ) : (
+        <Outline state={state} dispatch={dispatch} id={id} />
+      ),
+      details: <Right {...props} fixing={fixing} />,
+      below: <Below state={state} dispatch={dispatch} />,
+    }),
+    [...changes, isFixing, fixing?.isWaiting, fixing?.problem],
+  );
+  return (
+    <>
+      {still.above}
+      <Panes
+        key={`${isTwoSided} ${isFixing}`}
+        id={id}
+        start={isFixing ? SHARES_OF_FIX : isTwoSided ? SHARES_OF_SIDES : SHARES_OF_TREE}
+        tab={isFixing ? "details" : "drawing"}
+        words={isFixing ? WORDS.tabsOfFix : isTwoSided ? WORDS.tabsOfSides : WORDS.tabs}
+      >
+        {{ outline: still.outline, drawing: <Middle {...props} />, details: still.details }}
+      </Panes>
+      {still.below}
+    </>
+  );
+}
+
+type FixingProps = ShownProps & { readonly fixing: Fixing | null };
+
+function Above(props: FixingProps) {
+  const { state, typesetter, note, id, engine, fixing, kernel, leaveFixedCheck, dispatch } = props;
+  return (
+    <>
+      <Toolbar
+        state={state}
+        note={note}
+        id={id}
+        offersTextbook={engine !== null}
+        kernel={kernel}
+        typesetter={typesetter}
+        dispatch={dispatch}
+      />
+      <QueryMistake state={state} id={id} />
+      <VerdictLine
+        state={state}
+        button={fixing === null ? null : <FixButton fix={state.fix} fixing={fixing} />}
+        dispatch={dispatch}
+      />
+      {leaveFixedCheck === null ? null : <FixedCheckLine leave={leaveFixedCheck} />}
+      <Breadcrumbs state={state} dispatch={dispatch} />
+      {fixing?.isOpen === true ? null : <Ribbon state={state} dispatch={dispatch} />}
+    </>
+  );
+}
+
+function Middle({ state, typesetter, id, engine, dispatch }: ShownProps) {
+  if (state.drawn === "sides") {
+    return <TwoSides state={state} id={id} dispatch={dispatch} />;
+  }
+  return state.drawn === "textbook" && engine !== null ? (
+    <Textbook state={state} typesetter={typesetter} engine={engine} dispatch={dispatch} />
+  ) : (
+    <>
+      <Drawing state={state} typesetter={typesetter} dispatch={dispatch} />
+      <Minimap state={state} id={id} dispatch={dispatch} />
+    </>
+  );
+}
+
+/** The evidence of a problem, or the fix; and the facts about the selected node. */
+function Right({ state, fixing, insert, kernel, showFixedCheck, dispatch }: FixingProps) {
+  const isFixing = fixing?.isOpen === true;
+  const evidence =
+    state.drawn === "sides" && !isFixing ? (
+      <Evidence state={state} insert={insert} dispatch={dispatch} />
+    ) : undefined;
+  const details = <Details state={state} kernel={kernel} dispatch={dispatch} evidence={evidence} />;
+  return isFixing ? (
+    <div class="ckv-fix-and-details">
+      <FixPane state={state} fixing={fixing} insert={insert} showCheck={showFixedCheck} />
+      {state.selected === null ? null : details}
+    </div>
+  ) : (
+    details
+  );
+}
+
+function Below({ state, dispatch }: Pick<ShownProps, "dispatch"> & { readonly state: State }) {
+  return (
+    <>
+      <div class="ckv-foot">
+        <Filters state={state} dispatch={dispatch} />
+        <Legend state={state} dispatch={dispatch} />
+      </div>
+      <div class="ckv-live" role="status" aria-live="polite">
+        {announcement(state)}
+      </div>
+      <HeightHandle />
+    </>
+  );
+}
+
+/** The text for a screen reader: matches, the current problem, the selected node. */
+function announcement(state: State): string {
+  const { graph, problem, selected } = state;
+  const { overlay } = graph;
+  const matches = matchWords(state.found, selected);
+  const chunk = selected === null ? null : state.tree.chunk(selected);
+  const selection =
+    chunk !== null
+      ? `${chunkLabel(graph, chunk)}, ${chunkCount(chunk)}`
+      : selected === null
+        ? ""
+        : sentence(graph, selected);
+  const node = [matches, selection].filter((words) => words !== "").join(": ");
+  return overlay === null || problem === null || !isAtProblem(state)
+    ? node
+    : `${positionWords(overlay, problem)}: ${problemSentence(overlay, problem)} ${node}`;
+}

@@ -1,0 +1,135 @@
+/** What the lines of both sides show of a fix: where each value goes, and how sure that is. */
+
+import { type Bond, type Fix, isSure, movesAlong, type Placed } from "../fix";
+import type { Graph } from "../graph";
+import { FATES, fatesOf, fatesWithin } from "../layout/fates";
+import type { Row } from "../layout/rows";
+import type { Line } from "../layout/sides";
+import { bondSign, fateSign } from "../signs";
+import * as WORDS from "../strings";
+import { clipStart, countWords, visible } from "../text";
+import { placeName } from "../words";
+import { type LineMark, NOTHING, nodesIn, type Stroke } from "./lines";
+
+/** Characters of a name on a line; its end tells more than its start. */
+const MAX_NAME = 22;
+const ROOT_NAME = /^\(root\)\.?/;
+const STROKES: Readonly<Record<Bond, Stroke>> = {
+  certain: "restored",
+  likely: "likely",
+  guess: "alone",
+  misfit: "differs",
+};
+
+/** The mark of a line while the two sides show a fix. */
+export function fixMarkOf(graph: Graph, rows: readonly Row[], line: Line, fix: Fix): LineMark {
+  const [saved, live] = [rows[line.saved ?? -1], rows[line.live ?? -1]];
+  const row = live ?? saved;
+  if (row === undefined) {
+    return NOTHING;
+  }
+  if (row.chunk !== null) {
+    return countedMark(graph, fix, nodesIn(graph, row.chunk, row.id));
+  }
+  const pair = pairOnLine(fix, saved, live);
+  if (pair !== null) {
+    return pairedMark(graph, fix, pair, row);
+  }
+  const isLone = saved === undefined || live === undefined;
+  const ends = endsElsewhere(fix, saved, live);
+  const [end] = ends;
+  const [fate] = fatesOf(graph, fix, row.id);
+  if (end !== undefined && fate !== "kept") {
+    return elsewhereMark(graph, fix, end, isLone);
+  }
+  if (fate !== undefined) {
+    const words = fate === "restored" ? "" : fateSign(fate).word;
+    const stroke = isLone || fate !== "restored" ? "alone" : "restored";
+    return { sign: fateSign(fate), words, stroke: end === undefined || isLone ? stroke : "none" };
+  }
+  return row.isExpanded ? NOTHING : countedMark(graph, fix, [row.id]);
+}
+
+/** The pair that a line shows, if both its ends are on it. */
+function pairOnLine(fix: Fix, saved: Row | undefined, live: Row | undefined): Placed | null {
+  return saved === undefined || live === undefined
+    ? null
+    : (fix.goesTo(saved.id).find((one) => one.live === live.id) ?? null);
+}
+
+/** The mark of a pair; a part of a larger pair has words only if it is less certain. */
+function pairedMark(graph: Graph, fix: Fix, pair: Placed, row: Row): LineMark {
+  const { bond, live, saved, why } = pair;
+  const isValue = graph.attributes(row.id).length > 0;
+  const below = row.isExpanded || isValue ? NOTHING : countedMark(graph, fix, [live, saved]);
+  const said = isSaidAbove(graph, fix, pair) ? "" : bondSign(bond).word;
+  const words = [said, below.words].filter((one) => one !== "").join(", ");
+  return { sign: bondSign(bond), words, stroke: STROKES[bond], longer: why };
+}
+
+/** Whether the line of the holder says the same of its parts. */
+function isSaidAbove(graph: Graph, fix: Fix, pair: Placed): boolean {
+  const above = graph.treeParent(pair.live);
+  const holder = above === null ? null : fix.comesFrom(above);
+  return holder?.bond === pair.bond && movesAlong(fix, pair, graph.treeParent);
+}
+
+interface End {
+  readonly pair: Placed;
+  /** The node at the other end. */
+  readonly other: number;
+  readonly isFrom: boolean;
+}
+
+/** Where the values of a line come from, and where they go, if not on the line. */
+function endsElsewhere(fix: Fix, saved: Row | undefined, live: Row | undefined): readonly End[] {
+  const from = live === undefined ? null : fix.comesFrom(live.id);
+  const [to] = saved === undefined ? [] : fix.goesTo(saved.id);
+  return [
+    ...(from === null ? [] : [{ pair: from, other: from.saved, isFrom: true }]),
+    ...(to === undefined ? [] : [{ pair: to, other: to.live, isFrom: false }]),
+  ];
+}
+
+function elsewhereMark(graph: Graph, fix: Fix, end: End, isLone: boolean): LineMark {
+  const { isFrom, other, pair } = end;
+  const { bond, why } = pair;
+  const comes = isSure(bond) ? WORDS.comesFrom : WORDS.mayComeFrom;
+  const goes = isSure(bond) ? WORDS.goesTo : WORDS.mayGoTo;
+  const said = (name: string) => `${isFrom ? comes : goes} ${name || WORDS.root}`;
+  const sign = bondSign(bond);
+  const name = visible(placeName(graph, other).replace(ROOT_NAME, ""));
+  const label = visible(graph.label(other));
+  const own = visible(graph.label(isFrom ? pair.live : pair.saved));
+  const short = clipStart(label === own ? name : label, MAX_NAME);
+  const isBelow = isSaidAbove(graph, fix, pair);
+  return {
+    sign: isBelow && !isLone ? null : sign,
+    words: isBelow ? "" : `${said(short)}, ${sign.word}`,
+    stroke: isLone ? STROKES[bond] : "none",
+    longer: `${said(name)}, ${sign.word}: ${why}`,
+  };
+}
+
+/** The mark of a folded row: what happens to the variables in it. */
+function countedMark(graph: Graph, fix: Fix, ids: readonly number[]): LineMark {
+  const all = [...new Set(ids)].map((id) => fatesWithin(graph, fix, id));
+  const counts = FATES.map((fate) => ({
+    fate,
+    count: all.reduce((sum, one) => sum + one[fate], 0),
+  })).filter(({ count }) => count > 0);
+  const worst = counts.find(({ fate }) => fate !== "restored") ?? counts[0];
+  if (worst === undefined) {
+    return NOTHING;
+  }
+  const words = counts.map(({ count, fate }) => {
+    const [one, many] = WORDS.counts[fate];
+    return countWords(count, one, many);
+  });
+  const { fate } = worst;
+  return {
+    sign: fateSign(fate),
+    words: counts.length > 1 ? words.join(", ") : fate === "restored" ? "" : fateSign(fate).word,
+    stroke: counts[0]?.fate === "restored" ? "restored" : "alone",
+  };
+}

@@ -1,0 +1,184 @@
+"""The fix of a check, as the kernel answers the explorer: nodes to draw, a sentence, and code."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz.jupyter import answers
+from ckpt_viz.jupyter.answers import answer
+from ckpt_viz.jupyter.shown import Shown, show_of
+from ckpt_viz.mapping.pairs import Certainty
+from ckpt_viz.render import payload
+from tests.support.programs import ckpt, module, saved, var, written
+
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
+
+Named = tuple[str, str, str]
+
+
+def layer(width: int) -> Any:
+    return module(w=var(np.random.rand(3, width)), b=var(np.random.rand(width)))
+
+
+def asked(shown: Shown, **more: str) -> tuple[dict[str, Any], list[list[int]]]:
+    found, buffers = answer(shown, {"ask": "fix", **more})
+    json.dumps(found)
+    columns = [list(array("i", buffer)) for buffer in buffers]
+    return found["fix"], columns
+
+
+def named(shown: Shown, column: list[int]) -> list[Named]:
+    """Return the pairs of a column by the names of the shown graph, with their certainty."""
+    name, certainties = shown.graph.name, list(Certainty)
+    rows = [column[start : start + 4] for start in range(0, len(column), 4)]
+    return [(name(a), name(b), certainties[c].value) for a, b, c, _ in rows]
+
+
+def test_a_renamed_layer_goes_to_its_new_name(tmp_path: Path) -> None:
+    path = saved(tmp_path, net=module(l1=layer(2), head=layer(5)), gone=var(3))
+    live = ckpt(net=module(dense=layer(2), head=layer(5), new=layer(7)))
+    shown = show_of(live, path)
+    fix, (pairs, misfits, kept, unused) = asked(shown)
+    assert named(shown, pairs) == [
+        ("(root).net.l1", "(root).net.dense", "certain"),
+        ("(root).net.l1.b", "(root).net.dense.b", "certain"),
+        ("(root).net.l1.w", "(root).net.dense.w", "certain"),
+    ]
+    assert misfits == []
+    assert fix["restored"] == 4
+    assert {*map(shown.graph.name, kept)} == {"(root).net.new.w", "(root).net.new.b"}
+    assert [*map(shown.graph.name, unused)] == ["(root).gone"]
+    # The nodes of the file are ghosts in the shown graph, those of the program are not.
+    size = len(cv.graph(live).nodes)
+    assert all(node >= size for node in [*pairs[::4], *unused])
+    assert all(node < size for node in [*pairs[1::4], *kept])
+
+
+def test_counts_and_names_are_those_of_the_fix(tmp_path: Path) -> None:
+    path = saved(tmp_path, net=module(l1=layer(2), head=layer(5)), gone=var(3))
+    live = ckpt(net=module(inner=module(dense=layer(2), head=layer(6))))
+    check = cv.check(live, path)
+    fix, shown = check.fix(), show_of(check)
+    found, (_, misfits, kept, unused) = asked(shown)
+    assert found["restored"] == len(fix.pairs) == 2
+    assert [shown.graph.name(node) for node in kept] == list(fix.missing)
+    assert len(unused) == len(fix.unused)
+    assert {(a, b) for a, b, _ in named(shown, misfits)} == {
+        ("(root).net.head.w", "(root).net.inner.head.w"),
+        ("(root).net.head.b", "(root).net.inner.head.b"),
+    }
+
+
+def test_a_wrapped_layer_gets_its_values_on_its_new_level(tmp_path: Path) -> None:
+    path = saved(tmp_path, l1=layer(2), head=layer(5))
+    live = ckpt(l1=module(inner=layer(2)), head=layer(5))
+    shown = show_of(live, path)
+    fix, (pairs, *_) = asked(shown)
+    places = {a: b for a, b, _ in named(shown, pairs)}
+    assert places["(root).l1.w"] == "(root).l1.inner.w"
+    assert places["(root).l1"] == "(root).l1.inner"  # the file's layer is the inner one now
+    exec(fix["code"], {"ckpt": live})
+    np.testing.assert_array_equal(live.l1.inner.w, cv.graph(path).read("(root).l1.w"))
+
+
+def test_values_that_go_to_the_object_of_another_name(tmp_path: Path) -> None:
+    path = saved(tmp_path, layers=[layer(2), layer(3), layer(4)])
+    shown = show_of(ckpt(layers=[layer(9), layer(2), layer(3), layer(4)]), path)
+    _, (pairs, _, kept, unused) = asked(shown)
+    places = {a: b for a, b, _ in named(shown, pairs)}
+    # Restore pairs 0 with 0; the fix knows that it is 1 now.
+    assert places["(root).layers.0.w"] == "(root).layers.1.w"
+    assert {*map(shown.graph.name, kept)} == {"(root).layers.0.w", "(root).layers.0.b"}
+    assert unused == []
+
+
+def test_without_a_fix_the_guesses_are_drawn_and_nothing_is_restored(tmp_path: Path) -> None:
+    path = written(tmp_path, blocks=[layer(3), layer(3)])
+    shown = show_of(ckpt(blocks=[layer(3), layer(3), layer(3)]), path)
+    fix, (pairs, _, kept, unused) = asked(shown)
+    assert fix["restored"] == 0
+    assert {certainty for *_, certainty in named(shown, pairs)} == {"guess"}
+    assert (len(kept), len(unused)) == (6, 4)
+
+
+def test_code_of_hostile_names_stays_code(tmp_path: Path) -> None:
+    hostile = "'); raise SystemExit('ran') #\n\"\"\"\u202e\0</script>"
+    path = written(tmp_path, **{hostile: layer(3), "other": layer(5)})
+    live = ckpt(net=module(a=layer(3), b=layer(5)))
+    shown = show_of(live, path)
+    fix, (pairs, *_) = asked(shown)
+    assert len(pairs) > 0
+    assert all(line.isprintable() for line in fix["code"].split("\n"))
+    exec(fix["code"], {"ckpt": live})
+    np.testing.assert_array_equal(live.net.b.w, cv.graph(path).read("(root).other.w"))
+
+
+def test_code_has_the_programs_variable_and_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = saved(tmp_path, net=module(l1=layer(2)))
+    live = ckpt(net=module(dense=layer(2)))
+    shown = show_of(live, path)
+    fix, _ = asked(shown)
+    assert fix["source"] is None
+    assert "net=tf.train.Checkpoint(l1=ckpt.net.dense)" in fix["code"]
+    assert f"restore({path!r})" in fix["code"]
+
+    fix, _ = asked(shown, source="trainer")
+    assert fix["source"] == "trainer" and "l1=trainer.net.dense" in fix["code"]
+
+    names = {"_": live, "In": [], "other": 3, "class": live, "checkpoint": live}
+    monkeypatch.setattr(answers, "kernel_shell", lambda: SimpleNamespace(user_ns=names))
+    fix, _ = asked(shown)
+    assert fix["source"] == "checkpoint" and "l1=checkpoint.net.dense" in fix["code"]
+
+
+def test_a_fix_knows_when_its_values_are_in_the_program(tmp_path: Path) -> None:
+    path = saved(tmp_path, net=module(l1=layer(2), head=layer(5)))
+    live = ckpt(net=module(dense=layer(2), head=layer(5)))
+    shown = show_of(live, path)
+    fix, _ = asked(shown)
+    assert not fix["is_applied"]
+    exec(fix["code"], {"ckpt": live})
+    again = shown.again()
+    assert again.overlay is not None and not again.overlay.passes  # by names alone, as before
+    assert asked(again)[0]["is_applied"]
+    live.net.dense.b.assign_add([0.0, 1e-6])
+    assert not asked(again)[0]["is_applied"]
+
+
+def test_the_check_of_the_fixed_restore_is_a_payload(tmp_path: Path) -> None:
+    path = saved(tmp_path, net=module(l1=layer(2)))
+    live = ckpt(net=module(dense=layer(2)))
+    shown = show_of(live, path)
+    _, (encoded,) = answer(shown, {"ask": "fixed-check"})
+    overlay = cv.check(live, path).fix().check.overlay
+    assert overlay.passes
+    assert encoded == payload.encode(overlay.graph, overlay)
+
+
+def test_what_has_no_fix_is_answered_in_a_sentence(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path = saved(tmp_path, net=module(l1=layer(2)))
+    variable = tf.compat.v1.Variable(1.0, name="v", use_resource=True)
+    saver = tf.compat.v1.train.Saver([variable])
+    by_name = str(saver.save(None, str(tmp_path / "by_name")))
+    for shown, words in (
+        (show_of(path), "only the check of a restore has a fix"),
+        (show_of(path, path), "only the check of a restore has a fix"),
+        (show_of(cv.check(path, path)), "a fix needs live objects"),
+        (show_of(ckpt(), by_name), "a fix needs a checkpoint that can be read by objects"),
+        (show_of(ckpt(), str(tmp_path / "nowhere")), "a fix needs a checkpoint"),
+    ):
+        for ask in ("fix", "fixed-check"):
+            found, buffers = answer(shown, {"ask": ask})
+            assert words in found["error"] and buffers == []

@@ -1,0 +1,147 @@
+"""The Fix button of a check: from the verdict to values that are in the program."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
+from tests.ui.test_explorer import focused
+
+CHECK = """
+import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tempfile
+import tensorflow as tf
+import ckpt_viz as cv
+
+def layer(width):
+    made = tf.Module()
+    made.w, made.b = tf.Variable(tf.random.normal((3, width))), tf.Variable(tf.ones(width))
+    return made
+
+def net(**layers):
+    made = tf.Module()
+    for name, one in layers.items():
+        setattr(made, name, one)
+    return made
+
+was = net(body=layer(4), out=layer(2))
+path = tf.train.Checkpoint(net=was).save(tempfile.mkdtemp() + "/ckpt")
+trainer = tf.train.Checkpoint(net=net(inner=net(dense=layer(4)), out=layer(2), new=layer(7)))
+explorer = cv.show(trainer, against=path)
+explorer
+"""
+REFRESH = """
+explorer.refresh()
+print("equal:", bool((trainer.net.inner.dense.w == was.body.w).numpy().all()))
+"""
+BY_NAME = """
+with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    v = tf.compat.v1.get_variable("v", [2])
+    session.run(v.initializer)
+    by_name = tf.compat.v1.train.Saver([v]).save(session, tempfile.mkdtemp() + "/ckpt")
+cv.show(trainer, against=by_name)
+"""
+
+
+@pytest.fixture
+def shown(lab: JupyterLab, shared: SharedKernel) -> JupyterLab:
+    sources = (SharedKernel.AFRESH + CHECK, REFRESH, BY_NAME)
+    lab.create_notebook("fix.ipynb", *map(code_cell, sources))
+    lab.open_notebook("fix.ipynb", shared.started(lab))
+    lab.run_cell(0)
+    return lab
+
+
+def _explorer(lab: JupyterLab, cell: int = 0) -> Locator:
+    return lab.output(cell).locator(".ckpt-viz")
+
+
+def _press(explorer: Locator, name: str) -> None:
+    explorer.get_by_role("button", name=name, exact=True).click()
+
+
+def _line(explorer: Locator, name: str) -> Locator:
+    named = explorer.page.locator(".ckv-box-name").get_by_text(name, exact=True)
+    return explorer.locator(".ckv-line").filter(has=named)
+
+
+def test_from_the_verdict_to_values_in_the_program(shown: JupyterLab) -> None:
+    explorer = _explorer(shown)
+    headline = explorer.locator(".ckv-headline")
+    expect(headline).to_contain_text("assert_consumed() would fail")
+    expect(_line(explorer, "out")).to_contain_text("✓")
+    expect(explorer.locator(".ckv-moves")).to_have_count(0)
+    _press(explorer, "Fix")
+    sentence = explorer.locator(".ckv-fix h3")
+    expect(sentence).to_contain_text("Restores 4 of 6 values; 2 keep their values.")
+    # The pairs are drawn, in words and lines.
+    expect(_line(explorer, "body")).to_contain_text("to dense, certain")
+    expect(_line(explorer, "dense")).to_contain_text("from body, certain")
+    expect(_line(explorer, "new")).to_contain_text("keeps its value")
+    expect(explorer.locator(".ckv-moves > path.ckv-bond-certain")).to_have_count(1)
+    code = explorer.locator(".ckv-code > pre")
+    expect(code).to_contain_text("body=trainer.net.inner.dense")
+    expect(code).to_contain_text("status.assert_consumed()")
+    shown.screenshot("fix")
+
+    # A dry run of the code, and the way back.
+    _press(explorer, "Show the check after it")
+    expect(headline).to_contain_text("assert_consumed() would pass")
+    expect(explorer.get_by_text("after the fix", exact=True)).to_be_visible()
+    expect(explorer.get_by_role("button", name="Fix", exact=True)).to_have_count(0)
+    shown.screenshot("fix-after")
+    _press(explorer, "← Back to the check")
+    expect(headline).to_contain_text("assert_consumed() would fail")
+    expect(sentence).to_contain_text("Restores 4 of 6 values")
+
+    # The code in a cell; then the values are where they belong.
+    source = "app => app.shell.currentWidget.content.activeCell.model.sharedModel.source"
+    text = code.inner_text()
+    _press(explorer, "Insert below")
+    assert shown.page.evaluate(f"({source})(window.jupyterapp)").strip() == text.strip()
+    shown.run_cell(1)
+    shown.run_cell(2)
+    expect(shown.output(2)).to_contain_text("equal: True")
+    applied = explorer.locator(".ckv-applied")
+    expect(applied).to_contain_text("The program has all these values now.")
+    expect(explorer.get_by_role("button", name="Fixed")).to_be_visible()
+    expect(_line(explorer, "dense")).to_contain_text("from body, certain")
+    shown.screenshot("fix-applied")
+
+    # The verdicts again.
+    _press(explorer, "Fixed")
+    expect(explorer.locator(".ckv-fix")).to_have_count(0)
+    expect(explorer.locator(".ckv-evidence")).to_be_visible()
+
+
+def test_the_fix_tells_why_two_nodes_belong_together(shown: JupyterLab) -> None:
+    explorer = _explorer(shown)
+    _press(explorer, "Fix")
+    _line(explorer, "body").locator(".ckv-box").click()
+    place = explorer.locator(".ckv-place-of-fix")
+    expect(place).to_contain_text("(root).net.body → (root).net.inner.dense.")
+    expect(place).to_contain_text("no other part has this structure and these shapes")
+    focused(explorer).get_by_role("treegrid").press("ArrowUp")
+    expect(place).to_have_count(0)  # the selected layer keeps its values
+
+
+def test_where_there_is_no_fix_a_sentence_tells_why(shown: JupyterLab) -> None:
+    shown.run_cell(2)
+    explorer = _explorer(shown, 2)
+    _press(explorer, "Fix")
+    expect(explorer.locator(".ckv-fix")).to_contain_text(
+        re.compile("a fix needs a checkpoint that can be read by objects")
+    )
+    expect(explorer.locator(".ckv-code")).to_have_count(0)
+
+
+def test_without_a_kernel_there_is_no_button(shown: JupyterLab) -> None:
+    expect(_explorer(shown).get_by_role("button", name="Fix", exact=True)).to_be_visible()
+    shown.save()
+    shown.shut_down_kernel()
+    explorer = _explorer(shown)
+    expect(explorer.get_by_text("snapshot", exact=True)).to_be_visible()
+    expect(explorer.get_by_role("button", name="Fix", exact=True)).to_have_count(0)
