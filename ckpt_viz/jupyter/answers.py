@@ -21,6 +21,7 @@ from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.render import payload
 from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.restore_check.check_result import RestoreCheck
+from ckpt_viz.restore_fix.fix import RestoreFix
 from ckpt_viz.restore_fix.fixed_places import Placed
 from ckpt_viz.text import sendable
 
@@ -200,15 +201,19 @@ def _file(shown: Shown, question: Mapping[str, Any], state: Mapping[str, Any] | 
 
 
 def _fix(shown: Shown, question: Mapping[str, Any]) -> Answer:
-    """Return what the fix does with every value, and its code; docs/explorer.md has the format."""
-    source = _source(question) or _variable_of(shown)
-    fix = shown.fix
+    return fix_answer(shown.fix, _source(question) or _variable_of(shown))
+
+
+def fix_answer(fix: RestoreFix[RestoreCheck], source: str | None) -> Answer:
+    """Return what a fix does with every value, and its code; docs/explorer.md has the format.
+
+    `source` is the program's variable for the checked object, if it is known.
+    """
     places = fix.places
-    code = fix.to_code("ckpt" if source is None else source, fix.prefix)
     found = {
         "restored": places.restored,
         "is_applied": fix.is_applied,
-        "code": code,
+        "code": fix.to_code("ckpt" if source is None else source, fix.prefix),
         "source": source,
         "evidence": [evidence.value for evidence in Evidence],
     }

@@ -28,8 +28,8 @@ class FixedPlaces:
 
     Attributes:
         restored: How many live objects get their values.
-        pairs: Parts and values that belong to another node, and all that are not certain. What is
-            in no list is restored at the place where it was.
+        pairs: Parts and values that belong to another node, and all guesses. What is in no list is
+            restored at the place where it was.
         misfits: Values whose counterpart has another dtype or shape.
         kept: The live objects that keep their values.
         unused: The saved values that nothing takes.
@@ -63,7 +63,7 @@ def fixed_places(mapping: ValueMapping, trace: Trace | NameTrace | None) -> Fixe
             pair
             for pair in everything
             if pair not in misfits
-            and (of_saved[pair.node] != pair.obj or pair.certainty is not Certainty.CERTAIN)
+            and (of_saved[pair.node] != pair.obj or pair.certainty is Certainty.GUESS)
         ),
         placed(mapping.misfits),
         tuple(sorted(kept)),

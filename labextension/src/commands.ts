@@ -15,6 +15,7 @@ export type PageAction =
   | { readonly type: "goToSearch" }
   | { readonly type: "goToDetails" }
   | { readonly type: "toggleHelp" }
+  | { readonly type: "toggleFix" }
   | { readonly type: "copy"; readonly what: "name" | "key" };
 
 export type Deed = Action | PageAction;
@@ -76,6 +77,7 @@ export const COMMANDS: readonly Command[] = [
     help: HELP.problems,
     palette: palette("previous-problem"),
   },
+  { keys: ["x"], does: { type: "toggleFix" }, help: HELP.fix, palette: palette("fix") },
   { keys: ["f"], does: { type: "focusSelected" }, help: HELP.focus, palette: palette("focus") },
   { keys: ["s"], does: { type: "toggleSlots" }, help: HELP.slots, palette: palette("slots") },
   { keys: ["a"], does: { type: "stepAlias" }, help: HELP.alias, palette: palette("next-parent") },

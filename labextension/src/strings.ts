@@ -167,8 +167,8 @@ export const insertHint = "Put this code into a new cell below";
 export const message = "the message";
 export const unit = "counts are variables";
 export const fix = "Fix";
-export const fixHint = "Find where each saved value belongs now, and the code that restores it";
-export const hideFix = "Show the verdicts of the check again";
+export const fixHint = "Find where each saved value belongs now, and the code that restores it (x)";
+export const hideFix = "Show the verdicts of the check again (x)";
 export const fixOfFile =
   "The program is a file here. A fix needs live objects: call cv.check() with them.";
 export const workingOnFix = "Looking for the place of each saved value…";
@@ -264,6 +264,7 @@ export const keys = {
   search: "search",
   matches: "next, previous match",
   problems: "next, previous problem",
+  fix: "the fix of a check",
   focus: "show only this node and what is below it",
   slots: "slot variables",
   alias: "next parent of a shared node",
@@ -291,6 +292,7 @@ export const commands = {
   "previous-match": "Go to Previous Match",
   "next-problem": "Go to Next Problem",
   "previous-problem": "Go to Previous Problem",
+  fix: "Show the Fix of a Check",
   focus: "Show Only the Selected Node and Below",
   slots: "Show or Hide Slot Variables",
   "next-parent": "Go to Next Parent of a Shared Node",

@@ -16,17 +16,19 @@ OpenPage = Callable[..., Page]
 VIEWPORT: ViewportSize = {"width": 1280, "height": 800}
 WITHOUT_MOTION = {"reduced_motion": "reduce"}  # tests measure where boxes are
 
-# `answering(model, answer, buffers)`: the model with a kernel that answers all questions so.
+# `answering(model, answer, buffers, others)`: the model with a kernel that answers every question
+# so. `others` has further answers, with their buffers, by question.
 ANSWERING = """
-const answering = (model, answer, buffers) => {
+const answering = (model, answer, buffers, others = {}) => {
   const listeners = new Set();
   return {
     ...model,
     on: (name, listener) => name === "msg:custom" && listeners.add(listener),
     off: (_, listener) => listeners.delete(listener),
-    send: ({ id }) => {
-      const message = { kind: "ckpt-viz:answer", id, answer };
-      setTimeout(() => listeners.forEach((listener) => listener(message, buffers)));
+    send: ({ id, question }) => {
+      const [own, ownBuffers] = others[question.ask] ?? [answer, buffers];
+      const message = { kind: "ckpt-viz:answer", id, answer: own };
+      setTimeout(() => listeners.forEach((listener) => listener(message, ownBuffers)));
     },
   };
 };

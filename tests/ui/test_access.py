@@ -16,6 +16,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Cause, Overlay
 from ckpt_viz.render.html import to_html
 from tests.support import frontend
+from tests.support.fixed_check import every_kind
 from tests.support.graphs import keras3_adam, transformer
 from tests.support.payload_fixtures import overlays
 from tests.ui.pages import ANSWERING, html_pages
@@ -39,19 +40,21 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     """A function that opens the explorer of a graph in a page of its own."""
     with html_pages(browser, tmp_path) as open_page:
 
-        def open_graph(graph: Graph, overlay: Overlay | None = None, **options: Any) -> Page:
+        def open_graph(
+            graph: Graph, overlay: Overlay | None = None, *, answers: str = "{}", **options: Any
+        ) -> Page:
             # The file's policy would forbid the worker that the textbook view needs.
-            html = _with_graphviz(to_html(graph, overlay))
+            html = _with_graphviz(to_html(graph, overlay), answers)
             return open_page(html, **{"bypass_csp": True, **options})
 
         yield open_graph
 
 
-def _with_graphviz(html: str) -> str:
-    """Return the page with a kernel that has Graphviz, and answers nothing else."""
+def _with_graphviz(html: str, answers: str) -> str:
+    """Return the page with a kernel that has Graphviz and these answers, and no others."""
     script = base64.b64encode((_STATIC / "graphviz.js").read_bytes()).decode("ascii")
     decode = f'Uint8Array.from(atob("{script}"), (character) => character.charCodeAt(0))'
-    model = f"answering(model, {{}}, [new DataView({decode}.buffer)])"
+    model = f"answering(model, {{}}, [new DataView({decode}.buffer)], {answers})"
     mount = "explorer.render({ model,"
     assert html.count(mount) == 1
     return html.replace(mount, f"{ANSWERING}explorer.render({{ model: {model},")
@@ -89,6 +92,23 @@ def _open_cause(opened: Open, **options: Any) -> Page:
     page = opened(check.graph, replace(check, causes=(several, *rest)), **options)
     page.get_by_role("treeitem", expanded=False).first.press("ArrowRight")
     page.locator(".ckv-cause [role=group]").wait_for()
+    return page
+
+
+def _fix(opened: Open, **options: Any) -> Page:
+    check = every_kind()
+    overlay = check.overlay
+    page = opened(overlay.graph, overlay, answers=check.as_javascript(), **options)
+    page.get_by_role("button", name="Fix", exact=True).click()
+    page.locator(".ckv-code").wait_for()
+    page.locator(".ckv-line").nth(3).click()
+    return page
+
+
+def _fixed_check(opened: Open, **options: Any) -> Page:
+    page = _fix(opened, **options)
+    page.get_by_role("button", name="Show the check after it").click()
+    page.locator(".ckv-fixed-check").wait_for()
     return page
 
 
@@ -173,7 +193,7 @@ SCENES = {
     scene.__name__.strip("_"): scene
     for scene in (
         *(_single, _failing_check, _failing_object_graph, _open_cause, _problem_list),
-        *(_layers, _strips),
+        *(_layers, _strips, _fix, _fixed_check),
         *(_narrow, _narrow_details, _mistake),
         *(_matches, _focused, _menu, _help, _textbook),
     )

@@ -11,6 +11,7 @@ import { useAsked } from "./asking";
 import { Copy } from "./copy";
 import type { Fixing } from "./fixing";
 import { SignIcon } from "./icons";
+import type { Part } from "./parts";
 
 /** A cell takes all of the code, a page shows its beginning. */
 const MAX_LINES = 200;
@@ -28,6 +29,7 @@ export function FixButton({ fix, fixing }: ButtonProps) {
     <button
       type="button"
       class="ckv-fix-button"
+      data-part={"fix" satisfies Part}
       aria-disabled={whyNot !== ""}
       aria-pressed={isOpen}
       title={whyNot || (isOpen ? WORDS.hideFix : WORDS.fixHint)}

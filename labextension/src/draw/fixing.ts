@@ -37,11 +37,11 @@ export function useFixing(
 ): Fixing | null {
   const [{ isOpen, problem }, setAsked] = useState({ ...CLOSED, isOpen: fix !== null });
   const graph = shown.objects ?? shown;
-  const latest = useRef(graph);
-  latest.current = graph;
   const { overlay } = graph;
   const canAsk = kernel !== null && overlay?.comparison === "check" && overlay.problemCount > 0;
+  const questions = useRef(0);
   const ask = async () => {
+    const question = ++questions.current;
     setAsked({ isOpen: true, problem: null });
     try {
       const [answer, buffers] = (await kernel?.fix()) ?? [];
@@ -49,16 +49,22 @@ export function useFixing(
       if (made === null) {
         throw new Error(WORDS.fixBroken);
       }
-      dispatch({ type: "showFix", fix: made, of: graph });
+      if (question === questions.current) {
+        dispatch({ type: "showFix", fix: made, of: graph });
+      }
     } catch (error) {
-      if (latest.current === graph) {
+      if (question === questions.current) {
         setAsked({ isOpen: true, problem: whyWords(error) });
       }
     }
   };
+  const close = () => {
+    questions.current++; // an answer on its way comes too late
+    setAsked(CLOSED);
+  };
   useEffect(() => {
     if (isOpen && !canAsk) {
-      setAsked(CLOSED);
+      close();
     } else if (isOpen && fix === null) {
       void ask();
     }
@@ -71,7 +77,7 @@ export function useFixing(
         problem,
         toggle: () => {
           if (isOpen) {
-            setAsked(CLOSED);
+            close();
             dispatch({ type: "showFix", fix: null, of: graph });
           } else {
             void ask();

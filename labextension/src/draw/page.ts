@@ -25,6 +25,7 @@ const PAGE_ACTIONS: ReadonlySet<string> = new Set<PageAction["type"]>([
   "goToSearch",
   "goToDetails",
   "toggleHelp",
+  "toggleFix",
   "copy",
 ]);
 
@@ -44,6 +45,9 @@ function runOnPage(root: HTMLElement, action: PageAction): void {
       break;
     case "toggleHelp":
       partOf(root, "help")?.click();
+      break;
+    case "toggleFix":
+      partOf(root, "fix")?.click();
       break;
     case "copy":
       partOf(root, `copy-${action.what}`)?.click();
