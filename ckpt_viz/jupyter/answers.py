@@ -201,17 +201,21 @@ def _file(shown: Shown, question: Mapping[str, Any], state: Mapping[str, Any] | 
 
 
 def _fix(shown: Shown, question: Mapping[str, Any]) -> Answer:
-    return fix_answer(shown.fix, _source(question) or _variable_of(shown))
+    source = _source(question) or _variable_of(shown.check)
+    return fix_answer(shown.check, shown.fix, source)
 
 
-def fix_answer(fix: RestoreFix[RestoreCheck], source: str | None) -> Answer:
+def fix_answer(
+    check: RestoreCheck, fix: RestoreFix[RestoreCheck], source: str | None = None
+) -> Answer:
     """Return what a fix does with every value, and its code; docs/explorer.md has the format.
 
     `source` is the program's variable for the checked object, if it is known.
     """
-    places = fix.places
+    places = fix.places(check.saved_places)
     found = {
         "restored": places.restored,
+        "unused": places.unused_count,
         "is_applied": fix.is_applied,
         "code": fix.to_code("ckpt" if source is None else source, fix.prefix),
         "source": source,
@@ -229,13 +233,10 @@ def _columns(places: Sequence[Placed]) -> Iterator[int]:
         yield from (certainties.index(one.certainty), evidence.index(one.evidence))
 
 
-def _variable_of(shown: Shown) -> str | None:
+def _variable_of(check: RestoreCheck) -> str | None:
     """Return the notebook's variable for the checked object, if there is one."""
-    shell = kernel_shell()
-    live = shown.comparison.live if isinstance(shown.comparison, RestoreCheck) else None
-    if shell is None or live is None or live.source is None:
-        return None
-    return variable_of(shell, live.source)
+    shell, source = kernel_shell(), check.live.source
+    return None if shell is None or source is None else variable_of(shell, source)
 
 
 def _fixed_check(shown: Shown, _question: Mapping[str, Any]) -> Answer:

@@ -57,11 +57,16 @@ class Shown:
     @cached_property
     def fix(self) -> RestoreFix[RestoreCheck]:
         """The fix of the check that this shows; raises SourceError if there is none."""
+        return self.check.fix()
+
+    @property
+    def check(self) -> RestoreCheck:
+        """The check that this shows; raises SourceError if it is none of live objects."""
         if not isinstance(self.comparison, RestoreCheck):
             raise SourceError(f"{self.graph.title}: only the check of a restore has a fix")
         if self.comparison.live.origin is not Origin.LIVE:
             raise SourceError(f"{self.comparison.live.title}: a file; a fix needs live objects")
-        return self.comparison.fix()
+        return self.comparison
 
     def again(self) -> Shown:
         """Return the same in its present state: walk live objects again, read a path again.

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ckpt_viz.matching.trace import Step
+from ckpt_viz.matching.trace import Step, Trace
+from ckpt_viz.object_graph.merge import merged_ids
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.plan import render_plan
@@ -135,6 +136,14 @@ class RestoreCheck:
     def overlay(self) -> Overlay:
         """The check laid over one graph, for text and explorer."""
         return overlay_of(self._run, self.findings)
+
+    @cached_property
+    def saved_places(self) -> Mapping[int, int]:
+        """By node of `saved`, its node in the graph of `overlay`; empty if that lacks them."""
+        run = self._run
+        if run.saved is None or not isinstance(run.trace, Trace):
+            return {}
+        return merged_ids(run.live, run.saved, run.trace.bound)
 
     def fix(self) -> RestoreFix[RestoreCheck]:
         """Return what to do so that every saved value goes where it belongs; change nothing.

@@ -109,10 +109,9 @@ class RestoreFix(Generic[CheckT]):
         """The check of the fixed restore."""
         return self._check_of(self._rehearsal.run)
 
-    @cached_property
-    def places(self) -> FixedPlaces:
-        """The mapping by nodes of the graph that the check shows, for pictures."""
-        return fixed_places(self._mapping, self._run.trace)
+    def places(self, of_saved: Mapping[int, int]) -> FixedPlaces:
+        """Return the mapping by nodes of a picture, whose nodes `of_saved` has by saved node."""
+        return fixed_places(self._mapping, of_saved)
 
     @property
     def is_applied(self) -> bool:

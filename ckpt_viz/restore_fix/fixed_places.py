@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
 from ckpt_viz.mapping.value_mapping import ValueMapping
-from ckpt_viz.matching.name_based_restore import NameTrace
-from ckpt_viz.matching.trace import Trace
-from ckpt_viz.object_graph.merge import merged_ids
 
 
 class Placed(NamedTuple):
-    """A saved node and the live object that it belongs to, as nodes of the merged graph."""
+    """A saved node and the live object that it belongs to, as nodes of the merged graph.
+
+    A saved node that is not in that graph has the place of its object.
+    """
 
     saved: int
     live: int
@@ -32,7 +32,8 @@ class FixedPlaces:
             restored at the place where it was.
         misfits: Values whose counterpart has another dtype or shape.
         kept: The live objects that keep their values.
-        unused: The saved values that nothing takes.
+        unused: The saved values that nothing takes, as far as the merged graph has them.
+        unused_count: The number of all of these.
     """
 
     restored: int
@@ -40,15 +41,16 @@ class FixedPlaces:
     misfits: tuple[Placed, ...]
     kept: tuple[int, ...]
     unused: tuple[int, ...]
+    unused_count: int
 
 
-def fixed_places(mapping: ValueMapping, trace: Trace | NameTrace | None) -> FixedPlaces:
-    """Return the picture of a mapping; `trace` is that of the check, which made the graph."""
-    bound = trace.bound if isinstance(trace, Trace) else {}
-    of_saved = merged_ids(mapping.live, mapping.saved, bound)
+def fixed_places(mapping: ValueMapping, of_saved: Mapping[int, int]) -> FixedPlaces:
+    """Return the picture of a mapping; `of_saved` has the merged graph's nodes by saved node."""
 
-    def placed(pairs: Iterator[Pair] | tuple[Pair, ...]) -> tuple[Placed, ...]:
-        return tuple(Placed(of_saved[p.node], p.obj, p.certainty, p.evidence) for p in pairs)
+    def placed(pairs: Iterable[Pair]) -> tuple[Placed, ...]:
+        return tuple(
+            Placed(of_saved.get(p.node, p.obj), p.obj, p.certainty, p.evidence) for p in pairs
+        )
 
     sure = [pair for pair in mapping.pairs if pair.certainty is not Certainty.GUESS]
     filled, used = {pair.obj for pair in sure}, {pair.node for pair in sure}
@@ -63,9 +65,10 @@ def fixed_places(mapping: ValueMapping, trace: Trace | NameTrace | None) -> Fixe
             pair
             for pair in everything
             if pair not in misfits
-            and (of_saved[pair.node] != pair.obj or pair.certainty is Certainty.GUESS)
+            and (of_saved.get(pair.node) != pair.obj or pair.certainty is Certainty.GUESS)
         ),
         placed(mapping.misfits),
         tuple(sorted(kept)),
-        tuple(sorted(of_saved[node] for node in unused)),
+        tuple(sorted(of_saved[node] for node in unused if node in of_saved)),
+        len(unused),
     )

@@ -4,6 +4,7 @@ import { fixOf } from "./graphs.test-data";
 
 const ANSWER: FixAnswer = {
   restored: 2,
+  unused: 1,
   is_applied: false,
   code: "status = ckpt.restore(path)\n",
   source: "ckpt",
@@ -48,7 +49,7 @@ describe("the fix in an answer", () => {
     expect(makeFix(ANSWER, buffers, 7)).toBeNull();
   });
 
-  it.each([{ code: 3 }, { restored: "2" }, { source: 5 }, { evidence: null }])(
+  it.each([{ code: 3 }, { restored: "2" }, { unused: null }, { source: 5 }, { evidence: null }])(
     "is none with %o",
     (change) => {
       const answer = { ...ANSWER, ...change } as unknown as FixAnswer;

@@ -9,7 +9,7 @@ export function isSure(bond: Bond): boolean {
   return bond === "certain" || bond === "likely";
 }
 
-/** A saved node and the live object that it belongs to. */
+/** A saved node and the live object that it belongs to: itself, if the graph lacks saved nodes. */
 export interface Placed {
   readonly saved: number;
   readonly live: number;
@@ -22,6 +22,8 @@ export interface Placed {
 export interface FixAnswer {
   /** How many live objects get their values. */
   readonly restored: number;
+  /** How many saved values stay unused; the graph may lack some of them. */
+  readonly unused: number;
   /** Whether the program has all these values now. */
   readonly is_applied: boolean;
   readonly code: string;
@@ -34,9 +36,8 @@ export interface FixAnswer {
 
 export interface Fix extends Omit<FixAnswer, "is_applied" | "evidence" | "changes"> {
   readonly isApplied: boolean;
-  /** How many live objects keep their values, and how many saved values stay unused. */
+  /** How many live objects keep their values. */
   readonly kept: number;
-  readonly unused: number;
   readonly changes: readonly string[];
   /** Without what is restored where it was. */
   readonly pairs: readonly Placed[];
@@ -74,11 +75,18 @@ export function makeFix(answer: FixAnswer, buffers: readonly DataView[], size: n
     from.set(one.live, one);
   }
   const [keeping, left] = [new Set(kept), new Set(unused)];
-  const { changes = [], code, restored, source } = answer;
+  const { changes = [], code, restored, source, unused: unusedCount } = answer;
   return {
-    ...{ changes, code, restored, source, isApplied: answer.is_applied, pairs: placed },
+    ...{
+      changes,
+      code,
+      restored,
+      source,
+      unused: unusedCount,
+      isApplied: answer.is_applied,
+      pairs: placed,
+    },
     kept: keeping.size,
-    unused: left.size,
     goesTo: (saved) => to.get(saved) ?? NOWHERE,
     comesFrom: (live) => from.get(live) ?? null,
     keeps: (live) => keeping.has(live),
@@ -88,10 +96,11 @@ export function makeFix(answer: FixAnswer, buffers: readonly DataView[], size: n
 
 const NOWHERE: readonly Placed[] = [];
 
-function isText({ code, evidence, restored, source }: FixAnswer): boolean {
+function isText({ code, evidence, restored, source, unused }: FixAnswer): boolean {
   return (
     typeof code === "string" &&
     Number.isSafeInteger(restored) &&
+    Number.isSafeInteger(unused) &&
     (source === null || typeof source === "string") &&
     Array.isArray(evidence)
   );

@@ -179,7 +179,8 @@ export function fixOf({
       .filter(({ bond }) => (bond === "misfit") === isMisfit)
       .flatMap(({ saved, live, bond = "certain" }) => [saved, live, BONDS.indexOf(bond) % 3, 0]);
   const columns = [numbersOf(false), numbersOf(true), kept, unused];
-  const answer = { restored: 1, is_applied: false, code: "", source: null, evidence: ["why"] };
+  const counts = { restored: 1, unused: unused.length };
+  const answer = { ...counts, is_applied: false, code: "", source: null, evidence: ["why"] };
   const fix = makeFix(
     { ...answer, ...rest },
     columns.map((column) => new DataView(Int32Array.from(column).buffer)),

@@ -45,7 +45,7 @@ def fixed_check(program: ObjectGraph, saved: ObjectGraph, source: str | None = N
     return FixedCheck(
         live,
         {
-            "fix": fix_answer(fix, source),
+            "fix": fix_answer(check, fix, source),
             "fixed-check": ({}, [payload.encode(after.graph, after)]),
         },
     )

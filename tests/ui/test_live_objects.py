@@ -341,6 +341,23 @@ def test_a_check_tells_what_a_rename_breaks_and_changes_nothing(live: Live) -> N
     assert complaints(live.lab) == []
 
 
+def test_a_check_has_its_fix_with_the_name_of_the_variable(live: Live) -> None:
+    live.start(SAVE, RENAME, ran=3)
+    live.show_panel()
+    tab = live.check("ckpt", "saved", "ckpt.index")
+    tab.get_by_role("button", name="Fix", exact=True).click()
+    expect(tab.locator(".ckv-fix h3")).to_contain_text("Restores all")
+    expect(tab.locator(".ckv-code > pre")).to_contain_text("ckpt.net.renamed")
+    expect(row(tab, "renamed")).to_contain_text("likely")
+    # A tab has no cells.
+    expect(tab.get_by_role("button", name="Insert below")).to_have_count(0)
+    live.lab.screenshot("live-fix")
+    tab.get_by_role("button", name="Show the check after it").click()
+    expect(live.headline).to_contain_text("assert_consumed() would")
+    tab.get_by_role("button", name="Back to the check").click()
+    expect(tab.locator(".ckv-code")).to_be_visible()
+
+
 def test_a_long_path_leaves_all_buttons_in_reach(live: Live) -> None:
     live.start("path = ckpt.write('saved/a_rather_long_name_of_a_checkpoint')", ran=2)
     live.show_panel()

@@ -149,6 +149,14 @@ describe("the lines of a fix", () => {
     expect(moves.map(({ from, to }) => [from, to])).toEqual([[2, 3]]);
   });
 
+  it("show what gets a value of which the graph has no node", () => {
+    const itself = { saved: 5, live: 5, bond: "likely" } as const;
+    const { marks, moves } = lines({ pairs: [itself] }, [0, 2]);
+    expect(marks.slice(2, 4)).toEqual(["||none", "≈|likely|likely"]);
+    expect(lines({ pairs: [itself] }, [0]).marks[2]).toBe("✓||restored");
+    expect(moves).toEqual([]);
+  });
+
   it("show hostile names as text", () => {
     const hostile = { ...GRAPH, label: (id: number) => `\u202e${id}\n` };
     const { longer, marks } = lines({ pairs: [{ saved: 7, live: 5 }] }, [0, 2, 6], hostile);

@@ -50,11 +50,12 @@ export function fixMarkOf(graph: Graph, rows: readonly Row[], line: Line, fix: F
   return row.isExpanded ? NOTHING : countedMark(graph, fix, [row.id]);
 }
 
-/** The pair that a line shows, if both its ends are on it. */
+/** The pair that a line shows, if both its ends are on it or its saved end is nowhere. */
 function pairOnLine(fix: Fix, saved: Row | undefined, live: Row | undefined): Placed | null {
-  return saved === undefined || live === undefined
+  const end = saved ?? live;
+  return live === undefined || end === undefined
     ? null
-    : (fix.goesTo(saved.id).find((one) => one.live === live.id) ?? null);
+    : (fix.goesTo(end.id).find((one) => one.live === live.id) ?? null);
 }
 
 /** The mark of a pair; a part of a larger pair has words only if it is less certain. */
