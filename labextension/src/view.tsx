@@ -8,6 +8,7 @@ import { DEFAULTS_ATTRIBUTE, readDefaults } from "./defaults";
 import { Explorer } from "./draw/explorer";
 import { makeTypesetter, type Says, type Typesetter, textMeasure } from "./draw/measure";
 import { answerKeys, makeRun, type Run } from "./draw/page";
+import { partOf } from "./draw/parts";
 import type { Dispatch } from "./draw/props";
 import { type Graph, makeGraph } from "./graph";
 import { type Ask, type Kernel, makeKernel } from "./kernel";
@@ -189,6 +190,7 @@ class MountedView implements View {
     this.#fixed = null;
     this.#update({ type: "resize", width, height });
     this.#draw();
+    partOf(this.#root, "fix")?.focus();
   };
 
   #draw(): void {

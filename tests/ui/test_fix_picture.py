@@ -98,9 +98,12 @@ def test_the_fix_is_still_there_after_its_check(opened: Open) -> None:
     tag = page.get_by_text("after the fix", exact=True)
     expect(tag).to_be_visible()
     expect(page.locator(".ckv-fix")).to_have_count(0)
+    back = page.get_by_role("button", name="Back to the check")
+    expect(back).to_be_focused()
     page.get_by_role("treegrid").press("ArrowDown")  # it has its own selection
     expect(page.locator(".ckv-node-name")).to_be_visible()
-    page.get_by_role("button", name="Back to the check").click()
+    back.click()
+    expect(page.get_by_role("button", name="Fix", exact=True)).to_be_focused()
     expect(tag).to_have_count(0)
     expect(page.locator(".ckv-code")).to_be_visible()
     expect(page.locator(".ckv-node-name")).to_have_count(0)

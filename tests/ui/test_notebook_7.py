@@ -13,6 +13,7 @@ from tests.ui.jupyter import Notebook7, code_cell
 from tests.ui.pages import new_page
 from tests.ui.test_access import weak_contrasts
 from tests.ui.test_explorer import SELECTED, SHOW, TRAIN, box, row
+from tests.ui.test_fix import CHECK
 from tests.ui.test_keys import check_keys
 from tests.ui.test_renderer import expect_live, expect_snapshot, saved_cell
 
@@ -67,6 +68,20 @@ def test_a_notebook_of_long_ago_shows_its_snapshot(lab: Notebook7) -> None:
     lab.create_notebook("old.ipynb", saved_cell())
     lab.open_notebook("old.ipynb")
     expect_snapshot(lab.output(0))
+
+
+def test_the_code_of_a_fix_goes_into_a_cell_below(lab: Notebook7) -> None:
+    lab.create_notebook("fix.ipynb", code_cell(CHECK))
+    lab.open_notebook("fix.ipynb")
+    lab.run_cell(0)
+    explorer = _explorer(lab)
+    explorer.get_by_role("button", name="Fix", exact=True).click()
+    code = explorer.locator(".ckv-code > pre")
+    expect(code).to_contain_text("body=trainer.net.inner.dense")
+    explorer.get_by_role("button", name="Insert below").click()
+    cell = lab.page.locator(".jp-Notebook .jp-CodeCell").nth(1).locator(".cm-content")
+    expect(cell).to_contain_text("body=trainer.net.inner.dense")
+    lab.screenshot("notebook-7-fix")
 
 
 def test_keys_stay_with_the_explorer_and_the_rest_with_the_notebook(lab: Notebook7) -> None:

@@ -1,5 +1,6 @@
 /** The fix of a check: the button that asks for it, its result in a sentence, and its code. */
 
+import { useEffect, useRef } from "preact/hooks";
 import type { Fix } from "../fix";
 import type { Graph } from "../graph";
 import { bondSign, fateSign } from "../signs";
@@ -186,9 +187,12 @@ interface LineProps {
 
 /** Says that the check is that of the fixed restore, with the way back. */
 export function FixedCheckLine({ leave }: LineProps) {
+  const back = useRef<HTMLButtonElement>(null);
+  // The button that led here is gone, and with it the focus.
+  useEffect(() => back.current?.focus(), []);
   return (
     <p class="ckv-fixed-check ckv-buttons" role="status">
-      <button type="button" onClick={leave}>
+      <button type="button" ref={back} onClick={leave}>
         ← {WORDS.backToCheck}
       </button>
       {WORDS.ofFixedCheck}
