@@ -2,8 +2,11 @@
 
 import { describe, expect, it } from "vitest";
 import { NODE_STATES } from "./contract";
+import { fixMarkOf } from "./draw/fix-lines";
+import { BONDS, type Fix } from "./fix";
 import type { Graph } from "./graph";
-import { compared, FIXTURES, fullTree, loadGraph, treeGraph } from "./graphs.test-data";
+import { compared, FIXTURES, fixOf, fullTree, loadGraph, treeGraph } from "./graphs.test-data";
+import { movesOfFix } from "./layout/sides";
 import { type Action, initialState, isNode, reduce, type State } from "./state";
 
 const WIDTHS = { box: () => 80, behind: () => 18 };
@@ -51,7 +54,37 @@ function anyAction(state: State, random: () => number): Action {
     () => ({ type: "fit" }),
     () => ({ type: "resize", width: pick([0, 300, 800]), height: pick([0, 200, 600]) }),
     () => ({ type: "load", graph: state.graph }),
+    () => ({ type: "showFix", fix: anyFix(state, random), of: state.graph.objects ?? state.graph }),
   ])();
+}
+
+/** Any nodes in any pairs: the view must not rely on a fix that makes sense. */
+function anyFix({ graph }: State, random: () => number): Fix | null {
+  const node = () => Math.floor(random() * graph.size);
+  const pairs = Array.from({ length: Math.floor(random() * 12) }, () => ({
+    saved: node(),
+    live: node(),
+    bond: BONDS[Math.floor(random() * BONDS.length)] ?? "guess",
+  }));
+  return random() < 0.3 ? null : fixOf({ pairs, kept: [node(), node()], unused: [node()] });
+}
+
+/** Each row is on one line, on its side or both, and has a mark; moves lead from line to line. */
+function checkSides({ fix, graph, rowOf, rows, sides }: State): void {
+  if (sides === null) {
+    return;
+  }
+  const drawn = sides.lines.flatMap(({ live, saved }) => [...new Set([live, saved])]);
+  expect(drawn.filter((row) => row !== null).sort((a, b) => a - b)).toEqual([...rows.keys()]);
+  if (fix !== null) {
+    for (const line of sides.lines) {
+      expect(fixMarkOf(graph, rows, line, fix).words).not.toMatch(/undefined|NaN/);
+    }
+    for (const { from, to } of movesOfFix(rowOf, sides, graph, fix)) {
+      expect(sides.lines[from] !== undefined && sides.lines[to] !== undefined).toBe(true);
+      expect(from).not.toBe(to);
+    }
+  }
 }
 
 /** The selected node is visible, unless the host has hidden it, or a new graph lacks it. */
@@ -101,12 +134,13 @@ describe.each([...FIXTURES, ...Object.keys(MADE)])("%s", (name) => {
       const done: Action[] = [];
       for (let i = 0; i < 60; i++) {
         const action = anyAction(state, random);
-        done.push(action.type === "load" ? { type: "fit" } : action);
+        done.push(action.type === "load" || action.type === "showFix" ? { type: "fit" } : action);
         try {
           const wasHidden = state.selected !== null && !state.rowOf.has(state.selected);
           const before = state.selected;
           state = reduce(state, action);
           const isOfHost = action.type === "setExpanded";
+          checkSides(state);
           checkHoldsTogether(state, isOfHost || (wasHidden && state.selected === before));
         } catch (error) {
           throw new Error(`seed ${seed}: ${JSON.stringify(done.slice(-6))}: ${String(error)}`);

@@ -635,6 +635,15 @@ describe("a long list", () => {
     expect(rowIds(state)).not.toContain(20);
   });
 
+  it("selects nothing if a search takes the selected chunk away", () => {
+    const query = { type: "search", query: "name:edge*252" } as const;
+    const [, , chunk = 0] = rowIds(open).slice(1);
+    const at = play(open, { type: "select", id: chunk });
+    const found = play(at, { type: "setMode", mode: "filter" }, query);
+    expect(rowIds(found)).not.toContain(chunk);
+    expect(found.selected).toBeNull();
+  });
+
   it("keeps its open chunks when the kernel sets the open nodes", () => {
     const opened = play(open, { type: "select", id: 252 });
     const again = play(opened, {

@@ -569,7 +569,9 @@ function narrowed(
   const { selected } = next;
   const hidesSelection = selected !== null && isFiltered(next, selected);
   const kept =
-    selected === null || hidesSelection ? { ...next, selected: null } : opened(next, selected);
+    selected === null || hidesSelection
+      ? { ...next, selected: null }
+      : withVisibleSelection(opened(next, selected), null); // a part of a list may be gone
   return shown(fitted(kept));
 }
 
