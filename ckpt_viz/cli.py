@@ -269,11 +269,7 @@ def fix(live: str, saved: str, method: str | None, run: bool, prefix: str | None
     with _reporting_errors(), named as target:
         found = api.check(target, saved, method=method).fix()
         program = as_program(live)
-        source = found.check.saved.provenance if found.check.saved is not None else None
-        code = found.to_code(
-            "ckpt" if program is None else program.name,
-            saved if source is None else source.prefix,
-        )
+        code = found.to_code("ckpt" if program is None else program.name, found.prefix)
         is_whole = not found.missing
         if prefix is not None:
             found.write(prefix)

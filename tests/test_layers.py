@@ -46,7 +46,7 @@ LAYERS = (
     {"mapping.full_names", "mapping.migrations"},
     {"mapping.pairs", "mapping.sequences", "mapping.signatures"},
     {"mapping.alignment", "mapping.parts"},
-    {"mapping.counterparts", "mapping.part_questions"},
+    {"mapping.by_names", "mapping.counterparts", "mapping.part_questions"},
     {"mapping.optimizers", "mapping.states"},
     {"mapping.pairing"},
     {"mapping.mapper"},

@@ -13,6 +13,8 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keras_optimizers import VARIABLES
 from ckpt_viz.object_graph.nodes import Role
 
+# By optimizer, name and variable.
+_Slots = dict[int | None, dict[str, dict[int, int]]]
 _MAX_SCOPES = 3  # of `scope/Adam/m/dense/kernel`
 
 
@@ -36,11 +38,13 @@ def _of_slots(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[
     """Yield the slot variables of variables and optimizers that belong together."""
     of_saved, of_live = _slots_of(saved), _slots_of(live)
     for optimizer, ours in of_saved.items():
-        pair = None if optimizer is None else found.get(optimizer)
-        if optimizer is not None and pair is None:
-            continue
-        theirs = of_live.get(None if pair is None else pair.obj, {})
+        if optimizer is None:
+            theirs = _only_one(of_live)
+        else:
+            theirs = of_live.get(found[optimizer].obj, {}) if optimizer in found else {}
         names = renamed_slots(ours, theirs)
+        if optimizer is None and len(names) < len(theirs):
+            continue  # another optimizer has saved them
         for name, by_variable in ours.items():
             others = theirs.get(names.get(name, ""), {})
             for variable, node in by_variable.items():
@@ -50,9 +54,14 @@ def _of_slots(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[
                     yield Pair(node, obj, of_variable.certainty, Evidence.SLOT)
 
 
-def _slots_of(graph: Graph) -> dict[int | None, dict[str, dict[int, int]]]:
+def _only_one(of_live: _Slots) -> dict[str, dict[int, int]]:
+    """Return the slots of the only optimizer, for a file that does not tell whose they are."""
+    return next(iter(of_live.values())) if len(of_live) == 1 else {}
+
+
+def _slots_of(graph: Graph) -> _Slots:
     """Return the slot variables by their optimizer, their name and their variable."""
-    found: dict[int | None, dict[str, dict[int, int]]] = {}
+    found: _Slots = {}
     for node_id, node in enumerate(graph.nodes):
         if node.slot is not None:
             of_optimizer = found.setdefault(node.slot.optimizer, {})

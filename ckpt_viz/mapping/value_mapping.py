@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ckpt_viz.mapping.by_names import pairs_by_name
 from ckpt_viz.mapping.full_names import FullNames
 from ckpt_viz.mapping.mapper import Mapper
 from ckpt_viz.mapping.migrations import local_name
@@ -44,19 +45,15 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
 
     `live` is the graph of a program, or of a checkpoint that this program would save.
     """
-    names, numbers = FullNames.of(live), Numbers()
-    sides = Parts.of(saved, names, numbers), Parts.of(live, names, numbers)
-    mapper = Mapper(*sides, names, ItemReader.of(saved, live, local_name))
-    mapper.map_model()
-    mapper.map_optimizers()
-    found = dict(mapper.matched.pairs)
-    taken = dict(mapper.matched.nodes)
+    found = _by_name(saved, live) if saved.is_name_based else _by_structure(saved, live)
+    taken = {pair.obj: node for node, pair in found.items()}
     for pair in state_pairs(saved, live, found):
         if pair.node not in found and pair.obj not in taken:
             found[pair.node], taken[pair.obj] = pair, pair.node
     pairs = [pair for pair in found.values() if has_value(saved.nodes[pair.node])]
     fitting = [pair for pair in pairs if _fit(saved, live, pair)]
-    fitting += _shared(saved, live, found, taken)
+    if not saved.is_name_based:
+        fitting += _shared(saved, live, found, taken)
     filled = {pair.obj for pair in fitting}
     used = {pair.node for pair in fitting}
     return ValueMapping(
@@ -68,6 +65,22 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
         tuple(obj for obj in _valued(live) if obj not in filled),
         tuple(node for node in _valued(saved) if node not in used),
     )
+
+
+def _by_structure(saved: Graph, live: Graph) -> dict[int, Pair]:
+    names, numbers = FullNames.of(live), Numbers()
+    sides = Parts.of(saved, names, numbers), Parts.of(live, names, numbers)
+    mapper = Mapper(*sides, names, ItemReader.of(saved, live, local_name))
+    mapper.map_model()
+    mapper.map_optimizers()
+    return dict(mapper.matched.pairs)
+
+
+def _by_name(saved: Graph, live: Graph) -> dict[int, Pair]:
+    found: dict[int, Pair] = {}
+    for pair in pairs_by_name(saved, live):
+        found.setdefault(pair.node, pair)
+    return found
 
 
 def _valued(graph: Graph) -> Iterator[int]:

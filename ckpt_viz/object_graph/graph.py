@@ -259,6 +259,12 @@ class Graph:
         return self._access.object(node_id) if self._access is not None else None
 
     @property
+    def is_name_based(self) -> bool:
+        """Whether this is a file that has names and no objects: the nodes are name scopes."""
+        formats = (Format.NAME_BASED, Format.NAME_BASED_V1)
+        return self.provenance is not None and self.provenance.format in formats
+
+    @property
     def source(self) -> Any:
         """The object from which a live graph was made; None for a saved graph."""
         return getattr(self._access, "source", None)

@@ -148,7 +148,7 @@ class RestoreCheck:
     def fix(self) -> RestoreFix[RestoreCheck]:
         """Return what to do so that every saved value goes where it belongs; change nothing.
 
-        Raises SourceError if there is no object-based checkpoint to restore.
+        Raises SourceError if there is no checkpoint to restore, or a Saver restores it.
         """
         return fix_of(self._run, lambda run: RestoreCheck(run, find_all(run)))
 

@@ -31,7 +31,6 @@ from ckpt_viz.restore_check.new_objects import names_of_new
 from ckpt_viz.restore_check.verdicts import Bindings, Raised, Verdicts, name_based, object_based
 from ckpt_viz.saved.location import INDEX
 
-_BY_NAME = (Format.NAME_BASED, Format.NAME_BASED_V1)
 _NO_TABLE = "perhaps your file is in a different file format and you need to use a different "
 
 
@@ -51,9 +50,9 @@ def file_dry_run(
     """
     chosen = _method(method)
     prefix = prefix_of(saved)
-    if _is_by_name(saved):
+    if saved.is_name_based:
         outcome = _by_names(live, saved, chosen)
-    elif _is_by_name(live):
+    elif live.is_name_based:
         raise SourceError(
             f"{live.title} holds names of variables and no objects; expected an object-based "
             f"checkpoint in place of the program that restores {prefix}"
@@ -81,10 +80,6 @@ def _method(method: str | None) -> str:
     if method not in (None, RESTORE, READ):
         raise SourceError(f"found method {method!r}, expected 'restore' or 'read'")
     return method or RESTORE
-
-
-def _is_by_name(graph: Graph) -> bool:
-    return graph.provenance is not None and graph.provenance.format in _BY_NAME
 
 
 # --- by objects

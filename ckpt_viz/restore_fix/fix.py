@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.errors import SourceError
+from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.mapping.pairs import Certainty, Pair
 from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph, Origin
@@ -45,6 +46,7 @@ class RestoreFix(Generic[CheckT]):
     _run: DryRun = field(repr=False)
     _check_of: Callable[[DryRun], CheckT] = field(repr=False)
     _prefix: str | None = None
+    _by_name: Graph | None = field(default=None, repr=False)
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
@@ -76,6 +78,11 @@ class RestoreFix(Generic[CheckT]):
         used = {pair.node for pair in self._sure}
         nodes = [*self._mapping.unused, *(pair.node for pair in self._guesses)]
         return tuple(key for node in sorted(set(nodes) - used) for key in self._keys(node))
+
+    @property
+    def prefix(self) -> str:
+        """The prefix of the checkpoint whose values it restores."""
+        return prefix_of(self._saved)
 
     @property
     def code(self) -> str:
@@ -163,8 +170,9 @@ class RestoreFix(Generic[CheckT]):
 
     @cached_property
     def _saved(self) -> Graph:
-        assert self._run.saved is not None
-        return self._run.saved
+        saved = self._run.saved if self._by_name is None else self._by_name
+        assert saved is not None
+        return saved
 
     @property
     def _live(self) -> Graph:
@@ -197,8 +205,8 @@ class RestoreFix(Generic[CheckT]):
     def _skeleton(self) -> Skeleton | None:
         """The live objects under saved names; None if no such arrangement restores all pairs."""
         wanted = {pair.node: pair.obj for pair in reversed(self._sure)}
-        if len(wanted) < len(self._sure):
-            return None  # a checkpoint gives a value to one object alone
+        if self._by_name is not None or len(wanted) < len(self._sure):
+            return None  # a checkpoint gives a value to one object alone, and only by paths
         counterparts = {
             node: pair.obj
             for node, pair in self._mapping.parts.items()
@@ -227,18 +235,24 @@ class RestoreFix(Generic[CheckT]):
 
 
 def fix_of(run: DryRun, check_of: Callable[[DryRun], CheckT]) -> RestoreFix[CheckT]:
-    """Return the fix of a dry run; raises SourceError if there is no object-based checkpoint.
+    """Return the fix of a dry run; raises SourceError if there is no checkpoint, or a Saver.
 
     Where a restore finds no checkpoint at the path, as at the directory of a SavedModel, it is the
     fix of the one that the path means.
     """
     if run.saved is not None:
         return RestoreFix(run, check_of)
-    if not isinstance(run.correction, MeantPath) or run.reading is None:
-        raise SourceError(f"{run.reading}: a fix needs a checkpoint that can be read by objects")
-    meant = read_saved(run.reading)
-    if run.live.origin is Origin.LIVE:
-        found = live_dry_run(run.live.source, meant, run.method, None)
+    live, is_meant = run.live, isinstance(run.correction, MeantPath)
+    if live.is_name_based or (live.source is not None and tf_private.is_saver(live.source)):
+        raise SourceError(f"{live.title}: a Saver restores by names; expected a program of objects")
+    if not run.reading or not (is_meant or run.outcome.tensors):
+        raise SourceError(f"{run.reading}: a fix needs a checkpoint that can be read")
+    saved = read_saved(run.reading)
+    prefix = prefix_of(saved) if is_meant else None
+    if saved.is_name_based:
+        return RestoreFix(run, check_of, prefix, saved)
+    if live.origin is Origin.LIVE:
+        run = live_dry_run(live.source, saved, run.method, None)
     else:
-        found = file_dry_run(run.live, meant, method=run.method)
-    return RestoreFix(found, check_of, prefix_of(meant))
+        run = file_dry_run(live, saved, method=run.method)
+    return RestoreFix(run, check_of, prefix)

@@ -23,7 +23,7 @@ from ckpt_viz.formats.bundle_writer import (
 from ckpt_viz.formats.protos import TrackableObjectGraph
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.object_graph import keys
-from ckpt_viz.object_graph.graph import Format, Graph
+from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import (
     ROOT,
@@ -35,8 +35,6 @@ from ckpt_viz.object_graph.nodes import (
     has_value,
 )
 from ckpt_viz.saved.object_based import OBJECT_GRAPH_KEY
-
-_NAME_BASED = (Format.NAME_BASED, Format.NAME_BASED_V1)
 
 
 def write_mapped(saved: Graph, live: Graph, pairs: Sequence[tuple[int, int]], prefix: str) -> None:
@@ -321,7 +319,7 @@ class _ObjectKeys:
 
 def _is_name_based(graph: Graph) -> bool:
     if graph.provenance is not None:
-        return graph.provenance.format in _NAME_BASED
+        return graph.is_name_based
     return graph.source is not None and tf_private.is_saver(graph.source)
 
 

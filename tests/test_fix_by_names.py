@@ -1,0 +1,253 @@
+"""Files of TensorFlow 1, which have names and no objects, in programs of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ckpt_viz as cv
+from tests.support.programs import ckpt, keras_3, module, save_by_name, var
+
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
+
+
+def trained_by_session(at: Path, build: Callable[[], Any], **saver: Any) -> str:
+    """Return what a Saver writes of a graph with an Adam; every element is another number."""
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        step = v1.train.get_or_create_global_step()
+        v1.train.AdamOptimizer(0.1).minimize(build(), global_step=step)
+        first = 1
+        for variable in v1.global_variables():
+            count = int(np.prod(variable.shape))
+            value = np.arange(first, first + count).reshape(variable.shape)
+            variable.load(value.astype(variable.dtype.as_numpy_dtype), session)
+            first += count
+        return str(v1.train.Saver(**saver).save(session, str(at / "model.ckpt")))
+
+
+def dense(inputs: Any, units: int, scope: str) -> Any:
+    import tensorflow as tf
+
+    with tf.compat.v1.variable_scope(scope):
+        kernel = tf.compat.v1.get_variable("kernel", (inputs.shape[1], units))
+        bias = tf.compat.v1.get_variable("bias", (units,))
+    return inputs @ kernel + bias
+
+
+def network() -> Any:
+    """Return the loss of layers that only their names tell apart."""
+    import tensorflow as tf
+
+    with tf.compat.v1.variable_scope("net"):
+        hidden = dense(dense(tf.ones((1, 6)), 6, "encoder"), 6, "decoder")
+    return tf.reduce_sum(dense(hidden, 6, "head"))
+
+
+NAMES = {
+    f"{scope}/{name}": f"{scope.rpartition('/')[2]}.{name}"
+    for scope in ("net/encoder", "net/decoder", "head")
+    for name in ("kernel", "bias")
+}
+
+
+def restored(live: Any, path: str, expected: Mapping[str, Any]) -> Any:
+    """Restore by the code of a fix and by `apply`; `expected` has the variables by their names."""
+    import tensorflow as tf
+
+    fix = cv.check(live, path).fix()
+    reader = tf.train.load_checkpoint(path)
+    for restore in (lambda: exec(fix.code, {"ckpt": live, "path": path}), fix.apply):
+        for variable in expected.values():
+            variable.assign(np.full(variable.shape, -1, np.float32))
+        restore()
+        for name, variable in expected.items():
+            np.testing.assert_array_equal(variable, reader.get_tensor(name), name)
+    assert set(expected) == set(fix.pairs)
+    return fix
+
+
+def layers_of(*names: str, units: int = 6) -> Any:
+    """Return a Keras 3 model of layers that look alike; a layer without a name gets one."""
+    keras = keras_3()
+    layers = [keras.layers.Dense(units, **({"name": name} if name else {})) for name in names]
+    return keras.Sequential([keras.Input((units,)), *layers])
+
+
+def values(*scopes: str, size: int = 6) -> dict[str, Any]:
+    """Return kernels and biases under these scopes, each of other numbers."""
+    found: dict[str, Any] = {}
+    for number, scope in enumerate(scopes):
+        found[f"{scope}/kernel"] = np.full((size, size), number, np.float32)
+        found[f"{scope}/bias"] = np.full(size, number, np.float32)
+    return found
+
+
+def test_scopes_become_keras_layers_of_their_names_with_the_optimizer(tmp_path: Path) -> None:
+    path = trained_by_session(tmp_path, network)
+    model = layers_of("head", "decoder", "encoder")  # the order tells nothing
+    optimizer = keras_3().optimizers.Adam()
+    optimizer.build(model.trainable_variables)
+    variables, expected = model.trainable_variables, {}
+    for name, place in NAMES.items():
+        layer, _, own = place.partition(".")
+        variable = getattr(model.get_layer(layer), own)
+        index = next(i for i, one in enumerate(variables) if one is variable)
+        expected[name] = variable
+        expected[f"{name}/Adam"] = optimizer._momentums[index]
+        expected[f"{name}/Adam_1"] = optimizer._velocities[index]
+    fix = restored(ckpt(model=model, optimizer=optimizer), path, expected)
+    assert set(fix.unused) == {"beta1_power", "beta2_power", "global_step"}
+    assert {name.rpartition(".")[2] for name in fix.missing} == {"_iterations", "_learning_rate"}
+
+
+@pytest.mark.parametrize("is_v1", [False, True])
+def test_scopes_become_paths_of_modules(is_v1: bool, tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    def layer() -> Any:
+        return module(kernel=var(np.zeros((6, 6), np.float32)), bias=var(np.zeros(6, np.float32)))
+
+    version = tf.compat.v1.train.SaverDef.V1 if is_v1 else tf.compat.v1.train.SaverDef.V2
+    path = trained_by_session(tmp_path, network, write_version=version)
+    parts = {name: layer() for name in ("head", "decoder", "encoder")}
+    live = ckpt(
+        model=module(
+            head=parts["head"], net=module(decoder=parts["decoder"], encoder=parts["encoder"])
+        )
+    )
+    expected = {name: _attribute(parts, place) for name, place in NAMES.items()}
+    fix = restored(live, path, expected)
+    assert not fix.missing
+    if not is_v1:
+        live.restore(fix.write(tmp_path / "fixed")).assert_existing_objects_matched()
+        for name, variable in expected.items():
+            np.testing.assert_array_equal(variable, cv.graph(path).read(name))
+
+
+def _attribute(parts: Mapping[str, Any], place: str) -> Any:
+    part, _, own = place.partition(".")
+    return getattr(parts[part], own)
+
+
+def test_names_of_variables_count_wherever_they_are(tmp_path: Path) -> None:
+    path = save_by_name(tmp_path / "model.ckpt", values("a/fc", "b/fc"))
+    live = ckpt(one=module(w=var(np.zeros((6, 6), np.float32), name="b/fc/kernel")))
+    assert dict(restored(live, path, {"b/fc/kernel": live.one.w}).pairs) == {
+        "b/fc/kernel": "(root).one.w"
+    }
+
+
+def test_numbers_of_keras_count_if_both_sides_have_the_same_ones(tmp_path: Path) -> None:
+    keras_3().utils.clear_session()
+    path = save_by_name(tmp_path / "model.ckpt", values("dense", "dense_1", "dense_2"))
+    model = layers_of("", "", "")
+    expected = {
+        f"{layer.name}/{own}": getattr(layer, own)
+        for layer in model.layers
+        for own in ("kernel", "bias")
+    }
+    restored(model, path, expected)
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_numbers_of_keras_are_guesses_if_layers_are_new_or_gone(count: int, tmp_path: Path) -> None:
+    keras_3().utils.clear_session()
+    path = save_by_name(tmp_path / "model.ckpt", values("dense", "dense_1", "dense_2"))
+    fix = restored(layers_of(*[""] * count), path, {})
+    assert "# Left out, since other places fit as well:" in fix.code
+    assert "#   dense_1/kernel may belong to " in fix.code
+
+
+def test_numbers_that_a_later_model_has_do_not_count(tmp_path: Path) -> None:
+    keras_3().utils.clear_session()
+    layers_of("")  # takes the name `dense`
+    path = save_by_name(tmp_path / "model.ckpt", values("dense", "dense_1", "dense_2"))
+    restored(layers_of("", "", ""), path, {})
+
+
+def test_shapes_tell_layers_apart_whose_numbers_differ(tmp_path: Path) -> None:
+    keras = keras_3()
+    keras.utils.clear_session()
+    layers_of("")
+    widths = {"dense": (5, 3), "dense_1": (3, 4)}
+    tensors = {
+        key: value
+        for scope, (before, after) in widths.items()
+        for key, value in (
+            (f"{scope}/kernel", np.random.rand(before, after).astype(np.float32)),
+            (f"{scope}/bias", np.random.rand(after).astype(np.float32)),
+        )
+    }
+    path = save_by_name(tmp_path / "model.ckpt", tensors)
+    model = keras.Sequential([keras.Input((5,)), keras.layers.Dense(3), keras.layers.Dense(4)])
+    restored(model, path, dict(zip(tensors, model.weights, strict=True)))
+
+
+def test_equal_names_in_two_models_and_other_shapes_are_left_out(tmp_path: Path) -> None:
+    path = save_by_name(
+        tmp_path / "model.ckpt",
+        {**values("fc"), "wide/kernel": np.ones((2, 3), np.float32)},
+    )
+
+    def layer(*shape: int) -> Any:
+        return module(kernel=var(np.zeros(shape, np.float32)))
+
+    live = ckpt(a=module(fc=layer(6, 6)), b=module(fc=layer(6, 6)), wide=layer(3, 2))
+    fix = restored(live, path, {})
+    assert set(fix.unused) == {"fc/kernel", "fc/bias", "wide/kernel"}
+    assert set(fix.missing) == {
+        "(root).a.fc.kernel",
+        "(root).b.fc.kernel",
+        "(root).wide.kernel",
+    }
+
+
+def test_slots_of_another_optimizer_are_left_out(tmp_path: Path) -> None:
+    path = trained_by_session(tmp_path, network)
+    model = layers_of("head", "decoder", "encoder")
+    optimizer = keras_3().optimizers.Adagrad()
+    optimizer.build(model.trainable_variables)
+    fix = cv.check(ckpt(model=model, optimizer=optimizer), path).fix()
+    assert set(fix.pairs) == set(NAMES)
+
+
+def test_partitioned_variables_are_assigned_as_a_whole(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+
+    def partitioned() -> Any:
+        split = v1.fixed_size_partitioner(2)
+        with v1.variable_scope("encoder", partitioner=split):
+            kernel = v1.get_variable("kernel", (6, 6), use_resource=True)
+        return tf.reduce_sum(tf.convert_to_tensor(kernel))
+
+    path = trained_by_session(tmp_path, partitioned)
+    model = layers_of("encoder")
+    restored(model, path, {"encoder/kernel": model.get_layer("encoder").kernel})
+
+
+def test_names_in_a_file_are_only_names(tmp_path: Path) -> None:
+    hostile = "'); raise SystemExit('ran') #\n"
+    path = save_by_name(tmp_path / "model.ckpt", values(hostile))
+    live = ckpt(**{hostile: module(kernel=var(np.zeros((6, 6), np.float32)))})
+    assert len(cv.check(live, path).fix().pairs) == 1
+    restored(live, path, {f"{hostile}/kernel": getattr(live, hostile).kernel})
+
+
+def test_a_saver_has_no_fix(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path = trained_by_session(tmp_path, network)
+    with tf.Graph().as_default():
+        network()
+        saver = tf.compat.v1.train.Saver()
+        with pytest.raises(cv.SourceError, match="a Saver restores by names"):
+            cv.check(saver, path).fix()
