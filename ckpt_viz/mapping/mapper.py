@@ -321,6 +321,7 @@ class Mapper(Pairing):
                         self.saved.children[ours[0]]
                         or self.saved.label(ours[0]) == self.live.label(theirs[0])
                         or self._is_certain(node)
+                        or list(map(len, self._children(node, obj))) == [1, 1]
                     )
                     certainty = Certainty.LIKELY if is_sure else Certainty.GUESS
                     self._pair_below(ours[0], theirs[0], certainty, Evidence.ALONE)

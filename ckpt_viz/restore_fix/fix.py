@@ -13,7 +13,7 @@ from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.errors import SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.mapping.pairs import Certainty, Pair
-from ckpt_viz.mapping.value_mapping import ValueMapping
+from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.restore_check.dry_run import DryRun, MeantPath, prefix_of
@@ -106,11 +106,6 @@ class RestoreFix(Generic[CheckT]):
         run = self._rehearsal.run
         return restoring(self._skeleton, self._live, run.method, run.verdicts, left, live, where)
 
-    @property
-    def prefix(self) -> str:
-        """The prefix of the checkpoint, as `to_code` takes it."""
-        return prefix_of(self._saved)
-
     @cached_property
     def check(self) -> CheckT:
         """The check of the fixed restore."""
@@ -178,9 +173,10 @@ class RestoreFix(Generic[CheckT]):
     def _live(self) -> Graph:
         return self._run.live
 
-    @property
+    @cached_property
     def _mapping(self) -> ValueMapping:
-        return self._run.mapping
+        by_name = self._by_name
+        return self._run.mapping if by_name is None else map_values(by_name, self._live)
 
     @cached_property
     def _sure(self) -> tuple[Pair, ...]:
