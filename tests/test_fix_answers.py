@@ -53,6 +53,11 @@ def test_a_renamed_layer_goes_to_its_new_name(tmp_path: Path) -> None:
         ("(root).net.l1.w", "(root).net.dense.w", "certain"),
     ]
     assert misfits == []
+    assert fix["changes"] == [
+        "The saved 'l1' is called 'dense' now.",
+        "The program has added net.new.",
+        "The program has no gone any more.",
+    ]
     assert fix["restored"] == 4
     assert {*map(shown.graph.name, kept)} == {"(root).net.new.w", "(root).net.new.b"}
     assert [*map(shown.graph.name, unused)] == ["(root).gone"]

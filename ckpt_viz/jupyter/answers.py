@@ -220,6 +220,7 @@ def fix_answer(
         "code": fix.to_code("ckpt" if source is None else source, fix.prefix),
         "source": source,
         "evidence": [evidence.value for evidence in Evidence],
+        "changes": [change.why for change in fix.changes],
     }
     nodes = _columns(places.pairs), _columns(places.misfits), places.kept, places.unused
     return {"fix": found}, [array("i", column).tobytes() for column in nodes]
