@@ -56,6 +56,7 @@ LAYERS = (
     {"changes.in_sequences"},
     {"changes.reading"},
     {"saved.file_types", "saved.location", "saved.other_files"},
+    {"saved.nearby"},
     {"saved.from_keys", "saved.name_based", "saved.typed", "saved.variable_facts"},
     {"saved.object_based", "saved.saved_access"},
     {"saved.v1_reader", "saved.v2_reader"},

@@ -438,3 +438,48 @@ def test_checkpoint_of_version_1_beside_an_index_makes_no_sentence_false(tmp_pat
     _touch(tmp_path, "new.index", "old", "old.meta")
     said = f"{tmp_path}/new is the only checkpoint with an index in {tmp_path}"
     assert _resolved(tmp_path) == (f"{tmp_path}/new", said)
+
+
+# --- checkpoints nearby
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("runs", "runs/exp1/ckpts/ckpt-10"),
+        ("runs/exp1", "runs/exp1/ckpts/ckpt-10"),
+        ("export", "export/1"),
+        ("runs/exp1/chkpts/ckpt-9", "runs/exp1/ckpts/ckpt-9"),
+        ("run/exp1/ckpts/ckpt-9", "runs/exp1/ckpts/ckpt-9"),
+        ("runs/exp2/chkpts/ckpt-9", "runs/exp1/ckpts/ckpt-9"),
+        ("runs/exp1/chkpts/ckpt-7", "runs/exp1/ckpts/ckpt-9 or {at}/runs/exp1/ckpts/ckpt-10"),
+    ],
+)
+def test_checkpoints_below_and_similar_directories_are_named(
+    tmp_path: Path, given: str, meant: str
+) -> None:
+    _touch(tmp_path, "runs/exp1/ckpts/ckpt-9.index", f"runs/exp1/ckpts/ckpt-{BIG}.index")
+    _touch(tmp_path, "export/1/saved_model.pb", "export/1/variables/variables.index")
+    with pytest.raises(CheckpointNotFoundError) as raised:
+        locate(f"{tmp_path}/{given}")
+    assert str(raised.value).endswith(f"; did you mean {tmp_path}/{meant.format(at=tmp_path)}?")
+
+
+def test_nothing_is_named_where_nothing_is_near(tmp_path: Path) -> None:
+    _touch(tmp_path, "a/b/c/d/e/ckpt-1.index", "notes/readme.txt")
+    (tmp_path / "link").symlink_to(tmp_path / "a/b/c/d/e")
+    for given in ("notes", "nothing/like/it/ckpt-1", "."):
+        with pytest.raises(CheckpointNotFoundError) as raised:
+            locate(f"{tmp_path}/{given}")
+        assert "did you mean" not in str(raised.value)
+
+
+def test_a_directory_of_many_directories_is_looked_into_for_a_while_only(
+    tmp_path: Path,
+) -> None:
+    for number in range(300):
+        (tmp_path / f"{number:03}").mkdir()
+    _touch(tmp_path, "299/ckpt-1.index")
+    with pytest.raises(CheckpointNotFoundError) as raised:
+        locate(str(tmp_path))
+    assert "did you mean" not in str(raised.value)

@@ -15,6 +15,7 @@ from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import Stored
 from ckpt_viz.restore_check.verdicts import Verdicts
 from ckpt_viz.saved.locate import locate
+from ckpt_viz.saved.saved_source import read_saved
 
 
 @dataclass(frozen=True)
@@ -73,17 +74,24 @@ class NoSuchPath:
 
 
 @dataclass(frozen=True)
+class Damaged:
+    """A checkpoint that cannot be read: which file and why, as a sentence without a full stop."""
+
+    why: str
+
+
+@dataclass(frozen=True)
 class DryRun:
     """The outcome of a restore by a `method`, with the path that it was given.
 
     `reading` is the path, None for `restore(None)`. `correction` is what is known about a path that
-    leads to no checkpoint. `has_happened` says that the restore was a real one.
+    leads to no checkpoint that can be read. `has_happened` says that the restore was a real one.
     """
 
     outcome: Outcome
     method: str
     reading: str | None = None
-    correction: MeantPath | NoSuchPath | None = None
+    correction: MeantPath | NoSuchPath | Damaged | None = None
     has_happened: bool = False
 
     @property
@@ -148,3 +156,14 @@ def correction_of(path: str, restoring: Callable[[str], Verdicts]) -> MeantPath 
     except CkptVizError as error:
         return NoSuchPath(str(error))
     return None if prefix == path else MeantPath(prefix, restoring(prefix))
+
+
+def damage_of(path: str) -> Damaged | None:
+    """Return which file makes a checkpoint unreadable, judged by this project's own reader."""
+    try:
+        saved = read_saved(path)
+    except CkptVizError as error:
+        return Damaged(str(error))
+    errors = (a.error for node in saved.nodes for a in node.attributes if a.error is not None)
+    first = next(errors, None)
+    return None if first is None else Damaged(first)

@@ -17,7 +17,14 @@ from ckpt_viz.matching.saved_graph import SavedGraph
 from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER, Stored
-from ckpt_viz.restore_check.dry_run import DryRun, LiveNames, Outcome, correction_of, prefix_of
+from ckpt_viz.restore_check.dry_run import (
+    DryRun,
+    LiveNames,
+    Outcome,
+    correction_of,
+    damage_of,
+    prefix_of,
+)
 from ckpt_viz.restore_check.new_objects import names_of_new
 from ckpt_viz.restore_check.verdicts import (
     Bindings,
@@ -48,6 +55,8 @@ def live_dry_run(live: Any, saved: object, method: str | None, options: Any) -> 
     if outcome.verdicts.restore is None and not outcome.finds_no_name:
         return DryRun(outcome, method, str(saved))
     correction = correction_of(str(saved), lambda prefix: restore.outcome_of(prefix).verdicts)
+    if correction is None and outcome.trace is None:
+        return DryRun(outcome, method, str(saved), damage_of(str(saved)))
     return DryRun(outcome, method, str(saved), correction)
 
 

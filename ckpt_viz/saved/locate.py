@@ -38,6 +38,7 @@ from ckpt_viz.formats.saved_model import SAVED_MODEL, SAVED_MODEL_TEXT, VARIABLE
 from ckpt_viz.object_graph.graph import Kept
 from ckpt_viz.saved.file_types import FileType, file_type_of
 from ckpt_viz.saved.location import INDEX, META, Location
+from ckpt_viz.saved.nearby import checkpoints_below, similar_directory
 from ckpt_viz.saved.other_files import file_instead
 from ckpt_viz.saved.readers import READERS
 from ckpt_viz.saved.v1_reader import in_shards, shards_of
@@ -187,7 +188,7 @@ def _in_directory(path: str) -> Location:
     if not names:
         raise CheckpointNotFoundError(
             f"{path}: a directory without a checkpoint; expected a prefix such as "
-            f"{join(path, 'ckpt-1')}"
+            f"{join(path, 'ckpt-1')}{_did_you_mean(checkpoints_below(path))}"
         )
     raise CheckpointNotFoundError(
         f"{path}: a directory of {len(names)} checkpoints; expected the prefix of one: "
@@ -312,7 +313,11 @@ def _of_nothing(path: str) -> Location:
     """Return the checkpoint of a path without a file: V1 shards, or a prefix without its number."""
     directory, name = split(path)
     if directory and not is_directory(directory):
-        raise CheckpointNotFoundError(f"{path}: no such checkpoint, and no directory {directory}")
+        meant = similar_directory(directory)
+        there = [] if meant is None else _meant_in(meant, name)
+        raise CheckpointNotFoundError(
+            f"{path}: no such checkpoint, and no directory {directory}{_did_you_mean(there)}"
+        )
     try:
         names = _names(directory)
     except DeniedError as error:
@@ -354,8 +359,18 @@ def _hint(path: str, directory: str | None = None) -> str:
         prefixes = [join(directory, name) for name in _prefix_names(directory)]
     except DeniedError:
         return ""
-    close = difflib.get_close_matches(path, prefixes, n=3, cutoff=0.6) or prefixes
-    return f"; did you mean {_listed(close)}?" if close else ""
+    return _did_you_mean(difflib.get_close_matches(path, prefixes, n=3, cutoff=0.6) or prefixes)
+
+
+def _meant_in(directory: str, name: str) -> list[str]:
+    """Return the checkpoint of a name in a directory, or of similar names, or the latest ones."""
+    names = sorted(_prefix_names(directory), key=_by_number, reverse=True)
+    close = [name] if name in names else difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    return [join(directory, one) for one in close or names]
+
+
+def _did_you_mean(paths: Sequence[str]) -> str:
+    return f"; did you mean {_listed(paths)}?" if paths else ""
 
 
 def _prefix_names(directory: str) -> list[str]:

@@ -139,11 +139,29 @@ def data_file_is_cut_short(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(a=var([0.0]), v=var([0.0] * 100)))
 
 
-@shows(Kind.KEY_MISSING, ERROR, None, None, "cannot be read", "Copy the whole checkpoint again")
+@shows(Kind.KEY_MISSING, ERROR, None, None, "cannot be read", ".data-00000-of-00001: has 1 byte")
 def data_file_is_cut_before_the_object_graph(at: Path) -> Pair:
     path = saved(at, v=var([1.0] * 100))
     cut(path, 10**6)
     return Pair(path, lambda: ckpt(v=var([0.0] * 100)))
+
+
+@shows(
+    Kind.KEY_MISSING, ERROR, None, None, "cannot be read", ".index: a Git LFS pointer", "git lfs"
+)
+def index_is_a_pointer_of_git_lfs(at: Path) -> Pair:
+    path = saved(at, v=var([1.0]))
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 12345\n"
+    Path(path + ".index").write_text(pointer)
+    return Pair(path, lambda: ckpt(v=var([0.0])))
+
+
+@shows(Kind.KEY_MISSING, ERROR, None, None, ".index: begins like a TensorFlow checkpoint index but")
+def index_is_cut_short(at: Path) -> Pair:
+    path = saved(at, v=var([1.0]))
+    index = Path(path + ".index")
+    index.write_bytes(index.read_bytes()[:-20])
+    return Pair(path, lambda: ckpt(v=var([0.0])))
 
 
 def cut(path: str, number: int) -> None:
