@@ -77,6 +77,21 @@ def undecided(saved: Sequence[Item], live: Sequence[Item]) -> Iterator[tuple[lis
                 yield both
 
 
+def moved(
+    saved: Sequence[Item], live: Sequence[Item], pairs: Iterable[tuple[int, int]]
+) -> set[int]:
+    """Return the indices of items without distinct names, of which others have moved.
+
+    Of the items that look like them, some of both sides have no counterpart: the order of the
+    program is another one, and does not show which of them belong together.
+    """
+    found = dict(pairs)
+    taken = set(found.values())
+    left = {item.look for item in saved if item.place not in found}
+    left &= {item.look for item in live if item.place not in taken}
+    return {item.place for item in saved if item.look in left and not item.is_named}
+
+
 def _by_look(items: Iterable[Item]) -> dict[tuple[object, ...], list[Item]]:
     found: dict[tuple[object, ...], list[Item]] = {}
     for item in items_with_values(items):

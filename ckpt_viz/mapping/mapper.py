@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ckpt_viz.mapping.alignment import aligned, undecided
+from ckpt_viz.mapping.alignment import aligned, moved, undecided
 from ckpt_viz.mapping.migrations import local_name
 from ckpt_viz.mapping.optimizers import optimizer_pairs, scale_holder
 from ckpt_viz.mapping.pairing import Pairing
@@ -31,12 +31,13 @@ from ckpt_viz.mapping.part_questions import (
     is_chain,
     is_in_its_namesake,
     is_like,
+    is_wrapper,
+    reach,
     with_names,
 )
-from ckpt_viz.mapping.parts import Parts
 from ckpt_viz.mapping.sequences import INDEX, items_with_values
 from ckpt_viz.object_graph.name_evidence import paired_by_name
-from ckpt_viz.object_graph.nodes import ROOT, has_value
+from ckpt_viz.object_graph.nodes import ROOT
 
 _MOST_ROUNDS = 4
 
@@ -177,18 +178,7 @@ class Mapper(Pairing):
         return self.live.start[obj] <= first and last < self.live.end[obj]
 
     def _reach(self) -> tuple[list[int], list[int]]:
-        """Return by saved part the first and last place of the counterparts of values below it."""
-        count, beyond = len(self.saved.graph.nodes), len(self.live.order)
-        low, high = [beyond] * count, [-1] * count
-        for node in reversed(self._nodes):
-            pair = self.matched.pairs.get(node)
-            if pair is not None and has_value(self.saved.graph.nodes[node]):
-                place = self.live.start[pair.obj]
-                low[node], high[node] = min(low[node], place), max(high[node], place)
-            above = self.saved.parent(node)
-            if above >= ROOT:
-                low[above], high[above] = min(low[above], low[node]), max(high[above], high[node])
-        return low, high
+        return reach(self.saved, self.live, self._nodes, self.matched.pairs)
 
     def _containers(self) -> None:
         """Pair an inner part with the one that holds the counterparts of most of its content."""
@@ -226,16 +216,17 @@ class Mapper(Pairing):
             if pair is not None and self.saved.children[node]:
                 self._by_label(node, pair.obj)
                 # What one version or one side wraps, the other one may not.
-                wide = self._branching(self.saved, node), self._branching(self.live, pair.obj)
+                is_at = self._is_at_optimizers
+                wide = (
+                    branching(self.saved, node, self.matched.pairs, is_at_optimizers=is_at),
+                    branching(self.live, pair.obj, self.matched.nodes, is_at_optimizers=is_at),
+                )
                 for one, other in dict.fromkeys(((node, pair.obj), wide)):
                     self._by_index(one, other)
                     self._in_order(one, other)
                     self._by_words(one, other)
                     self._alone_in(one, other)
                     self._within(one, other)
-
-    def _branching(self, side: Parts, part: int) -> int:
-        return branching(side, part, is_at_optimizers=self._is_at_optimizers)
 
     def _by_label(self, node: int, obj: int) -> None:
         """Pair children with one local name; indices are no names."""
@@ -274,17 +265,13 @@ class Mapper(Pairing):
         """Pair the items of sequences by their order, their content and their names."""
         saved, live = self.saved, self.live
         ours, theirs = saved.children[node], live.children[obj]
-        if not all(self._children(node, obj)):
+        wraps = {is_wrapper(saved, ours), is_wrapper(live, theirs)}
+        if not all(self._children(node, obj)) or len(wraps) > 1:
             return
         places = {child: j for j, child in enumerate(theirs)}
-        known = {
-            i: j
-            for i, child in enumerate(ours)
-            if (pair := self.matched.pairs.get(child)) is not None
-            if (j := places.get(pair.obj)) is not None
-        }
-        left = self._reader.items(saved.graph, ours)
-        right = self._reader.items(live.graph, theirs)
+        counterparts = ((i, self.matched.pairs.get(child)) for i, child in enumerate(ours))
+        known = {i: places[p.obj] for i, p in counterparts if p is not None and p.obj in places}
+        left, right = self._reader.items(saved.graph, ours), self._reader.items(live.graph, theirs)
         if left is None or right is None:
             return
         left, right = items_with_values(left), items_with_values(right)
@@ -293,12 +280,13 @@ class Mapper(Pairing):
             [item for item in left if item.place not in known],
             [item for item in right if item.place not in taken],
         )
-        unsure = {i for group, _ in undecided(*rest) for i in group}
         of_items = are_items(saved, ours), are_items(live, theirs)
         if not any(of_items):
             return
         is_other_kind = not all(of_items)
-        for i, j in aligned(left, right, known, {}):
+        pairs = list(aligned(left, right, known, {}))
+        unsure = {i for group, _ in undecided(*rest) for i in group} | moved(*rest, pairs)
+        for i, j in pairs:
             if i not in known and are_similar(saved, live, ours[i], theirs[j]):
                 is_told = not is_other_kind or self._is_told(ours, i, theirs, j)
                 is_sure = i not in unsure and is_told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ckpt_viz.mapping.full_names import FullNames
 from ckpt_viz.mapping.migrations import local_name
@@ -46,13 +47,23 @@ class Pairing:
 
     def _pair(self, node: int, obj: int, certainty: Certainty, evidence: Evidence) -> bool:
         """Add a pair of free parts; it is no surer than the pair of parts that holds them."""
-        if not self.matched.are_free(node, obj) or self._are_other_states(node, obj):
+        if not self.matched.are_free(node, obj) or self._are_others(node, obj):
             return False
         holder = self.matched.pairs.get(self.saved.parent(node))
         if holder is not None and holder.obj == self.live.parent(obj):
             certainty = weakest(certainty, holder.certainty)
         self.matched.add(Pair(node, obj, certainty, evidence))
         return True
+
+    def _are_others(self, node: int, obj: int) -> bool:
+        """Return whether these are layers with the names of others, or states of others."""
+        names = {self.saved.chosen[node], self.live.chosen[obj]}
+        return self._are_other_states(node, obj) or (len(names) > 1 and names <= self._common_names)
+
+    @cached_property
+    def _common_names(self) -> frozenset[str]:
+        """The names that people gave to layers of both sides."""
+        return frozenset(self.saved.chosen) & frozenset(self.live.chosen) - {""}
 
     def _are_other_states(self, node: int, obj: int) -> bool:
         """Return whether these are states of different optimizers or of different names."""

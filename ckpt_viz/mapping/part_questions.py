@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
 from ckpt_viz.mapping.full_names import without_number
 from ckpt_viz.mapping.migrations import local_name
+from ckpt_viz.mapping.pairs import Pair
 from ckpt_viz.mapping.parts import Parts
 from ckpt_viz.mapping.sequences import INDEX
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.object_graph.nodes import ROOT, has_value
 
 _NUMBER = re.compile(r"\d{1,9}$")
 _MOST_WITHIN = 64  # parts of a new part among which another one may be
@@ -37,6 +38,15 @@ def are_items(side: Parts, parts: Iterable[int]) -> bool:
     return any(INDEX.fullmatch(side.label(part)) for part in parts)
 
 
+def is_wrapper(side: Parts, parts: Sequence[int]) -> bool:
+    """Return whether these are one inner part that is no item of a sequence."""
+    return (
+        len(parts) == 1
+        and bool(side.children[parts[0]])
+        and INDEX.fullmatch(side.label(parts[0])) is None
+    )
+
+
 def first_below(side: Parts, part: int) -> Iterator[int]:
     """Yield the first parts below a part."""
     return islice(side.below(part), 1, _MOST_WITHIN)
@@ -58,13 +68,17 @@ def are_siblings(side: Parts, parts: Iterable[int]) -> bool:
     return len({side.parent(part) for part in parts}) == 1
 
 
-def branching(side: Parts, part: int, *, is_at_optimizers: bool) -> int:
-    """Return the first part from here down that holds more than one part, of the model or not."""
-    while True:
+def branching(side: Parts, part: int, matched: Container[int], *, is_at_optimizers: bool) -> int:
+    """Return the first part from here down that holds more than one part, of the model or not.
+
+    A sequence with one item is such a part, too, and so is one that holds a matched part.
+    """
+    for _ in range(_MOST_WITHIN):  # a hostile chain has a hundred thousand parts
         inner = _kept_apart(side, part, is_at_optimizers)
-        if len(inner) != 1 or not side.children[inner[0]]:
-            return part
+        if not is_wrapper(side, inner) or inner[0] in matched:
+            break
         part = inner[0]
+    return part
 
 
 def have_common(saved: Parts, live: Parts, node: int, obj: int) -> bool:
@@ -91,7 +105,9 @@ def above_chain(side: Parts, part: int) -> int:
     An optimizer beside the model does not count.
     """
     above = side.parent(part)
-    while above > ROOT and len(_kept_apart(side, above, part in side.of_optimizer)) == 1:
+    for _ in range(_MOST_WITHIN):
+        if above <= ROOT or len(_kept_apart(side, above, part in side.of_optimizer)) != 1:
+            break
         above = side.parent(above)
     return above
 
@@ -141,3 +157,20 @@ def have_one_number(label: str, other: str) -> bool:
 def with_names(side: Parts, parts: Iterable[int]) -> list[int]:
     """Return the parts that have a name in place of an index."""
     return [part for part in parts if side.name[part] >= 0]
+
+
+def reach(
+    saved: Parts, live: Parts, nodes: Sequence[int], pairs: Mapping[int, Pair]
+) -> tuple[list[int], list[int]]:
+    """Return by saved part the first and last place of the counterparts of values below it."""
+    count, beyond = len(saved.graph.nodes), len(live.order)
+    low, high = [beyond] * count, [-1] * count
+    for node in reversed(nodes):
+        pair = pairs.get(node)
+        if pair is not None and has_value(saved.graph.nodes[node]):
+            place = live.start[pair.obj]
+            low[node], high[node] = min(low[node], place), max(high[node], place)
+        above = saved.parent(node)
+        if above >= ROOT:
+            low[above], high[above] = min(low[above], low[node]), max(high[above], high[node])
+    return low, high

@@ -196,11 +196,14 @@ class _Reader:
         chosen = [""] * len(self._graph.nodes)
         for node in reversed(order):
             names = [a.full_name for a in self._graph.nodes[node].attributes]
-            if len(names) == 1 and "/" in names[0] and self._names.is_chosen(names[0]):
-                chosen[node] = self._names.plain(names[0]).split("/")[-2]
+            name = "/".join(names[0].split("/")[-2:]) if len(names) == 1 else ""
+            if "/" in name and self._names.is_chosen(name):
+                chosen[node] = self._names.plain(name).split("/")[0]
             elif children[node]:
                 own = {chosen[child] for child in children[node] if not children[child]}
-                chosen[node] = own.pop() if len(own) == 1 else ""
+                layer = self._graph.nodes[node].own_name
+                is_named = layer is not None and self._names.is_chosen(f"{layer}/")
+                chosen[node] = layer if layer and is_named else own.pop() if len(own) == 1 else ""
         return chosen
 
     def _values(

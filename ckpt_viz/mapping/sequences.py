@@ -164,7 +164,15 @@ class ItemReader:
             label = graph.tree.labels[node_id]
             label = "" if node_id == top or INDEX.fullmatch(label) else self._spelled(label)
             name = node.attributes[0].full_name if len(node.attributes) == 1 else ""
-            yield (depth, label, values_of(node)), name, node_id
+            yield (depth, label, values_of(node)), self._of_layer(graph, node_id, name), node_id
+
+    def _of_layer(self, graph: Graph, variable: int, name: str) -> str:
+        """Return a full name with the name of the layer, which Keras 3 may leave out."""
+        layer = graph.nodes[max(graph.tree.parents[variable], 0)].own_name
+        *scopes, own = name.split("/")
+        if self._counts_wrappers or layer is None or layer in scopes:
+            return name
+        return f"{layer}/{own}"
 
     def _below(self, graph: Graph, top: int) -> Iterator[tuple[int, int]]:
         """Yield a node and all below it that are no slot variables, with their depths."""

@@ -84,10 +84,12 @@ def _unpainted(color: str, text: str) -> str:
 
 def _lines(overlay: Overlay, paint: _Paint) -> Iterator[str]:
     if overlay.comparison is Comparison.CHECK:  # those of a diff repeat the lines
+        explained = _explained(overlay)
         for place, problem in enumerate(overlay.problems):
             if problem.lead in (None, place):
                 yield from _problem_lines(overlay, problem, paint)
-                yield from _explained(overlay, place)
+                if place in explained:
+                    yield explained[place]
     matched: list[Group] = []
     differing: set[int] = set()
     for group in groups(overlay.graph, overlay.marks):
@@ -111,16 +113,18 @@ def _problem_lines(overlay: Overlay, problem: Problem, paint: _Paint) -> Iterato
             yield f"      {shortened(sentence)}"
 
 
-def _explained(overlay: Overlay, lead: int) -> Iterator[str]:
-    """Yield a line that counts the problems which a change explains, by their kind."""
-    kinds = Counter(
-        problem.kind.replace("_", " ")
-        for place, problem in enumerate(overlay.problems)
-        if problem.lead == lead != place
-    )
-    if kinds:
-        listed = ", ".join(f"{number} {printable(kind)}" for kind, number in kinds.items())
-        yield f"      It explains {count(kinds.total(), 'more problem')}: {listed}."
+def _explained(overlay: Overlay) -> dict[int, str]:
+    """Return by lead a line that counts the problems which its change explains, by their kind."""
+    kinds: dict[int, Counter[str]] = {}
+    for place, problem in enumerate(overlay.problems):
+        if problem.lead not in (None, place):
+            kinds.setdefault(problem.lead, Counter())[problem.kind.replace("_", " ")] += 1
+    return {
+        lead: f"      It explains {count(found.total(), 'more problem')}: "
+        + ", ".join(f"{number} {printable(kind)}" for kind, number in found.items())
+        + "."
+        for lead, found in kinds.items()
+    }
 
 
 def _names(problem: Problem) -> Iterator[str]:
