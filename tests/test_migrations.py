@@ -15,6 +15,17 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from tests.support.keras_twins import (
+    attention,
+    branches,
+    convolutions,
+    functional,
+    nested,
+    recurrent,
+    sequential,
+    subclassed,
+    trained,
+)
 from tests.support.programs import ckpt, keras_2, keras_3
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -201,106 +212,6 @@ _WITHOUT_PLACE = {
 # --- models of Keras 2: weights in TensorFlow's format, SavedModels
 
 
-def sequential(keras: Any) -> Any:
-    """Return a model of layers that look alike, called without an input layer."""
-    import tensorflow as tf
-
-    layers = keras.layers
-    dense = [layers.Dense(6) for _ in range(3)]
-    model = keras.Sequential(
-        [dense[0], layers.BatchNormalization(), layers.Dropout(0.1), *dense[1:]]
-    )
-    model(tf.ones((1, 6)))
-    return model
-
-
-def functional(keras: Any) -> Any:
-    layers, inputs = keras.layers, keras.Input((6,))
-    x = layers.Add()([layers.Dense(6)(inputs), layers.Dense(6)(inputs)])
-    x = layers.Dense(6)(layers.LayerNormalization()(x))
-    return keras.Model(inputs, [layers.Dense(2)(x), layers.Dense(2)(x)])
-
-
-def convolutions(keras: Any) -> Any:
-    layers, inputs = keras.layers, keras.Input((8, 8, 3))
-    x = layers.BatchNormalization()(layers.Conv2D(4, 3)(inputs))
-    x = layers.BatchNormalization()(layers.SeparableConv2D(4, 3)(x))
-    x = layers.DepthwiseConv2D(3)(layers.Conv2DTranspose(4, 1, use_bias=False)(x))
-    return keras.Model(inputs, layers.Dense(3)(layers.GlobalAveragePooling2D()(x)))
-
-
-def recurrent(keras: Any) -> Any:
-    layers = keras.layers
-    return keras.Sequential(
-        [
-            *(keras.Input((5,)), layers.Embedding(10, 4)),
-            layers.LSTM(4, return_sequences=True),
-            *(layers.GRU(4, return_sequences=True) for _ in range(2)),
-            layers.Bidirectional(layers.LSTM(4, return_sequences=True)),
-            layers.Bidirectional(layers.GRU(3, return_sequences=True)),
-            *(layers.TimeDistributed(layers.Dense(3)), layers.SimpleRNN(3)),
-        ]
-    )
-
-
-def attention(keras: Any) -> Any:
-    layers, inputs = keras.layers, keras.Input((5, 4))
-    x = inputs
-    for _ in range(2):
-        x = layers.LayerNormalization()(x + layers.MultiHeadAttention(2, 2)(x, x))
-        x = layers.LayerNormalization()(x + layers.Dense(4)(layers.Dense(8)(x)))
-    return keras.Model(inputs, layers.Dense(2)(x))
-
-
-def nested(keras: Any) -> Any:
-    layers = keras.layers
-    inner = keras.Sequential([keras.Input((6,)), layers.Dense(6), layers.Dense(6)], name="inner")
-    inputs = keras.Input((6,))
-    middle = keras.Model(inputs, layers.Dense(6)(layers.Dense(6)(inputs)))
-    return keras.Model(inputs, layers.Dense(6)(middle(inner(inputs))))
-
-
-def subclassed(keras: Any, first: str = "a", second: str = "b") -> Any:
-    """Return a model of blocks, in which Keras 2 gives two layers the same full names."""
-    import tensorflow as tf
-
-    layers = keras.layers
-    model: Any = keras.Model
-    layer: Any = layers.Layer
-
-    class Block(layer):  # type: ignore[misc]
-        def build(self, shape: Any) -> None:
-            self.scale = self.add_weight(name="scale", shape=(shape[-1],))
-            for name in (first, second):
-                setattr(self, name, layers.Dense(6))
-                getattr(self, name).build(shape)
-            self.built = True
-
-        def call(self, inputs: Any) -> Any:
-            return self.b(self.a(inputs)) * self.scale
-
-    class Net(model):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.stem, self.left, self.right = layers.Dense(6), Block(), Block()
-            self.head = keras.Sequential([layers.Dense(6), layers.Dense(6)])
-
-        def call(self, inputs: Any) -> Any:
-            return self.head(self.right(self.left(self.stem(inputs))))
-
-    made = Net()
-    made(tf.ones((1, 6)))
-    return made
-
-
-def trained(keras: Any, make: Callable[[Any], Any]) -> Any:
-    """Return a model with an Adam that has its slot variables."""
-    model = make(keras)
-    model.compile(keras.optimizers.Adam(), "mse")
-    model.optimizer.build(model.trainable_variables)
-    return model
-
-
 def weights_of(model: Any) -> list[Any]:
     """Return all values but seeds, in the order that both versions of Keras have."""
     return [*model.trainable_weights, *model.non_trainable_weights]
@@ -321,7 +232,7 @@ def save_model(model: Any, at: Path) -> str:
 
 
 RECIPES = (sequential, functional, convolutions, recurrent, attention, nested, subclassed)
-SAVED_MODELS = (sequential, functional, convolutions, attention, nested)
+SAVED_MODELS = (sequential, functional, attention, branches, nested)
 
 
 @pytest.mark.parametrize(
@@ -344,6 +255,37 @@ def test_models_of_keras_2_become_models_of_keras_3_with_their_optimizer(
     fix = migrated(now, save(was, tmp_path), [*now.weights, *now.optimizer.variables], expected)
     assert not fix.missing
     assert all(key.startswith("keras_api/metrics/") for key in fix.unused)
+
+
+@pytest.mark.parametrize("save", [save_weights, save_model])
+def test_legacy_optimizers_inside_models_become_optimizers_of_keras_3(
+    save: Callable[[Any, Path], str], tmp_path: Path
+) -> None:
+    import tensorflow as tf
+
+    was, now = branches(keras_2()), trained(keras_3(), branches)
+    optimizer = keras_2().optimizers.legacy.Adam()
+    was.compile(optimizer, "mse")
+    optimizer.apply_gradients([(tf.ones(v.shape), v) for v in was.trainable_variables])
+    slots = [optimizer.get_slot(v, name) for name in "mv" for v in was.trainable_variables]
+    numbered([*was.weights, *slots], 1)
+
+    def expected() -> None:
+        all_equal(weights_of(was), weights_of(now))
+        all_equal(slots, slots_of(now.optimizer))
+        assert int(now.optimizer.iterations) == 1
+
+    migrated(now, save(was, tmp_path), [*now.weights, *now.optimizer.variables], expected)
+
+
+def test_slots_of_an_optimizer_of_another_kind_are_guesses(tmp_path: Path) -> None:
+    was, now = trained(keras_2(), sequential), sequential(keras_3())
+    now.compile(keras_3().optimizers.SGD(momentum=0.9), "mse")
+    now.optimizer.build(now.trainable_variables)
+    fix = cv.check(now, save_weights(was, tmp_path)).fix()
+    assert not any("optimizer/_variables/" in key for key in fix.pairs)
+    assert "may belong to (root).optimizer._variables." in fix.code
+    assert "optimizer/_iterations/.ATTRIBUTES/VARIABLE_VALUE" in fix.pairs
 
 
 def test_slots_of_equal_full_names_are_guesses_if_the_variables_come_in_another_order(
@@ -400,7 +342,9 @@ def test_weights_restore_into_lists_that_the_program_passes_to_a_checkpoint(tmp_
     live = ckpt(now, blocks=list(now.blocks), heads=dict(now.heads))
     fix = migrated(live, path, now.weights, lambda: all_equal(was.weights, now.weights))
     assert not fix.missing and not fix.unused
-    assert not cv.check(now, path).fix().pairs
+    without = cv.check(now, path).fix()
+    assert not without.pairs
+    assert "#   (root).blocks\n#   (root).heads\n" in without.code
 
 
 # --- loss scales

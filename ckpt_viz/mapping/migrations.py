@@ -6,7 +6,7 @@ tensorflow/python/training (TensorFlow 1).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 # Slot variables, by the name that Keras 3 gives to them. Some old names had several meanings.
 _SLOTS = {
@@ -19,6 +19,8 @@ _SLOTS = {
     "accumulated_grad": ("accum_grad", "accum"),
     "accumulated_delta_var": ("accum_var", "accum_update"),
 }
+# Slots that an optimizer has only with an option.
+_OPTIONS = frozenset({"velocity_hat", "average", "average_gradient", "gradient_accumulator"})
 _LOCAL_NAMES = {
     "iterations": ("iter",),
     # of a LossScaleOptimizer
@@ -37,7 +39,7 @@ def slot_names(name: str) -> tuple[str, ...]:
     return tuple(new for new, names in _SLOTS.items() if name == new or name in names) or (name,)
 
 
-def renamed_slots(saved: Iterable[str], live: Iterable[str]) -> dict[str, str]:
+def renamed_slots(saved: Collection[str], live: Collection[str]) -> dict[str, str]:
     """Return, by the names of an optimizer's slots in one version, their names in another one.
 
     >>> renamed_slots(["m", "v"], ["momentum", "velocity"])
@@ -46,15 +48,34 @@ def renamed_slots(saved: Iterable[str], live: Iterable[str]) -> dict[str, str]:
     {'m': 'momentum', 'v': 'norm'}
     """
     found: dict[str, str] = {}
-    ours, theirs = list(saved), list(live)
+    theirs = dict.fromkeys(live)
     for count in (1, None):  # the most common meanings first
-        for name in [one for one in ours if one not in found]:
-            meant = set(slot_names(name)[:count])
-            others = [one for one in theirs if meant.intersection(slot_names(one)[:count])]
-            if len(others) == 1:
-                found[name] = others[0]
-                theirs.remove(others[0])
+        meanings: dict[str, set[str]] = {}
+        for other in theirs:
+            for meaning in slot_names(other)[:count]:
+                meanings.setdefault(meaning, set()).add(other)
+        for name in saved:
+            meant = [meanings.get(one, set()) for one in slot_names(name)[:count]]
+            others = set().union(*meant) & theirs.keys()
+            if name not in found and len(others) == 1:
+                found[name] = others.pop()
+                del theirs[found[name]]
     return found
+
+
+def are_of_other_kinds(saved: Iterable[str], live: Iterable[str], names: Mapping[str, str]) -> bool:
+    """Return whether two optimizers have other slots, so that equal names mean other things.
+
+    `names` are the slots that both have. An option of one optimizer adds some slots.
+
+    >>> are_of_other_kinds(["m", "v"], ["momentum"], {"m": "momentum"})  # Adam and SGD
+    True
+    >>> are_of_other_kinds(["rms"], ["velocity", "momentum"], {"rms": "velocity"})  # RMSprop
+    False
+    """
+    options = _OPTIONS | ({"momentum"} if "velocity" in names.values() else set())
+    left = {*(set(saved) - names.keys()), *(set(live) - set(names.values()))}
+    return any(slot_names(name)[0] not in options for name in left)
 
 
 def local_name(name: str) -> str:

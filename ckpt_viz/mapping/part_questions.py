@@ -104,9 +104,9 @@ def above_chain(side: Parts, part: int) -> int:
 
     An optimizer beside the model does not count.
     """
-    above = side.parent(part)
+    above, is_state = side.parent(part), part in side.of_optimizer
     for _ in range(_MOST_WITHIN):
-        if above <= ROOT or len(_kept_apart(side, above, part in side.of_optimizer)) != 1:
+        if above <= ROOT or side.counts[above][is_state] > 1:
             break
         above = side.parent(above)
     return above

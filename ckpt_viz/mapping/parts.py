@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 
 from ckpt_viz.mapping.full_names import FullNames
@@ -73,6 +74,13 @@ class Parts:
     def of(cls, graph: Graph, names: FullNames, numbers: Numbers) -> Parts:
         """Return the parts of a graph; both sides must share the numbers."""
         return _Reader(graph, names, numbers).parts()
+
+    @cached_property
+    def counts(self) -> Sequence[tuple[int, int]]:
+        """How many parts each part holds directly: those of the model, those of optimizers."""
+        states = [sum(one in self.of_optimizer for one in below) for below in self.children]
+        both = zip(self.children, states, strict=True)
+        return [(len(below) - count, count) for below, count in both]
 
     def parent(self, part: int) -> int:
         """Return the part above a part; -1 for the root."""

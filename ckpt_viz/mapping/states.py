@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from ckpt_viz.mapping.migrations import renamed_slots, slot_names
+from ckpt_viz.mapping.migrations import are_of_other_kinds, renamed_slots, slot_names
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
 from ckpt_viz.mapping.sequences import sequences
 from ckpt_viz.object_graph.graph import Graph
@@ -43,15 +43,17 @@ def _of_slots(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[
         else:
             theirs = of_live.get(found[optimizer].obj, {}) if optimizer in found else {}
         names = renamed_slots(ours, theirs)
-        if optimizer is None and len(names) < len(theirs):
-            continue  # another optimizer has saved them
+        is_other = are_of_other_kinds(ours, theirs, names)
+        if optimizer is None and is_other:
+            continue
         for name, by_variable in ours.items():
             others = theirs.get(names.get(name, ""), {})
             for variable, node in by_variable.items():
                 of_variable = found.get(variable)
                 obj = None if of_variable is None else others.get(of_variable.obj)
                 if of_variable is not None and obj is not None:
-                    yield Pair(node, obj, of_variable.certainty, Evidence.SLOT)
+                    certainty = Certainty.GUESS if is_other else of_variable.certainty
+                    yield Pair(node, obj, certainty, Evidence.SLOT)
 
 
 def _only_one(of_live: _Slots) -> dict[str, dict[int, int]]:

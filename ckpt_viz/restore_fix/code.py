@@ -23,11 +23,15 @@ _INDENT = 4
 
 @dataclass(frozen=True)
 class Left:
-    """What a restore leaves out, for comments: names of live objects, keys, and guesses."""
+    """What a restore leaves out, for comments: names of live objects, keys, and guesses.
+
+    `untracked` are attributes with values that TensorFlow does not follow.
+    """
 
     missing: Sequence[str]
     unused: Sequence[str]
     guesses: Sequence[tuple[str, str]]
+    untracked: Sequence[str] = ()
 
 
 def restoring(
@@ -115,6 +119,9 @@ def strongest_assert(verdicts: Verdicts) -> str:
 
 def _comments(left: Left) -> Iterator[str]:
     yield from _listed("These keep their values; the checkpoint has none for them:", left.missing)
+    yield from _listed(
+        "TensorFlow does not track these; pass them to tf.train.Checkpoint:", left.untracked
+    )
     yield from _listed("The checkpoint has these, which nothing takes:", left.unused)
     guesses = [f"{key} may belong to {name}" for key, name in left.guesses]
     yield from _listed("Left out, since other places fit as well:", guesses)

@@ -97,7 +97,7 @@ class RestoreFix(Generic[CheckT]):
         """Return the code with the caller's expression for the live object, and a prefix."""
         prefix = self._prefix if path is None else path
         where = "path" if prefix is None else repr(prefix)
-        left = Left(self.missing, self.unused, self._guessed_names)
+        left = Left(self.missing, self.unused, self._guessed_names, self._untracked)
         if self._skeleton is None:
             keys: dict[int, Sequence[str]] = {
                 pair.obj: self._keys(pair.node) for pair in self._sure
@@ -192,6 +192,15 @@ class RestoreFix(Generic[CheckT]):
             (key, self._live.name(pair.obj))
             for pair in self._guesses
             for key in self._keys(pair.node)
+        )
+
+    @property
+    def _untracked(self) -> tuple[str, ...]:
+        return tuple(
+            f"{self._live.name(obj)}.{one.name}"
+            for obj, node in enumerate(self._live.nodes)
+            for one in node.not_saved
+            if one.is_lost
         )
 
     def _keys(self, node: int) -> tuple[str, ...]:
