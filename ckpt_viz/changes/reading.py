@@ -83,7 +83,9 @@ def _first(graph: Graph, nodes: Sequence[int]) -> str | None:
 
 
 def _certainty(mapping: ValueMapping, group: Group) -> Certainty:
-    pairs = (mapping.parts.get(node) for node in group.nodes)
+    # States of optimizers follow their variables, and have certainties of their own.
+    parts = (node for node in group.nodes if mapping.saved.nodes[node].slot is None)
+    pairs = (mapping.parts.get(node) for node in parts)
     found = [pair.certainty for pair in pairs if pair is not None]
     return weakest(*found) if found else Certainty.CERTAIN
 

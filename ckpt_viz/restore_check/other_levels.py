@@ -117,7 +117,8 @@ def _has_shifted_holders(case: Case, near: _Near, node: int, obj: int) -> bool:
 
 
 def _number_below(graph: Graph, top: int) -> int:
-    return sum(has_value(graph.nodes[node]) for node in subtree(graph, top))
+    below = (node for node in subtree(graph, top) if node != graph.save_counter)
+    return sum(has_value(graph.nodes[node]) for node in below)
 
 
 def _with_twins(case: Case, near: _Near, node: int, obj: int) -> Group | None:

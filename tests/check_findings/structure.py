@@ -64,6 +64,30 @@ def saved_as_the_root_and_restored_as_a_keyword(at: Path) -> Pair:
     return Pair(written(at, module(**tower(2.0))), lambda: ckpt(model=module(**tower())))
 
 
+@shows(
+    Kind.ROOT_SHIFTED,
+    FAIL,
+    "(root)",
+    "(root).model",
+    "tf.train.Checkpoint(live.model).restore(path)",
+)
+def model_of_keras_saved_as_the_root(at: Path) -> Pair:
+    path = save_any(at, ckpt(keras_3_sequential(4, 2)))
+    return Pair(path, lambda: ckpt(model=keras_3_sequential(4, 2)))
+
+
+@shows(
+    Kind.ROOT_SHIFTED,
+    FAIL,
+    "(root).model",
+    "(root)",
+    "tf.train.Checkpoint(model=live.root).restore(path)",
+)
+def model_of_keras_restored_as_the_root(at: Path) -> Pair:
+    path = save_any(at, ckpt(model=keras_3_sequential(4, 2)))
+    return Pair(path, lambda: ckpt(keras_3_sequential(4, 2)))
+
+
 @shows(Kind.ROOT_SHIFTED, FAIL, "(root).a.b", "(root)", "instead of 0")
 def saved_two_levels_lower(at: Path) -> Pair:
     return Pair(saved(at, a=module(b=module(**tower(2.0)))), lambda: ckpt(**tower()))

@@ -76,7 +76,8 @@ def _repair(damage: Damaged | None) -> str:
         return "Copy the whole checkpoint again: the index and every data file."
     if "`" in damage.why:  # it says what to run
         return f"{damage.why}."
-    return f"Copy all files again: {damage.why}."
+    file, _, what = damage.why.partition(": ")
+    return f"Copy {file} again: {what.partition(': ')[0]}."
 
 
 def no_checkpoint(run: DryRun) -> Iterator[Finding]:
