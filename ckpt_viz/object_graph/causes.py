@@ -152,14 +152,14 @@ def _cause(
     titles: Mapping[str, str],
 ) -> Cause:
     worst = problems[0]
-    equally_bad = [problem for problem in problems if problem.severity is worst.severity]
+    # A problem that tells of a change speaks for all that follow from it.
+    told = [worst] if worst.lead is not None else problems
+    equally_bad = [problem for problem in told if problem.severity is worst.severity]
     of_its_kind = [problem for problem in equally_bad if problem.kind == worst.kind]
     return Cause(
         title=titles[worst.kind],
-        place=_own_place(places, worst) if len(problems) == 1 else places.place(key.node),
-        sentence=(
-            worst if worst.lead is not None else max(of_its_kind, key=lambda one: len(one.nodes))
-        ).why,
+        place=_own_place(places, worst) if len(told) == 1 else places.place(key.node),
+        sentence=max(of_its_kind, key=lambda problem: len(problem.nodes)).why,
         count=places.count(equally_bad),
         problems=indices,
     )
