@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import getattr_static
 from keyword import iskeyword
+from typing import NamedTuple
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT
@@ -21,17 +22,38 @@ _WIDTH = 80
 _INDENT = 4
 
 
+class Partly(NamedTuple):
+    """A variable that has another shape now: the live object, the key, and both shapes."""
+
+    obj: int
+    key: str
+    saved: tuple[int, ...]
+    live: tuple[int, ...]
+
+    @property
+    def common(self) -> str:
+        """The elements that both shapes have, as an index.
+
+        >>> Partly(0, "kernel", (32, 10), (32, 12)).common
+        '[:, :10]'
+        """
+        sizes = zip(self.saved, self.live, strict=True)
+        return f"[{', '.join(':' if one == now else f':{min(one, now)}' for one, now in sizes)}]"
+
+
 @dataclass(frozen=True)
 class Left:
     """What a restore leaves out, for comments: names of live objects, keys, and guesses.
 
-    `untracked` are attributes with values that TensorFlow does not follow.
+    `untracked` are attributes with values that TensorFlow does not follow. Of `partly`, a person
+    may want to copy a part.
     """
 
     missing: Sequence[str]
     unused: Sequence[str]
     guesses: Sequence[tuple[str, str]]
     untracked: Sequence[str] = ()
+    partly: Sequence[Partly] = ()
 
 
 def restoring(
@@ -50,7 +72,8 @@ def restoring(
     else:
         made = _laid_out(skeleton, live, source, 0)
         lines = ["import tensorflow as tf", "", f"restored = {made}", call.format("restored")]
-    return "\n".join([*lines, f"status.{strongest_assert(verdicts)}()", *_comments(left)]) + "\n"
+    comments = [*_comments(left), *_copied(left.partly, live, source, path)]
+    return "\n".join([*lines, f"status.{strongest_assert(verdicts)}()", *comments]) + "\n"
 
 
 def restores_by_itself(live: Graph, method: str) -> bool:
@@ -105,7 +128,8 @@ def assigning(
     for obj, keys in pairs.items():
         lines += [f"    ({expression_of(live, obj, source)}, {key!r})," for key in keys]
     lines += ["]", "for variable, key in values:", "    variable.assign(reader.get_tensor(key))"]
-    return "\n".join([*lines, *_comments(left)]) + "\n"
+    comments = [*_comments(left), *_copied(left.partly, live, source, path)]
+    return "\n".join([*lines, *comments]) + "\n"
 
 
 def strongest_assert(verdicts: Verdicts) -> str:
@@ -125,6 +149,21 @@ def _comments(left: Left) -> Iterator[str]:
     yield from _listed("The checkpoint has these, which nothing takes:", left.unused)
     guesses = [f"{key} may belong to {name}" for key, name in left.guesses]
     yield from _listed("Left out, since other places fit as well:", guesses)
+
+
+def _copied(partly: Sequence[Partly], live: Graph, source: str, path: str) -> Iterator[str]:
+    """Yield code, as a comment, that copies the common elements of variables of other shapes."""
+    if not partly:
+        return
+    yield "# These have another shape now. If the order of elements is the same, copy a part:"
+    yield f"#   reader = tf.train.load_checkpoint({path})"
+    for one in partly[:_MOST_LISTED]:
+        variable = expression_of(live, one.obj, source)
+        yield f"#   value = {variable}.numpy()"
+        yield f"#   value{one.common} = reader.get_tensor({one.key!r}){one.common}"
+        yield f"#   {variable}.assign(value)"
+    if len(partly) > _MOST_LISTED:
+        yield f"#   and {len(partly) - _MOST_LISTED} more"
 
 
 def _listed(title: str, names: Iterable[str]) -> Iterator[str]:

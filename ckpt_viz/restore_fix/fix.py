@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -28,7 +28,7 @@ from ckpt_viz.restore_check.rehearsal import (
 from ckpt_viz.restore_check.skeleton import Skeleton
 from ckpt_viz.restore_fix.applying import apply, is_applied
 from ckpt_viz.restore_fix.arrangement import Arrangement
-from ckpt_viz.restore_fix.code import Left, assigning, restores_by_itself, restoring
+from ckpt_viz.restore_fix.code import Left, Partly, assigning, restores_by_itself, restoring
 from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
 from ckpt_viz.restore_fix.rewrite import write_mapped
 from ckpt_viz.saved.saved_source import read_saved
@@ -97,7 +97,9 @@ class RestoreFix(Generic[CheckT]):
         """Return the code with the caller's expression for the live object, and a prefix."""
         prefix = self._prefix if path is None else path
         where = "path" if prefix is None else repr(prefix)
-        left = Left(self.missing, self.unused, self._guessed_names, self._untracked)
+        left = Left(
+            self.missing, self.unused, self._guessed_names, self._untracked, tuple(self._partly())
+        )
         if self._skeleton is None:
             keys: dict[int, Sequence[str]] = {
                 pair.obj: self._keys(pair.node) for pair in self._sure
@@ -202,6 +204,18 @@ class RestoreFix(Generic[CheckT]):
             for one in node.not_saved
             if one.is_lost
         )
+
+    def _partly(self) -> Iterator[Partly]:
+        """Yield the variables that have other sizes now, but as many dimensions of one dtype."""
+        for pair in self._mapping.misfits:
+            ours, theirs = self._saved.nodes[pair.node], self._live.nodes[pair.obj]
+            if ours.slot is not None or not len(ours.attributes) == len(theirs.attributes) == 1:
+                continue
+            was, now = ours.attributes[0], theirs.attributes[0]
+            if was.shape is None or now.shape is None or was.dtype != now.dtype:
+                continue
+            if len(was.shape) == len(now.shape) and min((*was.shape, *now.shape)) > 0:
+                yield Partly(pair.obj, was.checkpoint_key, was.shape, now.shape)
 
     def _keys(self, node: int) -> tuple[str, ...]:
         return tuple(attribute.checkpoint_key for attribute in self._saved.nodes[node].attributes)
