@@ -144,6 +144,7 @@ def _step(obj: Any, label: str, target: Any) -> str | None:
 def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
     """Yield ways from an object to its child, the most natural first."""
     attributes = instance_dict(obj)
+    yield from _public(obj, label)
     if label in attributes and not tf_private.is_data_structure(obj):
         yield _attribute(obj, label), attributes[label]
     if label == SAVE_COUNTER and "_save_counter" in attributes:
@@ -165,6 +166,19 @@ def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
     children = shadows.children(obj)
     if label in children:
         yield f"._trackable_children()[{label!r}]", children[label]
+
+
+def _public(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
+    """Yield the public property of a Keras layer for a private attribute: `kernel` of `_kernel`."""
+    name = label.removeprefix("_")
+    is_layer = _is_of_keras(inspect.getattr_static(type(obj), "add_weight", None))
+    getter = getattr(inspect.getattr_static(type(obj), name, None), "fget", None)
+    if is_layer and name != label and _is_of_keras(getter):
+        yield f".{name}", getattr(obj, name)
+
+
+def _is_of_keras(function: Any) -> bool:
+    return str(getattr(function, "__module__", "")).partition(".")[0] in _KERAS
 
 
 def _attribute(obj: Any, label: str) -> str:
@@ -203,6 +217,6 @@ def _layers(obj: Any) -> Iterator[tuple[str, Any]]:
     """Yield the layers of a Keras model; in tf_keras, edges have names such as `layer-3`."""
     layers = inspect.getattr_static(type(obj), "layers", None)
     getter = getattr(layers, "fget", None)
-    if getter is not None and getter.__module__.partition(".")[0] in _KERAS:
+    if _is_of_keras(getter):
         for index, layer in enumerate(obj.layers):
             yield f".layers[{index}]", layer
