@@ -32,6 +32,7 @@ from ckpt_viz.mapping.part_questions import (
     is_in_its_namesake,
     is_like,
     is_wrapper,
+    paired_by_number,
     reach,
     with_names,
 )
@@ -214,7 +215,6 @@ class Mapper(Pairing):
         for node in self._nodes:
             pair = self.matched.pairs.get(node)
             if pair is not None and self.saved.children[node]:
-                self._by_label(node, pair.obj)
                 # What one version or one side wraps, the other one may not.
                 is_at = self._is_at_optimizers
                 wide = (
@@ -222,6 +222,7 @@ class Mapper(Pairing):
                     branching(self.live, pair.obj, self.matched.nodes, is_at_optimizers=is_at),
                 )
                 for one, other in dict.fromkeys(((node, pair.obj), wide)):
+                    self._by_label(one, other)
                     self._by_index(one, other)
                     self._in_order(one, other)
                     self._by_words(one, other)
@@ -319,6 +320,10 @@ class Mapper(Pairing):
                 [(self.live.label(one),) for one in theirs],
             )
             for i, j in paired_by_name(*paths).items():
+                self._pair_below(ours[i], theirs[j], Certainty.LIKELY, Evidence.WORDS)
+            ours, theirs = self._free(ours, theirs)
+            labels = list(map(self.saved.label, ours)), list(map(self.live.label, theirs))
+            for i, j in paired_by_number(*labels):
                 self._pair_below(ours[i], theirs[j], Certainty.LIKELY, Evidence.WORDS)
             ours, theirs = self._free(ours, theirs)
             certainty = Certainty.LIKELY if len(ours) == len(theirs) else Certainty.GUESS

@@ -174,3 +174,23 @@ def reach(
         if above >= ROOT:
             low[above], high[above] = min(low[above], low[node]), max(high[above], high[node])
     return low, high
+
+
+def paired_by_number(labels: Sequence[str], others: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the places of names that differ by one word alone, by their numbers.
+
+    >>> paired_by_number(["block_0", "block_2"], ["stage_2", "stage_0"])
+    [(0, 1), (1, 0)]
+    >>> paired_by_number(["block_0", "head_1"], ["stage_1", "stage_0"])
+    []
+    """
+    words = [{_NUMBER.sub("", label) for label in side} for side in (labels, others)]
+    if len(words[0]) != 1 or len(words[1]) != 1 or "" in words[0] | words[1]:
+        return []
+    numbers = [
+        {found[0]: i for i, label in enumerate(side) if (found := _NUMBER.search(label))}
+        for side in (labels, others)
+    ]
+    if len(numbers[0]) < len(labels) or len(numbers[1]) < len(others):
+        return []
+    return [(i, numbers[1][number]) for number, i in numbers[0].items() if number in numbers[1]]

@@ -1,0 +1,94 @@
+"""Time of a fix, against the check of a program that has not changed.
+
+The program has lists of layers of different widths. In the changed one, some layers have other
+names, one list has an item more, and another level holds all of it. In one process, each of these
+runs in turn, and the medians are compared: the check of the unchanged program, the mapping of all
+values, the changes that are read from it, the check of the changed program, and the code of its
+fix.
+
+    python -m benchmarks.fix [--nodes 5000 50000] [--runs 3]
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import ckpt_viz as cv
+from ckpt_viz.changes.reading import changes_of
+from ckpt_viz.mapping.value_mapping import map_values
+
+_IN_A_LIST = 50
+
+
+def program(nodes: int, *, is_changed: bool) -> Any:
+    """Return a checkpoint of about this many nodes: lists of layers of a kernel and a bias each."""
+    import tensorflow as tf
+
+    def layer(width: int) -> Any:
+        made = tf.Module()
+        made.kernel, made.bias = tf.Variable(tf.zeros([2, width])), tf.Variable(tf.zeros([width]))
+        return made
+
+    root = tf.Module()
+    for number in range(nodes // (3 * _IN_A_LIST)):
+        layers = [layer(2 + i) for i in range(_IN_A_LIST)]
+        if is_changed and not number:
+            layers.insert(_IN_A_LIST // 2, layer(1))
+        stack = tf.Module()
+        stack.layers = layers
+        name = "renamed" if is_changed and number % 10 == 0 else "stack"
+        setattr(root, f"{name}_{number}", stack)
+    if not is_changed:
+        return tf.train.Checkpoint(model=root)
+    outer = tf.Module()
+    outer.inner = root
+    return tf.train.Checkpoint(model=outer)
+
+
+def measure(nodes: int, runs: int) -> dict[str, float]:
+    """Return the median seconds of each way."""
+    with TemporaryDirectory() as directory:
+        prefix = program(nodes, is_changed=False).save(str(Path(directory, "ckpt")))
+        same, changed = program(nodes, is_changed=False), program(nodes, is_changed=True)
+        saved, live = cv.graph(prefix), cv.graph(changed)
+        mapping = map_values(saved, live)
+        assert len(mapping.pairs) >= 2 * nodes // 3 - _IN_A_LIST, len(mapping.pairs)
+        found = cv.check(changed, prefix)
+        assert all(one.change is not None for one in found.findings if one.severity == "fail")
+        ways: dict[str, Callable[[], object]] = {
+            "check": lambda: cv.check(same, prefix),
+            "mapping": lambda: map_values(saved, live),
+            "changes": lambda: changes_of(mapping),
+            "check of changes": lambda: cv.check(changed, prefix),
+            "code": lambda: found.fix().code,
+        }
+        times: dict[str, list[float]] = {name: [] for name in ways}
+        for _ in range(runs):
+            for name, way in ways.items():
+                start = time.perf_counter()
+                way()
+                times[name].append(time.perf_counter() - start)
+    return {name: statistics.median(seen) for name, seen in times.items()}
+
+
+def main() -> None:
+    """Print the figures of each size, as seconds and as parts of a check."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--nodes", type=int, nargs="+", default=[5000, 50_000])
+    parser.add_argument("--runs", type=int, default=3)
+    options = parser.parse_args()
+    for nodes in options.nodes:
+        seen = measure(nodes, options.runs)
+        check = seen.pop("check")
+        others = ", ".join(f"{name} {took / check:.2f} checks" for name, took in seen.items())
+        print(f"{nodes} nodes: check {check:.2f} s; {others}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
