@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import ckpt_viz as cv
+from ckpt_viz.cli import main
 from tests.support.programs import ckpt, keras_3, module, save_by_name, var
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -240,6 +242,16 @@ def test_names_in_a_file_are_only_names(tmp_path: Path) -> None:
     live = ckpt(**{hostile: module(kernel=var(np.zeros((6, 6), np.float32)))})
     assert len(cv.check(live, path).fix().pairs) == 1
     restored(live, path, {f"{hostile}/kernel": getattr(live, hostile).kernel})
+
+
+def test_the_command_line_names_the_prefix(tmp_path: Path) -> None:
+    path = save_by_name(tmp_path / "model.ckpt", values("net/fc"))
+    layer = module(kernel=var(np.zeros((6, 6), np.float32)))
+    program = str(ckpt(net=module(fc=layer)).write(str(tmp_path / "program")))
+    result = CliRunner().invoke(main, ["fix", program, f"{path}.index"])
+    assert result.exit_code == 0
+    assert f"reader = tf.train.load_checkpoint({path!r})\n" in result.output
+    assert "    (ckpt.net.fc.kernel, 'net/fc/kernel'),\n" in result.output
 
 
 def test_a_saver_has_no_fix(tmp_path: Path) -> None:

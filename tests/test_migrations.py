@@ -305,6 +305,26 @@ def test_slots_of_equal_full_names_are_guesses_if_the_variables_come_in_another_
     }
 
 
+def test_each_model_keeps_its_own_optimizer(tmp_path: Path) -> None:
+    def both(keras: Any) -> Any:
+        generator, discriminator = trained(keras, sequential), trained(keras, sequential)
+        return ckpt(
+            **{"generator": generator, "generator_optimizer": generator.optimizer},
+            **{"discriminator": discriminator, "discriminator_optimizer": discriminator.optimizer},
+        )
+
+    def values(live: Any) -> list[Any]:
+        optimizers = live.generator_optimizer, live.discriminator_optimizer
+        weights = [w for one in (live.generator, live.discriminator) for w in weights_of(one)]
+        return [*weights, *(slot for one in optimizers for slot in slots_of(one))]
+
+    was, now = both(keras_2()), both(keras_3())
+    numbered(values(was), 1)
+    path = str(was.save(str(tmp_path / "ckpt")))
+    fix = migrated(now, path, values(now), lambda: all_equal(values(was), values(now)))
+    assert not fix.missing and not fix.unused
+
+
 def test_weights_of_keras_2_need_no_optimizer_in_the_program(tmp_path: Path) -> None:
     was, now = trained(keras_2(), nested), nested(keras_3())
     numbered(was.weights, 1)

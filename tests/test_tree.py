@@ -41,3 +41,17 @@ def test_slots_are_below_their_variable() -> None:
 def test_children_keep_the_order_of_the_edges() -> None:
     tree = spanning_tree(graph({0: {"z": 3, "a": 1, "m": 2}}).nodes)
     assert tree.children[0] == (3, 1, 2)
+
+
+def test_kernel_in_a_saved_model_is_below_its_layer_not_in_the_list_of_keras_2() -> None:
+    edges = {0: {"block": 1, "variables": 2, "keras_api": 3}, 1: {"layer": 4}, 4: {"kernel": 5}}
+    exported = graph(edges | {2: {"0": 5}, 3: {"metrics": 6}, 6: {"0": 7}}, variables=(5, 7))
+    tree = spanning_tree(exported.nodes)
+    assert (tree.parents[5], tree.labels[5]) == (4, "kernel")
+    assert tree.parents[7] == 6  # a metric is nowhere else
+
+
+def test_list_called_variables_is_a_persons_without_the_marks_of_keras_2() -> None:
+    edges = {0: {"block": 1, "variables": 2}, 1: {"layer": 3}, 3: {"w": 4}, 2: {"0": 4}}
+    tree = spanning_tree(graph(edges, variables=(4,)).nodes)
+    assert (tree.parents[4], tree.labels[4]) == (2, "0")
