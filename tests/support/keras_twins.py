@@ -120,3 +120,52 @@ def trained(keras: Any, make: Callable[[Any], Any]) -> Any:
     model.compile(keras.optimizers.Adam(), "mse")
     model.optimizer.build(model.trainable_variables)
     return model
+
+
+# --- optimizers, and what they hold
+
+
+def weights_of(model: Any) -> list[Any]:
+    """Return all values but seeds, in the order that both versions of Keras have."""
+    return [*model.trainable_weights, *model.non_trainable_weights]
+
+
+def slots_of(optimizer: Any) -> list[Any]:
+    return [*optimizer._momentums, *optimizer._velocities]
+
+
+def scaled(keras: Any) -> Any:
+    return keras.mixed_precision.LossScaleOptimizer(keras.optimizers.Adam())
+
+
+def legacy_scaled(keras: Any) -> Any:
+    return keras.mixed_precision.LossScaleOptimizer(keras.optimizers.legacy.Adam())
+
+
+def bare(keras: Any) -> Any:
+    return keras.optimizers.Adam()
+
+
+def scaled_without_slots(keras: Any) -> Any:
+    return keras.mixed_precision.LossScaleOptimizer(keras.optimizers.SGD())
+
+
+def states_of(live: Any) -> dict[str, list[Any]]:
+    """Return the states of an optimizer by their meaning; those of the one that a wrapper holds."""
+    optimizer = live.optimizer
+    inner = getattr(optimizer, "inner_optimizer", optimizer)
+    found = {"counter": [inner.iterations], "rate": [_rate(inner)]}
+    if hasattr(inner, "get_slot"):
+        variables = live.model.trainable_variables
+        found["slots"] = [inner.get_slot(v, name) for name in ("m", "v") for v in variables]
+    elif hasattr(inner, "_momentums"):
+        found["slots"] = slots_of(inner)
+    if hasattr(optimizer, "dynamic_scale"):
+        found["scale"] = [optimizer.dynamic_scale, optimizer.step_counter]
+    elif hasattr(optimizer, "loss_scale"):
+        found["scale"] = [optimizer._loss_scale._current_loss_scale, optimizer.dynamic_counter]
+    return found
+
+
+def _rate(optimizer: Any) -> Any:
+    return getattr(optimizer, "_learning_rate", optimizer.learning_rate)
