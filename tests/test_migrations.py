@@ -276,6 +276,23 @@ def test_legacy_optimizers_inside_models_become_optimizers_of_keras_3(
     migrated(now, save(was, tmp_path), [*now.weights, *now.optimizer.variables], expected)
 
 
+@pytest.mark.parametrize("name", ["MobileNetV2", "MobileNetV3Small"])
+def test_applications_of_keras_2_become_those_of_keras_3(name: str, tmp_path: Path) -> None:
+    """MobileNetV2 has another local name in its depthwise layers, MobileNetV3 other layer names."""
+    how = {"weights": None, "input_shape": (32, 32, 3), "include_top": False}
+    was, now = (getattr(k.applications, name)(**how) for k in (keras_2(), keras_3()))
+    for place, variable in enumerate(_by_layers(was)):
+        variable.assign(np.full(variable.shape, place))
+    live = _by_layers(now)
+    path = save_weights(was, tmp_path)
+    fix = migrated(now, path, live, lambda: all_equal(_by_layers(was), live))
+    assert not fix.missing and not fix.unused
+
+
+def _by_layers(model: Any) -> list[Any]:
+    return [weight for layer in model.layers for weight in layer.weights]
+
+
 def test_slots_of_an_optimizer_of_another_kind_are_guesses(tmp_path: Path) -> None:
     was, now = trained(keras_2(), sequential), sequential(keras_3())
     now.compile(keras_3().optimizers.SGD(momentum=0.9), "mse")

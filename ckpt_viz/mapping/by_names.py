@@ -114,7 +114,7 @@ def _units_of_file(saved: Graph) -> Iterable[_Unit]:
         if has_value(node) and node.slot is None:
             *scope, own = node.attributes[0].full_name.split("/")
             unit = units.setdefault(tuple(scope), _Unit())
-            unit.add(tuple(scope), own, (node_id, node))
+            unit.add(tuple(scope), local_name(own), (node_id, node))
     return units.values()
 
 
@@ -135,7 +135,7 @@ def _units_of_program(live: Graph, names: FullNames) -> Iterable[_Unit]:
             path, layers = known[above]
             units[above].add(path, own, variable)
             *scope, last = nodes[obj].attributes[0].full_name.removesuffix(":0").split("/")
-            for named, name in ((layers, own), (tuple(scope), last)):
+            for named, name in ((layers, own), (tuple(scope), local_name(last))):
                 for one in {named, _without_models(named, names)} - {()}:
                     units[above].add(one, name, variable)
     return units.values()

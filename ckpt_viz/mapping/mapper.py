@@ -168,10 +168,7 @@ class Mapper(Pairing):
             obj = at_place.get(saved.place[node])
             if obj is None or node in self.matched.pairs or not saved.children[node]:
                 continue
-            if (
-                low[node] <= high[node]
-                and live.start[obj] <= low[node] <= high[node] < live.end[obj]
-            ):
+            if low[node] <= high[node] and self._is_within(obj, low[node], high[node]):
                 self._pair(node, obj, Certainty.CERTAIN, Evidence.PLACE)
 
     def _is_within(self, obj: int, first: int, last: int) -> bool:
@@ -267,7 +264,8 @@ class Mapper(Pairing):
         saved, live = self.saved, self.live
         ours, theirs = saved.children[node], live.children[obj]
         wraps = {is_wrapper(saved, ours), is_wrapper(live, theirs)}
-        if not all(self._children(node, obj)) or len(wraps) > 1:
+        of_items = are_items(saved, ours), are_items(live, theirs)
+        if not any(of_items) or len(wraps) > 1 or not all(self._children(node, obj)):
             return
         places = {child: j for j, child in enumerate(theirs)}
         counterparts = ((i, self.matched.pairs.get(child)) for i, child in enumerate(ours))
@@ -281,9 +279,6 @@ class Mapper(Pairing):
             [item for item in left if item.place not in known],
             [item for item in right if item.place not in taken],
         )
-        of_items = are_items(saved, ours), are_items(live, theirs)
-        if not any(of_items):
-            return
         is_other_kind = not all(of_items)
         pairs = list(aligned(left, right, known, {}))
         unsure = {i for group, _ in undecided(*rest) for i in group} | moved(*rest, pairs)
@@ -293,6 +288,11 @@ class Mapper(Pairing):
                 is_sure = i not in unsure and is_told
                 certainty = Certainty.LIKELY if is_sure else Certainty.GUESS
                 self._pair_below(ours[i], theirs[j], certainty, Evidence.ORDER)
+        are_alike = [item.look for item in left] == [item.look for item in right]
+        if are_alike and not is_other_kind:  # renamed layers
+            for one, other in zip(left, right, strict=True):
+                both = ours[one.place], theirs[other.place]
+                self._pair_below(*both, Certainty.LIKELY, Evidence.ORDER)
 
     def _is_told(self, ours: Sequence[int], i: int, theirs: Sequence[int], j: int) -> bool:
         """Return whether more than the order tells which item has become which attribute."""
@@ -357,7 +357,8 @@ class Mapper(Pairing):
                 if self.live.form[other] == self.saved.form[child]
                 and is_like(self.saved.label(child), self.live, other, new)
             ]
-            self._pair_only(child, found)
+            if len(found) == 1:
+                self._pair_below(child, found[0], Certainty.LIKELY, Evidence.WITHIN)
         ours, theirs = self._children(node, obj)
         for other in theirs:
             found = [
@@ -369,10 +370,6 @@ class Mapper(Pairing):
             ]
             if len(found) == 1:
                 self._pair_below(found[0], other, Certainty.LIKELY, Evidence.WITHIN)
-
-    def _pair_only(self, node: int, found: Sequence[int]) -> None:
-        if len(found) == 1:
-            self._pair_below(node, found[0], Certainty.LIKELY, Evidence.WITHIN)
 
     # --- what is left
 
@@ -410,8 +407,9 @@ class Mapper(Pairing):
         for node in self._nodes:
             pair = self.matched.pairs.get(node)
             ours, theirs = self._children(node, pair.obj) if pair is not None else ([], [])
-            by_label = {self.live.label(one): one for one in theirs if not self.live.children[one]}
+            leaves = (one for one in theirs if not self.live.children[one])
+            by_label = {local_name(self.live.label(one)): one for one in leaves}
             for child in ours:
-                other = by_label.get(self.saved.label(child))
+                other = by_label.get(local_name(self.saved.label(child)))
                 if other is not None and not self.saved.children[child]:
                     self._pair(child, other, Certainty.CERTAIN, Evidence.HOLDER)

@@ -23,6 +23,7 @@ _SLOTS = {
 _OPTIONS = frozenset({"velocity_hat", "average", "average_gradient", "gradient_accumulator"})
 _LOCAL_NAMES = {
     "iterations": ("iter",),
+    "kernel": ("depthwise_kernel",),  # of a DepthwiseConv2D
     # of a LossScaleOptimizer
     "dynamic_scale": ("current_loss_scale",),
     "step_counter": ("good_steps",),

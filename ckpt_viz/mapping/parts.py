@@ -193,11 +193,13 @@ class _Reader:
             )
             form[node] = self._numbers.of(("form", look[node], tuple(formed)))
             called = sorted((labels[child], names[child]) for child in below)
-            own = tuple(
-                self._names.plain(a.full_name.removesuffix(":0")) for a in nodes[node].attributes
-            )
+            own = tuple(self._spelled(attribute.full_name) for attribute in nodes[node].attributes)
             names[node] = self._numbers.of(("names", look[node], own, tuple(called)))
         return content, form, names
+
+    def _spelled(self, full_name: str) -> str:
+        *scopes, own = self._names.plain(full_name.removesuffix(":0")).split("/")
+        return "/".join([*scopes, local_name(own)])
 
     def _chosen(self, order: Sequence[int], children: Sequence[Sequence[int]]) -> list[str]:
         """Return for each variable and each layer of variables the layer's name."""

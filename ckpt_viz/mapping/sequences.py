@@ -168,11 +168,13 @@ class ItemReader:
 
     def _of_layer(self, graph: Graph, variable: int, name: str) -> str:
         """Return a full name with the name of the layer, which Keras 3 may leave out."""
+        if self._counts_wrappers or not name:
+            return name
         layer = graph.nodes[max(graph.tree.parents[variable], 0)].own_name
         *scopes, own = name.split("/")
-        if self._counts_wrappers or layer is None or layer in scopes:
-            return name
-        return f"{layer}/{own}"
+        if layer is not None and layer not in scopes:
+            scopes = [layer]
+        return "/".join([*scopes, self._spelled(own)])
 
     def _below(self, graph: Graph, top: int) -> Iterator[tuple[int, int]]:
         """Yield a node and all below it that are no slot variables, with their depths."""
