@@ -45,8 +45,8 @@ class Partly(NamedTuple):
 class Left:
     """What a restore leaves out, for comments: names of live objects, keys, and guesses.
 
-    `untracked` are attributes with values that TensorFlow does not follow. Of `partly`, a person
-    may want to copy a part.
+    `untracked` are attributes with values that TensorFlow does not follow. A part of the values of
+    `partly` fits.
     """
 
     missing: Sequence[str]
