@@ -262,7 +262,7 @@ def trained_under(policy: str) -> Any:
     return ckpt(model=model, optimizer=model.optimizer)
 
 
-@thread(Kind.WRAPPED, Severity.ERROR, "(root).optimizer", "1 part is inside 'inner_optimizer'")
+@thread(Kind.WRAPPED, Severity.ERROR, "(root).optimizer", "inside 'inner_optimizer'")
 def policy_has_become_mixed_float16(at: Path) -> Any:
     path = save_any(at, differently(trained_under("float32")))
     return path, lambda: trained_under("mixed_float16")

@@ -50,8 +50,12 @@ class Sentences:
             case ChangeKind.RENAMED:
                 return f"The saved {told.words[0]!r} is called {told.words[1]!r} now{_times(told)}."
             case ChangeKind.WRAPPED:
+                if told.number == 1:
+                    return f"{self._was_is(told)}, inside {_quoted(told)}, which was not saved."
                 return f"{_parts(told)} inside {_quoted(told)} now, which was not saved."
             case ChangeKind.UNWRAPPED:
+                if told.number == 1:
+                    return f"{self._was_is(told)}, no longer inside {_quoted(told)}."
                 return f"{_parts(told)} no longer inside {_quoted(told)}."
             case ChangeKind.MOVED:
                 return f"{self._was_is(told)}."

@@ -11,10 +11,7 @@ IS_POISONED = "Unable to save the object"
 IMPORT_SAVER = "Import the module that registers the saver before restoring."
 _NO_SAVER = "checkpoint saver registry does not have name"
 _OWN_CODE = "Fix the object's own code, which raises this."
-_CHANGED = (
-    "Make the variable with the saved {what}, or give it another local name to leave the saved "
-    "value unused."
-)
+_CHANGED = "Make the variable with the saved {what}, or restore the rest with check.fix().apply()."
 _KINDS = {
     Cause.SHAPE: Kind.SHAPE,
     Cause.DTYPE: Kind.DTYPE,
