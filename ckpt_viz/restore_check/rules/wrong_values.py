@@ -145,7 +145,7 @@ def reshaped(case: Case, explained: Explained) -> Iterator[Finding]:
                 Kind.SHAPE,
                 f"The saved value has shape {stored.shape}, the program's variable {shape}; the "
                 "graph takes it without an error and keeps the wrong shape.",
-                "Make the variable with the saved shape, or restore the rest by the code of check.fix().",
+                "Make the variable with the saved shape, or restore the rest with check.fix().",
                 nodes=(step.node,),
                 objects=(step.obj,),
             )
