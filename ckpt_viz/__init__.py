@@ -39,6 +39,7 @@ from ckpt_viz.object_graph.nodes import (
 from ckpt_viz.render.pictured import ObjectGraph
 
 if TYPE_CHECKING:
+    from ckpt_viz.changes.change import Change, ChangeKind
     from ckpt_viz.graph_diff.diff_result import GraphDiff
     from ckpt_viz.jupyter.widget import Explorer, show
     from ckpt_viz.object_graph.overlay import Severity, State
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Attribute",
+    "Change",
+    "ChangeKind",
     "CheckpointNotFoundError",
     "Child",
     "CkptVizError",
@@ -86,6 +89,8 @@ __all__ = [
 
 # These import slowly, or import Jupyter, so they load on first use.
 _LATER = {
+    "Change": "changes.change",
+    "ChangeKind": "changes.change",
     "Explorer": "jupyter.widget",
     "Finding": "restore_check.finding",
     "GraphDiff": "graph_diff.diff_result",
