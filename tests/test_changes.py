@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ckpt_viz as cv
@@ -16,7 +17,17 @@ from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.mapping.value_mapping import map_values
 from ckpt_viz.object_graph.graph import Origin
 from tests.support.amounts import amount
-from tests.support.programs import ckpt, differently, keras_3, module, save_any, saved, stepped, var
+from tests.support.programs import (
+    ckpt,
+    differently,
+    keras_3,
+    module,
+    save_any,
+    save_by_name,
+    saved,
+    stepped,
+    var,
+)
 from tests.support.refactorings import (
     REFACTORINGS,
     Maker,
@@ -75,7 +86,10 @@ def test_a_program_as_it_was_has_no_changes(seed: int) -> None:
 
 
 def test_every_kind_of_change_has_a_law_or_a_row() -> None:
-    by_rows = {ChangeKind.MIGRATED, ChangeKind.REORDERED, ChangeKind.OPTIMIZER_CHANGED}
+    by_rows = {
+        *(ChangeKind.MIGRATED, ChangeKind.REORDERED, ChangeKind.OPTIMIZER_CHANGED),
+        ChangeKind.SCOPE_CHANGED,
+    }
     assert set().union(*FOUND.values()) | by_rows == set(ChangeKind)
 
 
@@ -137,3 +151,37 @@ def test_a_guess_explains_nothing(tmp_path: Path) -> None:
     check = cv.check(ckpt(x=module(w=var([0.0])), y=module(w=var([0.0]))), path)
     assert {finding.change for finding in check.findings} == {None}
     assert "may belong to" in check.fix().code
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.parametrize(
+    ("was", "now", "why"),
+    [
+        ("", "model_001/", "The names are in the scope 'model_001', which the file lacks."),
+        ("old/net/", "", "The names were in the scope 'old/net', which the program lacks."),
+        ("old/", "new/", "The names are in the scope 'new' now, and were in 'old'."),
+    ],
+)
+def test_members_of_an_ensemble_are_in_scopes_of_their_own(
+    was: str, now: str, why: str, tmp_path: Path
+) -> None:
+    values: dict[str, Any] = {
+        "dense/kernel": [[1.0, 2.0]],
+        "dense/bias": [3.0, 4.0],
+        "out/kernel": [[5.0]],
+    }
+    names = {f"{was}{name}": value for name, value in values.items()}
+    path = save_by_name(tmp_path / "member.ckpt", names)
+    live = ckpt(
+        all=module(
+            **{
+                f"v{number}": var(np.zeros(np.shape(value), np.float32), name=f"{now}{name}")
+                for number, (name, value) in enumerate(values.items())
+            }
+        )
+    )
+    fix = cv.check(live, path).fix().apply()
+    assert [change.why for change in fix.changes] == [why]
+    for number, value in enumerate(values.values()):
+        assert np.array_equal(getattr(live.all, f"v{number}"), value)

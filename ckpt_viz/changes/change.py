@@ -16,6 +16,7 @@ class ChangeKind(str, Enum):
     INSERTED = "inserted"
     REMOVED = "removed"
     REORDERED = "reordered"
+    SCOPE_CHANGED = "scope_changed"
     CONTAINER_CHANGED = "container_changed"
     RENAMED = "renamed"
     WRAPPED = "wrapped"

@@ -80,3 +80,20 @@ def _version(names: tuple[str, ...]) -> int | None:
     if any(map(_OF_KERAS_2.fullmatch, names)):
         return 2
     return 3 if not _OF_KERAS_3.isdisjoint(names) else None
+
+
+def changed_scope(saved: str, live: str) -> tuple[str, str] | None:
+    """Return the first scopes of two full names, if these differ by them alone.
+
+    >>> changed_scope("w", "model_001/w"), changed_scope("old/a/w", "new/a/w:0")
+    (('', 'model_001'), ('old', 'new'))
+    >>> changed_scope("a/w", "a/w"), changed_scope("a/w", "b/v")
+    (None, None)
+    """
+    old, new = saved.split("/"), live.removesuffix(":0").split("/")
+    while old and new and old[-1] == new[-1]:
+        old.pop()
+        new.pop()
+    is_alone = len(old) + len(new) > 0 and (not old or not new or len(old) == len(new) == 1)
+    are_alike = saved.split("/")[-1] == live.removesuffix(":0").split("/")[-1]
+    return ("/".join(old), "/".join(new)) if is_alone and are_alike else None

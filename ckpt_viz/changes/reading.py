@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ckpt_viz.changes.change import Change, ChangeKind
-from ckpt_viz.changes.edges import Edge, kind_of_edge
+from ckpt_viz.changes.edges import Edge, changed_scope, kind_of_edge
 from ckpt_viz.changes.in_sequences import Shift, shifts
 from ckpt_viz.changes.of_optimizers import OptimizerChange, changed_optimizers, states_within
 from ckpt_viz.changes.sentences import Sentences, Told
@@ -115,7 +115,10 @@ class _Reader:
     def groups(self) -> list[Group]:
         """Return the groups of changed parts, in the order of their kinds and of the checkpoint."""
         of_optimizers = changed_optimizers(self.mapping)
-        self._edges(_below(self.mapping.saved, of_optimizers))
+        if self.mapping.saved.is_name_based:
+            self._scopes()
+        else:
+            self._edges(_below(self.mapping.saved, of_optimizers))
         for change in of_optimizers:
             kind = ChangeKind.OPTIMIZER_CHANGED
             self._found[kind, change] = Group(kind, change.words, *map(list, _tops(change)))
@@ -133,6 +136,14 @@ class _Reader:
         return {pair.obj: node for node, pair in self.mapping.parts.items()}
 
     # --- parts that both sides have
+
+    def _scopes(self) -> None:
+        """Group the variables of a name-based checkpoint whose full names have other scopes."""
+        for pair in self.mapping.pairs:
+            nodes = self.mapping.saved.nodes[pair.node], self.mapping.live.nodes[pair.obj]
+            scopes = changed_scope(*(node.attributes[0].full_name for node in nodes))
+            if scopes is not None and nodes[0].slot is None:
+                self._put(ChangeKind.SCOPE_CHANGED, scopes, scopes, pair.node, pair.obj)
 
     def _edges(self, left_out: set[int]) -> None:
         """Group the parts whose edges have changed."""

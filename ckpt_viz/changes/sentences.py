@@ -45,6 +45,13 @@ class Sentences:
                 return f"{_items(told)} removed at {told.words[0]}; later items have moved up."
             case ChangeKind.REORDERED:
                 return f"{listed([self.live.name(o) for o in told.objects])} have changed places."
+            case ChangeKind.SCOPE_CHANGED:
+                old, new = told.words
+                if not old or not new:
+                    verb = "are" if new else "were"
+                    side = "the file" if new else "the program"
+                    return f"The names {verb} in the scope {old or new!r}, which {side} lacks."
+                return f"The names are in the scope {new!r} now, and were in {old!r}."
             case ChangeKind.CONTAINER_CHANGED:
                 return f"{self._was_is(told)}: another kind of container holds it."
             case ChangeKind.RENAMED:

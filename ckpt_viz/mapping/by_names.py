@@ -3,7 +3,7 @@
 A file of TensorFlow 1 has no objects, only names: `dense/kernel` is `kernel` in the scope `dense`.
 Its order is that of the alphabet, so it tells nothing. A scope is the part of the program that has
 its name in one of three ways: in the full names of its variables, as the name of a Keras layer, or
-as its path. Either name may have more scopes in front.
+as its path. Either name may have more scopes in front, or another first one.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ class _Scopes:
     def __init__(self, named: Iterable[tuple[_Scope, int]]) -> None:
         self._whole: dict[_Scope, int | None] = {}
         self._ends: dict[_Scope, int | None] = {}
+        self._inner: dict[_Scope, int | None] = {}
         for scope, place in named:
+            if scope[1:]:
+                _add(self._inner, scope[1:], place)
             for end in _ends(scope):
                 _add(self._ends, end, place)
             _add(self._whole, scope, place)
@@ -78,6 +81,10 @@ class _Scopes:
             if scope in self._ends:
                 found.add(self._ends[scope])
         return found
+
+    def in_another(self, scopes: Iterable[_Scope]) -> set[int | None]:
+        """Return the places whose name and one of these are equal but for the first scope."""
+        return {self._inner[scope[1:]] for scope in scopes if scope[1:] in self._inner}
 
 
 def _ends(scope: _Scope) -> Iterator[_Scope]:
@@ -119,26 +126,49 @@ def _units_of_file(saved: Graph) -> Iterable[_Unit]:
 
 
 def _units_of_program(live: Graph, names: FullNames) -> Iterable[_Unit]:
-    """Return the variables of each part of the program, without the states of optimizers."""
-    units: dict[int, _Unit] = defaultdict(_Unit)
+    """Return the variables of each part of the program, without the states of optimizers.
+
+    A part with variables of several scopes, such as a list of all of them, is several units.
+    """
+    units: dict[tuple[int, _Scope], _Unit] = defaultdict(_Unit)
     tree, nodes = live.tree, live.nodes
     within: set[int] = set()
     known: dict[int, tuple[_Scope, _Scope]] = {}
+    several = _with_several_scopes(live)
     for obj in tree.preorder():
         above = tree.parents[obj]
         if nodes[obj].role is Role.OPTIMIZER or above in within:
             within.add(obj)
         elif nodes[obj].role is Role.VARIABLE and obj != live.save_counter:
             own, variable = local_name(tree.labels[obj]), (obj, nodes[obj])
+            scope, last = _split(nodes[obj])
+            if above in several:
+                units[above, scope].add(scope, local_name(last), variable)
+                continue
             if above not in known:
                 known[above] = _path_and_layers(live, above)
             path, layers = known[above]
-            units[above].add(path, own, variable)
-            *scope, last = nodes[obj].attributes[0].full_name.removesuffix(":0").split("/")
-            for named, name in ((layers, own), (tuple(scope), local_name(last))):
+            unit = units[above, ()]
+            unit.add(path, own, variable)
+            for named, name in ((layers, own), (scope, local_name(last))):
                 for one in {named, _without_models(named, names)} - {()}:
-                    units[above].add(one, name, variable)
+                    unit.add(one, name, variable)
     return units.values()
+
+
+def _split(variable: Node) -> tuple[_Scope, str]:
+    """Return the scope of a variable's full name, and its own name."""
+    *scope, own = variable.attributes[0].full_name.removesuffix(":0").split("/")
+    return tuple(scope), own
+
+
+def _with_several_scopes(live: Graph) -> set[int]:
+    """Return the parts whose own variables have full names of several scopes."""
+    scopes: dict[int, set[_Scope]] = defaultdict(set)
+    for obj, node in enumerate(live.nodes):
+        if node.role is Role.VARIABLE and obj != live.save_counter:
+            scopes[live.tree.parents[obj]].add(_split(node)[0])
+    return {part for part, found in scopes.items() if len(found - {()}) > 1}
 
 
 def _path_and_layers(live: Graph, part: int) -> tuple[_Scope, _Scope]:
@@ -168,7 +198,7 @@ def _claimed(
     claimed: dict[_Scope, list[_Unit]] = {scope: [] for scope in groups}
     for part in parts:
         plain = {_plain(scope, names) for scope in part.scopes}
-        meant = known.exactly(plain) or known.agreeing(plain)
+        meant = known.exactly(plain) or known.agreeing(plain) or known.in_another(plain)
         place = next(iter(meant)) if len(meant) == 1 else None
         if place is not None:
             claimed[groups[place]].append(part)

@@ -46,6 +46,7 @@ _KINDS = {
     ChangeKind.INSERTED: Kind.INSERTED,
     ChangeKind.REMOVED: Kind.REMOVED,
     ChangeKind.REORDERED: Kind.REORDERED,
+    ChangeKind.SCOPE_CHANGED: Kind.RENAMED,
     ChangeKind.CONTAINER_CHANGED: Kind.CONTAINER_CHANGED,
     ChangeKind.RENAMED: Kind.RENAMED,
     ChangeKind.WRAPPED: Kind.WRAPPED,
