@@ -71,9 +71,11 @@ def _migrations(rng: Random, at: Path, *, is_edited: bool) -> Iterator[Migration
 
 
 def _are_named(layers: tuple[Layer, ...]) -> bool:
-    """Return whether a person has named all layers, in words that Keras does not use."""
+    """Return whether a person has named all layers in words of their own, and renamed none."""
     return all(
-        layer.name is not None and not layer.name.startswith("dense") and _are_named(layer.inner)
+        layer.name is not None
+        and not layer.name.startswith(("dense", "renamed"))
+        and _are_named(layer.inner)
         for layer in layers
     )
 

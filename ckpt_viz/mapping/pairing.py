@@ -58,7 +58,8 @@ class Pairing:
     def _are_others(self, node: int, obj: int) -> bool:
         """Return whether these are layers with the names of others, or states of others."""
         names = {self.saved.chosen[node], self.live.chosen[obj]}
-        return self._are_other_states(node, obj) or (len(names) > 1 and names <= self._common_names)
+        is_called = len(names) > 1 and "" not in names and bool(names & self._common_names)
+        return is_called or self._are_other_states(node, obj)
 
     @cached_property
     def _common_names(self) -> frozenset[str]:
