@@ -33,8 +33,8 @@ class Shift:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The first place, the number of items more or fewer, and the objects that are new."""
-        return self.place, str(self.number), *map(str, self.inserted)
+        """The first place, the number of items more or fewer, and the items of one side alone."""
+        return self.place, str(self.number), *map(str, (*self.inserted, *self.removed))
 
 
 def shifts(edges: Sequence[Edge], mapping: ValueMapping) -> Iterator[Shift]:

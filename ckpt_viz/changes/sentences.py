@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.changes.change import ChangeKind
+from ckpt_viz.mapping.sequences import INDEX
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layer_names import LayerNames
 from ckpt_viz.text import count, listed, shape_words
@@ -40,9 +41,11 @@ class Sentences:
             case ChangeKind.MIGRATED:
                 return "Another major version of Keras saved this, under other local names."
             case ChangeKind.INSERTED:
-                return f"{self._inserted(told)}; later items have moved on."
+                inserted = self._alone(self.live, told.objects, told, "inserted")
+                return f"{inserted}; later items have moved on."
             case ChangeKind.REMOVED:
-                return f"{_items(told)} removed at {told.words[0]}; later items have moved up."
+                removed = self._alone(self.saved, told.nodes, told, "removed")
+                return f"{removed}; later items have moved up."
             case ChangeKind.REORDERED:
                 return f"{listed([self.live.name(o) for o in told.objects])} have changed places."
             case ChangeKind.SCOPE_CHANGED:
@@ -80,12 +83,14 @@ class Sentences:
         more = f", and {count(told.number - 1, 'part')} more" if told.number > 1 else ""
         return f"The saved {was} is {now} now{more}"
 
-    def _inserted(self, told: Told) -> str:
-        new = [obj for obj in told.objects if str(obj) in told.words[2:]]
-        if len(new) == int(told.words[1]):
-            verb = "was" if len(new) == 1 else "were"
-            return f"{listed([self.live.name(obj) for obj in new])} {verb} inserted"
-        return f"{_items(told)} inserted at {told.words[0]}"
+    def _alone(self, names: LayerNames, tops: Sequence[int], told: Told, verb: str) -> str:
+        """Return which items of a sequence one side has alone, by name if all are known."""
+        alone = [top for top in tops if str(top) in told.words[2:]]
+        if len(alone) == int(told.words[1]):
+            called = [names.name(top) for top in alone]
+            called = [f"item {name}" if INDEX.fullmatch(name) else name for name in called]
+            return f"{listed(called)} {'was' if len(alone) == 1 else 'were'} {verb}"
+        return f"{_items(told)} {verb} at {told.words[0]}"
 
     def _holder(self, told: Told) -> str:
         above = self.live.graph.tree.parents[told.objects[0]]

@@ -60,7 +60,7 @@ def batch_normalization_and_another_head(at: Path) -> Pair:
     return Pair(path, live)
 
 
-@shows(Kind.INSERTED, ERROR, None, None, "1 was inserted")
+@shows(Kind.INSERTED, ERROR, None, None, "item 1 was inserted")
 def part_without_values_in_a_list(at: Path) -> Pair:
     path = saved(at, parts=module(them=[layer(2, 1.0), layer(3, 1.0), layer(4, 1.0)]))
 
@@ -76,7 +76,7 @@ def item_at_the_end_of_a_list(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(parts=module(them=[layer(2), layer(3), layer(4)])))
 
 
-@shows(Kind.REMOVED, ERROR, None, None, "1 item was removed at 0")
+@shows(Kind.REMOVED, ERROR, None, None, "item 0 was removed")
 def first_item_of_a_list_is_gone(at: Path) -> Pair:
     path = saved(at, parts=module(them=[layer(2, 1.0), layer(3, 1.0), layer(4, 1.0)]))
     return Pair(path, lambda: ckpt(parts=module(them=[layer(3), layer(4)])))
