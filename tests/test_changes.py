@@ -150,7 +150,10 @@ def test_a_guess_explains_nothing(tmp_path: Path) -> None:
     path = saved(tmp_path, a=module(w=var([1.0])), b=module(w=var([2.0])))
     check = cv.check(ckpt(x=module(w=var([0.0])), y=module(w=var([0.0]))), path)
     assert {finding.change for finding in check.findings} == {None}
-    assert "may belong to" in check.fix().code
+    fix = check.fix()
+    assert "may belong to" in fix.code
+    assert all(line.startswith("#") for line in fix.code.splitlines())
+    assert not fix.is_applied
 
 
 @pytest.mark.tf

@@ -76,6 +76,12 @@ def restoring(
     return "\n".join([*lines, f"status.{strongest_assert(verdicts)}()", *comments]) + "\n"
 
 
+def restoring_nothing(left: Left) -> str:
+    """Return comments alone, for a checkpoint none of whose values has a sure place."""
+    title = "# No value of the checkpoint has a sure place in the program."
+    return "\n".join([title, *_comments(left)]) + "\n"
+
+
 def restores_by_itself(live: Graph, method: str) -> bool:
     """Return whether the checked object is a checkpoint with this method, or a file for one."""
     source = live.source

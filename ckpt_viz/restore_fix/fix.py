@@ -28,7 +28,14 @@ from ckpt_viz.restore_check.rehearsal import (
 from ckpt_viz.restore_check.skeleton import Skeleton
 from ckpt_viz.restore_fix.applying import apply, is_applied
 from ckpt_viz.restore_fix.arrangement import Arrangement
-from ckpt_viz.restore_fix.code import Left, Partly, assigning, restores_by_itself, restoring
+from ckpt_viz.restore_fix.code import (
+    Left,
+    Partly,
+    assigning,
+    restores_by_itself,
+    restoring,
+    restoring_nothing,
+)
 from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
 from ckpt_viz.restore_fix.rewrite import write_mapped
 from ckpt_viz.saved.saved_source import read_saved
@@ -100,6 +107,8 @@ class RestoreFix(Generic[CheckT]):
         left = Left(
             self.missing, self.unused, self._guessed_names, self._untracked, tuple(self._partly())
         )
+        if not self._sure:
+            return restoring_nothing(left)
         if self._skeleton is None:
             keys: dict[int, Sequence[str]] = {
                 pair.obj: self._keys(pair.node) for pair in self._sure
@@ -123,7 +132,7 @@ class RestoreFix(Generic[CheckT]):
 
         It reads values until one differs.
         """
-        return is_applied(self._saved, self._live, self._sure)
+        return bool(self._sure) and is_applied(self._saved, self._live, self._sure)
 
     def apply(self) -> RestoreFix[CheckT]:
         """Restore now: every value of `pairs`, or none; return the fix.
