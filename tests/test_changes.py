@@ -151,7 +151,8 @@ def test_a_guess_explains_nothing(tmp_path: Path) -> None:
     check = cv.check(ckpt(x=module(w=var([0.0])), y=module(w=var([0.0]))), path)
     assert {finding.change for finding in check.findings} == {None}
     fix = check.fix()
-    assert "may belong to" in fix.code
+    assert "a/w/.ATTRIBUTES/VARIABLE_VALUE may belong to (root).x.w or (root).y.w\n" in fix.code
+    assert "b/w/.ATTRIBUTES/VARIABLE_VALUE may belong to (root).y.w or (root).x.w\n" in fix.code
     assert all(line.startswith("#") for line in fix.code.splitlines())
     assert not fix.is_applied
 

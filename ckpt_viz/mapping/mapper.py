@@ -127,7 +127,7 @@ class Mapper(Pairing):
     def _optimizers(self) -> None:
         """Pair the optimizers, and what holds their loss scales."""
         for pair in optimizer_pairs(self.saved, self.live, self.matched.pairs):
-            if not self._pair(*pair[:4]):
+            if not self._pair(*pair):
                 continue
             scales = scale_holder(self.saved, pair.node), scale_holder(self.live, pair.obj)
             if scales[0] is not None and scales[1] is not None:

@@ -44,13 +44,9 @@ class Evidence(str, Enum):
 
 
 class Pair(NamedTuple):
-    """A saved node and the live object that it belongs to.
-
-    `rivals` are other live objects for which the evidence is equal.
-    """
+    """A saved node and the live object that it belongs to."""
 
     node: int
     obj: int
     certainty: Certainty
     evidence: Evidence
-    rivals: tuple[int, ...] = ()

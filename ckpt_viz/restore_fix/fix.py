@@ -16,6 +16,7 @@ from ckpt_viz.mapping.pairs import Certainty, Pair
 from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, has_value
+from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_check.dry_run import DryRun, MeantPath, prefix_of
 from ckpt_viz.restore_check.file_dry_run import file_dry_run
 from ckpt_viz.restore_check.live_dry_run import live_dry_run
@@ -41,6 +42,7 @@ from ckpt_viz.restore_fix.rewrite import write_mapped
 from ckpt_viz.saved.saved_source import read_saved
 
 CheckT = TypeVar("CheckT")
+_MOST_ALTERNATIVES = 3
 
 
 @dataclass(frozen=True, repr=False)
@@ -199,11 +201,25 @@ class RestoreFix(Generic[CheckT]):
 
     @cached_property
     def _guessed_names(self) -> tuple[tuple[str, str], ...]:
+        """The keys of guesses, each with the objects of its kind that it may belong to."""
+        of_kind: dict[object, list[int]] = {}
+        for pair in self._guesses:
+            of_kind.setdefault(self._kind(pair), []).append(pair.obj)
         return tuple(
-            (key, self._live.name(pair.obj))
+            (key, self._alternatives(pair.obj, of_kind[self._kind(pair)]))
             for pair in self._guesses
             for key in self._keys(pair.node)
         )
+
+    def _kind(self, guess: Pair) -> object:
+        tree = self._saved.tree
+        return tree.labels[guess.node], values_of(self._saved.nodes[guess.node])
+
+    def _alternatives(self, obj: int, objects: Sequence[int]) -> str:
+        others = [one for one in objects if one != obj]
+        shown = [self._live.name(one) for one in (obj, *others[: _MOST_ALTERNATIVES - 1])]
+        more = len(objects) - len(shown)
+        return " or ".join(shown) + (f", or {more} more" if more else "")
 
     @property
     def _untracked(self) -> tuple[str, ...]:
