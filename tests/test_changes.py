@@ -20,6 +20,7 @@ from tests.support.amounts import amount
 from tests.support.programs import (
     ckpt,
     differently,
+    keras_2,
     keras_3,
     module,
     save_any,
@@ -119,6 +120,25 @@ def test_an_inserted_layer_and_a_new_head_are_two_findings(tmp_path: Path) -> No
     assert len(check.findings) == 3  # the last one is a note on the learning rate
     assert sum(len(finding.explains) for finding in told) >= 5
     assert "It explains" in str(check)
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.parametrize("version", [2, 3])
+def test_an_inserted_layer_is_named_among_layers_without_weights(
+    version: int, tmp_path: Path
+) -> None:
+    keras = keras_3() if version == 3 else keras_2()
+
+    def model(*inserted: str) -> Any:
+        layers = [keras.layers.Conv2D(4, 3)]
+        layers += [keras.layers.BatchNormalization(name=name) for name in inserted]
+        layers += [keras.layers.GlobalAveragePooling2D(), keras.layers.Dense(4 + len(inserted))]
+        return ckpt(model=keras.Sequential([keras.Input((8, 8, 3)), *layers]))
+
+    check = cv.check(model("between"), save_any(tmp_path, model()))
+    assert [finding.kind.value for finding in check.findings] == ["inserted", "shape"]
+    assert "between was inserted" in check.findings[0].why
 
 
 @pytest.mark.tf

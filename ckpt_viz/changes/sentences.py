@@ -9,6 +9,7 @@ from ckpt_viz.changes.change import ChangeKind
 from ckpt_viz.mapping.sequences import INDEX
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layer_names import LayerNames
+from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.text import count, listed, shape_words
 
 
@@ -86,7 +87,10 @@ class Sentences:
     def _alone(self, names: LayerNames, tops: Sequence[int], told: Told, verb: str) -> str:
         """Return which items of a sequence one side has alone, by name if all are known."""
         alone = [top for top in tops if str(top) in told.words[2:]]
-        if len(alone) == int(told.words[1]):
+        number = int(told.words[1])
+        if len(alone) > number:  # among layers without weights, of which a file says nothing
+            alone = [top for top in alone if _has_values(names.graph, top)]
+        if len(alone) == number:
             called = [names.name(top) for top in alone]
             called = [f"item {name}" if INDEX.fullmatch(name) else name for name in called]
             return f"{listed(called)} {'was' if len(alone) == 1 else 'were'} {verb}"
@@ -109,6 +113,10 @@ class Sentences:
     @staticmethod
     def _listed(names: LayerNames, tops: Sequence[int]) -> str:
         return listed([names.place(top) for top in tops])
+
+
+def _has_values(graph: Graph, top: int) -> bool:
+    return any(has_value(graph.nodes[child.node_id]) for child in graph.nodes[top].children)
 
 
 def _items(told: Told) -> str:
