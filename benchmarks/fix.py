@@ -1,7 +1,7 @@
 """Time of a fix, against the check of a program that has not changed.
 
-The program has lists of layers of different widths. In the changed one, some layers have other
-names, one list has an item more, and another level holds all of it. In one process, each of these
+The program has lists of layers of different widths. In the changed one, each tenth list has another
+name, each tenth one an item more, and another level holds all of it. In one process, each of these
 runs in turn, and the medians are compared: the check of the unchanged program, the mapping of all
 values, the changes that are read from it, the check of the changed program, and the code of its
 fix.
@@ -24,6 +24,7 @@ from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.mapping.value_mapping import map_values
 
 _IN_A_LIST = 50
+_LONGER = 5
 
 
 def program(nodes: int, *, is_changed: bool) -> Any:
@@ -38,7 +39,7 @@ def program(nodes: int, *, is_changed: bool) -> Any:
     root = tf.Module()
     for number in range(nodes // (3 * _IN_A_LIST)):
         layers = [layer(2 + i) for i in range(_IN_A_LIST)]
-        if is_changed and not number:
+        if is_changed and number % 10 == _LONGER:
             layers.insert(_IN_A_LIST // 2, layer(1))
         stack = tf.Module()
         stack.layers = layers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -32,13 +32,16 @@ class Shift:
     left: set[int] = field(default_factory=set)
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """The first place, the number of items more or fewer, and the items of one side alone."""
-        return self.place, str(self.number), *map(str, (*self.inserted, *self.removed))
+    def words(self) -> tuple[str, str]:
+        """The first place, and the number of items that are more or fewer."""
+        return self.place, str(self.number)
 
 
-def shifts(edges: Sequence[Edge], mapping: ValueMapping) -> Iterator[Shift]:
-    """Yield what moved the items of one sequence; nothing if they are in their places."""
+def shifts(edges: Sequence[Edge], mapping: ValueMapping, paired: Container[int]) -> Iterator[Shift]:
+    """Yield what moved the items of one sequence; nothing if they are in their places.
+
+    `paired` are the live objects that have a counterpart.
+    """
     places = sorted((index(edge.old[0]), index(edge.new[0]), i) for i, edge in enumerate(edges))
     if all(old == new for old, new, _ in places):
         return
@@ -50,7 +53,6 @@ def shifts(edges: Sequence[Edge], mapping: ValueMapping) -> Iterator[Shift]:
         _items(mapping.saved, edges[0].holder, edges[0].old[0]),
         _items(mapping.live, edges[0].new_holder, edges[0].new[0]),
     )
-    of_live = {pair.obj for pair in mapping.parts.values()}
     found: dict[ChangeKind, Shift] = {}
     last: Shift | None = None
     before = (-1, -1)
@@ -62,8 +64,8 @@ def shifts(edges: Sequence[Edge], mapping: ValueMapping) -> Iterator[Shift]:
             last.number += abs(more)
             if more > 0:
                 between = _between(items[1], before[1], new)
-                last.inserted += [item for item in between if item not in of_live]
-                last.arrived.update(item for item in between if item in of_live)
+                last.inserted += [item for item in between if item not in paired]
+                last.arrived.update(item for item in between if item in paired)
             else:
                 between = _between(items[0], before[0], old)
                 last.removed += [item for item in between if item not in mapping.parts]

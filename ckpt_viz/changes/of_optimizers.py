@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from ckpt_viz.mapping.migrations import local_name, renamed_slots
 from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
-from ckpt_viz.text import listed
+from ckpt_viz.text import count, listed
 
 
 @dataclass(frozen=True)
@@ -24,81 +26,79 @@ class OptimizerChange:
     words: tuple[str, ...]
 
 
-def changed_optimizers(mapping: ValueMapping) -> list[OptimizerChange]:
+@dataclass(frozen=True)
+class States:
+    """The optimizers of a graph, with the state that they keep."""
+
+    graph: Graph
+
+    def outer(self) -> Iterator[int]:
+        """Yield the optimizers that are no part of another one."""
+        inside: set[int] = set()
+        for node in self.graph.tree.preorder():
+            if self.graph.tree.parents[node] in inside:
+                inside.add(node)
+            elif self.graph.nodes[node].role is Role.OPTIMIZER:
+                inside.add(node)
+                yield node
+
+    def slots_within(self, top: int) -> list[int]:
+        """Return the slot variables of the optimizers that a part is or holds."""
+        if not self._slots:
+            return []
+        return [slot for node in self.within(top) for slot in self._slots.get(node, ())]
+
+    def within(self, top: int) -> Iterator[int]:
+        """Yield a part and all parts below it, slot variables of its variables included."""
+        stack = [top]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(self.graph.tree.children[node]))
+
+    @cached_property
+    def _slots(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = defaultdict(list)
+        for node_id, node in enumerate(self.graph.nodes):
+            if node.slot is not None and node.slot.optimizer is not None:
+                found[node.slot.optimizer].append(node_id)
+        return found
+
+
+def changed_optimizers(mapping: ValueMapping, saved: States, live: States) -> list[OptimizerChange]:
     """Return the optimizers that keep other state, or state for other variables.
 
     An optimizer that only follows its model has not changed.
     """
     found = []
-    for node in optimizers(mapping.saved):
+    for node in saved.outer():
         pair = mapping.parts.get(node)
         if pair is None or mapping.live.nodes[pair.obj].role is not Role.OPTIMIZER:
             continue
-        words = tuple(_differences(mapping, node, pair.obj))
+        slots = saved.slots_within(node), live.slots_within(pair.obj)
+        words = [*_differences(mapping, node, pair.obj, slots)]
+        if not words:
+            words += _other_variables(mapping, *slots)
+            words += _other_state(mapping, {*saved.within(node)}, {*live.within(pair.obj)})
         if words:
-            found.append(
-                OptimizerChange(
-                    (node, *states_within(mapping.saved, node)),
-                    (pair.obj, *states_within(mapping.live, pair.obj)),
-                    words,
-                )
-            )
+            nodes, objects = (node, *slots[0]), (pair.obj, *slots[1])
+            found.append(OptimizerChange(nodes, objects, tuple(words)))
     return found
 
 
-def optimizers(graph: Graph) -> Iterator[int]:
-    """Yield the optimizers that are no part of another one."""
-    inside: set[int] = set()
-    for node in graph.tree.preorder():
-        above = graph.tree.parents[node]
-        if above in inside:
-            inside.add(node)
-        elif graph.nodes[node].role is Role.OPTIMIZER:
-            inside.add(node)
-            yield node
-
-
-def _within(graph: Graph, optimizer: int) -> set[int]:
-    """Return an optimizer and all that it holds, optimizers in it included."""
-    found, stack = {optimizer}, [optimizer]
-    while stack:
-        for child in graph.tree.children[stack.pop()]:
-            if child not in found:
-                found.add(child)
-                stack.append(child)
-    return found
-
-
-def states_within(graph: Graph, top: int) -> list[int]:
-    """Return the slot variables of the optimizers that a part is or holds."""
-    within = _within(graph, top)
-    return [
-        node_id
-        for node_id, node in enumerate(graph.nodes)
-        if node.slot is not None and node.slot.optimizer in within
-    ]
-
-
-def _differences(mapping: ValueMapping, node: int, obj: int) -> Iterator[str]:
-    """Yield in few words how an optimizer differs from what it was."""
+def _differences(
+    mapping: ValueMapping, node: int, obj: int, slots: tuple[list[int], list[int]]
+) -> Iterator[str]:
+    """Yield in few words how an optimizer differs as a whole from what it was."""
     saved, live = mapping.saved, mapping.live
-    slots = states_within(saved, node), states_within(live, obj)
     was, now = _slot_names(saved, slots[0]), _slot_names(live, slots[1])
-    are_all_known = len(renamed_slots(sorted(was), sorted(now))) == len(was) == len(now)
-    if slots[0] and slots[1] and not are_all_known:
-        yield f"it keeps {_named(now)}, and {_named(was)} were saved"
-        return
-    if slots[1] and not slots[0] and not _trained(saved, node):
+    if now and not was and not _trained(saved, node):
         return  # it was saved before it was built, or never keeps any
-    if bool(slots[0]) != bool(slots[1]):
+    if len(renamed_slots(sorted(was), sorted(now))) < max(len(was), len(now)):
         kept = f"it keeps {_named(now)}" if now else "it keeps no slot variables"
         yield f"{kept}, and {_named(was) if was else 'none'} were saved"
-        return
-    if was != now or _way(saved, node) != _way(live, obj):
+    elif was != now or _way(saved, node) != _way(live, obj):
         yield "another version of Keras keeps its state in another way"
-        return
-    yield from _other_variables(mapping, *slots)
-    yield from _other_state(mapping, node, obj)
 
 
 def _slot_names(graph: Graph, slots: list[int]) -> set[str]:
@@ -125,15 +125,17 @@ def _trained(graph: Graph, optimizer: int) -> bool:
 def _other_variables(mapping: ValueMapping, was: list[int], now: list[int]) -> Iterator[str]:
     """Yield whether it trains other variables, among those that both sides have."""
     fitting = {pair.node: pair.obj for pair in mapping.pairs}
-    before = {_variable(mapping.saved, slot) for slot in was}
-    after = {_variable(mapping.live, slot) for slot in now}
     both = set(fitting.values())
-    no_more = sum(one in fitting and fitting[one] not in after for one in before)
-    newly = sum(one in both and one not in {fitting.get(b) for b in before} for one in after)
-    if no_more:
+    before = {fitting.get(_variable(mapping.saved, slot)) for slot in was}
+    after = {_variable(mapping.live, slot) for slot in now}
+    if no_more := len((before & both) - after):
         yield f"it has no state any more for {no_more} of the saved variables"
-    if newly:
-        yield f"it has state for {newly} variables that were not trained"
+    if newly := len((after & both) - before):
+        yield f"it has state for {count(newly, 'variable')} that {_was(newly)} not trained"
+
+
+def _was(number: int) -> str:
+    return "was" if number == 1 else "were"
 
 
 def _variable(graph: Graph, node: int) -> int:
@@ -141,11 +143,11 @@ def _variable(graph: Graph, node: int) -> int:
     return ROOT if slot is None else slot.variable
 
 
-def _other_state(mapping: ValueMapping, node: int, obj: int) -> Iterator[str]:
+def _other_state(mapping: ValueMapping, inner: set[int], live_inner: set[int]) -> Iterator[str]:
     """Yield whether one side alone has counters or other state of its own."""
     own = (
-        _alone(mapping.saved, _within(mapping.saved, node), mapping.unused),
-        _alone(mapping.live, _within(mapping.live, obj), mapping.missing),
+        _alone(mapping.saved, inner, mapping.unused),
+        _alone(mapping.live, live_inner, mapping.missing),
     )
     for names, says in zip(own, ("it has no place for {}", "it adds {}"), strict=True):
         if "learning_rate" in names:

@@ -7,14 +7,15 @@ below it have not changed by that. Parts that changed alike are one change.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from ckpt_viz.changes.change import Change, ChangeKind
 from ckpt_viz.changes.edges import Edge, changed_scope, kind_of_edge
 from ckpt_viz.changes.in_sequences import Shift, shifts
-from ckpt_viz.changes.of_optimizers import OptimizerChange, changed_optimizers, states_within
+from ckpt_viz.changes.of_optimizers import States, changed_optimizers
 from ckpt_viz.changes.sentences import Sentences, Told
 from ckpt_viz.mapping.pairs import Certainty, weakest
 from ckpt_viz.mapping.value_mapping import ValueMapping
@@ -27,18 +28,22 @@ from ckpt_viz.object_graph.tree import NOWHERE
 # Changes that also tell of parts without a counterpart.
 _WITH_ONE_SIDED = (ChangeKind.INSERTED, ChangeKind.REMOVED, ChangeKind.OPTIMIZER_CHANGED)
 
+_MOST_STEPS = 64  # between a part and its holder; a hostile chain has a hundred thousand
+
 
 @dataclass
 class Group:
     """Parts that changed alike: their topmost saved nodes and live objects, and what tells more.
 
-    `words` are what the sentence needs: labels, or what an optimizer has.
+    `words` are what the sentence needs: labels, or what an optimizer has. `alone` are the items of
+    a sequence that one side has alone.
     """
 
     kind: ChangeKind
     words: tuple[str, ...] = ()
     nodes: list[int] = field(default_factory=list)
     objects: list[int] = field(default_factory=list)
+    alone: list[int] = field(default_factory=list)
 
 
 def changes_of(mapping: ValueMapping) -> tuple[Change, ...]:
@@ -75,6 +80,7 @@ def _told(mapping: ValueMapping, group: Group) -> Told:
         [node for node in group.nodes if saved[node].slot is None],
         [obj for obj in group.objects if live[obj].slot is None],
         group.words,
+        group.alone,
     )
 
 
@@ -114,14 +120,15 @@ class _Reader:
 
     def groups(self) -> list[Group]:
         """Return the groups of changed parts, in the order of their kinds and of the checkpoint."""
-        of_optimizers = changed_optimizers(self.mapping)
+        of_optimizers = changed_optimizers(self.mapping, *self._states)
         if self.mapping.saved.is_name_based:
             self._scopes()
         else:
-            self._edges(_below(self.mapping.saved, of_optimizers))
+            self._edges(_below_optimizers(self.mapping.saved))
         for change in of_optimizers:
             kind = ChangeKind.OPTIMIZER_CHANGED
-            self._found[kind, change] = Group(kind, change.words, *map(list, _tops(change)))
+            nodes, objects = list(change.nodes), list(change.objects)
+            self._found[kind, change] = Group(kind, change.words, nodes, objects)
         self._misfits()
         self._one_sided(self.mapping.missing, self.mapping.live, ChangeKind.NEW)
         self._one_sided(self.mapping.unused, self.mapping.saved, ChangeKind.GONE)
@@ -132,8 +139,18 @@ class _Reader:
         return self._found.setdefault((kind, key), Group(kind, tuple(words)))
 
     @cached_property
+    def _states(self) -> tuple[States, States]:
+        return States(self.mapping.saved), States(self.mapping.live)
+
+    @cached_property
     def _node_of(self) -> dict[int, int]:
         return {pair.obj: node for node, pair in self.mapping.parts.items()}
+
+    @cached_property
+    def _holders(self) -> tuple[list[int], list[int]]:
+        """By saved and by live part, the nearest part above it with a counterpart."""
+        saved = _holders(self.mapping.saved, self.mapping.parts)
+        return saved, _holders(self.mapping.live, self._node_of)
 
     # --- parts that both sides have
 
@@ -164,44 +181,44 @@ class _Reader:
                 if kind is not None:
                     self._put(kind, key, key, node, pair.obj)
         for edges in in_sequence.values():
-            for shift in shifts(edges, self.mapping):
+            for shift in shifts(edges, self.mapping, self._node_of):
                 self._put_shift(shift)
 
     def _put(
         self, kind: ChangeKind, key: object, words: Sequence[str], node: int, obj: int
     ) -> None:
         group = self._add(key, kind, words)
-        group.nodes += [node, *self._states(self.mapping.saved, node)]
-        group.objects += [obj, *self._states(self.mapping.live, obj)]
-
-    @staticmethod
-    def _states(graph: Graph, node: int) -> list[int]:
-        """Return the slot variables of an optimizer; they are below their variables."""
-        is_optimizer = graph.nodes[node].role is Role.OPTIMIZER
-        return states_within(graph, node) if is_optimizer else []
+        group.nodes.append(node)
+        group.objects.append(obj)
+        if self.mapping.saved.nodes[node].role is Role.OPTIMIZER:
+            # Its slot variables are below their variables.
+            group.nodes += self._states[0].slots_within(node)
+            group.objects += self._states[1].slots_within(obj)
 
     def _put_shift(self, shift: Shift) -> None:
         first = shift.edges[0]
         group = self._cause_of(shift) or self._add((first.holder,), shift.kind, shift.words)
         group.nodes += [*(edge.node for edge in shift.edges), *shift.removed]
         group.objects += [*shift.inserted, *(edge.obj for edge in shift.edges)]
+        group.alone += [*shift.inserted, *shift.removed]
 
     def _cause_of(self, shift: Shift) -> Group | None:
         """Return the change that brought items here from elsewhere, or took them away."""
-        for group in self._found.values():
-            if not shift.arrived.isdisjoint(group.objects) or not shift.left.isdisjoint(
-                group.nodes
-            ):
-                return group
-        return None
+        if not (shift.arrived or shift.left):
+            return None
+        groups = self._found.values()
+        came = (one for one in groups if not shift.arrived.isdisjoint(one.objects))
+        went = (one for one in groups if not shift.left.isdisjoint(one.nodes))
+        return next(chain(came, went), None)
 
     def _edge(self, node: int, obj: int) -> Edge | None:
         """Return how both sides lead to a part from its nearest holder; None above the root's."""
         mapping = self.mapping
-        holder, old = _way(mapping.saved, node, mapping.parts)
-        new_holder, new = _way(mapping.live, obj, self._node_of)
-        if holder == NOWHERE or new_holder == NOWHERE:
+        holder, new_holder = self._holders[0][node], self._holders[1][obj]
+        if NOWHERE in (holder, new_holder):
             return None
+        old = _names_below(mapping.saved, holder, node)
+        new = _names_below(mapping.live, new_holder, obj)
         meant = mapping.parts[holder].obj
         return Edge(
             *(node, obj, holder, new_holder, old, new),
@@ -220,24 +237,21 @@ class _Reader:
 
     def _one_sided(self, alone: Iterable[int], graph: Graph, kind: ChangeKind) -> None:
         """Group values without a counterpart by the highest part that has no other values."""
-        side = 1 if kind is ChangeKind.NEW else 0
-        known = {pair.obj if side else pair.node for pair in self.mapping.misfits}
-        known |= {one for group in self._found.values() for one in self._parts(group, kind)}
-        left = [one for one in alone if graph.nodes[one].slot is None]
+        is_new = kind is ChangeKind.NEW
+        told = [pair.obj if is_new else pair.node for pair in self.mapping.misfits]
+        for group in self._found.values():
+            if group.kind in _WITH_ONE_SIDED:
+                told += group.objects if is_new else group.nodes
+        known = _at_or_below(graph, told)
         siblings: dict[int, list[int]] = defaultdict(list)
-        for top in _tops_of(graph, left):
-            if not _is_at_or_below(graph, top, known):
+        for top in _tops_of(graph, (one for one in alone if graph.nodes[one].slot is None)):
+            if top not in known:
                 siblings[graph.tree.parents[top]].append(top)
+        states = self._states[is_new]
         for tops in siblings.values():
             group = self._add(tuple(graph.tree.labels[top] for top in tops), kind, ())
-            states = [slot for top in tops for slot in states_within(graph, top)]
-            (group.objects if side else group.nodes).extend((*tops, *states))
-
-    def _parts(self, group: Group, kind: ChangeKind) -> Sequence[int]:
-        is_alone = group.kind in _WITH_ONE_SIDED
-        if not is_alone:
-            return ()
-        return group.objects if kind is ChangeKind.NEW else group.nodes
+            slots = [slot for top in tops for slot in states.slots_within(top)]
+            (group.objects if is_new else group.nodes).extend((*tops, *slots))
 
 
 def _have_shapes(saved: Node, live: Node) -> bool:
@@ -247,15 +261,23 @@ def _have_shapes(saved: Node, live: Node) -> bool:
     return names[0] == names[1] and None not in shapes
 
 
-def _way(graph: Graph, part: int, paired: Mapping[int, object]) -> tuple[int, tuple[str, ...]]:
-    """Return the nearest holder with a counterpart, and the local names from there to a part."""
+def _holders(graph: Graph, paired: Container[int]) -> list[int]:
+    """Return by part the nearest one above it with a counterpart; NOWHERE if there is none."""
+    found = [NOWHERE] * len(graph.nodes)
+    for node in graph.tree.preorder():
+        above = graph.tree.parents[node]
+        if above >= ROOT:
+            found[node] = above if above in paired else found[above]
+    return found
+
+
+def _names_below(graph: Graph, holder: int, part: int) -> tuple[str, ...]:
+    """Return the local names that lead from a holder to a part; of a very long way, its end."""
     names: list[str] = []
-    while part != ROOT:
+    while part != holder and len(names) < _MOST_STEPS:
         names.append(graph.tree.labels[part])
         part = graph.tree.parents[part]
-        if part in paired:
-            return part, tuple(reversed(names))
-    return NOWHERE, tuple(reversed(names))
+    return tuple(reversed(names))
 
 
 def _tops_of(graph: Graph, alone: Iterable[int]) -> list[int]:
@@ -284,24 +306,20 @@ def _tops_of(graph: Graph, alone: Iterable[int]) -> list[int]:
     ]
 
 
-def _is_at_or_below(graph: Graph, node: int, tops: set[int]) -> bool:
-    while node != NOWHERE:
-        if node in tops:
-            return True
-        node = graph.tree.parents[node]
-    return False
-
-
-def _below(graph: Graph, changes: Iterable[OptimizerChange]) -> set[int]:
-    """Return the parts below all optimizers: their edges follow from those of the variables."""
-    parents, found = graph.tree.parents, set[int]()
-    for node in graph.tree.preorder():
-        above = parents[node]
-        if above >= ROOT and (above in found or graph.nodes[above].role is Role.OPTIMIZER):
-            found.add(node)
+def _at_or_below(graph: Graph, tops: Iterable[int]) -> set[int]:
+    found = set(tops)
+    if found:
+        for node in graph.tree.preorder():
+            if graph.tree.parents[node] in found:
+                found.add(node)
     return found
 
 
-def _tops(change: OptimizerChange) -> Iterator[Sequence[int]]:
-    yield change.nodes
-    yield change.objects
+def _below_optimizers(graph: Graph) -> set[int]:
+    """Return the parts below all optimizers: their edges follow from those of the variables."""
+    found: set[int] = set()
+    for node in graph.tree.preorder():
+        above = graph.tree.parents[node]
+        if above in found or (above >= ROOT and graph.nodes[above].role is Role.OPTIMIZER):
+            found.add(node)
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.changes.change import ChangeKind
@@ -12,14 +12,20 @@ from ckpt_viz.object_graph.layer_names import LayerNames
 from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.text import count, listed, shape_words
 
+_MOST_NAMED = 3
+
 
 @dataclass(frozen=True)
 class Told:
-    """What a sentence tells of: the topmost parts on both sides, and further words."""
+    """What a sentence tells of: the topmost parts on both sides, and further words.
+
+    `alone` are the items of a sequence that one side has alone.
+    """
 
     nodes: Sequence[int]
     objects: Sequence[int]
     words: Sequence[str]
+    alone: Sequence[int] = ()
 
     @property
     def number(self) -> int:
@@ -42,13 +48,13 @@ class Sentences:
             case ChangeKind.MIGRATED:
                 return "Another major version of Keras saved this, under other local names."
             case ChangeKind.INSERTED:
-                inserted = self._alone(self.live, told.objects, told, "inserted")
+                inserted = self._alone(self.live, told, "inserted")
                 return f"{inserted}; later items have moved on."
             case ChangeKind.REMOVED:
-                removed = self._alone(self.saved, told.nodes, told, "removed")
+                removed = self._alone(self.saved, told, "removed")
                 return f"{removed}; later items have moved up."
             case ChangeKind.REORDERED:
-                return f"{listed([self.live.name(o) for o in told.objects])} have changed places."
+                return f"{listed(_first(told.objects, self.live.name))} have changed places."
             case ChangeKind.SCOPE_CHANGED:
                 old, new = told.words
                 if not old or not new:
@@ -75,26 +81,29 @@ class Sentences:
             case ChangeKind.OPTIMIZER_CHANGED:
                 return f"The optimizer is another one: {'; '.join(told.words)}."
             case ChangeKind.NEW:
-                return f"The program has added {self._listed(self.live, told.objects)}."
+                return f"The program has added {listed(_first(told.objects, self.live.place))}."
             case ChangeKind.GONE:
-                return f"The program has no {self._listed(self.saved, told.nodes)} any more."
+                return (
+                    f"The program has no {listed(_first(told.nodes, self.saved.place))} any more."
+                )
 
     def _was_is(self, told: Told) -> str:
         was, now = self.saved.place(told.nodes[0]), self.live.place(told.objects[0])
         more = f", and {count(told.number - 1, 'part')} more" if told.number > 1 else ""
         return f"The saved {was} is {now} now{more}"
 
-    def _alone(self, names: LayerNames, tops: Sequence[int], told: Told, verb: str) -> str:
+    @staticmethod
+    def _alone(names: LayerNames, told: Told, verb: str) -> str:
         """Return which items of a sequence one side has alone, by name if all are known."""
-        alone = [top for top in tops if str(top) in told.words[2:]]
-        number = int(told.words[1])
+        alone, number = told.alone, int(told.words[1])
         if len(alone) > number:  # among layers without weights, of which a file says nothing
             alone = [top for top in alone if _has_values(names.graph, top)]
-        if len(alone) == number:
-            called = [names.name(top) for top in alone]
-            called = [f"item {name}" if INDEX.fullmatch(name) else name for name in called]
-            return f"{listed(called)} {'was' if len(alone) == 1 else 'were'} {verb}"
-        return f"{_items(told)} {verb} at {told.words[0]}"
+        if len(alone) != number:
+            were = "was" if number == 1 else "were"
+            return f"{count(number, 'item')} {were} {verb} at {told.words[0]}"
+        called = _first(alone, names.name)
+        called = [f"item {name}" if INDEX.fullmatch(name) else name for name in called]
+        return f"{listed(called)} {'was' if number == 1 else 'were'} {verb}"
 
     def _holder(self, told: Told) -> str:
         above = self.live.graph.tree.parents[told.objects[0]]
@@ -110,18 +119,14 @@ class Sentences:
             ]
         )
 
-    @staticmethod
-    def _listed(names: LayerNames, tops: Sequence[int]) -> str:
-        return listed([names.place(top) for top in tops])
+
+def _first(tops: Sequence[int], name: Callable[[int], str]) -> list[str]:
+    """Return as many names as `listed` shows, and blanks for the rest: names cost time."""
+    return [*map(name, tops[:_MOST_NAMED]), *([""] * (len(tops) - _MOST_NAMED))]
 
 
 def _has_values(graph: Graph, top: int) -> bool:
     return any(has_value(graph.nodes[child.node_id]) for child in graph.nodes[top].children)
-
-
-def _items(told: Told) -> str:
-    number = int(told.words[1])
-    return f"{count(number, 'item')} {'was' if number == 1 else 'were'}"
 
 
 def _parts(told: Told) -> str:

@@ -23,7 +23,7 @@ from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_fix.fix import RestoreFix
 from ckpt_viz.restore_fix.fixed_places import Placed
-from ckpt_viz.text import sendable
+from ckpt_viz.text import count, sendable
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 Answer = tuple[dict[str, Any], list[bytes]]
 
 MAX_ELEMENTS = 100
+_MOST_CHANGES = 50  # sentences
 _MAX_STRING = 200  # characters of one element
 # States of nodes that only one side has.
 _ALONE = (State.LIVE_ONLY, State.SAVED_ONLY, State.ONLY_A, State.ONLY_B, State.PLAIN)
@@ -220,10 +221,15 @@ def fix_answer(
         "code": fix.to_code("ckpt" if source is None else source, fix.prefix),
         "source": source,
         "evidence": [evidence.value for evidence in Evidence],
-        "changes": [change.why for change in fix.changes],
+        "changes": _sentences([change.why for change in fix.changes]),
     }
     nodes = _columns(places.pairs), _columns(places.misfits), places.kept, places.unused
     return {"fix": found}, [array("i", column).tobytes() for column in nodes]
+
+
+def _sentences(changes: Sequence[str]) -> list[str]:
+    more = len(changes) - _MOST_CHANGES
+    return [*changes[:_MOST_CHANGES], *([f"{count(more, 'more change')}."] if more > 0 else [])]
 
 
 def _columns(places: Sequence[Placed]) -> Iterator[int]:

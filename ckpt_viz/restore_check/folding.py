@@ -40,20 +40,10 @@ _SAME: Mapping[ChangeKind, frozenset[Kind]] = {
     ChangeKind.NEW: frozenset({Kind.UNMATCHED, Kind.OPTIMIZER_MISSING}),
     ChangeKind.GONE: frozenset({Kind.UNRESOLVED, Kind.OPTIMIZER_MISSING}),
 }
+# Findings that had names before changes did; all others have the name of the change.
 _KINDS = {
-    ChangeKind.ROOT_SHIFTED: Kind.ROOT_SHIFTED,
-    ChangeKind.MIGRATED: Kind.MIGRATED,
-    ChangeKind.INSERTED: Kind.INSERTED,
-    ChangeKind.REMOVED: Kind.REMOVED,
-    ChangeKind.REORDERED: Kind.REORDERED,
     ChangeKind.SCOPE_CHANGED: Kind.RENAMED,
-    ChangeKind.CONTAINER_CHANGED: Kind.CONTAINER_CHANGED,
-    ChangeKind.RENAMED: Kind.RENAMED,
-    ChangeKind.WRAPPED: Kind.WRAPPED,
-    ChangeKind.UNWRAPPED: Kind.UNWRAPPED,
-    ChangeKind.MOVED: Kind.MOVED,
     ChangeKind.RESHAPED: Kind.SHAPE,
-    ChangeKind.OPTIMIZER_CHANGED: Kind.OPTIMIZER_CHANGED,
     ChangeKind.NEW: Kind.UNMATCHED,
     ChangeKind.GONE: Kind.UNRESOLVED,
 }
@@ -213,11 +203,10 @@ class _Folder:
             severity = min((one.severity for one in ones), key=_SEVERITIES.__getitem__)
             return replace(same[0], severity=severity, change=change, explains=rest)
         case = self.case
-        nodes = tuple(node for node in change.nodes)
         severity = min(
             (one.severity for one in ones),
             key=_SEVERITIES.__getitem__,
-            default=case.severity(nodes, change.objects),
+            default=case.severity(change.nodes, change.objects),
         )
         return Finding(
             severity,
@@ -226,7 +215,7 @@ class _Folder:
             change.live,
             _why(change),
             next((one.remedy for one in ones if one.remedy.startswith(_CODE)), _remedy(change)),
-            nodes,
+            change.nodes,
             change.objects,
             change=change,
             explains=tuple(ones),
@@ -250,8 +239,9 @@ class _Known:
 
 
 def _kind_of(change: Change, ones: Iterable[Finding]) -> Kind:
-    is_of_dtypes = change.kind is ChangeKind.RESHAPED and Kind.DTYPE in {one.kind for one in ones}
-    return Kind.DTYPE if is_of_dtypes else _KINDS[change.kind]
+    if change.kind is ChangeKind.RESHAPED and Kind.DTYPE in {one.kind for one in ones}:
+        return Kind.DTYPE
+    return _KINDS.get(change.kind) or Kind(change.kind.value)
 
 
 def _why(change: Change) -> str:

@@ -5,9 +5,18 @@ from __future__ import annotations
 import difflib
 import os
 from collections import deque
+from collections.abc import Iterator
 
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.formats.files import is_directory, is_file, is_remote, join, list_directory, split
+from ckpt_viz.formats.files import (
+    is_directory,
+    is_file,
+    is_remote,
+    join,
+    list_directory,
+    list_files,
+    split,
+)
 from ckpt_viz.formats.saved_model import SAVED_MODEL
 from ckpt_viz.saved.location import INDEX
 
@@ -38,13 +47,18 @@ def checkpoints_below(directory: str) -> list[str]:
             latest = max(indexes, key=lambda name: (len(name), name))
             found.append(join(here, latest.removesuffix(INDEX)))
         elif depth < _DEEPEST:
-            queue.extend((join(here, name), depth + 1) for name in names if _is_below(here, name))
+            queue.extend((place, depth + 1) for place in _directories_in(here, names))
     return found
 
 
-def _is_below(directory: str, name: str) -> bool:
-    place = join(directory, name)
-    return is_directory(place) and not os.path.islink(place)
+def _directories_in(directory: str, names: list[str]) -> Iterator[str]:
+    """Yield the directories among these names, without hidden ones and links."""
+    files = set(list_files(directory))  # a listing knows them without a look at each
+    for name in names:
+        place = join(directory, name)
+        is_other = name not in files and not name.startswith(".")
+        if is_other and is_directory(place) and not os.path.islink(place):
+            yield place
 
 
 def similar_directory(path: str) -> str | None:

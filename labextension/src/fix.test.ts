@@ -9,6 +9,7 @@ const ANSWER: FixAnswer = {
   code: "status = ckpt.restore(path)\n",
   source: "ckpt",
   evidence: ["both have the same path", "they come in the same order"],
+  changes: [],
 };
 const column = (...numbers: number[]) => new DataView(Int32Array.from(numbers).buffer);
 const NONE = column();
@@ -49,13 +50,17 @@ describe("the fix in an answer", () => {
     expect(makeFix(ANSWER, buffers, 7)).toBeNull();
   });
 
-  it.each([{ code: 3 }, { restored: "2" }, { unused: null }, { source: 5 }, { evidence: null }])(
-    "is none with %o",
-    (change) => {
-      const answer = { ...ANSWER, ...change } as unknown as FixAnswer;
-      expect(makeFix(answer, [NONE, NONE, NONE, NONE], 7)).toBeNull();
-    },
-  );
+  it.each([
+    { code: 3 },
+    { restored: "2" },
+    { unused: null },
+    { source: 5 },
+    { evidence: null },
+    { changes: null },
+  ])("is none with %o", (change) => {
+    const answer = { ...ANSWER, ...change } as unknown as FixAnswer;
+    expect(makeFix(answer, [NONE, NONE, NONE, NONE], 7)).toBeNull();
+  });
 
   it("is read in a moment for 50,000 pairs", () => {
     const numbers = Int32Array.from({ length: 200_000 }, (_, i) =>

@@ -31,14 +31,13 @@ export interface FixAnswer {
   readonly source: string | null;
   readonly evidence: readonly string[];
   /** What happened to the program since the file was written, a sentence each. */
-  readonly changes?: readonly string[];
+  readonly changes: readonly string[];
 }
 
-export interface Fix extends Omit<FixAnswer, "is_applied" | "evidence" | "changes"> {
+export interface Fix extends Omit<FixAnswer, "is_applied" | "evidence"> {
   readonly isApplied: boolean;
   /** How many live objects keep their values. */
   readonly kept: number;
-  readonly changes: readonly string[];
   /** Without what is restored where it was. */
   readonly pairs: readonly Placed[];
   /** Where the value of a saved node goes, except to its own place. */
@@ -75,7 +74,7 @@ export function makeFix(answer: FixAnswer, buffers: readonly DataView[], size: n
     from.set(one.live, one);
   }
   const [keeping, left] = [new Set(kept), new Set(unused)];
-  const { changes = [], code, restored, source, unused: unusedCount } = answer;
+  const { changes, code, restored, source, unused: unusedCount } = answer;
   return {
     ...{
       changes,
@@ -96,12 +95,13 @@ export function makeFix(answer: FixAnswer, buffers: readonly DataView[], size: n
 
 const NOWHERE: readonly Placed[] = [];
 
-function isText({ code, evidence, restored, source, unused }: FixAnswer): boolean {
+function isText({ changes, code, evidence, restored, source, unused }: FixAnswer): boolean {
   return (
     typeof code === "string" &&
     Number.isSafeInteger(restored) &&
     Number.isSafeInteger(unused) &&
     (source === null || typeof source === "string") &&
+    Array.isArray(changes) &&
     Array.isArray(evidence)
   );
 }

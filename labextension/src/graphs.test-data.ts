@@ -180,7 +180,14 @@ export function fixOf({
       .flatMap(({ saved, live, bond = "certain" }) => [saved, live, BONDS.indexOf(bond) % 3, 0]);
   const columns = [numbersOf(false), numbersOf(true), kept, unused];
   const counts = { restored: 1, unused: unused.length };
-  const answer = { ...counts, is_applied: false, code: "", source: null, evidence: ["why"] };
+  const answer = {
+    ...counts,
+    is_applied: false,
+    code: "",
+    source: null,
+    evidence: ["why"],
+    changes: [],
+  };
   const fix = makeFix(
     { ...answer, ...rest },
     columns.map((column) => new DataView(Int32Array.from(column).buffer)),

@@ -139,7 +139,9 @@ def data_file_is_cut_short(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(a=var([0.0]), v=var([0.0] * 100)))
 
 
-@shows(Kind.KEY_MISSING, ERROR, None, None, "cannot be read", ".data-00000-of-00001 again: has 1 b")
+@shows(
+    Kind.KEY_MISSING, ERROR, None, None, "cannot be read", "Repair", ".data-00000-of-00001: has 1 b"
+)
 def data_file_is_cut_before_the_object_graph(at: Path) -> Pair:
     path = saved(at, v=var([1.0] * 100))
     cut(path, 10**6)
@@ -156,7 +158,7 @@ def index_is_a_pointer_of_git_lfs(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(v=var([0.0])))
 
 
-@shows(Kind.KEY_MISSING, ERROR, None, None, ".index again: begins like a TensorFlow checkpoint")
+@shows(Kind.KEY_MISSING, ERROR, None, None, ".index: begins like a TensorFlow checkpoint index")
 def index_is_cut_short(at: Path) -> Pair:
     path = saved(at, v=var([1.0]))
     index = Path(path + ".index")

@@ -74,10 +74,8 @@ def _repair(damage: Damaged | None) -> str:
     """Return what to do about a checkpoint that cannot be read."""
     if damage is None:
         return "Copy the whole checkpoint again: the index and every data file."
-    if "`" in damage.why:  # it says what to run
-        return f"{damage.why}."
     file, _, what = damage.why.partition(": ")
-    return f"Copy {file} again: {what.partition(': ')[0]}."
+    return f"Repair {file}: {what.partition(': ')[0]}."
 
 
 def no_checkpoint(run: DryRun) -> Iterator[Finding]:

@@ -17,7 +17,6 @@ import type { Part } from "./parts";
 /** A cell takes all of the code, a page shows its beginning. */
 const MAX_LINES = 200;
 const MAX_LINE = 300;
-const MAX_CHANGES = 50;
 
 interface ButtonProps {
   readonly fix: Fix | null;
@@ -136,8 +135,8 @@ function Changes({ changes }: Pick<Fix, "changes">) {
     <>
       <h4>{WORDS.changesOfFix}</h4>
       <ul>
-        {changes.slice(0, MAX_CHANGES).map((change) => (
-          <li key={change}>{sentenceText(change)}</li>
+        {changes.map((change, index) => (
+          <li key={index}>{sentenceText(change)}</li>
         ))}
       </ul>
     </>
