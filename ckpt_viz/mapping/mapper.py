@@ -78,15 +78,18 @@ class Mapper(Pairing):
     # --- identical subtrees
 
     def _identical(self) -> None:
-        """Pair subtrees of equal content, the largest first."""
+        """Pair subtrees of equal content, the largest first, and single values after all others."""
         for ours, theirs in self._groups(self.saved.content, self.live.content):
-            self._pair_equals(ours, theirs)
+            if self.saved.children[ours[0]]:
+                self._pair_equals(ours, theirs)
         for ours, theirs in self._groups(self.saved.form, self.live.form):
             if len(ours) == len(theirs) == 1 and self.saved.children[ours[0]]:
                 node, obj = ours[0], theirs[0]
                 is_on_its_level = not is_in_its_namesake(self.saved, node, self.live, obj)
-                if is_on_its_level and not self._contradict(node, obj):
+                if is_on_its_level and not self._is_refuted(node, obj):
                     self._pair_below(node, obj, Certainty.CERTAIN, Evidence.CONTENT)
+        for ours, theirs in self._groups(self.saved.content, self.live.content):
+            self._pair_equals(ours, theirs)
 
     def _same_values(self) -> None:
         """Pair inner parts that hold the same values in whatever structure, as no others do."""
@@ -102,7 +105,8 @@ class Mapper(Pairing):
                 node = named[0] if named else inner[0][0]
                 obj = labels[self.saved.label(node)] if named else inner[1][0]
                 is_known = low[node] <= high[node]
-                if not is_known or self._is_within(obj, low[node], high[node]):
+                is_possible = not is_known or self._is_within(obj, low[node], high[node])
+                if is_possible and not self._is_refuted(node, obj):
                     self._pair(node, obj, Certainty.CERTAIN, Evidence.CONTENT)
 
     def _pair_equals(self, ours: list[int], theirs: list[int]) -> None:
@@ -110,7 +114,7 @@ class Mapper(Pairing):
         saved, live = self.saved, self.live
         is_inner = bool(saved.children[ours[0]])
         if is_inner and len(ours) == len(theirs) == 1:
-            if not self._contradict(ours[0], theirs[0]):
+            if not self._is_refuted(ours[0], theirs[0]):
                 self._pair_below(ours[0], theirs[0], Certainty.CERTAIN, Evidence.CONTENT)
             return
         for node, obj in alone(ours, theirs, saved.names, live.names):
@@ -305,26 +309,23 @@ class Mapper(Pairing):
         for ours, theirs in self._alike_children(node, obj):
             if len(ours) == len(theirs) == 1:
                 if not self._has_namesake(ours[0], theirs[0]):
-                    # A single value of one shape says little if its holder is not sure.
-                    is_sure = (
-                        self.saved.children[ours[0]]
-                        or self.saved.label(ours[0]) == self.live.label(theirs[0])
-                        or self._is_certain(node)
-                        or list(map(len, self._children(node, obj))) == [1, 1]
-                    )
+                    is_sure = self._are_meant(ours[0], theirs[0])
                     certainty = Certainty.LIKELY if is_sure else Certainty.GUESS
                     self._pair_below(ours[0], theirs[0], certainty, Evidence.ALONE)
                 continue
+            named = with_names(self.saved, ours), with_names(self.live, theirs)
             paths = (
-                [(self.saved.label(one),) for one in ours],
-                [(self.live.label(one),) for one in theirs],
+                [(self.saved.label(one),) for one in named[0]],
+                [(self.live.label(one),) for one in named[1]],
             )
             for i, j in paired_by_name(*paths).items():
-                self._pair_below(ours[i], theirs[j], Certainty.LIKELY, Evidence.WORDS)
+                self._pair_below(named[0][i], named[1][j], Certainty.LIKELY, Evidence.WORDS)
             ours, theirs = self._free(ours, theirs)
             labels = list(map(self.saved.label, ours)), list(map(self.live.label, theirs))
             for i, j in paired_by_number(*labels):
-                self._pair_below(ours[i], theirs[j], Certainty.LIKELY, Evidence.WORDS)
+                # Indices on both sides are an order, in which one may be missing.
+                if not all(INDEX.fullmatch(label) for label in (labels[0][i], labels[1][j])):
+                    self._pair_below(ours[i], theirs[j], Certainty.LIKELY, Evidence.WORDS)
             ours, theirs = self._free(ours, theirs)
             certainty = Certainty.LIKELY if len(ours) == len(theirs) else Certainty.GUESS
             if len(ours) == len(theirs) == 1:
@@ -332,6 +333,16 @@ class Mapper(Pairing):
                 continue
             for one, other in zip(ours, theirs, strict=False):
                 self._pair_below(one, other, Certainty.GUESS, Evidence.ORDER)
+
+    def _are_meant(self, child: int, other: int) -> bool:
+        """Return whether two free children, alone with their form, are the same one."""
+        node, obj = self.saved.parent(child), self.live.parent(other)
+        counts = [len(free) for free in self._children(node, obj)]
+        if self._contradict(child, other):
+            return counts[0] == counts[1]
+        # A single value of one shape says little if its holder is not sure.
+        is_told = self.saved.label(child) == self.live.label(other) or self._is_certain(node)
+        return bool(self.saved.children[child]) or is_told or counts == [1, 1]
 
     def _alone_in(self, node: int, obj: int) -> None:
         """Pair the only free inner children: a part that was renamed and changed inside."""

@@ -9,7 +9,7 @@ from functools import cached_property
 from ckpt_viz.mapping.full_names import FullNames
 from ckpt_viz.mapping.migrations import local_name
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair, weakest
-from ckpt_viz.mapping.part_questions import alone, are_items
+from ckpt_viz.mapping.part_questions import alone, are_items, have_common
 from ckpt_viz.mapping.parts import Parts
 from ckpt_viz.mapping.sequences import INDEX, ItemReader
 from ckpt_viz.object_graph.nodes import has_value
@@ -160,6 +160,35 @@ class Pairing:
         """Return whether people gave two layers different names."""
         names = self.saved.chosen[node], self.live.chosen[obj]
         return all(names) and names[0] != names[1]
+
+    def _is_refuted(self, node: int, obj: int) -> bool:
+        """Return whether names speak against two parts of equal content."""
+        return self._contradict(node, obj) or self._has_another_in_its_place(node, obj)
+
+    def _has_another_in_its_place(self, node: int, obj: int) -> bool:
+        """Return whether another saved part has the path of the live one, and nowhere else to go.
+
+        A path with an index is no name.
+        """
+        other = self._at_place.get(self.live.place[obj], node)
+        return (
+            other != node
+            and other not in self.matched.pairs
+            and other not in self._unique
+            and not self.live.is_indexed[obj]
+            and have_common(self.saved, self.live, other, obj)
+        )
+
+    @cached_property
+    def _at_place(self) -> dict[int, int]:
+        """The saved parts by place."""
+        return {self.saved.place[node]: node for node in self.saved.order}
+
+    @cached_property
+    def _unique(self) -> frozenset[int]:
+        """The saved parts with a form that one live part has."""
+        saved, live = self.saved, self.live
+        return frozenset(n for n, _ in alone(saved.order, live.order, saved.form, live.form))
 
     def _is_certain(self, node: int) -> bool:
         pair = self.matched.pairs.get(node)
