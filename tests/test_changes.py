@@ -209,3 +209,26 @@ def test_members_of_an_ensemble_are_in_scopes_of_their_own(
     assert [change.why for change in fix.changes] == [why]
     for number, value in enumerate(values.values()):
         assert np.array_equal(getattr(live.all, f"v{number}"), value)
+
+
+@pytest.mark.tf
+@pytest.mark.parametrize("keras", [keras_2, keras_3], ids=["tf_keras", "keras 3"])
+def test_which_of_two_alike_layers_was_removed_is_not_told_if_the_other_was_renamed(
+    keras: Any, tmp_path: Path
+) -> None:
+    was = _named_layers(keras(), "alpha", "beta")
+    path = str(ckpt(model=was).save(str(tmp_path / "model")))
+    fix = cv.check(ckpt(model=_named_layers(keras(), "gamma")), path).fix()
+    assert len(fix.changes) == 1
+    assert fix.changes[0].why.startswith("1 item was removed at ")
+    assert {key.rpartition("/.ATTRIBUTES")[0].rpartition("/")[2] for key in fix.pairs} == {
+        "kernel" if keras is keras_2 else "_kernel",
+        "bias",
+    }
+    assert len(fix.pairs) == len(fix.missing) == 2  # the last layer's, and gamma's
+    assert "# Left out, since other places fit as well:" in fix.code
+
+
+def _named_layers(keras: Any, *names: str) -> Any:
+    layers = [keras.layers.Dense(4, name=name) for name in names]
+    return keras.Sequential([keras.layers.Input((4,)), *layers, keras.layers.Dense(2, name="out")])

@@ -168,11 +168,31 @@ def test_numbers_of_keras_are_guesses_if_layers_are_new_or_gone(count: int, tmp_
     assert "#   dense_1/kernel may belong to " in fix.code
 
 
-def test_numbers_that_a_later_model_has_do_not_count(tmp_path: Path) -> None:
+def test_numbers_are_an_order_if_a_later_model_has_others(tmp_path: Path) -> None:
     keras_3().utils.clear_session()
-    layers_of("")  # takes the name `dense`
+    layers_of(*[""] * 8)  # takes the names `dense` to `dense_7`
     path = save_by_name(tmp_path / "model.ckpt", values("dense", "dense_1", "dense_2"))
-    restored(layers_of("", "", ""), path, {})
+    model = layers_of("", "", "")
+    assert [layer.name for layer in model.layers] == ["dense_8", "dense_9", "dense_10"]
+    expected = {
+        f"{scope}/{own}": getattr(layer, own)
+        for scope, layer in zip(("dense", "dense_1", "dense_2"), model.layers, strict=True)
+        for own in ("kernel", "bias")
+    }
+    restored(model, path, expected)
+
+
+def test_a_prefix_may_be_a_directory_with_a_slash(tmp_path: Path) -> None:
+    names = values("first", "second")
+    path = save_by_name(tmp_path / "model.ckpt", names)
+    for file in tmp_path.iterdir():
+        file.rename(file.with_name(file.name.removeprefix("model.ckpt")))
+    model = layers_of("first", "second")
+    fix = cv.check(model, f"{tmp_path}/").fix()
+    exec(fix.code, {"ckpt": model, "path": f"{tmp_path}/"})
+    for layer in model.layers:
+        np.testing.assert_array_equal(layer.kernel, names[f"{layer.name}/kernel"])
+    assert path not in fix.code
 
 
 def test_shapes_tell_layers_apart_whose_numbers_differ(tmp_path: Path) -> None:
@@ -264,3 +284,23 @@ def test_a_saver_has_no_fix(tmp_path: Path) -> None:
         saver = tf.compat.v1.train.Saver()
         with pytest.raises(cv.SourceError, match="a Saver restores by names"):
             cv.check(saver, path).fix()
+
+
+def test_names_without_a_scope_are_full_names_or_attributes(tmp_path: Path) -> None:
+    saved = dict.fromkeys(["a", "b", "global_step", "Variable", "Variable_1"])
+    path = save_by_name(
+        tmp_path / "model.ckpt", {name: np.float32(i) for i, name in enumerate(saved, 1)}
+    )
+    live = ckpt(
+        net=module(b=var(0.0, name="other"), first=var(0.0, name="a")),
+        step=var(0.0, name="global_step"),
+        values=[var(0.0, name="Variable"), var(0.0, name="Variable_1")],
+    )
+    names = dict(zip(saved, (live.net.first, live.net.b, live.step, *live.values), strict=True))
+    restored(live, path, names)
+
+
+def test_numbered_variables_without_a_scope_need_the_same_numbers(tmp_path: Path) -> None:
+    path = save_by_name(tmp_path / "model.ckpt", {"Variable": [1.0], "Variable_1": [2.0]})
+    live = ckpt(values=[var([0.0], name="Variable_1"), var([0.0], name="Variable_2")])
+    assert "#   Variable_1 may belong to (root).values.0" in restored(live, path, {}).code

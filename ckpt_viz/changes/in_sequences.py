@@ -19,7 +19,8 @@ class Shift:
 
     `inserted` are the live items without a saved one, `removed` the saved ones without a live one,
     and `number` tells how many items are more or fewer. `arrived` are live items that were saved
-    elsewhere, and `left` saved ones that are elsewhere now.
+    elsewhere, and `left` saved ones that are elsewhere now. `undecided` items may be inserted or
+    removed ones.
     """
 
     kind: ChangeKind
@@ -30,6 +31,7 @@ class Shift:
     removed: list[int] = field(default_factory=list)
     arrived: set[int] = field(default_factory=set)
     left: set[int] = field(default_factory=set)
+    undecided: list[int] = field(default_factory=list)
 
     @property
     def words(self) -> tuple[str, str]:
@@ -37,10 +39,16 @@ class Shift:
         return self.place, str(self.number)
 
 
-def shifts(edges: Sequence[Edge], mapping: ValueMapping, paired: Container[int]) -> Iterator[Shift]:
+def shifts(
+    edges: Sequence[Edge],
+    mapping: ValueMapping,
+    paired: Container[int],
+    guessed: tuple[Container[int], Container[int]],
+) -> Iterator[Shift]:
     """Yield what moved the items of one sequence; nothing if they are in their places.
 
-    `paired` are the live objects that have a counterpart.
+    `paired` are the live objects that have a counterpart, `guessed` the saved and the live items
+    whose counterparts are guesses.
     """
     places = sorted((index(edge.old[0]), index(edge.new[0]), i) for i, edge in enumerate(edges))
     if all(old == new for old, new, _ in places):
@@ -66,10 +74,12 @@ def shifts(edges: Sequence[Edge], mapping: ValueMapping, paired: Container[int])
                 between = _between(items[1], before[1], new)
                 last.inserted += [item for item in between if item not in paired]
                 last.arrived.update(item for item in between if item in paired)
+                last.undecided += [item for item in between if item in guessed[1]]
             else:
                 between = _between(items[0], before[0], old)
                 last.removed += [item for item in between if item not in mapping.parts]
                 last.left.update(item for item in between if item in mapping.parts)
+                last.undecided += [item for item in between if item in guessed[0]]
         if old != new and last is not None:
             last.edges.append(edges[i])
         before = (old, new)

@@ -181,8 +181,15 @@ class _Reader:
                 if kind is not None:
                     self._put(kind, key, key, node, pair.obj)
         for edges in in_sequence.values():
-            for shift in shifts(edges, self.mapping, self._node_of):
+            sure = [edge for edge in edges if edge.node not in self._guessed[0]]
+            for shift in shifts(sure or edges, self.mapping, self._node_of, self._guessed):
                 self._put_shift(shift)
+
+    @cached_property
+    def _guessed(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The saved and the live parts whose counterparts are guesses."""
+        pairs = [p for p in self.mapping.parts.values() if p.certainty is Certainty.GUESS]
+        return frozenset(pair.node for pair in pairs), frozenset(pair.obj for pair in pairs)
 
     def _put(
         self, kind: ChangeKind, key: object, words: Sequence[str], node: int, obj: int
@@ -200,7 +207,7 @@ class _Reader:
         group = self._cause_of(shift) or self._add((first.holder,), shift.kind, shift.words)
         group.nodes += [*(edge.node for edge in shift.edges), *shift.removed]
         group.objects += [*shift.inserted, *(edge.obj for edge in shift.edges)]
-        group.alone += [*shift.inserted, *shift.removed]
+        group.alone += [*shift.inserted, *shift.removed, *shift.undecided]
 
     def _cause_of(self, shift: Shift) -> Group | None:
         """Return the change that brought items here from elsewhere, or took them away."""
@@ -244,7 +251,7 @@ class _Reader:
                 told += group.objects if is_new else group.nodes
         known = _at_or_below(graph, told)
         siblings: dict[int, list[int]] = defaultdict(list)
-        for top in _tops_of(graph, (one for one in alone if graph.nodes[one].slot is None)):
+        for top in _tops_of(graph, alone):
             if top not in known:
                 siblings[graph.tree.parents[top]].append(top)
         states = self._states[is_new]
@@ -281,11 +288,16 @@ def _names_below(graph: Graph, holder: int, part: int) -> tuple[str, ...]:
 
 
 def _tops_of(graph: Graph, alone: Iterable[int]) -> list[int]:
-    """Return the highest parts all of whose values are among some, slot variables aside."""
-    left = set(alone)
+    """Return the highest parts all of whose values are among some; slots are their optimizer's."""
+    every = set(alone)
+    left = {one for one in every if graph.nodes[one].slot is None}
     parents = graph.tree.parents
     order = list(graph.tree.preorder())
-    others: set[int] = set()  # parts that hold another value
+    others = {  # parts that hold another value
+        node.slot.optimizer
+        for node_id, node in enumerate(graph.nodes)
+        if node.slot is not None and node_id not in every
+    }
     holds: set[int] = set(left)
     for node in reversed(order):
         is_counted = graph.nodes[node].slot is None and node != graph.save_counter

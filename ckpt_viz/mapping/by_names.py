@@ -99,10 +99,12 @@ def _add(known: dict[_Scope, int | None], scope: _Scope, place: int) -> None:
 def pairs_by_name(saved: Graph, live: Graph) -> Iterator[Pair]:
     """Yield the variables whose names leave one answer, and as guesses those with equal numbers.
 
-    Keras numbers the layers of a class: `dense_1` is the second one. A number counts only if both
-    sides have the same ones; otherwise shapes decide, if no two layers share them.
+    Keras numbers the layers of a class: `dense_1` is the second one. Numbers count if both sides
+    have the same ones, or if as many layers have the same shapes in their order. Otherwise shapes
+    decide, if no two layers share them.
     """
     names = FullNames.of(live)
+    yield from _without_scope(saved, live, names)
     groups: dict[_Scope, list[_Unit]] = defaultdict(list)
     for unit in _units_of_file(saved):
         (scope,) = unit.scopes
@@ -113,6 +115,36 @@ def pairs_by_name(saved: Graph, live: Graph) -> Iterator[Pair]:
         for unit, part, certainty in _paired(plain, units, claimed[plain], names):
             for node, obj in unit.shared(part):
                 yield Pair(node, obj, certainty, Evidence.NAMES)
+
+
+def _without_scope(saved: Graph, live: Graph, names: FullNames) -> Iterator[Pair]:
+    """Yield the variables whose names have no scope: their full names agree, or the local one.
+
+    TensorFlow 1 numbers variables without a name: `Variable_1` counts if both sides have the same.
+    """
+    ours = {
+        node.attributes[0].full_name: node_id
+        for node_id, node in enumerate(saved.nodes)
+        if has_value(node) and node.slot is None and "/" not in node.attributes[0].full_name
+    }
+    by_full_name: dict[str, list[int]] = defaultdict(list)
+    by_label: dict[str, list[int]] = defaultdict(list)
+    for obj in _variables_of_program(live):
+        scope, own = _split(live.nodes[obj])
+        if not scope and own:
+            by_full_name[own].append(obj)
+        by_label[live.tree.labels[obj]].append(obj)
+    given = [{one for one in side if not names.is_chosen(one)} for side in (ours, by_full_name)]
+    for name, node in ours.items():
+        if names.is_chosen(name):
+            is_exact = name in by_full_name
+            found = by_full_name[name] if is_exact else by_label.get(name, [])
+            certainty = Certainty.CERTAIN if is_exact else Certainty.LIKELY
+        else:
+            found = by_full_name.get(name, [])
+            certainty = Certainty.LIKELY if given[0] == given[1] else Certainty.GUESS
+        if len(found) == 1:
+            yield Pair(node, found[0], certainty, Evidence.NAMES)
 
 
 def _units_of_file(saved: Graph) -> Iterable[_Unit]:
@@ -131,29 +163,35 @@ def _units_of_program(live: Graph, names: FullNames) -> Iterable[_Unit]:
     A part with variables of several scopes, such as a list of all of them, is several units.
     """
     units: dict[tuple[int, _Scope], _Unit] = defaultdict(_Unit)
-    tree, nodes = live.tree, live.nodes
-    within: set[int] = set()
     known: dict[int, tuple[_Scope, _Scope]] = {}
     several = _with_several_scopes(live)
-    for obj in tree.preorder():
-        above = tree.parents[obj]
-        if nodes[obj].role is Role.OPTIMIZER or above in within:
-            within.add(obj)
-        elif nodes[obj].role is Role.VARIABLE and obj != live.save_counter:
-            own, variable = local_name(tree.labels[obj]), (obj, nodes[obj])
-            scope, last = _split(nodes[obj])
-            if above in several:
-                units[above, scope].add(scope, local_name(last), variable)
-                continue
-            if above not in known:
-                known[above] = _path_and_layers(live, above)
-            path, layers = known[above]
-            unit = units[above, ()]
-            unit.add(path, own, variable)
-            for named, name in ((layers, own), (scope, local_name(last))):
-                for one in {named, _without_models(named, names)} - {()}:
-                    unit.add(one, name, variable)
+    for obj in _variables_of_program(live):
+        above = live.tree.parents[obj]
+        own, variable = local_name(live.tree.labels[obj]), (obj, live.nodes[obj])
+        scope, last = _split(live.nodes[obj])
+        if above in several:
+            units[above, scope].add(scope, local_name(last), variable)
+            continue
+        if above not in known:
+            known[above] = _path_and_layers(live, above)
+        path, layers = known[above]
+        unit = units[above, ()]
+        unit.add(path, own, variable)
+        for named, name in ((layers, own), (scope, local_name(last))):
+            for one in {named, _without_models(named, names)} - {()}:
+                unit.add(one, name, variable)
     return units.values()
+
+
+def _variables_of_program(live: Graph) -> Iterator[int]:
+    """Yield the variables of a program, without those of optimizers."""
+    tree, within = live.tree, set[int]()
+    for obj in tree.preorder():
+        role = live.nodes[obj].role
+        if role is Role.OPTIMIZER or tree.parents[obj] in within:
+            within.add(obj)
+        elif role is Role.VARIABLE and obj != live.save_counter:
+            yield obj
 
 
 def _split(variable: Node) -> tuple[_Scope, str]:
@@ -223,6 +261,11 @@ def _paired(
         for place, other in numbered.items():
             yield units[place], parts[other], Certainty.LIKELY
         return
+    counted = _in_order(plain, units, names), _in_order(plain, parts, names)
+    if all(counted) and [one.look for one in counted[0]] == [one.look for one in counted[1]]:
+        for unit, part in zip(*counted, strict=True):
+            yield unit, part, Certainty.LIKELY
+        return
     looks = Counter(unit.look for unit in units), Counter(part.look for part in parts)
     by_look = {part.look: part for part in parts}
     for place, unit in enumerate(units):
@@ -230,6 +273,16 @@ def _paired(
             yield unit, by_look[unit.look], Certainty.LIKELY
         elif place in numbered:
             yield unit, parts[numbered[place]], Certainty.GUESS
+
+
+def _in_order(plain: _Scope, units: Sequence[_Unit], names: FullNames) -> list[_Unit]:
+    """Return layers in the order of the numbers that Keras gave them; none if that is not told."""
+    found: dict[tuple[int, ...], _Unit] = {}
+    for unit in units:
+        meant = {names.numbers(one) for one in unit.scopes if _plain(one, names) == plain}
+        if len(meant) == 1:
+            found.setdefault(meant.pop(), unit)
+    return [found[number] for number in sorted(found)] if len(found) == len(units) else []
 
 
 def _with_equal_numbers(units: Sequence[_Unit], parts: Sequence[_Unit]) -> dict[int, int]:

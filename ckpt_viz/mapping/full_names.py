@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ckpt_viz.object_graph.graph import Graph
@@ -95,6 +96,14 @@ class FullNames:
         """Return whether a person has chosen the name of the variable or its layer."""
         parts = full_name.split("/")
         return any(self._plain(part).lower() not in self.given for part in parts[:-1] or parts)
+
+    def numbers(self, parts: Iterable[str]) -> tuple[int, ...]:
+        """Return the numbers with which Keras makes names unique, 0 for the first of a name.
+
+        >>> FullNames(frozenset({"dense"})).numbers(["net_2", "dense", "dense_10"])
+        (0, 0, 10)
+        """
+        return tuple(int(part[len(self._plain(part)) + 1 :] or 0) for part in parts)
 
     def _plain(self, part: str) -> str:
         base, _, number = part.rpartition("_")

@@ -78,8 +78,11 @@ def _by_structure(saved: Graph, live: Graph) -> dict[int, Pair]:
 
 def _by_name(saved: Graph, live: Graph) -> dict[int, Pair]:
     found: dict[int, Pair] = {}
+    taken: set[int] = set()
     for pair in pairs_by_name(saved, live):
-        found.setdefault(pair.node, pair)
+        if pair.node not in found and pair.obj not in taken:
+            found[pair.node] = pair
+            taken.add(pair.obj)
     return found
 
 

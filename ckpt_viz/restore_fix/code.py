@@ -5,6 +5,7 @@ Its free names are `ckpt`, the live object that was checked, and `path`, the che
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import getattr_static
@@ -64,6 +65,7 @@ def restoring(
     left: Left,
     source: str,
     path: str,
+    reader: str,
 ) -> str:
     """Return the code that restores into a skeleton of live objects."""
     call = f"status = {{}}.{method}({path})"
@@ -72,8 +74,16 @@ def restoring(
     else:
         made = _laid_out(skeleton, live, source, 0)
         lines = ["import tensorflow as tf", "", f"restored = {made}", call.format("restored")]
-    comments = [*_comments(left), *_copied(left.partly, live, source, path)]
+    comments = [*_comments(left), *_copied(left.partly, live, source, reader)]
     return "\n".join([*lines, f"status.{strongest_assert(verdicts)}()", *comments]) + "\n"
+
+
+def reading(prefix: str, path: str) -> str:
+    """Return code that opens a checkpoint; `path` is the code's expression for its prefix."""
+    # load_checkpoint takes a prefix that ends with a slash for a directory.
+    is_directory = prefix.endswith(("/", os.sep))
+    call = "compat.v1.train.NewCheckpointReader" if is_directory else "train.load_checkpoint"
+    return f"tf.{call}({path})"
 
 
 def restoring_nothing(left: Left) -> str:
@@ -122,19 +132,19 @@ def _natural(name: str) -> tuple[bool, int, str]:
 
 
 def assigning(
-    pairs: Mapping[int, Sequence[str]], live: Graph, left: Left, source: str, path: str
+    pairs: Mapping[int, Sequence[str]], live: Graph, left: Left, source: str, reader: str
 ) -> str:
     """Return the code that assigns values one by one: keys by live object."""
     lines = [
         "import tensorflow as tf",
         "",
-        f"reader = tf.train.load_checkpoint({path})",
+        f"reader = {reader}",
         "values = [",
     ]
     for obj, keys in pairs.items():
         lines += [f"    ({expression_of(live, obj, source)}, {key!r})," for key in keys]
     lines += ["]", "for variable, key in values:", "    variable.assign(reader.get_tensor(key))"]
-    comments = [*_comments(left), *_copied(left.partly, live, source, path)]
+    comments = [*_comments(left), *_copied(left.partly, live, source, reader)]
     return "\n".join([*lines, *comments]) + "\n"
 
 
@@ -157,12 +167,12 @@ def _comments(left: Left) -> Iterator[str]:
     yield from _listed("Left out, since other places fit as well:", guesses)
 
 
-def _copied(partly: Sequence[Partly], live: Graph, source: str, path: str) -> Iterator[str]:
+def _copied(partly: Sequence[Partly], live: Graph, source: str, reader: str) -> Iterator[str]:
     """Yield code, as a comment, that copies the common elements of variables of other shapes."""
     if not partly:
         return
     yield "# These have another shape now. If the order of elements is the same, copy a part:"
-    yield f"#   reader = tf.train.load_checkpoint({path})"
+    yield f"#   reader = {reader}"
     for one in partly[:_MOST_LISTED]:
         variable = expression_of(live, one.obj, source)
         yield f"#   value = {variable}.numpy()"

@@ -33,6 +33,7 @@ from ckpt_viz.restore_fix.code import (
     Left,
     Partly,
     assigning,
+    reading,
     restores_by_itself,
     restoring,
     restoring_nothing,
@@ -106,6 +107,7 @@ class RestoreFix(Generic[CheckT]):
         """Return the code with the caller's expression for the live object, and a prefix."""
         prefix = self._prefix if path is None else path
         where = "path" if prefix is None else repr(prefix)
+        reader = reading(self.prefix, where)
         left = Left(
             self.missing, self.unused, self._guessed_names, self._untracked, tuple(self._partly())
         )
@@ -115,9 +117,10 @@ class RestoreFix(Generic[CheckT]):
             keys: dict[int, Sequence[str]] = {
                 pair.obj: self._keys(pair.node) for pair in self._sure
             }
-            return assigning(keys, self._live, left, live, where)
+            return assigning(keys, self._live, left, live, reader)
         run = self._rehearsal.run
-        return restoring(self._skeleton, self._live, run.method, run.verdicts, left, live, where)
+        how = run.method, run.verdicts, left, live, where, reader
+        return restoring(self._skeleton, self._live, *how)
 
     @cached_property
     def check(self) -> CheckT:

@@ -9,7 +9,7 @@ from ckpt_viz.restore_check.finding import Kind
 from tests.check_findings.objects import in_a_graph, replaced_block
 from tests.check_findings.savers import eager_saver
 from tests.check_findings.table import ERROR, FAIL, INFO, Pair, Rows
-from tests.support.programs import ckpt, module, tensors, var
+from tests.support.programs import ckpt, keras_3, module, tensors, var
 
 rows = Rows()
 shows, silent = rows.shows, rows.silent
@@ -57,9 +57,44 @@ def full_name_has_changed_and_two_are_like_it(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(v=var([3.0, 4.0], name="bert/layer_c/beta")))
 
 
-@shows(Kind.UNMATCHED, FAIL, None, "(root).v", "The file has no 'v'", "tf.compat.v1.train.Saver")
+@shows(Kind.UNMATCHED, FAIL, None, "(root).v", "The file has no 'v'", "check.fix().code")
 def full_name_is_not_in_the_file(at: Path) -> Pair:
     return Pair(tensors(at, w=[1.0, 2.0]), lambda: ckpt(v=var([3.0], name="v")))
+
+
+@shows(
+    Kind.UNMATCHED,
+    FAIL,
+    None,
+    "(root).a",
+    "none of 2 names",
+    "such as 'a/x' and 'b/x'",
+    ".fix().code",
+)
+def several_full_names_are_not_in_the_file(at: Path) -> Pair:
+    names = {"a": "a/x", "b": "b/x"}
+    path = tensors(at, w=[1.0, 2.0])
+    return Pair(path, lambda: ckpt(**{key: var([3.0], name=name) for key, name in names.items()}))
+
+
+@shows(
+    Kind.UNMATCHED,
+    *(FAIL, None, "(root).model._operations.1._kernel"),
+    *("Keras 3 gives its variables no full names", "finds none of 4 variables", ".fix().code"),
+)
+def file_of_names_is_restored_into_keras_3(at: Path) -> Pair:
+    keras = keras_3()
+
+    def model() -> Any:
+        layers = [keras.layers.Dense(2, name=name) for name in ("one", "two")]
+        inputs = found = keras.Input((2,))
+        for layer in layers:
+            found = layer(found)
+        return ckpt(model=keras.Model(inputs, found))
+
+    values = {"kernel": [[1.0, 2.0], [3.0, 4.0]], "bias": [1.0, 2.0]}
+    names = {f"{layer}/{own}": value for layer in ("one", "two") for own, value in values.items()}
+    return Pair(tensors(at, **names), model)
 
 
 @shows(Kind.SHAPE, ERROR, "v", "(root).v", "has shape (2,), the program's (1,)")

@@ -20,9 +20,10 @@ from ckpt_viz.text import count, listed
 _MAX_NAMED = 5
 _MAX_COMPARED = 20  # names with the same last part
 _ALIKE = 0.6
-_CONVERT = (
-    "Restore with tf.compat.v1.train.Saver({name_in_file: variable}), or convert the checkpoint "
-    "once and save it again."
+_BY_SAVER = "Restore with tf.compat.v1.train.Saver({name_in_file: variable})."
+_BY_FIX = (
+    "Call check.fix().apply(), or run check.fix().code, which finds the values by the names of "
+    "layers and attributes."
 )
 
 
@@ -96,26 +97,70 @@ def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Fin
         if step.failure is not None and step.failure.cause is Cause.KEY_MISSING
     }
     wanted = [(obj, name) for obj, names in trace.unused.items() for name in names]
+    nameless = [obj for obj, name in wanted if not name]
+    if nameless:
+        yield _without_names(run, nameless, any((obj, "") in raising for obj in nameless))
+    wanted = [one for one in wanted if one[1]]
     candidates = _candidates(run, wanted, free)
+    lost = [one for one in wanted if not candidates[one]]
+    if len(lost) > 1:
+        yield _without_any(run, lost, any(one in raising for one in lost))
     for obj, name in wanted:
         found = candidates[obj, name]
+        if len(lost) > 1 and not found:
+            continue
         new = found[0] if len(found) == 1 else None
         of_shape = listed([repr(one) for one in found])
         reason = f", but has {of_shape} of the same shape" if found else ""
         unsure = ", and names do not tell which it was" if len(found) > 1 else ""
         yield Finding(
-            Severity.ERROR if (obj, name) in raising else Severity.FAIL,
+            _severity((obj, name) in raising),
             Kind.RENAMED if new else Kind.UNMATCHED,
             new,
             run.live_name(obj),
             f"The file has no {name!r}{reason}{unsure}.",
-            _CONVERT,
+            _BY_SAVER if isinstance(run.outcome, SaverOutcome) else _BY_FIX,
             (),
             (obj,),
         )
 
 
 _Wanted = tuple[int, str]  # an object, and a name that the file lacks
+
+
+def _without_any(run: DryRun, lost: Sequence[_Wanted], is_raised: bool) -> Finding:
+    """Return the finding of names that the file lacks, if it has nothing in their place."""
+    names = listed([repr(name) for name in sorted({name for _, name in lost})[:_MAX_NAMED]])
+    return Finding(
+        _severity(is_raised),
+        Kind.UNMATCHED,
+        None,
+        run.live_name(lost[0][0]),
+        f"The file has none of {count(len(lost), 'name')} that the restore looks up, such as "
+        f"{names}.",
+        _BY_SAVER if isinstance(run.outcome, SaverOutcome) else _BY_FIX,
+        (),
+        tuple(dict.fromkeys(obj for obj, _ in lost)),
+    )
+
+
+def _severity(is_raised: bool) -> Severity:
+    return Severity.ERROR if is_raised else Severity.FAIL
+
+
+def _without_names(run: DryRun, objects: Sequence[int], is_raised: bool) -> Finding:
+    number = count(len(objects), "variable")
+    return Finding(
+        _severity(is_raised),
+        Kind.UNMATCHED,
+        None,
+        run.live_name(objects[0]),
+        "A Saver wrote this file by names, and Keras 3 gives its variables no full names: the "
+        f"restore finds none of {number}.",
+        "Give the Saver a dict of names." if isinstance(run.outcome, SaverOutcome) else _BY_FIX,
+        (),
+        tuple(objects),
+    )
 
 
 def _candidates(
