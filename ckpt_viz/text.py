@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+_MOST_LISTED = 3
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
@@ -15,7 +18,7 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
-def listed(names: Sequence[str], *, most: int = 3) -> str:
+def listed(names: Sequence[str], *, most: int = _MOST_LISTED) -> str:
     """Return names as a list in words; if there are many, only the first.
 
     >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
@@ -26,6 +29,15 @@ def listed(names: Sequence[str], *, most: int = 3) -> str:
     if len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1} more"]
     return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
+
+
+def listed_by(name: Callable[[Item], str], items: Sequence[Item]) -> str:
+    """Return the names of things as a list in words; asks only for those that it shows.
+
+    >>> listed_by(str, [1, 2, 3, 4])
+    '1, 2 and 2 more'
+    """
+    return listed([*map(name, items[:_MOST_LISTED]), *([""] * (len(items) - _MOST_LISTED))])
 
 
 def shape_words(shape: tuple[int, ...] | None) -> str:

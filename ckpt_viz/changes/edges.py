@@ -18,8 +18,9 @@ _OF_KERAS_3 = frozenset({"_functional", "_operations", "_layers"})
 class Edge:
     """The local names from a holder that both sides have to one of its parts.
 
-    `old` are the saved names, `new` those in the program; `is_same_holder` says that the part is
-    still below what its holder has become, `is_value` that it is a value.
+    `old` are the saved names, `new` those in the program; `above` are the local names of the two
+    holders. `is_same_holder` says that the part is still below what its holder has become,
+    `is_value` that it is a value.
     """
 
     node: int
@@ -28,6 +29,7 @@ class Edge:
     new_holder: int
     old: tuple[str, ...]
     new: tuple[str, ...]
+    above: tuple[str, str]
     is_same_holder: bool
     is_value: bool = False
 
@@ -72,6 +74,8 @@ def _are_of_two_keras(edge: Edge) -> bool:
     is_spelled_anew = old != new and local_name(old[-1]) == local_name(new[-1])
     if len(old) == len(new) == 1 and is_spelled_anew and edge.is_value:
         return True
+    if edge.above[0] != edge.above[1]:
+        old, new = (edge.above[0], *old), (edge.above[1], *new)
     versions = {_version(old), _version(new)}
     return versions == {2, 3}
 

@@ -10,8 +10,9 @@ from functools import cached_property
 from ckpt_viz.mapping.migrations import local_name, renamed_slots
 from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.layer_names import LayerNames
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
-from ckpt_viz.text import count, listed
+from ckpt_viz.text import listed, listed_by
 
 
 @dataclass(frozen=True)
@@ -128,14 +129,15 @@ def _other_variables(mapping: ValueMapping, was: list[int], now: list[int]) -> I
     both = set(fitting.values())
     before = {fitting.get(_variable(mapping.saved, slot)) for slot in was}
     after = {_variable(mapping.live, slot) for slot in now}
-    if no_more := len((before & both) - after):
-        yield f"it has no state any more for {no_more} of the saved variables"
-    if newly := len((after & both) - before):
-        yield f"it has state for {count(newly, 'variable')} that {_was(newly)} not trained"
+    if no_more := (before & both) - after:
+        yield f"it no longer trains {_holders(mapping.live, no_more)}"
+    if newly := (after & both) - before:
+        yield f"it also trains {_holders(mapping.live, newly)} now"
 
 
-def _was(number: int) -> str:
-    return "was" if number == 1 else "were"
+def _holders(live: Graph, variables: Iterable[int | None]) -> str:
+    parents = sorted({live.tree.parents[one] for one in variables if one is not None})
+    return listed_by(LayerNames(live).place, parents)
 
 
 def _variable(graph: Graph, node: int) -> int:

@@ -18,6 +18,7 @@ from ckpt_viz.changes.in_sequences import Shift, shifts
 from ckpt_viz.changes.of_optimizers import States, changed_optimizers
 from ckpt_viz.changes.sentences import Sentences, Told
 from ckpt_viz.mapping.pairs import Certainty, weakest
+from ckpt_viz.mapping.sequences import INDEX
 from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layer_names import LayerNames
@@ -229,6 +230,7 @@ class _Reader:
         meant = mapping.parts[holder].obj
         return Edge(
             *(node, obj, holder, new_holder, old, new),
+            above=(mapping.saved.tree.labels[holder], mapping.live.tree.labels[new_holder]),
             is_same_holder=meant == new_holder,
             is_value=has_value(mapping.saved.nodes[node]),
         )
@@ -255,8 +257,11 @@ class _Reader:
             if top not in known:
                 siblings[graph.tree.parents[top]].append(top)
         states = self._states[is_new]
-        for tops in siblings.values():
-            group = self._add(tuple(graph.tree.labels[top] for top in tops), kind, ())
+        unsure = {graph.tree.parents[one] for one in self._guessed[is_new]}
+        for above, tops in siblings.items():
+            is_told = above not in unsure or not INDEX.fullmatch(graph.tree.labels[tops[0]])
+            labels = tuple(graph.tree.labels[top] for top in tops)
+            group = self._add(labels, kind, () if is_told else (str(len(tops)),))
             slots = [slot for top in tops for slot in states.slots_within(top)]
             (group.objects if is_new else group.nodes).extend((*tops, *slots))
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.changes.change import ChangeKind
 from ckpt_viz.mapping.sequences import INDEX
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layer_names import LayerNames
+from ckpt_viz.object_graph.names import readable_place
 from ckpt_viz.object_graph.nodes import has_value
-from ckpt_viz.text import count, listed, shape_words
+from ckpt_viz.text import count, listed, listed_by, shape_words
 
-_MOST_NAMED = 3
+_INPUT = "InputLayer"  # Keras inserts it itself
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Sentences:
                 removed = self._alone(self.saved, told, "removed")
                 return f"{removed}; later items have moved up."
             case ChangeKind.REORDERED:
-                return f"{listed(_first(told.objects, self.live.name))} have changed places."
+                return f"{listed_by(self.live.name, told.objects)} have changed places."
             case ChangeKind.SCOPE_CHANGED:
                 old, new = told.words
                 if not old or not new:
@@ -80,15 +81,20 @@ class Sentences:
                 return f"{self._holder(told)} has another form: {self._shapes(told)}."
             case ChangeKind.OPTIMIZER_CHANGED:
                 return f"The optimizer is another one: {'; '.join(told.words)}."
+            case ChangeKind.NEW if told.words:
+                return self._undecided(self.live, told.objects[0], told.words[0], "added")
+            case ChangeKind.GONE if told.words:
+                return self._undecided(self.saved, told.nodes[0], told.words[0], "removed")
             case ChangeKind.NEW:
-                return f"The program has added {listed(_first(told.objects, self.live.place))}."
+                return f"The program has added {listed_by(self.live.place, told.objects)}."
             case ChangeKind.GONE:
-                return (
-                    f"The program has no {listed(_first(told.nodes, self.saved.place))} any more."
-                )
+                return f"The program has no {listed_by(self.saved.place, told.nodes)} any more."
 
     def _was_is(self, told: Told) -> str:
         was, now = self.saved.place(told.nodes[0]), self.live.place(told.objects[0])
+        if was == now:  # people call it the same, TensorFlow does not
+            was = readable_place(self.saved.graph, told.nodes[0])
+            now = readable_place(self.live.graph, told.objects[0])
         more = f", and {count(told.number - 1, 'part')} more" if told.number > 1 else ""
         return f"The saved {was} is {now} now{more}"
 
@@ -97,13 +103,28 @@ class Sentences:
         """Return which items of a sequence one side has alone, by name if all are known."""
         alone, number = told.alone, int(told.words[1])
         if len(alone) > number:  # among layers without weights, of which a file says nothing
-            alone = [top for top in alone if _has_values(names.graph, top)]
+            nodes = names.graph.nodes
+            alone = [top for top in alone if _has_values(names.graph, top)] or [
+                top for top in alone if nodes[top].type_name != _INPUT
+            ]
         if len(alone) != number:
             were = "was" if number == 1 else "were"
             return f"{count(number, 'item')} {were} {verb} at {told.words[0]}"
-        called = _first(alone, names.name)
-        called = [f"item {name}" if INDEX.fullmatch(name) else name for name in called]
-        return f"{listed(called)} {'was' if number == 1 else 'were'} {verb}"
+
+        def called(top: int) -> str:
+            name = names.name(top)
+            return f"item {name}" if INDEX.fullmatch(name) else name
+
+        return f"{listed_by(called, alone)} {'was' if number == 1 else 'were'} {verb}"
+
+    @staticmethod
+    def _undecided(names: LayerNames, top: int, number: str, verb: str) -> str:
+        """Return how many items of a sequence one side has alone, if others are like them."""
+        place = names.place(names.graph.tree.parents[top])
+        items = count(int(number), "item")
+        if number == "1":
+            return f"{items} of {place} was {verb}; others are like it, so it may be any of them."
+        return f"{items} of {place} were {verb}; others are like them, so they may be any of them."
 
     def _holder(self, told: Told) -> str:
         above = self.live.graph.tree.parents[told.objects[0]]
@@ -118,11 +139,6 @@ class Sentences:
                 for node, obj in pairs
             ]
         )
-
-
-def _first(tops: Sequence[int], name: Callable[[int], str]) -> list[str]:
-    """Return as many names as `listed` shows, and blanks for the rest: names cost time."""
-    return [*map(name, tops[:_MOST_NAMED]), *([""] * (len(tops) - _MOST_NAMED))]
 
 
 def _has_values(graph: Graph, top: int) -> bool:

@@ -8,8 +8,8 @@ slot variables follow their variables.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
 from ckpt_viz.mapping.alignment import aligned, moved, undecided
 from ckpt_viz.mapping.migrations import local_name
@@ -27,6 +27,7 @@ from ckpt_viz.mapping.part_questions import (
     first_below,
     has_full_name,
     have_common,
+    have_one_look,
     have_one_number,
     is_chain,
     is_in_its_namesake,
@@ -118,7 +119,7 @@ class Mapper(Pairing):
                 self._pair_below(ours[0], theirs[0], Certainty.CERTAIN, Evidence.CONTENT)
             return
         for node, obj in alone(ours, theirs, saved.names, live.names):
-            is_told = saved.is_indexed[node] and has_full_name(saved.graph, node)
+            is_told = saved.is_indexed[node] and self._is_called(node)
             if is_inner or saved.chosen[node] or is_told:
                 self._pair_below(node, obj, Certainty.CERTAIN, Evidence.NAMES)
         ours, theirs = self._free(ours, theirs)
@@ -127,6 +128,20 @@ class Mapper(Pairing):
         for node, obj in in_place:
             if is_whole or not saved.is_indexed[node]:
                 self._pair_below(node, obj, Certainty.CERTAIN, Evidence.PLACE)
+        if is_inner:
+            self._pair_listed(*self._free(ours, theirs))
+
+    def _pair_listed(self, ours: Sequence[int], theirs: Sequence[int]) -> None:
+        """Pair equal parts whose variables are at the same places of the optimizers' lists."""
+        free = set(theirs)
+        for node in ours:
+            first = next((one for one in self.saved.below(node) if one in self._listed), None)
+            obj = ROOT if first is None else self._listed[first]
+            while obj != ROOT and obj not in free and self.live.size[obj] <= self.saved.size[node]:
+                obj = self.live.parent(obj)
+            is_listed = obj in free and self._are_listed(node, obj)
+            if is_listed and not self._is_refuted(node, obj):
+                self._pair_below(node, obj, Certainty.LIKELY, Evidence.LISTED)
 
     def _optimizers(self) -> None:
         """Pair the optimizers, and what holds their loss scales."""
@@ -213,22 +228,25 @@ class Mapper(Pairing):
 
     def _below_containers(self) -> None:
         """Pair what is free below parts that belong together, from the top down."""
+        steps = self._by_label, self._by_index, self._in_order, self._by_words, self._alone_in
+        for one, other in self._containers_in_pairs():
+            for step in steps:
+                step(one, other)
+        # What is on the same level in parts of one form comes before what is on another level.
+        for one, other in self._containers_in_pairs():
+            self._within(one, other)
+
+    def _containers_in_pairs(self) -> Iterator[tuple[int, int]]:
+        """Yield inner parts that belong together; what one side wraps, the other one may not."""
+        is_at = self._is_at_optimizers
         for node in self._nodes:
             pair = self.matched.pairs.get(node)
             if pair is not None and self.saved.children[node]:
-                # What one version or one side wraps, the other one may not.
-                is_at = self._is_at_optimizers
                 wide = (
                     branching(self.saved, node, self.matched.pairs, is_at_optimizers=is_at),
                     branching(self.live, pair.obj, self.matched.nodes, is_at_optimizers=is_at),
                 )
-                for one, other in dict.fromkeys(((node, pair.obj), wide)):
-                    self._by_label(one, other)
-                    self._by_index(one, other)
-                    self._in_order(one, other)
-                    self._by_words(one, other)
-                    self._alone_in(one, other)
-                    self._within(one, other)
+                yield from dict.fromkeys(((node, pair.obj), wide))
 
     def _by_label(self, node: int, obj: int) -> None:
         """Pair children with one local name; indices are no names."""
@@ -251,7 +269,7 @@ class Mapper(Pairing):
             return
         if all_differ(saved, ours, live, theirs):
             for one, other in zip(ours, theirs, strict=True):
-                if have_common(saved, live, one, other):
+                if have_common(saved, live, one, other) or have_one_look(saved, live, one, other):
                     self._pair(one, other, Certainty.LIKELY, Evidence.ORDER)
             return
         equal = [
@@ -285,11 +303,11 @@ class Mapper(Pairing):
         )
         is_other_kind = not all(of_items)
         pairs = list(aligned(left, right, known, {}))
+        told = self._told(ours, theirs, pairs) if is_other_kind else frozenset[int]()
         unsure = {i for group, _ in undecided(*rest) for i in group} | moved(*rest, pairs)
         for i, j in pairs:
             if i not in known and are_similar(saved, live, ours[i], theirs[j]):
-                is_told = not is_other_kind or self._is_told(ours, i, theirs, j)
-                is_sure = i not in unsure and is_told
+                is_sure = i not in unsure and (i in told or not is_other_kind)
                 certainty = Certainty.LIKELY if is_sure else Certainty.GUESS
                 self._pair_below(ours[i], theirs[j], certainty, Evidence.ORDER)
         are_alike = [item.look for item in left] == [item.look for item in right]
@@ -298,11 +316,25 @@ class Mapper(Pairing):
                 both = ours[one.place], theirs[other.place]
                 self._pair_below(*both, Certainty.LIKELY, Evidence.ORDER)
 
-    def _is_told(self, ours: Sequence[int], i: int, theirs: Sequence[int], j: int) -> bool:
-        """Return whether more than the order tells which item has become which attribute."""
+    def _told(
+        self, ours: Sequence[int], theirs: Sequence[int], pairs: Iterable[tuple[int, int]]
+    ) -> frozenset[int]:
+        """Return the items for which more than the order tells which attribute each has become."""
         saved, live = self.saved, self.live
-        alike = sum(saved.form[one] == saved.form[ours[i]] for one in ours)
-        return alike == 1 or have_one_number(saved.label(ours[i]), live.label(theirs[j]))
+        alike: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for i, j in pairs:
+            alike[saved.form[ours[i]]].append((i, j))
+        counts = Counter(saved.form[one] for one in ours)
+        told: set[int] = set()
+        for form, those in alike.items():
+            nodes = [(ours[i], theirs[j]) for i, j in those]
+            if (
+                counts[form] == 1
+                or all(have_one_number(saved.label(one), live.label(other)) for one, other in nodes)
+                or all(self._are_listed(one, other) for one, other in nodes)
+            ):
+                told.update(i for i, _ in those)
+        return frozenset(told)
 
     def _by_words(self, node: int, obj: int) -> None:
         """Pair children of one form by the words in their local names."""
@@ -337,12 +369,14 @@ class Mapper(Pairing):
     def _are_meant(self, child: int, other: int) -> bool:
         """Return whether two free children, alone with their form, are the same one."""
         node, obj = self.saved.parent(child), self.live.parent(other)
-        counts = [len(free) for free in self._children(node, obj)]
+        ours, theirs = self._children(node, obj)
         if self._contradict(child, other):
-            return counts[0] == counts[1]
-        # A single value of one shape says little if its holder is not sure.
-        is_told = self.saved.label(child) == self.live.label(other) or self._is_certain(node)
-        return bool(self.saved.children[child]) or is_told or counts == [1, 1]
+            return len(ours) == len(theirs)
+        if self.saved.children[child] or self.saved.label(child) == self.live.label(other):
+            return True
+        # A single value of one shape says little if its holder is not sure, or if others are left.
+        forms = [self.saved.form[one] for one in ours], [self.live.form[one] for one in theirs]
+        return self._is_certain(node) or sorted(forms[0]) == sorted(forms[1])
 
     def _alone_in(self, node: int, obj: int) -> None:
         """Pair the only free inner children: a part that was renamed and changed inside."""
@@ -388,7 +422,9 @@ class Mapper(Pairing):
         """Pair free parts of one form anywhere, if names agree or if they are alone."""
         saved, live = self.saved, self.live
         for ours, theirs in self._groups(saved.names, live.names):
-            if len(ours) == len(theirs) == 1 and has_full_name(saved.graph, ours[0]):
+            is_alone = len(ours) == len(theirs) == 1
+            is_told = is_alone and bool(saved.children[ours[0]] or self._is_called(ours[0]))
+            if is_told and has_full_name(saved.graph, ours[0]):
                 self._pair_below(ours[0], theirs[0], Certainty.LIKELY, Evidence.NAMES)
         for ours, theirs in self._groups(saved.form, live.form):
             for node, obj in alone(ours, theirs, saved.place, live.place):

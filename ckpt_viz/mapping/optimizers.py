@@ -18,6 +18,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role
 
 _INNER = ("inner_optimizer", "base_optimizer")
+_TRAINED = "_trainable_variables"
 _LOSS_SCALE, _DYNAMIC_SCALE = "loss_scale", "dynamic_scale"
 
 
@@ -47,6 +48,32 @@ def optimizer_pairs(saved: Parts, live: Parts, matched: Mapping[int, Pair]) -> I
     if len(ours) == len(theirs) == 1:
         both = _unwrapped(saved, ours[0], live, theirs[0])
         yield Pair(*both, Certainty.LIKELY, Evidence.ALONE)
+
+
+def listed_alike(saved: Parts, live: Parts) -> dict[int, int]:
+    """Return the live variable for each saved one at its place in an optimizer's list.
+
+    Keras 3 lists what an optimizer trains. Lists count if they are as long, with the same dtypes
+    and shapes in their order: of optimizers on one path, or of the only ones.
+    """
+    both = list(alone(saved.optimizers, live.optimizers, saved.place, live.place))
+    if len(saved.optimizers) == len(live.optimizers) == 1:
+        both = [(saved.optimizers[0], live.optimizers[0])]
+    found: dict[int, int] = {}
+    for node, obj in both:
+        ours, theirs = _trained(saved.graph, node), _trained(live.graph, obj)
+        if [saved.look[one] for one in ours] == [live.look[one] for one in theirs]:
+            found |= zip(ours, theirs, strict=True)
+    return found
+
+
+def _trained(graph: Graph, optimizer: int) -> list[int]:
+    """Return the variables that an optimizer of Keras 3 lists as trained."""
+    for child in graph.nodes[optimizer].children:
+        if child.local_name == _TRAINED:
+            items = graph.nodes[child.node_id].children
+            return [item.node_id for item in items if item.local_name.isdecimal()]
+    return []
 
 
 def scale_holder(side: Parts, optimizer: int) -> int | None:

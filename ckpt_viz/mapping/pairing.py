@@ -8,8 +8,9 @@ from functools import cached_property
 
 from ckpt_viz.mapping.full_names import FullNames
 from ckpt_viz.mapping.migrations import local_name
+from ckpt_viz.mapping.optimizers import listed_alike
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair, weakest
-from ckpt_viz.mapping.part_questions import alone, are_items, have_common
+from ckpt_viz.mapping.part_questions import alone, are_items, has_full_name, have_common
 from ckpt_viz.mapping.parts import Parts
 from ckpt_viz.mapping.sequences import INDEX, ItemReader
 from ckpt_viz.object_graph.nodes import has_value
@@ -156,6 +157,13 @@ class Pairing:
         is_inner = bool(self.saved.children[node]), bool(self.live.children[obj])
         return is_inner == (True, True) or self.saved.look[node] == self.live.look[obj]
 
+    def _is_called(self, node: int) -> bool:
+        """Return whether a person gave a saved value its full name, or its layer's."""
+        return has_full_name(self.saved.graph, node) and any(
+            self._names.is_chosen(attribute.full_name)
+            for attribute in self.saved.graph.nodes[node].attributes
+        )
+
     def _contradict(self, node: int, obj: int) -> bool:
         """Return whether people gave two layers different names."""
         names = self.saved.chosen[node], self.live.chosen[obj]
@@ -189,6 +197,17 @@ class Pairing:
         """The saved parts with a form that one live part has."""
         saved, live = self.saved, self.live
         return frozenset(n for n, _ in alone(saved.order, live.order, saved.form, live.form))
+
+    def _are_listed(self, node: int, obj: int) -> bool:
+        """Return whether optimizers list all variables of two parts of one form alike."""
+        below = [one for one in self.saved.below(node) if not self.saved.children[one]]
+        return bool(below) and all(
+            one in self._listed and self.live.holds(obj, self._listed[one]) for one in below
+        )
+
+    @cached_property
+    def _listed(self) -> dict[int, int]:
+        return listed_alike(self.saved, self.live)
 
     def _is_certain(self, node: int) -> bool:
         pair = self.matched.pairs.get(node)

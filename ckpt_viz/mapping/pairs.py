@@ -39,6 +39,7 @@ class Evidence(str, Enum):
     ORDER = "they come in the same order"
     ALONE = "they are alone in parts that belong together"
     WITHIN = "one is inside a new part in the place of the other"
+    LISTED = "an optimizer has them at the same place of its list"
     SHARED = "they were one variable when it was saved"
     SLOT = "their variables belong together"
 

@@ -91,6 +91,13 @@ def have_common(saved: Parts, live: Parts, node: int, obj: int) -> bool:
     )
 
 
+def have_one_look(saved: Parts, live: Parts, node: int, obj: int) -> bool:
+    """Return whether the children of two parts are values of the same dtypes and shapes."""
+    ours, theirs = saved.children[node], live.children[obj]
+    looks = [saved.look[one] for one in ours], [live.look[one] for one in theirs]
+    return bool(ours) and -1 not in looks[0] and sorted(looks[0]) == sorted(looks[1])
+
+
 def are_similar(saved: Parts, live: Parts, node: int, obj: int) -> bool:
     """Return whether two parts have all or some of their content in common."""
     if saved.values[node] == live.values[obj]:

@@ -197,7 +197,7 @@ class _Folder:
 
     def _head(self, change: Change, ones: list[Finding]) -> Finding:
         """Return the finding of a change: one that says the same, or one of its own."""
-        same = [one for one in ones if one.kind in _SAME.get(change.kind, ())]
+        same = [one for one in ones if self._is_same(one, change)]
         if len(same) == 1:
             rest = tuple(one for one in ones if one is not same[0])
             severity = min((one.severity for one in ones), key=_SEVERITIES.__getitem__)
@@ -214,12 +214,41 @@ class _Folder:
             change.saved,
             change.live,
             _why(change),
-            next((one.remedy for one in ones if one.remedy.startswith(_CODE)), _remedy(change)),
+            self._call_of(change, ones) or _remedy(change),
             change.nodes,
             change.objects,
             change=change,
             explains=tuple(ones),
         )
+
+    def _call_of(self, change: Change, ones: Sequence[Finding]) -> str:
+        """Return the remedy that restores all values of a change by one call; "" if none does."""
+        valued = {node for node in change.nodes if has_value(self.case.saved.nodes[node])}
+        calls = (one for one in ones if one.remedy.startswith(_CODE))
+        return next((one.remedy for one in calls if valued.issubset(one.nodes)), "")
+
+    def _is_same(self, finding: Finding, change: Change) -> bool:
+        """Return whether a finding says what a change says, and nothing of another place."""
+        if finding.kind not in _SAME.get(change.kind, ()) or not self._is_about(finding, change):
+            return False
+        meant = {self._meant[node] for node in finding.nodes if node in self._meant}
+        found = {obj for obj in finding.objects if obj in self._placed}
+        return not found or found == meant
+
+    def _is_about(self, finding: Finding, change: Change) -> bool:
+        """Return whether a finding is about any part of a change, not about its slots alone."""
+        if change.kind not in (ChangeKind.NEW, ChangeKind.GONE):
+            return True
+        case = self.case
+        nodes = (node for node in change.nodes if case.saved.nodes[node].slot is None)
+        objects = (obj for obj in change.objects if case.live.nodes[obj].slot is None)
+        return not (
+            set(finding.nodes).isdisjoint(nodes) and set(finding.objects).isdisjoint(objects)
+        )
+
+    @cached_property
+    def _placed(self) -> frozenset[int]:
+        return frozenset(self._meant.values())
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,11 @@ def layer_frozen_since(at: Path) -> Pair:
     return Pair(path, lambda: frozen(True), fixed=lambda: Pair(path, lambda: frozen(False)))
 
 
-@shows(Kind.CROSS_WIRED, ERROR, None, None, "lists of (root).optimizer", "to other variables")
+@shows(
+    Kind.OPTIMIZER_CHANGED,
+    *(ERROR, "(root).optimizer", "(root).optimizer"),
+    *("it no longer trains model.", "fix().apply()"),
+)
 def layer_of_another_shape_frozen_since(at: Path) -> Pair:
     path = save_any(at, frozen(False, (4, 5, 2)))
     return Pair(path, lambda: frozen(True, (4, 5, 2)))

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
+from ckpt_viz.mapping.pairs import Certainty
 from ckpt_viz.matching.trace import Action, Cause, Step
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.overlay import Severity
@@ -27,6 +28,7 @@ from ckpt_viz.text import count, listed
 _MAX_TRIED = 5  # groups of pairs
 _MAX_NAMED = 3  # pairs in a sentence
 _IN_COMMON = 0.2  # of the values, by shape: with less, the two models are unrelated
+_IN_COMMON_BY_CHANCE = 0.5  # the same if none of the values has a place in the other model
 _LEVELS = "The levels differ"
 _MOVE = "Put the objects where they were when the checkpoint was saved."
 _DECIDE = (
@@ -118,12 +120,26 @@ def _is_unrelated(case: Case) -> bool:
     common = max(
         (saved & live).total(), sum(_is_refused(step) for step in case.trace.steps_of(Action.FAIL))
     )
+    are_scalars = not any(shape for shapes in saved for _, shape in shapes)
     fitting = any(
-        attribute.shape
+        attribute.shape or are_scalars
         for node in case.trace.restored
         for attribute in case.saved.nodes[node].attributes
     )
-    return not fitting and common < _IN_COMMON * min(saved.total(), live.total())
+    share = common / max(1, min(saved.total(), live.total()))
+    return not fitting and (
+        share < _IN_COMMON or (share < _IN_COMMON_BY_CHANCE and not _is_mapped(case))
+    )
+
+
+def _is_mapped(case: Case) -> bool:
+    """Return whether any tensor has a counterpart that is more than a guess, or its holder has."""
+    mapping, parents = case.run.mapping, case.saved.tree.parents
+    return any(
+        (pair.certainty is not Certainty.GUESS or parents[pair.node] in mapping.parts)
+        and any(attribute.shape for attribute in case.saved.nodes[pair.node].attributes)
+        for pair in (*mapping.pairs, *mapping.misfits)
+    )
 
 
 def _is_refused(step: Step) -> bool:

@@ -1,0 +1,200 @@
+"""Programs whose parts look alike: names and lists decide which is which, or it stays open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ckpt_viz as cv
+from tests.support.programs import ckpt, keras_2, keras_3, module, var
+
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
+
+KERAS = pytest.mark.parametrize("keras", [keras_2, keras_3], ids=["tf_keras", "keras 3"])
+
+
+def net(keras: Any, value: float = 0.0) -> Any:
+    """Return a network with this value in all its weights."""
+    layers = [keras.layers.Dense(4), keras.layers.Dense(2)]
+    return filled(keras.Sequential([keras.layers.Input((4,)), *layers]), value)
+
+
+def filled(model: Any, value: float) -> Any:
+    for weight in model.weights:
+        weight.assign(np.full(weight.shape, value))
+    return model
+
+
+def tower(value: float) -> Any:
+    """Return a module with a list."""
+    shapes = (3, 3), (3, 2)
+    return module(layers=[var(np.full(shape, value, np.float32)) for shape in shapes])
+
+
+def fix_of(live: Any, was: Any, at: Path) -> Any:
+    return cv.check(live, was.save(str(at / "model"))).fix()
+
+
+def values(weights: Any) -> set[float]:
+    return {float(value) for weight in weights for value in np.ravel(weight)}
+
+
+@KERAS
+@pytest.mark.parametrize(
+    ("saved", "name"),
+    [
+        ({"generator": 1.0, "discriminator": 2.0}, "gen"),
+        ({"q_network": 1.0, "target_network": 2.0}, "q_net"),
+        ({"model": 2.0, "ema_model": 1.0}, "ema"),
+    ],
+)
+def test_names_tell_which_of_two_equal_models_is_left(
+    keras: Any, saved: dict[str, float], name: str, tmp_path: Path
+) -> None:
+    was = ckpt(**{key: net(keras(), value) for key, value in saved.items()})
+    live = ckpt(**{name: net(keras())})
+    fix_of(live, was, tmp_path).apply()
+    assert values(getattr(live, name).weights) == {1.0}
+
+
+def test_names_tell_which_of_two_equal_modules_is_left(tmp_path: Path) -> None:
+    live = ckpt(gen=tower(0.0))
+    fix_of(live, ckpt(generator=tower(1.0), discriminator=tower(2.0)), tmp_path).apply()
+    assert values(live.gen.layers) == {1.0}
+
+
+@KERAS
+@pytest.mark.parametrize(
+    ("saved", "names"),
+    [(("q_network", "target_network"), ("policy",)), (("tower",), ("user_tower", "item_tower"))],
+)
+def test_neither_of_two_equal_models_is_chosen_without_a_reason(
+    keras: Any, saved: tuple[str, ...], names: tuple[str, ...], tmp_path: Path
+) -> None:
+    was = ckpt(**{name: net(keras(), 1.0) for name in saved})
+    fix = fix_of(ckpt(**{name: net(keras()) for name in names}), was, tmp_path)
+    assert not fix.pairs
+    assert "# Left out, since other places fit as well:" in fix.code
+
+
+def test_the_list_of_an_optimizer_tells_which_model_it_trains(tmp_path: Path) -> None:
+    keras = keras_3()
+
+    def trained(value: float) -> tuple[Any, Any]:
+        model, optimizer = net(keras, value), keras.optimizers.Adam()
+        optimizer.build(model.trainable_variables)
+        return model, optimizer
+
+    student, optimizer = trained(1.0)
+    was = ckpt(student=student, teacher=net(keras, 2.0), optimizer=optimizer)
+    for variable in optimizer.variables[2:]:
+        variable.assign(np.full(variable.shape, 3.0))
+    model, optimizer = trained(0.0)
+    fix_of(ckpt(model=model, optimizer=optimizer), was, tmp_path).apply()
+    assert values(model.weights) == {1.0}
+    assert values(optimizer.variables[2:]) == {3.0}
+
+
+def test_the_list_of_an_optimizer_tells_the_layers_of_a_new_container(tmp_path: Path) -> None:
+    keras = keras_3()
+
+    def model(*, is_nested: bool) -> Any:
+        class Model(keras.Model):  # type: ignore[misc, name-defined]
+            def __init__(self) -> None:
+                super().__init__()
+                layers = keras.layers.Dense(4), keras.layers.LayerNormalization()
+                if is_nested:
+                    self.stem = keras.Sequential([*layers, keras.layers.Dense(4)])
+                else:
+                    self.first, self.norm = layers
+                    self.second = keras.layers.Dense(4)
+
+            def call(self, x: Any) -> Any:
+                return self.stem(x) if is_nested else self.second(self.norm(self.first(x)))
+
+        found, optimizer = Model(), keras.optimizers.Adam()
+        found(np.zeros((1, 4), np.float32))
+        optimizer.build(found.trainable_variables)
+        return ckpt(model=found, optimizer=optimizer)
+
+    was, live = model(is_nested=False), model(is_nested=True)
+    for number, weight in enumerate((*was.model.weights, *was.optimizer.variables), 1):
+        weight.assign(np.full(weight.shape, number))
+    fix_of(live, was, tmp_path).apply()
+    weights = *live.model.weights, *live.optimizer.variables
+    assert [values([weight]) for weight in weights] == [{n} for n in range(1, len(weights) + 1)]
+
+
+@pytest.mark.parametrize("is_distinct", [True, False])
+def test_values_have_other_names_in_all_items_of_a_list(is_distinct: bool, tmp_path: Path) -> None:
+    def live(value: float, *names: str) -> Any:
+        sizes = (3, 4, 5) if is_distinct else (3, 3, 3)
+        return ckpt(
+            layers=[
+                module(
+                    **{
+                        name: var(np.full(shape, value * (place + 1), np.float32))
+                        for name, shape in zip(names, ((size, size), (size,)), strict=True)
+                    }
+                )
+                for place, size in enumerate(sizes)
+            ]
+        )
+
+    now = live(0.0, "weight", "bias")
+    fix = fix_of(now, live(1.0, "w", "b"), tmp_path).apply()
+    assert [values([one.weight, one.bias]) for one in now.layers] == [{1.0}, {2.0}, {3.0}]
+    assert [change.kind.value for change in fix.changes] == ["renamed", "renamed"]
+
+
+def test_all_keys_of_a_dict_have_another_name(tmp_path: Path) -> None:
+    def live(prefix: str, value: float) -> Any:
+        shapes = enumerate("abc", 1)
+        return ckpt(d={prefix + key: var([value] * size) for size, key in shapes})
+
+    now = live("new_", 0.0)
+    assert len(fix_of(now, live("old_", 1.0), tmp_path).apply().pairs) == 3
+    assert values(now.d.values()) == {1.0}
+
+
+def test_one_shape_by_chance_does_not_relate_two_models(tmp_path: Path) -> None:
+    keras = keras_3()
+    policy = keras.Sequential([keras.Input((4,)), keras.layers.Dense(8), keras.layers.Dense(2)])
+    was = ckpt(agent=module(policy=policy, epsilon=var(0.0), steps=var(0)))
+    layers = keras.layers.Conv2D(4, 3), keras.layers.Flatten(), keras.layers.Dense(2)
+    live = ckpt(model=keras.Sequential([keras.Input((8, 8, 3)), *layers]))
+    check = cv.check(live, was.save(str(tmp_path / "model")))
+    assert [finding.kind.value for finding in check.findings] == ["unrelated"]
+    assert not check.fix().pairs
+
+
+def test_layers_that_moved_on_by_one_are_not_renamed_to_the_free_name(tmp_path: Path) -> None:
+    keras = keras_3()
+
+    def live(first: int) -> Any:
+        layers = [keras.layers.Dense(4, name=f"fc{number}") for number in range(3)]
+        for layer in layers:
+            layer.build((None, 4))
+        return ckpt(net=module(**{f"layer{first + i}": one for i, one in enumerate(layers)}))
+
+    check = cv.check(live(1), live(0).save(str(tmp_path / "model")))
+    told = [(one.saved, one.live) for one in check.findings if one.kind.value == "renamed"]
+    expected = {(f"(root).net.layer{i}", f"(root).net.layer{i + 1}") for i in range(3)}
+    assert set(told) == expected
+
+
+@KERAS
+def test_how_many_of_equal_items_were_added_is_told_and_not_which(
+    keras: Any, tmp_path: Path
+) -> None:
+    def live(number: int) -> Any:
+        return ckpt(blocks=[net(keras()) for _ in range(number)])
+
+    fix = fix_of(live(4), live(3), tmp_path)
+    assert [change.why for change in fix.changes] == [
+        "1 item of blocks was added; others are like it, so it may be any of them."
+    ]
+    assert not fix.pairs
