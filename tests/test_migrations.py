@@ -151,7 +151,7 @@ def _by_paths(model: Any) -> Iterator[tuple[Any, list[str]]]:
 
 _CASES = [
     (version, name)
-    for version in ("tf2.15", "keras3.3", "keras3.9")
+    for version in ("tf2.12", "tf2.15", "keras3.3", "keras3.9")
     for name in json.loads((OLD_VERSIONS / version / "truth.json").read_text())
 ]
 

@@ -2,6 +2,7 @@
 
 Beside this script is one directory for each pair of versions that it was run with:
 
+- `tf2.12`: TensorFlow 2.12.1, which holds Keras 2.12; the oldest that runs on Python 3.11
 - `tf2.15`: TensorFlow 2.15.1, which holds Keras 2.15, including its legacy optimizers
 - `keras3.3`: Keras 3.3.3 on TensorFlow 2.16.2
 - `keras3.9`: Keras 3.9.2 on TensorFlow 2.18.1
@@ -109,9 +110,8 @@ def keras_2() -> dict[str, Made]:
 
     opt, legacy, v1 = keras.optimizers, keras.optimizers.legacy, tf.compat.v1.train
     wrap = keras.mixed_precision.LossScaleOptimizer
-    return {
+    found: dict[str, Made] = {
         "sgd": (opt.SGD(0.1), {"momentums": "m"}),
-        "lion": (opt.Lion(0.1), {"momentums": "m"}),
         "loss_scale": (wrap(opt.Adam(0.1)), {"_momentums": "m", "_velocities": "v"}),
         "legacy_sgd": (legacy.SGD(0.1), None),
         "legacy_sgd_schedule": (legacy.SGD(schedule()), None),
@@ -126,6 +126,8 @@ def keras_2() -> dict[str, Made]:
         "v1_adam": (v1.AdamOptimizer(0.1), None),
         "v1_ftrl": (v1.FtrlOptimizer(0.1), None),
     }
+    has_lion = hasattr(opt, "Lion")  # since 2.13
+    return {**found, "lion": (opt.Lion(0.1), {"momentums": "m"})} if has_lion else found
 
 
 def schedule() -> Any:
@@ -214,6 +216,10 @@ def resource(variable: Any) -> Any:
 
 
 def main() -> None:
+    import tensorflow as tf
+
+    if not is_keras_3():
+        sys.modules["keras"] = tf.keras  # the module of Keras 2.12 lacks optimizers that this has
     """Write a checkpoint for each optimizer, and one for some on a functional model."""
     directory = HERE / sys.argv[1]
     directory.mkdir(exist_ok=True)
