@@ -153,11 +153,31 @@ def test_a_fix_knows_when_its_values_are_in_the_program(tmp_path: Path) -> None:
     fix, _ = asked(shown)
     assert not fix["is_applied"]
     exec(fix["code"], {"ckpt": live})
-    again = shown.again()
-    assert again.overlay is not None and not again.overlay.passes  # by names alone, as before
-    assert asked(again)[0]["is_applied"]
+    assert asked(show_of(live, path))[0]["is_applied"]
     live.net.dense.b.assign_add([0.0, 1e-6])
-    assert not asked(again)[0]["is_applied"]
+    assert not asked(show_of(live, path))[0]["is_applied"]
+
+
+def test_a_refresh_shows_the_fixed_restore_as_long_as_the_program_has_its_values(
+    tmp_path: Path,
+) -> None:
+    path = saved(tmp_path, net=module(l1=layer(2), head=layer(5)))
+    live = ckpt(net=module(dense=layer(2), head=layer(5)))
+    shown = show_of(live, path)
+    code = asked(shown)[0]["code"]
+    assert _passes(shown.again()) is _passes(shown) is False
+    exec(code, {"ckpt": live})
+    assert not _passes(show_of(live, path).again())  # nobody has asked for the fix
+    fixed = shown.again()
+    for again in (fixed, fixed.again()):
+        assert _passes(again) and again.graph.title.endswith(", fixed")
+    live.net.dense.b.assign_add([0.0, 1e-6])
+    assert not _passes(fixed.again())
+
+
+def _passes(shown: Shown) -> bool:
+    assert shown.overlay is not None
+    return shown.overlay.passes
 
 
 def test_what_is_not_in_the_graph_has_the_place_of_its_object(tmp_path: Path) -> None:

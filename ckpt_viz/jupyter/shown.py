@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,18 +21,25 @@ from ckpt_viz.render.plan import render_plan
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_fix.fix import RestoreFix
 
+_KEPT = (
+    "The program has the values of the fix. The checkpoint still has its own names: keep the code, "
+    "or save a new checkpoint.",
+)
+
 
 @dataclass(frozen=True)
 class Shown:
     """A graph; for a comparison also its result and the mark of each node.
 
-    `given` is the user's request: a source, and what to compare it with, or None.
+    `given` is the user's request: a source, and what to compare it with, or None. `is_fixed` says
+    that the program has the values of a fix, and that this is the check of the fixed restore.
     """
 
     given: tuple[object, object]
     graph: ObjectGraph
     overlay: Overlay | None
     comparison: RestoreCheck | GraphDiff | None
+    is_fixed: bool = False
 
     @cached_property
     def encoded(self) -> bytes:
@@ -71,10 +78,30 @@ class Shown:
     def again(self) -> Shown:
         """Return the same in its present state: walk live objects again, read a path again.
 
+        If somebody looked at the fix, and the program has its values now, it is the check of the
+        fixed restore: that of a plain restore would find the same problems for ever.
+
         Raises:
             CkptVizError: A source is no longer readable, or is a finished check or diff.
         """
-        return show_of(*(_again(one) for one in self.given), given=self.given)
+        after = show_of(*(_again(one) for one in self.given), given=self.given)
+        is_asked = self.is_fixed or "fix" in self.__dict__
+        return after.fixed() if is_asked and after.is_applied else after
+
+    @property
+    def is_applied(self) -> bool:
+        """Whether the program has all values of the fix; it reads values until one differs."""
+        try:
+            return self.fix.is_applied
+        except SourceError:
+            return False
+
+    def fixed(self) -> Shown:
+        """Return the check of the fixed restore."""
+        check = self.fix.check
+        graph = replace(ObjectGraph.of(check.overlay.graph), title=f"{self.graph.title}, fixed")
+        overlay = replace(check.overlay, notes=_KEPT)
+        return Shown(self.given, graph, overlay, check, is_fixed=True)
 
     def state_in(
         self, after: Shown, selected: int | None, expanded: Iterable[int] | None
