@@ -198,3 +198,21 @@ def test_how_many_of_equal_items_were_added_is_told_and_not_which(
         "1 item of blocks was added; others are like it, so it may be any of them."
     ]
     assert not fix.pairs
+
+
+def test_python_state_is_restored_under_another_name(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    class State(tf.train.experimental.PythonState):  # type: ignore[misc]
+        def __init__(self, value: str) -> None:
+            self.value = value
+
+        def serialize(self) -> str:
+            return self.value
+
+        def deserialize(self, value: str) -> None:
+            self.value = value
+
+    live = ckpt(place=State("new"), v=var(0.0))
+    fix_of(live, ckpt(it=State("saved"), v=var(1.0)), tmp_path).apply()
+    assert live.place.value in ("saved", b"saved")

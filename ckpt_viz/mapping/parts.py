@@ -16,6 +16,7 @@ from ckpt_viz.mapping.full_names import FullNames
 from ckpt_viz.mapping.migrations import local_name
 from ckpt_viz.mapping.sequences import INDEX
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
 from ckpt_viz.object_graph.subtrees import values_of
 
@@ -161,7 +162,13 @@ class _Reader:
         return outer, frozenset(within)
 
     def _look(self, node: Node) -> int:
-        return self._numbers.of(("look", values_of(node))) if has_value(node) else -1
+        if not has_value(node):
+            return -1
+        if all(attribute.name == VARIABLE_VALUE for attribute in node.attributes):
+            return self._numbers.of(("look", values_of(node)))
+        # Only the object's own code knows the dtypes and shapes of other values.
+        names = tuple(attribute.name for attribute in node.attributes)
+        return self._numbers.of(("look", node.registered_saver, names))
 
     def _name(self, label: str) -> int:
         return -1 if INDEX.fullmatch(label) else self._numbers.of(("name", label))
