@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from ckpt_viz.mapping.migrations import local_name, renamed_slots
+from ckpt_viz.mapping.migrations import local_name
+from ckpt_viz.mapping.states import shared_slots, way
 from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layer_names import LayerNames
@@ -95,25 +96,24 @@ def _differences(
     was, now = _slot_names(saved, slots[0]), _slot_names(live, slots[1])
     if now and not was and not _trained(saved, node):
         return  # it was saved before it was built, or never keeps any
-    if len(renamed_slots(sorted(was), sorted(now))) < max(len(was), len(now)):
+    shared = shared_slots(saved, live, node, mapping.parts)(was, now)
+    if was.keys() == now.keys() and len(shared) < len(was):
+        yield f"it keeps {_named(now)} in this order, and {_named(was)} were saved"
+    elif len(shared) < max(len(was), len(now)):
         kept = f"it keeps {_named(now)}" if now else "it keeps no slot variables"
         yield f"{kept}, and {_named(was) if was else 'none'} were saved"
-    elif was != now or _way(saved, node) != _way(live, obj):
+    elif was.keys() != now.keys() or way(saved, node) != way(live, obj):
         yield "another version of Keras keeps its state in another way"
 
 
-def _slot_names(graph: Graph, slots: list[int]) -> set[str]:
-    return {slot.name for node in slots if (slot := graph.nodes[node].slot) is not None}
+def _slot_names(graph: Graph, slots: list[int]) -> dict[str, None]:
+    """Return the names of slots in the order in which the optimizer keeps them."""
+    found = (slot.name for node in sorted(slots) if (slot := graph.nodes[node].slot) is not None)
+    return dict.fromkeys(found)
 
 
-def _named(names: set[str]) -> str:
-    return listed([f"{name!r}" for name in sorted(names)])
-
-
-def _way(graph: Graph, optimizer: int) -> tuple[bool, bool]:
-    """Return how an optimizer keeps its state: in which lists, and whether by slot variables."""
-    names = {child.local_name for child in graph.nodes[optimizer].children}
-    return "_trainable_variables" in names, bool(graph.nodes[optimizer].slot_variables)
+def _named(names: Iterable[str]) -> str:
+    return listed([f"{name!r}" for name in names])
 
 
 def _trained(graph: Graph, optimizer: int) -> bool:

@@ -7,7 +7,7 @@ below it have not changed by that. Parts that changed alike are one change.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -47,8 +47,13 @@ class Group:
     alone: list[int] = field(default_factory=list)
 
 
-def changes_of(mapping: ValueMapping) -> tuple[Change, ...]:
-    """Return what happened to the program, what concerns most of it first."""
+def changes_of(mapping: ValueMapping, waiting: Set[int] = frozenset()) -> tuple[Change, ...]:
+    """Return what happened to the program, what concerns most of it first.
+
+    `waiting` are saved values that are restored as soon as an object is built: nothing has happened
+    to them.
+    """
+    mapping = mapping.without(waiting)
     groups = _Reader(mapping).groups()
     of_saved = _owners(mapping.saved, [group.nodes for group in groups])
     of_live = _owners(mapping.live, [group.objects for group in groups])
@@ -58,7 +63,9 @@ def changes_of(mapping: ValueMapping) -> tuple[Change, ...]:
         first = _first(mapping.saved, group.nodes), _first(mapping.live, group.objects)
         valued = [node for node in nodes if has_value(mapping.saved.nodes[node])]
         now = [obj for obj in objects if has_value(mapping.live.nodes[obj])]
-        if not (valued or now):
+        slots = {node for node in nodes if mapping.saved.nodes[node].slot is not None}
+        is_unbuilt = group.kind is ChangeKind.OPTIMIZER_CHANGED and bool(slots) and slots <= waiting
+        if is_unbuilt or not (valued or now):
             continue
         changes.append(
             Change(

@@ -21,6 +21,8 @@ from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
 from ckpt_viz.object_graph.subtrees import values_of
 
 _Scope = tuple[str, ...]
+# tensorflow.contrib.layers, as TF-Slim uses it
+_SLIM = {"weights": "kernel", "biases": "bias", "depthwise_weights": "kernel"}
 _MOST_ENDS = 64  # scopes of a name that others are compared with
 
 
@@ -153,7 +155,7 @@ def _units_of_file(saved: Graph) -> Iterable[_Unit]:
         if has_value(node) and node.slot is None:
             *scope, own = node.attributes[0].full_name.split("/")
             unit = units.setdefault(tuple(scope), _Unit())
-            unit.add(tuple(scope), local_name(own), (node_id, node))
+            unit.add(tuple(scope), _SLIM.get(own, local_name(own)), (node_id, node))
     return units.values()
 
 

@@ -64,6 +64,20 @@ def renamed_slots(saved: Collection[str], live: Collection[str]) -> dict[str, st
     return found
 
 
+def same_slots(saved: Collection[str], live: Collection[str]) -> dict[str, str]:
+    """Return the slots that two optimizers of one version share; none if they have another order.
+
+    Adam and RMSprop of Keras 3 give the same names to other things, in another order.
+
+    >>> same_slots(["momentum", "velocity"], ["momentum", "velocity", "average"])
+    {'momentum': 'momentum', 'velocity': 'velocity'}
+    >>> same_slots(["momentum", "velocity"], ["velocity", "momentum"])
+    {}
+    """
+    both = [name for name in saved if name in live]
+    return {name: name for name in both} if both == [one for one in live if one in both] else {}
+
+
 def are_of_other_kinds(saved: Iterable[str], live: Iterable[str], names: Mapping[str, str]) -> bool:
     """Return whether two optimizers have other slots, so that equal names mean other things.
 

@@ -171,7 +171,30 @@ class Pairing:
 
     def _is_refuted(self, node: int, obj: int) -> bool:
         """Return whether names speak against two parts of equal content."""
-        return self._contradict(node, obj) or self._has_another_in_its_place(node, obj)
+        return (
+            self._contradict(node, obj)
+            or self._has_another_in_its_place(node, obj)
+            or self._is_still_in_its_place(node, obj)
+        )
+
+    def _is_still_in_its_place(self, node: int, obj: int) -> bool:
+        """Return whether another live part has the path of the saved one, and most of its content.
+
+        Then the part has changed, and its equal is a copy of what it was.
+        """
+        saved, live = self.saved, self.live
+        other = self._at_live_place.get(saved.place[node], obj)
+        if other == obj or other in self.matched.nodes or saved.is_indexed[node]:
+            return False
+        theirs = {live.label(child): live.content[child] for child in live.children[other]}
+        ours = saved.children[node]
+        kept = sum(theirs.get(saved.label(child)) == saved.content[child] for child in ours)
+        return 2 * kept >= max(1, len(ours))
+
+    @cached_property
+    def _at_live_place(self) -> dict[int, int]:
+        """The live parts by place."""
+        return {self.live.place[obj]: obj for obj in self.live.order}
 
     def _has_another_in_its_place(self, node: int, obj: int) -> bool:
         """Return whether another saved part has the path of the live one, and nowhere else to go.

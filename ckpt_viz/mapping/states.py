@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from ckpt_viz.mapping.migrations import are_of_other_kinds, renamed_slots, slot_names
+from ckpt_viz.mapping.migrations import (
+    are_of_other_kinds,
+    renamed_slots,
+    same_slots,
+    slot_names,
+)
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
 from ckpt_viz.mapping.sequences import sequences
 from ckpt_viz.object_graph.graph import Graph
@@ -15,6 +20,7 @@ from ckpt_viz.object_graph.nodes import Role
 
 # By optimizer, name and variable.
 _Slots = dict[int | None, dict[str, dict[int, int]]]
+_BY_HAND = (False, True)  # legacy optimizers: several generations
 _MAX_SCOPES = 3  # of `scope/Adam/m/dense/kernel`
 
 
@@ -42,7 +48,7 @@ def _of_slots(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[
             theirs = _only_one(of_live)
         else:
             theirs = of_live.get(found[optimizer].obj, {}) if optimizer in found else {}
-        names = renamed_slots(ours, theirs)
+        names = shared_slots(saved, live, optimizer, found)(ours, theirs)
         is_other = are_of_other_kinds(ours, theirs, names)
         if optimizer is None and is_other:
             continue
@@ -54,6 +60,22 @@ def _of_slots(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[
                 if of_variable is not None and obj is not None:
                     certainty = Certainty.GUESS if is_other else of_variable.certainty
                     yield Pair(node, obj, certainty, Evidence.SLOT)
+
+
+def shared_slots(
+    saved: Graph, live: Graph, optimizer: int | None, found: Mapping[int, Pair]
+) -> Callable[[Collection[str], Collection[str]], dict[str, str]]:
+    """Return what tells the slots that an optimizer shares with its counterpart, by their names."""
+    if optimizer is None or optimizer not in found:
+        return renamed_slots
+    ways = way(saved, optimizer), way(live, found[optimizer].obj)
+    return same_slots if ways[0] == ways[1] != _BY_HAND else renamed_slots
+
+
+def way(graph: Graph, optimizer: int) -> tuple[bool, bool]:
+    """Return how an optimizer keeps its state: in which lists, and whether by slot variables."""
+    names = {child.local_name for child in graph.nodes[optimizer].children}
+    return "_trainable_variables" in names, bool(graph.nodes[optimizer].slot_variables)
 
 
 def _only_one(of_live: _Slots) -> dict[str, dict[int, int]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ckpt_viz.mapping.by_names import pairs_by_name
 from ckpt_viz.mapping.full_names import FullNames
@@ -38,6 +38,10 @@ class ValueMapping:
     misfits: tuple[Pair, ...]
     missing: tuple[int, ...]
     unused: tuple[int, ...]
+
+    def without(self, waiting: Collection[int]) -> ValueMapping:
+        """Return the mapping without values that only wait until an object is built."""
+        return replace(self, unused=tuple(node for node in self.unused if node not in waiting))
 
 
 def map_values(saved: Graph, live: Graph) -> ValueMapping:

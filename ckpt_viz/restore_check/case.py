@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ckpt_viz.changes.change import Change
-from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.live import facts
 from ckpt_viz.live.facts import Generation
 from ckpt_viz.mapping.signatures import Signatures
@@ -54,11 +52,6 @@ class Case:
     def signatures(self) -> Signatures:
         """Which subtrees are equal."""
         return Signatures(self.saved, self.live)
-
-    @cached_property
-    def changes(self) -> Sequence[Change]:
-        """What happened to the program since the checkpoint was written."""
-        return changes_of(self.run.mapping)
 
     @cached_property
     def unresolved(self) -> frozenset[int]:

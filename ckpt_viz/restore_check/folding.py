@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ckpt_viz.changes.change import Change, ChangeKind
+from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.mapping.pairs import Certainty
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import has_value
@@ -61,15 +62,18 @@ def folded(case: Case, found: Sequence[Finding]) -> list[Finding]:
     """Return the findings, those that a change explains folded under a finding of the change."""
     is_whole = {Kind.UNRELATED, Kind.WRONG_PATH, Kind.PROCESS_ABORT, Kind.POISONED_CONTAINER}
     wrong = [one for one in found if one.severity is not Severity.INFO]
-    if not wrong or any(one.kind in is_whole for one in found) or not case.changes:
+    if not wrong or any(one.kind in is_whole for one in found):
         return list(found)
-    return _Folder(case, found).folded()
+    waiting = {n for one in found if one.kind is Kind.DEFERRED for n in one.nodes}
+    changes = changes_of(case.run.mapping, waiting)
+    return _Folder(case, found, changes).folded() if changes else list(found)
 
 
 @dataclass(frozen=True)
 class _Folder:
     case: Case
     found: Sequence[Finding]
+    changes: Sequence[Change]
 
     def folded(self) -> list[Finding]:
         explained: dict[int, list[Finding]] = {}
@@ -107,7 +111,7 @@ class _Folder:
         votes.update(self._numbers(finding.objects, self.case.live, self._of_live))
         if votes:
             number = min(votes, key=lambda number: (-votes[number], number))
-            kind = self.case.changes[number].kind
+            kind = self.changes[number].kind
             # Another level explains more than what is alone on one side.
             is_wider = finding.kind is Kind.ROOT_SHIFTED and kind in _OF_ONE_SIDE
             return None if is_wider else number
@@ -122,7 +126,7 @@ class _Folder:
             finding.kind is Kind.NOT_BUILT
             and finding.severity is Severity.FAIL
             and top is not None
-            and self.case.changes[top].kind is ChangeKind.OPTIMIZER_CHANGED
+            and self.changes[top].kind is ChangeKind.OPTIMIZER_CHANGED
         )
 
     def _numbers(
@@ -165,7 +169,7 @@ class _Folder:
         """The changes that explain: a guess does not."""
         return [
             (i, change)
-            for i, change in enumerate(self.case.changes)
+            for i, change in enumerate(self.changes)
             if change.certainty is not Certainty.GUESS and self._leads_astray(change)
         ]
 

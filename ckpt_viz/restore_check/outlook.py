@@ -398,7 +398,7 @@ def _trained_otherwise(
         items = next(iter(slots.values()), ())
         variables = sorted(_variables_of(case, items))
         fits = any(_are_for(case, items, part.trained) for part in parts)
-    if fits:
+    if fits or (parts[1:] and set(variables) == trained):  # of several models, in any order
         return "", ""
     known = case.trace.bound.keys() | {one for part in parts for one in part.placed}
     frozen = [one for one in variables if one in known and one not in trained]

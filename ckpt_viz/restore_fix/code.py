@@ -47,7 +47,7 @@ class Left:
     """What a restore leaves out, for comments: names of live objects, keys, and guesses.
 
     `untracked` are attributes with values that TensorFlow does not follow. A part of the values of
-    `partly` fits.
+    `partly` fits. The keys in `waiting` are restored once their objects are built.
     """
 
     missing: Sequence[str]
@@ -55,6 +55,7 @@ class Left:
     guesses: Sequence[tuple[str, str]]
     untracked: Sequence[str] = ()
     partly: Sequence[Partly] = ()
+    waiting: Sequence[str] = ()
 
 
 def restoring(
@@ -162,6 +163,7 @@ def _comments(left: Left) -> Iterator[str]:
     yield from _listed(
         "TensorFlow does not track these; pass them to tf.train.Checkpoint:", left.untracked
     )
+    yield from _listed("These are restored as soon as their objects are built:", left.waiting)
     yield from _listed("The checkpoint has these, which nothing takes:", left.unused)
     guesses = [f"{key} may belong to {name}" for key, name in left.guesses]
     yield from _listed("Left out, since other places fit as well:", guesses)

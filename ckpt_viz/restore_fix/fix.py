@@ -14,11 +14,14 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.mapping.pairs import Certainty, Pair
 from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
+from ckpt_viz.matching.trace import Action, Cause, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_check.dry_run import DryRun, MeantPath, prefix_of
 from ckpt_viz.restore_check.file_dry_run import file_dry_run
+from ckpt_viz.restore_check.finding import Kind
+from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.live_dry_run import live_dry_run
 from ckpt_viz.restore_check.rehearsal import (
     Rehearsal,
@@ -44,6 +47,7 @@ from ckpt_viz.saved.saved_source import read_saved
 
 CheckT = TypeVar("CheckT")
 _MOST_ALTERNATIVES = 3
+_OWN_CODE = frozenset({Cause.STAGES, Cause.SYMBOLIC, Cause.CODE})
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,7 +65,7 @@ class RestoreFix(Generic[CheckT]):
     @cached_property
     def changes(self) -> tuple[Change, ...]:
         """What happened to the program since the checkpoint was written."""
-        return changes_of(self._mapping)
+        return changes_of(self._mapping, self._waiting)
 
     @cached_property
     def pairs(self) -> Mapping[str, str]:
@@ -84,8 +88,8 @@ class RestoreFix(Generic[CheckT]):
 
     @cached_property
     def unused(self) -> tuple[str, ...]:
-        """The checkpoint keys that nothing takes."""
-        used = {pair.node for pair in self._sure}
+        """The checkpoint keys that nothing takes, now or when the program's objects are built."""
+        used = {pair.node for pair in self._sure} | self._waiting
         nodes = [*self._mapping.unused, *(pair.node for pair in self._guesses)]
         return tuple(key for node in sorted(set(nodes) - used) for key in self._keys(node))
 
@@ -108,10 +112,12 @@ class RestoreFix(Generic[CheckT]):
         prefix = self._prefix if path is None else path
         where = "path" if prefix is None else repr(prefix)
         reader = reading(self.prefix, where)
+        waiting = [key for node in sorted(self._waiting) for key in self._keys(node)]
         left = Left(
-            self.missing, self.unused, self._guessed_names, self._untracked, tuple(self._partly())
+            *(self.missing, self.unused, self._guessed_names, self._untracked),
+            *(tuple(self._partly()), waiting),
         )
-        if not self._sure:
+        if not self._sure and not waiting:
             return restoring_nothing(left)
         if self._skeleton is None:
             keys: dict[int, Sequence[str]] = {
@@ -195,8 +201,41 @@ class RestoreFix(Generic[CheckT]):
         return self._run.mapping if by_name is None else map_values(by_name, self._live)
 
     @cached_property
+    def _waiting(self) -> frozenset[int]:
+        """The saved nodes that wait until an object of the program is built."""
+        if self._by_name is not None:
+            return frozenset()
+        found = (one for one in find_all(self._run) if one.kind is Kind.DEFERRED)
+        return frozenset(node for one in found for node in one.nodes)
+
+    @cached_property
+    def _is_right_by_itself(self) -> bool:
+        """Return whether a plain restore puts every sure value, and no other, into its place."""
+        trace = self._run.trace
+        if not isinstance(trace, Trace) or self._run.verdicts.restore is not None:
+            return False
+        nodes = {pair.node for pair in self._sure}
+        others = trace.restored - nodes - {self._saved.save_counter}
+        return not others and all(
+            pair.node in trace.restored and trace.bound[pair.node] == pair.obj
+            for pair in self._sure
+        )
+
+    @cached_property
     def _sure(self) -> tuple[Pair, ...]:
-        return tuple(p for p in self._mapping.pairs if p.certainty is not Certainty.GUESS)
+        return tuple(
+            pair
+            for pair in self._mapping.pairs
+            if pair.certainty is not Certainty.GUESS and pair.node not in self._refused
+        )
+
+    @cached_property
+    def _refused(self) -> frozenset[int]:
+        """The saved nodes whose objects refuse the values by their own code, such as iterators."""
+        trace = self._run.trace
+        steps = trace.steps_of(Action.FAIL) if isinstance(trace, Trace) else ()
+        causes = ((step.node, step.failure.cause) for step in steps if step.failure is not None)
+        return frozenset(node for node, cause in causes if node is not None and cause in _OWN_CODE)
 
     @cached_property
     def _guesses(self) -> tuple[Pair, ...]:
@@ -254,6 +293,8 @@ class RestoreFix(Generic[CheckT]):
         wanted = {pair.node: pair.obj for pair in reversed(self._sure)}
         if self._by_name is not None or len(wanted) < len(self._sure):
             return None  # a checkpoint gives a value to one object alone, and only by paths
+        if self._waiting and self._is_right_by_itself:
+            return Skeleton(ROOT)
         counterparts = {
             node: pair.obj
             for node, pair in self._mapping.parts.items()

@@ -126,10 +126,11 @@ def _is_unrelated(case: Case) -> bool:
         for node in case.trace.restored
         for attribute in case.saved.nodes[node].attributes
     )
-    share = common / max(1, min(saved.total(), live.total()))
-    return not fitting and (
-        share < _IN_COMMON or (share < _IN_COMMON_BY_CHANCE and not _is_mapped(case))
-    )
+    fewer = min(saved.total(), live.total())
+    if fitting or fewer == 0:  # what has no values may not be built yet
+        return False
+    share = common / fewer
+    return share < _IN_COMMON or (share < _IN_COMMON_BY_CHANCE and not _is_mapped(case))
 
 
 def _is_mapped(case: Case) -> bool:
