@@ -216,3 +216,46 @@ def test_python_state_is_restored_under_another_name(tmp_path: Path) -> None:
     live = ckpt(place=State("new"), v=var(0.0))
     fix_of(live, ckpt(it=State("saved"), v=var(1.0)), tmp_path).apply()
     assert live.place.value in ("saved", b"saved")
+
+
+@pytest.mark.parametrize("is_root", [True, False])
+def test_a_part_that_has_grown_is_not_its_equal_copy(is_root: bool, tmp_path: Path) -> None:
+    def part(value: float, **more: Any) -> Any:
+        shapes = {"a": (6, 6), "b": (6, 6), "c": (4,)}
+        return module(
+            **{name: var(np.full(shape, value, np.float32)) for name, shape in shapes.items()},
+            **more,
+        )
+
+    def live(value: float, **more: Any) -> Any:
+        import tensorflow as tf
+
+        own = part(value) if is_root else part(value, **({"key": var([0.0])} if more else {}))
+        return tf.train.Checkpoint(own, **more) if is_root else ckpt(model=own, **more)
+
+    teacher = part(0.0)
+    now = live(0.0, teacher=teacher)
+    fix = fix_of(now, live(1.0), tmp_path).apply()
+    model = now.root if is_root else now.model
+    assert values([model.a, model.b, model.c]) == {1.0}
+    assert values([teacher.a, teacher.b, teacher.c]) == {0.0}
+    assert {change.kind.value for change in fix.changes} == {"new"}
+
+
+@KERAS
+def test_state_of_another_class_of_optimizer_is_not_taken_for_that_of_another_version(
+    keras: Any, tmp_path: Path
+) -> None:
+    module_of = keras()
+
+    def trained(optimizer: Any) -> Any:
+        model = net(module_of)
+        optimizer.build(model.trainable_variables)
+        return ckpt(model=model, optimizer=optimizer)
+
+    live = trained(module_of.optimizers.RMSprop(momentum=0.9))
+    fix = fix_of(live, trained(module_of.optimizers.Adam()), tmp_path)
+    assert not any("momentum" in name or "velocity" in name for name in fix.pairs.values())
+    assert any(node.slot is not None for node in cv.graph(live).nodes)
+    assert len(fix.pairs) == 6  # the model's, the counter and the rate
+    assert ["Keras" in change.why for change in fix.changes] == [False]

@@ -20,7 +20,7 @@ from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_check.dry_run import DryRun, MeantPath, prefix_of
 from ckpt_viz.restore_check.file_dry_run import file_dry_run
-from ckpt_viz.restore_check.finding import Kind
+from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.live_dry_run import live_dry_run
 from ckpt_viz.restore_check.rehearsal import (
@@ -65,7 +65,7 @@ class RestoreFix(Generic[CheckT]):
     @cached_property
     def changes(self) -> tuple[Change, ...]:
         """What happened to the program since the checkpoint was written."""
-        return changes_of(self._mapping, self._waiting)
+        return changes_of(self._mapping, self._waiting | self._about(Kind.NOT_BUILT))
 
     @cached_property
     def pairs(self) -> Mapping[str, str]:
@@ -203,10 +203,17 @@ class RestoreFix(Generic[CheckT]):
     @cached_property
     def _waiting(self) -> frozenset[int]:
         """The saved nodes that wait until an object of the program is built."""
-        if self._by_name is not None:
-            return frozenset()
-        found = (one for one in find_all(self._run) if one.kind is Kind.DEFERRED)
+        return self._about(Kind.DEFERRED)
+
+    def _about(self, kind: Kind) -> frozenset[int]:
+        """Return the saved nodes that findings of a kind are about."""
+        found = (one for one in self._findings if one.kind is kind)
         return frozenset(node for one in found for node in one.nodes)
+
+    @cached_property
+    def _findings(self) -> Sequence[Finding]:
+        every = find_all(self._run) if self._by_name is None else ()
+        return tuple(one for finding in every for one in finding.all())
 
     @cached_property
     def _is_right_by_itself(self) -> bool:
