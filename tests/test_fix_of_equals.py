@@ -259,3 +259,34 @@ def test_state_of_another_class_of_optimizer_is_not_taken_for_that_of_another_ve
     assert any(node.slot is not None for node in cv.graph(live).nodes)
     assert len(fix.pairs) == 6  # the model's, the counter and the rate
     assert ["Keras" in change.why for change in fix.changes] == [False]
+
+
+def test_a_part_that_moved_up_is_not_that_of_a_removed_copy(tmp_path: Path) -> None:
+    def block(value: float) -> Any:
+        return module(x=var(np.full((8, 3), value, np.float32)), y=var(np.full((8, 3), value)))
+
+    def model(value: float, *, is_flat: bool) -> Any:
+        trunk = module(shrink=var(np.full(4, value, np.float32)))
+        made = module(trunk=trunk, squash=var(np.full((7, 3), value, np.float32)))
+        (made if is_flat else trunk).left = block(value)
+        return made
+
+    was = ckpt(model=model(1.0, is_flat=False), teacher=model(2.0, is_flat=False))
+    live = ckpt(model=model(0.0, is_flat=True))
+    fix_of(live, was, tmp_path).apply()
+    assert values([live.model.left.x, live.model.left.y, live.model.trunk.shrink]) == {1.0}
+
+
+def test_a_guess_in_one_model_is_none_in_its_unchanged_copy(tmp_path: Path) -> None:
+    def model(value: float, *, has_names: bool) -> Any:
+        shapes = (5, 7), (5, 7), (6,)
+        parts = [var(np.full(shape, value, np.float32)) for shape in shapes]
+        names = ("one", "two", "three")
+        neck = module(**dict(zip(names, parts, strict=True))) if has_names else parts
+        return module(key=var(np.full((4, 6), value, np.float32)), neck=neck)
+
+    was = ckpt(model=model(1.0, has_names=False), teacher=model(2.0, has_names=False))
+    live = ckpt(model=model(0.0, has_names=True), teacher=model(0.0, has_names=False))
+    fix_of(live, was, tmp_path).apply()
+    assert values([*live.teacher.neck, live.teacher.key]) == {2.0}
+    assert values([live.model.neck.one, live.model.neck.two]) == {0.0}  # the order alone tells

@@ -24,11 +24,11 @@ from ckpt_viz.mapping.part_questions import (
     are_siblings,
     are_similar,
     branching,
-    first_below,
     has_full_name,
     have_common,
     have_one_look,
     have_one_number,
+    inner_parts,
     is_chain,
     is_in_its_namesake,
     is_like,
@@ -392,29 +392,38 @@ class Mapper(Pairing):
                 self._pair(child, other, Certainty.LIKELY, Evidence.ALONE)
 
     def _within(self, node: int, obj: int) -> None:
-        """Pair a part with one of its form inside a new part in its place, or the reverse."""
-        ours, theirs = self._children(node, obj)
+        """Pair a part with one of its form inside another part beside it, or the reverse."""
+        saved, live = self.saved, self.live
+        ours, _ = self._children(node, obj)
+        inner = inner_parts(live, self._about(live, live.children[obj])) if ours else {}
         for child in ours:
-            found = [
-                other
-                for new in theirs
-                for other in first_below(self.live, new)
-                if self.live.form[other] == self.saved.form[child]
-                and is_like(self.saved.label(child), self.live, other, new)
-            ]
-            if len(found) == 1:
-                self._pair_below(child, found[0], Certainty.LIKELY, Evidence.WITHIN)
-        ours, theirs = self._children(node, obj)
+            others = inner.get(saved.form[child], ())
+            self._pair_inner(
+                [
+                    (child, one, top in self.matched.nodes)
+                    for one, top in others
+                    if is_like(saved.label(child), live, one, top)
+                ]
+            )
+        _, theirs = self._children(node, obj)
+        inner = inner_parts(saved, self._about(saved, saved.children[node])) if theirs else {}
         for other in theirs:
-            found = [
-                child
-                for old in ours
-                for child in first_below(self.saved, old)
-                if self.saved.form[child] == self.live.form[other]
-                and is_like(self.live.label(other), self.saved, child, old)
-            ]
-            if len(found) == 1:
-                self._pair_below(found[0], other, Certainty.LIKELY, Evidence.WITHIN)
+            others = inner.get(live.form[other], ())
+            self._pair_inner(
+                [
+                    (one, other, top in self.matched.pairs)
+                    for one, top in others
+                    if is_like(live.label(other), saved, one, top)
+                ]
+            )
+
+    def _pair_inner(self, found: Iterable[tuple[int, int, bool]]) -> None:
+        """Pair the only two free parts; first those inside a part that both sides have."""
+        free = [one for one in found if self.matched.are_free(*one[:2])]
+        kept = [one for one in free if one[2]] or free
+        if len(kept) == 1:
+            node, obj, _ = kept[0]
+            self._pair_below(node, obj, Certainty.LIKELY, Evidence.WITHIN)
 
     # --- what is left
 

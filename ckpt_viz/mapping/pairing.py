@@ -83,7 +83,7 @@ class Pairing:
     def _pair_below(self, node: int, obj: int, certainty: Certainty, evidence: Evidence) -> None:
         """Pair two parts, and below them what nothing else can be meant by."""
         stack = [(node, obj)]
-        if self.saved.form[node] in self._guessed:
+        if self.saved.form[node] in self._guessed and not self._are_in_equals(node, obj):
             certainty = Certainty.GUESS
         while stack:
             one, other = stack.pop()
@@ -91,6 +91,16 @@ class Pairing:
                 self._guessed.add(self.saved.form[one])
             if self._pair(one, other, certainty, evidence):
                 stack.extend(self._children_of_equals(one, other))
+
+    def _are_in_equals(self, node: int, obj: int) -> bool:
+        """Return whether parts of equal content hold two parts at the same place, for certain."""
+        above, holder = self.saved.parent(node), self.live.parent(obj)
+        return (
+            self._is_certain(above)
+            and self.matched.nodes.get(holder) == above
+            and self.saved.content[above] == self.live.content[holder]
+            and self.saved.label(node) == self.live.label(obj)
+        )
 
     def _children_of_equals(self, node: int, obj: int) -> Iterator[tuple[int, int]]:
         saved, live = self.saved, self.live

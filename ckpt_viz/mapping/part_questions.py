@@ -52,6 +52,15 @@ def first_below(side: Parts, part: int) -> Iterator[int]:
     return islice(side.below(part), 1, _MOST_WITHIN)
 
 
+def inner_parts(side: Parts, tops: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
+    """Return by form the first parts below some others, each with the one that it is below."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for top in tops:
+        for part in first_below(side, top):
+            found.setdefault(side.form[part], []).append((part, top))
+    return found
+
+
 def is_like(label: str, side: Parts, part: int, top: int) -> bool:
     """Return whether a part inside a new one is what had this local name: by its name or holder."""
     return local_name(label) in (local_name(side.label(part)), local_name(side.label(top)))
@@ -190,9 +199,11 @@ def paired_by_number(labels: Sequence[str], others: Sequence[str]) -> list[tuple
     [(0, 1), (1, 0)]
     >>> paired_by_number(["block_0", "head_1"], ["stage_1", "stage_0"])
     []
+    >>> paired_by_number(["0", "1"], ["layer1", "layer0"]), paired_by_number(["0", "1"], ["0", "1"])
+    ([(0, 1), (1, 0)], [])
     """
     words = [{_NUMBER.sub("", label) for label in side} for side in (labels, others)]
-    if len(words[0]) != 1 or len(words[1]) != 1 or "" in words[0] | words[1]:
+    if len(words[0]) != 1 or len(words[1]) != 1 or words[0] | words[1] == {""}:
         return []
     numbers = [
         {found[0]: i for i, label in enumerate(side) if (found := _NUMBER.search(label))}
