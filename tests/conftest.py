@@ -16,6 +16,7 @@ _MOST_WORKERS = 4  # each imports TensorFlow, and those of browser tests run a J
 # Workers share the processors: threads of their own would only get in each other's way.
 _ONE_THREAD = {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
 _SEED = "hypothesis_seed"
+_SEED_OF_RUN = "CKPT_VIZ_SEED_OF_TESTS"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,7 +36,9 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     amounts.try_all(config.getoption("--exhaustive"))
     if config.getoption(_SEED) is None:
-        setattr(config.option, _SEED, str(random.SystemRandom().randrange(1 << 32)))
+        # Workers inherit the environment; xdist does not send them what a hook has set.
+        seed = os.environ.setdefault(_SEED_OF_RUN, str(random.SystemRandom().randrange(1 << 32)))
+        setattr(config.option, _SEED, seed)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
