@@ -256,7 +256,9 @@ class Mapper(Pairing):
         for child in ours:
             label = self.saved.label(child)
             other = by_label.get(label, by_label.get(local_name(label)))
-            if other is not None and INDEX.fullmatch(label) is None and self._fits(child, other):
+            if other is None or INDEX.fullmatch(label) or self._is_of_another(child, other):
+                continue
+            if self._fits(child, other):
                 self._pair(child, other, Certainty.CERTAIN, Evidence.HOLDER)
 
     def _by_index(self, node: int, obj: int) -> None:
@@ -436,8 +438,10 @@ class Mapper(Pairing):
             if is_told and has_full_name(saved.graph, ours[0]):
                 self._pair_below(ours[0], theirs[0], Certainty.LIKELY, Evidence.NAMES)
         for ours, theirs in self._groups(saved.form, live.form):
-            for node, obj in alone(ours, theirs, saved.place, live.place):
-                is_sure = len(ours) == len(theirs) or not saved.is_indexed[node]
+            in_place = list(alone(ours, theirs, saved.place, live.place))
+            is_whole = len(ours) == len(theirs) == len(in_place)
+            for node, obj in in_place:
+                is_sure = is_whole or not saved.is_indexed[node]
                 certainty = Certainty.LIKELY if is_sure else Certainty.GUESS
                 self._pair_below(node, obj, certainty, Evidence.PLACE)
             ours, theirs = self._free(ours, theirs)

@@ -167,6 +167,20 @@ class Pairing:
         is_inner = bool(self.saved.children[node]), bool(self.live.children[obj])
         return is_inner == (True, True) or self.saved.look[node] == self.live.look[obj]
 
+    def _is_of_another(self, node: int, obj: int) -> bool:
+        """Return whether an inner live part is like another saved part, and not like this one."""
+        saved, live = self.saved, self.live
+        return (
+            bool(saved.children[node] and live.children[obj])
+            and live.form[obj] in self._saved_forms
+            and not have_common(saved, live, node, obj)
+            and saved.form[node] != live.form[obj]
+        )
+
+    @cached_property
+    def _saved_forms(self) -> frozenset[int]:
+        return frozenset(self.saved.form[node] for node in self.saved.order)
+
     def _is_called(self, node: int) -> bool:
         """Return whether a person gave a saved value its full name, or its layer's."""
         return has_full_name(self.saved.graph, node) and any(

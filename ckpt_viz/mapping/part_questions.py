@@ -62,8 +62,13 @@ def inner_parts(side: Parts, tops: Iterable[int]) -> dict[int, list[tuple[int, i
 
 
 def is_like(label: str, side: Parts, part: int, top: int) -> bool:
-    """Return whether a part inside a new one is what had this local name: by its name or holder."""
-    return local_name(label) in (local_name(side.label(part)), local_name(side.label(top)))
+    """Return whether a part inside a new one is what had this local name: by its name or holder.
+
+    An index says something in its own sequence alone, in which the new part is.
+    """
+    if local_name(label) == local_name(side.label(top)):
+        return True
+    return not INDEX.fullmatch(label) and local_name(label) == local_name(side.label(part))
 
 
 def has_full_name(graph: Graph, part: int) -> bool:
