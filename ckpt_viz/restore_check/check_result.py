@@ -150,7 +150,7 @@ class RestoreCheck:
 
         Raises SourceError if there is no checkpoint to restore, or a Saver restores it.
         """
-        return fix_of(self._run, lambda run: RestoreCheck(run, find_all(run)))
+        return fix_of(self._run, self.findings, lambda run: RestoreCheck(run, find_all(run)))
 
     def to_svg(self, view: View = "layers") -> str:
         """Return the verdict and the problems as a static SVG: among layers, or all objects."""

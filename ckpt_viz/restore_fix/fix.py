@@ -61,6 +61,7 @@ class RestoreFix(Generic[CheckT]):
     _check_of: Callable[[DryRun], CheckT] = field(repr=False)
     _prefix: str | None = None
     _by_name: Graph | None = field(default=None, repr=False)
+    _found: Sequence[Finding] | None = field(default=None, repr=False)
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
@@ -212,7 +213,9 @@ class RestoreFix(Generic[CheckT]):
 
     @cached_property
     def _findings(self) -> Sequence[Finding]:
-        every = find_all(self._run) if self._by_name is None else ()
+        if self._by_name is not None:
+            return ()
+        every = find_all(self._run) if self._found is None else self._found
         return tuple(one for finding in every for one in finding.all())
 
     @cached_property
@@ -329,14 +332,18 @@ class RestoreFix(Generic[CheckT]):
         return found
 
 
-def fix_of(run: DryRun, check_of: Callable[[DryRun], CheckT]) -> RestoreFix[CheckT]:
-    """Return the fix of a dry run; raises SourceError if there is no checkpoint, or a Saver.
+def fix_of(
+    run: DryRun, findings: Sequence[Finding], check_of: Callable[[DryRun], CheckT]
+) -> RestoreFix[CheckT]:
+    """Return the fix of a dry run with these findings.
+
+    Raises SourceError if there is no checkpoint, or a Saver.
 
     Where a restore finds no checkpoint at the path, as at the directory of a SavedModel, it is the
     fix of the one that the path means.
     """
     if run.saved is not None:
-        return RestoreFix(run, check_of)
+        return RestoreFix(run, check_of, _found=findings)
     live, is_meant = run.live, isinstance(run.correction, MeantPath)
     if live.is_name_based or (live.source is not None and tf_private.is_saver(live.source)):
         raise SourceError(f"{live.title}: a Saver restores by names; expected a program of objects")
