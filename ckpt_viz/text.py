@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-Item = TypeVar("Item")
+_Item = TypeVar("_Item")
 _MOST_LISTED = 3
 
 
@@ -31,7 +31,7 @@ def listed(names: Sequence[str], *, most: int = _MOST_LISTED) -> str:
     return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
 
 
-def listed_by(name: Callable[[Item], str], items: Sequence[Item]) -> str:
+def listed_by(name: Callable[[_Item], str], items: Sequence[_Item]) -> str:
     """Return the names of things as a list in words; asks only for those that it shows.
 
     >>> listed_by(str, [1, 2, 3, 4])

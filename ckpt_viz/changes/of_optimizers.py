@@ -11,6 +11,7 @@ from ckpt_viz.mapping.migrations import local_name
 from ckpt_viz.mapping.states import shared_slots, way
 from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keras_optimizers import trained_variables
 from ckpt_viz.object_graph.layer_names import LayerNames
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
 from ckpt_viz.text import listed, listed_by
@@ -94,9 +95,9 @@ def _differences(
     """Yield in few words how an optimizer differs as a whole from what it was."""
     saved, live = mapping.saved, mapping.live
     was, now = _slot_names(saved, slots[0]), _slot_names(live, slots[1])
-    if now and not was and not _trained(saved, node):
+    if now and not was and not trained_variables(saved.nodes, node):
         return  # it was saved before it was built, or never keeps any
-    shared = shared_slots(saved, live, node, mapping.parts)(was, now)
+    shared = shared_slots(was, now, way(saved, node), way(live, obj))
     if was.keys() == now.keys() and len(shared) < len(was):
         yield f"it keeps {_named(now)} in this order, and {_named(was)} were saved"
     elif len(shared) < max(len(was), len(now)):
@@ -114,13 +115,6 @@ def _slot_names(graph: Graph, slots: list[int]) -> dict[str, None]:
 
 def _named(names: Iterable[str]) -> str:
     return listed([f"{name!r}" for name in names])
-
-
-def _trained(graph: Graph, optimizer: int) -> bool:
-    """Return whether an optimizer lists the variables that it was built for, as Keras 3 does."""
-    children = graph.nodes[optimizer].children
-    lists = [c.node_id for c in children if c.local_name == "_trainable_variables"]
-    return any(graph.nodes[one].children for one in lists)
 
 
 def _other_variables(mapping: ValueMapping, was: list[int], now: list[int]) -> Iterator[str]:

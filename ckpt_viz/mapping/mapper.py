@@ -90,7 +90,8 @@ class Mapper(Pairing):
                 if is_on_its_level and not self._is_refuted(node, obj):
                     self._pair_below(node, obj, Certainty.CERTAIN, Evidence.CONTENT)
         for ours, theirs in self._groups(self.saved.content, self.live.content):
-            self._pair_equals(ours, theirs)
+            if not self.saved.children[ours[0]]:
+                self._pair_equals(ours, theirs)
 
     def _same_values(self) -> None:
         """Pair inner parts that hold the same values in whatever structure, as no others do."""

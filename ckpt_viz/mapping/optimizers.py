@@ -15,10 +15,10 @@ from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair, surer
 from ckpt_viz.mapping.part_questions import alone
 from ckpt_viz.mapping.parts import Parts
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keras_optimizers import trained_variables
 from ckpt_viz.object_graph.nodes import Role
 
 _INNER = ("inner_optimizer", "base_optimizer")
-_TRAINED = "_trainable_variables"
 _LOSS_SCALE, _DYNAMIC_SCALE = "loss_scale", "dynamic_scale"
 
 
@@ -61,19 +61,11 @@ def listed_alike(saved: Parts, live: Parts) -> dict[int, int]:
         both = [(saved.optimizers[0], live.optimizers[0])]
     found: dict[int, int] = {}
     for node, obj in both:
-        ours, theirs = _trained(saved.graph, node), _trained(live.graph, obj)
+        ours = trained_variables(saved.graph.nodes, node)
+        theirs = trained_variables(live.graph.nodes, obj)
         if [saved.look[one] for one in ours] == [live.look[one] for one in theirs]:
             found |= zip(ours, theirs, strict=True)
     return found
-
-
-def _trained(graph: Graph, optimizer: int) -> list[int]:
-    """Return the variables that an optimizer of Keras 3 lists as trained."""
-    for child in graph.nodes[optimizer].children:
-        if child.local_name == _TRAINED:
-            items = graph.nodes[child.node_id].children
-            return [item.node_id for item in items if item.local_name.isdecimal()]
-    return []
 
 
 def scale_holder(side: Parts, optimizer: int) -> int | None:

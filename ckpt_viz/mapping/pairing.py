@@ -241,7 +241,7 @@ class Pairing:
 
     @cached_property
     def _unique(self) -> frozenset[int]:
-        """The saved parts with a form that one live part has."""
+        """The saved parts that are alone with their form, if one live part has it."""
         saved, live = self.saved, self.live
         return frozenset(n for n, _ in alone(saved.order, live.order, saved.form, live.form))
 

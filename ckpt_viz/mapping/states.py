@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from ckpt_viz.mapping.migrations import (
@@ -15,11 +15,12 @@ from ckpt_viz.mapping.migrations import (
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
 from ckpt_viz.mapping.sequences import sequences
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.keras_optimizers import VARIABLES
+from ckpt_viz.object_graph.keras_optimizers import TRAINABLE, VARIABLES
 from ckpt_viz.object_graph.nodes import Role
 
 # By optimizer, name and variable.
 _Slots = dict[int | None, dict[str, dict[int, int]]]
+Way = tuple[bool, bool]
 _BY_HAND = (False, True)  # legacy optimizers: several generations
 _MAX_SCOPES = 3  # of `scope/Adam/m/dense/kernel`
 
@@ -46,9 +47,13 @@ def _of_slots(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[
     for optimizer, ours in of_saved.items():
         if optimizer is None:
             theirs = _only_one(of_live)
+            names = renamed_slots(ours, theirs)
+        elif optimizer in found:
+            obj = found[optimizer].obj
+            theirs = of_live.get(obj, {})
+            names = shared_slots(ours, theirs, way(saved, optimizer), way(live, obj))
         else:
-            theirs = of_live.get(found[optimizer].obj, {}) if optimizer in found else {}
-        names = shared_slots(saved, live, optimizer, found)(ours, theirs)
+            continue
         is_other = are_of_other_kinds(ours, theirs, names)
         if optimizer is None and is_other:
             continue
@@ -56,26 +61,26 @@ def _of_slots(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[
             others = theirs.get(names.get(name, ""), {})
             for variable, node in by_variable.items():
                 of_variable = found.get(variable)
-                obj = None if of_variable is None else others.get(of_variable.obj)
-                if of_variable is not None and obj is not None:
+                state = None if of_variable is None else others.get(of_variable.obj)
+                if of_variable is not None and state is not None:
                     certainty = Certainty.GUESS if is_other else of_variable.certainty
-                    yield Pair(node, obj, certainty, Evidence.SLOT)
+                    yield Pair(node, state, certainty, Evidence.SLOT)
 
 
 def shared_slots(
-    saved: Graph, live: Graph, optimizer: int | None, found: Mapping[int, Pair]
-) -> Callable[[Collection[str], Collection[str]], dict[str, str]]:
-    """Return what tells the slots that an optimizer shares with its counterpart, by their names."""
-    if optimizer is None or optimizer not in found:
-        return renamed_slots
-    ways = way(saved, optimizer), way(live, found[optimizer].obj)
-    return same_slots if ways[0] == ways[1] != _BY_HAND else renamed_slots
+    saved: Collection[str], live: Collection[str], was: Way, now: Way
+) -> dict[str, str]:
+    """Return the slots that two optimizers share, by their names in the checkpoint.
+
+    The names of one version are not those of another one, even where they look like it.
+    """
+    return same_slots(saved, live) if was == now != _BY_HAND else renamed_slots(saved, live)
 
 
-def way(graph: Graph, optimizer: int) -> tuple[bool, bool]:
+def way(graph: Graph, optimizer: int) -> Way:
     """Return how an optimizer keeps its state: in which lists, and whether by slot variables."""
     names = {child.local_name for child in graph.nodes[optimizer].children}
-    return "_trainable_variables" in names, bool(graph.nodes[optimizer].slot_variables)
+    return TRAINABLE in names, bool(graph.nodes[optimizer].slot_variables)
 
 
 def _only_one(of_live: _Slots) -> dict[str, dict[int, int]]:

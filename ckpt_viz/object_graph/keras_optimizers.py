@@ -36,9 +36,17 @@ SLOT_NAMES = {
     "momentums": "momentum",
 }
 VARIABLES = "_variables"  # the list in which such an optimizer tracks all its variables
+TRAINABLE = "_trainable_variables"  # the list in which Keras 3 tracks what an optimizer trains
 # Adafactor's lists: row and column factors of a second moment, and the moment itself.
 FACTORS = ("_r", "_c")
 FACTORED = "_v"
+
+
+def trained_variables(nodes: Sequence[Node], optimizer: int) -> list[int]:
+    """Return the variables that an optimizer of Keras 3 lists as trained, in its order."""
+    lists = [one.node_id for one in nodes[optimizer].children if one.local_name == TRAINABLE]
+    items = [item for one in lists for item in nodes[one].children if item.local_name.isdecimal()]
+    return [item.node_id for item in sorted(items, key=lambda item: int(item.local_name))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +82,7 @@ def keras_optimizers(nodes: Sequence[Node]) -> Iterator[KerasOptimizer]:
                     for item in held.children
                     if item.local_name.isdecimal() and is_variable(nodes[item.node_id].attributes)
                 )
-        variables, trainable = lists.pop(VARIABLES, ()), lists.pop("_trainable_variables", None)
+        variables, trainable = lists.pop(VARIABLES, ()), lists.pop(TRAINABLE, None)
         foreign = {child.node_id for child in (*node.children, *(trainable or ()))}
         own = tuple(c.node_id for c in variables if c.node_id not in foreign)
         yield KerasOptimizer(node_id, own, trainable, lists)

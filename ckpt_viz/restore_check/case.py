@@ -11,6 +11,7 @@ from ckpt_viz.live.facts import Generation
 from ckpt_viz.mapping.signatures import Signatures
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keras_optimizers import TRAINABLE, VARIABLES
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.dry_run import DryRun
@@ -123,8 +124,8 @@ def generation_of(optimizer: Node) -> Generation | None:
         return Generation.LEGACY
     if optimizer.slot_variables:
         return Generation.LEGACY if "iter" in names else Generation.TENSORFLOW_1
-    if names >= {"_variables", "_trainable_variables"}:
+    if names >= {VARIABLES, TRAINABLE}:
         return Generation.KERAS_3
-    if "_variables" in names and names & {"_iterations", "iterations"}:
+    if VARIABLES in names and names & {"_iterations", "iterations"}:
         return Generation.KERAS_2
     return None

@@ -24,12 +24,11 @@ from ckpt_viz.live.building import (
     variable_dtype_of,
 )
 from ckpt_viz.live.facts import Generation
-from ckpt_viz.object_graph.keras_optimizers import VARIABLES
+from ckpt_viz.object_graph.keras_optimizers import TRAINABLE, VARIABLES
 from ckpt_viz.object_graph.nodes import Attribute, Child, Role
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.sides import subtree
 
-_TRAINABLE = "_trainable_variables"
 _DECLARING = (Generation.TENSORFLOW_1, Generation.LEGACY)
 _MAX_DEPTH, _MAX_PARTS = 2, 50  # of the parts of a program that an optimizer may be built for
 
@@ -345,7 +344,7 @@ def _declared(case: Case, node: int) -> dict[str, list[int]]:
 
 def _lists(case: Case, node: int, plan: OptimizerPlan) -> dict[str, list[int]]:
     """Return the items of the lists that hold a saved optimizer's slots, by the lists' names."""
-    aside = {VARIABLES, _TRAINABLE, plan.inner}
+    aside = {VARIABLES, TRAINABLE, plan.inner}
     return {
         child.local_name: _items(case, child.node_id)
         for child in case.saved.nodes[node].children
@@ -368,7 +367,7 @@ def _other_variables(
 ) -> str:
     """Return which variables other than slots do not fit; "" if all do."""
     there = {child.local_name for child in case.live.nodes[obj].children}
-    known = {*there, *plan.own, *slots, VARIABLES, _TRAINABLE}
+    known = {*there, *plan.own, *slots, VARIABLES, TRAINABLE}
     for child in case.saved.nodes[node].children:
         if child.local_name not in known and case.saved.nodes[child.node_id].attributes:
             return f"the optimizer has no place for {case.saved.name(child.node_id)}"
@@ -387,7 +386,7 @@ def _trained_otherwise(
     Return what will not fit, and what may not fit.
     """
     parts = list(_trained_parts(case))
-    listed = _items(case, case.saved_side.child(node, _TRAINABLE))
+    listed = _items(case, case.saved_side.child(node, TRAINABLE))
     trained = {one for part in parts for one in part.trained}
     if facts.generation(it) in _DECLARING:  # the restore makes all saved slots
         variables = sorted({one for items in slots.values() for one in items})

@@ -109,6 +109,12 @@ def test_from_the_verdict_to_values_in_the_program(shown: JupyterLab) -> None:
     expect(headline).to_contain_text("assert_consumed() would fail")
     expect(explorer.locator(".ckv-title")).not_to_contain_text(", fixed")
 
+    # The fix of a program that has the values already says so.
+    shown.run_cell(1)
+    _press(explorer, "Fix")
+    expect(explorer.locator(".ckv-applied")).to_contain_text("The program has all these values")
+    expect(explorer.get_by_role("button", name="Fixed")).to_be_visible()
+
 
 def test_the_fix_tells_why_two_nodes_belong_together(shown: JupyterLab) -> None:
     explorer = _explorer(shown)

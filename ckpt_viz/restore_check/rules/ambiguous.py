@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from ckpt_viz.mapping.alignment import undecided
 from ckpt_viz.mapping.sequences import sequences
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keras_optimizers import TRAINABLE
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.restore_check.sides import is_optimizer, subtree
 from ckpt_viz.text import count
-
-_TRAINED = "_trainable_variables"
 
 
 def cannot_be_told_apart(case: Case, explained: Explained) -> Iterator[Finding]:
@@ -50,7 +49,7 @@ def _own(graph: Graph, holder: int, items: Sequence[int]) -> list[int]:
 def _repeats_others(case: Case, node: int) -> bool:
     """Return whether this is one of an optimizer's lists of state."""
     holder, label = case.saved.first_edges.get(node, (ROOT, ""))
-    return is_optimizer(case.saved.nodes[holder]) and label != _TRAINED
+    return is_optimizer(case.saved.nodes[holder]) and label != TRAINABLE
 
 
 def _undecided(

@@ -11,6 +11,7 @@ from ckpt_viz.mapping.sequences import sequences
 from ckpt_viz.mapping.signatures import Alike
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keras_optimizers import trained_variables
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.subtrees import EMPTY, values_of
@@ -123,15 +124,10 @@ def _is_of_state(case: Case, node: int, obj: int) -> bool:
     if live is None or optimizer in case.other_generation or label != "_variables":
         return True
     return (
-        _trained(case.saved, optimizer) != _trained(case.live, live)
+        len(trained_variables(case.saved.nodes, optimizer))
+        != len(trained_variables(case.live.nodes, live))
         or len({len(graph.nodes[one].children) for graph, one in _sides(case, node, obj)}) == 1
     )
-
-
-def _trained(graph: Graph, optimizer: int) -> int:
-    """Return the number of variables for which an optimizer is built."""
-    lists = [c for c in graph.nodes[optimizer].children if c.local_name == "_trainable_variables"]
-    return len(graph.nodes[lists[0].node_id].children) if lists else 0
 
 
 def _follows(case: Case, node: int, item: int) -> bool:
