@@ -14,7 +14,7 @@ PACKAGE = Path(ckpt_viz.__file__).parent
 LAYERS = (
     {"text"},
     {"gc_pause", "errors", "jupyter.live_objects", "jupyter.kernel_run"},
-    {"program"},
+    {"program", "values.running"},
     {"formats.confinement"},
     {"formats.files", "formats.protos"},
     {"formats.sstable", "formats.dtypes"},

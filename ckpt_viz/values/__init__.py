@@ -1,0 +1,1 @@
+"""The numbers in tensors: statistics, what changed, and what a training did to them."""
