@@ -116,7 +116,7 @@ class Bundle:
         entry = self.entries[key]
         place = f"{self.prefix}: {brief(key)}"
         if entry.shape is None or entry.dtype in ("variant", "resource"):
-            raise UnsupportedError(f"{place}: cannot read {_described(entry)}")
+            raise UnsupportedError(f"{place}: cannot read {described(entry)}")
         if entry.slices:
             return self._read_slices(key, entry, entry.shape, place)
         return self._read_whole(key, entry, entry.shape)
@@ -129,11 +129,11 @@ class Bundle:
         """
         entry = self.entries[key]
         if entry.shape is None or entry.slices:
-            raise UnsupportedError(f"{self.prefix}: {brief(key)}: cannot copy {_described(entry)}")
-        _check_size(f"{self.prefix}.index: {brief(key)}", entry, entry.shape)
+            raise UnsupportedError(f"{self.prefix}: {brief(key)}: cannot copy {described(entry)}")
+        check_size(f"{self.prefix}.index: {brief(key)}", entry, entry.shape)
         checksum = checksum_for(entry.dtype, entry.shape, self.byte_order)
-        place = self._place(key, entry)
-        with _open_shard(self._shard_path(entry), entry, key) as file:
+        place = self.place(key, entry)
+        with _open_shard(self.shard_path(entry), entry, key) as file:
             for start in range(0, entry.size, _PIECE_BYTES):
                 size = min(_PIECE_BYTES, entry.size - start)
                 piece = file.read(entry.offset + start, size)
@@ -169,9 +169,7 @@ class Bundle:
         if number * dtype.itemsize > entry.size:
             return None
         data = self.beginning(key, number * dtype.itemsize)
-        return tensors.decode(
-            data, entry.dtype, (number,), self.byte_order, self._place(key, entry)
-        )
+        return tensors.decode(data, entry.dtype, (number,), self.byte_order, self.place(key, entry))
 
     def read_string_scalar(self, key: str) -> bytes:
         """Return the single string that a tensor holds, for example the object graph.
@@ -181,7 +179,7 @@ class Bundle:
         entry = self.entries[key]
         if entry.dtype != "string" or entry.shape != ():
             raise FormatError(
-                f"{self.index}: {brief(key)}: is {_described(entry)}, expected a string scalar"
+                f"{self.index}: {brief(key)}: is {described(entry)}, expected a string scalar"
             )
         if entry.size > MAX_STRING_BYTES:
             raise UnsupportedError(
@@ -225,29 +223,29 @@ class Bundle:
 
     def _why_absent(self, entry: Entry) -> str | None:
         if entry.shard not in self._shards:
-            self._shards[entry.shard] = _size_or_why_not(self._shard_path(entry))
+            self._shards[entry.shard] = _size_or_why_not(self.shard_path(entry))
         found = self._shards[entry.shard]
         if isinstance(found, str):
             return found
         if entry.offset + entry.size <= found:
             return None
-        return f"{self._shard_path(entry)}: has {found} bytes, expected {_span(entry)}; {_PARTIAL}"
+        return f"{self.shard_path(entry)}: has {found} bytes, expected {_span(entry)}; {_PARTIAL}"
 
     def _read_whole(self, key: str, entry: Entry, shape: tuple[int, ...]) -> Array:
         from ckpt_viz.formats import tensors
 
-        place = self._place(key, entry)
+        place = self.place(key, entry)
         if entry.dtype == "string":
             return tensors.of_strings(self._read_strings(key, entry, shape), shape, place)
-        _check_size(f"{self.index}: {brief(key)}", entry, shape)
+        check_size(f"{self.index}: {brief(key)}", entry, shape)
         data = self._stored_bytes(key, entry)
         _check_crc32c(google_crc32c.value(data), entry, place)
         return tensors.decode(data, entry.dtype, shape, self.byte_order, place)
 
     def _read_strings(self, key: str, entry: Entry, shape: tuple[int, ...]) -> list[bytes]:
-        _check_size(f"{self.index}: {brief(key)}", entry, shape)
+        check_size(f"{self.index}: {brief(key)}", entry, shape)
         data = self._stored_bytes(key, entry)
-        place = self._place(key, entry)
+        place = self.place(key, entry)
         strings, crc = decode_strings(data, math.prod(shape), self.byte_order, place)
         _check_crc32c(crc, entry, place)
         return strings
@@ -258,7 +256,7 @@ class Bundle:
         reason = why_incomplete(shape, entry.slices)
         if reason is not None:
             raise FormatError(f"{self.index}: {brief(key)}: {reason}")
-        parts = _checked_parts(entry, self.parts[key], f"{self.index}: {brief(key)}")
+        parts = checked_parts(entry, self.parts[key], f"{self.index}: {brief(key)}")
         if tensors.numpy_dtype(entry.dtype) is None:
             stored = b"".join(self._checked_bytes(key, part) for part in parts)
             raise tensors.no_dtype(entry.dtype, stored, f"{place}, its slices in turn")
@@ -270,16 +268,18 @@ class Bundle:
 
     def _checked_bytes(self, key: str, entry: Entry) -> bytes:
         data = self._stored_bytes(key, entry)
-        _check_crc32c(google_crc32c.value(data), entry, self._place(key, entry))
+        _check_crc32c(google_crc32c.value(data), entry, self.place(key, entry))
         return data
 
     def _stored_bytes(self, key: str, entry: Entry) -> bytes:
-        return _read_range(self._shard_path(entry), entry, key)
+        return _read_range(self.shard_path(entry), entry, key)
 
-    def _place(self, key: str, entry: Entry) -> str:
-        return f"{self._shard_path(entry)}: {brief(key)} at offset {entry.offset}"
+    def place(self, key: str, entry: Entry) -> str:
+        """Return where an entry's bytes are, for errors."""
+        return f"{self.shard_path(entry)}: {brief(key)} at offset {entry.offset}"
 
-    def _shard_path(self, entry: Entry) -> str:
+    def shard_path(self, entry: Entry) -> str:
+        """Return the path of the shard with an entry's bytes."""
         return f"{self.prefix}.data-{entry.shard:05d}-of-{self.num_shards:05d}"
 
 
@@ -393,11 +393,11 @@ def _sliced(entry: Entry, slices: Any, parts: tuple[Entry | None, ...]) -> Entry
     return Entry(entry.dtype, entry.shape, 0, 0, size, 0, where)
 
 
-def _checked_parts(entry: Entry, parts: Iterable[Entry | None], place: str) -> list[Entry]:
+def checked_parts(entry: Entry, parts: Iterable[Entry | None], place: str) -> list[Entry]:
     """Return the entries of a tensor's slices if they match the tensor's own entry."""
     checked = []
     for part, (start, shape) in zip(parts, entry.slices, strict=True):
-        found = "nothing" if part is None else _described(part)
+        found = "nothing" if part is None else described(part)
         if part is None or (part.dtype, part.shape) != (entry.dtype, shape):
             raise FormatError(
                 f"{place}: of its slice at {start} the index has {found}, "
@@ -414,18 +414,18 @@ def _checked_parts(entry: Entry, parts: Iterable[Entry | None], place: str) -> l
     return checked
 
 
-def _check_size(place: str, entry: Entry, shape: tuple[int, ...]) -> None:
+def check_size(place: str, entry: Entry, shape: tuple[int, ...]) -> None:
     """Raise FormatError if an entry's size is impossible for its dtype and shape."""
     expected = tensor_bytes(entry.dtype, shape)
     if expected is not None and entry.size != expected:
         raise FormatError(
-            f"{place}: size is {entry.size} bytes, expected {expected} for {_described(entry)}"
+            f"{place}: size is {entry.size} bytes, expected {expected} for {described(entry)}"
         )
     # Each string has a length, which takes at least a byte.
     if entry.dtype == "string" and entry.size < math.prod(shape):
         raise FormatError(
             f"{place}: size is {entry.size} bytes, expected at least {math.prod(shape)} "
-            f"for {_described(entry)}"
+            f"for {described(entry)}"
         )
 
 
@@ -437,7 +437,8 @@ def _check_crc32c(crc: int, entry: Entry, place: str) -> None:
         )
 
 
-def _described(entry: Entry) -> str:
+def described(entry: Entry) -> str:
+    """Return dtype and shape of an entry, for errors."""
     return f"{entry.dtype} {'of unknown rank' if entry.shape is None else entry.shape}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.object_graph.graph import Graph
@@ -11,7 +12,14 @@ from ckpt_viz.render.row_words import View
 from ckpt_viz.render.signs import shown_on_stdout
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import graphviz
+
+    from ckpt_viz.values.reading import Memo
+    from ckpt_viz.values.table import ValueTable
+
+_MEMO = "_read_values"
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,45 @@ class ObjectGraph(Graph):
         from ckpt_viz.search.evaluate import find
 
         return find(self, query)
+
+    def values(
+        self,
+        where: str | None = None,
+        *,
+        executor: Executor | None = None,
+        progress: bool = True,
+    ) -> ValueTable:
+        """Return statistics of the stored tensors: extremes, moments, zeros, NaNs, histograms.
+
+        Each byte is read once, in ranges of at most 64 MB, and checked against its checksum. A
+        tensor that cannot be read has a row with an `error`; the others are computed. If this is
+        interrupted, the next call goes on where it stopped. A graph of a file also remembers its
+        finished rows. The values of live objects are those of now, and are read in this process.
+
+        Args:
+            where: A query as `find` takes it: only the tensors of the nodes that it finds.
+            executor: Any `concurrent.futures.Executor`, for the tensors of a file.
+            progress: Whether to show a bar if it takes more than a second.
+
+        Raises:
+            QueryError: `find` cannot read the query.
+        """
+        from ckpt_viz.values.reading import rows_as_read, tensors_of
+        from ckpt_viz.values.table import ValueTable
+
+        tensors = tensors_of(self, where)
+        rows = rows_as_read(self, tensors, self._read_values, executor=executor, progress=progress)
+        found = {row.key: row for row in rows}
+        return ValueTable(self, [found[tensor.row.key] for tensor in tensors])
+
+    @cached_property
+    def _read_values(self) -> Memo:
+        from ckpt_viz.values.reading import Memo
+
+        return Memo()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != _MEMO}
 
     def to_dot(self, view: View = "layers") -> graphviz.Digraph:
         """Return the layers or the objects in the style of TensorFlow's guide, for Graphviz."""

@@ -57,6 +57,8 @@ def fine_bins(floats: Array) -> FineBins:
         return _few(floats[np.isfinite(floats) & (floats != 0)], width)
     coarse = _coarse_counts(floats, width)
     used = np.flatnonzero(coarse)
+    if not used.size:
+        return no_bins(width)
     extra = _extra_bits(used.size, width)
     if not extra:
         return FineBins(width, 0, used.astype(np.uint64), coarse[used])
@@ -114,7 +116,8 @@ def _extra_bits(used: int, width: int) -> int:
 def _keys(floats: Array, width: int) -> Array:
     """Return the patterns of floats as uint64, those of negative ones minus one; zeros are 0."""
     patterns = (floats + 0.0).view(f"u{width // 8}")
-    return (patterns - (patterns >> (width - 1))).astype(np.uint64)
+    keys: Array = (patterns - (patterns >> (width - 1))).astype(np.uint64)
+    return keys
 
 
 def _few(numbers: Array, width: int) -> FineBins:
@@ -148,9 +151,7 @@ def _coarse_counts(floats: Array, width: int) -> Array:
         if counts[0]:
             zeros += block.size - int(np.count_nonzero(block))
         if counts[_COARSE // 2 + infinity - 1]:
-            negative_infinities += int(
-                np.count_nonzero(floats[start : start + BLOCK] == -np.inf)
-            )
+            negative_infinities += int(np.count_nonzero(floats[start : start + BLOCK] == -np.inf))
     found[0] -= zeros
     found[_COARSE // 2 + infinity - 1] -= negative_infinities
     found[infinity : _COARSE // 2] = 0  # infinity, NaNs, and -0.0, whose key is below zero
@@ -185,9 +186,7 @@ def _split(floats: Array, width: int, used: Array, extra: int) -> FineBins:
     return FineBins(width, extra, keys, found[kept])
 
 
-def _remove_specials(
-    found: Array, floats: Array, used: Array, extra: int, infinity: int
-) -> None:
+def _remove_specials(found: Array, floats: Array, used: Array, extra: int, infinity: int) -> None:
     """Subtract +0.0 and minus infinity, whose patterns are in bins of finite numbers."""
     blocks = [floats[start : start + BLOCK] for start in range(0, floats.size, BLOCK)]
     if used[0] == 0:

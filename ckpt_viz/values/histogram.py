@@ -6,8 +6,8 @@ the elements are zero, the range includes 0. `below` and `above` count the eleme
 edges.
 
 Bins are equally wide, by a power of two or 1.5 times one, and their edges are multiples of the
-width. These are edges of fine bins, so that each fine bin is in one of the 64. Edges of integers are
-integers.
+width. These are edges of fine bins, so that each fine bin is in one of the 64. For integers, the
+edges are integers.
 """
 
 from __future__ import annotations
@@ -15,29 +15,15 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from ckpt_viz.formats.tensors import Array
 from ckpt_viz.values.fine_bins import VALUES, FineBins, bounds, floor_to_bins
+from ckpt_viz.values.row import Histogram
 
 BINS = 64
 _OUTLIERS = 1000  # one of so many elements, on each side
-
-
-class Histogram(NamedTuple):
-    """How many finite elements are in each of 64 bins.
-
-    `edges` are 65 floats in ascending order. A bin has its lower edge and not its upper one.
-    `below` and `above` count the elements less than the first edge, and from the last one on. An
-    element equal to the largest float64 counts in the last bin.
-    """
-
-    counts: tuple[int, ...]
-    edges: tuple[float, ...]
-    below: int
-    above: int
 
 
 def histogram_of(
@@ -121,15 +107,17 @@ def _begin(begin: int, end: int, width: float, first: float, last: float) -> int
 def _multiples(begin: int, width: float) -> Array:
     most = sys.float_info.max
     with np.errstate(over="ignore"):
-        return np.clip((begin + np.arange(BINS + 1)) * width, -most, most) + 0.0
+        edges: Array = np.clip((begin + np.arange(BINS + 1)) * width, -most, most)
+    return edges + 0.0  # no -0.0
 
 
 def _widths(least: float, *, is_whole: bool) -> Iterator[float]:
     """Yield widths from about `least` on: powers of two, and 1.5 times those."""
-    exponent = max(math.frexp(least)[1] - 1, 0 if is_whole else -1074)
+    smallest = 0 if is_whole else -1074
+    exponent = max(math.frexp(least)[1] - 1, smallest) if least else smallest
     while exponent < 1024:
         power = math.ldexp(1.0, exponent)
         yield power
-        if exponent > (0 if is_whole else -1074):
+        if exponent > smallest:
             yield 1.5 * power
         exponent += 1

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from functools import cache, reduce
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,8 @@ _CHUNK = 1 << 19  # elements that are converted to float64 at a time
 _EXACT = 1 << 53  # from here on a float64 does not hold every integer
 
 
-class Partial(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Partial:
     """The statistics of some elements of a tensor.
 
     `low` and `high` are the extremes of the finite elements, None without any. They are exact:
@@ -53,7 +54,9 @@ def no_elements(dtype: str) -> Partial:
     return Partial(0, 0, 0, 0, None, None, Moments(), no_bins(_width(dtype)))
 
 
-def partial_of(stored: bytes | memoryview, dtype: str, byte_order: ByteOrder, place: str) -> Partial:
+def partial_of(
+    stored: bytes | memoryview, dtype: str, byte_order: ByteOrder, place: str
+) -> Partial:
     """Return the statistics of the stored bytes of whole elements.
 
     Not for strings, nor for dtypes without a form in NumPy. `place` is for errors. Raises
@@ -62,6 +65,11 @@ def partial_of(stored: bytes | memoryview, dtype: str, byte_order: ByteOrder, pl
     flat = np.frombuffer(stored, np.uint8)
     if not flat.size:
         return no_elements(dtype)
+    with np.errstate(all="ignore"):  # a file may have any patterns
+        return _of_flat(flat, dtype, byte_order, place)
+
+
+def _of_flat(flat: Array, dtype: str, byte_order: ByteOrder, place: str) -> Partial:
     if ELEMENT_BYTES[dtype] in (1, 2):
         return _of_patterns(flat, dtype, byte_order, place)
     found = numpy_dtype(dtype)
@@ -205,6 +213,7 @@ def _values_of_patterns(dtype: str) -> Array:
     if dtype == "bool":
         return patterns.astype(np.float64)
     found = numpy_dtype(dtype)
+    assert found is not None
     with np.errstate(invalid="ignore"):
         values: Array = patterns.view(found).astype(np.float64)
     return values

@@ -1,0 +1,98 @@
+"""Where the bytes of a tensor are: ranges of shards, to be read in any pieces by any process."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ckpt_viz.errors import FormatError, UnsupportedError
+from ckpt_viz.formats.bundle import Bundle, Entry, check_size, checked_parts, described
+from ckpt_viz.formats.slices import Slice
+from ckpt_viz.formats.sstable import brief
+
+_MOST_COMPARED = 10_000_000  # pairs of slices
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRange:
+    """The bytes of a tensor, or of one of its slices: `size` bytes at `offset` of a file.
+
+    `count` is the number of elements, `crc32c` the checksum of the bytes, masked. `place` is for
+    errors.
+    """
+
+    path: str
+    offset: int
+    size: int
+    count: int
+    crc32c: int
+    place: str
+
+
+def stored_ranges(bundle: Bundle, key: str) -> tuple[StoredRange, ...]:
+    """Return the ranges of a tensor's bytes, those of its slices in their order; read nothing.
+
+    Each element is in exactly one range. Raises KeyError for a key that is not in the bundle's
+    `entries`, FormatError if bytes are missing or do not fit the shape, UnsupportedError for values
+    that only TensorFlow can decode.
+    """
+    entry = bundle.entries[key]
+    place = f"{bundle.index}: {brief(key)}"
+    if entry.shape is None or entry.dtype in ("variant", "resource"):
+        raise UnsupportedError(f"{place}: cannot read {described(entry)}; only TensorFlow can")
+    reason = bundle.why_unreadable(key)
+    if reason is not None:
+        raise FormatError(f"{place}: {reason}")
+    if not entry.slices:
+        return (_range(bundle, key, entry, entry.shape),)
+    parts = checked_parts(entry, bundle.parts[key], place)
+    overlap = _overlap(entry.slices)
+    if overlap is not None:
+        raise FormatError(
+            f"{place}: the slice of {overlap.shape} at {overlap.start} overlaps another"
+        )
+    return tuple(
+        _range(bundle, key, part, one.shape) for part, one in zip(parts, entry.slices, strict=True)
+    )
+
+
+def _range(bundle: Bundle, key: str, entry: Entry, shape: tuple[int, ...]) -> StoredRange:
+    check_size(f"{bundle.index}: {brief(key)}", entry, shape)
+    return StoredRange(
+        bundle.shard_path(entry),
+        entry.offset,
+        entry.size,
+        math.prod(shape),
+        entry.crc32c,
+        bundle.place(key, entry),
+    )
+
+
+def _overlap(slices: Sequence[Slice]) -> Slice | None:
+    """Return a slice that shares elements with one before it, None without any.
+
+    It compares slices whose extents meet in the dimension in which most slices begin apart.
+    """
+    filled = [one for one in slices if 0 not in one.shape]
+    rank = len(filled[0].shape) if filled else 0
+    if not rank:
+        return filled[1] if len(filled) > 1 else None
+    apart = max(range(rank), key=lambda axis: len({one.start[axis] for one in filled}))
+    open_ones: list[Slice] = []
+    compared = 0
+    for one in sorted(filled, key=lambda one: one.start[apart]):
+        begin = one.start[apart]
+        open_ones = [old for old in open_ones if old.start[apart] + old.shape[apart] > begin]
+        compared += len(open_ones)
+        if compared > _MOST_COMPARED:
+            raise UnsupportedError(f"{len(slices)} slices are too many to compare with each other")
+        for old in open_ones:
+            if all(map(_meet, one.start, one.shape, old.start, old.shape)):
+                return one
+        open_ones.append(one)
+    return None
+
+
+def _meet(start: int, size: int, other: int, others_size: int) -> bool:
+    return start < other + others_size and other < start + size

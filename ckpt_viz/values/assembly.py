@@ -1,0 +1,136 @@
+"""A tensor's row, from the statistics of its pieces as they arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from ckpt_viz.formats.checksums import joined
+from ckpt_viz.formats.sstable import mask_crc32c
+from ckpt_viz.formats.stored_ranges import StoredRange
+from ckpt_viz.values.histogram import histogram_of
+from ckpt_viz.values.moments import l2_of, mean_of, std_of
+from ckpt_viz.values.partial import Partial, is_whole, joined_partial, no_elements
+from ckpt_viz.values.pieces import Measured, Piece, cut
+from ckpt_viz.values.row import Lengths, ValueRow
+from ckpt_viz.values.strings import NO_STRINGS, joined_lengths
+
+
+class _Part(NamedTuple):
+    """A piece, its range, and whether it is the last of that."""
+
+    found: StoredRange
+    piece: Piece
+    is_last: bool
+
+
+class _State(NamedTuple):
+    """The pieces that joined: their statistics, number, and crc32c within their range."""
+
+    found: Partial | Lengths
+    number: int = 0
+    crc32c: int = 0
+    error: str | None = None
+
+
+class Assembly:
+    """The statistics of a tensor's first pieces together, and of later ones that came earlier.
+
+    Pieces join in their order, so that the result does not depend on which worker was faster. Each
+    piece joins by one assignment. So an interrupted program can go on with it.
+    """
+
+    def __init__(self, row: ValueRow, ranges: tuple[StoredRange, ...]) -> None:
+        assert row.dtype is not None
+        self._row = row
+        self._parts = tuple(_parts(ranges, row.dtype))
+        self._state = _State(NO_STRINGS if row.dtype == "string" else no_elements(row.dtype))
+        self._waiting: dict[int, Measured | str] = {}
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all pieces arrived, or one shows that the tensor cannot be read."""
+        return self._state.error is not None or self._state.number == len(self._parts)
+
+    def missing(self) -> Iterator[tuple[int, str, Piece]]:
+        """Yield number, path and piece of what is still needed."""
+        for number in range(self._state.number, len(self._parts)):
+            if number not in self._waiting:
+                part = self._parts[number]
+                yield number, part.found.path, part.piece
+
+    def add(self, number: int, measured: Measured | str) -> None:
+        """Add the statistics of a piece, or why it cannot be read."""
+        self._waiting[number] = measured
+        while not self.is_done and self._state.number in self._waiting:
+            next_number = self._state.number
+            self._state = self._joined(self._waiting[next_number], self._parts[next_number])
+            del self._waiting[next_number]
+
+    def fail(self, error: str) -> None:
+        """Give up the tensor."""
+        self._state = self._state._replace(error=error)
+
+    def finished(self) -> ValueRow:
+        """Return the row, once all is done."""
+        if self._state.error is not None:
+            return replace(self._row, error=self._state.error)
+        return filled(self._row, self._state.found)
+
+    def _joined(self, measured: Measured | str, part: _Part) -> _State:
+        before = self._state
+        if isinstance(measured, str):
+            return before._replace(error=measured)
+        found, piece = part.found, part.piece
+        is_first = piece.offset == found.offset
+        crc = measured.crc32c
+        if not is_first:
+            crc = joined(before.crc32c, crc, piece.size)
+        masked, error = mask_crc32c(crc), None
+        if part.is_last and masked != found.crc32c:
+            error = (
+                f"{found.place}: masked crc32c is 0x{masked:08x}, the index says "
+                f"0x{found.crc32c:08x}"
+            )
+        statistics = joined_statistics(before.found, measured.found)
+        return _State(statistics, before.number + 1, crc, error)
+
+
+def _parts(ranges: tuple[StoredRange, ...], dtype: str) -> Iterator[_Part]:
+    for found in ranges:
+        end = found.offset + found.size
+        for piece in cut(found, dtype):
+            yield _Part(found, piece, piece.offset + piece.size == end)
+
+
+def joined_statistics(a: Partial | Lengths, b: Partial | Lengths) -> Partial | Lengths:
+    """Return the statistics of the elements of both, which are of one dtype."""
+    if isinstance(a, Partial):
+        assert isinstance(b, Partial)
+        return joined_partial(a, b)
+    assert isinstance(b, Lengths)
+    return joined_lengths(a, b)
+
+
+def filled(row: ValueRow, found: Partial | Lengths) -> ValueRow:
+    """Return the row with the statistics of all of its tensor's elements."""
+    if isinstance(found, Lengths):
+        return replace(row, count=found.count, lengths=found)
+    row = replace(row, count=found.count, zeros=found.zeros, nan=found.nan, inf=found.inf)
+    low, high = found.low, found.high
+    if low is None or high is None:
+        return row
+    assert row.dtype is not None
+    is_constant = low == high
+    return replace(
+        row,
+        min=low,
+        max=high,
+        mean=float(low) if is_constant else min(max(mean_of(found.moments), low), high),
+        std=0.0 if is_constant else std_of(found.moments),
+        l2=l2_of(found.moments),
+        histogram=histogram_of(
+            found.bins, found.zeros, float(low), float(high), is_whole=is_whole(row.dtype)
+        ),
+    )

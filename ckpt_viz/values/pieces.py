@@ -1,0 +1,152 @@
+"""Pieces of tensors in files, which any process can read and measure on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, NamedTuple
+
+import google_crc32c
+
+from ckpt_viz.errors import CkptVizError, FormatError
+from ckpt_viz.formats import confinement
+from ckpt_viz.formats.dtypes import ELEMENT_BYTES, ByteOrder
+from ckpt_viz.formats.files import File, is_remote, open_file
+from ckpt_viz.formats.stored_ranges import StoredRange
+from ckpt_viz.values.partial import Partial, joined_partial, no_elements, partial_of
+from ckpt_viz.values.row import Lengths
+from ckpt_viz.values.strings import stored_lengths
+
+PIECE_BYTES = 1 << 26  # 64 MiB; a multiple of the size of every element
+# A read of a local file: its bytes stay in the processor's cache.
+LOCAL_BYTES = 1 << 23  # 8 MiB
+_STRING_BYTES = 1 << 24  # 16 MiB
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a stored range: `size` bytes at `offset` of a file.
+
+    `count` is the number of strings, for strings only: their range is one piece.
+    """
+
+    offset: int
+    size: int
+    dtype: str
+    count: int
+    place: str
+
+
+class Task(NamedTuple):
+    """Pieces that follow each other in a file without a gap, at most 64 MiB, or strings.
+
+    `names` are for the caller, one for each piece. `limit` is the confinement to read in.
+    """
+
+    path: str
+    byte_order: ByteOrder
+    pieces: tuple[Piece, ...]
+    names: tuple[Any, ...]
+    limit: confinement.Limit | None = None
+
+    @property
+    def offset(self) -> int:
+        """Where the first piece begins."""
+        return self.pieces[0].offset
+
+    @property
+    def size(self) -> int:
+        """The bytes of all pieces."""
+        return sum(piece.size for piece in self.pieces)
+
+
+class Measured(NamedTuple):
+    """The statistics of a piece, and the crc32c of its bytes, not masked."""
+
+    found: Partial | Lengths
+    crc32c: int
+
+
+def cut(found: StoredRange, dtype: str) -> Iterator[Piece]:
+    """Yield the pieces of a range; one even if it has no bytes."""
+    if dtype == "string":
+        yield Piece(found.offset, found.size, dtype, found.count, found.place)
+        return
+    for start in range(0, max(found.size, 1), PIECE_BYTES):
+        size = min(PIECE_BYTES, found.size - start)
+        yield Piece(found.offset + start, size, dtype, 0, found.place)
+
+
+def measure(task: Task) -> tuple[Measured | str, ...]:
+    """Return the statistics of each piece, or a sentence why it cannot be read.
+
+    It raises no CkptVizError, so that other tasks go on.
+    """
+    with _confined(task):
+        try:
+            with open_file(task.path) as file:
+                is_small = len(task.pieces) > 1
+                data = file.read(task.offset, task.size) if is_small else None
+                return tuple([_measured(task, piece, file, data) for piece in task.pieces])
+        except FileNotFoundError:
+            return (f"{task.path}: this file has disappeared",) * len(task.pieces)
+        except CkptVizError as error:
+            return (str(error),) * len(task.pieces)
+
+
+def fits(task_bytes: int, path: str, size: int) -> bool:
+    """Return whether a piece may join the pieces of a task, which are read at once."""
+    return task_bytes + size <= (PIECE_BYTES if is_remote(path) else LOCAL_BYTES)
+
+
+def _confined(task: Task) -> AbstractContextManager[object]:
+    """Enter the task's confinement, unless the thread is in it: new threads and processes are not.
+
+    The caller of an executor has counted the bytes.
+    """
+    if task.limit is None or confinement.current() is not None:
+        return nullcontext()
+    root, shows_hidden = task.limit.root, task.limit.shows_hidden
+    return confinement.confined_to(root, shows_hidden=shows_hidden, most_bytes=task.size)
+
+
+def _measured(task: Task, piece: Piece, file: File, data: bytes | None) -> Measured | str:
+    try:
+        if data is not None:
+            start = piece.offset - task.offset
+            reads = iter([data[start : start + piece.size]])
+        else:
+            reads = _reads(file, piece)
+        if piece.dtype == "string":
+            return Measured(*stored_lengths(reads, piece.count, task.byte_order, piece.place))
+        return _measured_numbers(reads, piece, task.byte_order)
+    except FormatError as error:
+        return str(error)
+
+
+def _reads(file: File, piece: Piece) -> Iterator[bytes]:
+    most = PIECE_BYTES if is_remote(file.path) else LOCAL_BYTES
+    most = _STRING_BYTES if piece.dtype == "string" else most
+    for start in range(0, piece.size, most):
+        yield file.read(piece.offset + start, min(most, piece.size - start))
+
+
+def _measured_numbers(reads: Iterator[bytes], piece: Piece, byte_order: ByteOrder) -> Measured:
+    found, crc = no_elements(piece.dtype), 0
+    for data in reads:
+        crc = google_crc32c.extend(crc, data)
+        found = joined_partial(found, partial_of(data, piece.dtype, byte_order, piece.place))
+    return Measured(found, crc)
+
+
+def measure_array(flat: memoryview, dtype: str, byte_order: ByteOrder, place: str) -> Partial:
+    """Return the statistics of the bytes of an array in memory, in blocks that fit a cache."""
+    step = LOCAL_BYTES // (ELEMENT_BYTES[dtype] or 1) * (ELEMENT_BYTES[dtype] or 1)
+    blocks = (flat[start : start + step] for start in range(0, len(flat), step))
+    return reduce(
+        joined_partial,
+        (partial_of(block, dtype, byte_order, place) for block in blocks),
+        no_elements(dtype),
+    )

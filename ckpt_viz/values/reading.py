@@ -1,0 +1,285 @@
+"""Reads the values of a graph's tensors, and yields their rows as they finish."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ckpt_viz.errors import CkptVizError, UnsupportedError
+from ckpt_viz.formats import confinement
+from ckpt_viz.formats.bundle import Bundle
+from ckpt_viz.formats.dtypes import OF_ML_DTYPES, ByteOrder, tensor_bytes
+from ckpt_viz.formats.stored_ranges import stored_ranges
+from ckpt_viz.formats.tensors import Array, numpy_dtype
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.keys import parse_checkpoint_key
+from ckpt_viz.object_graph.names import readable_name, readable_place
+from ckpt_viz.object_graph.nodes import Attribute
+from ckpt_viz.values.assembly import Assembly, filled
+from ckpt_viz.values.pieces import Piece, Task, fits, measure, measure_array
+from ckpt_viz.values.row import ValueRow
+from ckpt_viz.values.running import Progress, bar, results
+from ckpt_viz.values.strings import lengths_of
+
+_NATIVE: ByteOrder = "little" if sys.byteorder == "little" else "big"
+_MOST_BYTES = 1 << 44  # 16 TiB in all: a file with a hole may claim any size, and takes no space
+_MOST_WHOLE_BYTES = 1 << 30  # 1 GiB: a tensor of the V1 format, which is read at once
+
+
+@dataclass
+class Memo:
+    """What earlier calls have read of a checkpoint's file: finished rows, and begun ones.
+
+    Live objects have none, because their values change.
+    """
+
+    rows: dict[str, ValueRow] = field(default_factory=dict)
+    begun: dict[str, Assembly] = field(default_factory=dict)
+
+
+class Tensor(NamedTuple):
+    """A stored tensor to be read; its row has no statistics yet."""
+
+    row: ValueRow
+    attribute: Attribute
+
+
+def tensors_of(graph: Graph, where: str | None = None) -> tuple[Tensor, ...]:
+    """Return the tensors of a graph in the order of the outline; `where` is a search query.
+
+    An attribute that the source has no tensor for is one, too: its row has the error. Raises
+    QueryError.
+    """
+    from ckpt_viz.search.evaluate import find
+
+    chosen = None if where is None else set(find(graph, where))
+    found: dict[str, Tensor] = {}
+    for node_id in graph.tree.preorder():
+        if chosen is None or node_id in chosen:
+            for row, attribute in _of_node(graph, node_id):
+                found.setdefault(row.key, Tensor(row, attribute))
+    return tuple(found.values())
+
+
+def rows_as_read(
+    graph: Graph,
+    tensors: Iterable[Tensor],
+    memo: Memo,
+    *,
+    executor: Executor | None = None,
+    progress: bool = True,
+) -> Iterator[ValueRow]:
+    """Yield the row of each tensor when it is finished, in any order.
+
+    If the iterator is closed or interrupted, `memo` has what was read, and the next call goes on
+    from there.
+    """
+    left = []
+    for tensor in tensors:
+        if tensor.row.key in memo.rows:
+            yield memo.rows[tensor.row.key]
+        else:
+            left.append(tensor)
+    total = sum(tensor.row.nbytes or 0 for tensor in left)
+    shown = bar("values", total) if progress and total else None
+    try:
+        if isinstance(graph.stored_in, Bundle):
+            yield from _of_bundle(graph.stored_in, left, memo, executor, shown)
+        else:
+            yield from _one_by_one(graph, left, memo, shown)
+    finally:
+        if shown is not None:
+            shown.close()
+
+
+def _of_node(graph: Graph, node_id: int) -> list[Tensor]:
+    keys = [
+        (key, attribute)
+        for attribute in graph.nodes[node_id].attributes
+        for key in graph.tensor_keys(attribute.checkpoint_key) or (attribute.checkpoint_key,)
+    ]
+    if not keys:
+        return []
+    name, place = readable_name(graph, node_id), readable_place(graph, node_id)
+    found = []
+    for key, attribute in keys:
+        parsed = parse_checkpoint_key(key)
+        part = f" [{parsed.attribute}]" if len(keys) > 1 and parsed is not None else ""
+        blank = ValueRow(key, name, f"{place}{part}", node_id, None, None, None)
+        found.append(Tensor(_described(blank, graph, attribute), attribute))
+    return found
+
+
+def _described(row: ValueRow, graph: Graph, attribute: Attribute) -> ValueRow:
+    """Return the row with the tensor's kind and size, or with an error if there is no tensor."""
+    stored = graph.stored(row.key)
+    if stored is None:
+        why = attribute.error or f"{graph.title}: there is no tensor {row.key!r}"
+        return replace(row, error=why)
+    nbytes = None if stored.dtype is None else tensor_bytes(stored.dtype, stored.shape)
+    if isinstance(graph.stored_in, Bundle):
+        nbytes = graph.stored_in.entries[row.key].size
+    elif nbytes is None and row.key == attribute.checkpoint_key:
+        nbytes = attribute.nbytes
+    return replace(row, dtype=stored.dtype, shape=stored.shape, nbytes=nbytes)
+
+
+# --- tensors of a bundle, in pieces
+
+
+def _of_bundle(
+    bundle: Bundle,
+    tensors: Iterable[Tensor],
+    memo: Memo,
+    executor: Executor | None,
+    shown: Progress | None,
+) -> Iterator[ValueRow]:
+    budget = _MOST_BYTES
+    for row, _ in tensors:
+        if row.key in memo.begun:
+            budget -= row.nbytes or 0
+            continue
+        try:
+            assembly = _assembly(bundle, row, budget)
+        except CkptVizError as error:
+            yield replace(row, error=row.error or str(error))
+            continue
+        budget -= row.nbytes or 0
+        memo.begun[row.key] = assembly
+    begun = {row.key: memo.begun[row.key] for row, _ in tensors if row.key in memo.begun}
+    for key in [key for key, one in begun.items() if one.is_done]:
+        yield _finished(key, begun.pop(key), memo)
+    tasks = _tasks(bundle, begun, is_elsewhere=executor is not None)
+    found = results(
+        measure,
+        tasks,
+        executor=executor,
+        on_done=lambda task: shown.update(task.size) if shown is not None else None,
+    )
+    with closing(found):  # type: ignore[type-var]
+        for task, measured in found:
+            for (key, number), one in zip(task.names, measured, strict=True):
+                if key in begun:
+                    begun[key].add(number, one)
+                    if begun[key].is_done:
+                        yield _finished(key, begun.pop(key), memo)
+    for key in [key for key, one in begun.items() if one.is_done]:
+        yield _finished(key, begun.pop(key), memo)
+
+
+def _assembly(bundle: Bundle, row: ValueRow, budget: int) -> Assembly:
+    """Return what joins the pieces of a tensor; raise CkptVizError if it cannot be read."""
+    if row.error is not None:
+        raise UnsupportedError(row.error)
+    ranges = stored_ranges(bundle, row.key)
+    assert row.dtype is not None
+    if row.dtype != "string":
+        _check_dtype(row.dtype, bundle.prefix)
+    if (row.nbytes or 0) > budget:
+        raise UnsupportedError(
+            f"{bundle.prefix}: {row.key}: has {row.nbytes} bytes, expected at most {budget} more; "
+            "choose fewer tensors with `where`"
+        )
+    return Assembly(row, ranges)
+
+
+def _check_dtype(dtype: str, place: str) -> None:
+    if numpy_dtype(dtype) is None:
+        remedy = "; pip install -U ml_dtypes" if dtype in OF_ML_DTYPES else ""
+        raise UnsupportedError(f"{place}: numpy has no dtype for {dtype}{remedy}")
+
+
+def _finished(key: str, assembly: Assembly, memo: Memo) -> ValueRow:
+    """Return a row and remember it; do not remember a failure, which the user may repair."""
+    row = assembly.finished()
+    memo.begun.pop(key, None)
+    if row.error is None:
+        memo.rows[key] = row
+    return row
+
+
+def _tasks(bundle: Bundle, begun: dict[str, Assembly], *, is_elsewhere: bool) -> list[Task]:
+    """Return the tasks that read what is missing, in the order of the files.
+
+    Pieces that follow each other without a gap are read at once. For an executor, the bytes count
+    here for the confinement, because its threads and processes do not know the sum.
+    """
+    scope = confinement.current()
+    limit = None if scope is None else scope.limit
+    pieces = [
+        (path, piece, (key, number))
+        for key, assembly in begun.items()
+        for number, path, piece in assembly.missing()
+    ]
+    pieces.sort(key=lambda one: (one[0], one[1].offset))
+    groups: list[tuple[str, list[Piece], list[tuple[str, int]]]] = []
+    for path, piece, name in pieces:
+        if is_elsewhere:
+            try:
+                confinement.spend(path, piece.size)
+            except CkptVizError as error:
+                begun[name[0]].fail(str(error))
+                continue
+        if groups and _follows(groups[-1], path, piece):
+            groups[-1][1].append(piece)
+            groups[-1][2].append(name)
+        else:
+            groups.append((path, [piece], [name]))
+    return [
+        Task(path, bundle.byte_order, tuple(of_task), tuple(names), limit)
+        for path, of_task, names in groups
+    ]
+
+
+def _follows(group: tuple[str, list[Piece], object], path: str, piece: Piece) -> bool:
+    first, last = group[1][0], group[1][-1]
+    end = last.offset + last.size
+    return group[0] == path and end == piece.offset and fits(end - first.offset, path, piece.size)
+
+
+# --- other tensors, one at a time
+
+
+def _one_by_one(
+    graph: Graph, tensors: Iterable[Tensor], memo: Memo, shown: Progress | None
+) -> Iterator[ValueRow]:
+    for row, _ in tensors:
+        done = _whole(graph, row)
+        if shown is not None:
+            shown.update(row.nbytes or 0)
+        if graph.provenance is not None and done.error is None:
+            memo.rows[row.key] = done
+        yield done
+
+
+def _whole(graph: Graph, row: ValueRow) -> ValueRow:
+    """Return the row of a tensor whose value is read at once."""
+    if row.error is not None:
+        return row
+    try:
+        if graph.provenance is not None and (row.nbytes or 0) > _MOST_WHOLE_BYTES:
+            raise UnsupportedError(
+                f"{graph.title}: {row.key}: has {row.nbytes} bytes, expected at most "
+                f"{_MOST_WHOLE_BYTES} in this format"
+            )
+        return _of_array(row, graph.read(row.key), graph.title)
+    except CkptVizError as error:
+        return replace(row, error=str(error))
+
+
+def _of_array(row: ValueRow, value: Array, place: str) -> ValueRow:
+    if value.dtype.hasobject:
+        sizes = np.fromiter(map(len, value.reshape(-1)), np.uint64, value.size)
+        found = lengths_of(sizes)
+        return filled(replace(row, shape=value.shape, nbytes=found.total), found)
+    dtype = row.dtype or value.dtype.name
+    _check_dtype(dtype, place)
+    flat = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
+    row = replace(row, dtype=dtype, shape=value.shape, nbytes=value.nbytes)
+    return filled(row, measure_array(flat.data, dtype, _NATIVE, place))

@@ -1,0 +1,100 @@
+"""What a tensor's row of a table of values says. This module needs no NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+Number = int | float
+
+
+class Histogram(NamedTuple):
+    """How many finite elements are in each of 64 bins.
+
+    `edges` are 65 floats in ascending order. A bin includes its lower edge, not its upper one.
+    `below` counts the elements less than the first edge, `above` those from the last edge on. So
+    all counts together are the number of finite elements. An element equal to the largest float64
+    counts in the last bin.
+    """
+
+    counts: tuple[int, ...]
+    edges: tuple[float, ...]
+    below: int
+    above: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """How many strings there are, and the bytes of the shortest, of the longest and of all.
+
+    `shortest` and `longest` are None without any string.
+    """
+
+    count: int
+    shortest: int | None
+    longest: int | None
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRow:
+    """The statistics of one stored tensor.
+
+    `key` is the checkpoint key, `name` the node's name as TensorFlow prints it, and `place` its
+    place in the outline, with the attribute if the node has several tensors. `dtype` is
+    TensorFlow's name, and `nbytes` counts stored bytes. They and `shape` are None if the source
+    does not give them.
+
+    `count` is the number of elements; `zeros` includes -0.0. `min`, `max`, `mean`, `std` (of the
+    population, as `np.std`), `l2` (the Euclidean norm) and `histogram` are those of the finite
+    elements, None without any. `min` and `max` of integers are exact; bool counts as 0 and 1.
+    Complex numbers count by their magnitude, which is infinite if a float64 cannot hold it. `l2` is
+    infinity if a float64 cannot hold it.
+
+    Strings have a `count` and `lengths`, and None elsewhere. If the tensor cannot be read, `error`
+    says why, and all statistics are None.
+    """
+
+    key: str
+    name: str
+    place: str
+    node_id: int
+    dtype: str | None
+    shape: tuple[int, ...] | None
+    nbytes: int | None
+    count: int | None = None
+    zeros: int | None = None
+    nan: int | None = None
+    inf: int | None = None
+    min: Number | None = None
+    max: Number | None = None
+    mean: float | None = None
+    std: float | None = None
+    l2: float | None = None
+    histogram: Histogram | None = None
+    lengths: Lengths | None = None
+    error: str | None = None
+
+    @property
+    def has_problem(self) -> bool:
+        """Whether the tensor has a NaN or an infinity, or cannot be read."""
+        return bool(self.nan or self.inf or self.error is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The statistics of several tensors together, as in `ValueRow`.
+
+    `tensors` counts them, `unreadable` those of them that could not be read and are missing in all
+    other numbers. `strings` counts the elements that are strings; `count` is without them.
+    """
+
+    tensors: int
+    unreadable: int
+    count: int
+    strings: int
+    zeros: int
+    nan: int
+    inf: int
+    l2: float
+    nbytes: int

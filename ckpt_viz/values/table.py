@@ -1,0 +1,177 @@
+"""The values of a graph's tensors as a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, overload
+
+from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.tree import NOWHERE
+from ckpt_viz.render.signs import shown_on_stdout
+from ckpt_viz.values.row import Total, ValueRow
+
+COLUMNS = (
+    *("key", "name", "dtype", "count", "nbytes", "zeros", "nan", "inf"),
+    *("min", "max", "mean", "std", "l2"),
+)
+_WORDS = ("key", "name", "dtype")
+_MOST_COMPARED = 10_000  # names to compare with a wrong one
+
+
+class ValueTable(Sequence[ValueRow]):
+    """Statistics of stored tensors: a sequence of `ValueRow`, in the order of the outline.
+
+    `table["(root).model.kernel"]` is the row of a node's name or of a checkpoint key.
+    """
+
+    def __init__(self, graph: Graph, rows: Sequence[ValueRow]) -> None:
+        self._graph = graph
+        self._rows = tuple(rows)
+
+    @property
+    def title(self) -> str:
+        """The source: a path, or the class of a live object."""
+        return self._graph.title
+
+    @property
+    def problems(self) -> tuple[ValueRow, ...]:
+        """The rows with a NaN or an infinity, and those of tensors that cannot be read."""
+        return tuple(row for row in self._rows if row.has_problem)
+
+    @overload
+    def __getitem__(self, place: int | str) -> ValueRow: ...
+    @overload
+    def __getitem__(self, place: slice) -> ValueTable: ...
+    def __getitem__(self, place: int | str | slice) -> ValueRow | ValueTable:
+        """Return a row by its position, checkpoint key or node's name; a part of the table.
+
+        Raises NoSuchTensorError for a name of no row or of several, IndexError for a position.
+        """
+        if isinstance(place, slice):
+            return ValueTable(self._graph, self._rows[place])
+        return self._named(place) if isinstance(place, str) else self._rows[place]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[ValueRow]:
+        return iter(self._rows)
+
+    def __contains__(self, value: object) -> bool:
+        return any(value in (row, row.key, row.name) for row in self._rows)
+
+    def sorted(self, by: str, *, descending: bool | None = None) -> ValueTable:
+        """Return the table in the order of a column; rows without a value come last.
+
+        Args:
+            by: key, name, dtype, count, nbytes, zeros, nan, inf, min, max, mean, std or l2.
+            descending: Whether the largest comes first; None: for numbers, and not for words.
+
+        Raises:
+            SourceError: There is no such column.
+        """
+        if by not in COLUMNS:
+            raise SourceError(f"expected a column to sort by, {', '.join(COLUMNS)}; found {by!r}")
+        is_down = by not in _WORDS if descending is None else descending
+        value: Callable[[ValueRow], Any] = lambda row: getattr(row, by)  # noqa: E731
+        filled = [row for row in self._rows if value(row) is not None]
+        empty = [row for row in self._rows if value(row) is None]
+        return ValueTable(self._graph, [*sorted(filled, key=value, reverse=is_down), *empty])
+
+    def total(self, name_or_node_id: str | int = 0) -> Total:
+        """Return the statistics of this table's tensors in a subtree of the outline together.
+
+        Args:
+            name_or_node_id: The node at the top; a name is what `graph.node_id` takes. The default
+                is the root.
+
+        Raises:
+            NoSuchNodeError: The graph has no such node, or several have this name.
+        """
+        top = name_or_node_id
+        top = self._graph.node_id(top) if isinstance(top, str) else top
+        below = _below(self._graph, top)
+        rows = [row for row in self._rows if row.node_id in below]
+        numbers = [row for row in rows if row.lengths is None]
+        return Total(
+            tensors=len(rows),
+            unreadable=sum(row.error is not None for row in rows),
+            count=sum(row.count or 0 for row in numbers),
+            strings=sum(row.lengths.count for row in rows if row.lengths is not None),
+            zeros=sum(row.zeros or 0 for row in numbers),
+            nan=sum(row.nan or 0 for row in numbers),
+            inf=sum(row.inf or 0 for row in numbers),
+            l2=math.hypot(*(row.l2 for row in numbers if row.l2 is not None)),
+            nbytes=sum(row.nbytes or 0 for row in rows),
+        )
+
+    def to_text(self, max_rows: int | None = 40) -> str:
+        """Return the table for a terminal; None shows all rows. `print(table)` shows 40."""
+        from ckpt_viz.values.table_text import table_text
+
+        return table_text(self.title, self._rows, max_rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the table as data for `json.dumps`: see docs/values_json.md."""
+        from ckpt_viz.values.table_json import table_json
+
+        return table_json(self.title, self._rows)
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas.DataFrame with a row for each tensor, and the fields of `ValueRow`.
+
+        Raises UnsupportedError if pandas is not installed.
+        """
+        try:
+            pandas = import_module("pandas")
+        except ImportError as error:
+            raise UnsupportedError(
+                "a data frame needs pandas, which is not installed here; pip install pandas"
+            ) from error
+        names = ValueRow.__slots__
+        return pandas.DataFrame(
+            [[getattr(row, name) for name in names] for row in self._rows], columns=list(names)
+        )
+
+    def __str__(self) -> str:
+        return shown_on_stdout(self.to_text())
+
+    def __repr__(self) -> str:
+        return shown_on_stdout(f"<ValueTable of {self.title}: {len(self._rows)} tensors>")
+
+    def _repr_html_(self) -> str:
+        from ckpt_viz.values.table_html import table_html
+
+        return table_html(self.title, self._rows)
+
+    def _named(self, name: str) -> ValueRow:
+        found = [row for row in self._rows if row.key == name]
+        found = found or [row for row in self._rows if row.name == name]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            keys = ", ".join(row.key for row in found[:3])
+            raise NoSuchTensorError(
+                f"{self.title}: {len(found)} rows have the name {name!r}; use a key: {keys}"
+            )
+        known = [one for row in self._rows[:_MOST_COMPARED] for one in (row.name, row.key)]
+        close = get_close_matches(name, known, n=3)
+        meant = f"; did you mean {' or '.join(close)}?" if close else ""
+        raise NoSuchTensorError(f"{self.title}: no row {name!r} in this table of values{meant}")
+
+
+def _below(graph: Graph, top: int) -> set[int]:
+    """Return a node and all nodes below it in the outline."""
+    if not 0 <= top < len(graph.nodes):
+        graph.node_id(str(top))  # raises
+    below, stack = {top}, [top]
+    while stack:
+        for child in graph.tree.children[stack.pop()]:
+            if child not in below and child != NOWHERE:
+                below.add(child)
+                stack.append(child)
+    return below
