@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import sys
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from importlib import metadata
 from types import SimpleNamespace
-from typing import Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
@@ -26,6 +27,10 @@ from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.row_words import View
 from ckpt_viz.render.signs import shown_in
 from ckpt_viz.render.writing import write_text
+from ckpt_viz.values.row import COLUMNS, MAX_ROWS
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 _DIFFERS = 1
 _BROKEN_PIPE = 128 + 13  # the status that a shell reports after SIGPIPE
@@ -294,6 +299,62 @@ def diff(a: str, b: str, **output: Any) -> None:
         overlay = found.overlay
     _print(overlay, found.notes, **output)
     sys.exit(0 if found.is_empty else _DIFFERS)
+
+
+@main.command()
+@click.argument("path")
+@click.option("--where", metavar="QUERY", help="Only the tensors that a search finds.")
+@click.option("--sort", "column", type=click.Choice(COLUMNS), help="Sort the rows by a column.")
+@click.option(
+    "--max-lines",
+    type=click.IntRange(min=1),
+    default=MAX_ROWS,
+    show_default=True,
+    help="Print at most this many rows.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Read with so many processes.",
+)
+@click.option("--meta", help="The .meta file of a name-based checkpoint in another directory.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON (docs/values_json.md).")
+def values(
+    path: str,
+    where: str | None,
+    column: str | None,
+    max_lines: int,
+    workers: int,
+    meta: str | None,
+    as_json: bool,
+) -> None:
+    """Print statistics of the values in a saved checkpoint: extremes, mean, norm, zeros, NaNs.
+
+    PATH is what `ckpt-viz show` takes, QUERY what the search box takes (docs/search.md). Reads
+    each tensor once and checks its checksum; needs no TensorFlow. A bar on standard error shows
+    the progress.
+
+    Exits with status 0 if every value is a finite number or a string, 1 if there is a NaN or an
+    infinity or a tensor cannot be read, 2 on an error.
+    """
+    with _reporting_errors(), _workers(workers) as executor:
+        graph = api.graph(path, meta=meta)
+        is_watched = sys.stderr is not None and sys.stderr.isatty()
+        table = graph.values(where, executor=executor, progress=is_watched)
+        table = table if column is None else table.sorted(column)
+        printed = json.dumps(table.to_json()) if as_json else table.to_text(max_lines)
+    _echo(printed)
+    sys.exit(_DIFFERS if table.problems else 0)
+
+
+def _workers(count: int) -> AbstractContextManager[Executor | None]:
+    if count == 1:
+        return nullcontext()
+    from concurrent.futures import ProcessPoolExecutor  # here, because other commands need none
+
+    return ProcessPoolExecutor(count)
 
 
 def _print(

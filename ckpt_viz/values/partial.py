@@ -25,8 +25,8 @@ from ckpt_viz.values.moments import (
     moments_of,
     moments_of_counted,
 )
+from ckpt_viz.values.row import Number
 
-Number = int | float
 _CHUNK = 1 << 19  # elements that are converted to float64 at a time
 _EXACT = 1 << 53  # from here on a float64 does not hold every integer
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -74,7 +74,7 @@ def rows_as_read(
     *,
     executor: Executor | None = None,
     progress: bool = True,
-) -> Iterator[ValueRow]:
+) -> Generator[ValueRow, None, None]:
     """Yield the row of each tensor when it is finished, in any order.
 
     If the iterator is closed or interrupted, `memo` has what was read, and the next call goes on

@@ -6,6 +6,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 Number = int | float
+COLUMNS = (
+    *("key", "name", "dtype", "count", "nbytes", "zeros", "nan", "inf"),
+    *("min", "max", "mean", "std", "l2"),
+)
+"""What a table of values can be sorted by."""
+MAX_ROWS = 40
+"""The rows of a table that `print` shows."""
 
 
 class Histogram(NamedTuple):

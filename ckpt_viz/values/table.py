@@ -12,12 +12,8 @@ from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.tree import NOWHERE
 from ckpt_viz.render.signs import shown_on_stdout
-from ckpt_viz.values.row import Total, ValueRow
+from ckpt_viz.values.row import COLUMNS, MAX_ROWS, Total, ValueRow
 
-COLUMNS = (
-    *("key", "name", "dtype", "count", "nbytes", "zeros", "nan", "inf"),
-    *("min", "max", "mean", "std", "l2"),
-)
 _WORDS = ("key", "name", "dtype")
 _MOST_COMPARED = 10_000  # names to compare with a wrong one
 
@@ -109,7 +105,7 @@ class ValueTable(Sequence[ValueRow]):
             nbytes=sum(row.nbytes or 0 for row in rows),
         )
 
-    def to_text(self, max_rows: int | None = 40) -> str:
+    def to_text(self, max_rows: int | None = MAX_ROWS) -> str:
         """Return the table for a terminal; None shows all rows. `print(table)` shows 40."""
         from ckpt_viz.values.table_text import table_text
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from ckpt_viz.values.row import ValueRow
+from ckpt_viz.values.row import MAX_ROWS, ValueRow
 from ckpt_viz.values.table_text import HEADER, WORDS, cells_of, cut_words, headline
 
-_MOST_ROWS = 40
 _SIDES = ("right", "left")
 
 
@@ -16,8 +15,8 @@ def table_html(title: str, rows: Sequence[ValueRow]) -> str:
     """Return the headline and the first 40 rows."""
     lines = "".join(f"<div>{html.escape(words)}</div>" for words in headline(title, rows))
     head = "".join(_cell("th", column, words) for column, words in enumerate(HEADER))
-    body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows[:_MOST_ROWS])
-    left = len(rows) - _MOST_ROWS
+    body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows[:MAX_ROWS])
+    left = len(rows) - MAX_ROWS
     rest = f"<div>{html.escape(cut_words(left))}</div>" if left > 0 else ""
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f"<div>{lines}{table}{rest}</div>"
