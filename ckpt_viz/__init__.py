@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.restore_check.finding import Finding, Kind
     from ckpt_viz.restore_fix.fix import RestoreFix
+    from ckpt_viz.values.row import Histogram, ValueRow
+    from ckpt_viz.values.table import ValueTable
 
 __all__ = [
     "Attribute",
@@ -59,6 +61,7 @@ __all__ = [
     "Format",
     "FormatError",
     "GraphDiff",
+    "Histogram",
     "Kept",
     "Kind",
     "NoSuchNodeError",
@@ -80,6 +83,8 @@ __all__ = [
     "SourceError",
     "State",
     "UnsupportedError",
+    "ValueRow",
+    "ValueTable",
     "check",
     "diff",
     "graph",
@@ -94,11 +99,14 @@ _LATER = {
     "Explorer": "jupyter.widget",
     "Finding": "restore_check.finding",
     "GraphDiff": "graph_diff.diff_result",
+    "Histogram": "values.row",
     "Kind": "restore_check.finding",
     "RestoreCheck": "restore_check.check_result",
     "RestoreFix": "restore_fix.fix",
     "Severity": "object_graph.overlay",
     "State": "object_graph.overlay",
+    "ValueRow": "values.row",
+    "ValueTable": "values.table",
     "show": "jupyter.widget",
 }
 

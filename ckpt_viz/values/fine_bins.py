@@ -146,7 +146,7 @@ def _coarse_counts(floats: Array, width: int) -> Array:
         keys = scratch[: block.size]
         np.right_shift(block, sign, out=keys)
         np.subtract(block, keys, out=keys)
-        counts = np.bincount(keys.view(np.uint16)[first::step], minlength=_COARSE)
+        counts = _counted(keys.view(np.uint16)[first::step])
         found += counts
         if counts[0]:
             zeros += block.size - int(np.count_nonzero(block))
@@ -157,6 +157,17 @@ def _coarse_counts(floats: Array, width: int) -> Array:
     found[infinity : _COARSE // 2] = 0  # infinity, NaNs, and -0.0, whose key is below zero
     found[_COARSE // 2 + infinity :] = 0
     return found
+
+
+def _counted(keys: Array) -> Array:
+    """Return how often each coarse key occurs."""
+    # Equal keys in a row, as of zeros, are slow to count: each addition waits for the one before.
+    middle = keys[keys.size // 2]
+    if keys[0] == middle == keys[-1] and bool((keys == middle).all()):
+        counts = np.zeros(_COARSE, np.int64)
+        counts[middle] = keys.size
+        return counts
+    return np.bincount(keys, minlength=_COARSE)
 
 
 def _split(floats: Array, width: int, used: Array, extra: int) -> FineBins:

@@ -1,0 +1,153 @@
+"""Speed and memory of `graph.values()`, against NumPy on the same file.
+
+Every figure is of a process of its own, with one thread for each library. NumPy reads the file with
+`np.fromfile` and computes min, max, mean, std and the number of NaNs. The table of values has all
+of these, checksums, the norm and a histogram. Both find the file in the cache of the operating
+system. Memory is the peak that Linux has in /proc/self/status.
+
+    python -m benchmarks.values [--mebibytes 512] [--runs 5] [--sparse-gigabytes 8]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ckpt_viz.formats.bundle_writer import array_tensor, write_bundle
+from tests.support import tables
+
+DATA = ".data-00000-of-00001"
+NUMPY = """
+import sys, time, numpy as np
+def run():
+    a = np.fromfile(sys.argv[1], sys.argv[2])
+    return a.min(), a.max(), a.mean(), a.std(), np.isnan(a).sum()
+run()
+start = time.perf_counter(); run(); print(time.perf_counter() - start)
+"""
+# The first run imports the modules, or starts the workers.
+OURS = """
+import sys, time, ckpt_viz as cv
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
+def run(executor):
+    graph = cv.graph(sys.argv[1])
+    start = time.perf_counter()
+    table = graph.values(executor=executor, progress=False)
+    assert all(row.error is None for row in table), table[0].error
+    return time.perf_counter() - start
+if __name__ == "__main__":
+    workers = int(sys.argv[2])
+    with ProcessPoolExecutor(workers) if workers else nullcontext() as executor:
+        run(executor)
+        print(run(executor))
+"""
+MEMORY = """
+import sys, time, ckpt_viz as cv
+import ckpt_viz.values.reading, ckpt_viz.values.table
+def peak():
+    (line,) = (line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+    return int(line.split()[1]) / 1024
+before, start = peak(), time.perf_counter()
+(row,) = cv.graph(sys.argv[1]).values(progress=False)
+print(peak() - before, time.perf_counter() - start, row.count)
+"""
+OPEN = """
+import sys, time, ckpt_viz as cv
+cv.graph(sys.argv[1])
+start = time.perf_counter(); cv.graph(sys.argv[1]); print(time.perf_counter() - start)
+assert "numpy" not in sys.modules
+"""
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+def run(program: str, *arguments: str) -> list[float]:
+    """Return the numbers that a program prints."""
+    output = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        env=os.environ | _ONE_THREAD,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    return list(map(float, output.split()))
+
+
+def write(prefix: Path, dtype: str, mebibytes: int) -> str:
+    """Write a checkpoint of one tensor of weights, and return its prefix."""
+    count = (mebibytes << 20) // np.dtype(dtype).itemsize
+    array = np.random.default_rng(0).normal(0, 0.02, count).astype(dtype)
+    write_bundle(str(prefix), {"w": array_tensor(dtype, (count,), lambda: array)})
+    return str(prefix)
+
+
+def write_sparse(prefix: Path, gigabytes: int) -> str:
+    """Write a checkpoint of one tensor of zeros, which takes no space, and return its prefix."""
+    size = gigabytes << 30
+    crc = crc32c_of_zeros(size)
+    entry = tables.bundle_entry(dims=tables.shape(size // 4), size=size, crc32c=crc)
+    tables.write_index(str(prefix), [(b"", tables.header()), (b"w", entry)])
+    with open(f"{prefix}{DATA}", "wb") as file:
+        file.truncate(size)
+    return str(prefix)
+
+
+def crc32c_of_zeros(size: int) -> int:
+    """Return the masked crc32c of so many zero bytes, a multiple of a mebibyte."""
+    import google_crc32c
+
+    from ckpt_viz.formats.sstable import mask_crc32c
+
+    crc, block = 0, bytes(1 << 20)
+    for _ in range(size >> 20):
+        crc = google_crc32c.extend(crc, block)
+    return mask_crc32c(crc)
+
+
+def ratio(ours: Sequence[float], others: Sequence[float]) -> float:
+    """Return the median of the ratios, pair by pair."""
+    return statistics.median(one / other for one, other in zip(ours, others, strict=True))
+
+
+def main() -> None:
+    """Write the checkpoints, measure in turn, print the figures."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--mebibytes", type=int, default=512)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--sparse-gigabytes", type=int, default=8)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        for dtype in ("float32", "float64", "int32"):
+            prefix = write(Path(directory, dtype), dtype, options.mebibytes)
+            numpys, ours = [], []
+            for _ in range(options.runs):
+                numpys += run(NUMPY, prefix + DATA, dtype)
+                ours += run(OURS, prefix, "0")
+            print(
+                f"{options.mebibytes} MiB {dtype}: values {statistics.median(ours):.2f} s, "
+                f"NumPy {statistics.median(numpys):.2f} s: {ratio(numpys, ours):.2f} of its speed"
+            )
+        prefix = str(Path(directory, "float32"))
+        one, two = [], []
+        for _ in range(options.runs):
+            one += run(OURS, prefix, "1")
+            two += run(OURS, prefix, "2")
+        print(f"one worker {statistics.median(one):.2f} s, two {ratio(one, two):.2f} times faster")
+        opened = [run(OPEN, prefix)[0] for _ in range(options.runs)]
+        print(f"opening the graph {statistics.median(opened) * 1000:.1f} ms, without NumPy")
+        if options.sparse_gigabytes:
+            sparse = write_sparse(Path(directory, "sparse"), options.sparse_gigabytes)
+            peak, seconds, count = run(MEMORY, sparse)
+            print(f"{count:.0f} zeros: {peak:.0f} MB above the imports, {seconds:.1f} s")
+
+
+if __name__ == "__main__":
+    main()
