@@ -47,7 +47,7 @@ def stored_ranges(bundle: Bundle, key: str) -> tuple[StoredRange, ...]:
     if not entry.slices:
         return (_range(bundle, key, entry, entry.shape),)
     parts = checked_parts(entry, bundle.parts[key], place)
-    overlap = _overlap(entry.slices)
+    overlap = _overlap(entry.slices, place)
     if overlap is not None:
         raise FormatError(
             f"{place}: the slice of {overlap.shape} at {overlap.start} overlaps another"
@@ -69,7 +69,7 @@ def _range(bundle: Bundle, key: str, entry: Entry, shape: tuple[int, ...]) -> St
     )
 
 
-def _overlap(slices: Sequence[Slice]) -> Slice | None:
+def _overlap(slices: Sequence[Slice], place: str) -> Slice | None:
     """Return a slice that shares elements with one before it, None without any.
 
     It compares slices whose extents meet in the dimension in which most slices begin apart.
@@ -86,7 +86,9 @@ def _overlap(slices: Sequence[Slice]) -> Slice | None:
         open_ones = [old for old in open_ones if old.start[apart] + old.shape[apart] > begin]
         compared += len(open_ones)
         if compared > _MOST_COMPARED:
-            raise UnsupportedError(f"{len(slices)} slices are too many to compare with each other")
+            raise UnsupportedError(
+                f"{place}: has {len(slices)} slices, too many to compare with each other"
+            )
         for old in open_ones:
             if all(map(_meet, one.start, one.shape, old.start, old.shape)):
                 return one

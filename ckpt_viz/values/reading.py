@@ -198,9 +198,9 @@ def _check_dtype(dtype: str, place: str) -> None:
 def _finished(key: str, assembly: Assembly, memo: Memo) -> ValueRow:
     """Return a row and remember it; do not remember a failure, which the user may repair."""
     row = assembly.finished()
-    memo.begun.pop(key, None)
     if row.error is None:
         memo.rows[key] = row
+    memo.begun.pop(key, None)
     return row
 
 
