@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -62,8 +62,8 @@ def tensors_of(graph: Graph, where: str | None = None) -> tuple[Tensor, ...]:
     found: dict[str, Tensor] = {}
     for node_id in graph.tree.preorder():
         if chosen is None or node_id in chosen:
-            for row, attribute in _of_node(graph, node_id):
-                found.setdefault(row.key, Tensor(row, attribute))
+            for tensor in _of_node(graph, node_id, found):
+                found[tensor.row.key] = tensor
     return tuple(found.values())
 
 
@@ -98,22 +98,23 @@ def rows_as_read(
             shown.close()
 
 
-def _of_node(graph: Graph, node_id: int) -> list[Tensor]:
-    keys = [
-        (key, attribute)
-        for attribute in graph.nodes[node_id].attributes
-        for key in graph.tensor_keys(attribute.checkpoint_key) or (attribute.checkpoint_key,)
-    ]
-    if not keys:
-        return []
+def _of_node(graph: Graph, node_id: int, known: Mapping[str, Tensor]) -> Iterator[Tensor]:
+    """Yield the tensors of a node that no node before it has: a forged graph repeats keys."""
+    by_key = {one.checkpoint_key: one for one in reversed(graph.nodes[node_id].attributes)}
+    keys = {
+        key: attribute
+        for own_key, attribute in reversed(by_key.items())
+        for key in graph.tensor_keys(own_key) or (own_key,)
+    }
+    new = [(key, attribute) for key, attribute in keys.items() if key not in known]
+    if not new:
+        return
     name, place = readable_name(graph, node_id), readable_place(graph, node_id)
-    found = []
-    for key, attribute in keys:
+    for key, attribute in new:
         parsed = parse_checkpoint_key(key)
         part = f" [{parsed.attribute}]" if len(keys) > 1 and parsed is not None else ""
         blank = ValueRow(key, name, f"{place}{part}", node_id, None, None, None)
-        found.append(Tensor(_described(blank, graph, attribute), attribute))
-    return found
+        yield Tensor(_described(blank, graph, attribute), attribute)
 
 
 def _described(row: ValueRow, graph: Graph, attribute: Attribute) -> ValueRow:

@@ -447,3 +447,12 @@ def test_a_hole_of_endless_size_is_refused(tmp_path: Path) -> None:
 def test_opening_a_graph_imports_no_numpy(abc: str) -> None:
     program = f"import sys, ckpt_viz as cv; cv.graph({abc!r}); print('numpy' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", program]) == b"False\n"
+
+
+def test_a_forged_graph_of_repeated_keys_has_each_tensor_once(tmp_path: Path) -> None:
+    from tests.hostile.makers import ATTACKS
+
+    path = ATTACKS["every_attribute_means_many_entries"].make(tmp_path)
+    tensors = tensors_of(cv.graph(path))
+    keys = [tensor.row.key for tensor in tensors]
+    assert len(keys) == len(set(keys)) > 0
