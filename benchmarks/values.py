@@ -5,7 +5,7 @@ Every figure is of a process of its own, with one thread for each library. NumPy
 of these, checksums, the norm and a histogram. Both find the file in the cache of the operating
 system. Memory is the peak that Linux has in /proc/self/status.
 
-    python -m benchmarks.values [--mebibytes 512] [--runs 5] [--sparse-gigabytes 8]
+    python -m benchmarks.values [--mebibytes 1536] [--runs 3] [--sparse-gigabytes 8]
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ def ratio(ours: Sequence[float], others: Sequence[float]) -> float:
 def main() -> None:
     """Write the checkpoints, measure in turn, print the figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--mebibytes", type=int, default=512)
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--mebibytes", type=int, default=1536)
+    parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--sparse-gigabytes", type=int, default=8)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
