@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.api import check, diff, graph
+from ckpt_viz.api import check, compare, diff, graph, history
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
     CkptVizError,
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from ckpt_viz.restore_fix.fix import RestoreFix
     from ckpt_viz.values.row import Histogram, ValueRow
     from ckpt_viz.values.table import ValueTable
+    from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind
+    from ckpt_viz.timeline.history import History
 
 __all__ = [
     "Attribute",
@@ -62,6 +64,9 @@ __all__ = [
     "FormatError",
     "GraphDiff",
     "Histogram",
+    "History",
+    "HistoryFinding",
+    "HistoryKind",
     "Kept",
     "Kind",
     "NoSuchNodeError",
@@ -86,8 +91,10 @@ __all__ = [
     "ValueRow",
     "ValueTable",
     "check",
+    "compare",
     "diff",
     "graph",
+    "history",
     "show",
 ]
 
@@ -100,6 +107,9 @@ _LATER = {
     "Finding": "restore_check.finding",
     "GraphDiff": "graph_diff.diff_result",
     "Histogram": "values.row",
+    "History": "timeline.history",
+    "HistoryFinding": "timeline.findings",
+    "HistoryKind": "timeline.findings",
     "Kind": "restore_check.finding",
     "RestoreCheck": "restore_check.check_result",
     "RestoreFix": "restore_fix.fix",

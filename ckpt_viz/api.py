@@ -1,4 +1,4 @@
-"""The public functions: `graph`, `check` and `diff`."""
+"""The public functions: `graph`, `check`, `diff`, `history` and `compare`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from ckpt_viz.object_graph.graph import Origin
 from ckpt_viz.render.pictured import ObjectGraph
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from concurrent.futures import Executor
+
     from ckpt_viz.graph_diff.diff_result import GraphDiff
     from ckpt_viz.restore_check.check_result import RestoreCheck
+    from ckpt_viz.timeline.history import History
 
 
 def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> ObjectGraph:
@@ -69,7 +73,14 @@ def check(
     return RestoreCheck(*run_check(live, saved, method, options))
 
 
-def diff(a: object, b: object, *, values: bool = False) -> GraphDiff:
+def diff(
+    a: object,
+    b: object,
+    *,
+    values: bool = False,
+    executor: Executor | None = None,
+    progress: bool = True,
+) -> GraphDiff:
     """Return how two object graphs differ, node by node.
 
     Nodes pair as in a restore of a into b: by their local names from the roots on. Slot variables
@@ -79,8 +90,11 @@ def diff(a: object, b: object, *, values: bool = False) -> GraphDiff:
     Args:
         a: Any source that `graph` takes: live objects, a path, an ObjectGraph.
         b: The other source.
-        values: Whether to read and compare values without comparable checksums: live objects,
-            files in the V1 format, and tensors stored in different slices.
+        values: Whether to read the values that may differ: those of other checksums, of live
+            objects, of files in the V1 format, and in different slices. `diff.values` then says by
+            how much each differs, and `print` shows the ten largest changes.
+        executor: Any `concurrent.futures.Executor`, for values in files.
+        progress: Whether to show a bar if it takes more than a second.
 
     Returns:
         A GraphDiff. `print` lists the differences; `is_empty` is True if there are none.
@@ -90,10 +104,75 @@ def diff(a: object, b: object, *, values: bool = False) -> GraphDiff:
     """
     from ckpt_viz.graph_diff.diff_result import diff_of
 
-    return diff_of(graph(a), graph(b), values=values)
+    return diff_of(graph(a), graph(b), values=values, executor=executor, progress=progress)
 
 
-def compare(source: object, against: object) -> RestoreCheck | GraphDiff:
+def history(
+    source: object,
+    *,
+    most: int = 1_000,
+    unchanged: bool = False,
+    executor: Executor | None = None,
+    progress: bool = True,
+) -> History:
+    """Return what each save of a training changed: statistics, differences, and what is wrong.
+
+    A value whose checksum is that of the checkpoint before is not read again. Of values that never
+    change, it reads the smallest, as long as 0.5 % of all bytes last. Ctrl+C ends the reading, and
+    the History has what was read until then.
+
+    Args:
+        source: A directory of checkpoints, its `checkpoint` file, a `tf.train.CheckpointManager`, a
+            pattern such as `ckpts/ckpt-*`, or a list of sources that `graph` takes. A list keeps
+            its order. Others are in the order of `save_counter`, of the step variable, of the time
+            in the `checkpoint` file, or of the numbers in the names: the first that tells them all.
+        most: The most checkpoints to open; of more, some at equal distances.
+        unchanged: Whether to read also all values that never change.
+        executor: Any `concurrent.futures.Executor`, for the values in files.
+        progress: Whether to show a bar if it takes more than a second.
+
+    Returns:
+        A History. `print` and notebooks show it; `findings` has what to look at first.
+
+    Raises:
+        CheckpointNotFoundError: There is no checkpoint, or none can be opened.
+        SourceError: There is no source.
+    """
+    from ckpt_viz.timeline.history import history_of
+
+    return history_of(source, most=most, unchanged=unchanged, executor=executor, progress=progress)
+
+
+def compare(
+    sources: Sequence[object],
+    *,
+    executor: Executor | None = None,
+    progress: bool = True,
+) -> History:
+    """Return how far checkpoints without an order are apart: members of an ensemble, candidates.
+
+    Renamed members and other scopes are mapped to each other as a fix maps them. Every value is
+    read, but equal bytes of neighbours once.
+
+    Args:
+        sources: At least two sources that `graph` takes, or a pattern such as `runs/member-*`.
+        executor: Any `concurrent.futures.Executor`, for the values in files.
+        progress: Whether to show a bar if it takes more than a second.
+
+    Returns:
+        A History whose cells are relative to the mean of the members. `distances` are those between
+        members, relative to the norm of the mean of all.
+
+    Raises:
+        CheckpointNotFoundError: There is no checkpoint, or none can be opened.
+        SourceError: There are fewer than two sources.
+    """
+    from ckpt_viz.timeline.history import comparison_of
+
+    return comparison_of(sources, executor=executor, progress=progress)
+
+
+def check_or_diff(source: object, against: object) -> RestoreCheck | GraphDiff:
     """Return the check of a live and a saved side, or the diff of two sides of the same kind.
 
     A manager means its latest file if the other side is live, and its checkpoint if the other side

@@ -285,19 +285,26 @@ def fix(live: str, saved: str, method: str | None, run: bool, prefix: str | None
 @main.command()
 @click.argument("a")
 @click.argument("b")
+@click.option("--values", is_flag=True, help="Read the values that differ, and say by how much.")
 @_output_options
-def diff(a: str, b: str, **output: Any) -> None:
+def diff(a: str, b: str, values: bool, **output: Any) -> None:
     """Report how the saved checkpoint B differs from A.
 
     A and B are paths as `ckpt-viz show` takes them. The command compares checksums of values,
-    and reads no value; it needs no TensorFlow.
+    and reads no value without --values; it needs no TensorFlow.
 
     Exits with status 0 if nothing differs, 1 if something does, 2 on an error.
     """
     with _reporting_errors():
-        found = api.diff(a, b)
+        found = api.diff(a, b, values=values, progress=_is_watched())
         overlay = found.overlay
-    _print(overlay, found.notes, **output)
+    if values and output["as_json"]:
+        _is_text_printed(True, {name: output[name] for name in _FILES})
+        _echo(json.dumps(found.to_json()))
+    else:
+        _print(overlay, found.notes, **output)
+        if _is_text_printed(output["as_json"], {name: output[name] for name in _FILES}):
+            _echo("".join(f"{line}\n" for line in found.says).removesuffix("\n"))
     sys.exit(0 if found.is_empty else _DIFFERS)
 
 
@@ -341,12 +348,70 @@ def values(
     """
     with _reporting_errors(), _workers(workers) as executor:
         graph = api.graph(path, meta=meta)
-        is_watched = sys.stderr is not None and sys.stderr.isatty()
-        table = graph.values(where, executor=executor, progress=is_watched)
+        table = graph.values(where, executor=executor, progress=_is_watched())
         table = table if column is None else table.sorted(column)
         printed = json.dumps(table.to_json()) if as_json else table.to_text(max_lines)
     _echo(printed)
     sys.exit(_DIFFERS if table.problems else 0)
+
+
+@main.command()
+@click.argument("source", nargs=-1, required=True)
+@click.option("--members", is_flag=True, help="Compare them without an order, as an ensemble.")
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    default=1_000,
+    show_default=True,
+    help="Open at most these.",
+)
+@click.option("--unchanged", is_flag=True, help="Read also all values that never change.")
+@click.option("--all-rows", is_flag=True, help="Print all variables, not only 30.")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Read with so many processes.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON (docs/history.md).")
+def history(
+    source: tuple[str, ...],
+    members: bool,
+    most: int,
+    unchanged: bool,
+    all_rows: bool,
+    workers: int,
+    as_json: bool,
+) -> None:
+    """Print what each save of a training changed: what moves, what is frozen, the first NaN.
+
+    SOURCE is a directory of checkpoints, its `checkpoint` file, a pattern in quotes, or several
+    checkpoints in their order. Reads only values whose checksums differ; needs no TensorFlow.
+
+    Exits with status 0 if nothing is wrong, 1 if there is a NaN, an infinity or another alarm, 2 on
+    an error.
+    """
+    given: Any = source[0] if len(source) == 1 else list(source)
+    with _reporting_errors(), _workers(workers) as executor:
+        if members:
+            found = api.compare(given, executor=executor, progress=_is_watched())
+        else:
+            found = api.history(
+                given,
+                most=most,
+                unchanged=unchanged,
+                executor=executor,
+                progress=_is_watched(),
+            )
+        text_rows = None if all_rows else 30
+        printed = json.dumps(found.to_json()) if as_json else found.to_text(text_rows)
+    _echo(printed)
+    sys.exit(_DIFFERS if found.alarms else 0)
+
+
+def _is_watched() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _workers(count: int) -> AbstractContextManager[Executor | None]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ckpt_viz.graph_diff.moved import moved
 from ckpt_viz.graph_diff.node_difference import Difference, difference
 from ckpt_viz.graph_diff.pairing import pair
-from ckpt_viz.graph_diff.value_comparison import by_checksums, by_reading
+from ckpt_viz.graph_diff.value_comparison import Comparer, by_checksums
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import State
 
@@ -36,12 +36,12 @@ class Compared:
         return {*self.states_a, *self.states_b} <= {State.MATCHED}
 
 
-def compare(a: Graph, b: Graph, *, values: bool = False) -> Compared:
+def compare(a: Graph, b: Graph, differ: Comparer | None = None) -> Compared:
     """Return how two graphs differ, node by node.
 
-    `values` decides where the checksums do not.
+    `differ` decides whether values differ; the default is what the checksums say.
     """
-    differ = by_reading(a, b) if values else by_checksums(a, b)
+    differ = by_checksums(a, b) if differ is None else differ
     pairs = pair(a, b)
     moves = moved(a, b, pairs)
     differences = {

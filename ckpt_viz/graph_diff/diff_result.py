@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,6 +11,13 @@ from typing import Any, NamedTuple
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared, compare
 from ckpt_viz.graph_diff.diff_overlay import overlay_of
+from ckpt_viz.graph_diff.value_changes import (
+    ValueChange,
+    by_values,
+    change_json,
+    changes_text,
+    value_changes,
+)
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.overlay import Overlay, State
@@ -39,11 +47,15 @@ class GraphDiff:
 
     Every node of both has exactly one state. Names are the ones that TensorFlow prints; a node more
     than 100 steps deep has only the end of its name. `print(diff)` lists the differences.
+
+    `values` are the tensors whose values differ, the largest relative change first; None unless
+    `diff(a, b, values=True)` has read them.
     """
 
     a: ObjectGraph
     b: ObjectGraph
     _compared: Compared = field(repr=False, compare=False)
+    values: tuple[ValueChange, ...] | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_empty(self) -> bool:
@@ -148,10 +160,18 @@ class GraphDiff:
 
     def to_json(self) -> dict[str, Any]:
         """Return the difference as data for `json.dumps`: see docs/plan_json.md."""
-        return plan_json(self.overlay, notes=self.notes)
+        found = plan_json(self.overlay, notes=self.notes)
+        if self.values is not None:
+            found["values"] = [change_json(one) for one in self.values]
+        return found
 
     def __str__(self) -> str:
-        return shown_on_stdout(render_plan(self.overlay, notes=self.notes))
+        return shown_on_stdout("\n".join([render_plan(self.overlay, notes=self.notes), *self.says]))
+
+    @property
+    def says(self) -> tuple[str, ...]:
+        """Lines about the largest changes of values; none unless they were read."""
+        return () if self.values is None else tuple(changes_text(self.values))
 
     def __repr__(self) -> str:
         return shown_on_stdout(f"<GraphDiff {self.a.title!r} → {self.b.title!r}: {self.headline}>")
@@ -170,6 +190,16 @@ def _named(graph: Graph, states: Sequence[State], state: State) -> tuple[str, ..
     return tuple(readable_name(graph, i) for i, found in enumerate(states) if found is state)
 
 
-def diff_of(a: ObjectGraph, b: ObjectGraph, *, values: bool = False) -> GraphDiff:
-    """Return the difference of two graphs; `values` means: read values without checksums."""
-    return gc_paused(lambda: GraphDiff(a, b, compare(a, b, values=values)))
+def diff_of(
+    a: ObjectGraph,
+    b: ObjectGraph,
+    *,
+    values: bool = False,
+    executor: Executor | None = None,
+    progress: bool = True,
+) -> GraphDiff:
+    """Return the difference of two graphs; `values` means: read the values that may differ."""
+    if not values:
+        return gc_paused(lambda: GraphDiff(a, b, compare(a, b)))
+    found = value_changes(a, b, executor=executor, progress=progress)
+    return gc_paused(lambda: GraphDiff(a, b, compare(a, b, by_values(a, b, found)), found.rows))

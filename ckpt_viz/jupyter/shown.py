@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from ckpt_viz.api import compare, graph
+from ckpt_viz.api import check_or_diff, graph
 from ckpt_viz.errors import SourceError
 from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.object_graph.graph import Origin
@@ -138,7 +138,7 @@ def show_of(
 
 def _comparison(source: object, against: object) -> RestoreCheck | GraphDiff | None:
     if against is not None:
-        return compare(source, against)
+        return check_or_diff(source, against)
     return source if isinstance(source, (RestoreCheck, GraphDiff)) else None
 
 

@@ -12,7 +12,7 @@ from ckpt_viz.formats.stored_ranges import StoredRange
 from ckpt_viz.values.histogram import histogram_of
 from ckpt_viz.values.moments import l2_of, mean_of, std_of
 from ckpt_viz.values.partial import Partial, is_whole, joined_partial, no_elements
-from ckpt_viz.values.pieces import Measured, Piece, cut
+from ckpt_viz.values.pieces import PIECE_BYTES, Measured, Piece, cut
 from ckpt_viz.values.row import Lengths, ValueRow
 from ckpt_viz.values.strings import NO_STRINGS, joined_lengths
 
@@ -41,10 +41,12 @@ class Assembly:
     piece joins by one assignment. So an interrupted program can go on with it.
     """
 
-    def __init__(self, row: ValueRow, ranges: tuple[StoredRange, ...]) -> None:
+    def __init__(
+        self, row: ValueRow, ranges: tuple[StoredRange, ...], most: int = PIECE_BYTES
+    ) -> None:
         assert row.dtype is not None
         self._row = row
-        self._parts = tuple(_parts(ranges, row.dtype))
+        self._parts = tuple(_parts(ranges, row.dtype, most))
         self._state = _State(NO_STRINGS if row.dtype == "string" else no_elements(row.dtype))
         self._waiting: dict[int, Measured | str] = {}
 
@@ -97,10 +99,10 @@ class Assembly:
         return _State(statistics, before.number + 1, crc, error)
 
 
-def _parts(ranges: tuple[StoredRange, ...], dtype: str) -> Iterator[_Part]:
+def _parts(ranges: tuple[StoredRange, ...], dtype: str, most: int) -> Iterator[_Part]:
     for found in ranges:
         end = found.offset + found.size
-        for piece in cut(found, dtype):
+        for piece in cut(found, dtype, most):
             yield _Part(found, piece, piece.offset + piece.size == end)
 
 

@@ -184,7 +184,7 @@ def _of_patterns(flat: Array, dtype: str, byte_order: ByteOrder, place: str) -> 
     (used,) = np.nonzero(counts)
     if dtype == "bool" and used[-1] > 1:
         raise FormatError(f"{place}: has a byte of {used[-1]}, expected 0 or 1 for bool")
-    values, counts = _values_of_patterns(dtype)[used], counts[used]
+    values, counts = values_of_patterns(dtype)[used], counts[used]
     is_finite = np.isfinite(values)
     nan = int(counts[np.isnan(values)].sum())
     finite, of_finite = values[is_finite], counts[is_finite]
@@ -206,7 +206,7 @@ def _of_patterns(flat: Array, dtype: str, byte_order: ByteOrder, place: str) -> 
 
 
 @cache
-def _values_of_patterns(dtype: str) -> Array:
+def values_of_patterns(dtype: str) -> Array:
     """Return the value of each pattern of a dtype of 8 or 16 bits, as float64."""
     size = ELEMENT_BYTES[dtype] or 1
     patterns = np.arange(1 << (8 * size), dtype=f"u{size}")

@@ -69,13 +69,13 @@ class Measured(NamedTuple):
     crc32c: int
 
 
-def cut(found: StoredRange, dtype: str) -> Iterator[Piece]:
-    """Yield the pieces of a range; one even if it has no bytes."""
+def cut(found: StoredRange, dtype: str, most: int = PIECE_BYTES) -> Iterator[Piece]:
+    """Yield the pieces of a range of at most so many bytes; one even if it has no bytes."""
     if dtype == "string":
         yield Piece(found.offset, found.size, dtype, found.count, found.place)
         return
-    for start in range(0, max(found.size, 1), PIECE_BYTES):
-        size = min(PIECE_BYTES, found.size - start)
+    for start in range(0, max(found.size, 1), most):
+        size = min(most, found.size - start)
         yield Piece(found.offset + start, size, dtype, 0, found.place)
 
 

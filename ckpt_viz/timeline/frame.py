@@ -1,0 +1,39 @@
+"""A history as a pandas.DataFrame."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ckpt_viz.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from ckpt_viz.timeline.history import History
+
+_OF_CELL = ("l2", "relative", "max_abs", "changed", "since_first", "error")
+_OF_VALUES = ("min", "max", "mean", "std", "l2", "zeros", "nan", "inf")
+
+
+def frame(history: History) -> Any:
+    """Return a row for each variable in each checkpoint; `change_…` is against the one before.
+
+    Raises UnsupportedError if pandas is not installed.
+    """
+    try:
+        pandas = import_module("pandas")
+    except ImportError as error:
+        raise UnsupportedError(
+            "a data frame needs pandas, which is not installed here; pip install pandas"
+        ) from error
+    return pandas.DataFrame(
+        [
+            {
+                **{"key": row.key, "place": row.place, "dtype": row.dtype},
+                **{"checkpoint": source.title, "step": source.step, "state": cell.state.value},
+                **{f"change_{name}": getattr(cell, name) for name in _OF_CELL},
+                **{name: getattr(cell.values, name, None) for name in _OF_VALUES},
+            }
+            for row in history.rows
+            for source, cell in zip(history.sources, row.cells, strict=True)
+        ]
+    )

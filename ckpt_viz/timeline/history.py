@@ -1,0 +1,213 @@
+"""The history of a training, as `ckpt_viz.history` returns it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ckpt_viz.errors import CheckpointNotFoundError, SourceError
+from ckpt_viz.graph_diff.diff_result import GraphDiff, diff_of
+from ckpt_viz.render.signs import shown_on_stdout
+from ckpt_viz.timeline.cells import HistoryRow
+from ckpt_viz.timeline.findings import HistoryFinding, findings_of, findings_of_members, is_alarm
+from ckpt_viz.timeline.lines import Mark, lines_of
+from ckpt_viz.timeline.reading import Reader
+from ckpt_viz.timeline.sources import MOST, Checkpoint, checkpoints_of
+from ckpt_viz.values.difference import relative
+from ckpt_viz.values.running import bar
+
+
+@dataclass(frozen=True)
+class History:
+    """Checkpoints of one training in the order of time, and what each save changed.
+
+    Attributes:
+        sources: The checkpoints.
+        rows: The variables, in the order of the first checkpoint that has each.
+        findings: What to know, the worst first.
+        marks: Where the structure changes.
+        order: What tells the order, in a few words.
+        left_out: How many checkpoints of the source are not in it.
+        is_complete: Whether all was read; False after an interrupt.
+        distances: Of `compare`: the distances of members, N×N, each the Euclidean norm of the
+            difference of their variables, as a fraction of that of the mean. None of `history`.
+    """
+
+    sources: tuple[Checkpoint, ...]
+    rows: tuple[HistoryRow, ...] = field(repr=False)
+    findings: tuple[HistoryFinding, ...]
+    marks: tuple[Mark, ...]
+    order: str
+    left_out: int = 0
+    is_complete: bool = True
+    distances: tuple[tuple[float, ...], ...] | None = field(default=None, repr=False)
+
+    def __getitem__(self, name: str) -> HistoryRow:
+        """Return a variable's row by its checkpoint key, name or place; raises KeyError."""
+        found = [row for row in self.rows if name in (row.key, row.name, row.place)]
+        if len(found) == 1:
+            return found[0]
+        what = "no row has" if not found else f"{len(found)} rows have"
+        raise KeyError(f"{what} the name {name!r}; expected a checkpoint key")
+
+    def diff(self, a: int | str, b: int | str) -> GraphDiff:
+        """Return the difference of two of the checkpoints, by number or title.
+
+        Raises SourceError if one could not be opened, or there is none.
+        """
+        graphs = [self._checkpoint(one) for one in (a, b)]
+        for one in graphs:
+            if one.graph is None:
+                raise SourceError(f"{one.title}: it could not be opened: {one.error}")
+        first, second = (one.graph for one in graphs)
+        assert first is not None and second is not None
+        return diff_of(first, second)
+
+    @cached_property
+    def largest(self) -> tuple[HistoryRow, ...]:
+        """The variables that changed most from the first to the last checkpoint, largest first."""
+        known = [row for row in self.rows if row.total is not None]
+        return tuple(sorted(known, key=lambda row: -(row.total or 0.0)))
+
+    @cached_property
+    def variables(self) -> tuple[HistoryRow, ...]:
+        """The rows without the state of optimizers and without counters; all, if these are all."""
+        return tuple(row for row in self.rows if not row.is_state) or self.rows
+
+    @property
+    def alarms(self) -> tuple[HistoryFinding, ...]:
+        """The findings that tell of a defect, not of what may be intended."""
+        return tuple(finding for finding in self.findings if is_alarm(finding))
+
+    @property
+    def headline(self) -> str:
+        """The most important things in a few sentences."""
+        from ckpt_viz.timeline.words import headline
+
+        return headline(self)
+
+    def to_text(self, max_rows: int | None = 30) -> str:
+        """Return the history for a terminal; None shows all variables."""
+        from ckpt_viz.timeline.history_text import history_text
+
+        return history_text(self, max_rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the history as data for `json.dumps`: see docs/history.md."""
+        from ckpt_viz.timeline.history_json import history_json
+
+        return history_json(self)
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas.DataFrame with a row for each variable in each checkpoint.
+
+        Raises UnsupportedError if pandas is not installed.
+        """
+        from ckpt_viz.timeline.frame import frame
+
+        return frame(self)
+
+    def __str__(self) -> str:
+        return shown_on_stdout(self.to_text())
+
+    def __repr__(self) -> str:
+        return shown_on_stdout(f"<History of {len(self.sources)} checkpoints: {self.headline}>")
+
+    def _repr_html_(self) -> str:
+        from ckpt_viz.timeline.history_html import history_html
+
+        return history_html(self)
+
+    def _checkpoint(self, which: int | str) -> Checkpoint:
+        if isinstance(which, int):
+            if -len(self.sources) <= which < len(self.sources):
+                return self.sources[which]
+        else:
+            for one in self.sources:
+                if one.title == which:
+                    return one
+        titles = ", ".join(one.title for one in self.sources[:5])
+        raise SourceError(f"expected a checkpoint of this history, {titles}; found {which!r}")
+
+
+def history_of(
+    source: object,
+    *,
+    most: int = MOST,
+    unchanged: bool = False,
+    executor: Executor | None = None,
+    progress: bool = True,
+) -> History:
+    """Return the history of a source: see `ckpt_viz.history`."""
+    ordered = checkpoints_of(source, most=most)
+    graphs = [one.graph for one in ordered.checkpoints]
+    _check_any(ordered.checkpoints)
+    lines = lines_of(graphs)
+    reader = Reader(graphs, lines.lines, unchanged)
+    rows, is_complete = _read(reader, executor, progress=progress)
+    checkpoints: Sequence[Checkpoint] = ordered.checkpoints
+    return History(
+        tuple(checkpoints),
+        rows,
+        findings_of(checkpoints, rows),
+        tuple(lines.marks),
+        ordered.order,
+        ordered.left_out,
+        is_complete,
+    )
+
+
+def comparison_of(
+    sources: object, *, executor: Executor | None = None, progress: bool = True
+) -> History:
+    """Return the comparison of sources without an order: see `ckpt_viz.compare`."""
+    ordered = checkpoints_of(sources)
+    graphs = [one.graph for one in ordered.checkpoints]
+    if len(graphs) < 2:
+        raise SourceError(f"expected at least two checkpoints to compare, found {len(graphs)}")
+    _check_any(ordered.checkpoints)
+    lines = lines_of(graphs)
+    reader = Reader(graphs, lines.lines, unchanged=True, is_compared=True)
+    rows, is_complete = _read(reader, executor, progress=progress)
+    distances = tuple(
+        tuple(relative(math.sqrt(square), math.sqrt(reader.norm)) for square in line)
+        for line in reader.squares.tolist()
+    )
+    found = findings_of_members(ordered.checkpoints, rows, distances)
+    return History(
+        *(ordered.checkpoints, rows, found, tuple(lines.marks), "in no order"),
+        *(ordered.left_out, is_complete, distances),
+    )
+
+
+def _check_any(checkpoints: Sequence[Checkpoint]) -> None:
+    """Raise CheckpointNotFoundError if no checkpoint could be opened."""
+    if all(one.graph is None for one in checkpoints):
+        first = checkpoints[0]
+        raise CheckpointNotFoundError(
+            f"none of {len(checkpoints)} checkpoints can be opened; {first.title}: {first.error}"
+        )
+
+
+def _read(
+    reader: Reader, executor: Executor | None, *, progress: bool
+) -> tuple[tuple[HistoryRow, ...], bool]:
+    """Return the rows, and whether all of them were read: an interrupt keeps what is done."""
+    found: dict[int, HistoryRow] = {}
+    total = reader.nbytes()
+    shown = bar("history", total) if progress and total else None
+    is_complete = True
+    try:
+        for number, row in reader.rows(executor, shown):
+            found[number] = row
+    except KeyboardInterrupt:
+        is_complete = False
+    finally:
+        if shown is not None:
+            shown.close()
+    rows = [found.get(n) or reader.unread(n) for n in range(len(reader.lines))]
+    return tuple(rows), is_complete

@@ -1,0 +1,73 @@
+"""A history for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckpt_viz.text import printable
+from ckpt_viz.timeline.words import (
+    HEAT,
+    Levels,
+    notes,
+    ordered,
+    others,
+    percent,
+    rest_words,
+    sentences,
+    sign,
+)
+
+if TYPE_CHECKING:
+    from ckpt_viz.timeline.history import History
+
+_MOST_NAME = 48
+_MOST_COLUMNS = 60
+_MOST_MEMBERS = 12
+_LEGEND = "○ first, = equal, ≠ other shape, N NaN, I infinity, ✗ damaged, ? not read"
+
+
+def history_text(history: History, max_rows: int | None) -> str:
+    """Return the headline and a line for each variable, those that changed most first."""
+    lines = [printable(one) for one in sentences(history)]
+    lines += [printable(finding.why) for finding in others(history)]
+    lines.append(" ".join(notes(history)))
+    rows = ordered(history) if max_rows is None else ordered(history)[:max_rows]
+    heat = Levels(history.rows)
+    times = _times(len(history.sources))
+    names = [_end(printable(row.place)) for row in rows]
+    width = max(map(len, names), default=0)
+    for row, name in zip(rows, names, strict=True):
+        signs = "".join(sign(row.cells[time], heat.of(row.cells[time])) for time in times)
+        norms = [cell.values.l2 for cell in row.cells if cell.values and cell.values.l2 is not None]
+        norm = f"norm {norms[0]:.4g} → {norms[-1]:.4g}" if norms else ""
+        total = percent(row.total).rjust(8)
+        lines.append(f"{name.ljust(width)}  {signs}  {total}  {norm}".rstrip())
+    if len(rows) < len(history.rows):
+        lines.append(f"… {rest_words(history, len(rows))}: print(history.to_text(None)) shows all")
+    lines += _distances(history)
+    low, high = percent(heat.low), percent(heat.high)
+    lines.append(f"{HEAT[1]} {low} to {HEAT[-1]} {high} of the norm at a save; {_LEGEND}")
+    return "\n".join(lines)
+
+
+def _distances(history: History) -> list[str]:
+    """Return the distances between members as a table, if there are not too many."""
+    if history.distances is None or len(history.sources) > _MOST_MEMBERS:
+        return []
+    titles = [_end(printable(one.title)) for one in history.sources]
+    width = max(map(len, titles))
+    lines = ["distances between members, of the norm of their mean:"]
+    for title, line in zip(titles, history.distances, strict=True):
+        lines.append(f"{title.ljust(width)}  " + "  ".join(f"{one:8.3g}" for one in line))
+    return lines
+
+
+def _times(number: int) -> list[int]:
+    """Return the checkpoints that have a column: all, or some at equal distances."""
+    if number <= _MOST_COLUMNS:
+        return list(range(number))
+    return [round(i * (number - 1) / (_MOST_COLUMNS - 1)) for i in range(_MOST_COLUMNS)]
+
+
+def _end(name: str) -> str:
+    return name if len(name) <= _MOST_NAME else f"…{name[1 - _MOST_NAME :]}"

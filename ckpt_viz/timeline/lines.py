@@ -1,0 +1,153 @@
+"""Which tensors of several checkpoints are one variable over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ckpt_viz.mapping.pairs import Certainty
+from ckpt_viz.mapping.value_mapping import map_values
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.layer_names import LayerNames
+from ckpt_viz.values.reading import tensors_of
+from ckpt_viz.values.row import ValueRow
+
+_MOST_NAMED = 3
+
+
+@dataclass
+class Line:
+    """One variable over time: its tensor in each checkpoint, None where there is none."""
+
+    tensors: list[ValueRow | None]
+
+    @property
+    def latest(self) -> ValueRow:
+        """Its tensor in the last checkpoint that has it."""
+        return next(row for row in reversed(self.tensors) if row is not None)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The structure of a checkpoint differs from that of the one before.
+
+    `at` is the number of the checkpoint. `new`, `gone` and `reshaped` are places of tensors.
+    """
+
+    at: int
+    new: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    reshaped: tuple[str, ...] = ()
+
+
+@dataclass
+class Lines:
+    """All variables over time, and where the structure changes."""
+
+    lines: list[Line] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+
+    def begin(self, times: int) -> Line:
+        """Return a new variable, which no checkpoint has yet."""
+        self.lines.append(Line([None] * times))
+        return self.lines[-1]
+
+
+def lines_of(graphs: Sequence[Graph | None]) -> Lines:
+    """Return the variables of several checkpoints, in the order of the first that has each.
+
+    Tensors of unchanged graphs belong together by key, others as a fix maps them. None is a
+    checkpoint that cannot be opened.
+    """
+    found = Lines()
+    current: dict[str, Line] = {}  # by key in the checkpoint before
+    ended: dict[str, Line] = {}
+    before: Graph | None = None
+    for time, graph in enumerate(graphs):
+        if graph is None:
+            continue
+        rows = _rows_of(graph)
+        names = {} if before is None else _renamed(before, graph, _kinds(current), rows)
+        following: dict[str, Line] = {}
+        for key, line in current.items():
+            if key in names:
+                following[names[key]] = line
+            else:
+                ended[key] = line
+        for key, row in rows.items():
+            if key not in following:
+                following[key] = ended.pop(key) if key in ended else found.begin(len(graphs))
+            following[key].tensors[time] = row
+        if before is not None:
+            mark = _mark(time, current, following)
+            found.marks += [mark] if mark is not None else []
+        current = {key: following[key] for key in rows}
+        before = graph
+    return found
+
+
+def _rows_of(graph: Graph) -> dict[str, ValueRow]:
+    """Return the tensors of a graph by key, with their places as people name them."""
+    names = LayerNames(graph)
+    found: dict[str, ValueRow] = {}
+    for row, attribute in tensors_of(graph):
+        _, bracket, part = row.place.partition(" [")
+        is_part = len(graph.tensor_keys(attribute.checkpoint_key)) > 1
+        place = names.place(row.node_id) + (f"{bracket}{part}" if is_part else "")
+        found[row.key] = replace(row, place=place)
+    return found
+
+
+def _kinds(current: Mapping[str, Line]) -> dict[str, ValueRow]:
+    return {key: line.latest for key, line in current.items()}
+
+
+def _renamed(
+    before: Graph, graph: Graph, was: Mapping[str, ValueRow], rows: Mapping[str, ValueRow]
+) -> dict[str, str]:
+    """Return the key of each tensor of one checkpoint in the next one, if that has it."""
+    if was.keys() == rows.keys() and all(_are_alike(was[key], rows[key]) for key in was):
+        return {key: key for key in was}
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    mapping = map_values(before, graph)
+    for pair in (*mapping.pairs, *mapping.misfits):
+        if pair.certainty is Certainty.GUESS:
+            continue
+        ours, theirs = before.nodes[pair.node].attributes, graph.nodes[pair.obj].attributes
+        for one, other in zip(ours, theirs, strict=False):
+            keys = before.tensor_keys(one.checkpoint_key), graph.tensor_keys(other.checkpoint_key)
+            for key, name in zip(*keys, strict=False):
+                if key in was and name in rows and name not in taken and key not in found:
+                    found[key] = name
+                    taken.add(name)
+    for key in was:  # counters of checkpoints, and what only its place tells apart
+        if key in rows and key not in found and key not in taken:
+            found[key] = key
+            taken.add(key)
+    return found
+
+
+def _are_alike(one: ValueRow, other: ValueRow) -> bool:
+    return (one.dtype, one.shape) == (other.dtype, other.shape)
+
+
+def _mark(time: int, was: Mapping[str, Line], now: Mapping[str, Line]) -> Mark | None:
+    lines_before, lines_now = set(map(id, was.values())), set(map(id, now.values()))
+    new = [line for line in now.values() if id(line) not in lines_before]
+    gone = [line for line in was.values() if id(line) not in lines_now]
+    reshaped = []
+    for line in now.values():
+        earlier = next((row for row in reversed(line.tensors[:time]) if row is not None), None)
+        row = line.tensors[time]
+        if earlier is None or row is None or id(line) not in lines_before:
+            continue
+        if not _are_alike(earlier, row):
+            reshaped.append(row.place)
+    mark = Mark(
+        time,
+        tuple(row.place for line in new if (row := line.tensors[time]) is not None),
+        tuple(line.latest.place for line in gone),
+        tuple(reshaped),
+    )
+    return mark if mark.new or mark.gone or mark.reshaped else None

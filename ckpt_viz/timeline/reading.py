@@ -1,0 +1,207 @@
+"""Reads what changed between the checkpoints of a history, each byte at most once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ckpt_viz.formats import confinement
+from ckpt_viz.formats.tensors import Array
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import ROOT, Role
+from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
+from ckpt_viz.timeline.lines import Line
+from ckpt_viz.timeline.plan import CHANGES, READ, Plan
+from ckpt_viz.values.row import ValueRow
+from ckpt_viz.values.running import Progress, results
+from ckpt_viz.values.tracks import PIECE_BYTES, Part, Track, follow
+
+UNCHANGED_SHARE = 1 / 200
+"""Of tensors that never change, the smallest are read, as long as this share of all bytes lasts."""
+
+
+@dataclass
+class Reader:
+    """Reads the variables of several checkpoints.
+
+    `unchanged` says whether to read also all of those that never change. `is_compared` says that
+    the checkpoints are members without an order; `squares` then has the sums of the squared
+    distances of their variables, N×N, and `norm` the squared norm of the mean.
+    """
+
+    graphs: Sequence[Graph | None]
+    lines: Sequence[Line]
+    unchanged: bool = False
+    is_compared: bool = False
+    squares: Array = field(init=False)
+    norm: float = 0.0
+    _states: list[list[CellState]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._states = [self._states_of(line) for line in self.lines]
+        self.squares = np.zeros((len(self.graphs), len(self.graphs)))
+
+    def rows(
+        self, executor: Executor | None, shown: Progress | None
+    ) -> Iterator[tuple[int, HistoryRow]]:
+        """Yield each variable's number and row, those that need no reading first."""
+        wanted = self._wanted()
+        for number in range(len(self.lines)):
+            if number not in wanted:
+                yield number, self._row(number, {})
+        plans = {number: self._plan(number) for number in sorted(wanted)}
+        tracks = list(_tracks([part for plan in plans.values() for part in plan.parts]))
+        for number, plan in plans.items():
+            if plan.memory:
+                plan.follow_in_memory()
+            if plan.is_done:
+                yield number, self._finished(number, plan)
+        found = results(
+            follow,
+            tracks,
+            executor=executor,
+            on_done=lambda task: shown.update(task.size) if shown is not None else None,
+        )
+        with closing(found):  # type: ignore[type-var]
+            for track, of_parts in found:
+                for part, followed in zip(track.parts, of_parts, strict=True):
+                    plan = plans[part.name[0]]
+                    plan.add(part, followed)
+                    if plan.is_done:
+                        yield part.name[0], self._finished(part.name[0], plan)
+
+    def unread(self, number: int) -> HistoryRow:
+        """Return the row of a variable whose values were not read."""
+        return self._row(number, {})
+
+    def nbytes(self) -> int:
+        """Return the bytes that `rows` reads."""
+        return sum(
+            (row.nbytes or 0)
+            for number in self._wanted()
+            for row, state in zip(self.lines[number].tensors, self._states[number], strict=True)
+            if row is not None and state in READ
+        )
+
+    def _states_of(self, line: Line) -> list[CellState]:
+        """Return how each tensor compares with the one before, from the indexes alone."""
+        found: list[CellState] = []
+        before: tuple[ValueRow, Any] | None = None
+        for graph, row in zip(self.graphs, line.tensors, strict=True):
+            if row is None or graph is None:
+                found.append(CellState.ABSENT if graph is not None else CellState.DAMAGED)
+                continue
+            mark = graph.fingerprint(row.key)
+            if before is None:
+                found.append(CellState.FIRST)
+            elif (before[0].dtype, before[0].shape) != (row.dtype, row.shape):
+                found.append(CellState.RESHAPED)
+            elif mark is not None and mark == before[1]:
+                found.append(CellState.EQUAL)
+            else:
+                found.append(CellState.CHANGED)
+            before = row, mark
+        return found
+
+    def _wanted(self) -> set[int]:
+        """Return the numbers of the variables to read: those that change, and small other ones."""
+        wanted, rest = set(), []
+        times = sum(graph is not None for graph in self.graphs)
+        for number, states in enumerate(self._states):
+            is_changing = any(state in CHANGES for state in states)
+            if is_changing or self.unchanged or times == 1:
+                wanted.add(number)
+            else:
+                rest.append(number)
+        every = sum(
+            row.nbytes or 0 for line in self.lines for row in line.tensors if row is not None
+        )
+        budget = every * UNCHANGED_SHARE
+        for number in sorted(rest, key=lambda number: self.lines[number].latest.nbytes or 0):
+            budget -= self.lines[number].latest.nbytes or 0
+            if budget < 0:
+                break
+            wanted.add(number)
+        return wanted
+
+    def _plan(self, number: int) -> Plan:
+        return Plan(
+            *(number, self.graphs, self.lines[number], self._states[number]),
+            is_compared=self.is_compared,
+        )
+
+    def _finished(self, number: int, plan: Plan) -> HistoryRow:
+        row = self._row(number, plan.cells())
+        found = plan.spread
+        if found is None:
+            return row
+        members, spread = found
+        if not row.is_state:
+            self.squares[np.ix_(members, members)] += spread.squares
+            self.norm += spread.mean
+        return replace(row, spread=spread.disagreement)
+
+    def _row(self, number: int, read: dict[int, Cell]) -> HistoryRow:
+        line, cells = self.lines[number], []
+        last: Cell | None = None
+        for time, state in enumerate(self._states[number]):
+            graph, row = self.graphs[time], line.tensors[time]
+            cell = read.get(time)
+            if cell is None and state is CellState.EQUAL:
+                values = last.values if last is not None else None
+                cell = Cell(state, values, 0.0, 0.0, 0.0, changed=0.0)
+                if last is not None and values is not None:
+                    cell = replace(cell, since_first=last.since_first or 0.0, units=last.units)
+            elif cell is None:
+                is_read = state in (CellState.ABSENT, CellState.DAMAGED)
+                cell = Cell(state if is_read else CellState.UNREAD)
+            if graph is not None and row is not None and row.error is not None:
+                cell = Cell(CellState.DAMAGED, error=row.error)
+            if cell.state not in (CellState.ABSENT, CellState.DAMAGED):
+                last = cell
+            cells.append(cell)
+        row = line.latest
+        return HistoryRow(
+            *(row.key, row.name, row.place, row.node_id, row.dtype, row.shape, tuple(cells)),
+            is_state=self._is_state(line),
+        )
+
+    def _is_state(self, line: Line) -> bool:
+        """Return whether a variable is an optimizer's, or a counter of checkpoints."""
+        time = max(t for t, row in enumerate(line.tensors) if row is not None)
+        graph, node = self.graphs[time], line.latest.node_id
+        assert graph is not None
+        if graph.nodes[node].slot is not None or node == graph.save_counter:
+            return True
+        while node > ROOT:
+            node = graph.tree.parents[node]
+            if node > ROOT and graph.nodes[node].role is Role.OPTIMIZER:
+                return True
+        return False
+
+
+def _tracks(parts: Sequence[Part]) -> Iterator[Track]:
+    """Yield the parts in tasks of at most 8 MiB a time, in the order of the first file."""
+    scope = confinement.current()
+    limit = None if scope is None else scope.limit
+    group: list[Part] = []
+    size = 0
+    for part in sorted(parts, key=_place):
+        largest = max((one.size for one in part.at if one is not None), default=0)
+        if group and size + largest > PIECE_BYTES:
+            yield Track(tuple(group), limit)
+            group, size = [], 0
+        group.append(part)
+        size += largest
+    if group:
+        yield Track(tuple(group), limit)
+
+
+def _place(part: Part) -> tuple[str, int]:
+    first = next(one for one in part.at if one is not None)
+    return first.path, first.offset

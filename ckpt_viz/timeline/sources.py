@@ -1,0 +1,253 @@
+"""Which checkpoints a history has, and in which order they were saved."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, SourceError
+from ckpt_viz.formats.files import is_remote, join, list_directory, split
+from ckpt_viz.live.any_source import graph_of
+from ckpt_viz.object_graph.graph import Graph, Kept
+from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.render.pictured import ObjectGraph
+from ckpt_viz.saved.locate import locate
+from ckpt_viz.saved.location import INDEX
+from ckpt_viz.text import count
+
+MOST = 1_000
+"""The most checkpoints of a history, unless the caller asks for more."""
+_WILD = re.compile(r"[*?[]")
+_NUMBER = re.compile(r"(\d+)(?!.*\d)")  # the last one
+# Names of the variable that counts steps, the surest first.
+_STEPS = ("global_step", "step", "steps", "iterations", "_iterations", "iteration", "iter")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One checkpoint of a history.
+
+    `title` is its name without what all of them share. `step` is the value of its step variable and
+    `counter` that of its `save_counter`; `saved_at` is the time in the `checkpoint` file, in UTC.
+    Each is None if there is none. `graph` is None if it cannot be opened; `error` then says why.
+    """
+
+    title: str
+    path: str
+    graph: ObjectGraph | None
+    step: int | None = None
+    counter: int | None = None
+    saved_at: datetime | None = None
+    error: str | None = None
+
+    @property
+    def number(self) -> int | None:
+        """The last number in the name."""
+        found = _NUMBER.search(self.title)
+        return int(found[1]) if found is not None and len(found[1]) < 20 else None
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Checkpoints in the order of time; `order` says in a sentence what tells it.
+
+    `left_out` counts those of the source that are not among them.
+    """
+
+    checkpoints: tuple[Checkpoint, ...]
+    order: str
+    left_out: int = 0
+
+
+# What tells the order, in words, and how to read it; the most trusted first.
+_ORDERS: Sequence[tuple[str, Callable[[Checkpoint], Any]]] = (
+    ("by save_counter", lambda one: one.counter),
+    ("by the step variable", lambda one: one.step),
+    ("by the time in the file `checkpoint`", lambda one: one.saved_at),
+    ("by the number in the name", lambda one: one.number),
+)
+
+
+def checkpoints_of(source: object, *, most: int = MOST) -> Ordered:
+    """Return the checkpoints of a source in the order of time.
+
+    Args:
+        source: A directory, its `checkpoint` file, a glob, a `tf.train.CheckpointManager`, or
+            several sources, each as `graph` takes it. Several ones keep their order.
+        most: The most checkpoints to open; of more, some at equal distances.
+
+    Raises:
+        CheckpointNotFoundError: There is no checkpoint.
+        SourceError: There is no source, or `most` is less than 1.
+    """
+    if most < 1:
+        raise SourceError(f"expected at least 1 checkpoint as `most`, found {most}")
+    if isinstance(source, (list, tuple)):
+        return _several(source, most)
+    if isinstance(source, (str, os.PathLike)):
+        return _saved(os.fspath(source), most)
+    directory = getattr(source, "directory", None)
+    if isinstance(directory, (str, os.PathLike)):  # a manager
+        return _saved(os.fspath(directory), most)
+    return _several([source], most)
+
+
+def _several(sources: Sequence[object], most: int) -> Ordered:
+    if not sources:
+        raise SourceError("expected at least one checkpoint, found an empty list")
+    chosen = _sample(sources, most)
+    opened = [_opened(one, _name_of(one)) for one in chosen]
+    return Ordered(_titled(opened), "in the order of the list", len(sources) - len(chosen))
+
+
+def _saved(path: str, most: int) -> Ordered:
+    kept = _globbed(path) if _WILD.search(path) and not is_remote(path) else _kept(path)
+    chosen = _sample(kept, most)
+    opened = [
+        replace(_opened(one.prefix, one.prefix), saved_at=one.saved_at)
+        if one.exists
+        else Checkpoint(one.prefix, one.prefix, None, saved_at=one.saved_at, error=_is_gone(one))
+        for one in chosen
+    ]
+    order, checkpoints = _in_order(_titled(opened))
+    return Ordered(checkpoints, order, len(kept) - len(chosen))
+
+
+def _is_gone(kept: Kept) -> str:
+    return f"{kept.prefix}: the file `checkpoint` names it, but it is gone"
+
+
+def _kept(path: str) -> Sequence[Kept]:
+    location = locate(path)
+    return location.kept or (Kept(location.prefix, None, True),)
+
+
+def _globbed(path: str) -> Sequence[Kept]:
+    """Return the checkpoints whose index or prefix fits a pattern of names."""
+    directory, pattern = split(path)
+    if _WILD.search(directory):
+        raise SourceError(f"{path}: expected a pattern in the last part of the path alone")
+    try:
+        names = list_directory(directory or os.curdir)
+    except FileNotFoundError as error:
+        raise CheckpointNotFoundError(f"{directory}: no such directory") from error
+    prefixes = [name.removesuffix(INDEX) for name in names if name.endswith(INDEX)]
+    fitting = [
+        one for one in prefixes if fnmatchcase(one, pattern) or fnmatchcase(one + INDEX, pattern)
+    ]
+    if not fitting:
+        close = (
+            f"; it has {count(len(prefixes), 'checkpoint')}, {prefixes[0]} first"
+            if prefixes
+            else ""
+        )
+        raise CheckpointNotFoundError(f"{path}: no checkpoint in {directory or '.'} fits{close}")
+    return [Kept(join(directory, one), None, True) for one in fitting]
+
+
+def _sample(items: Sequence[Any], most: int) -> list[Any]:
+    """Return at most so many items at equal distances, the first and the last among them."""
+    if len(items) <= most:
+        return list(items)
+    if most == 1:
+        return [items[-1]]
+    last = len(items) - 1
+    return [items[round(i * last / (most - 1))] for i in range(most)]
+
+
+def _name_of(source: object) -> str:
+    if isinstance(source, (str, os.PathLike)):
+        return os.fspath(source)
+    return str(getattr(source, "title", type(source).__name__))
+
+
+def _opened(source: object, name: str) -> Checkpoint:
+    try:
+        graph = graph_of(source)
+    except (CkptVizError, OSError) as error:
+        return Checkpoint(name, name, None, error=str(error))
+    path = graph.provenance.prefix if graph.provenance is not None else graph.title
+    counter = None if graph.save_counter is None else _scalar(graph, graph.save_counter)
+    return Checkpoint(path, path, graph, _step_of(graph), counter)
+
+
+def _step_of(graph: Graph) -> int | None:
+    """Return the value of the variable that counts steps, None if none is called so."""
+    places: dict[str, int] = {}
+    depths: dict[int, int] = {ROOT: 0}
+    for node in graph.tree.preorder():
+        if node != ROOT:
+            depths[node] = depths.get(graph.tree.parents[node], 0) + 1
+        shapes = [(one.dtype, one.shape) for one in graph.nodes[node].attributes]
+        if shapes not in ([("int64", ())], [("int32", ())]):
+            continue
+        name = graph.tree.labels[node]
+        if graph.is_name_based:
+            name = graph.nodes[node].attributes[0].checkpoint_key.rpartition("/")[2]
+        if name in _STEPS and depths[node] < depths.get(places.get(name, -1), len(depths) + 1):
+            places[name] = node
+    found = [places[name] for name in _STEPS if name in places]
+    return _scalar(graph, found[0]) if found else None
+
+
+def _scalar(graph: Graph, node: int) -> int | None:
+    try:
+        return int(graph.read(graph.nodes[node].attributes[0].checkpoint_key))
+    except (CkptVizError, IndexError, TypeError, ValueError):
+        return None
+
+
+def _titled(checkpoints: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
+    """Return the checkpoints with short titles that differ."""
+    names = [split(one.path)[1] or one.path for one in checkpoints]
+    if len(set(names)) < len(names):
+        names = _without_common([one.path for one in checkpoints])
+    if len(set(names)) < len(names):
+        names = [f"{i} {name}" for i, name in enumerate(names)]
+    return tuple(replace(one, title=name) for one, name in zip(checkpoints, names, strict=True))
+
+
+def _without_common(paths: Sequence[str]) -> list[str]:
+    """Return the paths without the directories that all of them share."""
+    parts = [path.split("/") for path in paths]
+    shared = 0
+    for level in zip(*parts, strict=False):
+        if len(set(level)) > 1:
+            break
+        shared += 1
+    return ["/".join(one[shared:]) or path for one, path in zip(parts, paths, strict=True)]
+
+
+def _in_order(checkpoints: Sequence[Checkpoint]) -> tuple[str, tuple[Checkpoint, ...]]:
+    """Return what tells the order, and the checkpoints in it.
+
+    What tells it is known of all that can be opened, and different. A checkpoint that cannot be
+    opened comes after the one that the directory lists before it.
+    """
+    good = [one for one in checkpoints if one.graph is not None]
+    for words, key in _ORDERS:
+        found = [key(one) for one in good]
+        if good and None not in found and len(set(found)) == len(found):
+            return words, tuple(_with_bad(sorted(good, key=key), checkpoints))
+    return "in the order of the directory, since nothing in the checkpoints tells it", tuple(
+        checkpoints
+    )
+
+
+def _with_bad(good: Iterable[Checkpoint], listed: Sequence[Checkpoint]) -> Iterable[Checkpoint]:
+    after: dict[str | None, list[Checkpoint]] = {}
+    last: str | None = None
+    for one in listed:
+        if one.graph is None:
+            after.setdefault(last, []).append(one)
+        else:
+            last = one.path
+    yield from after.get(None, ())
+    for one in good:
+        yield one
+        yield from after.get(one.path, ())

@@ -1,0 +1,194 @@
+"""A history in words: its first sentences, and the signs of its cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING
+
+from ckpt_viz.text import count, listed
+from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
+from ckpt_viz.timeline.findings import HistoryFinding, is_alarm
+from ckpt_viz.timeline.lines import Mark
+
+if TYPE_CHECKING:
+    from ckpt_viz.timeline.history import History
+
+HEAT = "·▁▂▃▄▅▆▇█"
+"""Signs of a change: none, then from the smallest to the largest of a history."""
+_SIGNS = {
+    CellState.FIRST: "○",
+    CellState.EQUAL: "=",
+    CellState.RESHAPED: "≠",
+    CellState.ABSENT: " ",
+    CellState.DAMAGED: "✗",
+    CellState.UNREAD: "?",
+}
+
+
+def headline(history: History) -> str:
+    """Return how much changed, what changed most, and what is wrong."""
+    return " ".join(sentences(history))
+
+
+def sentences(history: History) -> Iterator[str]:
+    """Yield the sentences of the headline, those of alarms last."""
+    sources = history.sources
+    if not history.is_complete:
+        yield "Interrupted: some variables were not read."
+    if len(sources) == 1:
+        yield f"{sources[0].title} is the only checkpoint: {count(len(history.rows), 'tensor')}."
+    elif history.distances is not None:
+        yield _apart(history)
+    else:
+        yield _change(history)
+    yield from (mark_words(history, mark) for mark in history.marks[:2])
+    if len(history.marks) > 2:
+        yield f"The structure changes {count(len(history.marks) - 2, 'more time')}."
+    lost = [one for one in sources if one.graph is None]
+    if lost:
+        titles = listed([one.title for one in lost])
+        yield f"{count(len(lost), 'checkpoint')} cannot be opened: {titles}."
+    yield from (finding.why for finding in history.alarms)
+
+
+def _change(history: History) -> str:
+    first, last = history.sources[0], history.sources[-1]
+    steps = ""
+    if first.step is not None and last.step is not None:
+        steps = f" ({count(last.step - first.step, 'step')})" if last.step >= first.step else ""
+    rows = history.variables
+    changed = [row for row in rows if _has_changed(row)]
+    said = f"From {first.title} to {last.title}{steps}: {len(changed)} of " + (
+        f"{count(len(rows), 'variable')} changed"
+    )
+    totals = [row.total for row in changed if row.total is not None and math.isfinite(row.total)]
+    if totals:
+        said += f", by {percent(median(totals))} of their norm in the middle"
+    largest = [
+        row
+        for row in history.largest
+        if not row.is_state and row.total and math.isfinite(row.total)
+    ]
+    if largest:
+        said += f"; {largest[0].place} changed most, by {percent(largest[0].total)}"
+    return f"{said}."
+
+
+def _apart(history: History) -> str:
+    rows = history.variables
+    known = [row.spread for row in rows if row.spread]
+    said = f"{len(history.sources)} members: {len(known)} of {count(len(rows), 'variable')} differ"
+    finite = [one for one in known if math.isfinite(one)]
+    if finite:
+        said += f", by {percent(median(finite))} of the norm of their mean in the middle"
+        largest = max(rows, key=lambda row: row.spread if row.spread in finite else -1.0)
+        said += f"; {largest.place} disagrees most, by {percent(largest.spread)}"
+    return f"{said}."
+
+
+def mark_words(history: History, mark: Mark) -> str:
+    """Return what the structure of a checkpoint has, and the one before has not."""
+    parts = [
+        f"{word} {listed(list(places))}"
+        for word, places in (("+", mark.new), ("-", mark.gone), ("≠", mark.reshaped))
+        if places
+    ]
+    return f"The structure differs from {history.sources[mark.at].title} on: {'; '.join(parts)}."
+
+
+def notes(history: History) -> Iterator[str]:
+    """Yield what a person should know of the reading."""
+    yield f"{count(len(history.sources), 'checkpoint')}, {history.order}."
+    if history.left_out:
+        left = count(history.left_out, "checkpoint")
+        yield f"{left} between them left out: pass a larger `most`."
+    unread = sum(_is_unread(row) for row in history.rows)
+    if unread:
+        yield (
+            f"{count(unread, 'tensor')} never changed by checksum, so their values were not read: "
+            "unchanged=True reads them."
+        )
+    steps = [one.step for one in history.sources if one.step is not None]
+    if any(after < before for before, after in pairwise(steps)):
+        yield "The step variable goes backwards: the training was restarted, or has branches."
+
+
+def others(history: History) -> tuple[HistoryFinding, ...]:
+    """Return the findings that the headline leaves out."""
+    return tuple(finding for finding in history.findings if not is_alarm(finding))
+
+
+def sign(cell: Cell, level: int) -> str:
+    """Return a cell in one or more letters; `level` is that of its change among all, 1 to 8."""
+    if cell.values is not None and (cell.values.nan or cell.values.inf):
+        return "N" if cell.values.nan else "I"
+    return HEAT[level] if cell.state is CellState.CHANGED else _SIGNS[cell.state]
+
+
+class Levels:
+    """The level of each change of a history on one logarithmic scale, from `low` to `high`."""
+
+    def __init__(self, rows: Iterable[HistoryRow]) -> None:
+        changes = (cell.relative for row in rows for cell in row.cells)
+        known = [one for one in changes if one and math.isfinite(one)]
+        self.high = max(known, default=1.0)
+        self.low = max(min(known, default=self.high / 1e4), self.high / 1e4)
+
+    def of(self, cell: Cell) -> int:
+        """Return 0 for no change, 8 for the largest one of the history."""
+        change = cell.relative
+        if not change:
+            return 0
+        if change >= self.high or self.low >= self.high:
+            return 8
+        share = math.log(max(change, self.low) / self.low) / math.log(self.high / self.low)
+        return min(8, 1 + int(share * 8))
+
+
+def ordered(history: History) -> tuple[HistoryRow, ...]:
+    """Return all rows: variables before state, the largest change first."""
+    variables = {id(row) for row in history.variables}
+    return tuple(
+        sorted(history.rows, key=lambda row: (id(row) not in variables, -(row.total or 0.0)))
+    )
+
+
+def rest_words(history: History, shown: int) -> str:
+    """Return how many rows come after those that are shown."""
+    rest = ordered(history)[shown:]
+    states = sum(row.is_state for row in rest)
+    parts = [(len(rest) - states, "variable"), (states, "value of optimizers")]
+    return " and ".join(
+        f"{number} more {_plural(noun, number)}" for number, noun in parts if number
+    )
+
+
+def _plural(noun: str, number: int) -> str:
+    first, _, more = noun.partition(" ")
+    return noun if number == 1 else f"{first}s {more}".rstrip()
+
+
+def percent(share: float | None) -> str:
+    """Return a share in few letters.
+
+    >>> percent(0.813), percent(0.0291), percent(0.00042), percent(12.3), percent(None)
+    ('81 %', '2.9 %', '0.042 %', '1,230 %', '')
+    """
+    if share is None:
+        return ""
+    if not math.isfinite(share):
+        return "from 0"
+    number = 100 * share
+    return f"{number:,.0f} %" if number >= 10 else f"{number:.2g} %"
+
+
+def _has_changed(row: HistoryRow) -> bool:
+    return any(cell.state in (CellState.CHANGED, CellState.RESHAPED) for cell in row.cells)
+
+
+def _is_unread(row: HistoryRow) -> bool:
+    states = {cell.state for cell in row.cells} - {CellState.ABSENT, CellState.DAMAGED}
+    return states <= {CellState.UNREAD, CellState.EQUAL} and CellState.UNREAD in states

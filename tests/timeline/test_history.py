@@ -1,0 +1,261 @@
+"""Histories of written checkpoints; NumPy on the whole arrays is the oracle."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz.formats import files
+from ckpt_viz.formats.bundle_writer import array_tensor, strings_tensor, write_bundle
+from ckpt_viz.timeline.cells import CellState
+
+DATA = ".data-00000-of-00001"
+RNG = np.random.default_rng(7)
+
+
+def write(prefix: Path, **arrays: Any) -> str:
+    """Write a name-based checkpoint of these tensors and return its prefix."""
+    given = {
+        name: strings_tensor(array, (len(array),))
+        if isinstance(array, list)
+        else array_tensor(array.dtype.name, array.shape, partial(np.copy, array))
+        for name, array in arrays.items()
+    }
+    write_bundle(str(prefix), given)
+    return str(prefix)
+
+
+def series(directory: Path, times: Sequence[dict[str, Any]]) -> list[str]:
+    return [write(directory / f"ckpt-{n}", **arrays) for n, arrays in enumerate(times, 1)]
+
+
+def history(source: object, **options: Any) -> Any:
+    return cv.history(source, progress=False, **options)
+
+
+@pytest.fixture
+def walk(tmp_path: Path) -> tuple[list[str], list[Any]]:
+    """A kernel of a random walk, a bias that never changes, and a counter."""
+    kernels = np.cumsum(RNG.normal(size=(5, 30, 4)), axis=0).astype(np.float32)
+    bias = np.ones(4000, np.float32)
+    times = [
+        {"kernel": k, "bias": bias, "global_step": np.int64(100 * n)} for n, k in enumerate(kernels)
+    ]
+    return series(tmp_path, [{**t, "global_step": np.array(t["global_step"])} for t in times]), [
+        *kernels
+    ]
+
+
+def test_changes_are_those_that_numpy_computes(walk: tuple[list[str], list[Any]]) -> None:
+    paths, kernels = walk
+    row = history(paths)["kernel"]
+    for number, (before, cell) in enumerate(zip(kernels, row.cells[1:], strict=False), 1):
+        now = kernels[number].astype(float)
+        delta = now - before.astype(float)
+        assert cell.l2 == pytest.approx(np.linalg.norm(delta))
+        assert cell.relative == pytest.approx(np.linalg.norm(delta) / np.linalg.norm(before))
+        assert cell.max_abs == pytest.approx(np.abs(delta).max())
+        assert cell.at == np.unravel_index(np.abs(delta).argmax(), delta.shape)
+        first = kernels[0].astype(float)
+        total = np.linalg.norm(now - first) / np.linalg.norm(first)
+        assert cell.since_first == pytest.approx(total)
+        assert cell.values.mean == pytest.approx(now.mean())
+    assert [cell.state for cell in row.cells] == [CellState.FIRST, *[CellState.CHANGED] * 4]
+
+
+def test_an_executor_gives_the_same_history(walk: tuple[list[str], list[Any]]) -> None:
+    with ProcessPoolExecutor(2) as executor:
+        assert history(walk[0], executor=executor).rows == history(walk[0]).rows
+
+
+def test_values_of_equal_checksums_are_read_once_or_never(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 1,000 variables in 50 checkpoints, 5 % change: at most 6 % of the bytes are read."""
+    fixed = {f"v{n:03}": np.full(256, n, np.float32) for n in range(950)}
+    paths = []
+    for time in range(50):
+        moving = {f"w{n:02}": np.full(256, time + n / 64, np.float32) for n in range(50)}
+        paths.append(write(tmp_path / f"ckpt-{time}", **fixed, **moving))
+    read: list[int] = []
+    original = files._LocalFile._read
+
+    def counting(file: Any, offset: int, size: int) -> bytes:
+        if DATA in file.path:
+            read.append(size)
+        return original(file, offset, size)
+
+    monkeypatch.setattr(files._LocalFile, "_read", counting)
+    found = history(paths)
+    every = 50 * 1000 * 1024
+    assert 0.05 * every <= sum(read) <= 0.06 * every
+    assert len(found.rows) == 1000
+    assert {cell.state for cell in found["v001"].cells[1:]} == {CellState.EQUAL}
+    assert found["w07"].cells[9].relative == pytest.approx(1 / (8 + 7 / 64))
+    with_all = history(paths, unchanged=True)
+    assert with_all["v949"].cells[30].values.mean == 949
+    assert found["v949"].cells[0].state is CellState.UNREAD
+    assert "never changed by checksum" in str(found)
+
+
+def test_the_order_is_that_of_the_surest_evidence(tmp_path: Path) -> None:
+    steps = {"ckpt-1": 300, "ckpt-2": 100, "ckpt-3": 200}
+    for name, step in steps.items():
+        write(tmp_path / name, global_step=np.array(step), v=np.ones(3, np.float32))
+    found = history(str(tmp_path / "ckpt-*"))
+    assert [one.title for one in found.sources] == ["ckpt-2", "ckpt-3", "ckpt-1"]
+    assert found.order == "by the step variable"
+    write(tmp_path / "ckpt-4", global_step=np.array(300), v=np.ones(3, np.float32))
+    found = history(str(tmp_path / "ckpt-*"))  # two have one step
+    assert [one.title for one in found.sources] == ["ckpt-1", "ckpt-2", "ckpt-3", "ckpt-4"]
+    assert found.order == "by the number in the name"
+    assert "backwards" in str(found)
+
+
+def test_a_list_keeps_its_order(walk: tuple[list[str], list[Any]]) -> None:
+    found = history(walk[0][::-1])
+    assert [one.step for one in found.sources] == [400, 300, 200, 100, 0]
+
+
+def test_what_is_wrong_with_one_of_many_is_marked_and_the_rest_shown(tmp_path: Path) -> None:
+    times = [{"a": np.full(8, n, np.float32), "b": np.full(8, -n, np.float32)} for n in range(6)]
+    paths = series(tmp_path, times)
+    data = Path(paths[2] + DATA)
+    data.write_bytes(bytes([data.read_bytes()[0] ^ 1]) + data.read_bytes()[1:])  # a of ckpt-3
+    os.remove(paths[3] + DATA)
+    Path(paths[4] + ".index").write_bytes(b"damaged")
+    found = history(paths)
+    a, b = found["a"], found["b"]
+    damaged = CellState.DAMAGED
+    assert [c.state is damaged for c in a.cells] == [False, False, True, True, True, False]
+    assert [c.state is damaged for c in b.cells] == [False, False, False, True, True, False]
+    assert "crc32c" in a.cells[2].error and "no such file" in a.cells[3].error
+    assert a.cells[5].l2 == pytest.approx(np.linalg.norm(np.full(8, 4.0)))  # since ckpt-2
+    assert found.sources[4].error is not None
+    assert "1 checkpoint cannot be opened: ckpt-5" in found.headline
+
+
+def test_a_structure_that_changes_is_a_mark(tmp_path: Path) -> None:
+    first = {"net/kernel": np.ones((3, 4), np.float32), "net/bias": np.ones(4, np.float32)}
+    head = {"head/kernel": np.ones((4, 2), np.float32)}
+    wider = {"head/kernel": np.ones((4, 5), np.float32)}
+    found = history(series(tmp_path, [first, {**first, **head}, {**first, **wider}, first]))
+    marks = {mark.at: mark for mark in found.marks}
+    assert marks[1].new == ("head.kernel",) and not marks[1].gone
+    assert marks[2].reshaped == ("head.kernel",)
+    assert marks[3].gone == ("head.kernel",)
+    states = [cell.state.value for cell in found["head/kernel"].cells]
+    assert states == ["absent", "first", "reshaped", "absent"]
+    assert found.diff(0, 1).only_b == ("(root).head", "(root).head.kernel")
+
+
+def test_another_model_in_the_directory_is_no_part_of_the_same_variables(tmp_path: Path) -> None:
+    one = {f"a{n}": np.ones((3, n + 1), np.float32) for n in range(4)}
+    other = {f"b{n}": np.ones((7, n + 2), np.float32) for n in range(4)}
+    found = history(series(tmp_path, [one, other, one]))
+    assert {row.key for row in found.rows} == {*one, *other}
+    assert [cell.state.value for cell in found["a1"].cells] == ["unread", "absent", "equal"]
+
+
+def test_values_that_are_no_numbers_are_compared_by_checksum(tmp_path: Path) -> None:
+    times = [
+        {"s": [b"a", b"b"], "e": np.ones((0, 3), np.float32)},
+        {"s": [b"a", b"c"], "e": np.ones((0, 3), np.float32)},
+    ]
+    found = history(series(tmp_path, times))
+    assert found["s"].cells[1].state in (CellState.CHANGED, CellState.UNREAD)
+    assert found["e"].cells[1].state is CellState.EQUAL
+
+
+def test_more_checkpoints_than_asked_for_are_sampled(tmp_path: Path) -> None:
+    series(tmp_path, [{"v": np.full(2, n, np.float32)} for n in range(20)])
+    found = history(str(tmp_path / "ckpt-*"), most=5)
+    assert len(found.sources) == 5 and found.left_out == 15
+    assert "15 checkpoints between them left out" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "said"),
+    [
+        ([], cv.SourceError, "empty list"),
+        ("nowhere/ckpt-*", cv.CheckpointNotFoundError, "no such directory"),
+        ("nowhere", cv.CheckpointNotFoundError, "nowhere"),
+        (["nowhere"], cv.CheckpointNotFoundError, "none of 1 checkpoints can be opened"),
+    ],
+)
+def test_errors_name_what_is_missing(source: object, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        history(source)
+
+
+def test_a_pattern_without_a_match_names_what_there_is(tmp_path: Path) -> None:
+    write(tmp_path / "model-1", v=np.ones(2, np.float32))
+    with pytest.raises(cv.CheckpointNotFoundError, match="1 checkpoint, model-1 first"):
+        history(str(tmp_path / "ckpt-*"))
+
+
+def test_an_interrupt_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = {"a": 4, "b": 3 << 20}  # they are read by different tasks
+    times = [{name: np.full(size, n, np.float32) for name, size in sizes.items()} for n in range(3)]
+    graphs = [cv.graph(path) for path in series(tmp_path, times)]
+    original, left = files._LocalFile._read, [4]
+
+    def interrupted(file: Any, offset: int, size: int) -> bytes:
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+        return original(file, offset, size)
+
+    monkeypatch.setattr(files._LocalFile, "_read", interrupted)
+    found = history(graphs)
+    assert not found.is_complete and "Interrupted" in found.headline
+    states = {row.key: row.cells[1].state for row in found.rows}
+    assert sorted(states.values()) == [CellState.CHANGED, CellState.UNREAD]
+
+
+def test_names_are_escaped_and_json_has_no_nan(tmp_path: Path) -> None:
+    evil = "<img src=x onerror=alert(1)>\x1b[31m"
+    arrays = [{evil: np.array([1, np.nan], np.float32)}, {evil: np.array([0, np.inf], np.float32)}]
+    found = history(series(tmp_path, arrays))
+    html = found._repr_html_()
+    assert "<img" not in html and "\x1b" not in html and "\x1b" not in str(found)
+    json.dumps(found.to_json(), allow_nan=False)
+    assert [one.kind.value for one in found.findings] == ["nan", "inf"]
+
+
+def test_members_are_compared_with_their_mean_and_each_other(tmp_path: Path) -> None:
+    arrays = RNG.normal(size=(4, 50)).astype(np.float32) * 0.1 + 1
+    arrays[2] += 3
+    paths = [
+        write(tmp_path / f"member{n}", **{f"model_{n:03}/dense/kernel": array.reshape(5, 10)})
+        for n, array in enumerate(arrays)
+    ]
+    found = cv.compare(paths, progress=False)
+    wide = arrays.astype(float)
+    mean = np.linalg.norm(wide.mean(axis=0))
+    expected = np.linalg.norm(wide[:, None] - wide[None], axis=2) / mean
+    assert found.distances == pytest.approx(expected, abs=1e-9)
+    (row,) = found.rows
+    apart = np.linalg.norm(wide - wide.mean(axis=0), axis=1)
+    assert [cell.l2 for cell in row.cells] == pytest.approx(apart)
+    assert row.spread == pytest.approx(np.sqrt((apart**2).mean()) / mean)
+    assert [one.kind.value for one in found.findings] == ["outlier"]
+    assert found.findings[0].name == "member2"
+
+
+def test_equal_members_have_no_distance(tmp_path: Path) -> None:
+    paths = [write(tmp_path / f"m{n}", v=np.arange(9, dtype=np.float32)) for n in range(3)]
+    found = cv.compare(paths, progress=False)
+    assert found.distances == ((0.0,) * 3,) * 3
+    assert found.findings == () and "0 of 1 variable differ" in found.headline
+    with pytest.raises(cv.SourceError, match="at least two"):
+        cv.compare(paths[:1])

@@ -1,0 +1,169 @@
+"""Defects of real trainings: each is found, at its checkpoint; a sound training has none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind
+from tests.support.programs import keras_3
+
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
+
+
+@cache
+def digits() -> tuple[Any, Any]:
+    """Return 256 pictures of 8×8 in four classes, the brightest quarter."""
+    rng = np.random.default_rng(5)
+    pictures = rng.normal(0.0, 0.3, (256, 8, 8, 1)).astype(np.float32)
+    classes = rng.integers(0, 4, 256)
+    for picture, kind in zip(pictures, classes, strict=True):
+        row, column = divmod(int(kind), 2)
+        picture[4 * row : 4 * row + 4, 4 * column : 4 * column + 4] += 1.0
+    return pictures, classes
+
+
+def network(rate: float = 1e-3, *, dtype: str | None = None) -> Any:
+    keras = keras_3()
+    keras.utils.set_random_seed(3)
+    layers = keras.layers
+    model = keras.Sequential(
+        [
+            keras.Input((8, 8, 1)),
+            layers.Conv2D(4, 3, activation="relu", name="conv"),
+            layers.Flatten(),
+            layers.Dense(16, activation="relu", name="hidden", dtype=dtype),
+            layers.Dense(4, name="head"),
+        ]
+    )
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer=keras.optimizers.Adam(rate), loss=loss)
+    return model
+
+
+def trained(
+    directory: Path,
+    model: Any,
+    before: Callable[[int, Any], Any] = lambda save, model: None,
+    saves: int = 6,
+) -> tuple[HistoryFinding, ...]:
+    """Train and save by turns, and return the findings; `before` runs before each save's epoch."""
+    import tensorflow as tf
+
+    checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
+    manager = tf.train.CheckpointManager(checkpoint, str(directory), max_to_keep=None)
+    for save in range(saves):
+        before(save, model)
+        model.fit(*digits(), batch_size=64, verbose=0)
+        manager.save()
+    found = cv.history(manager, progress=False)
+    assert found.order == "by save_counter" and len(found.sources) == saves
+    return found.findings
+
+
+def kinds(findings: tuple[HistoryFinding, ...]) -> dict[HistoryKind, HistoryFinding]:
+    return {finding.kind: finding for finding in reversed(findings)}
+
+
+def test_a_sound_training_has_no_finding(tmp_path: Path) -> None:
+    assert trained(tmp_path, network()) == ()
+
+
+def test_a_learning_rate_that_is_too_high_gives_the_first_nan(tmp_path: Path) -> None:
+    def higher(save: int, model: Any) -> None:
+        if save == 3:
+            model.optimizer.learning_rate.assign(1e38)
+
+    found = kinds(trained(tmp_path, network(), higher))
+    assert found[HistoryKind.NAN].first in (3, 4)
+    assert "model.conv.kernel" in found[HistoryKind.NAN].names
+
+
+def test_a_frozen_layer_is_found_since_its_first_checkpoint(tmp_path: Path) -> None:
+    model = network()
+    model.get_layer("conv").trainable = False
+    model.compile(optimizer=keras_3().optimizers.Adam(), loss=model.loss)
+    found = kinds(trained(tmp_path, model))
+    assert found[HistoryKind.FROZEN].names == ("model.conv.kernel",)
+    assert found[HistoryKind.FROZEN].first == 0
+    assert found[HistoryKind.UNTRAINED].names == ("model.conv.bias",)
+
+
+def test_a_unit_that_its_relu_never_lets_learn_is_dead(tmp_path: Path) -> None:
+    model = network()
+    bias = model.get_layer("hidden").bias
+    bias.assign(np.where(np.arange(16) == 5, -100.0, 0.0))
+    found = kinds(trained(tmp_path, model))
+    assert found[HistoryKind.DEAD].names == ("model.hidden.kernel",)
+    assert "(1 of 16)" in found[HistoryKind.DEAD].why
+
+
+def test_an_optimizer_that_was_not_restored_began_again(tmp_path: Path) -> None:
+    def resumed(save: int, model: Any) -> None:
+        if save == 4:
+            for variable in model.optimizer.variables:
+                if "learning_rate" not in variable.path:
+                    variable.assign(np.zeros(variable.shape))
+
+    found = kinds(trained(tmp_path, network(), resumed))
+    reset = found[HistoryKind.OPTIMIZER_RESET]
+    assert reset.first == 4 and reset.names == ("optimizer.iteration",)
+
+
+def test_an_optimizer_that_does_not_count_is_stale(tmp_path: Path) -> None:
+    def by_hand(save: int, model: Any) -> None:
+        if save == 0:
+            model.optimizer.iterations.assign(7)
+            model.optimizer.apply = lambda grads, variables: [
+                variable.assign_sub(1e-2 * grad)
+                for grad, variable in zip(grads, variables, strict=True)
+            ]
+
+    found = kinds(trained(tmp_path, network(), by_hand))
+    assert found[HistoryKind.STALE_OPTIMIZER].first == 1
+
+
+def test_weights_made_anew_are_reinitialised(tmp_path: Path) -> None:
+    def anew(save: int, model: Any) -> None:
+        if save == 4:
+            head = model.get_layer("head").kernel
+            head.assign(np.random.default_rng(1).normal(0, 0.4, head.shape))
+
+    found = kinds(trained(tmp_path, network(), anew))
+    assert found[HistoryKind.REINITIALISED].first == 4
+    assert found[HistoryKind.REINITIALISED].names == ("model.head.kernel",)
+
+
+@pytest.mark.parametrize(
+    ("factor", "kind"), [(50.0, HistoryKind.EXPLODING), (0.01, HistoryKind.VANISHING)]
+)
+def test_a_norm_is_compared_with_its_own_history(
+    factor: float, kind: HistoryKind, tmp_path: Path
+) -> None:
+    def scaled(save: int, model: Any) -> None:
+        if save == 4:
+            kernel = model.get_layer("conv").kernel
+            kernel.assign(kernel * factor)
+
+    found = kinds(trained(tmp_path, network(), scaled))
+    assert found[kind].first == 4 and found[kind].names == ("model.conv.kernel",)
+
+
+def test_values_at_the_limit_of_a_small_dtype_are_saturated(tmp_path: Path) -> None:
+    def clipped(save: int, model: Any) -> None:
+        if save == 2:
+            kernel = model.get_layer("hidden").kernel
+            kernel.assign(np.clip(np.asarray(kernel, np.float32) * 1e9, -65504, 65504))
+
+    model = network(1e-4, dtype="float16")
+    model.get_layer("hidden").trainable = False  # its gradients would be NaN
+    model.compile(optimizer=keras_3().optimizers.Adam(), loss=model.loss)
+    found = kinds(trained(tmp_path, model, clipped, saves=3))
+    assert found[HistoryKind.SATURATED].first == 2
+    assert "model.hidden.kernel" in found[HistoryKind.SATURATED].names
