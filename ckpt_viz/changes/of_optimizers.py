@@ -94,7 +94,7 @@ def _differences(
 ) -> Iterator[str]:
     """Yield in few words how an optimizer differs as a whole from what it was."""
     saved, live = mapping.saved, mapping.live
-    was, now = _slot_names(saved, slots[0]), _slot_names(live, slots[1])
+    was, now = slot_names(saved, slots[0]), slot_names(live, slots[1])
     if now and not was and not trained_variables(saved.nodes, node):
         return  # it was saved before it was built, or never keeps any
     shared = shared_slots(was, now, way(saved, node), way(live, obj))
@@ -107,9 +107,9 @@ def _differences(
         yield "another version of Keras keeps its state in another way"
 
 
-def _slot_names(graph: Graph, slots: list[int]) -> dict[str, None]:
-    """Return the names of slots in the order in which the optimizer keeps them."""
-    found = (slot.name for node in sorted(slots) if (slot := graph.nodes[node].slot) is not None)
+def slot_names(graph: Graph, nodes: Iterable[int]) -> dict[str, None]:
+    """Return the names of slots among nodes, in the order in which the optimizer keeps them."""
+    found = (slot.name for node in sorted(nodes) if (slot := graph.nodes[node].slot) is not None)
     return dict.fromkeys(found)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ckpt_viz.changes.change import Change, ChangeKind
+from ckpt_viz.changes.of_optimizers import slot_names
 from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.mapping.pairs import Certainty
 from ckpt_viz.object_graph.graph import Graph
@@ -180,12 +181,12 @@ class _Folder:
             case.unresolved.isdisjoint(change.nodes) and case.unmatched.isdisjoint(change.objects)
         ):
             return True
-        meant = self._meant
+        meant, trace = self._meant, case.trace
+        valued = [node for node in change.nodes if has_value(case.saved.nodes[node])]
         return case.run.verdicts.restore is not None or any(
-            case.trace.source_of.get(meant[node], node) != node
-            or case.trace.bound.get(node) not in (None, meant[node])
-            for node in change.nodes
-            if node in meant
+            trace.bound.get(node) not in (None, meant.get(node))
+            or (node in meant and trace.source_of.get(meant[node], node) != node)
+            for node in valued
         )
 
     @cached_property
@@ -235,9 +236,16 @@ class _Folder:
         """Return whether a finding says what a change says, and nothing of another place."""
         if finding.kind not in _SAME.get(change.kind, ()) or not self._is_about(finding, change):
             return False
+        if change.kind is ChangeKind.OPTIMIZER_CHANGED and self._keeps_other_slots(change):
+            return finding.kind is Kind.OPTIMIZER_GENERATION
         meant = {self._meant[node] for node in finding.nodes if node in self._meant}
         found = {obj for obj in finding.objects if obj in self._placed}
         return not found or found == meant
+
+    def _keeps_other_slots(self, change: Change) -> bool:
+        """Return whether an optimizer keeps other slots, or the same ones in another order."""
+        was = slot_names(self.case.saved, change.nodes)
+        return tuple(was) != tuple(slot_names(self.case.live, change.objects))
 
     def _is_about(self, finding: Finding, change: Change) -> bool:
         """Return whether a finding is about any part of a change, not about its slots alone."""

@@ -62,6 +62,9 @@ class RestoreFix(Generic[CheckT]):
     _prefix: str | None = None
     _by_name: Graph | None = field(default=None, repr=False)
     _found: Sequence[Finding] | None = field(default=None, repr=False)
+    _last: list[tuple[Skeleton, Rehearsal | None]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
@@ -311,22 +314,23 @@ class RestoreFix(Generic[CheckT]):
             if pair.certainty is not Certainty.GUESS
             and (node in wanted or not has_value(self._saved.nodes[node]))
         }
-        found = Arrangement(self._saved, self._live, wanted, counterparts, self._run.method).found()
-        if found is None:
-            return None
-        # An object's own code may raise, which graphs do not tell.
-        if found == Skeleton(ROOT):
-            return found if self._run.verdicts.restore is None else None
-        rehearsed = rehearse(self._run, found, self._run.method)
-        raises = rehearsed is not None and rehearsed.run.verdicts.restore is not None
-        return None if raises else found
+        arrangement = Arrangement(
+            self._saved, self._live, wanted, counterparts, self._run.method, self._rehearsed
+        )
+        return arrangement.found()
+
+    def _rehearsed(self, skeleton: Skeleton) -> Rehearsal | None:
+        """Return a rehearsal with the live objects; the last one is not repeated."""
+        if skeleton == Skeleton(ROOT):
+            return Rehearsal(self._run, {obj: obj for obj in range(len(self._live.nodes))})
+        if skeleton not in [known for known, _ in self._last]:
+            self._last[:] = [(skeleton, rehearse(self._run, skeleton, self._run.method))]
+        return self._last[0][1]
 
     @cached_property
     def _rehearsal(self) -> Rehearsal:
         skeleton = Skeleton(ROOT) if self._skeleton is None else self._skeleton
-        if skeleton == Skeleton(ROOT):
-            return Rehearsal(self._run, {obj: obj for obj in range(len(self._live.nodes))})
-        found = rehearse(self._run, skeleton, self._run.method)
+        found = self._rehearsed(skeleton)
         if found is None:
             found = rehearse_on_graphs(self._live, self._saved, skeleton, self._run.method)
         return found
