@@ -334,3 +334,48 @@ def test_a_value_goes_with_its_part_to_the_name_of_another_part(tmp_path: Path) 
     assert values([live.left.kernel, live.left.bias]) == {2.0}
     assert values([live.right.bias]) == values([live.right.kernel]) <= {0.0, 1.0}
     assert values([live.other.kernel, live.other.bias]) == {3.0}
+
+
+@KERAS
+def test_optimizers_follow_models_that_exchange_their_names(keras: Any, tmp_path: Path) -> None:
+    module_of = keras()
+
+    def program(steps: tuple[int, int], *, is_exchanged: bool) -> Any:
+        sizes = {"generator": (3, 5), "discriminator": (5, 1)}
+        made = {}
+        for (name, (size, width)), number in zip(sizes.items(), steps, strict=True):
+            layers = [module_of.layers.Input((size,)), module_of.layers.Dense(width)]
+            model, optimizer = module_of.Sequential(layers), module_of.optimizers.Adam()
+            optimizer.build(model.trainable_variables)
+            optimizer.iterations.assign(number)
+            made[name] = model, optimizer
+        one, other = made.values()
+        first, second = (other, one) if is_exchanged else (one, other)
+        names = {"generator": first[0], "discriminator": second[0]}
+        return ckpt(**names, generator_optimizer=first[1], discriminator_optimizer=second[1])
+
+    live = program((0, 0), is_exchanged=True)
+    fix_of(live, program((11, 22), is_exchanged=False), tmp_path).apply()
+    optimizers = live.generator_optimizer, live.discriminator_optimizer
+    assert [int(one.iterations) for one in optimizers] == [22, 11]
+
+
+@KERAS
+def test_another_head_and_a_frozen_base_are_two_findings(keras: Any, tmp_path: Path) -> None:
+    module_of = keras()
+
+    def program(classes: int, *, is_frozen: bool) -> Any:
+        base = module_of.Sequential([module_of.layers.Dense(4)], name="base")
+        base.trainable = not is_frozen
+        head = module_of.layers.Dense(classes, name="head")
+        model = module_of.Sequential([module_of.layers.Input((3,)), base, head])
+        optimizer = module_of.optimizers.Adam()
+        optimizer.build(model.trainable_variables)
+        return ckpt(model=model, optimizer=optimizer)
+
+    path = program(10, is_frozen=False).save(str(tmp_path / "model"))
+    found = cv.check(program(5, is_frozen=True), path).findings
+    told = "".join(finding.why for finding in found if finding.kind is cv.Kind.SHAPE)
+    assert "head has another form" in told
+    assert {one.kind for one in found} & {cv.Kind.OPTIMIZER_CHANGED, cv.Kind.CROSS_WIRED}
+    assert len(found) == 2

@@ -105,11 +105,11 @@ class Pairing:
 
     def _children_of_equals(self, node: int, obj: int) -> Iterator[tuple[int, int]]:
         saved, live = self.saved, self.live
-        by_label = {live.label(child): child for child in live.children[obj]}
+        by_label = {live.label(child): child for child in self._about(live, live.children[obj])}
         if are_items(saved, saved.children[node]) or are_items(live, live.children[obj]):
             return  # their order and names decide
         ours: list[int] = []
-        for child in saved.children[node]:
+        for child in self._about(saved, saved.children[node]):
             other = by_label.get(saved.label(child))
             if other is not None and saved.form[child] == live.form[other]:
                 del by_label[saved.label(child)]

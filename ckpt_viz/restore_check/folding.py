@@ -133,9 +133,11 @@ class _Folder:
     def _numbers(
         self, nodes: Iterable[int], graph: Graph, owners: Mapping[int, int]
     ) -> Iterable[int]:
+        """Return the changes that own nodes: those of the model's values, if there are any."""
         known = [node for node in nodes if node in owners]
         valued = [node for node in known if has_value(graph.nodes[node])]
-        return [owners[node] for node in valued or known]
+        of_model = [node for node in valued if not self._is_state(graph, node)]
+        return [owners[node] for node in of_model or valued or known]
 
     def _is_of_optimizer(self, finding: Finding) -> bool:
         """Return whether a finding is about the state of optimizers alone."""
@@ -147,15 +149,13 @@ class _Folder:
             if case.live_side.is_in_graph(obj) and has_value(case.live.nodes[obj])
         ]
         return bool(nodes or objects) and (
-            all(
-                case.saved.nodes[node].slot is not None or is_below_optimizer(case.saved, node)
-                for node in nodes
-            )
-            and all(
-                case.live.nodes[obj].slot is not None or is_below_optimizer(case.live, obj)
-                for obj in objects
-            )
+            all(self._is_state(case.saved, node) for node in nodes)
+            and all(self._is_state(case.live, obj) for obj in objects)
         )
+
+    @staticmethod
+    def _is_state(graph: Graph, node: int) -> bool:
+        return graph.nodes[node].slot is not None or is_below_optimizer(graph, node)
 
     @cached_property
     def _of_saved(self) -> dict[int, int]:
@@ -194,8 +194,13 @@ class _Folder:
         return {pair.node: pair.obj for pair in self.case.run.mapping.pairs}
 
     def _is_felt(self, change: Change, known: _Known) -> bool:
-        """Return whether a change leaves values out that no other finding explains."""
+        """Return whether a change leaves values out that no other finding explains.
+
+        Values of another form remain out after all other findings are fixed.
+        """
         case = self.case
+        if change.kind is ChangeKind.RESHAPED:
+            return True
         nodes = case.unresolved.intersection(change.nodes) - known.nodes
         objects = case.unmatched.intersection(change.objects) - known.objects
         return bool(nodes or objects)
