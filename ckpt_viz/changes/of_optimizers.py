@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.mapping.migrations import local_name
+from ckpt_viz.mapping.sequences import INDEX
 from ckpt_viz.mapping.states import shared_slots, way
 from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
@@ -155,9 +156,12 @@ def _other_state(mapping: ValueMapping, inner: set[int], live_inner: set[int]) -
 
 
 def _alone(graph: Graph, within: set[int], alone: Iterable[int]) -> list[str]:
-    """Return the names of an optimizer's own values that only one side has."""
+    """Return the names of an optimizer's own values, those in lists left out, of one side alone."""
     return [
         local_name(graph.tree.labels[one])
         for one in alone
-        if one in within and graph.nodes[one].slot is None and has_value(graph.nodes[one])
+        if one in within
+        and graph.nodes[one].slot is None
+        and has_value(graph.nodes[one])
+        and not INDEX.fullmatch(graph.tree.labels[one])
     ]

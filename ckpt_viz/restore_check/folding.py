@@ -54,6 +54,7 @@ _OF_THE_SET = (
     *(ChangeKind.INSERTED, ChangeKind.REMOVED, ChangeKind.REORDERED, ChangeKind.NEW),
     *(ChangeKind.GONE, ChangeKind.RESHAPED, ChangeKind.MOVED, ChangeKind.CONTAINER_CHANGED),
 )
+_BY_FIX = "Call check.fix().apply(), or run check.fix().code, which restores by the new places."
 _CODE = "Call tf.train.Checkpoint("  # a remedy that was run dry
 _SEVERITIES = {severity: place for place, severity in enumerate(Severity)}
 _OF_ONE_SIDE = frozenset({ChangeKind.RESHAPED, ChangeKind.NEW, ChangeKind.GONE})
@@ -211,7 +212,8 @@ class _Folder:
         if len(same) == 1:
             rest = tuple(one for one in ones if one is not same[0])
             severity = min((one.severity for one in ones), key=_SEVERITIES.__getitem__)
-            return replace(same[0], severity=severity, change=change, explains=rest)
+            remedy = self._remedy_of(same[0], change)
+            return replace(same[0], severity=severity, remedy=remedy, change=change, explains=rest)
         case = self.case
         severity = min(
             (one.severity for one in ones),
@@ -230,6 +232,16 @@ class _Folder:
             change=change,
             explains=tuple(ones),
         )
+
+    def _remedy_of(self, same: Finding, change: Change) -> str:
+        """Return a finding's own remedy; state that the fix can move needs no other optimizer."""
+        if same.kind is Kind.OPTIMIZER_GENERATION:
+            saved = self.case.saved.nodes
+            moved = sum(
+                saved[node].slot is not None and node in self._meant for node in change.nodes
+            )
+            return _of_state(moved) if moved else same.remedy
+        return same.remedy
 
     def _call_of(self, change: Change, ones: Sequence[Finding]) -> str:
         """Return the remedy that restores all values of a change by one call; "" if none does."""
@@ -304,4 +316,8 @@ def _remedy(change: Change) -> str:
             if change.kind is ChangeKind.GONE
             else "these keep the values that the program gives them."
         )
-    return "Call check.fix().apply(), or run check.fix().code, which restores by the new places."
+    return _BY_FIX
+
+
+def _of_state(number: int) -> str:
+    return f"Call check.fix().apply(): it also restores {count(number, 'slot variable')}."
