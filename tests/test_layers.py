@@ -19,7 +19,7 @@ LAYERS = (
     {"formats.files", "formats.protos"},
     {"formats.sstable", "formats.dtypes"},
     {"formats.new_files", "formats.slices", "formats.table_writer", "formats.wire"},
-    {"formats.stored_bytes", "formats.tensors"},
+    {"formats.crc32c", "formats.entries", "formats.stored_bytes", "formats.tensors"},
     {"formats.bundle", "formats.saver_v1"},
     {"formats.bundle_writer"},
     {"formats.checkpoint_state", "formats.meta_graph", "formats.saved_model"},
