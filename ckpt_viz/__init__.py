@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.restore_check.finding import Finding, Kind
     from ckpt_viz.restore_fix.fix import RestoreFix
+    from ckpt_viz.values.verifying import Damaged
 
 __all__ = [
     "Attribute",
@@ -54,6 +55,7 @@ __all__ = [
     "CheckpointNotFoundError",
     "Child",
     "CkptVizError",
+    "Damaged",
     "Explorer",
     "Finding",
     "Format",
@@ -91,6 +93,7 @@ __all__ = [
 _LATER = {
     "Change": "changes.change",
     "ChangeKind": "changes.change",
+    "Damaged": "values.verifying",
     "Explorer": "jupyter.widget",
     "Finding": "restore_check.finding",
     "GraphDiff": "graph_diff.diff_result",
