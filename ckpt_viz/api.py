@@ -41,6 +41,7 @@ def check(
     *,
     method: str | None = None,
     options: Any = None,
+    verify: bool = False,
 ) -> RestoreCheck:
     """Return what restoring a checkpoint into a live object would do; change nothing.
 
@@ -55,6 +56,8 @@ def check(
             `tf.train.latest_checkpoint` returns for a directory without a checkpoint.
         method: `"restore"` or `"read"`. The default is the method that the live object has.
         options: The `tf.train.CheckpointOptions` of the call.
+        verify: Whether to read the bytes of the values that this restore reads, and to test their
+            checksums. Without it, only the restore finds damaged bytes, and raises DataLossError.
 
     Returns:
         A RestoreCheck. Its `raises` holds the error that the restore itself would raise.
@@ -66,7 +69,7 @@ def check(
     from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.restore_check.run import run_check
 
-    return RestoreCheck(*run_check(live, saved, method, options))
+    return RestoreCheck(*run_check(live, saved, method, options, verify))
 
 
 def diff(a: object, b: object, *, values: bool = False) -> GraphDiff:

@@ -96,7 +96,7 @@ LAYERS = (
         "restore_check.saver_dry_run",
         "restore_check.sides",
     },
-    {"restore_check.failures", "restore_check.rehearsal"},
+    {"restore_check.failures", "restore_check.rehearsal", "restore_check.verified"},
     {"restore_check.placement"},
     {"restore_check.case"},
     {

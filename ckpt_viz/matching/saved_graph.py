@@ -43,15 +43,21 @@ class SavedGraph:
         message = not_found(self.path, f"Key {key} not found in checkpoint")
         return Failure(Cause.KEY_MISSING, "NotFoundError", message)
 
-    def unreadable(self, key: str, why: str) -> Failure:
-        """Return what reading a value raises if its bytes are missing."""
-        return unreadable(self.path, key, why)
+    def unread(self, key: str, stored: Stored) -> Failure | None:
+        """Return what reading a value raises if its bytes are missing or damaged."""
+        return unread(self.path, key, stored)
 
 
-def unreadable(path: str | None, key: str, why: str) -> Failure:
-    """Return what reading a value raises if its bytes are missing; `path` as in SavedGraph."""
-    message = f"{why} (wanted for {key})"
-    if "no such file" in why:
+def unread(path: str | None, key: str, stored: Stored) -> Failure | None:
+    """Return what reading a value raises if its bytes are missing or damaged.
+
+    `path` as in SavedGraph.
+    """
+    if stored.error is None:
+        fault = stored.fault
+        return None if fault is None else Failure(Cause.DAMAGED, fault.raises, fault.why)
+    message = f"{stored.error} (wanted for {key})"
+    if "no such file" in stored.error:
         return Failure(Cause.UNREADABLE, "NotFoundError", not_found(path, message))
     return Failure(Cause.UNREADABLE, "OutOfRangeError", message)
 

@@ -35,6 +35,7 @@ Rule = Callable[[Case, Explained], Iterator[Finding]]
 # A rule knows what the rules before it have explained, so causes come first here too.
 _RULES: tuple[Rule, ...] = (
     raising.failures,
+    raising.damaged_later,
     raising.slots_out_of_scope,
     raising.forgotten_slots,
     raising.poisoned_before_asserts,

@@ -22,6 +22,7 @@ from ckpt_viz.formats.saver_v1 import SaverV1
 from ckpt_viz.formats.sstable import brief, mask_crc32c
 from ckpt_viz.formats.stored_bytes import VarintError, checksum_for
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import Fault
 from ckpt_viz.values.running import bar, results
 from ckpt_viz.values.stretches import (
     PIECE_BYTES,
@@ -84,13 +85,6 @@ class Verification(tuple[Damaged, ...]):
         found = super().__new__(cls, damaged)
         found.untested, found.tensors, found.nbytes = untested, tensors, nbytes
         return found
-
-
-class Fault(NamedTuple):
-    """Why a tensor cannot be read, and the class of the error in TensorFlow."""
-
-    why: str
-    raises: str = DATA_LOSS
 
 
 class Encoded(NamedTuple):
