@@ -19,6 +19,15 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
+def first_clause(message: str) -> str:
+    """Return a message up to its first semicolon, such as without its next step.
+
+    >>> first_clause("ckpt-1.index: no such file; copy it again")
+    'ckpt-1.index: no such file'
+    """
+    return message.partition("; ")[0]
+
+
 def size_words(nbytes: int) -> str:
     """Return a number of bytes for people.
 

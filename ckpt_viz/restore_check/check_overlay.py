@@ -31,10 +31,7 @@ from ckpt_viz.text import count, size_words
 from ckpt_viz.values.verifying import Verification
 
 _PLAIN = Mark(State.PLAIN)
-VALUES_NOT_READ = (
-    "Values were not read: restoring them raises DataLossError where their bytes are damaged. "
-    "verify=True tests them."
-)
+VALUES_NOT_READ = "Values were not read: damaged bytes raise DataLossError; verify=True tests them."
 _MADE = "made by the restore"
 _FAILED = {Cause.SHAPE: State.SHAPE, Cause.DTYPE: State.DTYPE}
 # Problems of restored values, whether or not an assert fails for other values.

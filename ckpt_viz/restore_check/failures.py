@@ -81,7 +81,9 @@ def why(failure: Failure, number: int = 1) -> str:
     later = ", and run_restore_ops() raises" if failure.in_session else ""
     if failure.cause is Cause.DAMAGED:
         what = "The stored bytes" if number == 1 else f"The stored bytes of {number} values"
-        return f"{what} are damaged, {failure.type}{later}: {first_clause(failure.message)}."
+        call = "run_restore_ops()" if failure.in_session else "the restore"
+        said = in_words(f"{call} raises {failure.type}", failure.message)
+        return f"{what} are damaged, and {said}."
     if failure.cause is Cause.ABORT:
         return (
             f"Importing the saved entries (keys of shape {failure.found}) ends the process: a "
@@ -129,11 +131,6 @@ def in_words(type_name: str, said: str) -> str:
     ("KeyError: 'v'", 'NotImplementedError')
     """
     return f"{type_name}: {said}" if said else type_name
-
-
-def first_clause(message: str) -> str:
-    """Return a message up to its first semicolon, such as without its next step."""
-    return message.partition("; ")[0]
 
 
 def first_line(message: str) -> str:

@@ -16,6 +16,7 @@ from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.saved_source import read_saved
+from ckpt_viz.text import first_clause
 from ckpt_viz.values.verifying import verify
 
 _READING = (Action.GATHER, Action.RESTORE, Action.FAIL)
@@ -37,7 +38,8 @@ def bytes_tested(run: DryRun, findings: Sequence[Finding]) -> Tested | None:
 
 def faults_in(tested: Tested) -> Mapping[str, Fault]:
     """Return why the damaged tensors cannot be read, by key."""
-    return {one.key: Fault(one.why, one.raises) for one in tested.found}
+    # The findings have a next step of their own.
+    return {one.key: Fault(first_clause(one.why), one.raises) for one in tested.found}
 
 
 def keys_read(run: DryRun) -> Iterator[str]:

@@ -12,7 +12,6 @@ from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.failures import (
     IS_POISONED,
     REMEDIES,
-    first_clause,
     kind_of,
     remedy_for,
     remedy_for_damage,
@@ -148,12 +147,12 @@ def damaged_later(case: Case, explained: Explained) -> Iterator[Finding]:
             faults[node] = fault
     if faults:
         first = next(iter(faults.values()))
+        waits = "waits is damaged" if len(faults) == 1 else "wait are damaged"
         yield case.finding(
             Severity.WARNING,
             Kind.DAMAGED,
-            f"{count(len(faults), 'value')} that restore() leaves for later "
-            f"{'is' if len(faults) == 1 else 'are'} damaged, and building the objects raises "
-            f"{first.raises}: {first_clause(first.why)}.",
+            f"{count(len(faults), 'value')} that {waits}, and building raises {first.raises}: "
+            f"{first.why}.",
             remedy_for_damage(case.run),
             nodes=faults,
         )
