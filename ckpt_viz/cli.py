@@ -8,7 +8,6 @@ import platform
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from importlib import metadata
 from types import SimpleNamespace
@@ -27,7 +26,6 @@ from ckpt_viz.render.layer_text import render_layers
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.row_words import View
 from ckpt_viz.render.signs import shown_in
-from ckpt_viz.render.verified import render_verification, verification_json
 from ckpt_viz.render.writing import write_text
 
 _DIFFERS = 1
@@ -308,6 +306,10 @@ def verify(path: str, as_json: bool, workers: int, max_lines: int) -> None:
     Exits with status 0 if no tensor is damaged, 1 if one is, 2 if PATH leads to no checkpoint or
     the checkpoint cannot be read.
     """
+    from concurrent.futures import ProcessPoolExecutor  # slow to import, as is the next
+
+    from ckpt_viz.render.verified import render_verification, verification_json
+
     with _reporting_errors():
         graph = api.graph(path)
         pool = ProcessPoolExecutor(workers) if workers > 1 else nullcontext()

@@ -97,6 +97,11 @@ class Encoded(NamedTuple):
     shape: tuple[int, ...]
     byte_order: ByteOrder
 
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return self.size
+
 
 @dataclass
 class _Work:
@@ -236,13 +241,13 @@ def _of_v1(stored: SaverV1, keys: Iterable[str]) -> _Work:
 
 
 def _test(work: _Work, title: str, executor: Executor | None, *, progress: bool) -> int:
-    """Add what is wrong with the bytes to the faults; return the number of bytes that were read."""
+    """Add what is wrong with the bytes to the faults; return the number of tested bytes."""
     clusters = list(clusters_of(one for _, one, _ in work.plain))
     tasks: list[Stretch | Encoded] = [*stretches_of(clusters)]
     tasks += sorted({task for _, task, _ in work.encoded})
     parts: dict[tuple[str, int], int | str] = {}
     encoded: dict[Encoded, int | Fault] = {}
-    total = sum(task.size for task in tasks)
+    total = sum(task.nbytes for task in tasks)
     with _shown(f"verify {title}", total, progress=progress) as done:
         for task, found in results(_run, tasks, executor=executor, on_done=done):
             if isinstance(task, Encoded):
@@ -271,7 +276,7 @@ def _shown(title: str, total: int, *, progress: bool) -> Iterator[Callable[[Any]
         return
     shown = bar(title, total)
     try:
-        yield lambda task: shown.update(task.size)
+        yield lambda task: shown.update(task.nbytes)
     finally:
         shown.close()
 
