@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import google_crc32c
 import numpy as np
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 import ckpt_viz as cv
 from ckpt_viz.formats import files
-from ckpt_viz.formats.bundle_writer import array_tensor, strings_tensor, write_bundle
+from ckpt_viz.formats.bundle_writer import NewTensor, array_tensor, strings_tensor, write_bundle
 from ckpt_viz.formats.dtypes import dtype_number, encode_shape
 from ckpt_viz.formats.protos import BundleEntryProto, BundleHeaderProto
 from ckpt_viz.formats.sstable import mask_crc32c
@@ -42,13 +43,14 @@ ARRAYS = {
 STRINGS = [b"", b"kernel", b"x" * 300]
 
 
+def stored(array: Any) -> NewTensor:
+    return array_tensor(str(array.dtype), array.shape, lambda: array)
+
+
 @pytest.fixture
 def prefix(tmp_path: Path) -> str:
     found = str(tmp_path / "ckpt-1")
-    arrays = {
-        key: array_tensor(str(value.dtype), value.shape, lambda value=value: value)
-        for key, value in ARRAYS.items()
-    }
+    arrays = {key: stored(value) for key, value in ARRAYS.items()}
     write_bundle(found, {**arrays, "d": strings_tensor(STRINGS, (3,))})
     return found
 
@@ -59,8 +61,8 @@ def shard_of(prefix: str) -> Path:
 
 def test_whole_checkpoint_has_no_damaged_tensor(prefix: str) -> None:
     found = cv.graph(prefix).verify()
-    assert found == ()
     assert (found.tensors, found.nbytes, found.untested) == (5, shard_of(prefix).stat().st_size, ())
+    assert found == ()
 
 
 def test_each_changed_byte_is_found_in_its_tensor(prefix: str) -> None:
@@ -147,8 +149,7 @@ def test_workers_find_what_one_finds_also_in_a_tensor_of_several_pieces(
 ) -> None:
     prefix = str(tmp_path / "large")
     values = np.arange(3 * PIECE_BYTES // 4 + 1, dtype="float32")
-    tensors = {"a": array_tensor("float32", values.shape, lambda: values)}
-    write_bundle(prefix, {**tensors, "b": strings_tensor(STRINGS, (3,))})
+    write_bundle(prefix, {"a": stored(values), "b": strings_tensor(STRINGS, (3,))})
     graph = cv.graph(prefix)
     assert graph.verify(executor=pool) == ()
     flipped(prefix, "a", 2 * PIECE_BYTES + 5)
@@ -161,9 +162,9 @@ def test_workers_find_what_one_finds_also_in_a_tensor_of_several_pieces(
 # --- what a file may claim
 
 
-def forged(at: Path, data: bytes, entries: dict[str, BundleEntryProto]) -> str:
+def forged(at: Path, data: bytes, entries: dict[str, Any]) -> str:
     """Write a bundle of these entries, whatever they claim."""
-    header = BundleHeaderProto(num_shards=1)
+    header: Any = BundleHeaderProto(num_shards=1)
     rows = {b"": header.SerializeToString()}
     rows |= {key.encode(): entry.SerializeToString() for key, entry in sorted(entries.items())}
     prefix = str(at / "forged")
@@ -174,7 +175,7 @@ def forged(at: Path, data: bytes, entries: dict[str, BundleEntryProto]) -> str:
 
 def entry(
     data: bytes, offset: int, size: int, dtype: str = "uint8", count: int | None = None
-) -> BundleEntryProto:
+) -> Any:
     return BundleEntryProto(
         dtype=dtype_number(dtype),
         shape=encode_shape((size if count is None else count,)),
@@ -244,9 +245,9 @@ def test_tensor_of_an_unknown_dtype_is_untested(tmp_path: Path) -> None:
     one = entry(b"kernel", 0, 6)
     one.dtype = 99
     found = cv.graph(forged(tmp_path, b"kernel", {"a": one})).verify()
-    assert found == ()
     assert [(left.key, left.name) for left in found.untested] == [("a", "(root).a")]
     assert found.tensors == 0
+    assert found == ()
 
 
 sizes = st.integers(0, 60)
