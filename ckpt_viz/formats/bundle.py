@@ -25,6 +25,7 @@ from ckpt_viz.formats.entries import (
     check_size,
     checked_parts,
     described,
+    matching_parts,
     open_shard,
     read_range,
     size_or_why_not,
@@ -50,6 +51,7 @@ MAX_STRING_BYTES = 1 << 28  # 256 MiB; an object takes some 200 bytes in the obj
 _LARGE_INDEX_BYTES = 1 << 24
 _BUNDLE_VERSION = 1  # kTensorBundleVersion: the version that this reader understands
 _MAX_MATCHES = 256
+_LACKS_A_SLICE = "the index lacks the entry of a slice"
 _BYTE_ORDERS: Mapping[int, ByteOrder] = {0: "little", 1: "big"}
 PIECE_BYTES = 1 << 24  # 16 MiB
 
@@ -193,8 +195,7 @@ class Bundle:
         if not entry.slices:
             return self._why_absent(entry)
         reasons = (
-            "the index lacks the entry of a slice" if part is None else self._why_absent(part)
-            for part in self.parts[key]
+            _LACKS_A_SLICE if part is None else self._why_absent(part) for part in self.parts[key]
         )
         incomplete = why_incomplete(entry.shape, entry.slices)
         return incomplete or next((reason for reason in reasons if reason is not None), None)
@@ -203,8 +204,8 @@ class Bundle:
         """Return the ranges of a tensor's bytes: one, or one for each slice; read nothing of them.
 
         Raises FormatError if the index contradicts itself about them: a size that the dtype and
-        shape exclude, or slices that are missing or overlap. Raises KeyError for a key that is not
-        in `entries`.
+        shape exclude, or slices that are missing. Slices may share bytes. Raises KeyError for a key
+        that is not in `entries`.
         """
         entry, place = self.entries[key], f"{self.index}: {brief(key)}"
         parts = [entry]
@@ -212,7 +213,9 @@ class Bundle:
             reason = why_incomplete(entry.shape, entry.slices)
             if reason is not None:
                 raise FormatError(f"{place}: {reason}")
-            parts = checked_parts(entry, self.parts[key], place)
+            if None in self.parts[key]:
+                raise FormatError(f"{place}: {_LACKS_A_SLICE}")
+            parts = matching_parts(entry, self.parts[key], place)
         for part in parts:
             if part.shape is not None:
                 check_size(place, part, part.shape)

@@ -55,7 +55,37 @@ class StoredRange(NamedTuple):
     missing: str | None
 
 
+def raised_for(why: str) -> str:
+    """Return the class of what TensorFlow raises when it reads a tensor with this problem.
+
+    `why` is a message of this module, or of `slices.why_incomplete`.
+    """
+    if "no such file" in why or "the index lacks" in why:
+        return "NotFoundError"
+    if "its slices have" in why:
+        return "InvalidArgumentError"
+    if "permission denied" in why:
+        return "PermissionDeniedError"
+    return "OutOfRangeError" if "expected bytes" in why else "DataLossError"
+
+
 def checked_parts(entry: Entry, parts: Iterable[Entry | None], place: str) -> list[Entry]:
+    """Return the entries of a tensor's slices if they match the tensor's own entry.
+
+    Raises FormatError if two of them share bytes, too.
+    """
+    checked = matching_parts(entry, parts, place)
+    # With shared bytes a small shard could claim to be an endless tensor.
+    for before, after in pairwise(sorted(checked, key=lambda part: (part.shard, part.offset))):
+        if before.shard == after.shard and before.offset + before.size > after.offset:
+            raise FormatError(
+                f"{place}: two of its slices share bytes of shard {after.shard}, "
+                f"at offset {after.offset}"
+            )
+    return checked
+
+
+def matching_parts(entry: Entry, parts: Iterable[Entry | None], place: str) -> list[Entry]:
     """Return the entries of a tensor's slices if they match the tensor's own entry."""
     checked = []
     for part, (start, shape) in zip(parts, entry.slices, strict=True):
@@ -66,13 +96,6 @@ def checked_parts(entry: Entry, parts: Iterable[Entry | None], place: str) -> li
                 f"expected {entry.dtype} {shape}"
             )
         checked.append(part)
-    # With shared bytes a small shard could claim to be an endless tensor.
-    for before, after in pairwise(sorted(checked, key=lambda part: (part.shard, part.offset))):
-        if before.shard == after.shard and before.offset + before.size > after.offset:
-            raise FormatError(
-                f"{place}: two of its slices share bytes of shard {after.shard}, "
-                f"at offset {after.offset}"
-            )
     return checked
 
 

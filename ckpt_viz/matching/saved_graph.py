@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ckpt_viz.formats.entries import raised_for
 from ckpt_viz.matching.trace import Cause, Failure
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Node, Stored
@@ -57,9 +58,9 @@ def unread(path: str | None, key: str, stored: Stored) -> Failure | None:
         fault = stored.fault
         return None if fault is None else Failure(Cause.DAMAGED, fault.raises, fault.why)
     message = f"{stored.error} (wanted for {key})"
-    if "no such file" in stored.error:
-        return Failure(Cause.UNREADABLE, "NotFoundError", not_found(path, message))
-    return Failure(Cause.UNREADABLE, "OutOfRangeError", message)
+    raised = raised_for(stored.error)
+    said = not_found(path, message) if raised == "NotFoundError" else message
+    return Failure(Cause.UNREADABLE, raised, said)
 
 
 def not_found(path: str | None, message: str) -> str:

@@ -17,9 +17,10 @@ import google_crc32c
 
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.crc32c import combine, without_beginning
-from ckpt_viz.formats.files import open_file
+from ckpt_viz.formats.files import File, is_remote, open_file
 
 PIECE_BYTES = 1 << 24  # 16 MiB
+_READ_BYTES = 1 << 20  # of a local file: what fits into a processor's cache is twice as fast
 _GAP_BYTES = 1 << 12  # bytes between two parts that are read, too: one read is faster than two
 
 
@@ -37,7 +38,7 @@ class Range(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """A task: `size` bytes of a file to read at once, with the parts whose checksums are needed.
+    """A task: `size` bytes of a file to read, with the parts whose checksums are needed.
 
     `parts` are beginnings and ends, in bytes of the file.
     """
@@ -62,17 +63,29 @@ class Cluster(NamedTuple):
 
 def checksums_in(stretch: Stretch) -> tuple[int, ...] | str:
     """Return the crc32c of each part of a stretch, not masked; or why it cannot be read."""
+    most = stretch.size if is_remote(stretch.path) else _READ_BYTES
     try:
         with open_file(stretch.path) as file:
-            data = file.read(stretch.offset, stretch.size)
+            return tuple(_checksums(file, stretch, most))
     except FileNotFoundError:
         return f"{stretch.path}: this file has disappeared"
     except CkptVizError as error:
         return str(error)
-    base = stretch.offset
-    return tuple(
-        google_crc32c.value(data[start - base : end - base]) for start, end in stretch.parts
-    )
+
+
+def _checksums(file: File, stretch: Stretch, most: int) -> Iterator[int]:
+    """Yield the crc32c of each part; read at most so many bytes at a time."""
+    data, base = b"", stretch.offset
+    for start, end in stretch.parts:
+        crc, place = 0, start
+        while place < end:
+            if not base <= place < base + len(data):
+                base = place
+                data = file.read(base, min(most, stretch.offset + stretch.size - base))
+            until = min(end, base + len(data))
+            crc = google_crc32c.extend(crc, data[place - base : until - base])
+            place = until
+        yield crc
 
 
 def clusters_of(ranges: Iterable[Range]) -> Iterator[Cluster]:

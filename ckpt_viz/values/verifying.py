@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ckpt_viz.errors import CkptVizError, FormatError, SourceError
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.dtypes import ByteOrder
-from ckpt_viz.formats.entries import StoredRange
+from ckpt_viz.formats.entries import StoredRange, raised_for
 from ckpt_viz.formats.files import open_file
 from ckpt_viz.formats.saver_v1 import SaverV1
 from ckpt_viz.formats.sstable import brief, mask_crc32c
@@ -173,14 +173,11 @@ def _of_bundle(bundle: Bundle, keys: Iterable[str]) -> _Work:
         try:
             ranges = bundle.ranges(key)
         except FormatError as error:
-            work.faults[key] = Fault(f"{error}; {_COPY_AGAIN}")
+            work.faults[key] = Fault(f"{error}; {_COPY_AGAIN}", raised_for(str(error)))
             continue
         missing = next((one.missing for one in ranges if one.missing is not None), None)
         if missing is not None:
-            is_gone = "no such file" in missing
-            work.faults[key] = Fault(
-                f"{missing}; {_COPY_AGAIN}", "NotFoundError" if is_gone else "OutOfRangeError"
-            )
+            work.faults[key] = Fault(f"{missing}; {_COPY_AGAIN}", raised_for(missing))
             continue
         for one in ranges:
             _add_range(work, key, one, bundle.byte_order)

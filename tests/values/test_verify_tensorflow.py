@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,9 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.formats.protos import BundleEntryProto, parse
+from ckpt_viz.formats.sstable import read_table
+from ckpt_viz.formats.table_writer import encode_table
 from tests.check_rows.saving import tensors_of_version_1
 from tests.support.damage import flipped, overwritten
 from tests.support.oracle import raised_by
@@ -75,22 +79,71 @@ def test_lengths_are_judged_as_tensorflow_judges_them(tmp_path: Path) -> None:
         Path(f"{prefix}.data-00000-of-00001").write_bytes(whole)
 
 
-def test_slices_are_tested_each(tmp_path: Path) -> None:
+Rows = list[tuple[bytes, bytes]]
+
+
+def _in_slices(at: Path) -> str:
     import tensorflow as tf
 
-    prefix = str(tmp_path / "slices")
+    prefix = str(at / "slices")
     tf.raw_ops.SaveV2(
         prefix=prefix,
         tensor_names=["v"] * 3,
         shape_and_slices=[f"6 2 {first},2:0,2" for first in (0, 2, 4)],
         tensors=[tf.ones([2, 2])] * 3,
     )
+    return prefix
+
+
+def test_slices_are_tested_each(tmp_path: Path) -> None:
+    prefix = _in_slices(tmp_path)
     assert cv.graph(prefix).verify() == ()
     for part in range(3):
         flipped(prefix, "v", 3, part=part)
         (found,) = cv.graph(prefix).verify()
         assert found.key == "v" and found.raises == _raised(prefix, "v", "float32")
         flipped(prefix, "v", 3, part=part)
+
+
+def _without_an_entry(rows: Rows) -> Rows:
+    return [row for place, row in enumerate(rows) if place != 2]
+
+
+def _with_a_shared_range(rows: Rows) -> Rows:
+    return [*rows[:2], (rows[2][0], rows[1][1]), *rows[3:]]
+
+
+def _with_two_slices_of_three(rows: Rows) -> Rows:
+    entry = parse(BundleEntryProto, rows[-1][1], "entry")
+    del entry.slices[1:2]
+    return [*rows[:-1], (rows[-1][0], entry.SerializeToString())]
+
+
+def _with_a_smaller_slice(rows: Rows) -> Rows:
+    entry = parse(BundleEntryProto, rows[1][1], "entry")
+    entry.size -= 4
+    return [rows[0], (rows[1][0], entry.SerializeToString()), *rows[2:]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _without_an_entry,
+        _with_a_shared_range,
+        _with_two_slices_of_three,
+        _with_a_smaller_slice,
+    ],
+)
+def test_slices_of_a_forged_index_are_judged_as_tensorflow_judges_them(
+    tmp_path: Path, change: Callable[[Rows], Rows]
+) -> None:
+    prefix = _in_slices(tmp_path)
+    index = Path(f"{prefix}.index")
+    rows = change(list(read_table(index.read_bytes(), str(index))))
+    index.write_bytes(b"".join(encode_table(rows)))
+    found = cv.graph(prefix).verify()
+    assert [one.raises for one in found] == [_raised(prefix, "v", "float32")][: len(found)]
+    assert bool(found) == (_raised(prefix, "v", "float32") is not None)
 
 
 def test_file_of_version_1_is_tested_by_its_blocks(tmp_path: Path) -> None:
