@@ -12,7 +12,7 @@ from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
-from ckpt_viz.object_graph.nodes import Stored
+from ckpt_viz.object_graph.nodes import Fault, Stored
 from ckpt_viz.restore_check.verdicts import Verdicts
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.saved_source import read_saved
@@ -85,12 +85,13 @@ class DamagedFile:
 class Tested:
     """The tensors that a restore reads, after a test of their checksums.
 
-    `whole` is the prefix of another checkpoint in the directory with all of them undamaged, if this
-    one has damaged ones.
+    `faults` are the damaged ones by key, but for those that are known to be missing. If there are
+    any, `whole` is the prefix of another checkpoint in the directory that has all tensors whole.
     """
 
     found: Verification
     whole: str | None = None
+    faults: Mapping[str, Fault] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.live_dry_run import live_dry_run, status_dry_run
 from ckpt_viz.restore_check.saver_dry_run import saver_dry_run
-from ckpt_viz.restore_check.verified import bytes_tested, faults_in
+from ckpt_viz.restore_check.verified import bytes_tested
 from ckpt_viz.saved.saved_access import with_faults
 
 
@@ -39,7 +39,7 @@ def run_check(
     """
 
     def checked(tested: Tested | None) -> tuple[DryRun, tuple[Finding, ...]]:
-        faults = faults_in(tested) if tested is not None else {}
+        faults = tested.faults if tested is not None else {}
         run = replace(_run(live, saved, method, options, faults), tested=tested)
         return run, find_all(run)
 
@@ -52,6 +52,8 @@ def run_check(
             "raises for damaged ones; expected the live object and the checkpoint"
         )
     tested = bytes_tested(*found)
+    if tested is None or not tested.faults:
+        return replace(found[0], tested=tested), found[1]
     return gc_paused(lambda: steadily(lambda: checked(tested)))
 
 

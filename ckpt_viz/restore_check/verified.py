@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.files import split
@@ -17,7 +18,7 @@ from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.saved_source import read_saved
 from ckpt_viz.text import first_clause
-from ckpt_viz.values.verifying import verify
+from ckpt_viz.values.verifying import Verification, verify
 
 _READING = (Action.GATHER, Action.RESTORE, Action.FAIL)
 _MOST_OTHERS = 3  # checkpoints of the directory in which to look for whole values
@@ -33,13 +34,19 @@ def bytes_tested(run: DryRun, findings: Sequence[Finding]) -> Tested | None:
     saved = run.saved if run.saved is not None else read_saved(run.reading)
     keys = frozenset((*keys_read(run), *_keys_waiting(run, findings)))
     found = verify(saved, keys)
-    return Tested(found, _whole_one(saved, keys) if found else None)
+    tested = Tested(found, faults=_faults(saved, found))
+    return replace(tested, whole=_whole_one(saved, keys)) if tested.faults else tested
 
 
-def faults_in(tested: Tested) -> Mapping[str, Fault]:
-    """Return why the damaged tensors cannot be read, by key."""
+def _faults(saved: Graph, found: Verification) -> Mapping[str, Fault]:
+    """Return why damaged tensors cannot be read, by key; not of those whose bytes are missing."""
+    stored = {one.key: saved.stored(one.key) for one in found}
     # The findings have a next step of their own.
-    return {one.key: Fault(first_clause(one.why), one.raises) for one in tested.found}
+    return {
+        one.key: Fault(first_clause(one.why), one.raises)
+        for one in found
+        if (its := stored[one.key]) is not None and its.error is None
+    }
 
 
 def keys_read(run: DryRun) -> Iterator[str]:

@@ -15,6 +15,7 @@ from ckpt_viz.render.outline import MAX_ROWS
 from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.row_words import View
 from ckpt_viz.render.text import printable
+from ckpt_viz.render.verified import render_verification
 
 MAX_MESSAGE = 17_000  # characters: three shapes of 254 dimensions, and some words
 VIEWS: tuple[View, View] = ("layers", "objects")
@@ -63,6 +64,7 @@ def use(path: str, sandbox: str, stage: Stage = lambda name: None) -> str:
     for mark in errors[:1000]:
         _check_message(mark, "")
     said = _read_values(graph, sandbox, stage)
+    _verify(graph, sandbox, stage)
     marks = f", {len(errors)} marked: {errors[0]}" if errors else ""
     return f"graph of {len(graph.nodes)} nodes{marks}{said}"
 
@@ -112,6 +114,11 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
                 _check_picture(found.to_svg(view))
             stage(f"JSON of the check against {name}")
             plan_json(found.overlay)
+    stage("check of the bytes")
+    with suppress(cv.CkptVizError):
+        found = cv.check(graph, graph, verify=True)
+        stage("print the check of the bytes")
+        _check_text(str(found))
     for name, one, other in (("itself", graph, graph), ("a healthy one", healthy, graph)):
         stage(f"diff against {name}")
         diff = cv.diff(one, other)
@@ -152,6 +159,21 @@ def _read_values(graph: cv.ObjectGraph, sandbox: str, stage: Stage) -> str:
             _check_message(str(error), sandbox, MAX_MESSAGE + 2 * len(repr(name)))
             said = said or f", a value: {error}"
     return said
+
+
+def _verify(graph: cv.ObjectGraph, sandbox: str, stage: Stage) -> None:
+    stage("verify")
+    try:
+        found = graph.verify(progress=False)
+    except cv.CkptVizError as error:
+        _checked(error, sandbox)
+        return
+    for one in found:
+        _check_message(one.why, sandbox)
+    for left in found.untested:
+        _check_message(left.why, sandbox)
+    stage("print what verify has found")
+    _check_text(render_verification(graph, found))
 
 
 def _checked(error: cv.CkptVizError, sandbox: str) -> str:

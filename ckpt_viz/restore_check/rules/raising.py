@@ -136,7 +136,7 @@ _NO_OPTIMIZER = (
 
 def damaged_later(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find damaged values that wait: the restore returns, and their objects raise when built."""
-    if case.run.tested is None or not case.run.tested.found:
+    if case.run.tested is None or not case.run.tested.faults:
         return
     failed = {step.node for step in case.trace.steps_of(Action.FAIL)}
     faults: dict[int, Fault] = {}
