@@ -22,6 +22,7 @@ VIEWS: tuple[View, View] = ("layers", "objects")
 _MAX_IN_DOT = 2_000  # nodes; a picture of more is of no use
 _MAX_IN_JSON = 20_000  # nodes; JSON of more takes more memory than opening them may
 _MAX_KEYS = 20
+_MOST_VERIFIED = 1 << 28
 _SMALL_BYTES = 100_000
 _MAX_PICTURE = 3_000_000  # characters: 300 rows of names that are cut at 1,000
 _DRAWN = {"svg", "title", "desc", "style", "rect", "path", "g", "text"}
@@ -114,11 +115,12 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
                 _check_picture(found.to_svg(view))
             stage(f"JSON of the check against {name}")
             plan_json(found.overlay)
-    stage("check of the bytes")
-    with suppress(cv.CkptVizError):
-        found = cv.check(graph, graph, verify=True)
-        stage("print the check of the bytes")
-        _check_text(str(found))
+    if not _takes_long(sandbox):
+        stage("check of the bytes")
+        with suppress(cv.CkptVizError):
+            found = cv.check(graph, graph, verify=True)
+            stage("print the check of the bytes")
+            _check_text(str(found))
     for name, one, other in (("itself", graph, graph), ("a healthy one", healthy, graph)):
         stage(f"diff against {name}")
         diff = cv.diff(one, other)
@@ -161,7 +163,15 @@ def _read_values(graph: cv.ObjectGraph, sandbox: str, stage: Stage) -> str:
     return said
 
 
+def _takes_long(directory: str) -> bool:
+    """Return whether reading all bytes of the files takes long; some have terabytes of holes."""
+    sizes = (path.lstat().st_size for path in Path(directory).rglob("*"))
+    return sum(sizes) > _MOST_VERIFIED
+
+
 def _verify(graph: cv.ObjectGraph, sandbox: str, stage: Stage) -> None:
+    if _takes_long(sandbox):
+        return
     stage("verify")
     try:
         found = graph.verify(progress=False)
