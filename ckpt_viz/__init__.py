@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.api import check, diff, graph
+from ckpt_viz.api import check, diff, graph, snapshot
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
     CkptVizError,
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from ckpt_viz.restore_check.finding import Finding, Kind
     from ckpt_viz.restore_fix.fix import RestoreFix
     from ckpt_viz.values.verifying import Damaged
+    from ckpt_viz.values.report import Left, Restored
+    from ckpt_viz.values.snapshot import Snapshot
 
 __all__ = [
     "Attribute",
@@ -63,6 +65,7 @@ __all__ = [
     "GraphDiff",
     "Kept",
     "Kind",
+    "Left",
     "NoSuchNodeError",
     "NoSuchTensorError",
     "Node",
@@ -73,12 +76,14 @@ __all__ = [
     "QueryError",
     "RestoreCheck",
     "RestoreFix",
+    "Restored",
     "Role",
     "Severity",
     "Slice",
     "Slot",
     "SlotRule",
     "SlotVariable",
+    "Snapshot",
     "SourceError",
     "State",
     "UnsupportedError",
@@ -86,6 +91,7 @@ __all__ = [
     "diff",
     "graph",
     "show",
+    "snapshot",
 ]
 
 
@@ -98,9 +104,12 @@ _LATER = {
     "Finding": "restore_check.finding",
     "GraphDiff": "graph_diff.diff_result",
     "Kind": "restore_check.finding",
+    "Left": "values.report",
     "RestoreCheck": "restore_check.check_result",
     "RestoreFix": "restore_fix.fix",
+    "Restored": "values.report",
     "Severity": "object_graph.overlay",
+    "Snapshot": "values.snapshot",
     "State": "object_graph.overlay",
     "show": "jupyter.widget",
 }

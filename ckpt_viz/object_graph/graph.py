@@ -270,6 +270,11 @@ class Graph:
         return getattr(self._access, "source", None)
 
     @property
+    def is_held(self) -> bool:
+        """Whether this is the graph of a snapshot, whose values are in memory."""
+        return self.origin is Origin.SAVED and getattr(self._access, "tensors", None) is not None
+
+    @property
     def stored_in(self) -> Any:
         """The open checkpoint behind a saved graph; None for a live one."""
         return getattr(self._access, "stored_in", None)

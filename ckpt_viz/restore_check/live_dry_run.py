@@ -59,6 +59,8 @@ def live_dry_run(
         return DryRun(Outcome(LiveNames(restore.target.graph), without_checkpoint()), method)
     if isinstance(saved, Graph):
         path = prefix_of(saved)
+        if saved.is_held:
+            return DryRun(restore.outcome_of_held(saved), method, path)
         return DryRun(restore.outcome_of(path, saved), method, path)
     outcome = restore.outcome_of(saved)
     if outcome.verdicts.restore is None and not outcome.finds_no_name:
@@ -124,6 +126,10 @@ class _Restore:
         resolved = str(path) if target.wraps_not_found else None
         target.side.reading = Reading(opened.prefix, resolved)
         return self._by_objects(graph, path)
+
+    def outcome_of_held(self, graph: Graph) -> Outcome:
+        """Return what restoring a file with the objects and values of a snapshot would do."""
+        return self._by_objects(graph, graph.title)
 
     def _by_objects(self, graph: Graph, path: object) -> Outcome:
         target, skips_slots = self.target, self.skips_slots

@@ -11,7 +11,7 @@ from typing import Any
 from ckpt_viz.errors import CheckpointNotFoundError, SourceError
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.live.any_source import graph_of
+from ckpt_viz.live.any_source import graph_of, is_snapshot
 from ckpt_viz.live.shadows import steadily
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Fault
@@ -64,6 +64,7 @@ def _run(
     options: Any,
     faults: Mapping[str, Fault],
 ) -> DryRun:
+    live, saved = (graph_of(one) if is_snapshot(one) else one for one in (live, saved))
     if isinstance(live, Graph) and live.origin is Origin.LIVE:
         live = live.source
     if isinstance(live, (Graph, str, os.PathLike)):

@@ -1,0 +1,602 @@
+"""A snapshot puts back what `Checkpoint.read` would read from a file of the same moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ckpt_viz as cv
+from ckpt_viz.errors import ReadLimitError, SourceError
+
+tf = pytest.importorskip("tensorflow")
+pytestmark = pytest.mark.tf
+
+
+class Table(tf.Module):  # type: ignore[misc]
+    """A module with a plain list, which TensorFlow wraps."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weights = [tf.Variable([1.0, 2.0]), tf.Variable(3)]
+
+
+class Words(tf.train.experimental.PythonState):  # type: ignore[misc]
+    """Python state: a list of words."""
+
+    def __init__(self) -> None:
+        self.words = ["a"]
+
+    def serialize(self) -> str:
+        return " ".join(self.words)
+
+    def deserialize(self, text: bytes) -> None:
+        self.words = text.decode().split()
+
+
+class Scaled(tf.__internal__.tracking.Trackable):  # type: ignore[misc]
+    """An object with code of its own: it saves half of its number."""
+
+    def __init__(self, number: float) -> None:
+        self.number = tf.constant(number)
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        return {"half": self.number / 2}
+
+    def _restore_from_tensors(self, tensors: dict[str, Any]) -> None:
+        self.number = tensors["half"] * 2
+
+
+Change = Callable[[], object]
+
+
+def module() -> tuple[Any, Change]:
+    made = Table()
+    return tf.train.Checkpoint(m=made), lambda: [v.assign(v * 5) for v in made.weights]
+
+
+def dtypes() -> tuple[Any, Change]:
+    values = {
+        "bfloat16": tf.Variable([1.5, -2.0], dtype=tf.bfloat16),
+        "half": tf.Variable([1.5], dtype=tf.float16),
+        "bool": tf.Variable([True, False]),
+        "int8": tf.Variable([[1, -1]], dtype=tf.int8),
+        "uint64": tf.Variable(2**64 - 1, dtype=tf.uint64),
+        "complex": tf.Variable([1 + 2j], dtype=tf.complex64),
+        "float8": tf.Variable(tf.cast([0.5, 1.0], tf.dtypes.experimental.float8_e4m3fn)),
+        "string": tf.Variable(["a", "ü\x00b"]),
+        "word": tf.Variable("one"),
+        "none": tf.Variable(tf.zeros([0, 3], tf.string)),
+        "empty": tf.Variable(np.zeros((0, 2))),
+    }
+
+    def change() -> None:
+        for variable in values.values():
+            variable.assign(tf.zeros_like(variable))
+
+    return tf.train.Checkpoint(**values), change
+
+
+def unknown_shape() -> tuple[Any, Change]:
+    variable = tf.Variable([1.0, 2.0], shape=tf.TensorShape(None))
+    rows = tf.Variable([[1], [2]], shape=[None, 1])
+    return (
+        tf.train.Checkpoint(v=variable, rows=rows),
+        lambda: (variable.assign([[3.0]]), rows.assign([[7]])),
+    )
+
+
+def tables() -> tuple[Any, Change]:
+    lookup = tf.lookup.experimental
+    words = lookup.MutableHashTable(tf.string, tf.float32, 0.0)
+    words.insert(tf.constant(["a", "b"]), tf.constant([1.0, 2.0]))
+    pairs = lookup.DenseHashTable(tf.int64, tf.int64, -1, -1, -2)
+    pairs.insert(*int64([3], [9]))
+    return (
+        tf.train.Checkpoint(words=words, pairs=pairs),
+        lambda: (
+            words.insert(tf.constant(["c", "a"]), tf.constant([5.0, 6.0])),
+            words.remove(tf.constant(["b"])),
+            pairs.insert(*int64([4], [1])),
+        ),
+    )
+
+
+def generators() -> tuple[Any, Change]:
+    generator = tf.random.Generator.from_seed(3)
+    generator.normal([2])
+    return tf.train.Checkpoint(g=generator), lambda: generator.normal([5])
+
+
+def iterators() -> tuple[Any, Change]:
+    data = tf.data.Dataset.range(100).shuffle(10, seed=1).batch(3).map(lambda x: x + 1)
+    iterator = iter(data)
+    next(iterator)
+    return tf.train.Checkpoint(it=iterator), lambda: (next(iterator), next(iterator))
+
+
+def python_state() -> tuple[Any, Change]:
+    words = Words()
+    return tf.train.Checkpoint(w=words), lambda: words.words.append("b")
+
+
+def own_code() -> tuple[Any, Change]:
+    scaled = Scaled(7.0)
+    return tf.train.Checkpoint(s=scaled), lambda: setattr(scaled, "number", tf.constant(1.0))
+
+
+def counters() -> tuple[Any, Change]:
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    checkpoint.save_counter.assign(4)
+    return checkpoint, lambda: (checkpoint.save_counter.assign_add(1), checkpoint.v.assign(0.0))
+
+
+def keras_3() -> tuple[Any, Change]:
+    k = keras()
+    model = k.Sequential([k.Input((3,)), k.layers.Dense(4), k.layers.Dropout(0.5, seed=2)])
+    model.add(k.layers.BatchNormalization())
+    optimizer = k.optimizers.Adam()
+    return trained(k, model, optimizer)
+
+
+def keras_2() -> tuple[Any, Change]:
+    k = pytest.importorskip("tf_keras")
+    model = k.Sequential([k.layers.Dense(4, input_shape=(3,)), k.layers.BatchNormalization()])
+    return trained(k, model, k.optimizers.Adam())
+
+
+def keras_2_legacy() -> tuple[Any, Change]:
+    k = pytest.importorskip("tf_keras")
+    model = k.Sequential([k.layers.Dense(4, input_shape=(3,))])
+    return trained(k, model, k.optimizers.legacy.Adam())
+
+
+def mixed_precision() -> tuple[Any, Change]:
+    k = pytest.importorskip("tf_keras")
+    model = k.Sequential([k.layers.Dense(4, input_shape=(3,), dtype="mixed_float16")])
+    return trained(k, model, k.optimizers.SGD(momentum=0.9))
+
+
+def shared() -> tuple[Any, Change]:
+    k = keras()
+    layer = k.layers.Dense(3)
+    x = k.Input((3,))
+    models = k.Model(x, layer(x)), k.Model(x, k.layers.Dense(1)(layer(x)))
+    return tf.train.Checkpoint(a=models[0], b=models[1]), lambda: [
+        v.assign(v + 1) for model in models for v in model.variables
+    ]
+
+
+def mirrored() -> tuple[Any, Change]:
+    scope = strategy()
+    with scope.scope():
+        variable = tf.Variable([1.0, 2.0])
+        total = tf.Variable(
+            4.0,
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+        )
+    with scope.scope():
+        total.assign(8.0)
+    return tf.train.Checkpoint(v=variable, t=total), lambda: (
+        variable.assign([5.0, 6.0]),
+        total.assign(2.0),
+    )
+
+
+def keras_in_strategy() -> tuple[Any, Change]:
+    k = keras()
+    with strategy().scope():
+        model = k.Sequential([k.Input((3,)), k.layers.Dense(4)])
+    return tf.train.Checkpoint(m=model), lambda: [v.assign(v + 1) for v in model.variables]
+
+
+def sharded() -> tuple[Any, Change]:
+    from tensorflow.python.distribute.sharded_variable import ShardedVariable
+
+    whole = ShardedVariable([tf.Variable([[1.0], [2.0]]), tf.Variable([[3.0]])], name="s")
+    return tf.train.Checkpoint(s=whole), lambda: [v.assign(v * 9) for v in whole.variables]
+
+
+def int64(*values: list[int]) -> list[Any]:
+    return [tf.constant(value, tf.int64) for value in values]
+
+
+def keras() -> Any:
+    return pytest.importorskip("keras")
+
+
+def strategy() -> Any:
+    devices = tf.config.list_logical_devices("CPU")
+    return tf.distribute.MirroredStrategy([device.name for device in devices])
+
+
+def trained(k: Any, model: Any, optimizer: Any) -> tuple[Any, Change]:
+    model.compile(optimizer, "mse")
+    data = np.ones((4, 3), np.float32), np.zeros((4, 4), np.float32)
+    model.fit(*data, verbose=0)
+    return (
+        tf.train.Checkpoint(model=model, optimizer=optimizer),
+        lambda: model.fit(*data, epochs=2, verbose=0),
+    )
+
+
+MAKERS = [
+    module, dtypes, unknown_shape, tables, generators, iterators, python_state, own_code, counters,
+    keras_3, keras_2, keras_2_legacy, mixed_precision, shared, mirrored, keras_in_strategy, sharded,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_restore_gives_what_reading_a_file_gives(make: Any, tmp_path: Path) -> None:
+    checkpoint, change = make()
+    before = cv.snapshot(checkpoint)
+    checkpoint.write(str(tmp_path / "before"))
+    change()
+    checkpoint.write(str(tmp_path / "changed"))
+    checkpoint.read(str(tmp_path / "before")).expect_partial()
+    checkpoint.write(str(tmp_path / "read"))
+    checkpoint.read(str(tmp_path / "changed")).expect_partial()
+    change()
+    restored = before.restore()
+    checkpoint.write(str(tmp_path / "restored"))
+    assert restored.is_complete, restored
+    read, done = (tensors(tmp_path / name) for name in ("read", "restored"))
+    assert done == read
+    assert read != tensors(tmp_path / "changed")
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_a_snapshot_is_a_source_like_the_file(make: Any, tmp_path: Path) -> None:
+    checkpoint, change = make()
+    before = cv.snapshot(checkpoint)
+    path = checkpoint.write(str(tmp_path / "c"))
+    assert cv.diff(before, path, values=True).is_empty
+    held, saved = cv.graph(before), cv.graph(path)
+    keys = {a.checkpoint_key for n in saved.nodes for a in n.attributes}
+    assert keys == {a.checkpoint_key for n in held.nodes for a in n.attributes}
+    for key in [one for key in keys for one in saved.tensor_keys(key)]:
+        if "ITERATOR" not in key:
+            np.testing.assert_array_equal(held.read(key), saved.read(key))
+    change()
+    checked = cv.check(checkpoint, before)
+    as_file = cv.check(checkpoint, path)
+    assert checked.bound == as_file.bound
+    assert checked.overlay.headline == as_file.overlay.headline
+
+
+def tensors(path: Path) -> dict[str, Any]:
+    reader = tf.train.load_checkpoint(str(path))
+    found: dict[str, Any] = {}
+    for key in reader.get_variable_to_shape_map():
+        if key == "_CHECKPOINTABLE_OBJECT_GRAPH":
+            continue
+        if "ITERATOR" in key:
+            found[key] = cv.graph(str(path)).stored(key), iterator_bytes(path, key)
+        else:
+            value = reader.get_tensor(key)
+            found[key] = value if isinstance(value, bytes) else (value.dtype, value.tolist())
+            if key.endswith("-keys") or key.endswith("-values"):
+                found[key] = sorted(map(repr, value.tolist()))
+    return found
+
+
+def iterator_bytes(path: Path, key: str) -> bytes:
+    from ckpt_viz.formats.bundle import open_bundle
+
+    return open_bundle(str(path)).beginning(key, 1 << 16)
+
+
+# --- values in memory
+
+
+def test_later_changes_reach_neither_the_copy_nor_what_was_put_back() -> None:
+    variable = tf.Variable(np.ones((300, 300), np.float32))
+    before = cv.snapshot([variable])
+
+    @tf.function(jit_compile=True)  # XLA updates buffers in place
+    def grow() -> None:
+        variable.assign_add(tf.ones_like(variable))
+
+    for _ in range(3):
+        grow()
+        variable[0, 0].assign(9.0)
+        variable.scatter_nd_update([[1, 1]], [7.0])
+        key = "0/.ATTRIBUTES/VARIABLE_VALUE"
+        assert before.graph.read(key).max() == before.graph.read(key).min() == 1
+        before.graph.read(key)[:] = 5  # a copy, too
+        assert before.restore().is_complete
+        assert variable.numpy().max() == variable.numpy().min() == 1
+
+
+def test_take_replaces_the_held_values() -> None:
+    variable = tf.Variable([1.0])
+    before = cv.snapshot({"v": variable})
+    variable.assign([2.0])
+    assert before.take() is before
+    variable.assign([3.0])
+    before.restore()
+    assert variable.numpy().tolist() == [2.0]
+
+
+def test_bytes_are_counted_and_shown() -> None:
+    checkpoint = tf.train.Checkpoint(a=tf.Variable(tf.zeros([10, 5])), s=tf.Variable(["ab", "c"]))
+    before = cv.snapshot(checkpoint)
+    assert before.nbytes == 10 * 5 * 4 + 3
+    assert repr(before) == "<Snapshot of Checkpoint: 2 values, 203 bytes>"
+
+
+def test_a_snapshot_above_the_limit_is_refused_before_anything_is_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = tf.Module()
+    module.v = tf.Variable(np.zeros(1000))
+    module.any = tf.Variable(np.zeros(1000), shape=tf.TensorShape(None))
+    assert cv.snapshot(module, limit=16_000).nbytes == 16_000
+    from ckpt_viz.live import tensorflow_state
+
+    monkeypatch.setattr(tensorflow_state, "read_plain", lambda variable: pytest.fail("copied"))
+    with pytest.raises(ReadLimitError, match="16,000 bytes or more, expected at most 15,999") as it:
+        cv.snapshot(module, limit=15_999)
+    assert (it.value.needs, it.value.limit) == (16_000, 15_999)
+
+
+def test_what_has_no_size_beforehand_is_counted_as_it_is_copied() -> None:
+    with pytest.raises(ReadLimitError, match="the limit"):
+        cv.snapshot([tf.Variable(["a" * 1000])], limit=999)
+
+
+def test_the_default_limit_is_half_of_the_available_memory() -> None:
+    from ckpt_viz.values.memory import Budget, available_bytes
+
+    half = available_bytes() // 2
+    assert 1 << 24 < half < 1 << 44
+    Budget("x", None).expect(half // 2)
+    with pytest.raises(ReadLimitError, match="half of the available memory"):
+        Budget("x", None).expect(half * 2)
+
+
+def test_a_failed_take_keeps_the_values() -> None:
+    variable = tf.Variable(["a"])
+    before = cv.snapshot([variable], limit=3)
+    variable.assign(["abcd"])
+    with pytest.raises(ReadLimitError):
+        before.take()
+    before.restore()
+    assert variable.numpy().tolist() == [b"a"]
+
+
+# --- programs that change
+
+
+def test_an_optimizer_built_later_is_named() -> None:
+    k = keras()
+    model = k.Sequential([k.Input((2,)), k.layers.Dense(1)])
+    optimizer = k.optimizers.Adam()
+    checkpoint = tf.train.Checkpoint(model=model, optimizer=optimizer)
+    kernel = model.layers[0].kernel.numpy()
+    before = cv.snapshot(checkpoint)
+    model.compile(optimizer, "mse")
+    model.fit(np.ones((2, 2)), np.ones(2), verbose=0)
+    restored = before.restore()
+    assert model.layers[0].kernel.numpy().tolist() == kernel.tolist()
+    assert optimizer.iterations.numpy() == 0
+    optimizer_left = [one for one in restored.left if "optimizer" in one.name]
+    assert len(optimizer_left) == 4  # a momentum and a velocity for kernel and bias
+    assert {one.why for one in restored.left} == {
+        "it was made after the snapshot; it keeps its value"
+    }
+
+
+def test_a_variable_in_the_place_of_another_takes_its_value_as_in_a_read(tmp_path: Path) -> None:
+    module = tf.Module()
+    module.a, module.b, old = tf.Variable([1.0, 2.0]), tf.Variable(3.0), tf.Variable(0.0)
+    module.c = old
+    before = cv.snapshot(module)
+    path = tf.train.Checkpoint(root=module).write(str(tmp_path / "c"))
+    first = module.a
+    first.assign([8.0, 8.0])
+    module.a, module.c = tf.Variable([9.0, 9.0]), tf.Variable([0.0] * 3)
+    old.assign(5.0)
+    module.b.assign(4.0)
+    restored = before.restore()
+    assert restored.replaced == ("(root).a",)
+    assert [one.name for one in restored.left] == ["(root).c"]
+    assert "float32 of shape (3,), expected float32 of shape ()" in restored.left[0].why
+    assert module.a.numpy().tolist() == first.numpy().tolist() == [1.0, 2.0]
+    assert (module.b.numpy(), old.numpy()) == (3.0, 0.0)
+    del module.c
+    tf.train.Checkpoint(root=module).read(path)
+    assert module.a.numpy().tolist() == [1.0, 2.0]
+
+
+def test_exchanged_variables_have_the_values_of_their_places_as_in_a_read() -> None:
+    module = tf.Module()
+    module.a, module.b = tf.Variable(1.0), tf.Variable(2.0)
+    before = cv.snapshot(module)
+    module.a, module.b = module.b, module.a
+    before.restore()
+    assert (module.a.numpy(), module.b.numpy()) == (1.0, 2.0)
+
+
+def test_a_moved_variable_has_its_value_back() -> None:
+    module = tf.Module()
+    module.a = tf.Variable(1.0)
+    before = cv.snapshot(module)
+    module.z = module.a
+    del module.a
+    module.z.assign(7.0)
+    assert before.restore().is_complete
+    assert module.z.numpy() == 1.0
+
+
+def test_a_dropped_object_is_named_and_not_kept_alive() -> None:
+    module = tf.Module()
+    module.a, module.b = tf.Variable(1.0), tf.Variable(2.0)
+    before = cv.snapshot(module)
+    del module.a
+    module.b.assign(9.0)
+    restored = before.restore()
+    assert [str(one) for one in restored.left] == [
+        "(root).a: the program has dropped it, and nothing is in its place"
+    ]
+    assert module.b.numpy() == 2.0
+
+
+def test_new_edges_do_not_hide_old_places() -> None:
+    inner, module = tf.Module(), tf.Module()
+    inner.v = tf.Variable(1.0)
+    module.deep = [inner]
+    before = cv.snapshot(module)
+    module.a = inner  # a shorter path: TensorFlow would save it under another key
+    inner.v.assign(5.0)
+    assert before.restore().is_complete
+    assert inner.v.numpy() == 1.0
+
+
+class Stubborn(tf.__internal__.tracking.Trackable):  # type: ignore[misc, name-defined]
+    """An object that saves, but refuses to restore."""
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        return {"x": tf.constant(1.0)}
+
+    def _restore_from_tensors(self, tensors: dict[str, Any]) -> None:
+        raise RuntimeError("no")
+
+
+def test_an_object_that_refuses_its_value_does_not_stop_the_others() -> None:
+    module = tf.Module()
+    module.a, module.v = Stubborn(), tf.Variable(1.0)
+    before = cv.snapshot(module)
+    module.v.assign(2.0)
+    restored = before.restore()
+    assert [str(x) for x in restored.left] == [
+        "(root).a: it did not take its value: RuntimeError: no"
+    ]
+    assert module.v.numpy() == 1.0
+
+
+def test_an_iterator_that_cannot_be_saved_is_named_at_once() -> None:
+    data = tf.data.Dataset.from_generator(lambda: iter(range(5)), tf.int64)
+    checkpoint = tf.train.Checkpoint(it=iter(data.map(python_function)), v=tf.Variable(1))
+    before = cv.snapshot(checkpoint)
+    assert [one.name for one in before.left] == ["(root).it"]
+    assert "without 1 object" in repr(before)
+    assert [one.name for one in before.restore().left] == ["(root).it"]
+
+
+def python_function(x: Any) -> Any:
+    return tf.py_function(lambda y: y, [x], tf.int64)
+
+
+def test_the_last_snapshot_keeps_no_object_alive() -> None:
+    import gc
+    import weakref
+
+    module = tf.Module()
+    module.a = tf.Variable(1.0)
+    gone = weakref.ref(module.a)
+    before = cv.snapshot(module)
+    del module.a
+    gc.collect()
+    assert gone() is None
+    assert before.graph.read("a/.ATTRIBUTES/VARIABLE_VALUE") == 1.0
+
+
+def test_an_uninitialized_variable_is_as_in_a_file() -> None:
+    from tensorflow.python.ops.resource_variable_ops import UninitializedVariable
+
+    variable = UninitializedVariable(dtype=tf.float32, shape=[2])
+    before = cv.snapshot([variable])
+    assert before.nbytes == 0
+    assert before.restore().is_complete
+    variable.assign([1.0, 2.0])
+    assert [one.why for one in before.restore().left] == [
+        "it had no value in the snapshot; it keeps its value"
+    ]
+
+
+def test_a_snapshot_leaves_no_trace_in_the_objects() -> None:
+    module = tf.Module()
+    module.list = [tf.Variable(1.0)]
+    variable = module.list[0]
+    attributes = {**vars(module)}, {**vars(variable)}
+    with tf.GradientTape() as tape:
+        before = cv.snapshot(module)
+        before.restore()
+    assert tape.watched_variables() == ()
+    assert (vars(module), vars(variable)) == attributes
+
+
+def test_a_snapshot_inside_a_function_is_refused() -> None:
+    variable = tf.Variable(1.0)
+
+    @tf.function
+    def step() -> None:
+        cv.snapshot([variable])
+
+    with pytest.raises(SourceError, match="outside of"):
+        step()
+
+
+def test_what_is_no_source_is_refused() -> None:
+    with pytest.raises(SourceError, match="found an object"):
+        cv.snapshot(object())
+
+
+# --- blocks
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_a_block_that_raises_is_rolled_back(error: type[BaseException]) -> None:
+    variable = tf.Variable(1.0)
+    with pytest.raises(error), cv.snapshot([variable]):
+        variable.assign(2.0)
+        raise error
+    assert variable.numpy() == 1.0
+
+
+def test_a_block_that_succeeds_keeps_its_values_and_may_restore_inside() -> None:
+    variable = tf.Variable(1.0)
+    with cv.snapshot([variable]) as before:
+        for _ in range(3):
+            variable.assign(2.0)
+            before.restore()
+            assert variable.numpy() == 1.0
+        variable.assign(3.0)
+    assert variable.numpy() == 3.0
+
+
+def test_a_rollback_warns_of_what_it_leaves() -> None:
+    module = tf.Module()
+    with (
+        pytest.warns(RuntimeWarning, match="later: it was made after"),
+        pytest.raises(KeyError),
+        cv.snapshot(module),
+    ):
+        module.later = tf.Variable(1.0)
+        raise KeyError
+
+
+def test_an_interrupt_in_a_restore_leaves_no_half_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ckpt_viz.live import eager_values
+
+    variables = [tf.Variable(float(n)) for n in range(4)]
+    before = cv.snapshot(variables)
+    for variable in variables:
+        variable.assign(9.0)
+    put, calls = eager_values.put, []
+
+    def interrupted(obj: Any, state: Any) -> None:
+        calls.append(obj)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        put(obj, state)
+
+    monkeypatch.setattr(eager_values, "put", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        before.restore()
+    assert [v.numpy() for v in variables] == [0.0, 1.0, 2.0, 3.0]
