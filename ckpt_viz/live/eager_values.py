@@ -7,6 +7,7 @@ that is in no place any more has its own value back, if the program still holds 
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -97,7 +98,10 @@ def _described(
 
 @dataclass(frozen=True)
 class EagerValues:
-    """Live objects whose values can be copied and put back; `source` is what a Checkpoint takes."""
+    """Live objects whose values can be copied and put back.
+
+    `source` is what `as_source` returned.
+    """
 
     source: object
     title: str
@@ -151,18 +155,28 @@ def _refuse_graphs() -> None:
 
 
 def _reached(source: object) -> Walk:
-    walk = Walk(_view(source))
+    walk = Walk(view_of(source))
     walk.reach()
     return walk
 
 
-def _view(source: object) -> Any:
-    # A list or dict of variables becomes a tracked one, which leaves no trace in the variables.
-    if type(source) in (list, tuple):
-        source = tf_restore.new_list(source)  # type: ignore[arg-type]
-    elif type(source) is dict:
-        source = tf_restore.new_checkpoint(None, source)
-    return view_of(source)
+def as_source(live: Any) -> Any:
+    """Return a list or dict of variables as a tracked one, anything else as it is.
+
+    Neither leaves a trace in the variables. Raises SourceError for items that are not trackable.
+    """
+    if type(live) not in (list, tuple, dict):
+        return live
+    items = live if type(live) is dict else dict(enumerate(live))
+    for name, item in items.items():
+        if "tensorflow" not in sys.modules or not tf_private.is_trackable(item):
+            raise SourceError(
+                f"item {name!r}: found a {type(item).__name__}, expected a variable or another "
+                "trackable object"
+            )
+    if type(live) is dict:
+        return tf_restore.new_checkpoint(None, {str(name): item for name, item in live.items()})
+    return tf_restore.new_list(list(live))
 
 
 def _expected(nodes: Sequence[Node], objects: Sequence[Any]) -> Iterator[int]:
@@ -250,9 +264,7 @@ class _Putting:
             now = None if place is None else walk.objects[place]
             if not has_value(state):
                 if now is not None and _is_initialized(now):
-                    self._left[node_id] = (
-                        "it had no value in the snapshot; it keeps its value"
-                    )
+                    self._left[node_id] = "it had no value in the snapshot; it keeps its value"
             elif now is before and now is not None:
                 self._todo.append((node_id, now, state))
             else:

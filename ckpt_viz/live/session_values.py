@@ -82,7 +82,7 @@ class SessionValues:
                 f"found {type(session).__name__} as `session`, expected a tf.compat.v1.Session"
             )
         self.title = title
-        self._source = source
+        self._source = source.copy() if type(source) in (list, dict) else source  # type: ignore[attr-defined]
         self._session = tf_session.plain_session(session)
         self._graph = self._session.graph
 

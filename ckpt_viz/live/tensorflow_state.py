@@ -64,7 +64,9 @@ def read_plain(variable: Any) -> Any:
         tensor = _operations().read_variable_op(variable.handle, variable.dtype)
     except private("framework.errors_impl", "FailedPreconditionError"):
         return None
-    return array_of(tensor)
+    value = array_of(tensor)
+    # An uninitialized variable may also read as an empty tensor.
+    return value if value.size or _is_initialized(variable) else None
 
 
 def assign_plain(variable: Any, value: Any) -> None:
@@ -82,7 +84,12 @@ def shape_now(variable: Any) -> tuple[int, ...] | None:
         shape = _operations().variable_shape(variable.handle, private("framework.dtypes", "int64"))
     except private("framework.errors_impl", "FailedPreconditionError"):
         return None
-    return tuple(shape.numpy().tolist())
+    found = tuple(shape.numpy().tolist())
+    return found if 0 not in found or _is_initialized(variable) else None
+
+
+def _is_initialized(variable: Any) -> bool:
+    return bool(_operations().var_is_initialized_op(variable.handle))
 
 
 def array_of(tensor: Any) -> Any:

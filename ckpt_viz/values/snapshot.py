@@ -6,7 +6,7 @@ import warnings
 from types import TracebackType
 from typing import Any
 
-from ckpt_viz.live.eager_values import EagerValues, Taken
+from ckpt_viz.live.eager_values import EagerValues, Taken, as_source
 from ckpt_viz.live.session_values import SessionValues, TakenInSession
 from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.text import printable
@@ -22,13 +22,13 @@ class Snapshot:
     """
 
     def __init__(self, live: object, session: Any = None, *, limit: int | None = None) -> None:
-        source = list(live) if type(live) is tuple else live
-        source = source.copy() if type(source) in (list, dict) else source  # type: ignore[attr-defined]
         self._of = _words(live)
         title = f"snapshot of {self._of}"
         self._limit = limit
         self._values: EagerValues | SessionValues = (
-            EagerValues(source, title) if session is None else SessionValues(source, session, title)
+            EagerValues(as_source(live), title)
+            if session is None
+            else SessionValues(live, session, title)
         )
         self._taken: Taken | TakenInSession = self._values.take(limit)
 
