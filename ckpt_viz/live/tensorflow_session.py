@@ -158,10 +158,11 @@ def _added(graph: Any, obj: Any, make: Any) -> Any:
 
     The graph itself remembers it, so that both are freed together.
     """
-    added = vars(graph).setdefault(_ADDED, {})
+    added: dict[int, tuple[Any, Any]] = getattr(graph, _ADDED, {})
     if id(obj) not in added:
         if graph.finalized:
             raise FinalizedError
+        setattr(graph, _ADDED, added)
         with graph.as_default(), graph.name_scope(_SCOPE), graph.control_dependencies(None):
             added[id(obj)] = (obj, make())
     return added[id(obj)][1]
