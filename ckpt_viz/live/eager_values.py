@@ -252,6 +252,7 @@ class _Putting:
         self._places = places_now(taken, walk)
         self._todo: list[tuple[int, Any, State]] = []
         self._left: dict[int, str] = dict(taken.skipped)
+        self._by_savers: list[tuple[Files, dict[str, Any]]] = []
         self._replaced: list[int] = []
         self._taken_places = set(self._places.values())
         self._elsewhere: set[int | None] = set()
@@ -270,6 +271,25 @@ class _Putting:
             else:
                 self._check_another(node_id, before, now, state)
 
+        for files in taken.files:
+            objects = dict(self._objects_of(files))
+            if objects:
+                self._by_savers.append((files, objects))
+
+    def _objects_of(self, files: Files) -> Iterator[tuple[str, Any]]:
+        """Yield the objects that a registered saver will restore, by their names."""
+        for node_id, name in files.names.items():
+            place = self._places.get(node_id)
+            now = None if place is None else self._walk.objects[place]
+            if now is None:
+                self._left[node_id] = _DROPPED
+            elif tf_private.registered_saver_name(now) != files.saver:
+                self._left[node_id] = f"a {type(now).__name__} is in its place now"
+            else:
+                if now is not self._taken.objects[node_id]():
+                    self._replaced.append(node_id)
+                yield name, now
+
     def _check_another(self, node_id: int, before: Any, now: Any, state: State) -> None:
         """Decide about a place where another object is now, or none."""
         at = self._walk.ids.get(id(before))
@@ -279,7 +299,7 @@ class _Putting:
             self._todo.append((node_id, before, state))
         if now is None:
             if not is_detached:
-                self._left[node_id] = "the program has dropped it, and nothing is in its place"
+                self._left[node_id] = _DROPPED
             return
         if node_id not in self._taken.momentary:
             why = misfit(now, state)
@@ -292,22 +312,13 @@ class _Putting:
     def assign(self) -> None:
         for node_id, obj, state in self._todo:
             self._try(node_id, lambda obj=obj, state=state: put(obj, state))  # type: ignore[misc]
-        for files in self._taken.files:
-            objects = {
-                name: self._walk.objects[self._places[node_id]]
-                for node_id, name in files.names.items()
-                if node_id in self._places
-            }
-            for node_id in files.names:
-                if node_id not in self._places:
-                    self._left[node_id] = "the program has dropped it, and nothing is in its place"
-            for node_id in list(files.names)[:1] if objects else ():
-                self._try(
-                    node_id,
-                    lambda files=files, objects=objects: tf_state.restore_by(  # type: ignore[misc]
-                        files.saver, objects, files.prefix
-                    ),
-                )
+        for files, objects in self._by_savers:
+            self._try(
+                next(iter(files.names)),
+                lambda files=files, objects=objects: tf_state.restore_by(  # type: ignore[misc]
+                    files.saver, objects, files.prefix
+                ),
+            )
 
     def _try(self, node_id: int, restore: Callable[[], None]) -> None:
         try:
@@ -316,7 +327,9 @@ class _Putting:
             self._left[node_id] = f"it did not take its value: {_said(error)}"
 
     def restored(self) -> Restored:
-        name = self._taken.graph.name
+        def name(node_id: int) -> str:  # most restores need no name, and so no graph
+            return self._taken.graph.name(node_id)
+
         left = [Left(name(node_id), why) for node_id, why in sorted(self._left.items())]
         left += [Left(new, _LATER) for new in self._made_later()]
         done = {node_id for node_id, _, _ in self._todo} - self._left.keys()
@@ -335,6 +348,7 @@ class _Putting:
         return [graph.name(i) for i in new if nodes[i].attributes or nodes[i].registered_saver]
 
 
+_DROPPED = "the program has dropped it, and nothing is in its place"
 _LATER = "it was made after the snapshot; it keeps its value"
 
 

@@ -74,7 +74,8 @@ def untested(run: DryRun) -> tuple[str, ...]:
         return tuple(_tested(run.tested.found))
     steps = run.trace.steps if run.trace is not None else ()
     reads = any(step.action is Action.RESTORE and step.names for step in steps)
-    would_read = reads and not run.has_happened and run.verdicts.restore is None
+    is_held = run.saved is not None and run.saved.is_held  # a snapshot has no bytes to damage
+    would_read = reads and not (run.has_happened or is_held) and run.verdicts.restore is None
     return (VALUES_NOT_READ,) if would_read else ()
 
 

@@ -10,7 +10,14 @@ from typing import Any
 
 from ckpt_viz.live.iterators import Reading
 from ckpt_viz.live.opening import Opened, open_as_restore
-from ckpt_viz.live.restore_target import RESTORE, Target, restoring_into, where_it_goes
+from ckpt_viz.live.restore_target import (
+    READ,
+    RESTORE,
+    Target,
+    reads,
+    restoring_into,
+    where_it_goes,
+)
 from ckpt_viz.live.status import read_status, skips_slots_of
 from ckpt_viz.matching.engine import Rules, match
 from ckpt_viz.matching.name_based_restore import NameTrace, match_names
@@ -53,6 +60,8 @@ def live_dry_run(
     """
     skips_slots = bool(getattr(options, "experimental_skip_slot_variables", False))
     live, method = where_it_goes(live, method, options)
+    if isinstance(saved, Graph) and saved.is_held and reads(live):
+        method = method or READ  # as putting a snapshot back does: it makes no save_counter
     restore = _Restore(restoring_into(live, method, skips_slots=skips_slots), skips_slots, faults)
     method = restore.target.method
     if saved is None:

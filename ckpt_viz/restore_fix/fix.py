@@ -368,11 +368,16 @@ def fix_of(
 ) -> RestoreFix[CheckT]:
     """Return the fix of a dry run with these findings.
 
-    Raises SourceError if there is no checkpoint, or a Saver.
+    Raises SourceError if there is no checkpoint, a snapshot in its place, or a Saver.
 
     Where a restore finds no checkpoint at the path, as at the directory of a SavedModel, it is the
     fix of the one that the path means.
     """
+    if run.saved is not None and run.saved.is_held:
+        raise SourceError(
+            f"{run.saved.title}: found values in memory, expected a checkpoint with a path that "
+            "the code of a fix can read; write the objects to a file when you take the snapshot"
+        )
     if run.saved is not None:
         return RestoreFix(run, check_of, _found=findings)
     live, is_meant = run.live, isinstance(run.correction, MeantPath)

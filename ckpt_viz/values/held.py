@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.formats.slices import parse_slice_spec
+from ckpt_viz.object_graph.keys import parse_checkpoint_key
 from ckpt_viz.object_graph.nodes import Stored
 
 if TYPE_CHECKING:
@@ -45,13 +46,11 @@ class HeldAccess:
 
     def beginning(self, checkpoint_key: str, count: int) -> Array:
         """Return the first elements of a tensor, flat."""
-        first: Array = self._whole(checkpoint_key).reshape(-1)[:count].copy()
-        return first
+        return self._whole(checkpoint_key).reshape(-1)[:count].copy()
 
     def value(self, checkpoint_key: str) -> Array:
         """Return a copy of a tensor."""
-        value: Array = self._whole(checkpoint_key).copy()
-        return value
+        return self._whole(checkpoint_key).copy()
 
     def stored(self, checkpoint_key: str) -> Stored | None:
         """Return the dtype and shape of a tensor."""
@@ -65,9 +64,13 @@ class HeldAccess:
         """Return the keys of the tensors that store an attribute."""
         if checkpoint_key in self.tensors:
             return (checkpoint_key,)
+        if parse_checkpoint_key(checkpoint_key) is None:  # a name, or the beginning of one
+            return ()
         return tuple(key for key in self.tensors if key.startswith(checkpoint_key))
 
-    def _whole(self, checkpoint_key: str) -> Any:
+    def _whole(self, checkpoint_key: str) -> Array:
+        import numpy as np
+
         keys = self.tensor_keys(checkpoint_key)
         if len(keys) != 1:
             found = f"is held as {' and '.join(keys[:3])}" if keys else "there is none"
@@ -80,7 +83,7 @@ class HeldAccess:
                 f"{checkpoint_key}: found a value of dtype {parts[0].dtype}, expected one that "
                 "NumPy knows; the snapshot holds it, and puts it back"
             )
-        return whole(parts)
+        return np.asarray(whole(parts))  # TensorFlow gives scalars that are no arrays
 
 
 def shape_of(parts: Sequence[Part]) -> tuple[int, ...]:

@@ -43,8 +43,8 @@ class Snapshot:
     def restore(self) -> Restored:
         """Put all values back in place, as `Checkpoint.read` would from a file.
 
-        You may call it any number of times. It checks everything first, and then assigns. An object that refuses its value does not
-        keep the others from theirs.
+        You may call it any number of times. It checks everything first, and then assigns. An object
+        that refuses its value does not keep the others from theirs.
 
         Returns:
             A Restored. Its `left` names what has not its value back, with reasons: an object that

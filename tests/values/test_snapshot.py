@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ tf = pytest.importorskip("tensorflow")
 pytestmark = pytest.mark.tf
 
 
-class Table(tf.Module):  # type: ignore[misc]
+class Table(tf.Module):  # type: ignore[misc, name-defined]
     """A module with a plain list, which TensorFlow wraps."""
 
     def __init__(self) -> None:
@@ -24,7 +26,7 @@ class Table(tf.Module):  # type: ignore[misc]
         self.weights = [tf.Variable([1.0, 2.0]), tf.Variable(3)]
 
 
-class Words(tf.train.experimental.PythonState):  # type: ignore[misc]
+class Words(tf.train.experimental.PythonState):  # type: ignore[misc, name-defined]
     """Python state: a list of words."""
 
     def __init__(self) -> None:
@@ -37,7 +39,7 @@ class Words(tf.train.experimental.PythonState):  # type: ignore[misc]
         self.words = text.decode().split()
 
 
-class Scaled(tf.__internal__.tracking.Trackable):  # type: ignore[misc]
+class Scaled(tf.__internal__.tracking.Trackable):  # type: ignore[misc, name-defined]
     """An object with code of its own: it saves half of its number."""
 
     def __init__(self, number: float) -> None:
@@ -259,12 +261,12 @@ def test_a_snapshot_is_a_source_like_the_file(make: Any, tmp_path: Path) -> None
     held, saved = cv.graph(before), cv.graph(path)
     keys = {a.checkpoint_key for n in saved.nodes for a in n.attributes}
     assert keys == {a.checkpoint_key for n in held.nodes for a in n.attributes}
-    for key in [one for key in keys for one in saved.tensor_keys(key)]:
+    for key in [tensor for one in keys for tensor in saved.tensor_keys(one)]:
         if "ITERATOR" not in key:
             np.testing.assert_array_equal(held.read(key), saved.read(key))
     change()
     checked = cv.check(checkpoint, before)
-    as_file = cv.check(checkpoint, path)
+    as_file = cv.check(checkpoint, path, method="read")
     assert checked.bound == as_file.bound
     assert checked.overlay.headline == as_file.overlay.headline
 
@@ -298,7 +300,7 @@ def test_later_changes_reach_neither_the_copy_nor_what_was_put_back() -> None:
     variable = tf.Variable(np.ones((300, 300), np.float32))
     before = cv.snapshot([variable])
 
-    @tf.function(jit_compile=True)  # XLA updates buffers in place
+    @tf.function(jit_compile=True)  # type: ignore[untyped-decorator]  # XLA updates buffers in place
     def grow() -> None:
         variable.assign_add(tf.ones_like(variable))
 
@@ -535,7 +537,7 @@ def test_a_snapshot_leaves_no_trace_in_the_objects() -> None:
 def test_a_snapshot_inside_a_function_is_refused() -> None:
     variable = tf.Variable(1.0)
 
-    @tf.function(autograph=False)
+    @tf.function(autograph=False)  # type: ignore[untyped-decorator]
     def step() -> None:
         cv.snapshot([variable])
 
@@ -583,13 +585,13 @@ def test_a_rollback_warns_of_what_it_leaves() -> None:
 
 
 def test_an_interrupt_in_a_restore_leaves_no_half_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ckpt_viz.live import eager_values
+    from ckpt_viz.live import eager_values, holding
 
     variables = [tf.Variable(float(n)) for n in range(4)]
     before = cv.snapshot(variables)
     for variable in variables:
         variable.assign(9.0)
-    put, calls = eager_values.put, []
+    put, calls = holding.put, list[Any]()
 
     def interrupted(obj: Any, state: Any) -> None:
         calls.append(obj)
@@ -601,3 +603,173 @@ def test_an_interrupt_in_a_restore_leaves_no_half_of_it(monkeypatch: pytest.Monk
     with pytest.raises(KeyboardInterrupt):
         before.restore()
     assert [v.numpy() for v in variables] == [0.0, 1.0, 2.0, 3.0]
+
+
+# --- as a source
+
+
+def test_a_check_names_what_a_changed_program_loses() -> None:
+    module, changed = tf.Module(), tf.Module()
+    module.a, module.b = tf.Variable(1.0), tf.Variable([2.0])
+    before = cv.snapshot(module)
+    changed.a, changed.c = tf.Variable(0.0), tf.Variable(0.0)
+    check = cv.check(changed, before)
+    assert check.method == "read"
+    assert check.bound["(root).a"] == "(root).a"
+    assert check.unresolved == ("(root).b",)
+    assert check.unmatched == ("(root).c",)
+    assert "damaged" not in str(check)
+    with pytest.raises(SourceError, match="values in memory"):
+        check.fix()
+    assert cv.check(before, before).consumed  # a program like the one of the snapshot
+
+
+def test_a_snapshot_is_shown_and_compared_like_a_file() -> None:
+    from ckpt_viz.api import compare
+    from ckpt_viz.jupyter.shown import show_of
+
+    variable = tf.Variable([1.0, 2.0])
+    checkpoint = tf.train.Checkpoint(v=variable)
+    before = cv.snapshot(checkpoint)
+    variable.assign([1.0, 3.0])
+    assert isinstance(compare(checkpoint, before), cv.RestoreCheck)
+    assert isinstance(compare(before, checkpoint), cv.RestoreCheck)
+    assert isinstance(compare(before, cv.snapshot(checkpoint)), cv.GraphDiff)
+    assert not cv.diff(before, checkpoint, values=True).is_empty
+    assert cv.diff(before, before, values=True).is_empty
+    assert "snapshot of Checkpoint" in str(cv.graph(before))
+    for source in (before, cv.graph(before)):
+        assert show_of(source).again().graph.nodes == show_of(source).graph.nodes
+    assert show_of(checkpoint, before).again().overlay is not None
+
+
+def test_a_snapshot_remembers_the_graph_of_its_moment() -> None:
+    module = tf.Module()
+    module.a = tf.Variable(1.0)
+    before = cv.snapshot(module)
+    module.b = tf.Variable(2.0)
+    graph = before.graph
+    assert [child.local_name for child in graph.nodes[0].children] == ["a"]
+    assert graph.object(1) is None
+    with pytest.raises(SourceError, match="holds values and no objects"):
+        graph.accessor(1)
+
+
+# --- code of others
+
+
+def test_registered_savers_keep_their_files_as_long_as_the_snapshot(tmp_path: Path) -> None:
+    from tensorflow.python.saved_model import registration
+    from tensorflow.python.saved_model.registration import registration as registry
+
+    class Noted(tf.Module):  # type: ignore[misc, name-defined]
+        text = "first"
+
+    def save(trackables: dict[str, Noted], file_prefix: Any) -> list[Any]:
+        shard = tf.strings.join([file_prefix, "-part"])
+        names = sorted(trackables)
+        texts = [tf.constant(trackables[name].text) for name in names]
+        tf.raw_ops.SaveV2(
+            prefix=shard, tensor_names=names, shape_and_slices=[""] * len(names), tensors=texts
+        )
+        return [shard]
+
+    def restore(trackables: dict[str, Noted], merged_prefix: Any) -> None:
+        reader = tf.train.load_checkpoint(merged_prefix.numpy().decode())
+        for name, noted in trackables.items():
+            noted.text = reader.get_tensor(name).decode()
+
+    registration.register_checkpoint_saver(
+        package="ckpt_viz_snapshots",
+        name="noted",
+        predicate=lambda obj: isinstance(obj, Noted),
+        save_fn=save,
+        restore_fn=restore,
+    )
+    try:
+        module = tf.Module()
+        module.one, module.two, module.v = Noted(), Noted(), tf.Variable(1.0)
+        before = cv.snapshot(module)
+        module.one.text, module.two.text = "x", "y"
+        module.v.assign(2.0)
+        assert before.restore().is_complete
+        assert (module.one.text, module.two.text, module.v.numpy()) == ("first", "first", 1.0)
+        assert before.nbytes > 4
+        module.two = tf.Module()
+        assert [one.name for one in before.restore().left] == ["(root).two"]
+    finally:
+        name = "ckpt_viz_snapshots.noted"
+        del registry._saver_registry._registered_map[name]
+        del registry._saver_registry._registered_predicates[name]
+        registry._saver_registry._registered_names.remove(name)
+
+
+TWO_REPLICAS = """
+import tensorflow as tf
+import ckpt_viz as cv
+
+cpu = tf.config.LogicalDeviceConfiguration()
+tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], [cpu] * 2)
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+with strategy.scope():
+    mirrored = tf.Variable([1.0, 2.0])
+    total = tf.Variable(
+        4.0,
+        synchronization=tf.VariableSynchronization.ON_READ,
+        aggregation=tf.VariableAggregation.SUM,
+    )
+
+
+def change():
+    def on_replica():
+        context = tf.distribute.get_replica_context()
+        total.assign_add(1.0 + tf.cast(context.replica_id_in_sync_group, tf.float32))
+
+    strategy.run(on_replica)
+    mirrored.assign([7.0, 7.0])
+
+
+def values():
+    parts = (*strategy.experimental_local_results(mirrored), *total.values)
+    return [part.numpy().tolist() for part in parts]
+
+
+change()
+mirrored.assign([1.0, 2.0])
+checkpoint = tf.train.Checkpoint(m=mirrored, t=total)
+before, path = cv.snapshot(checkpoint), checkpoint.write(PATH)
+change()
+assert before.restore().is_complete
+restored = values()
+change()
+checkpoint.read(path)
+assert restored == values() == [[1.0, 2.0], [1.0, 2.0], 5.5, 5.5], restored
+"""
+
+
+def test_two_replicas_have_what_a_read_gives_them(tmp_path: Path) -> None:
+    code = TWO_REPLICAS.replace("PATH", repr(str(tmp_path / "c")))
+    script = tmp_path / "two_replicas.py"
+    script.write_text(code)
+    subprocess.run([sys.executable, str(script)], check=True)
+
+
+def test_slots_of_sharded_variables_come_back_as_in_a_read(tmp_path: Path) -> None:
+    """TensorFlow 2.21 saves only the first shard of such a slot."""
+    k = pytest.importorskip("tf_keras")
+    from tensorflow.python.distribute.sharded_variable import ShardedVariable
+
+    shards = [tf.Variable([[1.0], [2.0]]), tf.Variable([[3.0]])]
+    optimizer = k.optimizers.legacy.SGD(0.1, momentum=0.9)
+    optimizer.apply_gradients([(tf.ones_like(shard), shard) for shard in shards])
+    slots = [optimizer.get_slot(shard, "momentum") for shard in shards]
+    checkpoint = tf.train.Checkpoint(w=ShardedVariable(shards), o=optimizer)
+    before, path = cv.snapshot(checkpoint), checkpoint.write(str(tmp_path / "c"))
+    found = []
+    for restore in (before.restore, lambda: checkpoint.read(path)):
+        for one in (*shards, *slots):
+            one.assign(tf.zeros_like(one))
+        restore()
+        found.append([one.numpy().tolist() for one in (*shards, *slots)])
+    assert found[0] == found[1]
+    assert found[0][2] == [[np.float32(-0.1)], [np.float32(-0.1)]]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.errors import ReadLimitError, SourceError
+from ckpt_viz.errors import NoSuchTensorError, ReadLimitError, SourceError
 
 tf = pytest.importorskip("tensorflow")
 v1 = tf.compat.v1
@@ -113,6 +113,8 @@ def test_a_snapshot_has_the_values_of_a_savers_file(
         for name in reader.get_variable_to_shape_map():
             np.testing.assert_array_equal(found.read(name), reader.get_tensor(name))
         assert cv.diff(before, path, values=True).is_empty
+        with pytest.raises(NoSuchTensorError):
+            found.read("wor")  # the beginning of a name
         session.run(made[0].assign([0.0, 0.0]))
         assert not cv.diff(before, saver.save(session, str(tmp_path / "d")), values=True).is_empty
 
@@ -233,6 +235,6 @@ def test_variables_of_another_graph_or_of_eager_execution_are_refused(graph: Any
 
 def test_an_eager_variable_is_refused() -> None:
     variable = tf.Variable(1.0)
-    with tf.Graph().as_default(), v1.Session() as session:
-        with pytest.raises(SourceError, match="of eager execution"):
-            cv.snapshot([variable], session)
+    refused = pytest.raises(SourceError, match="of eager execution")
+    with tf.Graph().as_default(), v1.Session() as session, refused:
+        cv.snapshot([variable], session)
