@@ -46,11 +46,13 @@ class HeldAccess:
 
     def beginning(self, checkpoint_key: str, count: int) -> Array:
         """Return the first elements of a tensor, flat."""
-        return self._whole(checkpoint_key).reshape(-1)[:count].copy()
+        first: Array = self._whole(checkpoint_key).reshape(-1)[:count].copy()
+        return first
 
     def value(self, checkpoint_key: str) -> Array:
         """Return a copy of a tensor."""
-        return self._whole(checkpoint_key).copy()
+        value: Array = self._whole(checkpoint_key).copy()
+        return value
 
     def stored(self, checkpoint_key: str) -> Stored | None:
         """Return the dtype and shape of a tensor."""
