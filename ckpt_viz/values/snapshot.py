@@ -6,6 +6,7 @@ import warnings
 from types import TracebackType
 from typing import Any
 
+from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live.eager_values import EagerValues, Taken, as_source
 from ckpt_viz.live.session_values import SessionValues, TakenInSession
 from ckpt_viz.render.pictured import ObjectGraph
@@ -30,14 +31,14 @@ class Snapshot:
             if session is None
             else SessionValues(live, session, title)
         )
-        self._taken: Taken | TakenInSession = self._values.take(limit)
+        self._taken: Taken | TakenInSession = gc_paused(lambda: self._values.take(limit))
 
     def take(self) -> Snapshot:
         """Copy the values as they are now in place of the held ones, and return this snapshot.
 
         If that raises, it keeps the values that it had.
         """
-        self._taken = self._values.take(self._limit)
+        self._taken = gc_paused(lambda: self._values.take(self._limit))
         return self
 
     def restore(self) -> Restored:
@@ -54,7 +55,8 @@ class Snapshot:
         Raises:
             SourceError: This runs inside a `tf.function`, or in a graph without a session.
         """
-        return self._values.put_back(self._taken)  # type: ignore[arg-type]
+        taken: Any = self._taken  # of the same kind as the values
+        return gc_paused(lambda: self._values.put_back(taken))
 
     @property
     def graph(self) -> ObjectGraph:
