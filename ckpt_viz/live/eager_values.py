@@ -7,6 +7,7 @@ that is in no place any more has its own value back, if the program still holds 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -163,8 +164,16 @@ def _reached(source: object) -> Walk:
 def as_source(live: Any) -> Any:
     """Return a list or dict of variables as a tracked one, anything else as it is.
 
-    Neither leaves a trace in the variables. Raises SourceError for items that are not trackable.
+    A live graph means its objects. This leaves no trace in the variables. Raises SourceError for a
+    path, and for items that are not trackable.
     """
+    if isinstance(live, Graph) and live.origin is Origin.LIVE:
+        live = live.source
+    if isinstance(live, (str, os.PathLike, Graph)):
+        raise SourceError(
+            f"found {os.fspath(live) if not isinstance(live, Graph) else live.title!r}, expected "
+            "live objects: only they have values to put back; graph() reads a file"
+        )
     if type(live) not in (list, tuple, dict):
         return live
     items = live if type(live) is dict else dict(enumerate(live))
