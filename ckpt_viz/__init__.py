@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.restore_check.finding import Finding, Kind
     from ckpt_viz.restore_fix.fix import RestoreFix
-    from ckpt_viz.values.verifying import Damaged
     from ckpt_viz.values.report import Left, Restored
     from ckpt_viz.values.snapshot import Snapshot
+    from ckpt_viz.values.verifying import Damaged
 
 __all__ = [
     "Attribute",

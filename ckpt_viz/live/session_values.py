@@ -58,7 +58,7 @@ class TakenInSession:
         nodes = scope_nodes(
             _described(name, parts[0], variables.get(name)) for name, parts in tensors.items()
         )
-        access = HeldAccess(self.title, tensors)
+        access = HeldAccess(self.title, tensors, by_names=True)
         return Graph(nodes, self.title, Origin.SAVED, _access=access)
 
 

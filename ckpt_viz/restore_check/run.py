@@ -65,6 +65,11 @@ def _run(
     faults: Mapping[str, Fault],
 ) -> DryRun:
     live, saved = (graph_of(one) if is_snapshot(one) else one for one in (live, saved))
+    if isinstance(saved, Graph) and saved.is_held and saved.is_name_based:
+        raise SourceError(
+            f"{saved.title}: found values by name, from a session; a check expects a snapshot of "
+            "objects in eager execution, or a checkpoint's path. diff() compares by names"
+        )
     if isinstance(live, Graph) and live.origin is Origin.LIVE:
         live = live.source
     if isinstance(live, (Graph, str, os.PathLike)):
@@ -82,6 +87,8 @@ def _run(
         if tf_private.is_saver(live):
             if method not in (None, "restore"):
                 raise SourceError(f"found method {method!r}, a Saver has only 'restore'")
+            if isinstance(saved, Graph) and saved.is_held:
+                raise SourceError(f"{saved.title}: a Saver restores files; expected a path")
             return saver_dry_run(live, saved, faults)
     return live_dry_run(live, saved, method, options, faults)
 

@@ -31,10 +31,14 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class HeldAccess:
-    """The tensors of a snapshot, by checkpoint key; it holds no live object."""
+    """The tensors of a snapshot, by checkpoint key; it holds no live object.
+
+    `by_names` says that the keys are names of variables, as in a session.
+    """
 
     title: str
     tensors: Mapping[str, Sequence[Part]]
+    by_names: bool = False
 
     def object(self, node_id: int) -> object | None:
         """Return None: a snapshot is like a file."""

@@ -99,5 +99,5 @@ def _words(live: object) -> str:
     if live is None:
         return "a session"
     if type(live) in (list, tuple, dict):
-        return f"{len(live)} variables"  # type: ignore[arg-type]
+        return count(len(live), "variable")  # type: ignore[arg-type]
     return type(live).__name__

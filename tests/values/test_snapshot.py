@@ -226,7 +226,7 @@ def trained(k: Any, model: Any, optimizer: Any) -> tuple[Any, Change]:
 
 
 MAKERS = [
-    module, dtypes, unknown_shape, tables, generators, iterators, python_state, own_code, counters,
+    module, dtypes, unknown_shape, tables, generators, python_state, own_code, counters,
     keras_3, keras_2, keras_2_legacy, mixed_precision, shared, mirrored, keras_in_strategy, sharded,
 ]  # fmt: skip
 
@@ -250,7 +250,7 @@ def test_restore_gives_what_reading_a_file_gives(make: Any, tmp_path: Path) -> N
     assert read != tensors(tmp_path / "changed")
 
 
-@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", [*MAKERS, iterators], ids=lambda make: make.__name__)
 def test_a_snapshot_is_a_source_like_the_file(make: Any, tmp_path: Path) -> None:
     checkpoint, change = make()
     before = cv.snapshot(checkpoint)
@@ -275,9 +275,7 @@ def tensors(path: Path) -> dict[str, Any]:
     for key in reader.get_variable_to_shape_map():
         if key == "_CHECKPOINTABLE_OBJECT_GRAPH":
             continue
-        if "ITERATOR" in key:
-            found[key] = cv.graph(str(path)).stored(key), iterator_bytes(path, key)
-        else:
+        if "ITERATOR" not in key:
             value = reader.get_tensor(key)
             found[key] = value if isinstance(value, bytes) else (value.dtype, value.tolist())
             if key.endswith("-keys") or key.endswith("-values"):
@@ -285,10 +283,16 @@ def tensors(path: Path) -> dict[str, Any]:
     return found
 
 
-def iterator_bytes(path: Path, key: str) -> bytes:
-    from ckpt_viz.formats.bundle import open_bundle
-
-    return open_bundle(str(path)).beginning(key, 1 << 16)
+def test_an_iterator_continues_where_reading_a_file_lets_it(tmp_path: Path) -> None:
+    """Its bytes differ from run to run, since threads fill buffers; its elements do not."""
+    checkpoint, change = iterators()
+    before, path = cv.snapshot(checkpoint), checkpoint.write(str(tmp_path / "c"))
+    change()
+    found = []
+    for restore in (before.restore, lambda: checkpoint.read(path), before.restore):
+        restore()
+        found.append([next(checkpoint.it).numpy().tolist() for _ in range(5)])
+    assert found[0] == found[1] == found[2]
 
 
 # --- values in memory

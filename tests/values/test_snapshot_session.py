@@ -217,6 +217,18 @@ def test_a_block_is_rolled_back(graph: Any) -> None:
         assert session.run(variable) == 1.0
 
 
+def test_a_check_of_values_by_name_is_refused(graph: Any, tmp_path: Path) -> None:
+    variable = v1.Variable(1.0)
+    with v1.Session() as session:
+        initialized(session)
+        before = cv.snapshot([variable], session)
+        assert repr(before) == "<Snapshot of 1 variable: 1 value, 4 bytes>"
+        for live in (tf.train.Checkpoint(v=variable), v1.train.Saver([variable])):
+            with pytest.raises(SourceError, match="values by name, from a session"):
+                cv.check(live, before)
+            assert not cv.diff(live, before).is_empty or isinstance(live, v1.train.Saver)
+
+
 def test_the_limit_holds_before_anything_is_read(graph: Any) -> None:
     v1.Variable(np.zeros(100))
     with v1.Session() as session, pytest.raises(ReadLimitError, match="800 bytes"):
