@@ -27,9 +27,11 @@ _MOST_OTHERS = 3  # checkpoints of the directory in which to look for whole valu
 def bytes_tested(run: DryRun, findings: Sequence[Finding]) -> Tested | None:
     """Return which of the tensors are damaged that the restore reads, now or once all is built.
 
-    None if it reads nothing.
+    None if it reads no file.
     """
     if run.trace is None or run.reading is None or run.outcome.finds_no_name:
+        return None
+    if run.saved is not None and run.saved.is_held:
         return None
     saved = run.saved if run.saved is not None else read_saved(run.reading)
     keys = frozenset((*keys_read(run), *_keys_waiting(run, findings)))

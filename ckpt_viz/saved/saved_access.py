@@ -45,9 +45,11 @@ def graph_at(
 
 def with_faults(graph: Graph, faults: Mapping[str, Fault]) -> Graph:
     """Return the graph of a checkpoint that knows which of its tensors are damaged, by key."""
+    if not faults:  # such as the graph of a snapshot, which has no bytes to damage
+        return graph
     access = graph._access
     assert isinstance(access, _SavedAccess)
-    return replace(graph, _access=replace(access, faults=faults)) if faults else graph
+    return replace(graph, _access=replace(access, faults=faults))
 
 
 def faulty(tensors: Mapping[str, Stored], faults: Mapping[str, Fault]) -> Mapping[str, Stored]:
