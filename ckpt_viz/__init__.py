@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.api import check, compare, diff, graph, history
+from ckpt_viz.api import check, compare, diff, graph, history, snapshot
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
     CkptVizError,
@@ -46,10 +46,13 @@ if TYPE_CHECKING:
     from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.restore_check.finding import Finding, Kind
     from ckpt_viz.restore_fix.fix import RestoreFix
-    from ckpt_viz.values.row import Histogram, ValueRow
-    from ckpt_viz.values.table import ValueTable
     from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind
     from ckpt_viz.timeline.history import History
+    from ckpt_viz.values.report import Left, Restored
+    from ckpt_viz.values.row import Histogram, ValueRow
+    from ckpt_viz.values.snapshot import Snapshot
+    from ckpt_viz.values.table import ValueTable
+    from ckpt_viz.values.verifying import Damaged
 
 __all__ = [
     "Attribute",
@@ -58,6 +61,7 @@ __all__ = [
     "CheckpointNotFoundError",
     "Child",
     "CkptVizError",
+    "Damaged",
     "Explorer",
     "Finding",
     "Format",
@@ -69,6 +73,7 @@ __all__ = [
     "HistoryKind",
     "Kept",
     "Kind",
+    "Left",
     "NoSuchNodeError",
     "NoSuchTensorError",
     "Node",
@@ -79,12 +84,14 @@ __all__ = [
     "QueryError",
     "RestoreCheck",
     "RestoreFix",
+    "Restored",
     "Role",
     "Severity",
     "Slice",
     "Slot",
     "SlotRule",
     "SlotVariable",
+    "Snapshot",
     "SourceError",
     "State",
     "UnsupportedError",
@@ -96,6 +103,7 @@ __all__ = [
     "graph",
     "history",
     "show",
+    "snapshot",
 ]
 
 
@@ -103,6 +111,7 @@ __all__ = [
 _LATER = {
     "Change": "changes.change",
     "ChangeKind": "changes.change",
+    "Damaged": "values.verifying",
     "Explorer": "jupyter.widget",
     "Finding": "restore_check.finding",
     "GraphDiff": "graph_diff.diff_result",
@@ -111,9 +120,12 @@ _LATER = {
     "HistoryFinding": "timeline.findings",
     "HistoryKind": "timeline.findings",
     "Kind": "restore_check.finding",
+    "Left": "values.report",
     "RestoreCheck": "restore_check.check_result",
     "RestoreFix": "restore_fix.fix",
+    "Restored": "values.report",
     "Severity": "object_graph.overlay",
+    "Snapshot": "values.snapshot",
     "State": "object_graph.overlay",
     "ValueRow": "values.row",
     "ValueTable": "values.table",

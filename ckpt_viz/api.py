@@ -1,4 +1,4 @@
-"""The public functions: `graph`, `check`, `diff`, `history` and `compare`."""
+"""The public functions: `graph`, `check`, `diff`, `history`, `compare` and `snapshot`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.live.any_source import graph_of
+from ckpt_viz.live.any_source import graph_of, is_snapshot
 from ckpt_viz.object_graph.graph import Origin
 from ckpt_viz.render.pictured import ObjectGraph
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ckpt_viz.graph_diff.diff_result import GraphDiff
     from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.timeline.history import History
+    from ckpt_viz.values.snapshot import Snapshot
 
 
 def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> ObjectGraph:
@@ -27,7 +28,8 @@ def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> Obje
             `tf.Module`, a Keras layer, model or optimizer), a `tf.train.CheckpointManager`, the
             status that `restore` returned, or a `tf.compat.v1.train.Saver`. Saved, as str or path,
             local or remote: a prefix, any of its files, a directory of checkpoints (its latest) or
-            a SavedModel's directory. `graph` returns an ObjectGraph unchanged.
+            a SavedModel's directory. A Snapshot is its values in memory. `graph` returns an
+            ObjectGraph unchanged.
         meta: The `.meta` file of a name-based checkpoint, if it is not beside the checkpoint.
 
     Raises:
@@ -45,6 +47,7 @@ def check(
     *,
     method: str | None = None,
     options: Any = None,
+    verify: bool = False,
 ) -> RestoreCheck:
     """Return what restoring a checkpoint into a live object would do; change nothing.
 
@@ -55,10 +58,12 @@ def check(
             call did; do not pass `saved` then. An ObjectGraph of live objects means these objects.
             A checkpoint, or its path, means a program that would save exactly this checkpoint.
         saved: The path exactly as the program passes it to `restore`, an ObjectGraph of a
-            checkpoint, or a manager (its latest checkpoint). None is what
+            checkpoint, a Snapshot, or a manager (its latest checkpoint). None is what
             `tf.train.latest_checkpoint` returns for a directory without a checkpoint.
         method: `"restore"` or `"read"`. The default is the method that the live object has.
         options: The `tf.train.CheckpointOptions` of the call.
+        verify: Whether to read the bytes of the values that this restore reads, and to test their
+            checksums. Without it, only the restore finds damaged bytes, and raises DataLossError.
 
     Returns:
         A RestoreCheck. Its `raises` holds the error that the restore itself would raise.
@@ -70,7 +75,7 @@ def check(
     from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.restore_check.run import run_check
 
-    return RestoreCheck(*run_check(live, saved, method, options))
+    return RestoreCheck(*run_check(live, saved, method, options, verify))
 
 
 def diff(
@@ -172,6 +177,33 @@ def compare(
     return comparison_of(sources, executor=executor, progress=progress)
 
 
+def snapshot(live: object, session: Any = None, *, limit: int | None = None) -> Snapshot:
+    """Copy the values of live objects into memory, to compare with and to put back in place.
+
+    The Snapshot is a source like a saved checkpoint. `snapshot.restore()` puts everything back that
+    `tf.train.Checkpoint` saves: variables, the state of optimizers, tables, generators, iterators,
+    Python state. `with cv.snapshot(ckpt):` does so if the block raises. `snapshot.take()` replaces
+    the held values by those of now.
+
+    Args:
+        live: A `tf.train.Checkpoint` or any other trackable: module, layer, model, optimizer; or a
+            list or dict of variables. With a session also its graph, a `tf.compat.v1.train.Saver`,
+            or None for all variables of the session's graph.
+        session: The `tf.compat.v1.Session` or MonitoredSession that has the values of a graph's
+            variables. No operation is added for variables; tables in a graph need some once.
+        limit: The most bytes to copy. The default is half of the memory that is available.
+
+    Raises:
+        ReadLimitError: The values need more bytes. Shapes tell that before anything is copied,
+            except for strings, tables and iterators, which are counted as they are copied.
+        SourceError: The object is not trackable, this runs in a `tf.function`, or a variable has no
+            value in the session.
+    """
+    from ckpt_viz.values.snapshot import Snapshot
+
+    return Snapshot(live, session, limit=limit)
+
+
 def check_or_diff(source: object, against: object) -> RestoreCheck | GraphDiff:
     """Return the check of a live and a saved side, or the diff of two sides of the same kind.
 
@@ -191,7 +223,7 @@ def _is_saved(source: object, *, beside: object) -> bool:
         return not _is_saved(beside, beside=None)
     if isinstance(source, ObjectGraph):
         return source.origin is Origin.SAVED
-    return isinstance(source, (str, os.PathLike))
+    return isinstance(source, (str, os.PathLike)) or is_snapshot(source)
 
 
 def _is_manager(source: object) -> bool:

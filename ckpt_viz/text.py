@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 _Item = TypeVar("_Item")
 _MOST_LISTED = 3
+_UNITS = ("kB", "MB", "GB", "TB", "PB")
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
@@ -16,6 +17,28 @@ def count(number: int, noun: str, plural: str = "") -> str:
     ('1 value', '3 values', '2 entries')
     """
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def first_clause(message: str) -> str:
+    """Return a message up to its first semicolon, such as without its next step.
+
+    >>> first_clause("ckpt-1.index: no such file; copy it again")
+    'ckpt-1.index: no such file'
+    """
+    return message.partition("; ")[0]
+
+
+def size_words(nbytes: int) -> str:
+    """Return a number of bytes for people.
+
+    >>> size_words(1), size_words(999), size_words(1500), size_words(2_340_000_000)
+    ('1 byte', '999 bytes', '1.5 kB', '2.3 GB')
+    """
+    if nbytes < 1000:
+        return count(nbytes, "byte")
+    sizes = [(nbytes / 1000**power, unit) for power, unit in enumerate(_UNITS, 1)]
+    size, unit = next((one for one in sizes if one[0] < 999.95), sizes[-1])
+    return f"{size:.1f} {unit}"
 
 
 def listed(names: Sequence[str], *, most: int = _MOST_LISTED) -> str:

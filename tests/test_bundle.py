@@ -22,7 +22,8 @@ from ckpt_viz.errors import (
     FormatError,
     UnsupportedError,
 )
-from ckpt_viz.formats.bundle import MAX_INDEX_BYTES, Bundle, Entry, open_bundle
+from ckpt_viz.formats.bundle import MAX_INDEX_BYTES, Bundle, open_bundle
+from ckpt_viz.formats.entries import Entry
 from ckpt_viz.formats.slices import Slice
 from ckpt_viz.formats.sstable import read_table
 from ckpt_viz.text import printable
@@ -559,7 +560,7 @@ def test_each_shard_is_looked_at_once_and_only_when_asked(
         asked.append(path)
         return 20
 
-    monkeypatch.setattr("ckpt_viz.formats.bundle.file_size", file_size)
+    monkeypatch.setattr("ckpt_viz.formats.entries.file_size", file_size)
     bundle = open_bundle(prefix)
     assert asked == []
     for key in [*TENSORS, *TENSORS]:

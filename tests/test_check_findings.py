@@ -20,6 +20,7 @@ from ckpt_viz.restore_check.finding import Finding, Kind
 from tests.check_findings import (
     by_name,
     changes,
+    damaged,
     leftovers,
     paths,
     raising,
@@ -35,7 +36,7 @@ from tests.support.told import told
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
-FAMILIES = (paths, raising, structure, changes, leftovers, values, tracking, by_name)
+FAMILIES = (paths, damaged, raising, structure, changes, leftovers, values, tracking, by_name)
 ROWS = [row for family in FAMILIES for row in family.rows]
 
 
@@ -46,7 +47,7 @@ _TOLD_EVEN_WHEN_MENDED = {Kind.OPTIMIZER_MISSING, Kind.UNMATCHED, Kind.LEFTOVER}
 def _check(pair: Pair) -> RestoreCheck:
     live = pair.make()
     with pair.within():
-        return cv.check(live, pair.path, method=pair.method)
+        return cv.check(live, pair.path, method=pair.method, verify=pair.verify)
 
 
 def _of_kind(check: RestoreCheck, kind: Kind) -> list[Finding]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
+from tests.support.damage import flipped
 from tests.support.oracle import raised_by
 from tests.support.programs import keras_3
 
@@ -70,7 +71,9 @@ def _saver_of_parts(
     return _saver([kept], reshape=reshape)
 
 
-def _compare(make: Callable[[], Any], prefix: Any, words: Sequence[str] = ()) -> Any:
+def _compare(
+    make: Callable[[], Any], prefix: Any, words: Sequence[str] = (), *, verify: bool = False
+) -> Any:
     """Check a Saver in a graph, compare with what its restore raises, and return the check.
 
     Both are to say these words.
@@ -80,15 +83,17 @@ def _compare(make: Callable[[], Any], prefix: Any, words: Sequence[str] = ()) ->
     with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
         saver = make()
         version = graph.version
-        check = cv.check(saver, prefix)
+        check = cv.check(saver, prefix, verify=verify)
         assert graph.version == version
         _agree(check, raised_by(lambda: saver.restore(session, prefix)), words)
     return check
 
 
-def _compare_eagerly(saver: Any, prefix: Any, words: Sequence[str] = ()) -> Any:
+def _compare_eagerly(
+    saver: Any, prefix: Any, words: Sequence[str] = (), *, verify: bool = False
+) -> Any:
     """Do the same where values are assigned at once."""
-    check = cv.check(saver, prefix)
+    check = cv.check(saver, prefix, verify=verify)
     _agree(check, raised_by(lambda: saver.restore(None, prefix)), words)
     return check
 
@@ -215,6 +220,62 @@ def test_data_file_is_gone_or_cut(tmp_path: Path) -> None:
     check = _compare(_one, prefix)
     assert check.raises.type == "NotFoundError"
     assert _only_finding(check) == ("key_missing", "error")
+
+
+def test_damaged_bytes_are_found_if_they_are_tested(tmp_path: Path) -> None:
+    prefix = flipped(_saved(tmp_path, {"a": [2], "b": [3], "c": [2]}), "b", 1)
+
+    def of_shape(*shape: int) -> Any:
+        return _saver(_variables({"b": shape}))
+
+    for shape in (3, 4):  # the damage counts before the shape
+        check = _compare(partial(of_shape, shape), prefix, verify=True)
+        assert check.raises.type == "DataLossError"
+        assert check.findings[0].kind.value == "damaged"
+    check = _compare(lambda: _saver(_variables({"a": [2], "c": [2]})), prefix, verify=True)
+    assert check.consumed
+    assert check.notes == ("The restore reads 2 values (16 bytes): all match their checksums.",)
+    wrong = _compare(lambda: _saver(_variables({"b": [3]}, "int32")), prefix, verify=True)
+    assert wrong.raises.type == "InvalidArgumentError"
+
+
+def test_damaged_part_is_found_if_it_is_tested(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    of_parts = partial(_saver_of_parts, [4, 2], 2, use_resource=True)
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        saver = of_parts()
+        session.run(tf.compat.v1.global_variables_initializer())
+        prefix = saver.save(session, str(tmp_path / "model"))
+    assert _compare(of_parts, prefix, verify=True).consumed
+    flipped(prefix, "a", 0, part=1)
+    assert _compare(of_parts, prefix, verify=True).raises.type == "DataLossError"
+
+
+def test_eager_saver_finds_damaged_bytes(tmp_path: Path) -> None:
+    prefix = flipped(_saved(tmp_path, {"a": [2], "b": [3]}), "b", 1)
+    variables = _variables({"a": [2], "b": [3]})
+    check = _compare_eagerly(_saver(variables), prefix, verify=True)
+    assert check.raises.type == "DataLossError"
+    assert _compare_eagerly(_saver(variables[:1]), prefix, verify=True).consumed
+
+
+def test_damaged_bytes_of_version_1_are_a_mismatch(tmp_path: Path) -> None:
+    prefix = _saved(tmp_path, {"a": [200_000], "b": [200_000]}, write_version=1)
+    content = bytearray(Path(prefix).read_bytes())
+    content[-100_000] ^= 1
+    Path(prefix).write_bytes(bytes(content))
+    check = _compare(lambda: _saver(_variables({"b": [200_000]})), prefix, verify=True)
+    assert check.raises.type == "InvalidArgumentError"
+    assert "a mismatch between the current graph" in check.raises.message
+    assert _compare(lambda: _saver(_variables({"a": [200_000]})), prefix, verify=True).consumed
+
+
+def test_damaged_bytes_of_an_object_based_checkpoint(tmp_path: Path) -> None:
+    prefix = flipped(_saved_objects(tmp_path), _KEY, 1)
+    check = _compare(lambda: _saver(_variables({"a": [2]})), prefix, verify=True)
+    assert check.raises.type == "DataLossError"
+    assert _only_finding(check) == ("damaged", "error")
 
 
 # --- shapes

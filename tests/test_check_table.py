@@ -25,6 +25,7 @@ from tests.check_rows import (
     broken_files,
     by_name,
     containers,
+    damaged,
     distribution,
     graph_mode,
     keras_models,
@@ -61,7 +62,7 @@ pytestmark = [
 
 TOPICS = (
     paths, binding, values, shapes, slots, verdicts, by_name, containers, distribution,
-    broken_files, graph_mode, keras_models, steps, wrappers,
+    broken_files, damaged, graph_mode, keras_models, steps, wrappers,
 )  # fmt: skip
 
 
@@ -283,7 +284,7 @@ def _in_session(pair: Pair) -> tuple[Any, Any]:
 
     with graph(), tf.compat.v1.Session() as session:
         target = pair.make()
-        check = cv.check(target, pair.path)
+        check = cv.check(target, pair.path, verify=pair.verify)
         status = target.restore(pair.path).assert_consumed()
         session.run(target.v.initializer)
         try:
@@ -305,6 +306,14 @@ def test_in_a_graph_the_session_finds_the_missing_tensor(tmp_path: Path) -> None
     check, error = _in_session(graph_mode.in_a_graph_a_missing_tensor_passes(tmp_path))
     (failure,) = (step.failure for step in check.trace if step.failure is not None)
     assert failure.in_session and type(error).__name__ == failure.type == "NotFoundError"
+    assert check.raises is None and check.consumed
+
+
+def test_in_a_graph_the_session_finds_the_damage(tmp_path: Path) -> None:
+    check, error = _in_session(damaged.in_a_graph_the_session_finds_it(tmp_path))
+    (finding,) = (one for one in told(check) if one.kind is Kind.DAMAGED)
+    assert finding.severity == "warning" and "run_restore_ops() raises DataLossError" in finding.why
+    assert type(error).__name__ == "DataLossError"
     assert check.raises is None and check.consumed
 
 

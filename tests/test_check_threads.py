@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ckpt_viz as cv
@@ -497,3 +498,35 @@ def test_what_passes_in_silence_goes_before_what_is_mostly_meant_so(tmp_path: Pa
     path = save_any(tmp_path, source)
     kinds = [found.kind for found in cv.check(make(), path).findings]
     assert kinds == [Kind.NOT_TRACKED, Kind.OPTIMIZER_MISSING]
+
+
+# --- remedies that restore all that can be
+
+
+def test_call_that_would_leave_out_a_matched_part_gives_way_to_the_fix(tmp_path: Path) -> None:
+    def heads(value: float) -> Any:
+        shapes = {"box": (3, 2), "score": (3, 4), "bias": (5,)}
+        return module(**{name: var(np.full(shape, value)) for name, shape in shapes.items()})
+
+    path = saved(tmp_path, model=module(extractor=var(np.ones((7, 3))), predictor=heads(1.0)))
+    wrapped = module(extractor=var(np.zeros((7, 3))), predictor=module(predictor=heads(0.0)))
+    check = cv.check(ckpt(model=wrapped), path)
+    assert check.findings[0].remedy.startswith("Call check.fix().apply()")
+    check.fix().apply()
+    assert wrapped.extractor.numpy().all() and wrapped.predictor.predictor.box.numpy().all()
+
+
+def test_state_of_a_legacy_optimizer_needs_the_fix_and_no_other_optimizer(tmp_path: Path) -> None:
+    keras = keras_2()
+
+    def model() -> Any:
+        return keras.Sequential([keras.layers.Dense(2, input_shape=(3,))])
+
+    was, legacy = model(), keras.optimizers.legacy.Adam()
+    legacy.apply_gradients((var * 0.0 + 1.0, var) for var in was.trainable_variables)
+    live, optimizer = model(), keras.optimizers.Adam()
+    optimizer.build(live.trainable_variables)
+    path = saved(tmp_path, model=was, optimizer=legacy)
+    found = cv.check(ckpt(model=live, optimizer=optimizer), path).findings[0]
+    assert found.kind is Kind.OPTIMIZER_GENERATION
+    assert found.remedy == "Call check.fix().apply(): it also restores 4 slot variables."

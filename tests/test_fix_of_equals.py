@@ -243,8 +243,9 @@ def test_a_part_that_has_grown_is_not_its_equal_copy(is_root: bool, tmp_path: Pa
 
 
 @KERAS
+@pytest.mark.parametrize(("now", "own"), [("RMSprop", {"momentum": 0.9}), ("Adamax", {})])
 def test_state_of_another_class_of_optimizer_is_not_taken_for_that_of_another_version(
-    keras: Any, tmp_path: Path
+    keras: Any, now: str, own: dict[str, float], tmp_path: Path
 ) -> None:
     module_of = keras()
 
@@ -253,12 +254,15 @@ def test_state_of_another_class_of_optimizer_is_not_taken_for_that_of_another_ve
         optimizer.build(model.trainable_variables)
         return ckpt(model=model, optimizer=optimizer)
 
-    live = trained(module_of.optimizers.RMSprop(momentum=0.9))
-    fix = fix_of(live, trained(module_of.optimizers.Adam()), tmp_path)
-    assert not any("momentum" in name or "velocity" in name for name in fix.pairs.values())
-    assert any(node.slot is not None for node in cv.graph(live).nodes)
+    live = trained(getattr(module_of.optimizers, now)(**own))
+    path = trained(module_of.optimizers.Adam()).save(str(tmp_path / "model"))
+    check = cv.check(live, path)
+    fix = check.fix()
+    states = {cv.graph(live).name(i) for i, n in enumerate(cv.graph(live).nodes) if n.slot}
+    assert states.isdisjoint(fix.pairs.values()) and states
     assert len(fix.pairs) == 6  # the model's, the counter and the rate
     assert ["Keras" in change.why for change in fix.changes] == [False]
+    assert check.findings[0].kind is cv.Kind.OPTIMIZER_CHANGED
 
 
 def test_a_part_that_moved_up_is_not_that_of_a_removed_copy(tmp_path: Path) -> None:
@@ -290,3 +294,88 @@ def test_a_guess_in_one_model_is_none_in_its_unchanged_copy(tmp_path: Path) -> N
     fix_of(live, was, tmp_path).apply()
     assert values([*live.teacher.neck, live.teacher.key]) == {2.0}
     assert values([live.model.neck.one, live.model.neck.two]) == {0.0}  # the order alone tells
+
+
+def test_states_of_variables_with_one_full_name_stay_open_if_the_variables_changed_their_order(
+    tmp_path: Path,
+) -> None:
+    keras = keras_2()
+
+    def program(order: str, value: float) -> tuple[Any, list[Any]]:
+        """Return a checkpoint, and the scales of layers a and b with their states."""
+        model = keras.Model()
+        for name in order:
+            layer = keras.layers.BatchNormalization()
+            layer.build((None, 3))  # outside of a scope: both scales are called gamma
+            setattr(model, name, layer)
+        trained = [model.a.gamma, model.b.gamma]
+        optimizer = keras.optimizers.SGD(momentum=0.9)
+        optimizer.build(model.trainable_variables)
+        refs = [variable.ref() for variable in model.trainable_variables]
+        own = [optimizer.momentums[refs.index(variable.ref())] for variable in trained]
+        for number, variable in enumerate([*trained, *own]):
+            variable.assign(np.full(3, value and value + number))
+        return ckpt(model, optimizer=optimizer), [*trained, *own]
+
+    for order, states in ("ab", [3.0, 4.0]), ("ba", [0.0, 0.0]):
+        live, weights = program(order, 0.0)
+        fix_of(live, program("ab", 1.0)[0], tmp_path / order).apply()
+        assert [float(np.ravel(one)[0]) for one in weights] == [1.0, 2.0, *states]
+
+
+def test_a_value_goes_with_its_part_to_the_name_of_another_part(tmp_path: Path) -> None:
+    def part(inputs: int, value: float) -> Any:
+        shapes = {"kernel": (inputs, 4), "bias": (4,)}
+        return module(**{name: var(np.full(shape, value)) for name, shape in shapes.items()})
+
+    was = ckpt(model=module(left=part(3, 1.0), right=part(2, 2.0), other=part(3, 3.0)))
+    live = module(left=part(2, 0.0), right=part(3, 0.0), new=part(3, 0.0), other=part(3, 0.0))
+    fix_of(ckpt(model=live), was, tmp_path).apply()
+    assert values([live.left.kernel, live.left.bias]) == {2.0}
+    assert values([live.right.bias]) == values([live.right.kernel]) <= {0.0, 1.0}
+    assert values([live.other.kernel, live.other.bias]) == {3.0}
+
+
+@KERAS
+def test_optimizers_follow_models_that_exchange_their_names(keras: Any, tmp_path: Path) -> None:
+    module_of = keras()
+
+    def program(steps: tuple[int, int], *, is_exchanged: bool) -> Any:
+        sizes = {"generator": (3, 5), "discriminator": (5, 1)}
+        made = {}
+        for (name, (size, width)), number in zip(sizes.items(), steps, strict=True):
+            layers = [module_of.layers.Input((size,)), module_of.layers.Dense(width)]
+            model, optimizer = module_of.Sequential(layers), module_of.optimizers.Adam()
+            optimizer.build(model.trainable_variables)
+            optimizer.iterations.assign(number)
+            made[name] = model, optimizer
+        one, other = made.values()
+        first, second = (other, one) if is_exchanged else (one, other)
+        names = {"generator": first[0], "discriminator": second[0]}
+        return ckpt(**names, generator_optimizer=first[1], discriminator_optimizer=second[1])
+
+    live = program((0, 0), is_exchanged=True)
+    fix_of(live, program((11, 22), is_exchanged=False), tmp_path).apply()
+    optimizers = live.generator_optimizer, live.discriminator_optimizer
+    assert [int(one.iterations) for one in optimizers] == [22, 11]
+
+
+@KERAS
+def test_another_head_and_a_frozen_base_are_two_findings(keras: Any, tmp_path: Path) -> None:
+    module_of = keras()
+
+    def program(classes: int, *, is_frozen: bool) -> Any:
+        base = module_of.Sequential([module_of.layers.Dense(4)], name="base")
+        base.trainable = not is_frozen
+        head = module_of.layers.Dense(classes, name="head")
+        model = module_of.Sequential([module_of.layers.Input((3,)), base, head])
+        optimizer = module_of.optimizers.Adam()
+        optimizer.build(model.trainable_variables)
+        return ckpt(model=model, optimizer=optimizer)
+
+    path = program(10, is_frozen=False).save(str(tmp_path / "model"))
+    found = cv.check(program(5, is_frozen=True), path).findings
+    told = "".join(finding.why for finding in found if finding.kind is cv.Kind.SHAPE)
+    assert "head has another form" in told
+    assert {one.kind for one in found} & {cv.Kind.OPTIMIZER_CHANGED, cv.Kind.CROSS_WIRED}
+    assert len(found) == 2

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.mapping.migrations import local_name
+from ckpt_viz.mapping.sequences import INDEX
 from ckpt_viz.mapping.states import shared_slots, way
 from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
@@ -94,7 +95,7 @@ def _differences(
 ) -> Iterator[str]:
     """Yield in few words how an optimizer differs as a whole from what it was."""
     saved, live = mapping.saved, mapping.live
-    was, now = _slot_names(saved, slots[0]), _slot_names(live, slots[1])
+    was, now = slot_names(saved, slots[0]), slot_names(live, slots[1])
     if now and not was and not trained_variables(saved.nodes, node):
         return  # it was saved before it was built, or never keeps any
     shared = shared_slots(was, now, way(saved, node), way(live, obj))
@@ -107,9 +108,9 @@ def _differences(
         yield "another version of Keras keeps its state in another way"
 
 
-def _slot_names(graph: Graph, slots: list[int]) -> dict[str, None]:
-    """Return the names of slots in the order in which the optimizer keeps them."""
-    found = (slot.name for node in sorted(slots) if (slot := graph.nodes[node].slot) is not None)
+def slot_names(graph: Graph, nodes: Iterable[int]) -> dict[str, None]:
+    """Return the names of slots among nodes, in the order in which the optimizer keeps them."""
+    found = (slot.name for node in sorted(nodes) if (slot := graph.nodes[node].slot) is not None)
     return dict.fromkeys(found)
 
 
@@ -155,9 +156,12 @@ def _other_state(mapping: ValueMapping, inner: set[int], live_inner: set[int]) -
 
 
 def _alone(graph: Graph, within: set[int], alone: Iterable[int]) -> list[str]:
-    """Return the names of an optimizer's own values that only one side has."""
+    """Return the names of an optimizer's own values, those in lists left out, of one side alone."""
     return [
         local_name(graph.tree.labels[one])
         for one in alone
-        if one in within and graph.nodes[one].slot is None and has_value(graph.nodes[one])
+        if one in within
+        and graph.nodes[one].slot is None
+        and has_value(graph.nodes[one])
+        and not INDEX.fullmatch(graph.tree.labels[one])
     ]

@@ -9,24 +9,35 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import google_crc32c
 
-from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, FormatError, UnsupportedError
+from ckpt_viz.errors import CheckpointNotFoundError, FormatError, UnsupportedError
 from ckpt_viz.formats.dtypes import ByteOrder, Shape, dtype_name, parse_shape, tensor_bytes
-from ckpt_viz.formats.files import File, file_size, open_file
+from ckpt_viz.formats.entries import (
+    Entry,
+    StoredRange,
+    check_crc32c,
+    check_size,
+    checked_parts,
+    described,
+    matching_parts,
+    open_shard,
+    read_range,
+    size_or_why_not,
+    span,
+    why_short_at,
+)
+from ckpt_viz.formats.files import File, open_file
 from ckpt_viz.formats.protos import BundleEntryProto, BundleHeaderProto, parse
-from ckpt_viz.formats.slices import Slice, check_key_bytes, slice_key, slice_of, why_incomplete
+from ckpt_viz.formats.slices import check_key_bytes, slice_key, slice_of, why_incomplete
 from ckpt_viz.formats.sstable import (
-    GIT_LFS_POINTER,
     Table,
     brief,
-    mask_crc32c,
     read_table,
 )
 from ckpt_viz.formats.stored_bytes import checksum_for, decode_strings
@@ -40,30 +51,9 @@ MAX_STRING_BYTES = 1 << 28  # 256 MiB; an object takes some 200 bytes in the obj
 _LARGE_INDEX_BYTES = 1 << 24
 _BUNDLE_VERSION = 1  # kTensorBundleVersion: the version that this reader understands
 _MAX_MATCHES = 256
+_LACKS_A_SLICE = "the index lacks the entry of a slice"
 _BYTE_ORDERS: Mapping[int, ByteOrder] = {0: "little", 1: "big"}
-_PIECE_BYTES = 1 << 24  # 16 MiB
-_PARTIAL = "the copy is probably partial"
-
-
-class Entry(NamedTuple):
-    """One stored tensor, from a BundleEntryProto.
-
-    `dtype` is TensorFlow's name, or "unknown dtype 99". `shape` is None if the rank is unknown. The
-    tensor's `size` bytes begin at byte `offset` of shard `shard`; `crc32c` is their checksum,
-    masked as stored.
-
-    A tensor that was saved in `slices` has no bytes of its own: shard, offset and checksum are 0.
-    Its `size` is that of the whole tensor, or for strings that of the slices. `Bundle.parts` has
-    the entries of the slices.
-    """
-
-    dtype: str
-    shape: Shape
-    shard: int
-    offset: int
-    size: int
-    crc32c: int
-    slices: tuple[Slice, ...] = ()
+PIECE_BYTES = 1 << 24  # 16 MiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +75,7 @@ class Bundle:
     _shards: dict[int, int | str] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _short: dict[int, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_keys", tuple(self.entries))
@@ -124,7 +115,7 @@ class Bundle:
     def pieces(self, key: str) -> Iterator[bytes]:
         """Yield the stored bytes of a tensor that is not in slices, at most 16 MiB at a time.
 
-        After the last it checks the checksum, if it knows what that covers: not for variants.
+        After the last it checks the checksum, if it knows what that covers.
         Raises KeyError for a key that is not in `entries`.
         """
         entry = self.entries[key]
@@ -133,15 +124,16 @@ class Bundle:
         check_size(f"{self.prefix}.index: {brief(key)}", entry, entry.shape)
         checksum = checksum_for(entry.dtype, entry.shape, self.byte_order)
         place = self.place(key, entry)
-        with _open_shard(self.shard_path(entry), entry, key) as file:
-            for start in range(0, entry.size, _PIECE_BYTES):
-                size = min(_PIECE_BYTES, entry.size - start)
+        with open_shard(self.shard_path(entry), entry, key) as file:
+            for start in range(0, entry.size, PIECE_BYTES):
+                size = min(PIECE_BYTES, entry.size - start)
                 piece = file.read(entry.offset + start, size)
                 if checksum is not None:
                     checksum.extend(piece, place)
                 yield piece
         if checksum is not None:
-            _check_crc32c(checksum.value, entry, place)
+            checksum.finish(place)
+            check_crc32c(checksum.value, entry, place)
 
     def beginning(self, key: str, nbytes: int) -> bytes:
         """Return at most this many first stored bytes of a tensor of any dtype; unchecked.
@@ -201,11 +193,37 @@ class Bundle:
         if not entry.slices:
             return self._why_absent(entry)
         reasons = (
-            "the index lacks the entry of a slice" if part is None else self._why_absent(part)
-            for part in self.parts[key]
+            _LACKS_A_SLICE if part is None else self._why_absent(part) for part in self.parts[key]
         )
         incomplete = why_incomplete(entry.shape, entry.slices)
         return incomplete or next((reason for reason in reasons if reason is not None), None)
+
+    def ranges(self, key: str) -> tuple[StoredRange, ...]:
+        """Return the ranges of a tensor's bytes: one, or one for each slice; read nothing of them.
+
+        Raises FormatError if the index contradicts itself about them: a size that the dtype and
+        shape exclude, or slices that are missing. Slices may share bytes. Raises KeyError for a key
+        that is not in `entries`.
+        """
+        entry, place = self.entries[key], f"{self.index}: {brief(key)}"
+        parts = [entry]
+        if entry.slices:
+            reason = why_incomplete(entry.shape, entry.slices)
+            if reason is not None:
+                raise FormatError(f"{place}: {reason}")
+            if None in self.parts[key]:
+                raise FormatError(f"{place}: {_LACKS_A_SLICE}")
+            parts = matching_parts(entry, self.parts[key], place)
+        for part in parts:
+            if part.shape is not None:
+                check_size(place, part, part.shape)
+        return tuple(
+            StoredRange(
+                *(self.shard_path(part), part.offset, part.size, part.crc32c),
+                *(part.dtype, part.shape, self._why_absent(part)),
+            )
+            for part in parts
+        )
 
     def fingerprint(self, key: str) -> tuple[object, object] | None:
         """Return a tensor's layout, and the checksums of its bytes; read nothing.
@@ -223,13 +241,16 @@ class Bundle:
 
     def _why_absent(self, entry: Entry) -> str | None:
         if entry.shard not in self._shards:
-            self._shards[entry.shard] = _size_or_why_not(self.shard_path(entry))
+            self._shards[entry.shard] = size_or_why_not(self.shard_path(entry))
         found = self._shards[entry.shard]
         if isinstance(found, str):
             return found
         if entry.offset + entry.size <= found:
             return None
-        return f"{self.shard_path(entry)}: has {found} bytes, expected {_span(entry)}; {_PARTIAL}"
+        path = self.shard_path(entry)
+        if entry.shard not in self._short:
+            self._short[entry.shard] = why_short_at(path, found)
+        return f"{path}: has {found} bytes, expected {span(entry)}; {self._short[entry.shard]}"
 
     def _read_whole(self, key: str, entry: Entry, shape: tuple[int, ...]) -> Array:
         from ckpt_viz.formats import tensors
@@ -239,7 +260,7 @@ class Bundle:
             return tensors.of_strings(self._read_strings(key, entry, shape), shape, place)
         check_size(f"{self.index}: {brief(key)}", entry, shape)
         data = self._stored_bytes(key, entry)
-        _check_crc32c(google_crc32c.value(data), entry, place)
+        check_crc32c(google_crc32c.value(data), entry, place)
         return tensors.decode(data, entry.dtype, shape, self.byte_order, place)
 
     def _read_strings(self, key: str, entry: Entry, shape: tuple[int, ...]) -> list[bytes]:
@@ -247,7 +268,7 @@ class Bundle:
         data = self._stored_bytes(key, entry)
         place = self.place(key, entry)
         strings, crc = decode_strings(data, math.prod(shape), self.byte_order, place)
-        _check_crc32c(crc, entry, place)
+        check_crc32c(crc, entry, place)
         return strings
 
     def _read_slices(self, key: str, entry: Entry, shape: tuple[int, ...], place: str) -> Array:
@@ -268,11 +289,11 @@ class Bundle:
 
     def _checked_bytes(self, key: str, entry: Entry) -> bytes:
         data = self._stored_bytes(key, entry)
-        _check_crc32c(google_crc32c.value(data), entry, self.place(key, entry))
+        check_crc32c(google_crc32c.value(data), entry, self.place(key, entry))
         return data
 
     def _stored_bytes(self, key: str, entry: Entry) -> bytes:
-        return _read_range(self.shard_path(entry), entry, key)
+        return read_range(self.shard_path(entry), entry, key)
 
     def place(self, key: str, entry: Entry) -> str:
         """Return where an entry's bytes are, for errors."""
@@ -393,59 +414,6 @@ def _sliced(entry: Entry, slices: Any, parts: tuple[Entry | None, ...]) -> Entry
     return Entry(entry.dtype, entry.shape, 0, 0, size, 0, where)
 
 
-def checked_parts(entry: Entry, parts: Iterable[Entry | None], place: str) -> list[Entry]:
-    """Return the entries of a tensor's slices if they match the tensor's own entry."""
-    checked = []
-    for part, (start, shape) in zip(parts, entry.slices, strict=True):
-        found = "nothing" if part is None else described(part)
-        if part is None or (part.dtype, part.shape) != (entry.dtype, shape):
-            raise FormatError(
-                f"{place}: of its slice at {start} the index has {found}, "
-                f"expected {entry.dtype} {shape}"
-            )
-        checked.append(part)
-    # With shared bytes a small shard could claim to be an endless tensor.
-    for before, after in pairwise(sorted(checked, key=lambda part: (part.shard, part.offset))):
-        if before.shard == after.shard and before.offset + before.size > after.offset:
-            raise FormatError(
-                f"{place}: two of its slices share bytes of shard {after.shard}, "
-                f"at offset {after.offset}"
-            )
-    return checked
-
-
-def check_size(place: str, entry: Entry, shape: tuple[int, ...]) -> None:
-    """Raise FormatError if an entry's size is impossible for its dtype and shape."""
-    expected = tensor_bytes(entry.dtype, shape)
-    if expected is not None and entry.size != expected:
-        raise FormatError(
-            f"{place}: size is {entry.size} bytes, expected {expected} for {described(entry)}"
-        )
-    # Each string has a length, which takes at least a byte.
-    if entry.dtype == "string" and entry.size < math.prod(shape):
-        raise FormatError(
-            f"{place}: size is {entry.size} bytes, expected at least {math.prod(shape)} "
-            f"for {described(entry)}"
-        )
-
-
-def _check_crc32c(crc: int, entry: Entry, place: str) -> None:
-    found = mask_crc32c(crc)
-    if found != entry.crc32c:
-        raise FormatError(
-            f"{place}: masked crc32c is 0x{found:08x}, the index says 0x{entry.crc32c:08x}"
-        )
-
-
-def described(entry: Entry) -> str:
-    """Return dtype and shape of an entry, for errors."""
-    return f"{entry.dtype} {'of unknown rank' if entry.shape is None else entry.shape}"
-
-
-def _span(entry: Entry) -> str:
-    return f"bytes {entry.offset} to {entry.offset + entry.size}"
-
-
 def _read_index(prefix: str, path: str) -> bytes:
     try:
         file = open_file(path)
@@ -461,37 +429,3 @@ def _read_index(prefix: str, path: str) -> bytes:
         if file.size > _LARGE_INDEX_BYTES:
             Table(file)  # raises if it is not a table, such as a file with a hole of any size
         return file.read(0, file.size)
-
-
-def _read_range(path: str, entry: Entry, key: str) -> bytes:
-    """Return bytes of a shard for the tensor `key`; allocate only what the file has."""
-    with _open_shard(path, entry, key) as file:
-        return file.read(entry.offset, entry.size)
-
-
-def _open_shard(path: str, entry: Entry, key: str) -> File:
-    """Open the shard of the tensor `key`, which has all of the tensor's bytes."""
-    wanted = f"{_span(entry)}, of {brief(key)}"
-    try:
-        file = open_file(path)
-    except FileNotFoundError as error:
-        raise FormatError(f"{path}: no such file, expected {wanted}; {_PARTIAL}") from error
-    if entry.offset + entry.size <= file.size:
-        return file
-    with file:
-        raise FormatError(f"{path}: has {file.size} bytes, expected {wanted}; {_why_short(file)}")
-
-
-def _why_short(file: File) -> str:
-    if file.read(0, min(file.size, len(GIT_LFS_POINTER))) == GIT_LFS_POINTER:
-        return "it is a Git LFS pointer: run `git lfs pull`"
-    return _PARTIAL
-
-
-def _size_or_why_not(path: str) -> int | str:
-    """Return the size of a shard, or the reason why it is unknown."""
-    try:
-        size = file_size(path)
-    except CkptVizError as error:
-        return str(error)
-    return f"{path}: no such file, expected a shard; {_PARTIAL}" if size is None else size

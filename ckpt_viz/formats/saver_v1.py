@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +29,7 @@ from ckpt_viz.formats.files import (
 )
 from ckpt_viz.formats.protos import SavedTensorSlices, parse
 from ckpt_viz.formats.slices import Slice, check_key_bytes, slice_key, slice_of, why_incomplete
-from ckpt_viz.formats.sstable import Table, brief
+from ckpt_viz.formats.sstable import StoredBlock, Table, brief
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
@@ -112,6 +113,24 @@ class SaverV1:
         if not entry.slices:
             return values[0]
         return tensors.put_together(entry.shape or (), entry.slices, values, place)
+
+    def blocks(self, keys: Iterable[str]) -> Iterator[tuple[str, str, StoredBlock | str]]:
+        """Yield keys with the file and the block of each of their slices; read only checksums.
+
+        In place of a block, it yields why there is none. Raises KeyError for a key that is not in
+        `entries`, FormatError for a file that is not a table any more.
+        """
+        records = sorted((record, key) for key in keys for record in self._records[key])
+        for path, of_path in groupby(records, lambda one: one[0].path):
+            with _opened(path) as file:
+                table = Table(file)
+                for record, key in of_path:
+                    try:
+                        block = table.block_of(record.key)
+                    except FormatError as error:
+                        yield key, path, str(error)
+                        continue
+                    yield key, path, block or str(_missing_row(record))
 
     def fingerprint(self, key: str) -> None:
         """Return None: this format has no checksum for a single tensor."""
@@ -219,17 +238,26 @@ def _read_record(record: _Record, dtype: str) -> Array:
     place = f"{record.path}: row {brief(record.key)}"
     value = _row(record.path, record.key)
     if value is None:
-        raise FormatError(f"{place}: missing, though the table of contents lists it")
+        raise _missing_row(record)
     return _values(
         parse(SavedTensorSlices, value, place).data.data, dtype, record.slice.shape, place
     )
 
 
+def _missing_row(record: _Record) -> FormatError:
+    place = f"{record.path}: row {brief(record.key)}"
+    return FormatError(f"{place}: missing, though the table of contents lists it")
+
+
 def _row(path: str, key: bytes) -> bytes | None:
     """Return the value of a key in a table; read little else of it."""
+    with _opened(path) as file:
+        return Table(file).get(key)
+
+
+def _opened(path: str) -> File:
     try:
-        with open_file(path) as file:
-            return Table(file).get(key)
+        return open_file(path)
     except FileNotFoundError as error:
         raise FormatError(f"{path}: this file has disappeared") from error
 

@@ -45,6 +45,14 @@ class _Block(NamedTuple):
     size: int
 
 
+class StoredBlock(NamedTuple):
+    """The bytes of a block that its checksum covers, the type included; `crc32c` is masked."""
+
+    offset: int
+    size: int
+    crc32c: int
+
+
 class Table:
     """A table in a file; only its footer and its index were read."""
 
@@ -77,10 +85,21 @@ class Table:
                 last = key
                 yield row
 
+    def block_of(self, key: bytes) -> StoredBlock | None:
+        """Return the block that may hold a key, None if no block can; read only its checksum."""
+        for _, offset, size in self._blocks_for(key):
+            _check_end(self._file, offset, size)
+            stored = self._file.read(offset + size + 1, _TRAILER_BYTES - 1)
+            return StoredBlock(offset, size + 1, int.from_bytes(stored, "little"))
+        return None
+
+    def _blocks_for(self, key: bytes) -> tuple[_Block, ...]:
+        number = bisect_left(self._blocks, key, key=lambda block: block.last_key)
+        return self._blocks[number : number + 1]
+
     def get(self, key: bytes) -> bytes | None:
         """Return the value of a key; read only the block that may hold it."""
-        number = bisect_left(self._blocks, key, key=lambda block: block.last_key)
-        for _, offset, size in self._blocks[number : number + 1]:
+        for _, offset, size in self._blocks_for(key):
             place, block = _read_block(self._file, offset, size)
             for found, value in _entries(block, place):
                 if found == key:
@@ -183,12 +202,7 @@ def _read_block(file: File, offset: int, size: int) -> tuple[str, bytes]:
 
     The file gives offset and size in bytes; the size excludes the trailer.
     """
-    place = _place(file, offset)
-    end, limit = offset + size + _TRAILER_BYTES, file.size - FOOTER_BYTES
-    if end > limit:
-        raise FormatError(
-            f"{place}: ends at {end}, expected at most {limit}, where the footer begins"
-        )
+    place = _check_end(file, offset, size)
     stored = file.read(offset, size + _TRAILER_BYTES)
     found = mask_crc32c(google_crc32c.value(stored[:-4]))
     expected = int.from_bytes(stored[-4:], "little")
@@ -198,6 +212,17 @@ def _read_block(file: File, offset: int, size: int) -> tuple[str, bytes]:
         )
     block = _decompress(stored[:-_TRAILER_BYTES], stored[-_TRAILER_BYTES], place)
     return place, _without_restarts(block, place)
+
+
+def _check_end(file: File, offset: int, size: int) -> str:
+    """Return a block's position, for messages; raise FormatError if it reaches the footer."""
+    place = _place(file, offset)
+    end, limit = offset + size + _TRAILER_BYTES, file.size - FOOTER_BYTES
+    if end > limit:
+        raise FormatError(
+            f"{place}: ends at {end}, expected at most {limit}, where the footer begins"
+        )
+    return place
 
 
 def _decompress(block: bytes, block_type: int, place: str) -> bytes:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.errors import FormatError, UnsupportedError
-from ckpt_viz.formats.bundle import Bundle, Entry, check_size, checked_parts, described
+from ckpt_viz.formats.bundle import Bundle
+from ckpt_viz.formats.entries import Entry, check_size, checked_parts, described
 from ckpt_viz.formats.slices import Slice
 from ckpt_viz.formats.sstable import brief
 

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared, compare
 from ckpt_viz.graph_diff.diff_overlay import overlay_of
-from ckpt_viz.graph_diff.value_changes import (
-    ValueChange,
-    by_values,
-    change_json,
-    changes_text,
-    value_changes,
-)
+from ckpt_viz.graph_diff.value_change import ValueChange, change_json, changes_text
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.overlay import Overlay, State
@@ -27,6 +20,9 @@ from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.row_words import View
 from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.render.svg import to_svg
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 
 class Change(NamedTuple):
@@ -201,5 +197,7 @@ def diff_of(
     """Return the difference of two graphs; `values` means: read the values that may differ."""
     if not values:
         return gc_paused(lambda: GraphDiff(a, b, compare(a, b)))
+    from ckpt_viz.graph_diff.value_changes import by_values, value_changes  # they need NumPy
+
     found = value_changes(a, b, executor=executor, progress=progress)
     return gc_paused(lambda: GraphDiff(a, b, compare(a, b, by_values(a, b, found)), found.rows))

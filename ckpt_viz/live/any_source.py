@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.render.pictured import ObjectGraph
 
 
 def graph_of(source: object, meta: str | os.PathLike[str] | None = None) -> ObjectGraph:
-    """Return the graph of a path or of a live object, or the source if it is a graph.
+    """Return the graph of a path, a live object or a snapshot, or the source if it is a graph.
 
     `meta` is the `.meta` file of a name-based checkpoint. Raises CkptVizError.
     """
@@ -22,4 +23,14 @@ def graph_of(source: object, meta: str | os.PathLike[str] | None = None) -> Obje
         return ObjectGraph.of(read_saved(source, meta))
     from ckpt_viz.live.live_source import read_live
 
+    if is_snapshot(source):
+        graph: ObjectGraph = source.graph  # type: ignore[attr-defined]
+        return graph
     return ObjectGraph.of(read_live(source))
+
+
+def is_snapshot(source: object) -> bool:
+    """Return whether a source is a Snapshot: values in memory, which count as saved."""
+    # A program that has made none has not imported the module.
+    module = sys.modules.get("ckpt_viz.values.snapshot")
+    return module is not None and isinstance(source, module.Snapshot)

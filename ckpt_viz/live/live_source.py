@@ -63,7 +63,7 @@ def _graph(
         title=type(source).__name__,
         origin=Origin.LIVE,
         calls=calls,
-        _access=_LiveAccess(source, tuple(map(_weak, objects)), nodes),
+        _access=_LiveAccess(source, tuple(map(weak, objects)), nodes),
     )
 
 
@@ -164,7 +164,8 @@ class _LiveAccess:
         return value
 
 
-def _weak(obj: Any) -> Callable[[], object | None]:
+def weak(obj: Any) -> Callable[[], object | None]:
+    """Return a weak reference to an object; a strong one if its class allows no other."""
     try:
         return weakref.ref(obj)
     except TypeError:  # a class with __slots__ and no __weakref__; a list of partitions

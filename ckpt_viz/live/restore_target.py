@@ -56,6 +56,12 @@ def where_it_goes(source: Any, method: str | None, options: Any) -> tuple[Any, s
     return tf_restore.asynchronous_checkpoint(checkpoint), RESTORE
 
 
+def reads(source: Any) -> bool:
+    """Return whether a target has a method `read`: a Checkpoint of TensorFlow 1 has none."""
+    checkpoint = source.checkpoint if tf_private.is_checkpoint_manager(source) else source
+    return not tf_private.is_checkpoint(checkpoint) or hasattr(type(checkpoint), READ)
+
+
 def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Target:
     """Return the target of a restore; do not change the objects.
 

@@ -67,6 +67,15 @@ class Walk:
 
     def run(self) -> tuple[Node, ...]:
         """Return the nodes that saving the view's root would write now."""
+        self.reach()
+        self.calls = calls_among(self.objects, self.ids)
+        self.not_saved = find_not_saved(
+            self.objects, self.shadows, is_layer=_is_layer, is_lost=loses_a_weight
+        )
+        return self.bare_nodes()
+
+    def reach(self) -> None:
+        """Find the objects and their edges, without describing them."""
         self._add(self.view.root, "")
         for node_id, obj in enumerate(self.objects):  # grows during the loop
             self.children.append(self._follow(node_id, obj))
@@ -74,10 +83,9 @@ class Walk:
         non_slots = len(self.objects)
         for node_id in range(non_slots):
             self._declared_slots(node_id, non_slots)
-        self.calls = calls_among(self.objects, self.ids)
-        self.not_saved = find_not_saved(
-            self.objects, self.shadows, is_layer=_is_layer, is_lost=loses_a_weight
-        )
+
+    def bare_nodes(self) -> tuple[Node, ...]:
+        """Return the nodes of the objects that `reach` found, with what a file would hold."""
         return tuple(self._node(node_id, obj) for node_id, obj in enumerate(self.objects))
 
     def _node(self, node_id: int, obj: Any) -> Node:

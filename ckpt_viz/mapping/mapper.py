@@ -89,6 +89,7 @@ class Mapper(Pairing):
                 is_on_its_level = not is_in_its_namesake(self.saved, node, self.live, obj)
                 if is_on_its_level and not self._is_refuted(node, obj):
                     self._pair_below(node, obj, Certainty.CERTAIN, Evidence.CONTENT)
+        self._see_free_forms()
         for ours, theirs in self._groups(self.saved.content, self.live.content):
             if not self.saved.children[ours[0]]:
                 self._pair_equals(ours, theirs)
@@ -127,7 +128,9 @@ class Mapper(Pairing):
         in_place = list(alone(ours, theirs, saved.place, live.place))
         is_whole = len(ours) == len(theirs) == len(in_place)
         for node, obj in in_place:
-            if is_whole or not saved.is_indexed[node]:
+            above = saved.parent(node), live.parent(obj)
+            is_told = is_inner or not self._are_exchanged(*above)
+            if is_told and (is_whole or not saved.is_indexed[node]):
                 self._pair_below(node, obj, Certainty.CERTAIN, Evidence.PLACE)
         if is_inner:
             self._pair_listed(*self._free(ours, theirs))
@@ -229,6 +232,7 @@ class Mapper(Pairing):
 
     def _below_containers(self) -> None:
         """Pair what is free below parts that belong together, from the top down."""
+        self._see_free_forms()
         steps = self._by_label, self._by_index, self._in_order, self._by_words, self._alone_in
         for one, other in self._containers_in_pairs():
             for step in steps:

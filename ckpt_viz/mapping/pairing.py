@@ -44,6 +44,7 @@ class Pairing:
         self._nodes: Sequence[int] = ()
         self._objects: Sequence[int] = ()
         self._by_name: dict[bool, dict[tuple[int, str], list[int]]] = {}
+        self._free_forms: tuple[set[int], set[int]] = (set(), set())
         self._guessed: set[int] = set()  # forms whose parts were paired by order alone
 
     def _pair(self, node: int, obj: int, certainty: Certainty, evidence: Evidence) -> bool:
@@ -104,11 +105,11 @@ class Pairing:
 
     def _children_of_equals(self, node: int, obj: int) -> Iterator[tuple[int, int]]:
         saved, live = self.saved, self.live
-        by_label = {live.label(child): child for child in live.children[obj]}
+        by_label = {live.label(child): child for child in self._about(live, live.children[obj])}
         if are_items(saved, saved.children[node]) or are_items(live, live.children[obj]):
             return  # their order and names decide
         ours: list[int] = []
-        for child in saved.children[node]:
+        for child in self._about(saved, saved.children[node]):
             other = by_label.get(saved.label(child))
             if other is not None and saved.form[child] == live.form[other]:
                 del by_label[saved.label(child)]
@@ -175,6 +176,26 @@ class Pairing:
             and live.form[obj] in self._saved_forms
             and not have_common(saved, live, node, obj)
             and saved.form[node] != live.form[obj]
+        ) or self._are_exchanged(node, obj)
+
+    def _see_free_forms(self) -> None:
+        """Note which forms the inner parts have that are free now."""
+        self._free_forms = (
+            {self.saved.form[node] for node in self._free(self._nodes, ())[0]},
+            {self.live.form[obj] for obj in self._free((), self._objects)[1]},
+        )
+
+    def _are_exchanged(self, node: int, obj: int) -> bool:
+        """Return whether each of two inner parts has the form of a part on the other side.
+
+        Then a whole part may have taken the name of another one.
+        """
+        forms = self.saved.form[node], self.live.form[obj]
+        return (
+            forms[0] != forms[1]
+            and bool(self.saved.children[node] and self.live.children[obj])
+            and forms[1] in self._free_forms[0]
+            and forms[0] in self._free_forms[1]
         )
 
     @cached_property

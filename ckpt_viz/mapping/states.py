@@ -41,6 +41,41 @@ def state_pairs(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterato
             yield Pair(node, obj, certainty, evidence)
 
 
+def unsure_states(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[Pair]:
+    """Yield again, as guesses, the pairs of states that only the order of variables tells apart.
+
+    Several variables have one full name, and so have their states. The variables have changed their
+    order since, so the place of a state in its list is no evidence.
+    """
+    optimizers = [node for node in found if saved.nodes[node].role is Role.OPTIMIZER]
+    silent = [
+        state
+        for optimizer in optimizers
+        for state in _Side(saved, optimizer).states
+        if state in found and saved.nodes[state].slot is None
+    ]
+    moved = _in_other_order(saved, live, found, {*silent}) if silent else frozenset[str]()
+    for state in silent:
+        if _name_and_owner(_full_name(saved, state), moved) is not None:
+            yield found[state]._replace(certainty=Certainty.GUESS)
+
+
+def _in_other_order(
+    saved: Graph, live: Graph, found: Mapping[int, Pair], states: Collection[int]
+) -> frozenset[str]:
+    """Return the full names of several variables each, whose order both sides do not share."""
+    by_name: dict[str, list[int]] = defaultdict(list)
+    for node in saved.tree.preorder():
+        if node in found and node not in states:
+            by_name[_full_name(saved, node)].append(found[node].obj)
+    places = {obj: place for place, obj in enumerate(live.tree.preorder())}
+    return frozenset(
+        full_name
+        for full_name, objects in by_name.items()
+        if full_name and objects != sorted(objects, key=places.__getitem__)
+    )
+
+
 def _of_slots(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[Pair]:
     """Yield the slot variables of variables and optimizers that belong together."""
     of_saved, of_live = _slots_of(saved), _slots_of(live)
@@ -148,7 +183,7 @@ def _by_name_and_order(
                 yield state, other, certainty, Evidence.ORDER
 
 
-def _name_and_owner(full_name: str, owners: set[str]) -> tuple[str, str] | None:
+def _name_and_owner(full_name: str, owners: Collection[str]) -> tuple[str, str] | None:
     """Return slot name and variable of a state called `Adam/m/dense/kernel`, or `m/dense/kernel`.
 
     >>> _name_and_owner("Adam/m/dense/kernel", {"dense/kernel"})

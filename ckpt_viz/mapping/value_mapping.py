@@ -12,7 +12,7 @@ from ckpt_viz.mapping.migrations import local_name
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
 from ckpt_viz.mapping.parts import Numbers, Parts
 from ckpt_viz.mapping.sequences import INDEX, ItemReader
-from ckpt_viz.mapping.states import state_pairs
+from ckpt_viz.mapping.states import state_pairs, unsure_states
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.subtrees import values_of
@@ -54,6 +54,7 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
     for pair in state_pairs(saved, live, found):
         if pair.node not in found and pair.obj not in taken:
             found[pair.node], taken[pair.obj] = pair, pair.node
+    found |= {pair.node: pair for pair in [*unsure_states(saved, live, found)]}
     pairs = [pair for pair in found.values() if has_value(saved.nodes[pair.node])]
     fitting = [pair for pair in pairs if _fit(saved, live, pair)]
     if not saved.is_name_based:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
-from ckpt_viz.matching.read_failures import fits, two_names, wrong_dtype, wrong_slice
+from ckpt_viz.matching.read_failures import fits, of_reader, two_names, wrong_dtype, wrong_slice
 from ckpt_viz.matching.sides_of_match import LiveSide, SavedSide
 from ckpt_viz.matching.trace import (
     Action,
@@ -127,6 +127,11 @@ class _Restore:
     def _stored_of(self, node: Node) -> Stored | None:
         """Return the tensor of a node's first attribute."""
         return self.saved.stored(node.attributes[0].checkpoint_key) if node.attributes else None
+
+    def _unread_of(self, node: Node) -> Failure | None:
+        """Return what reading the tensor of a node's first attribute raises."""
+        stored = self._stored_of(node)
+        return stored and self.saved.unread(node.attributes[0].checkpoint_key, stored)
 
     # --- one pass
 
@@ -253,6 +258,10 @@ class _Restore:
             self._step(Action.DEFER_SLOT, slot_node, optimizer, parent, name, (answer.kind.value,))
             return
         if answer.kind is SlotKind.CREATED:
+            failure = self._unread_of(proto)
+            if failure is not None:  # the slot variable begins with the saved value
+                self._fail(failure, slot_node, optimizer, parent, name)
+                return
             self.created.add(answer.obj)
             self._step(Action.CREATE, slot_node, answer.obj, parent, name)
         if answer.at_once:
@@ -266,8 +275,11 @@ class _Restore:
     def _restore(self, pending: _Pending) -> None:
         """Restore the values that a pass has gathered, in TensorFlow's order."""
         for node, obj, read in pending.python_states:
-            if self.saved.stored(read.key) is None:
+            stored = self.saved.stored(read.key)
+            if stored is None:
                 self._fail(self.saved.missing(read.key), node, obj)
+            elif (failure := self.saved.unread(read.key, stored)) is not None:
+                self._fail(of_reader(failure), node, obj)
             else:
                 self._step(Action.RESTORE, node, obj, names=(read.key,))
         gathered = [pending.tensors[name] for name in sorted(pending.tensors)]
@@ -313,12 +325,11 @@ class _Restore:
             if read.dtype is not None and read.dtype != stored.dtype:
                 self._fail(_in_session(wrong_dtype(read, stored), in_session), node, obj)
                 bad.add(node)
-        for node, obj, read, stored in found:
+        for node, obj, read, stored in sorted(found, key=lambda one: one[2].key):
             if read.full_shape is not None and read.full_shape != stored.shape:
                 self._fail(_in_session(wrong_slice(read, stored), in_session), node, obj)
                 bad.add(node)
-            elif stored.error is not None:
-                failure = self.saved.unreadable(read.key, stored.error)
+            elif (failure := self.saved.unread(read.key, stored)) is not None:
                 self._fail(_in_session(failure, in_session), node, obj)
                 bad.add(node)
         return bad

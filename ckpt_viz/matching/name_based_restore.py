@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from ckpt_viz.matching.read_failures import fits, kernel_dtype
-from ckpt_viz.matching.saved_graph import unreadable
+from ckpt_viz.matching.saved_graph import unread
 from ckpt_viz.matching.trace import Action, Cause, Failure, Refusal, Step
 from ckpt_viz.object_graph.nodes import Stored
 
@@ -92,7 +92,9 @@ def match_names(
                 continue
             failure = _failure(read, found, live, obj, path)
             if failure is not None:
-                trace.steps.append(Step(Action.FAIL, None, obj, None, read.name, (), failure))
+                trace.steps.append(
+                    Step(Action.FAIL, None, obj, None, read.name, read.keys, failure)
+                )
                 continue
             trace.steps.append(Step(Action.RESTORE, None, obj, None, read.name, read.keys))
             for key in read.keys:
@@ -106,8 +108,9 @@ def _failure(
     read: NamedRead, found: Sequence[Stored], live: NamedSide, obj: int, path: str | None
 ) -> Failure | None:
     for key, one in zip(read.keys, found, strict=True):
-        if one.error is not None:
-            return unreadable(path, key, one.error)
+        failure = unread(path, key, one)
+        if failure is not None:
+            return failure
         refused = read.refuses(one) if read.refuses is not None else None
         if refused is not None:
             return refused

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ckpt_viz.matching.trace import Cause, Failure, Read
 from ckpt_viz.object_graph.nodes import Stored
@@ -53,6 +54,11 @@ def two_names(first: str, second: str) -> Failure:
         found=first,
         expected=second,
     )
+
+
+def of_reader(failure: Failure) -> Failure:
+    """Return the failure of a read as `CheckpointReader.get_tensor` raises it."""
+    return replace(failure, type="IndexError" if failure.type == "OutOfRangeError" else "OpError")
 
 
 def wrong_slice(read: Read, stored: Stored) -> Failure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ckpt_viz.formats.entries import raised_for
 from ckpt_viz.matching.trace import Cause, Failure
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Node, Stored
@@ -43,17 +44,23 @@ class SavedGraph:
         message = not_found(self.path, f"Key {key} not found in checkpoint")
         return Failure(Cause.KEY_MISSING, "NotFoundError", message)
 
-    def unreadable(self, key: str, why: str) -> Failure:
-        """Return what reading a value raises if its bytes are missing."""
-        return unreadable(self.path, key, why)
+    def unread(self, key: str, stored: Stored) -> Failure | None:
+        """Return what reading a value raises if its bytes are missing or damaged."""
+        return unread(self.path, key, stored)
 
 
-def unreadable(path: str | None, key: str, why: str) -> Failure:
-    """Return what reading a value raises if its bytes are missing; `path` as in SavedGraph."""
-    message = f"{why} (wanted for {key})"
-    if "no such file" in why:
-        return Failure(Cause.UNREADABLE, "NotFoundError", not_found(path, message))
-    return Failure(Cause.UNREADABLE, "OutOfRangeError", message)
+def unread(path: str | None, key: str, stored: Stored) -> Failure | None:
+    """Return what reading a value raises if its bytes are missing or damaged.
+
+    `path` as in SavedGraph.
+    """
+    if stored.error is None:
+        fault = stored.fault
+        return None if fault is None else Failure(Cause.DAMAGED, fault.raises, fault.why)
+    message = f"{stored.error} (wanted for {key})"
+    raised = raised_for(stored.error)
+    said = not_found(path, message) if raised == "NotFoundError" else message
+    return Failure(Cause.UNREADABLE, raised, said)
 
 
 def not_found(path: str | None, message: str) -> str:

@@ -63,5 +63,5 @@ class SavedSide(Protocol):
     def missing(self, key: str) -> Failure:
         """Return what requesting a missing key raises."""
 
-    def unreadable(self, key: str, why: str) -> Failure:
-        """Return what reading a value raises if its bytes are missing."""
+    def unread(self, key: str, stored: Stored) -> Failure | None:
+        """Return what reading a value raises if its bytes are missing or damaged."""

@@ -44,6 +44,7 @@ class Cause(str, Enum):
     DTYPE = "dtype"
     KEY_MISSING = "key missing"
     UNREADABLE = "unreadable"  # the value's bytes are missing
+    DAMAGED = "damaged"  # the value's bytes do not match their checksum
     CHILDREN = "children"  # listing an object's children raised: a poisoned container
     PREDICATE = "predicate"  # a registered saver refuses the object
     SLOT_HOOK = "slot hook"  # the optimizer cannot take slot variables

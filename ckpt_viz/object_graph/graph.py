@@ -260,7 +260,9 @@ class Graph:
 
     @property
     def is_name_based(self) -> bool:
-        """Whether this is a file that has names and no objects: the nodes are name scopes."""
+        """Whether this has names and no objects, as some files do: the nodes are name scopes."""
+        if getattr(self._access, "by_names", False):  # the values of a session
+            return True
         formats = (Format.NAME_BASED, Format.NAME_BASED_V1)
         return self.provenance is not None and self.provenance.format in formats
 
@@ -268,6 +270,11 @@ class Graph:
     def source(self) -> Any:
         """The object from which a live graph was made; None for a saved graph."""
         return getattr(self._access, "source", None)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this is the graph of a snapshot, whose values are in memory."""
+        return self.origin is Origin.SAVED and getattr(self._access, "tensors", None) is not None
 
     @property
     def stored_in(self) -> Any:

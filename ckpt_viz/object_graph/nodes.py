@@ -96,15 +96,24 @@ class Slice:
 Fingerprint = tuple[object, object]
 
 
+class Fault(NamedTuple):
+    """Why a stored tensor cannot be read, and the class of the error that TensorFlow raises."""
+
+    why: str
+    raises: str = "DataLossError"
+
+
 class Stored(NamedTuple):
     """A tensor that a source has under a checkpoint key.
 
-    `error` says why its bytes cannot be read.
+    `error` says why its bytes cannot be read. `fault` says how they are damaged, if they were
+    tested.
     """
 
     dtype: str | None
     shape: tuple[int, ...] | None
     error: str | None = None
+    fault: Fault | None = None
 
 
 def is_variable(attributes: Sequence[Attribute]) -> bool:

@@ -27,12 +27,11 @@ from ckpt_viz.object_graph.parameters import other_elements
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import TITLES, Finding, Kind
 from ckpt_viz.restore_check.verdicts import Raised
-from ckpt_viz.text import count
+from ckpt_viz.text import count, size_words
+from ckpt_viz.values.verifying import Verification
 
 _PLAIN = Mark(State.PLAIN)
-VALUES_NOT_READ = (
-    "Values were not read: restoring them raises DataLossError where their bytes are damaged."
-)
+VALUES_NOT_READ = "Values were not read: damaged bytes raise DataLossError; verify=True tests them."
 _MADE = "made by the restore"
 _FAILED = {Cause.SHAPE: State.SHAPE, Cause.DTYPE: State.DTYPE}
 # Problems of restored values, whether or not an assert fails for other values.
@@ -70,11 +69,26 @@ def overlay_of(run: DryRun, causes_found: Sequence[Finding]) -> Overlay:
 
 
 def untested(run: DryRun) -> tuple[str, ...]:
-    """Return a note if the restore passes and would read values, since the check does not."""
+    """Return what a check leaves open about the values that the restore reads, if it passes."""
+    if run.tested is not None:
+        return tuple(_tested(run.tested.found))
     steps = run.trace.steps if run.trace is not None else ()
     reads = any(step.action is Action.RESTORE and step.names for step in steps)
-    would_read = reads and not run.has_happened and run.verdicts.restore is None
+    is_held = run.saved is not None and run.saved.is_held  # a snapshot has no bytes to damage
+    would_read = reads and not (run.has_happened or is_held) and run.verdicts.restore is None
     return (VALUES_NOT_READ,) if would_read else ()
+
+
+def _tested(found: Verification) -> Iterator[str]:
+    """Yield which of the bytes were tested; findings tell why the damaged ones cannot be read."""
+    values = f"{count(found.tensors, 'value')} ({size_words(found.nbytes)})"
+    if found:
+        is_are = "is" if len(found) == 1 else "are"
+        yield f"The restore reads {values}: {len(found)} of them {is_are} damaged."
+    elif found.tensors:
+        yield f"The restore reads {values}: all match their checksums."
+    for one in found.untested:
+        yield f"Not tested: {one.why}."
 
 
 def _verdicts(run: DryRun) -> tuple[Verdict, ...]:
@@ -102,11 +116,13 @@ def headline(run: DryRun, findings: Sequence[Finding]) -> str:
     steps = run.trace.steps if run.trace is not None else ()
     failed = Counter(step.failure.cause for step in steps if step.failure is not None)
     shapes, dtypes = failed.pop(Cause.SHAPE, 0), failed.pop(Cause.DTYPE, 0)
+    damaged = failed.pop(Cause.DAMAGED, 0)
     counts = (
         (len(verdicts.unresolved) - waiting, "not used"),
         (len(verdicts.unmatched), "not in checkpoint"),
         (shapes, "of another shape"),
         (dtypes, "of another dtype"),
+        (damaged, "damaged"),
         (failed.total(), "failing"),
         (waiting, "waiting"),
     )

@@ -38,9 +38,10 @@ class RestoreCheck:
     program for `unmatched`. `findings` explain the result, causes before symptoms. Everything
     describes the state at the time of the call of `check`.
 
-    The check reads no stored value. It tests the checksums of the index and of the object graph,
-    and that every data file exists and is long enough. Only the restore finds damaged bytes of a
-    value, and raises DataLossError. `notes` repeats this.
+    Without `verify=True`, the check reads no stored value. It tests the checksums of the index and
+    of the object graph, and that every data file exists and is long enough. Only the restore finds
+    damaged bytes of a value, and raises DataLossError. `notes` repeats this, or tells how many
+    bytes were tested.
     """
 
     _run: DryRun = field(repr=False)
@@ -129,7 +130,7 @@ class RestoreCheck:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the verdicts leave open: the check did not read the stored values."""
+        """Whether the stored values were tested: what the verdicts leave open."""
         return untested(self._run)
 
     @cached_property
@@ -148,7 +149,8 @@ class RestoreCheck:
     def fix(self) -> RestoreFix[RestoreCheck]:
         """Return what to do so that every saved value goes where it belongs; change nothing.
 
-        Raises SourceError if there is no checkpoint to restore, or a Saver restores it.
+        Raises SourceError if there is no checkpoint to restore but a snapshot or nothing, or if a
+        Saver restores it.
         """
         return fix_of(self._run, self.findings, lambda run: RestoreCheck(run, find_all(run)))
 

@@ -12,10 +12,11 @@ from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
-from ckpt_viz.object_graph.nodes import Stored
+from ckpt_viz.object_graph.nodes import Fault, Stored
 from ckpt_viz.restore_check.verdicts import Verdicts
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.saved_source import read_saved
+from ckpt_viz.values.verifying import Verification
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,23 @@ class NoSuchPath:
 
 
 @dataclass(frozen=True)
-class Damaged:
+class DamagedFile:
     """A checkpoint that cannot be read: which file and why, as a sentence without a full stop."""
 
     why: str
+
+
+@dataclass(frozen=True)
+class Tested:
+    """The tensors that a restore reads, after a test of their checksums.
+
+    `faults` are the damaged ones by key, but for those that are known to be missing. If there are
+    any, `whole` is the prefix of another checkpoint in the directory that has all tensors whole.
+    """
+
+    found: Verification
+    whole: str | None = None
+    faults: Mapping[str, Fault] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -86,13 +100,15 @@ class DryRun:
 
     `reading` is the path, None for `restore(None)`. `correction` is what is known about a path that
     leads to no checkpoint that can be read. `has_happened` says that the restore was a real one.
+    `tested` says which stored bytes were tested, None if none were.
     """
 
     outcome: Outcome
     method: str
     reading: str | None = None
-    correction: MeantPath | NoSuchPath | Damaged | None = None
+    correction: MeantPath | NoSuchPath | DamagedFile | None = None
     has_happened: bool = False
+    tested: Tested | None = None
 
     @property
     def live(self) -> Graph:
@@ -158,12 +174,12 @@ def correction_of(path: str, restoring: Callable[[str], Verdicts]) -> MeantPath 
     return None if prefix == path else MeantPath(prefix, restoring(prefix))
 
 
-def damage_of(path: str) -> Damaged | None:
+def damage_of(path: str) -> DamagedFile | None:
     """Return which file makes a checkpoint unreadable, judged by this project's own reader."""
     try:
         saved = read_saved(path)
     except CkptVizError as error:
-        return Damaged(str(error))
+        return DamagedFile(str(error))
     errors = (a.error for node in saved.nodes for a in node.attributes if a.error is not None)
     first = next(errors, None)
-    return None if first is None else Damaged(first)
+    return None if first is None else DamagedFile(first)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ckpt_viz.matching.trace import Cause, Failure
+from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Kind
 
 IS_POISONED = "Unable to save the object"
@@ -17,6 +18,7 @@ _KINDS = {
     Cause.DTYPE: Kind.DTYPE,
     Cause.KEY_MISSING: Kind.KEY_MISSING,
     Cause.UNREADABLE: Kind.KEY_MISSING,
+    Cause.DAMAGED: Kind.DAMAGED,
     Cause.CHILDREN: Kind.POISONED_CONTAINER,
     Cause.PREDICATE: Kind.SAVER_UNKNOWN,
     Cause.SCOPE: Kind.STRATEGY_SCOPE,
@@ -30,6 +32,7 @@ REMEDIES = {
     Cause.DTYPE: _CHANGED.format(what="dtype"),
     Cause.KEY_MISSING: "Restore into an object of the saved class: this one reads other names.",
     Cause.UNREADABLE: "Copy the whole checkpoint again: the index and every data file.",
+    Cause.DAMAGED: "Copy the whole checkpoint again, or restore the rest with check.fix().apply().",
     Cause.CHILDREN: "Assign a new list or dict instead of changing the tracked one, and keep "
     "untracked objects out of it.",
     Cause.PREDICATE: "Restore into an object that the saver was registered for.",
@@ -65,9 +68,22 @@ def remedy_for(failure: Failure) -> str:
     return REMEDIES.get(failure.cause, _OWN_CODE)
 
 
-def why(failure: Failure) -> str:
-    """Return the reason for a failure in a sentence."""
+def remedy_for_damage(run: DryRun) -> str:
+    """Return what to do about damaged values."""
+    whole = run.tested.whole if run.tested is not None else None
+    if whole is None:
+        return REMEDIES[Cause.DAMAGED]
+    return f"Restore {whole!r} in its place: there all values that this restore reads are whole."
+
+
+def why(failure: Failure, number: int = 1) -> str:
+    """Return the reason for a failure in a sentence; `number` values fail for the same."""
     later = ", and run_restore_ops() raises" if failure.in_session else ""
+    if failure.cause is Cause.DAMAGED:
+        what = "The stored bytes" if number == 1 else f"The stored bytes of {number} values"
+        call = "run_restore_ops()" if failure.in_session else "the restore"
+        said = in_words(f"{call} raises {failure.type}", failure.message)
+        return f"{what} are damaged, and {said}."
     if failure.cause is Cause.ABORT:
         return (
             f"Importing the saved entries (keys of shape {failure.found}) ends the process: a "

@@ -136,11 +136,13 @@ class _NamedVariables:
 
 
 def _by_names(live: Graph, saved: Graph, method: str) -> Outcome:
-    tensors = {
-        attribute.checkpoint_key: Stored(attribute.dtype, attribute.shape, attribute.error)
-        for node in saved.nodes
-        for attribute in node.attributes
-    }
+    tensors = {}
+    for node in saved.nodes:
+        for attribute in node.attributes:
+            known = saved.stored(attribute.checkpoint_key)
+            tensors[attribute.checkpoint_key] = Stored(
+                attribute.dtype, attribute.shape, attribute.error, known and known.fault
+            )
     return _with_names(live, tensors, method)
 
 

@@ -16,6 +16,7 @@ class Kind(str, Enum):
 
     # what is wrong as a whole
     WRONG_PATH = "wrong_path"
+    DAMAGED = "damaged"
     PROCESS_ABORT = "process_abort"
     POISONED_CONTAINER = "poisoned_container"
     SLOT_REUSED = "slot_reused"
@@ -64,6 +65,7 @@ class Kind(str, Enum):
 
 TITLES = {
     Kind.WRONG_PATH.value: "Wrong path",
+    Kind.DAMAGED.value: "Damaged data",
     Kind.PROCESS_ABORT.value: "Ends the process",
     Kind.POISONED_CONTAINER.value: "A container cannot be tracked",
     Kind.SLOT_REUSED.value: "Slot variable reused",

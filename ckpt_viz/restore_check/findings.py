@@ -28,12 +28,14 @@ from ckpt_viz.restore_check.rules import (
     wrong_paths,
     wrong_values,
 )
+from ckpt_viz.restore_check.sides import is_below_optimizer
 
 Rule = Callable[[Case, Explained], Iterator[Finding]]
 
 # A rule knows what the rules before it have explained, so causes come first here too.
 _RULES: tuple[Rule, ...] = (
     raising.failures,
+    raising.damaged_later,
     raising.slots_out_of_scope,
     raising.forgotten_slots,
     raising.poisoned_before_asserts,
@@ -107,8 +109,8 @@ def _found(run: DryRun) -> tuple[tuple[Finding, ...], Case | None]:
 def _holds(run: DryRun, finding: Finding, found: Iterable[Finding]) -> bool:
     """Return whether a remedy's code restores its values, and does nothing else wrong.
 
-    That is: it raises nothing, adds no warning about values that are right without it, and puts no
-    value in a wrong place.
+    That is: it raises nothing, adds no warning about values that are right without it, puts no
+    value in a wrong place, and still restores what is in its place without it.
     """
     trial = finding.trial
     assert trial is not None
@@ -118,9 +120,23 @@ def _holds(run: DryRun, finding: Finding, found: Iterable[Finding]) -> bool:
     restored = rehearsal.restored
     if any(restored.get(node) != obj for node, obj in trial.pairs.items()):
         return False
+    if any(restored.get(node) != obj for node, obj in _right_already(run)):
+        return False
     known = {what for one in found if one.severity in _WRONG for what in about(one)}
     new = (one for one in _found(rehearsal.run)[0] if one.severity in _WRONG)
     return all(rehearsal.about(one) <= known for one in new)
+
+
+def _right_already(run: DryRun) -> Iterator[tuple[int, int]]:
+    """Yield the model's values that a restore puts where they belong, each with its live object.
+
+    Some of an optimizer's fit both the optimizer and what wraps it.
+    """
+    assert isinstance(run.trace, Trace)
+    for pair in run.mapping.pairs:
+        is_right = run.trace.source_of.get(pair.obj) == pair.node
+        if is_right and not is_below_optimizer(run.mapping.saved, pair.node):
+            yield pair.node, pair.obj
 
 
 def _place(finding: Finding) -> tuple[bool, int, bool, int, int]:

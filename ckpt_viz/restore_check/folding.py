@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ckpt_viz.changes.change import Change, ChangeKind
+from ckpt_viz.changes.of_optimizers import slot_names
 from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.mapping.pairs import Certainty
 from ckpt_viz.object_graph.graph import Graph
@@ -53,6 +54,7 @@ _OF_THE_SET = (
     *(ChangeKind.INSERTED, ChangeKind.REMOVED, ChangeKind.REORDERED, ChangeKind.NEW),
     *(ChangeKind.GONE, ChangeKind.RESHAPED, ChangeKind.MOVED, ChangeKind.CONTAINER_CHANGED),
 )
+_BY_FIX = "Call check.fix().apply(), or run check.fix().code, which restores by the new places."
 _CODE = "Call tf.train.Checkpoint("  # a remedy that was run dry
 _SEVERITIES = {severity: place for place, severity in enumerate(Severity)}
 _OF_ONE_SIDE = frozenset({ChangeKind.RESHAPED, ChangeKind.NEW, ChangeKind.GONE})
@@ -132,9 +134,11 @@ class _Folder:
     def _numbers(
         self, nodes: Iterable[int], graph: Graph, owners: Mapping[int, int]
     ) -> Iterable[int]:
+        """Return the changes that own nodes: those of the model's values, if there are any."""
         known = [node for node in nodes if node in owners]
         valued = [node for node in known if has_value(graph.nodes[node])]
-        return [owners[node] for node in valued or known]
+        of_model = [node for node in valued if not self._is_state(graph, node)]
+        return [owners[node] for node in of_model or valued or known]
 
     def _is_of_optimizer(self, finding: Finding) -> bool:
         """Return whether a finding is about the state of optimizers alone."""
@@ -146,15 +150,13 @@ class _Folder:
             if case.live_side.is_in_graph(obj) and has_value(case.live.nodes[obj])
         ]
         return bool(nodes or objects) and (
-            all(
-                case.saved.nodes[node].slot is not None or is_below_optimizer(case.saved, node)
-                for node in nodes
-            )
-            and all(
-                case.live.nodes[obj].slot is not None or is_below_optimizer(case.live, obj)
-                for obj in objects
-            )
+            all(self._is_state(case.saved, node) for node in nodes)
+            and all(self._is_state(case.live, obj) for obj in objects)
         )
+
+    @staticmethod
+    def _is_state(graph: Graph, node: int) -> bool:
+        return graph.nodes[node].slot is not None or is_below_optimizer(graph, node)
 
     @cached_property
     def _of_saved(self) -> dict[int, int]:
@@ -180,12 +182,12 @@ class _Folder:
             case.unresolved.isdisjoint(change.nodes) and case.unmatched.isdisjoint(change.objects)
         ):
             return True
-        meant = self._meant
+        meant, trace = self._meant, case.trace
+        valued = [node for node in change.nodes if has_value(case.saved.nodes[node])]
         return case.run.verdicts.restore is not None or any(
-            case.trace.source_of.get(meant[node], node) != node
-            or case.trace.bound.get(node) not in (None, meant[node])
-            for node in change.nodes
-            if node in meant
+            trace.bound.get(node) not in (None, meant.get(node))
+            or (node in meant and trace.source_of.get(meant[node], node) != node)
+            for node in valued
         )
 
     @cached_property
@@ -193,8 +195,13 @@ class _Folder:
         return {pair.node: pair.obj for pair in self.case.run.mapping.pairs}
 
     def _is_felt(self, change: Change, known: _Known) -> bool:
-        """Return whether a change leaves values out that no other finding explains."""
+        """Return whether a change leaves values out that no other finding explains.
+
+        Values of another form remain out after all other findings are fixed.
+        """
         case = self.case
+        if change.kind is ChangeKind.RESHAPED:
+            return True
         nodes = case.unresolved.intersection(change.nodes) - known.nodes
         objects = case.unmatched.intersection(change.objects) - known.objects
         return bool(nodes or objects)
@@ -205,7 +212,8 @@ class _Folder:
         if len(same) == 1:
             rest = tuple(one for one in ones if one is not same[0])
             severity = min((one.severity for one in ones), key=_SEVERITIES.__getitem__)
-            return replace(same[0], severity=severity, change=change, explains=rest)
+            remedy = self._remedy_of(same[0], change)
+            return replace(same[0], severity=severity, remedy=remedy, change=change, explains=rest)
         case = self.case
         severity = min(
             (one.severity for one in ones),
@@ -225,6 +233,16 @@ class _Folder:
             explains=tuple(ones),
         )
 
+    def _remedy_of(self, same: Finding, change: Change) -> str:
+        """Return a finding's own remedy; state that the fix can move needs no other optimizer."""
+        if same.kind is Kind.OPTIMIZER_GENERATION:
+            saved = self.case.saved.nodes
+            moved = sum(
+                saved[node].slot is not None and node in self._meant for node in change.nodes
+            )
+            return _of_state(moved) if moved else same.remedy
+        return same.remedy
+
     def _call_of(self, change: Change, ones: Sequence[Finding]) -> str:
         """Return the remedy that restores all values of a change by one call; "" if none does."""
         valued = {node for node in change.nodes if has_value(self.case.saved.nodes[node])}
@@ -235,9 +253,16 @@ class _Folder:
         """Return whether a finding says what a change says, and nothing of another place."""
         if finding.kind not in _SAME.get(change.kind, ()) or not self._is_about(finding, change):
             return False
+        if change.kind is ChangeKind.OPTIMIZER_CHANGED and self._keeps_other_slots(change):
+            return finding.kind is Kind.OPTIMIZER_GENERATION
         meant = {self._meant[node] for node in finding.nodes if node in self._meant}
         found = {obj for obj in finding.objects if obj in self._placed}
         return not found or found == meant
+
+    def _keeps_other_slots(self, change: Change) -> bool:
+        """Return whether an optimizer keeps other slots, or the same ones in another order."""
+        was = slot_names(self.case.saved, change.nodes)
+        return tuple(was) != tuple(slot_names(self.case.live, change.objects))
 
     def _is_about(self, finding: Finding, change: Change) -> bool:
         """Return whether a finding is about any part of a change, not about its slots alone."""
@@ -291,4 +316,8 @@ def _remedy(change: Change) -> str:
             if change.kind is ChangeKind.GONE
             else "these keep the values that the program gives them."
         )
-    return "Call check.fix().apply(), or run check.fix().code, which restores by the new places."
+    return _BY_FIX
+
+
+def _of_state(number: int) -> str:
+    return f"Call check.fix().apply(): it also restores {count(number, 'slot variable')}."

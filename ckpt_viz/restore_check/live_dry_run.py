@@ -5,18 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from ckpt_viz.live.iterators import Reading
 from ckpt_viz.live.opening import Opened, open_as_restore
-from ckpt_viz.live.restore_target import RESTORE, Target, restoring_into, where_it_goes
+from ckpt_viz.live.restore_target import (
+    READ,
+    RESTORE,
+    Target,
+    reads,
+    restoring_into,
+    where_it_goes,
+)
 from ckpt_viz.live.status import read_status, skips_slots_of
 from ckpt_viz.matching.engine import Rules, match
 from ckpt_viz.matching.name_based_restore import NameTrace, match_names
 from ckpt_viz.matching.saved_graph import SavedGraph
 from ckpt_viz.matching.trace import Action, Step
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import SAVE_COUNTER, Stored
+from ckpt_viz.object_graph.nodes import SAVE_COUNTER, Fault, Stored
 from ckpt_viz.restore_check.dry_run import (
     DryRun,
     LiveNames,
@@ -34,22 +42,34 @@ from ckpt_viz.restore_check.verdicts import (
     object_based,
     without_checkpoint,
 )
+from ckpt_viz.saved.saved_access import faulty, with_faults
 from ckpt_viz.saved.saved_source import read_saved
 
 
-def live_dry_run(live: Any, saved: object, method: str | None, options: Any) -> DryRun:
+def live_dry_run(
+    live: Any,
+    saved: object,
+    method: str | None,
+    options: Any,
+    faults: Mapping[str, Fault] = MappingProxyType({}),
+) -> DryRun:
     """Return what `live.restore(saved)`, or `.read`, would do; change nothing.
 
-    `saved` is a path as `restore` takes it, the graph of a checkpoint, or None.
+    `saved` is a path as `restore` takes it, the graph of a checkpoint, or None. `faults` are the
+    damaged tensors of this checkpoint, by key.
     """
     skips_slots = bool(getattr(options, "experimental_skip_slot_variables", False))
     live, method = where_it_goes(live, method, options)
-    restore = _Restore(restoring_into(live, method, skips_slots=skips_slots), skips_slots)
+    if isinstance(saved, Graph) and saved.is_held and reads(live):
+        method = method or READ  # as putting a snapshot back does: it makes no save_counter
+    restore = _Restore(restoring_into(live, method, skips_slots=skips_slots), skips_slots, faults)
     method = restore.target.method
     if saved is None:
         return DryRun(Outcome(LiveNames(restore.target.graph), without_checkpoint()), method)
     if isinstance(saved, Graph):
         path = prefix_of(saved)
+        if saved.is_held:
+            return DryRun(restore.outcome_of_held(saved), method, path)
         return DryRun(restore.outcome_of(path, saved), method, path)
     outcome = restore.outcome_of(saved)
     if outcome.verdicts.restore is None and not outcome.finds_no_name:
@@ -98,6 +118,7 @@ class _Restore:
 
     target: Target
     skips_slots: bool
+    faults: Mapping[str, Fault]
 
     def outcome_of(self, path: object, graph: Graph | None = None) -> Outcome:
         """Return what restoring exactly this path does; `graph` is its content, if known."""
@@ -109,12 +130,15 @@ class _Restore:
             raised = Raised(opened.failure.type, opened.failure.message)
             return Outcome(LiveNames(target.graph), Verdicts(raised, raised, raised, raised))
         if opened.tensors is not None:
-            return _by_names(target, opened, opened.tensors)
-        if graph is None:
-            graph = read_saved(opened.prefix)
+            return _by_names(target, opened, faulty(opened.tensors, self.faults))
+        graph = with_faults(graph or read_saved(opened.prefix), self.faults)
         resolved = str(path) if target.wraps_not_found else None
         target.side.reading = Reading(opened.prefix, resolved)
         return self._by_objects(graph, path)
+
+    def outcome_of_held(self, graph: Graph) -> Outcome:
+        """Return what restoring a file with the objects and values of a snapshot would do."""
+        return self._by_objects(graph, graph.title)
 
     def _by_objects(self, graph: Graph, path: object) -> Outcome:
         target, skips_slots = self.target, self.skips_slots

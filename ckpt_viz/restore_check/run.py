@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ckpt_viz.errors import CheckpointNotFoundError, SourceError
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.live.any_source import graph_of
+from ckpt_viz.live.any_source import graph_of, is_snapshot
 from ckpt_viz.live.shadows import steadily
 from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.restore_check.dry_run import DryRun
+from ckpt_viz.object_graph.nodes import Fault
+from ckpt_viz.restore_check.dry_run import DryRun, Tested
 from ckpt_viz.restore_check.file_dry_run import file_dry_run, missing_file_dry_run
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.live_dry_run import live_dry_run, status_dry_run
 from ckpt_viz.restore_check.saver_dry_run import saver_dry_run
+from ckpt_viz.restore_check.verified import bytes_tested
+from ckpt_viz.saved.saved_access import with_faults
 
 
 def run_check(
@@ -25,17 +30,31 @@ def run_check(
     saved: object,
     method: str | None,
     options: Any,
+    verify: bool = False,
 ) -> tuple[DryRun, tuple[Finding, ...]]:
     """Return the dry run that the arguments of `check` request, and its findings.
 
-    Raises SourceError if the arguments do not fit together.
+    With `verify` it tests the stored bytes that the restore reads. Raises SourceError if the
+    arguments do not fit together.
     """
 
-    def checked() -> tuple[DryRun, tuple[Finding, ...]]:
-        run = _run(live, saved, method, options)
+    def checked(tested: Tested | None) -> tuple[DryRun, tuple[Finding, ...]]:
+        faults = tested.faults if tested is not None else {}
+        run = replace(_run(live, saved, method, options, faults), tested=tested)
         return run, find_all(run)
 
-    return gc_paused(lambda: steadily(checked))
+    found = gc_paused(lambda: steadily(lambda: checked(None)))
+    if not verify:
+        return found
+    if found[0].has_happened:
+        raise SourceError(
+            "found a load status with verify=True; its restore has read the bytes already, and "
+            "raises for damaged ones; expected the live object and the checkpoint"
+        )
+    tested = bytes_tested(*found)
+    if tested is None or not tested.faults:
+        return replace(found[0], tested=tested), found[1]
+    return gc_paused(lambda: steadily(lambda: checked(tested)))
 
 
 def _run(
@@ -43,11 +62,18 @@ def _run(
     saved: object,
     method: str | None,
     options: Any,
+    faults: Mapping[str, Fault],
 ) -> DryRun:
+    live, saved = (graph_of(one) if is_snapshot(one) else one for one in (live, saved))
+    if isinstance(saved, Graph) and saved.is_held and saved.is_name_based:
+        raise SourceError(
+            f"{saved.title}: found values by name, from a session; a check expects a snapshot of "
+            "objects in eager execution, or a checkpoint's path. diff() compares by names"
+        )
     if isinstance(live, Graph) and live.origin is Origin.LIVE:
         live = live.source
     if isinstance(live, (Graph, str, os.PathLike)):
-        return _into_file(graph_of(live), saved, method, options)
+        return _into_file(graph_of(live), saved, method, options, faults)
     if "tensorflow" in sys.modules:
         if tf_private.is_checkpoint_manager(saved):
             saved = saved.latest_checkpoint  # type: ignore[attr-defined]
@@ -61,8 +87,10 @@ def _run(
         if tf_private.is_saver(live):
             if method not in (None, "restore"):
                 raise SourceError(f"found method {method!r}, a Saver has only 'restore'")
-            return saver_dry_run(live, saved)
-    return live_dry_run(live, saved, method, options)
+            if isinstance(saved, Graph) and saved.is_held:
+                raise SourceError(f"{saved.title}: a Saver restores files; expected a path")
+            return saver_dry_run(live, saved, faults)
+    return live_dry_run(live, saved, method, options, faults)
 
 
 def _into_file(
@@ -70,12 +98,13 @@ def _into_file(
     saved: object,
     method: str | None,
     options: Any,
+    faults: Mapping[str, Fault],
 ) -> DryRun:
     if saved is None:
         raise SourceError("found one checkpoint, expected a second one to restore into it")
     given = os.fspath(saved) if isinstance(saved, (str, os.PathLike)) else None
     try:
-        found = graph_of(saved)
+        found = with_faults(graph_of(saved), faults)
     except CheckpointNotFoundError as error:
         return missing_file_dry_run(live, str(given), str(error), method=method)
     skips_slots = bool(getattr(options, "experimental_skip_slot_variables", False))

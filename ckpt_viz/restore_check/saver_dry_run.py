@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ckpt_viz.formats.files import is_file
@@ -29,10 +30,10 @@ from ckpt_viz.live.saver import (
 )
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.read_failures import fits, wrong_dtype, wrong_slice
-from ckpt_viz.matching.saved_graph import unreadable
+from ckpt_viz.matching.saved_graph import unread
 from ckpt_viz.matching.trace import Action, Cause, Failure, Read, Step
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.nodes import Attribute, Stored
+from ckpt_viz.object_graph.nodes import Attribute, Fault, Stored
 from ckpt_viz.restore_check.dry_run import (
     DryRun,
     LiveNames,
@@ -43,6 +44,7 @@ from ckpt_viz.restore_check.dry_run import (
 )
 from ckpt_viz.restore_check.verdicts import Raised, Verdicts
 from ckpt_viz.saved.location import INDEX
+from ckpt_viz.saved.saved_access import faulty, with_faults
 from ckpt_viz.saved.saved_source import read_saved
 
 _ALTERED = (
@@ -63,7 +65,8 @@ class SaverOutcome(Outcome):
     `remedy` says what to do if the Saver itself cannot restore any file; `path_advice` says what to
     do if the path is not text. `reshapes` says that values are reshaped. For the variables
     `in_parts`, only the last part is restored. `nameless` is the number of variables without a name
-    of their own; only the last of them is restored.
+    of their own; only the last of them is restored. `keys` has the keys of an object-based
+    checkpoint by the names that the Saver reads; None if the names are keys.
     """
 
     remedy: str = ""
@@ -71,6 +74,7 @@ class SaverOutcome(Outcome):
     reshapes: bool = False
     in_parts: tuple[int, ...] = ()
     nameless: int = 0
+    keys: Mapping[str, str] | None = None
 
 
 class _Refusal(NamedTuple):
@@ -80,8 +84,13 @@ class _Refusal(NamedTuple):
     remedy: str
 
 
-def saver_dry_run(saver: Any, saved: object) -> DryRun:
-    """Return what `saver.restore(session, saved)` would do; add and run no operation."""
+def saver_dry_run(
+    saver: Any, saved: object, faults: Mapping[str, Fault] = MappingProxyType({})
+) -> DryRun:
+    """Return what `saver.restore(session, saved)` would do; add and run no operation.
+
+    `faults` are the damaged tensors of this checkpoint, by key.
+    """
     names = LiveNames(read_live(saver))
     path = prefix_of(saved) if isinstance(saved, Graph) else saved
     if tf_restore.is_empty(saver):
@@ -89,7 +98,7 @@ def saver_dry_run(saver: Any, saved: object) -> DryRun:
     if path is None:
         raised = Raised("ValueError", "Can't load save_path when it is None.")
         return DryRun(_raising(names, raised), RESTORE)
-    outcome, reading = _outcome(saver, names, path), _text(path)
+    outcome, reading = _outcome(saver, names, path, faults), _text(path)
     if outcome.path_advice:
         return DryRun(outcome, RESTORE, reading, NoSuchPath(outcome.path_advice))
     if outcome.verdicts.restore is None or outcome.remedy or outcome.tensors:
@@ -113,7 +122,9 @@ def _text(path: object) -> str:
     return os.fsdecode(path) if isinstance(path, bytes) else str(path)
 
 
-def _outcome(saver: Any, names: LiveNames, path: Any) -> SaverOutcome:
+def _outcome(
+    saver: Any, names: LiveNames, path: Any, faults: Mapping[str, Fault] = MappingProxyType({})
+) -> SaverOutcome:
     """Return what restoring exactly this path does."""
     live = names.graph
     try:
@@ -135,8 +146,9 @@ def _outcome(saver: Any, names: LiveNames, path: Any) -> SaverOutcome:
         return _raising(names, Raised(opened.failure.type, opened.failure.message))
     if opened.tensors is not None:
         is_v1 = not is_file(opened.prefix + INDEX)
-        return _matched(saver, names, _Names(opened.tensors, one_by_one=is_v1))
-    graph = read_saved(opened.prefix)
+        tensors = faulty(opened.tensors, faults)
+        return _matched(saver, names, _Names(tensors, one_by_one=is_v1))
+    graph = with_faults(read_saved(opened.prefix), faults)
     wanted = [attribute.full_name for node in live.nodes for attribute in node.attributes]
     keys = {name: stored for name in wanted if (stored := graph.stored(name)) is not None}
     if len(keys) == len(wanted):
@@ -262,6 +274,7 @@ def _matched(saver: Any, live_names: LiveNames, names: _Names) -> SaverOutcome:
         reshapes=any(how(name, None).reshapes for name in trace.bound),
         in_parts=tuple(_in_parts(live)) if raised is None and names.keys is not None else (),
         nameless=number_of_nameless(saver),
+        keys=names.keys,
     )
 
 
@@ -302,7 +315,10 @@ def _match(
             failure = _unread(attribute, stored, names, is_slice=name in in_slices)
             if failure is not None:
                 when = 0 if names.one_by_one else _WHEN.get(failure.cause, len(_WHEN))
-                reading.append((when, name, Step(Action.FAIL, None, obj, None, name, (), failure)))
+                read = () if stored is None else (name,)
+                reading.append(
+                    (when, name, Step(Action.FAIL, None, obj, None, name, read, failure))
+                )
                 if stored is None:
                     trace.unused[obj] = (*trace.unused.get(obj, ()), name)
                 continue
@@ -310,7 +326,7 @@ def _match(
             variable = live.object(obj)
             failure = _misfit(attribute, stored, variable, how(name, variable))
             if failure is not None:
-                assigning.append(Step(Action.FAIL, None, obj, None, name, (), failure))
+                assigning.append(Step(Action.FAIL, None, obj, None, name, (name,), failure))
                 continue
             trace.steps.append(Step(Action.RESTORE, None, obj, None, name, (name,)))
             trace.bound.setdefault(name, []).append(obj)
@@ -337,7 +353,7 @@ def _unread(
         return wrong_dtype(read, stored)
     if read.full_shape is not None and read.full_shape != stored.shape:
         return wrong_slice(read, stored)
-    return unreadable(None, read.key, stored.error) if stored.error is not None else None
+    return unread(None, read.key, stored)
 
 
 def _misfit(attribute: Attribute, stored: Stored, variable: Any, how: Assignment) -> Failure | None:

@@ -7,7 +7,7 @@ saved node around it, and gives each of its children a live object.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ckpt_viz.matching.trace import Action, Trace
@@ -24,7 +24,8 @@ class Arrangement:
     """The live objects at saved nodes, and the saved nodes that become checkpoints.
 
     `wanted` are the saved values with the objects that must get them, `counterparts` the live
-    objects of all saved nodes, as far as known.
+    objects of all saved nodes, as far as known. `proof` rehearses with the live objects, which know
+    more than their graph; it returns None if it cannot.
     """
 
     saved: Graph
@@ -32,6 +33,7 @@ class Arrangement:
     wanted: Mapping[int, int]
     counterparts: Mapping[int, int]
     method: str
+    proof: Callable[[Skeleton], Rehearsal | None]
     _opened: set[int] = field(default_factory=set)
     _edges: dict[int, dict[str, int]] = field(default_factory=dict)
 
@@ -48,6 +50,12 @@ class Arrangement:
             skeleton = self._skeleton(ROOT)
             rehearsal = rehearse_on_graphs(self.live, self.saved, skeleton, self.method)
             wrong = tuple(self._wrong(rehearsal))
+            if not wrong:
+                proof = self.proof(skeleton)
+                # An object's own code may raise, or restore in another order.
+                if proof is not None and proof.run.verdicts.restore is not None:
+                    return None
+                wrong = () if proof is None else tuple(self._wrong(proof))
             if not wrong:
                 return skeleton
             if not self._open(wrong):

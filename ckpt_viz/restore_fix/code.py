@@ -47,7 +47,8 @@ class Left:
     """What a restore leaves out, for comments: names of live objects, keys, and guesses.
 
     `untracked` are attributes with values that TensorFlow does not follow. A part of the values of
-    `partly` fits. The keys in `waiting` are restored once their objects are built.
+    `partly` fits. The keys in `waiting` are restored once their objects are built. The bytes of
+    those in `damaged` do not match their checksums; they are in `unused`, too.
     """
 
     missing: Sequence[str]
@@ -56,6 +57,7 @@ class Left:
     untracked: Sequence[str] = ()
     partly: Sequence[Partly] = ()
     waiting: Sequence[str] = ()
+    damaged: Sequence[str] = ()
 
 
 def restoring(
@@ -159,12 +161,15 @@ def strongest_assert(verdicts: Verdicts) -> str:
 
 
 def _comments(left: Left) -> Iterator[str]:
-    yield from _listed("These keep their values; the checkpoint has none for them:", left.missing)
+    why = "none that is whole" if left.damaged else "none"
+    yield from _listed(f"These keep their values; the checkpoint has {why} for them:", left.missing)
     yield from _listed(
         "TensorFlow does not track these; pass them to tf.train.Checkpoint:", left.untracked
     )
     yield from _listed("These are restored as soon as their objects are built:", left.waiting)
-    yield from _listed("The checkpoint has these, which nothing takes:", left.unused)
+    yield from _listed("The checkpoint has these, but their bytes are damaged:", left.damaged)
+    unused = [key for key in left.unused if key not in set(left.damaged)]
+    yield from _listed("The checkpoint has these, which nothing takes:", unused)
     guesses = [f"{key} may belong to {name}" for key, name in left.guesses]
     yield from _listed("Left out, since other places fit as well:", guesses)
 

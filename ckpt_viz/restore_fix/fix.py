@@ -30,6 +30,7 @@ from ckpt_viz.restore_check.rehearsal import (
     rehearse_on_graphs,
 )
 from ckpt_viz.restore_check.skeleton import Skeleton
+from ckpt_viz.restore_check.verified import keys_read
 from ckpt_viz.restore_fix.applying import apply, is_applied
 from ckpt_viz.restore_fix.arrangement import Arrangement
 from ckpt_viz.restore_fix.code import (
@@ -44,6 +45,7 @@ from ckpt_viz.restore_fix.code import (
 from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
 from ckpt_viz.restore_fix.rewrite import write_mapped
 from ckpt_viz.saved.saved_source import read_saved
+from ckpt_viz.values.verifying import verify
 
 CheckT = TypeVar("CheckT")
 _MOST_ALTERNATIVES = 3
@@ -62,6 +64,9 @@ class RestoreFix(Generic[CheckT]):
     _prefix: str | None = None
     _by_name: Graph | None = field(default=None, repr=False)
     _found: Sequence[Finding] | None = field(default=None, repr=False)
+    _last: list[tuple[Skeleton, Rehearsal | None]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
@@ -82,16 +87,20 @@ class RestoreFix(Generic[CheckT]):
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
-        """The names of live objects that keep their values: the file has none for them."""
+        """The names of live objects that keep their values.
+
+        The file has none for them, or theirs are damaged.
+        """
         filled = {pair.obj for pair in self._sure}
         objects = [*self._mapping.missing, *(pair.obj for pair in self._guesses)]
+        objects += [pair.obj for pair in self._mapping.pairs if pair.node in self._damaged]
         return tuple(self._live.name(obj) for obj in sorted(set(objects) - filled))
 
     @cached_property
     def unused(self) -> tuple[str, ...]:
         """The checkpoint keys that nothing takes, now or when the program's objects are built."""
         used = {pair.node for pair in self._sure} | self._waiting
-        nodes = [*self._mapping.unused, *(pair.node for pair in self._guesses)]
+        nodes = [*self._mapping.unused, *(pair.node for pair in self._guesses), *self._damaged]
         return tuple(key for node in sorted(set(nodes) - used) for key in self._keys(node))
 
     @property
@@ -114,9 +123,10 @@ class RestoreFix(Generic[CheckT]):
         where = "path" if prefix is None else repr(prefix)
         reader = reading(self.prefix, where)
         waiting = [key for node in sorted(self._waiting) for key in self._keys(node)]
+        damaged = [key for node in sorted(self._damaged) for key in self._keys(node)]
         left = Left(
             *(self.missing, self.unused, self._guessed_names, self._untracked),
-            *(tuple(self._partly()), waiting),
+            *(tuple(self._partly()), waiting, damaged),
         )
         if not self._sure and not waiting:
             return restoring_nothing(left)
@@ -236,8 +246,28 @@ class RestoreFix(Generic[CheckT]):
         return tuple(
             pair
             for pair in self._mapping.pairs
-            if pair.certainty is not Certainty.GUESS and pair.node not in self._refused
+            if pair.certainty is not Certainty.GUESS
+            and pair.node not in self._refused
+            and pair.node not in self._damaged
         )
+
+    @cached_property
+    def _damaged(self) -> frozenset[int]:
+        """The saved nodes with damaged values, if the check has tested the bytes.
+
+        It tests now what the checked restore would not read.
+        """
+        if self._run.tested is None:
+            return frozenset()
+        nodes = {pair.node for pair in self._mapping.pairs}
+        key_sets = {
+            node: {one for key in self._keys(node) for one in self._saved.tensor_keys(key)}
+            for node in nodes
+        }
+        every = frozenset[str]().union(*key_sets.values())
+        found = verify(self._saved, every - set(keys_read(self._run)), progress=False)
+        damaged = {one.key for one in (*self._run.tested.found, *found)}
+        return frozenset(node for node, keys in key_sets.items() if not keys.isdisjoint(damaged))
 
     @cached_property
     def _refused(self) -> frozenset[int]:
@@ -311,22 +341,23 @@ class RestoreFix(Generic[CheckT]):
             if pair.certainty is not Certainty.GUESS
             and (node in wanted or not has_value(self._saved.nodes[node]))
         }
-        found = Arrangement(self._saved, self._live, wanted, counterparts, self._run.method).found()
-        if found is None:
-            return None
-        # An object's own code may raise, which graphs do not tell.
-        if found == Skeleton(ROOT):
-            return found if self._run.verdicts.restore is None else None
-        rehearsed = rehearse(self._run, found, self._run.method)
-        raises = rehearsed is not None and rehearsed.run.verdicts.restore is not None
-        return None if raises else found
+        arrangement = Arrangement(
+            self._saved, self._live, wanted, counterparts, self._run.method, self._rehearsed
+        )
+        return arrangement.found()
+
+    def _rehearsed(self, skeleton: Skeleton) -> Rehearsal | None:
+        """Return a rehearsal with the live objects; the last one is not repeated."""
+        if skeleton == Skeleton(ROOT):
+            return Rehearsal(self._run, {obj: obj for obj in range(len(self._live.nodes))})
+        if skeleton not in [known for known, _ in self._last]:
+            self._last[:] = [(skeleton, rehearse(self._run, skeleton, self._run.method))]
+        return self._last[0][1]
 
     @cached_property
     def _rehearsal(self) -> Rehearsal:
         skeleton = Skeleton(ROOT) if self._skeleton is None else self._skeleton
-        if skeleton == Skeleton(ROOT):
-            return Rehearsal(self._run, {obj: obj for obj in range(len(self._live.nodes))})
-        found = rehearse(self._run, skeleton, self._run.method)
+        found = self._rehearsed(skeleton)
         if found is None:
             found = rehearse_on_graphs(self._live, self._saved, skeleton, self._run.method)
         return found
@@ -337,11 +368,16 @@ def fix_of(
 ) -> RestoreFix[CheckT]:
     """Return the fix of a dry run with these findings.
 
-    Raises SourceError if there is no checkpoint, or a Saver.
+    Raises SourceError if there is no checkpoint, a snapshot in its place, or a Saver.
 
     Where a restore finds no checkpoint at the path, as at the directory of a SavedModel, it is the
     fix of the one that the path means.
     """
+    if run.saved is not None and run.saved.is_held:
+        raise SourceError(
+            f"{run.saved.title}: found values in memory, expected a checkpoint with a path that "
+            "the code of a fix can read; write the objects to a file when you take the snapshot"
+        )
     if run.saved is not None:
         return RestoreFix(run, check_of, _found=findings)
     live, is_meant = run.live, isinstance(run.correction, MeantPath)

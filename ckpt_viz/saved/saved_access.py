@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ckpt_viz.errors import CkptVizError, NoSuchTensorError, SourceError
@@ -12,7 +12,7 @@ from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.files import join, list_directory, split
 from ckpt_viz.object_graph.graph import Format, Graph, Origin, Provenance
 from ckpt_viz.object_graph.keys import parse_checkpoint_key
-from ckpt_viz.object_graph.nodes import Fingerprint, Node, Stored
+from ckpt_viz.object_graph.nodes import Fault, Fingerprint, Node, Stored
 from ckpt_viz.saved.location import Location
 
 if TYPE_CHECKING:
@@ -41,6 +41,20 @@ def graph_at(
         ),
         _access=_SavedAccess(location, stored),
     )
+
+
+def with_faults(graph: Graph, faults: Mapping[str, Fault]) -> Graph:
+    """Return the graph of a checkpoint that knows which of its tensors are damaged, by key."""
+    if not faults:  # such as the graph of a snapshot, which has no bytes to damage
+        return graph
+    access = graph._access
+    assert isinstance(access, _SavedAccess)
+    return replace(graph, _access=replace(access, faults=faults))
+
+
+def faulty(tensors: Mapping[str, Stored], faults: Mapping[str, Fault]) -> Mapping[str, Stored]:
+    """Return tensors with the knowledge which of them are damaged, by key."""
+    return {key: stored._replace(fault=faults.get(key)) for key, stored in tensors.items()}
 
 
 def names_beginning(beginning: str) -> tuple[str, ...]:
@@ -75,6 +89,7 @@ class _SavedAccess:
 
     location: Location
     stored_in: OpenCheckpoint
+    faults: Mapping[str, Fault] = field(default_factory=dict)
 
     def object(self, node_id: int) -> object | None:
         return None
@@ -109,7 +124,8 @@ class _SavedAccess:
         entry = self.stored_in.entries.get(checkpoint_key)
         if entry is None:
             return None
-        return Stored(entry.dtype, entry.shape, self.stored_in.why_unreadable(checkpoint_key))
+        error = self.stored_in.why_unreadable(checkpoint_key)
+        return Stored(entry.dtype, entry.shape, error, self.faults.get(checkpoint_key))
 
     def fingerprint(self, checkpoint_key: str) -> Fingerprint | None:
         if checkpoint_key not in self.stored_in.entries:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ckpt_viz.errors import UnsupportedError
-
-if TYPE_CHECKING:
-    from ckpt_viz.timeline.history import History
+from ckpt_viz.timeline.record import Record
 
 _OF_CELL = ("l2", "relative", "max_abs", "changed", "since_first", "error")
 _OF_VALUES = ("min", "max", "mean", "std", "l2", "zeros", "nan", "inf")
 
 
-def frame(history: History) -> Any:
+def frame(history: Record) -> Any:
     """Return a row for each variable in each checkpoint; `change_…` is against the one before.
 
     Raises UnsupportedError if pandas is not installed.

@@ -5,54 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 from ckpt_viz.errors import CheckpointNotFoundError, SourceError
 from ckpt_viz.graph_diff.diff_result import GraphDiff, diff_of
 from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.timeline.cells import HistoryRow
-from ckpt_viz.timeline.findings import HistoryFinding, findings_of, findings_of_members, is_alarm
-from ckpt_viz.timeline.lines import Mark, lines_of
+from ckpt_viz.timeline.findings import findings_of, findings_of_members
+from ckpt_viz.timeline.lines import lines_of
 from ckpt_viz.timeline.reading import Reader
+from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.sources import MOST, Checkpoint, checkpoints_of
 from ckpt_viz.values.difference import relative
 from ckpt_viz.values.running import bar
 
 
 @dataclass(frozen=True)
-class History:
+class History(Record):
     """Checkpoints of one training in the order of time, and what each save changed.
 
-    Attributes:
-        sources: The checkpoints.
-        rows: The variables, in the order of the first checkpoint that has each.
-        findings: What to know, the worst first.
-        marks: Where the structure changes.
-        order: What tells the order, in a few words.
-        left_out: How many checkpoints of the source are not in it.
-        is_complete: Whether all was read; False after an interrupt.
-        distances: Of `compare`: the distances of members, N×N, each the Euclidean norm of the
-            difference of their variables, as a fraction of that of the mean. None of `history`.
+    See `Record` for its attributes. `print` and notebooks show it.
     """
-
-    sources: tuple[Checkpoint, ...]
-    rows: tuple[HistoryRow, ...] = field(repr=False)
-    findings: tuple[HistoryFinding, ...]
-    marks: tuple[Mark, ...]
-    order: str
-    left_out: int = 0
-    is_complete: bool = True
-    distances: tuple[tuple[float, ...], ...] | None = field(default=None, repr=False)
-
-    def __getitem__(self, name: str) -> HistoryRow:
-        """Return a variable's row by its checkpoint key, name or place; raises KeyError."""
-        found = [row for row in self.rows if name in (row.key, row.name, row.place)]
-        if len(found) == 1:
-            return found[0]
-        what = "no row has" if not found else f"{len(found)} rows have"
-        raise KeyError(f"{what} the name {name!r}; expected a checkpoint key")
 
     def diff(self, a: int | str, b: int | str) -> GraphDiff:
         """Return the difference of two of the checkpoints, by number or title.
@@ -66,22 +40,6 @@ class History:
         first, second = (one.graph for one in graphs)
         assert first is not None and second is not None
         return diff_of(first, second)
-
-    @cached_property
-    def largest(self) -> tuple[HistoryRow, ...]:
-        """The variables that changed most from the first to the last checkpoint, largest first."""
-        known = [row for row in self.rows if row.total is not None]
-        return tuple(sorted(known, key=lambda row: -(row.total or 0.0)))
-
-    @cached_property
-    def variables(self) -> tuple[HistoryRow, ...]:
-        """The rows without the state of optimizers and without counters; all, if these are all."""
-        return tuple(row for row in self.rows if not row.is_state) or self.rows
-
-    @property
-    def alarms(self) -> tuple[HistoryFinding, ...]:
-        """The findings that tell of a defect, not of what may be intended."""
-        return tuple(finding for finding in self.findings if is_alarm(finding))
 
     @property
     def headline(self) -> str:

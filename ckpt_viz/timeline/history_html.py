@@ -6,13 +6,16 @@ It has no script, and all names are escaped. Every colour has a sign or a word b
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
+from ckpt_viz.object_graph.overlay import Severity, State
+from ckpt_viz.render.palette import DARK, LIGHT
+from ckpt_viz.render.signs import SEVERITIES, STATES
 from ckpt_viz.text import printable, shape_words
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
 from ckpt_viz.timeline.findings import is_alarm
+from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.words import (
     Levels,
     mark_words,
@@ -24,52 +27,68 @@ from ckpt_viz.timeline.words import (
     sentences,
 )
 
-if TYPE_CHECKING:
-    from ckpt_viz.timeline.history import History
-
 MAX_ROWS = 40
 _MOST_COLUMNS = 60
-_HEAT = (0.0, 0.1, 0.2, 0.32, 0.44, 0.56, 0.7, 0.84, 1.0)
-_STYLE = """
+_HEAT = (0, 10, 20, 32, 44, 56, 70, 84, 100)
+"""By level of change, the percentage of the colour."""
+_COLOURS = ("mark", "on-mark", "alarm", "variable", "line", "edge", "back")
+
+
+def _colours(table: Mapping[str, str]) -> str:
+    return " ".join(f"--ckpt-viz-{name}: {table[name]};" for name in _COLOURS)
+
+
+_STYLE = (
+    f"""
+.ckpt-viz-history {{ {_colours(LIGHT)} }}
+[data-jp-theme-light="false"] .ckpt-viz-history {{ {_colours(DARK)} }}
+@media (prefers-color-scheme: dark) {{
+  :root:not(:has([data-jp-theme-light])) .ckpt-viz-history {{ {_colours(DARK)} }} }}
+"""
+    + """
 .ckpt-viz-history { font: 13px/1.5 system-ui, sans-serif; color: inherit; max-width: 76rem; }
 .ckpt-viz-history ol.strip { display: flex; list-style: none; margin: 4px 0; padding: 9px 0 0;
   overflow-x: auto; }
 .ckpt-viz-history ol.strip li { flex: 1 0 3.2rem; text-align: center; font-size: 11px;
-  white-space: nowrap; padding: 0 4px; border-top: 2px solid #9aa0a6; position: relative; }
+  white-space: nowrap; padding: 0 4px; border-top: 2px solid var(--ckpt-viz-edge); }
 .ckpt-viz-history ol.strip li::before { content: "○"; display: block; margin-top: -0.95em;
   font-size: 14px; line-height: 1.3; }
-.ckpt-viz-history ol.strip li.mark::before { content: "◆"; color: #a845b5; }
-.ckpt-viz-history ol.strip li.alarm::before { content: "▲"; color: #d23f31; }
-.ckpt-viz-history ol.strip small { display: block; opacity: 0.75; }
+.ckpt-viz-history ol.strip li.mark::before { content: "◆"; color: var(--ckpt-viz-mark); }
+.ckpt-viz-history ol.strip li.alarm::before { content: "▲"; color: var(--ckpt-viz-alarm); }
+.ckpt-viz-history ol.strip small { display: block; opacity: 0.8; }
 .ckpt-viz-history p { margin: 4px 0; }
-.ckpt-viz-history .alarm-text { color: #d23f31; font-weight: 600; }
+.ckpt-viz-history .alarm-text { color: var(--ckpt-viz-alarm); font-weight: 600; }
 .ckpt-viz-history table { border-collapse: collapse; font: inherit; color: inherit; }
-.ckpt-viz-history tr.rest td { padding-top: 8px; font-size: 11px; opacity: 0.75; }
+.ckpt-viz-history tr.rest td { padding-top: 8px; font-size: 11px; opacity: 0.8; }
 .ckpt-viz-history th, .ckpt-viz-history td { text-align: left; padding: 1px 8px;
   white-space: nowrap; font-weight: inherit; }
-.ckpt-viz-history thead th { font-size: 11px; opacity: 0.75; }
+.ckpt-viz-history thead th { font-size: 11px; opacity: 0.8; }
 .ckpt-viz-history td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .ckpt-viz-history i { display: inline-block; width: 20px; height: 15px; margin-right: 1px;
   box-sizing: border-box; vertical-align: middle; font: 600 9px/15px system-ui, sans-serif;
   text-align: center; overflow: hidden; }
-.ckpt-viz-history i.none { border: 1px solid rgb(128 128 128 / 0.35); }
-.ckpt-viz-history i.new { border: 1px solid #a845b5; }
-.ckpt-viz-history i.bad { background: #b3261e; color: #fff; }
-.ckpt-viz-history b.bar { display: inline-block; height: 11px; background: #a845b5;
+.ckpt-viz-history i.heat { background: color-mix(in srgb, var(--ckpt-viz-mark) var(--heat),
+  transparent); }
+.ckpt-viz-history i.none { border: 1px solid var(--ckpt-viz-line); }
+.ckpt-viz-history i.new { border: 1px solid var(--ckpt-viz-mark); line-height: 12px; }
+.ckpt-viz-history i.bad { background: var(--ckpt-viz-alarm); color: var(--ckpt-viz-back); }
+.ckpt-viz-history b.bar { display: inline-block; height: 11px; background: var(--ckpt-viz-mark);
   vertical-align: middle; margin-right: 6px; }
 .ckpt-viz-history svg { vertical-align: middle; }
+.ckpt-viz-history polyline { fill: none; stroke: var(--ckpt-viz-variable); stroke-width: 1.5; }
 """
+)
 _OF_STATES = {
     CellState.FIRST: ("new", "○", "first"),
     CellState.EQUAL: ("none", "", "equal"),
-    CellState.RESHAPED: ("new", "≠", "other shape"),
+    CellState.RESHAPED: ("new", STATES[State.SHAPE].glyph, "other shape"),
     CellState.ABSENT: ("", "", "not in this checkpoint"),
-    CellState.DAMAGED: ("bad", "✗", "cannot be read"),
+    CellState.DAMAGED: ("bad", SEVERITIES[Severity.ERROR].glyph, "cannot be read"),
     CellState.UNREAD: ("none", "?", "not read"),
 }
 
 
-def history_html(history: History) -> str:
+def history_html(history: Record) -> str:
     """Return the strip, the sentences, and a row for each of the 40 largest changes."""
     times = _times(len(history.sources))
     rows, heat = ordered(history)[:MAX_ROWS], Levels(history.rows)
@@ -93,7 +112,7 @@ def history_html(history: History) -> str:
     )
 
 
-def _strip(history: History, times: Sequence[int]) -> str:
+def _strip(history: Record, times: Sequence[int]) -> str:
     marks = {mark.at: mark for mark in history.marks}
     alarms = {finding.first: finding for finding in reversed(history.findings) if is_alarm(finding)}
     items = []
@@ -116,7 +135,7 @@ def _strip(history: History, times: Sequence[int]) -> str:
     return f'<ol class="strip">{"".join(items)}</ol>'
 
 
-def _sentences(history: History) -> str:
+def _sentences(history: Record) -> str:
     alarms = {finding.why for finding in history.findings if is_alarm(finding)}
     told = "".join(
         f'<p class="alarm-text">▲ {escape(printable(one))}</p>'
@@ -154,7 +173,7 @@ def _cell(cell: Cell, heat: Levels, title: str) -> str:
         said = f"{values.nan or 0:,} NaN, {values.inf or 0:,} infinite of {values.count:,}"
     elif cell.state is CellState.CHANGED:
         said = f"changed by {percent(cell.relative)}"
-        style = f' style="background: rgb(168 69 181 / {_HEAT[heat.of(cell)]})"'
+        kind, style = "heat", f' style="--heat: {_HEAT[heat.of(cell)]}%"'
     said = f"{title}: {cell.error or said}"
     return f'<i class="{kind}" title="{escape(printable(said), quote=True)}"{style}>{word}</i>'
 
@@ -175,16 +194,14 @@ def _curve(norms: Sequence[float | None]) -> str:
         lines[-1].append(f"{x:.1f},{y:.1f}")
     said = f"norm {known[0]:.4g} to {known[-1]:.4g}"
     curves = "".join(
-        f'<polyline fill="none" stroke="#3b6fd4" stroke-width="1.5" points="{" ".join(points)}"/>'
-        for points in lines
-        if len(points) > 1
+        f'<polyline points="{" ".join(points)}"/>' for points in lines if len(points) > 1
     )
     return f'<svg width="70" height="15" role="img" aria-label="{said}">{curves}</svg>'
 
 
 def _legend(heat: Levels) -> str:
     low, high = heat.low, heat.high
-    swatches = "".join(f'<i style="background: rgb(168 69 181 / {one})"></i>' for one in _HEAT[1:])
+    swatches = "".join(f'<i class="heat" style="--heat: {one}%"></i>' for one in _HEAT[1:])
     return (
         f"<p><small>change at a save {swatches} {percent(low)} to {percent(high)} of the norm, log "
         'scale &nbsp; <i class="none"></i> equal &nbsp; <i class="new">○</i> first &nbsp; '

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ckpt_viz.timeline.cells import Cell, HistoryRow
+from ckpt_viz.timeline.record import Record
+from ckpt_viz.timeline.words import headline
 from ckpt_viz.values.table_json import row_json
-
-if TYPE_CHECKING:
-    from ckpt_viz.timeline.history import History
 
 VERSION = 1
 _NUMBERS = ("l2", "relative", "max_abs", "changed", "since_first")
 
 
-def history_json(history: History) -> dict[str, Any]:
+def history_json(history: Record) -> dict[str, Any]:
     """Return a history as dicts, lists, strings and finite numbers."""
     return {
         "version": VERSION,
-        "headline": history.headline,
+        "headline": headline(history),
         "order": history.order,
         "left_out": history.left_out,
         "is_complete": history.is_complete,

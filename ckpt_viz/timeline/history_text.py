@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ckpt_viz.object_graph.overlay import Severity, State
+from ckpt_viz.render.signs import SEVERITIES, STATES
 from ckpt_viz.text import printable
+from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.words import (
     HEAT,
     Levels,
@@ -17,16 +18,16 @@ from ckpt_viz.timeline.words import (
     sign,
 )
 
-if TYPE_CHECKING:
-    from ckpt_viz.timeline.history import History
-
 _MOST_NAME = 48
 _MOST_COLUMNS = 60
 _MOST_MEMBERS = 12
-_LEGEND = "○ first, = equal, ≠ other shape, N NaN, I infinity, ✗ damaged, ? not read"
+_LEGEND = (
+    f"○ first, = equal, {STATES[State.SHAPE].glyph} other shape, N NaN, I infinity, "
+    f"{SEVERITIES[Severity.ERROR].glyph} damaged, ? not read"
+)
 
 
-def history_text(history: History, max_rows: int | None) -> str:
+def history_text(history: Record, max_rows: int | None) -> str:
     """Return the headline and a line for each variable, those that changed most first."""
     lines = [printable(one) for one in sentences(history)]
     lines += [printable(finding.why) for finding in others(history)]
@@ -50,7 +51,7 @@ def history_text(history: History, max_rows: int | None) -> str:
     return "\n".join(lines)
 
 
-def _distances(history: History) -> list[str]:
+def _distances(history: Record) -> list[str]:
     """Return the distances between members as a table, if there are not too many."""
     if history.distances is None or len(history.sources) > _MOST_MEMBERS:
         return []

@@ -6,34 +6,33 @@ import math
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING
 
+from ckpt_viz.object_graph.overlay import Severity, State
+from ckpt_viz.render.signs import SEVERITIES, STATES
 from ckpt_viz.text import count, listed
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
 from ckpt_viz.timeline.findings import HistoryFinding, is_alarm
 from ckpt_viz.timeline.lines import Mark
-
-if TYPE_CHECKING:
-    from ckpt_viz.timeline.history import History
+from ckpt_viz.timeline.record import Record
 
 HEAT = "·▁▂▃▄▅▆▇█"
 """Signs of a change: none, then from the smallest to the largest of a history."""
 _SIGNS = {
     CellState.FIRST: "○",
     CellState.EQUAL: "=",
-    CellState.RESHAPED: "≠",
+    CellState.RESHAPED: STATES[State.SHAPE].glyph,
     CellState.ABSENT: " ",
-    CellState.DAMAGED: "✗",
+    CellState.DAMAGED: SEVERITIES[Severity.ERROR].glyph,
     CellState.UNREAD: "?",
 }
 
 
-def headline(history: History) -> str:
+def headline(history: Record) -> str:
     """Return how much changed, what changed most, and what is wrong."""
     return " ".join(sentences(history))
 
 
-def sentences(history: History) -> Iterator[str]:
+def sentences(history: Record) -> Iterator[str]:
     """Yield the sentences of the headline, those of alarms last."""
     sources = history.sources
     if not history.is_complete:
@@ -54,7 +53,7 @@ def sentences(history: History) -> Iterator[str]:
     yield from (finding.why for finding in history.alarms)
 
 
-def _change(history: History) -> str:
+def _change(history: Record) -> str:
     first, last = history.sources[0], history.sources[-1]
     steps = ""
     if first.step is not None and last.step is not None:
@@ -77,7 +76,7 @@ def _change(history: History) -> str:
     return f"{said}."
 
 
-def _apart(history: History) -> str:
+def _apart(history: Record) -> str:
     rows = history.variables
     known = [row.spread for row in rows if row.spread]
     said = f"{len(history.sources)} members: {len(known)} of {count(len(rows), 'variable')} differ"
@@ -89,17 +88,21 @@ def _apart(history: History) -> str:
     return f"{said}."
 
 
-def mark_words(history: History, mark: Mark) -> str:
+def mark_words(history: Record, mark: Mark) -> str:
     """Return what the structure of a checkpoint has, and the one before has not."""
     parts = [
         f"{word} {listed(list(places))}"
-        for word, places in (("+", mark.new), ("-", mark.gone), ("≠", mark.reshaped))
+        for word, places in (
+            ("+", mark.new),
+            ("-", mark.gone),
+            (STATES[State.SHAPE].glyph, mark.reshaped),
+        )
         if places
     ]
     return f"The structure differs from {history.sources[mark.at].title} on: {'; '.join(parts)}."
 
 
-def notes(history: History) -> Iterator[str]:
+def notes(history: Record) -> Iterator[str]:
     """Yield what a person should know of the reading."""
     yield f"{count(len(history.sources), 'checkpoint')}, {history.order}."
     if history.left_out:
@@ -116,7 +119,7 @@ def notes(history: History) -> Iterator[str]:
         yield "The step variable goes backwards: the training was restarted, or has branches."
 
 
-def others(history: History) -> tuple[HistoryFinding, ...]:
+def others(history: Record) -> tuple[HistoryFinding, ...]:
     """Return the findings that the headline leaves out."""
     return tuple(finding for finding in history.findings if not is_alarm(finding))
 
@@ -148,7 +151,7 @@ class Levels:
         return min(8, 1 + int(share * 8))
 
 
-def ordered(history: History) -> tuple[HistoryRow, ...]:
+def ordered(history: Record) -> tuple[HistoryRow, ...]:
     """Return all rows: variables before state, the largest change first."""
     variables = {id(row) for row in history.variables}
     return tuple(
@@ -156,7 +159,7 @@ def ordered(history: History) -> tuple[HistoryRow, ...]:
     )
 
 
-def rest_words(history: History, shown: int) -> str:
+def rest_words(history: Record, shown: int) -> str:
     """Return how many rows come after those that are shown."""
     rest = ordered(history)[shown:]
     states = sum(row.is_state for row in rest)

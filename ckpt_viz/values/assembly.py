@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from ckpt_viz.formats.checksums import joined
+from ckpt_viz.formats.crc32c import combine
 from ckpt_viz.formats.sstable import mask_crc32c
 from ckpt_viz.formats.stored_ranges import StoredRange
 from ckpt_viz.values.histogram import histogram_of
@@ -88,7 +88,7 @@ class Assembly:
         is_first = piece.offset == found.offset
         crc = measured.crc32c
         if not is_first:
-            crc = joined(before.crc32c, crc, piece.size)
+            crc = combine(before.crc32c, crc, piece.size)
         masked, error = mask_crc32c(crc), None
         if part.is_last and masked != found.crc32c:
             error = (

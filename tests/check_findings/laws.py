@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,21 @@ def the_prefix_that_is_named_gives_what_it_says(finding: Finding, real: Real) ->
         if passes
         else "restore values, but fail assert_consumed()"
     )
+
+
+@law(Kind.DAMAGED)
+def reading_the_values_raises(finding: Finding, real: Real) -> None:
+    """Every value of the finding is damaged, and a file that the remedy names is whole."""
+    assert finding.nodes or real.check.saved is None
+    for node in finding.nodes:
+        assert isinstance(raised_by(partial(real.stored, node)), cv.FormatError)
+    raised = real.raised if finding.severity is ERROR else real.built()
+    assert f"raises {type(raised).__name__}: " in finding.why
+    other = re.search(r"Restore '([^']+)' in its place", finding.remedy)
+    if other is not None:
+        pair = replace(real.pair, path=other[1])
+        there = restored(pair, cv.check(pair.make(), pair.path))
+        assert there.raised is None and there.asserts["assert_consumed"] is None
 
 
 @law(Kind.PROCESS_ABORT)

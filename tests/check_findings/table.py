@@ -21,7 +21,7 @@ class Pair:
 
     The restore happens `within` a context. `fixed` is the pair after the user followed the remedy;
     then the assert `passes` passes. `after` builds what the restore waits for. `hidden` finds the
-    variables that no checkpoint holds.
+    variables that no checkpoint holds. With `verify`, the check tests the stored bytes.
     """
 
     path: Any
@@ -32,6 +32,7 @@ class Pair:
     passes: str = "assert_consumed"
     after: Callable[[Any], object] | None = None
     hidden: Callable[[Any], Sequence[Any]] | None = None
+    verify: bool = False
 
 
 Maker = Callable[[Path], Pair]

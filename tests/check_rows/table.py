@@ -18,6 +18,7 @@ class Pair(NamedTuple):
     make: Callable[[], Any]
     method: str | None = None
     options: Any = None
+    verify: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ def check_row(row: Row, at: Path) -> None:
     """Compare dry and real restore, and both with what the row expects."""
     pair = row.pair(at)
     with row.within():
-        found = compare(pair.make, pair.path, method=pair.method, options=pair.options)
+        how = {"method": pair.method, "options": pair.options, "verify": pair.verify}
+        found = compare(pair.make, pair.path, **how)
         outcome, check = found.outcome, found.check
         assert outcome.raises == row.raises
         if row.raises is None:

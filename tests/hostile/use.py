@@ -15,12 +15,14 @@ from ckpt_viz.render.outline import MAX_ROWS
 from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.row_words import View
 from ckpt_viz.render.text import printable
+from ckpt_viz.render.verified import render_verification
 
 MAX_MESSAGE = 17_000  # characters: three shapes of 254 dimensions, and some words
 VIEWS: tuple[View, View] = ("layers", "objects")
 _MAX_IN_DOT = 2_000  # nodes; a picture of more is of no use
 _MAX_IN_JSON = 20_000  # nodes; JSON of more takes more memory than opening them may
 _MAX_KEYS = 20
+_MOST_VERIFIED = 1 << 28
 _SMALL_BYTES = 100_000
 _MAX_PICTURE = 3_000_000  # characters: 300 rows of names that are cut at 1,000
 _DRAWN = {"svg", "title", "desc", "style", "rect", "path", "g", "text"}
@@ -63,6 +65,7 @@ def use(path: str, sandbox: str, stage: Stage = lambda name: None) -> str:
     for mark in errors[:1000]:
         _check_message(mark, "")
     said = _read_values(graph, sandbox, stage)
+    _verify(graph, sandbox, stage)
     marks = f", {len(errors)} marked: {errors[0]}" if errors else ""
     return f"graph of {len(graph.nodes)} nodes{marks}{said}"
 
@@ -112,6 +115,12 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
                 _check_picture(found.to_svg(view))
             stage(f"JSON of the check against {name}")
             plan_json(found.overlay)
+    if not _takes_long(sandbox):
+        stage("check of the bytes")
+        with suppress(cv.CkptVizError):
+            found = cv.check(graph, graph, verify=True)
+            stage("print the check of the bytes")
+            _check_text(str(found))
     for name, one, other in (("itself", graph, graph), ("a healthy one", healthy, graph)):
         stage(f"diff against {name}")
         diff = cv.diff(one, other)
@@ -152,6 +161,29 @@ def _read_values(graph: cv.ObjectGraph, sandbox: str, stage: Stage) -> str:
             _check_message(str(error), sandbox, MAX_MESSAGE + 2 * len(repr(name)))
             said = said or f", a value: {error}"
     return said
+
+
+def _takes_long(directory: str) -> bool:
+    """Return whether reading all bytes of the files takes long; some have terabytes of holes."""
+    sizes = (path.lstat().st_size for path in Path(directory).rglob("*"))
+    return sum(sizes) > _MOST_VERIFIED
+
+
+def _verify(graph: cv.ObjectGraph, sandbox: str, stage: Stage) -> None:
+    if _takes_long(sandbox):
+        return
+    stage("verify")
+    try:
+        found = graph.verify(progress=False)
+    except cv.CkptVizError as error:
+        _checked(error, sandbox)
+        return
+    for one in found:
+        _check_message(one.why, sandbox)
+    for left in found.untested:
+        _check_message(left.why, sandbox)
+    stage("print what verify has found")
+    _check_text(render_verification(graph, found))
 
 
 def _checked(error: cv.CkptVizError, sandbox: str) -> str:

@@ -59,6 +59,7 @@ def compare(
     *,
     method: str | None = None,
     options: Any = None,
+    verify: bool = False,
 ) -> Comparison:
     """Assert that a dry run and a real restore agree, and that the dry one changes nothing.
 
@@ -67,7 +68,7 @@ def compare(
     """
     watched = make_target()
     before = state_of(watched)
-    check = cv.check(watched, saved, method=method, options=options)
+    check = cv.check(watched, saved, method=method, options=options, verify=verify)
     predicted = outcome_of_check(check)
     changed = _changes(before, state_of(watched))
     assert not changed, "the dry run changed its target:\n" + "\n".join(changed)

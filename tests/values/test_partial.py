@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ckpt_viz.formats.checksums import joined
+from ckpt_viz.formats.crc32c import combine
 from ckpt_viz.formats.dtypes import ELEMENT_BYTES
 from ckpt_viz.formats.tensors import numpy_dtype
 from ckpt_viz.values.assembly import filled
@@ -291,4 +291,4 @@ def test_a_small_deviation_beside_a_large_mean_is_exact() -> None:
 @given(st.binary(max_size=40), st.binary(max_size=40))
 def test_checksums_of_pieces_join(first: bytes, second: bytes) -> None:
     crcs = google_crc32c.value(first), google_crc32c.value(second)
-    assert joined(*crcs, len(second)) == google_crc32c.value(first + second)
+    assert combine(*crcs, len(second)) == google_crc32c.value(first + second)

@@ -12,7 +12,7 @@ from ckpt_viz.object_graph.name_evidence import paired_by_name
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.dry_run import DryRun
-from ckpt_viz.restore_check.failures import kind_of, remedy_for, why
+from ckpt_viz.restore_check.failures import kind_of, remedy_for, remedy_for_damage, why
 from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
 from ckpt_viz.text import count, listed
@@ -78,7 +78,9 @@ def _failures(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
             step.name or None,
             run.live_name(objects[0]) if objects else None,
             why(step.failure),
-            remedy_for(step.failure),
+            remedy_for_damage(run)
+            if step.failure.cause is Cause.DAMAGED
+            else remedy_for(step.failure),
             (),
             tuple(objects),
         )

@@ -76,6 +76,7 @@ def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
         and case.unresolved <= placed
         and not case.unmatched
         and not case.trace.unused_attributes
+        and not (case.run.tested is not None and case.run.tested.faults)
     )
     of_object: dict[int, tuple[list[int], list[int]]] = {}
     for obj, nodes in waiting.items():

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ckpt_viz.live import facts
 from ckpt_viz.matching.trace import Action, Cause, Failure, SlotKind, Step
+from ckpt_viz.object_graph.nodes import Fault
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.failures import (
@@ -13,6 +14,7 @@ from ckpt_viz.restore_check.failures import (
     REMEDIES,
     kind_of,
     remedy_for,
+    remedy_for_damage,
     why,
     why_poisoned,
 )
@@ -23,7 +25,8 @@ from ckpt_viz.text import count
 def failures(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find what `restore` raises: every failure, not only the first.
 
-    All refusals by a scope form one finding, and so do all slot variables that one object refuses.
+    All refusals by a scope form one finding, and so do all damaged values, and all slot variables
+    that one object refuses.
     Slot variables that fail like their variable are in its finding.
     """
     alike = _slots_by_variable(case)
@@ -36,6 +39,8 @@ def failures(case: Case, explained: Explained) -> Iterator[Finding]:
         assert failure is not None
         if failure.cause is Cause.SCOPE:
             together.setdefault(failure.type, []).append(step)
+        elif failure.cause is Cause.DAMAGED:
+            together.setdefault((failure.cause, failure.in_session), []).append(step)
         elif failure.cause is Cause.SLOT_HOOK:
             if step.obj not in optimizers:  # otherwise `optimizer_generation` explains them
                 together.setdefault(step.obj, []).append(step)
@@ -100,16 +105,19 @@ def _nodes(case: Case, step: Step, kind: Kind, seen: set[int]) -> tuple[int, ...
 def _refused(case: Case, steps: list[Step]) -> Finding:
     failure = steps[0].failure
     assert failure is not None
-    kind, remedy = kind_of(failure), remedy_for(failure)
+    kind, remedy, reason = kind_of(failure), remedy_for(failure), why(failure)
+    if failure.cause is Cause.DAMAGED:
+        reason = why(failure, len(steps))
+        remedy = remedy_for_damage(case.run)
     if failure.cause is Cause.SLOT_HOOK:
         obj = steps[0].obj
         is_optimizer = facts.is_optimizer(case.live_side.object(obj) if obj is not None else None)
         kind = Kind.OPTIMIZER_GENERATION if is_optimizer else Kind.OPTIMIZER_MISSING
         remedy = _OTHER_CLASS if is_optimizer else _NO_OPTIMIZER
     return case.finding(
-        Severity.ERROR,
+        Severity.WARNING if failure.in_session else Severity.ERROR,
         kind,
-        why(failure),
+        reason,
         remedy,
         nodes=dict.fromkeys(step.node for step in steps if step.node is not None),
         objects=dict.fromkeys(step.obj for step in steps if step.obj is not None),
@@ -124,6 +132,30 @@ _NO_OPTIMIZER = (
     "Put the optimizer in this place, or pass "
     "CheckpointOptions(experimental_skip_slot_variables=True)."
 )
+
+
+def damaged_later(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find damaged values that wait: the restore returns, and their objects raise when built."""
+    if case.run.tested is None or not case.run.tested.faults:
+        return
+    failed = {step.node for step in case.trace.steps_of(Action.FAIL)}
+    faults: dict[int, Fault] = {}
+    for node, proto in enumerate(case.saved.nodes):
+        stored = [case.saved.stored(one.checkpoint_key) for one in proto.attributes]
+        fault = next((one.fault for one in stored if one is not None and one.fault), None)
+        if fault is not None and node not in failed and node not in case.trace.bound:
+            faults[node] = fault
+    if faults:
+        first = next(iter(faults.values()))
+        waits = "waits is damaged" if len(faults) == 1 else "wait are damaged"
+        yield case.finding(
+            Severity.WARNING,
+            Kind.DAMAGED,
+            f"{count(len(faults), 'value')} that {waits}, and building raises {first.raises}: "
+            f"{first.why}.",
+            remedy_for_damage(case.run),
+            nodes=faults,
+        )
 
 
 def slots_out_of_scope(case: Case, explained: Explained) -> Iterator[Finding]:

@@ -42,7 +42,10 @@ def _attributes(case: Case) -> Iterator[Finding]:
                 f"holds their {held}."
                 if is_followed
                 else f"TensorFlow does not track the attribute {it}: no checkpoint holds its "
-                f"{held}.",
+                f"{held}."
+                if one.is_lost
+                else f"TensorFlow does not track the attribute {it}: no checkpoint holds its "
+                f"{count(one.count, 'object')} under this name, but no trained value is lost.",
                 "Derive the class of these objects from tf.Module, or assign each value to an "
                 "attribute of its own."
                 if is_followed

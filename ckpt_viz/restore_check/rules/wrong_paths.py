@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ckpt_viz.object_graph.overlay import Severity
-from ckpt_viz.restore_check.dry_run import Damaged, DryRun, MeantPath, NoSuchPath
+from ckpt_viz.restore_check.dry_run import DamagedFile, DryRun, MeantPath, NoSuchPath
 from ckpt_viz.restore_check.failures import first_line, in_words
 from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
@@ -55,7 +55,7 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
         why = f"The Saver cannot restore: {said}."
         yield Finding(Severity.ERROR, Kind.NOT_BUILT, None, None, why, run.outcome.remedy)
         return
-    damage = run.correction if isinstance(run.correction, Damaged) else None
+    damage = run.correction if isinstance(run.correction, DamagedFile) else None
     if run.trace is not None or (run.correction is not None and damage is None):
         return
     yield Finding(
@@ -70,7 +70,7 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
     )
 
 
-def _repair(damage: Damaged | None) -> str:
+def _repair(damage: DamagedFile | None) -> str:
     """Return what to do about a checkpoint that cannot be read."""
     if damage is None:
         return "Copy the whole checkpoint again: the index and every data file."

@@ -1,0 +1,93 @@
+"""A value that differs between two graphs, and how to tell it. This module needs no NumPy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ckpt_viz.text import count, printable
+from ckpt_viz.values.row import ValueRow
+from ckpt_viz.values.table_json import row_json
+
+_MOST_PRINTED = 10
+_MOST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class ValueChange:
+    """A tensor of both graphs whose value differs.
+
+    Attributes:
+        key: Its checkpoint key in b.
+        name: Its place in b, in the names of layers.
+        l2: The Euclidean norm of b - a; None where dtypes or shapes differ, and for strings.
+        relative: The same as a fraction of the norm of a; infinite if that is 0.
+        max_abs: The largest difference of an element.
+        at: The index of that element.
+        changed: The fraction of the elements that have other bits.
+        a: Its statistics in a; None for strings.
+        b: Its statistics in b; None for strings.
+        error: Why it cannot be read.
+    """
+
+    key: str
+    name: str
+    l2: float | None
+    relative: float | None
+    max_abs: float | None
+    at: tuple[int, ...] | None
+    changed: float | None
+    a: ValueRow | None
+    b: ValueRow | None
+    error: str | None = None
+
+
+def changes_text(rows: Sequence[ValueChange]) -> Iterator[str]:
+    """Yield lines about the ten largest changes, and about NaNs."""
+    if not rows:
+        yield "values: none of the values that both have differs"
+        return
+    yield f"values: {count(len(rows), 'tensor')} differ; the largest relative changes:"
+    shown = rows[:_MOST_PRINTED]
+    names = [_end(printable(row.name)) for row in shown]
+    width = max(map(len, names))
+    for row, name in zip(shown, names, strict=True):
+        yield f"  {name.ljust(width)}  {_words(row)}"
+    if len(rows) > len(shown):
+        yield f"  … {len(rows) - len(shown)} more in diff.values"
+    for row in rows:
+        if row.b is not None and row.b.nan and not (row.a is not None and row.a.nan):
+            share = f"{row.b.nan:,} of {row.b.count:,} elements"
+            yield f"  NaN only in b: {printable(row.name)}, {share}"
+
+
+def change_json(change: ValueChange) -> dict[str, Any]:
+    """Return a change as data for JSON; what it does not have is missing."""
+    found: dict[str, Any] = {"key": change.key, "name": change.name}
+    for name in ("l2", "relative", "max_abs", "changed"):
+        value = getattr(change, name)
+        if value is not None and math.isfinite(value):
+            found[name] = value
+    if change.at is not None:
+        found["at"] = list(change.at)
+    for name, row in (("a", change.a), ("b", change.b)):
+        if row is not None:
+            found[name] = row_json(row)
+    if change.error is not None:
+        found["error"] = change.error
+    return found
+
+
+def _words(row: ValueChange) -> str:
+    if row.error is not None:
+        return f"cannot be read: {row.error}"
+    if row.l2 is None or row.relative is None or row.max_abs is None or row.changed is None:
+        return "differs"
+    share = f"{row.relative:.2%}" if math.isfinite(row.relative) else "from 0"
+    return f"{share.rjust(9)}  max |b-a| {row.max_abs:.3g}, {row.changed:.0%} of elements"
+
+
+def _end(name: str) -> str:
+    return name if len(name) <= _MOST_NAME else f"…{name[1 - _MOST_NAME :]}"

@@ -1,0 +1,408 @@
+"""The values of live objects, copied into memory and put back in place, in eager execution.
+
+Both directions walk the objects as `Checkpoint.write` and `Checkpoint.read` do. A place is found
+again by the edges that led to it, so that a value returns to what is in the place now. An object
+that is in no place any more has its own value back, if the program still holds it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ckpt_viz.errors import CkptVizError, SourceError
+from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live import tensorflow_restore as tf_restore
+from ckpt_viz.live import tensorflow_state as tf_state
+from ckpt_viz.live.holding import Files, State, has_value, misfit, put, state_of
+from ckpt_viz.live.live_source import view_of, weak
+from ckpt_viz.live.shadows import steadily
+from ckpt_viz.live.walk import Walk
+from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.object_graph.keys import checkpoint_key
+from ckpt_viz.object_graph.nodes import ROOT, Attribute, Child, Node
+from ckpt_viz.object_graph.roles import assign_roles
+from ckpt_viz.values.held import HeldAccess, Part, shape_of
+from ckpt_viz.values.memory import Budget
+from ckpt_viz.values.report import Left, Restored
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The copied values of one moment.
+
+    `nodes` are those that `Checkpoint.write` would have saved, `object_keys` the beginnings of
+    their keys. `objects` returns the live object of a node, if it still exists. `states` holds the
+    values by node id, `files` what registered savers wrote, `skipped` the reason why a node's state
+    is not held.
+    """
+
+    title: str
+    nodes: tuple[Node, ...]
+    object_keys: tuple[str, ...]
+    objects: tuple[Callable[[], object | None], ...]
+    momentary: frozenset[int]
+    states: Mapping[int, State]
+    files: tuple[Files, ...]
+    skipped: Mapping[int, str]
+    nbytes: int
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The object graph at that time, whose values are read from memory."""
+        tensors: dict[str, list[Part]] = {}
+        nodes = list(self.nodes)
+        for node_id, state in self.states.items():
+            if not has_value(state):
+                continue
+            for part in state.parts:
+                key = checkpoint_key(self.object_keys[node_id], part.name)
+                tensors.setdefault(key, []).append(part)
+            if not state.is_plain:
+                attributes = _described(nodes[node_id].attributes, state, self.object_keys[node_id])
+                nodes[node_id] = nodes[node_id]._replace(attributes=attributes)
+        access = HeldAccess(self.title, tensors)
+        return Graph(assign_roles(tuple(nodes)), self.title, Origin.SAVED, _access=access)
+
+    @cached_property
+    def left(self) -> tuple[Left, ...]:
+        """What the snapshot does not hold, with the reasons."""
+        return tuple(Left(self.graph.name(node), why) for node, why in self.skipped.items())
+
+
+def _described(
+    attributes: Sequence[Attribute], state: State, object_key: str
+) -> tuple[Attribute, ...]:
+    """Return the attributes with what is known now that the object's code has run."""
+    if len(attributes) != 1 or not attributes[0].name:
+        names = dict.fromkeys(part.name for part in state.parts)
+        attributes = [Attribute(n, "", checkpoint_key(object_key, n)) for n in names]
+    found = []
+    for attribute in attributes:
+        parts = [part for part in state.parts if part.name == attribute.name]
+        own = parts or [part for part in state.parts if part.name.startswith(attribute.name)]
+        nbytes = sum(tf_state.nbytes_of(part.value) for part in own)
+        if parts:
+            found.append(
+                attribute._replace(dtype=parts[0].dtype, shape=shape_of(parts), nbytes=nbytes)
+            )
+        else:
+            found.append(attribute._replace(nbytes=nbytes))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class EagerValues:
+    """Live objects whose values can be copied and put back.
+
+    `source` is what `as_source` returned.
+    """
+
+    source: object
+    title: str
+
+    def take(self, limit: int | None) -> Taken:
+        """Return a copy of all values.
+
+        Raises ReadLimitError for more bytes than the limit, SourceError in a graph.
+        """
+        _refuse_graphs()
+        with tf_state.unrecorded():
+            walk = steadily(lambda: _reached(self.source))
+            nodes = walk.bare_nodes()
+            budget = Budget(self.title, limit)
+            budget.expect(sum(_expected(nodes, walk.objects)))
+            taking = _Taking(walk, nodes, budget)
+            taking.take_all()
+        return Taken(
+            self.title,
+            nodes,
+            tuple(walk.object_keys),
+            tuple(map(weak, walk.objects)),
+            frozenset(walk.momentary),
+            taking.states,
+            taking.files,
+            taking.skipped,
+            taking.nbytes,
+        )
+
+    def put_back(self, taken: Taken) -> Restored:
+        """Put all values back; check all first, and then assign."""
+        _refuse_graphs()
+        with tf_state.unrecorded():
+            walk = steadily(lambda: _reached(self.source))
+            putting = _Putting(taken, walk)
+            putting.check()
+            try:
+                putting.assign()
+            except KeyboardInterrupt:  # half of the values would be worse than a short wait
+                putting.assign()
+                raise
+            return putting.restored()
+
+
+def _refuse_graphs() -> None:
+    if not tf_state.is_eager_now():
+        raise SourceError(
+            "found a graph in the making, expected eager execution; take snapshots outside of "
+            "tf.function, and pass `session=` for the graph of a session"
+        )
+
+
+def _reached(source: object) -> Walk:
+    walk = Walk(view_of(source))
+    walk.reach()
+    return walk
+
+
+def as_source(live: Any) -> Any:
+    """Return a list or dict of variables as a tracked one, anything else as it is.
+
+    A live graph means its objects. This leaves no trace in the variables. Raises SourceError for a
+    path, and for items that are not trackable.
+    """
+    if isinstance(live, Graph) and live.origin is Origin.LIVE:
+        live = live.source
+    if isinstance(live, (str, os.PathLike, Graph)):
+        raise SourceError(
+            f"found {os.fspath(live) if not isinstance(live, Graph) else live.title!r}, expected "
+            "live objects: only they have values to put back; graph() reads a file"
+        )
+    if type(live) not in (list, tuple, dict):
+        return live
+    items = live if type(live) is dict else dict(enumerate(live))
+    for name, item in items.items():
+        if "tensorflow" not in sys.modules or not tf_private.is_trackable(item):
+            raise SourceError(
+                f"item {name!r}: found a {type(item).__name__}, expected a variable or another "
+                "trackable object"
+            )
+    if type(live) is dict:
+        return tf_restore.new_checkpoint(None, {str(name): item for name, item in live.items()})
+    return tf_restore.new_list(list(live))
+
+
+def _expected(nodes: Sequence[Node], objects: Sequence[Any]) -> Iterator[int]:
+    """Yield the sizes of values that are certain before they are read."""
+    for node, obj in zip(nodes, objects, strict=True):
+        for attribute in node.attributes:
+            if attribute.nbytes is not None:
+                yield attribute.nbytes
+            elif attribute.shape is None and attribute.dtype is not None:
+                variable = tf_state.plain_variable(obj)
+                shape = None if variable is None else tf_state.shape_now(variable)
+                if shape is not None:
+                    yield tf_private.stored_bytes(attribute.dtype, shape) or 0
+
+
+@dataclass
+class _Taking:
+    """A copy in progress; fields as in `Taken`."""
+
+    walk: Walk
+    nodes: Sequence[Node]
+    budget: Budget
+    states: dict[int, State] = field(default_factory=dict)
+    files: tuple[Files, ...] = ()
+    skipped: dict[int, str] = field(default_factory=dict)
+    nbytes: int = 0
+
+    def take_all(self) -> None:
+        self.skipped.update(self.walk.errors)
+        by_saver: dict[str, dict[int, str]] = {}
+        for node_id, (node, obj) in enumerate(zip(self.nodes, self.walk.objects, strict=True)):
+            if node.registered_saver is not None:
+                names = by_saver.setdefault(node.registered_saver, {})
+                names[node_id] = self.walk.object_keys[node_id]
+            elif node.attributes:
+                self._take(node_id, obj)
+        self.files = tuple(self._written(saver, names) for saver, names in by_saver.items())
+
+    def _take(self, node_id: int, obj: Any) -> None:
+        try:
+            state = state_of(obj)
+        except CkptVizError:
+            raise
+        except Exception as error:  # the object's own code
+            self.skipped[node_id] = f"it cannot be saved: {_said(error)}"
+            return
+        if state is not None:
+            self.states[node_id] = state
+            self._count(sum(tf_state.nbytes_of(part.value) for part in state.parts))
+
+    def _written(self, saver: str, names: dict[int, str]) -> Files:
+        made = Files(saver, names, TemporaryDirectory(prefix="ckpt_viz_snapshot_"))
+        objects = {name: self.walk.objects[node_id] for node_id, name in names.items()}
+        try:
+            tf_state.save_by(saver, objects, made.prefix)
+        except Exception as error:  # code of the user
+            why = f"its registered saver {saver} cannot save it: {_said(error)}"
+            self.skipped.update(dict.fromkeys(names, why))
+            return Files(saver, {}, made.directory)
+        self._count(made.nbytes)
+        return made
+
+    def _count(self, nbytes: int) -> None:
+        self.nbytes += nbytes
+        self.budget.add(nbytes)
+
+
+class _Putting:
+    """Values on their way back: first everything is checked, then assigned."""
+
+    def __init__(self, taken: Taken, walk: Walk) -> None:
+        self._taken, self._walk = taken, walk
+        self._places = places_now(taken, walk)
+        self._todo: list[tuple[int, Any, State]] = []
+        self._left: dict[int, str] = dict(taken.skipped)
+        self._by_savers: list[tuple[Files, dict[str, Any]]] = []
+        self._replaced: list[int] = []
+        self._taken_places = set(self._places.values())
+        self._elsewhere: set[int | None] = set()
+
+    def check(self) -> None:
+        taken, walk = self._taken, self._walk
+        for node_id, state in taken.states.items():
+            before = taken.objects[node_id]()
+            place = self._places.get(node_id)
+            now = None if place is None else walk.objects[place]
+            if not has_value(state):
+                if now is not None and _is_initialized(now):
+                    self._left[node_id] = "it had no value in the snapshot; it keeps its value"
+            elif now is before and now is not None:
+                self._todo.append((node_id, now, state))
+            else:
+                self._check_another(node_id, before, now, state)
+
+        for files in taken.files:
+            objects = dict(self._objects_of(files))
+            if objects:
+                self._by_savers.append((files, objects))
+
+    def _objects_of(self, files: Files) -> Iterator[tuple[str, Any]]:
+        """Yield the objects that a registered saver will restore, by their names."""
+        for node_id, name in files.names.items():
+            place = self._places.get(node_id)
+            now = None if place is None else self._walk.objects[place]
+            if now is None:
+                self._left[node_id] = _DROPPED
+            elif tf_private.registered_saver_name(now) != files.saver:
+                self._left[node_id] = f"a {type(now).__name__} is in its place now"
+            else:
+                if now is not self._taken.objects[node_id]():
+                    self._replaced.append(node_id)
+                yield name, now
+
+    def _check_another(self, node_id: int, before: Any, now: Any, state: State) -> None:
+        """Decide about a place where another object is now, or none."""
+        at = self._walk.ids.get(id(before))
+        is_detached = before is not None and (at is None or at not in self._taken_places)
+        if is_detached:  # in no place, or in a new one
+            self._elsewhere.add(at)
+            self._todo.append((node_id, before, state))
+        if now is None:
+            if not is_detached:
+                self._left[node_id] = _DROPPED
+            return
+        if node_id not in self._taken.momentary:
+            why = misfit(now, state)
+            if why is not None:
+                self._left[node_id] = why
+                return
+            self._replaced.append(node_id)
+        self._todo.append((node_id, now, state))
+
+    def assign(self) -> None:
+        for node_id, obj, state in self._todo:
+            self._try(node_id, lambda obj=obj, state=state: put(obj, state))  # type: ignore[misc]
+        for files, objects in self._by_savers:
+            self._try(
+                next(iter(files.names)),
+                lambda files=files, objects=objects: tf_state.restore_by(  # type: ignore[misc]
+                    files.saver, objects, files.prefix
+                ),
+            )
+
+    def _try(self, node_id: int, restore: Callable[[], None]) -> None:
+        try:
+            restore()
+        except Exception as error:  # code of the user; the others are restored all the same
+            self._left[node_id] = f"it did not take its value: {_said(error)}"
+
+    def restored(self) -> Restored:
+        def name(node_id: int) -> str:  # most restores need no name, and so no graph
+            return self._taken.graph.name(node_id)
+
+        left = [Left(name(node_id), why) for node_id, why in sorted(self._left.items())]
+        left += [Left(new, _LATER) for new in self._made_later()]
+        done = {node_id for node_id, _, _ in self._todo} - self._left.keys()
+        by_savers = [n for files in self._taken.files for n in files.names if n not in self._left]
+        return Restored(len(done) + len(by_savers), tuple(left), tuple(map(name, self._replaced)))
+
+    def _made_later(self) -> list[str]:
+        """Return the names of objects with a value that were made after the snapshot."""
+        known = self._taken_places | self._elsewhere
+        walk = self._walk
+        new = [i for i in range(len(walk.objects)) if i not in known]
+        if not new:
+            return []
+        nodes = walk.bare_nodes()
+        graph = Graph(nodes, self._taken.title, Origin.LIVE)
+        return [graph.name(i) for i in new if nodes[i].attributes or nodes[i].registered_saver]
+
+
+_DROPPED = "the program has dropped it, and nothing is in its place"
+_LATER = "it was made after the snapshot; it keeps its value"
+
+
+def _is_initialized(obj: Any) -> bool:
+    variable = tf_state.plain_variable(obj)
+    return variable is not None and tf_state.shape_now(variable) is not None
+
+
+def places_now(taken: Taken, walk: Walk) -> dict[int, int]:
+    """Return, by node id of the snapshot, the id in the walk of what is in its place now."""
+    if _has_the_same_edges(taken.nodes, walk):
+        return dict(enumerate(range(len(walk.objects))))
+    places = {ROOT: ROOT}
+    queue = deque([ROOT])
+    while queue:
+        node_id = queue.popleft()
+        for child in taken.nodes[node_id].children:
+            now = _child(walk.children, places[node_id], child)
+            if now is not None and child.node_id not in places:
+                places[child.node_id] = now
+                queue.append(child.node_id)
+    for optimizer, node in enumerate(taken.nodes):
+        for slot in node.slot_variables:
+            declared = walk.slot_variables.get(places.get(optimizer, -1), ())
+            variable = places.get(slot.variable)
+            for one in declared:
+                if (one.slot_name, one.variable) == (slot.slot_name, variable):
+                    places[slot.slot_variable] = one.slot_variable
+    return places
+
+
+def _has_the_same_edges(nodes: Sequence[Node], walk: Walk) -> bool:
+    return len(nodes) == len(walk.objects) and all(
+        node.children == (walk.children[node_id] if node_id < len(walk.children) else ())
+        and node.slot_variables == tuple(walk.slot_variables.get(node_id, ()))
+        for node_id, node in enumerate(nodes)
+    )
+
+
+def _child(children: Sequence[Sequence[Child]], parent: int, child: Child) -> int | None:
+    if parent >= len(children):  # a slot variable
+        return None
+    return next((c.node_id for c in children[parent] if c.local_name == child.local_name), None)
+
+
+def _said(error: Exception) -> str:
+    text = str(getattr(error, "message", None) or error)
+    return f"{type(error).__name__}: {text}"

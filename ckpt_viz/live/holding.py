@@ -1,0 +1,115 @@
+"""The state of one live object, copied and put back.
+
+Plain variables take a short way. TensorFlow's own code serializes and restores all others: tables,
+iterators, variables of strategies, and the classes of users.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live import tensorflow_state as tf_state
+from ckpt_viz.live.tables import table_of
+from ckpt_viz.object_graph.keys import VARIABLE_VALUE
+from ckpt_viz.object_graph.nodes import Stored
+from ckpt_viz.values.held import Part, shape_of
+
+PYTHON_STATE = "py_state"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A copy of what an object saves. `is_plain` says that it is the value of a plain variable."""
+
+    parts: tuple[Part, ...]
+    is_plain: bool = False
+    is_python: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What a registered saver wrote: the objects by node id, with their names, and the files."""
+
+    saver: str
+    names: dict[int, str]
+    directory: TemporaryDirectory[str]
+
+    @property
+    def prefix(self) -> str:
+        """The prefix that the saver was given."""
+        return f"{self.directory.name}/state"
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the files."""
+        return sum(p.stat().st_size for p in Path(self.directory.name).rglob("*") if p.is_file())
+
+
+def state_of(obj: Any) -> State | None:
+    """Return a copy of an object's state; None if it saves nothing. Raises what its code raises."""
+    variable = tf_state.plain_variable(obj)
+    if variable is not None:
+        value = tf_state.read_plain(variable)
+        dtype = tf_private.base_dtype_name(variable.dtype)
+        return State((Part(VARIABLE_VALUE, "", dtype, value),), is_plain=True)
+    if tf_private.is_python_state(obj):
+        return python_state(obj)
+    parts = tf_state.parts_of(obj)
+    return State(parts) if parts else None
+
+
+def python_state(obj: Any) -> State:
+    """Return the state of a PythonState: the text that its own code writes."""
+    import numpy as np
+
+    text = obj.serialize()
+    value = text.encode() if isinstance(text, str) else bytes(text)
+    return State((Part(PYTHON_STATE, "", "string", np.array(value, object)),), is_python=True)
+
+
+def put(obj: Any, state: State) -> None:
+    """Put a state back into an object; raises what the object's code raises."""
+    if state.is_plain:
+        tf_state.assign_plain(tf_state.plain_variable(obj), state.parts[0].value)
+    elif state.is_python:
+        obj.deserialize(state.parts[0].value.item())  # bytes, as a checkpoint's reader gives them
+    else:
+        tf_state.put_parts(obj, state.parts)
+
+
+def has_value(state: State) -> bool:
+    """Return whether a state has values; that of an uninitialized variable has none."""
+    return any(part.value is not None for part in state.parts)
+
+
+def misfit(obj: Any, state: State) -> str | None:
+    """Return why another object than the one of the state cannot take it; None if it may."""
+    variable = tf_state.plain_variable(obj)
+    if variable is not None or tf_private.is_variable(obj):
+        return _misfit_of_variable(obj if variable is None else variable, state)
+    if state.is_plain:
+        return f"a {type(obj).__name__} is in its place now, expected a variable"
+    if state.is_python != tf_private.is_python_state(obj):
+        return f"a {type(obj).__name__} is in its place now, expected an object of the same kind"
+    table = table_of(obj)
+    if table is not None:
+        refused = table.refuses([Stored(p.dtype, tuple(p.value.shape)) for p in state.parts])
+        return None if refused is None else f"another table is in its place now: {refused.message}"
+    return None
+
+
+def _misfit_of_variable(variable: Any, state: State) -> str | None:
+    if len(state.parts) != 1 or state.parts[0].name != VARIABLE_VALUE:
+        return f"a {type(variable).__name__} is in its place now, which takes one value"
+    (part,) = state.parts
+    dtype, shape = tf_private.base_dtype_name(variable.dtype), shape_of(state.parts)
+    if part.dtype == dtype and variable.shape.is_compatible_with(shape):
+        return None
+    return (
+        f"another variable is in its place now: found {dtype} of shape {variable.shape}, expected "
+        f"{part.dtype} of shape {shape}"
+    )

@@ -1,0 +1,61 @@
+"""What a test of stored bytes has found, as text for a terminal and as data for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.render.signs import SEVERITIES
+from ckpt_viz.render.text import printable, shortened
+from ckpt_viz.text import count, size_words
+from ckpt_viz.values.verifying import Verification
+
+VERSION = 1
+_DAMAGED, _UNTESTED = SEVERITIES[Severity.ERROR], SEVERITIES[Severity.INFO]
+
+
+def render_verification(graph: Graph, found: Verification, max_lines: int | None = None) -> str:
+    """Return a line for each damaged or untested tensor, with the reason below; then a summary.
+
+    After `max_lines` of these, a line counts the ones left out.
+    """
+    lines = list(_lines(found))
+    cut = lines[max_lines:] if max_lines is not None else []
+    shown = lines[:max_lines] if cut else lines
+    more = [f"… cut after {max_lines} lines, {len(cut)} more"] if cut else []
+    return "\n".join([shortened(graph.title), *shown, *more, summary(found)])
+
+
+def _lines(found: Verification) -> Iterator[str]:
+    for one in found:
+        yield f"  {_DAMAGED.glyph} damaged  {shortened(one.name or one.key)}"
+        yield f"      {printable(one.why)}"
+    for left in found.untested:
+        yield f"  {_UNTESTED.glyph} not tested  {shortened(left.name or left.key)}"
+        yield f"      {printable(left.why)}"
+
+
+def summary(found: Verification) -> str:
+    """Return how many of the values match their checksums."""
+    tested = f"{count(found.tensors, 'value')}, {size_words(found.nbytes)} read"
+    untested = f"; {len(found.untested)} not tested" if found.untested else ""
+    if found:
+        return f"{tested}: {len(found)} damaged{untested}"
+    return f"{tested}: all match their checksums{untested}"
+
+
+def verification_json(graph: Graph, found: Verification) -> dict[str, Any]:
+    """Return the result as dicts, lists, strings and numbers."""
+    return {
+        "version": VERSION,
+        "title": graph.title,
+        "damaged": [
+            {"key": one.key, "name": one.name, "why": one.why, "raises": one.raises}
+            for one in found
+        ],
+        "untested": [one._asdict() for one in found.untested],
+        "tensors": found.tensors,
+        "bytes": found.nbytes,
+    }

@@ -1,0 +1,93 @@
+"""The stored bytes that a restore reads, tested before it reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from ckpt_viz.errors import CkptVizError
+from ckpt_viz.formats.files import split
+from ckpt_viz.matching.trace import Action
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import Fault
+from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.restore_check.dry_run import DryRun, Tested, prefix_of
+from ckpt_viz.restore_check.finding import Finding
+from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
+from ckpt_viz.saved.locate import locate
+from ckpt_viz.saved.saved_source import read_saved
+from ckpt_viz.text import first_clause
+from ckpt_viz.values.verifying import Verification, verify
+
+_READING = (Action.GATHER, Action.RESTORE, Action.FAIL)
+_MOST_OTHERS = 3  # checkpoints of the directory in which to look for whole values
+
+
+def bytes_tested(run: DryRun, findings: Sequence[Finding]) -> Tested | None:
+    """Return which of the tensors are damaged that the restore reads, now or once all is built.
+
+    None if it reads no file.
+    """
+    if run.trace is None or run.reading is None or run.outcome.finds_no_name:
+        return None
+    if run.saved is not None and run.saved.is_held:
+        return None
+    saved = run.saved if run.saved is not None else read_saved(run.reading)
+    keys = frozenset((*keys_read(run), *_keys_waiting(run, findings)))
+    found = verify(saved, keys)
+    tested = Tested(found, faults=_faults(saved, found))
+    return replace(tested, whole=_whole_one(saved, keys)) if tested.faults else tested
+
+
+def _faults(saved: Graph, found: Verification) -> Mapping[str, Fault]:
+    """Return why damaged tensors cannot be read, by key; not of those whose bytes are missing."""
+    stored = {one.key: saved.stored(one.key) for one in found}
+    # The findings have a next step of their own.
+    return {
+        one.key: Fault(first_clause(one.why), one.raises)
+        for one in found
+        if (its := stored[one.key]) is not None and its.error is None
+    }
+
+
+def keys_read(run: DryRun) -> Iterator[str]:
+    """Yield the keys of the tensors that a restore reads, or would read but for a failure."""
+    keys = run.outcome.keys if isinstance(run.outcome, SaverOutcome) else None
+    for step in run.trace.steps if run.trace is not None else ():
+        if step.action in _READING:
+            yield from step.names if keys is None else (keys[name] for name in step.names)
+
+
+def _keys_waiting(run: DryRun, findings: Iterable[Finding]) -> Iterator[str]:
+    """Yield the keys of the values that wait until an object is built."""
+    if run.saved is None:
+        return
+    every = (one for finding in findings for one in finding.all())
+    stack = [node for one in every if one.severity is Severity.DEFERRED for node in one.nodes]
+    seen = set(stack)
+    while stack:
+        node = run.saved.nodes[stack.pop()]
+        for attribute in node.attributes:
+            yield from run.saved.tensor_keys(attribute.checkpoint_key)
+        below = {child.node_id for child in node.children} - seen
+        seen |= below
+        stack += below
+
+
+def _whole_one(saved: Graph, keys: frozenset[str]) -> str | None:
+    """Return the prefix of the newest other checkpoint in the directory with these keys, whole.
+
+    It looks at a few of them at most.
+    """
+    prefix = prefix_of(saved)
+    with suppress(CkptVizError):
+        kept = saved.provenance.kept if saved.provenance is not None else ()
+        others = kept or locate(split(prefix)[0] or ".").kept
+        prefixes = [one.prefix for one in reversed(others) if one.exists and one.prefix != prefix]
+        for other in prefixes[:_MOST_OTHERS]:
+            with suppress(CkptVizError):
+                graph = read_saved(other)
+                if keys <= set(graph.stored_in.entries) and not verify(graph, keys):
+                    return other
+    return None

@@ -1,0 +1,61 @@
+"""What a history knows, in plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ckpt_viz.timeline.cells import HistoryRow
+from ckpt_viz.timeline.findings import HistoryFinding, is_alarm
+from ckpt_viz.timeline.lines import Mark
+from ckpt_viz.timeline.sources import Checkpoint
+
+
+@dataclass(frozen=True)
+class Record:
+    """Checkpoints of one training in the order of time, and what each save changed.
+
+    Attributes:
+        sources: The checkpoints.
+        rows: The variables, in the order of the first checkpoint that has each.
+        findings: What to know, the worst first.
+        marks: Where the structure changes.
+        order: What tells the order, in a few words.
+        left_out: How many checkpoints of the source are not in it.
+        is_complete: Whether all was read; False after an interrupt.
+        distances: Of `compare`: the distances of members, N×N, each the Euclidean norm of the
+            difference of their variables, as a fraction of that of the mean. None of `history`.
+    """
+
+    sources: tuple[Checkpoint, ...]
+    rows: tuple[HistoryRow, ...] = field(repr=False)
+    findings: tuple[HistoryFinding, ...]
+    marks: tuple[Mark, ...]
+    order: str
+    left_out: int = 0
+    is_complete: bool = True
+    distances: tuple[tuple[float, ...], ...] | None = field(default=None, repr=False)
+
+    def __getitem__(self, name: str) -> HistoryRow:
+        """Return a variable's row by its checkpoint key, name or place; raises KeyError."""
+        found = [row for row in self.rows if name in (row.key, row.name, row.place)]
+        if len(found) == 1:
+            return found[0]
+        what = "no row has" if not found else f"{len(found)} rows have"
+        raise KeyError(f"{what} the name {name!r}; expected a checkpoint key")
+
+    @cached_property
+    def largest(self) -> tuple[HistoryRow, ...]:
+        """The variables that changed most from the first to the last checkpoint, largest first."""
+        known = [row for row in self.rows if row.total is not None]
+        return tuple(sorted(known, key=lambda row: -(row.total or 0.0)))
+
+    @cached_property
+    def variables(self) -> tuple[HistoryRow, ...]:
+        """The rows without the state of optimizers and without counters; all, if these are all."""
+        return tuple(row for row in self.rows if not row.is_state) or self.rows
+
+    @property
+    def alarms(self) -> tuple[HistoryFinding, ...]:
+        """The findings that tell of a defect, not of what may be intended."""
+        return tuple(finding for finding in self.findings if is_alarm(finding))

@@ -1,0 +1,103 @@
+"""A snapshot: the values of live objects in memory, to compare with, and to put back."""
+
+from __future__ import annotations
+
+import warnings
+from types import TracebackType
+from typing import Any
+
+from ckpt_viz.gc_pause import gc_paused
+from ckpt_viz.live.eager_values import EagerValues, Taken, as_source
+from ckpt_viz.live.session_values import SessionValues, TakenInSession
+from ckpt_viz.render.pictured import ObjectGraph
+from ckpt_viz.render.text import printable
+from ckpt_viz.text import count
+from ckpt_viz.values.report import Left, Restored
+
+
+class Snapshot:
+    """The values of live objects at one moment, held in memory; `ckpt_viz.snapshot` makes one.
+
+    It is a source like a saved checkpoint: for `graph`, `show`, `diff` and `check`. As a context
+    manager it puts the values back if the block raises.
+    """
+
+    def __init__(self, live: object, session: Any = None, *, limit: int | None = None) -> None:
+        self._of = _words(live)
+        title = f"snapshot of {self._of}"
+        self._limit = limit
+        self._values: EagerValues | SessionValues = (
+            EagerValues(as_source(live), title)
+            if session is None
+            else SessionValues(live, session, title)
+        )
+        self._taken: Taken | TakenInSession = gc_paused(lambda: self._values.take(limit))
+
+    def take(self) -> Snapshot:
+        """Copy the values as they are now in place of the held ones, and return this snapshot.
+
+        If that raises, it keeps the values that it had.
+        """
+        self._taken = gc_paused(lambda: self._values.take(self._limit))
+        return self
+
+    def restore(self) -> Restored:
+        """Put all values back in place, as `Checkpoint.read` would from a file.
+
+        You may call it any number of times. It checks everything first, and then assigns. An object
+        that refuses its value does not keep the others from theirs.
+
+        Returns:
+            A Restored. Its `left` names what has not its value back, with reasons: an object that
+            was made after the snapshot, such as an optimizer's slot variable, one that the program
+            has dropped, and one in whose place is another with a different shape or dtype.
+
+        Raises:
+            SourceError: This runs inside a `tf.function`, or in a graph without a session.
+        """
+        taken: Any = self._taken  # of the same kind as the values
+        return gc_paused(lambda: self._values.put_back(taken))
+
+    @property
+    def graph(self) -> ObjectGraph:
+        """The object graph at the time of the snapshot; `graph.read` reads from memory."""
+        return ObjectGraph.of(self._taken.graph)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that the values take, strings by their characters."""
+        return self._taken.nbytes
+
+    @property
+    def left(self) -> tuple[Left, ...]:
+        """What the snapshot does not hold, with reasons: an iterator that cannot be saved."""
+        return self._taken.left
+
+    def __enter__(self) -> Snapshot:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            return
+        restored = self.restore()
+        if not restored.is_complete:
+            warnings.warn(f"{self._values.title}: {restored}", RuntimeWarning, stacklevel=2)
+
+    def __repr__(self) -> str:
+        graph = self._taken.graph
+        values = count(sum(len(node.attributes) for node in graph.nodes), "value")
+        left = f", without {count(len(self.left), 'object')}: see .left" if self.left else ""
+        return f"<Snapshot of {printable(self._of)}: {values}, {self.nbytes:,} bytes{left}>"
+
+
+def _words(live: object) -> str:
+    if live is None:
+        return "a session"
+    if type(live) in (list, tuple, dict):
+        return count(len(live), "variable")  # type: ignore[arg-type]
+    return type(live).__name__

@@ -1,0 +1,321 @@
+"""Every stored byte of a checkpoint against its checksum: which tensors are damaged.
+
+The checksums of the index are tested when it is opened. Numbers have one checksum for a tensor or
+for a slice of it; strings and variants also have some inside. In a V1 file, each block of its table
+has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ckpt_viz.errors import CkptVizError, FormatError, SourceError
+from ckpt_viz.formats.bundle import Bundle
+from ckpt_viz.formats.dtypes import ByteOrder
+from ckpt_viz.formats.entries import StoredRange, raised_for
+from ckpt_viz.formats.files import open_file
+from ckpt_viz.formats.saver_v1 import SaverV1
+from ckpt_viz.formats.sstable import brief, mask_crc32c
+from ckpt_viz.formats.stored_bytes import VarintError, checksum_for
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import Fault
+from ckpt_viz.values.running import bar, results
+from ckpt_viz.values.stretches import (
+    PIECE_BYTES,
+    Range,
+    Stretch,
+    checksums_in,
+    checksums_of,
+    clusters_of,
+    stretches_of,
+)
+
+DATA_LOSS = "DataLossError"
+_COPY_AGAIN = "copy the checkpoint again, or restore another one"
+_ENCODED = ("string", "variant")
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """A stored tensor whose bytes are missing, or do not match their checksum.
+
+    `key` is its checkpoint key, "" for a whole file of unknown tensors. `name` is that of its node,
+    None for a key without a node. `why` is a sentence without a full stop: the file, what was found
+    against what was expected, and the next step. `raises` is the class of the error that reading
+    the tensor raises in TensorFlow.
+    """
+
+    key: str
+    name: str | None
+    why: str
+    raises: str = DATA_LOSS
+
+
+class Untested(NamedTuple):
+    """A stored tensor whose checksum could not be tested, and why not."""
+
+    key: str
+    name: str | None
+    why: str
+
+
+class Verification(tuple[Damaged, ...]):
+    """The damaged tensors, in the order of the outline; equal to `()` if all tested ones are well.
+
+    `untested` are the tensors about whose bytes it says nothing. `tensors` is the number of those
+    that it has tested, and `nbytes` the number of their stored bytes.
+    """
+
+    untested: tuple[Untested, ...]
+    tensors: int
+    nbytes: int
+
+    def __new__(
+        cls,
+        damaged: Iterable[Damaged] = (),
+        untested: tuple[Untested, ...] = (),
+        tensors: int = 0,
+        nbytes: int = 0,
+    ) -> Verification:
+        """Return the tuple of the damaged tensors."""
+        found = super().__new__(cls, damaged)
+        found.untested, found.tensors, found.nbytes = untested, tensors, nbytes
+        return found
+
+
+class Encoded(NamedTuple):
+    """A task: a range of strings or variants, which is read in pieces from its beginning on."""
+
+    path: str
+    offset: int
+    size: int
+    dtype: str
+    shape: tuple[int, ...]
+    byte_order: ByteOrder
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return self.size
+
+
+@dataclass
+class _Work:
+    """What to test: ranges of numbers and of encoded values by key, with masked checksums.
+
+    `faults` and `untested` are the keys about which the index alone decides.
+    """
+
+    plain: list[tuple[str, Range, int]] = field(default_factory=list)
+    encoded: list[tuple[str, Encoded, int]] = field(default_factory=list)
+    faults: dict[str, Fault] = field(default_factory=dict)
+    untested: dict[str, str] = field(default_factory=dict)
+    raises: str = DATA_LOSS
+
+
+def verify(
+    graph: Graph,
+    keys: Iterable[str] | None = None,
+    *,
+    executor: Executor | None = None,
+    progress: bool = True,
+) -> Verification:
+    """Return which tensors of a saved graph are damaged: all of them, or those of some keys.
+
+    Raises SourceError for a graph of live objects.
+    """
+    stored = graph.stored_in
+    if not isinstance(stored, (Bundle, SaverV1)):
+        raise SourceError(
+            f"{graph.title}: found live objects, which have no checksums; expected a checkpoint: "
+            "save the objects, then verify the graph of that path"
+        )
+    nodes = _nodes_by_key(graph)
+    wanted = set(stored.entries) if keys is None else set(keys) & set(stored.entries)
+    ordered = [key for key in dict.fromkeys((*nodes, *stored.entries)) if key in wanted]
+    work = _of_bundle(stored, ordered) if isinstance(stored, Bundle) else _of_v1(stored, ordered)
+    nbytes = _test(work, graph.title, executor, progress=progress)
+
+    def name(key: str) -> str | None:
+        return graph.name(nodes[key]) if key in nodes else None
+
+    faults = ((key, work.faults[key]) for key in ordered if key in work.faults)
+    damaged = [Damaged(key, name(key), fault.why, fault.raises) for key, fault in faults]
+    if keys is None and isinstance(stored, SaverV1):
+        damaged += [
+            Damaged("", None, f"{path}: no such file, expected a shard; {_COPY_AGAIN}")
+            for path in stored.missing
+        ]
+    untested = tuple(Untested(key, name(key), why) for key, why in work.untested.items())
+    return Verification(damaged, untested, len(ordered) - len(untested), nbytes)
+
+
+def _nodes_by_key(graph: Graph) -> dict[str, int]:
+    """Return the node of each tensor that an object graph names, in the order of the outline."""
+    found: dict[str, int] = {}
+    for node_id in graph.tree.preorder():
+        for attribute in graph.nodes[node_id].attributes:
+            for key in graph.tensor_keys(attribute.checkpoint_key):
+                found.setdefault(key, node_id)
+    return found
+
+
+# --- what to test
+
+
+def _of_bundle(bundle: Bundle, keys: Iterable[str]) -> _Work:
+    work = _Work()
+    for key in keys:
+        try:
+            ranges = bundle.ranges(key)
+        except FormatError as error:
+            work.faults[key] = Fault(f"{error}; {_COPY_AGAIN}", raised_for(str(error)))
+            continue
+        missing = next((one.missing for one in ranges if one.missing is not None), None)
+        if missing is not None:
+            work.faults[key] = Fault(f"{missing}; {_COPY_AGAIN}", raised_for(missing))
+            continue
+        for one in ranges:
+            _add_range(work, key, one, bundle.byte_order)
+    _leave_out_overlaps(work)
+    return work
+
+
+def _add_range(work: _Work, key: str, stored: StoredRange, byte_order: ByteOrder) -> None:
+    where = stored.path, stored.offset, stored.size
+    if stored.shape is None or checksum_for(stored.dtype, stored.shape, byte_order) is None:
+        work.untested[key] = (
+            f"{stored.path}: {brief(key)} is {stored.dtype} {stored.shape}; this version does not "
+            "know what its checksum covers"
+        )
+    elif stored.dtype in _ENCODED:
+        task = Encoded(*where, stored.dtype, stored.shape, byte_order)
+        work.encoded.append((key, task, stored.crc32c))
+    else:
+        work.plain.append((key, Range(*where), stored.crc32c))
+
+
+def _leave_out_overlaps(work: _Work) -> None:
+    """Keep of encoded values that overlap only the first: reading all could take forever.
+
+    TensorFlow writes none that share bytes.
+    """
+    kept: set[Encoded] = set()
+    ends: dict[str, int] = {}
+    for task in sorted({task for _, task, _ in work.encoded}):
+        if task.offset >= ends.get(task.path, 0):
+            kept.add(task)
+            ends[task.path] = task.offset + task.size
+    for key, task, _ in work.encoded:
+        if task not in kept:
+            work.untested[key] = (
+                f"{task.path}: {brief(key)} at offset {task.offset} shares bytes with another "
+                "tensor of strings or variants, which TensorFlow never writes"
+            )
+    work.encoded = [one for one in work.encoded if one[1] in kept]
+
+
+def _of_v1(stored: SaverV1, keys: Iterable[str]) -> _Work:
+    work = _Work(raises="InvalidArgumentError")
+    reasons = {key: stored.why_unreadable(key) for key in keys}
+    for key, reason in reasons.items():
+        if reason is not None:
+            why = f"{stored.path}: {brief(key)}: {reason}; {_COPY_AGAIN}"
+            work.faults[key] = Fault(why, work.raises)
+    for key, path, block in stored.blocks(key for key, why in reasons.items() if why is None):
+        if isinstance(block, str):
+            work.faults[key] = Fault(f"{block}; {_COPY_AGAIN}", work.raises)
+        else:
+            work.plain.append((key, Range(path, block.offset, block.size), block.crc32c))
+    return work
+
+
+# --- the test
+
+
+def _test(work: _Work, title: str, executor: Executor | None, *, progress: bool) -> int:
+    """Add what is wrong with the bytes to the faults; return the number of tested bytes."""
+    clusters = list(clusters_of(one for _, one, _ in work.plain))
+    tasks: list[Stretch | Encoded] = [*stretches_of(clusters)]
+    tasks += sorted({task for _, task, _ in work.encoded})
+    parts: dict[tuple[str, int], int | str] = {}
+    encoded: dict[Encoded, int | Fault] = {}
+    total = sum(task.nbytes for task in tasks)
+    with _shown(f"verify {title}", total, progress=progress) as done:
+        for task, found in results(_run, tasks, executor=executor, on_done=done):
+            if isinstance(task, Encoded):
+                assert isinstance(found, (int, Fault))
+                encoded[task] = found
+                continue
+            assert not isinstance(found, (int, Fault))
+            starts = [(task.path, start) for start, _ in task.parts]
+            if isinstance(found, str):
+                parts.update(dict.fromkeys(starts, found))
+            else:
+                parts.update(zip(starts, found, strict=True))
+    crcs_of = checksums_of(clusters, parts)
+    for key, one, expected in work.plain:
+        _compare(work, key, one, crcs_of.get(one, 0), expected)
+    for key, task, expected in work.encoded:
+        _compare(work, key, task, encoded[task], expected)
+    return total
+
+
+@contextmanager
+def _shown(title: str, total: int, *, progress: bool) -> Iterator[Callable[[Any], object] | None]:
+    """Show a bar of bytes while tasks run; yield what counts a task that is done."""
+    if not progress:
+        yield None
+        return
+    shown = bar(title, total)
+    try:
+        yield lambda task: shown.update(task.nbytes)
+    finally:
+        shown.close()
+
+
+def _compare(
+    work: _Work, key: str, place: Range | Encoded, found: int | str | Fault, expected: int
+) -> None:
+    if key in work.faults:
+        return
+    if isinstance(found, Fault):
+        work.faults[key] = found._replace(why=f"{found.why}; {_COPY_AGAIN}")
+    elif isinstance(found, str):
+        work.faults[key] = Fault(f"{found}; {_COPY_AGAIN}", work.raises)
+    elif mask_crc32c(found) != expected:
+        work.faults[key] = Fault(
+            f"{place.path}: {brief(key)} at offset {place.offset}: the masked crc32c of "
+            f"{place.size} bytes is 0x{mask_crc32c(found):08x}, expected 0x{expected:08x}; "
+            f"{_COPY_AGAIN}",
+            work.raises,
+        )
+
+
+def _run(task: Stretch | Encoded) -> tuple[int, ...] | int | str | Fault:
+    """Return the checksums that a task asks for, not masked, or why there are none."""
+    return checksum_of(task) if isinstance(task, Encoded) else checksums_in(task)
+
+
+def checksum_of(task: Encoded) -> int | Fault:
+    """Return the crc32c of strings or variants, not masked; or the fault in their bytes."""
+    place = f"{task.path}: {task.dtype} at offset {task.offset}"
+    checksum = checksum_for(task.dtype, task.shape, task.byte_order)
+    assert checksum is not None
+    try:
+        with open_file(task.path) as file:
+            for start in range(0, task.size, PIECE_BYTES):
+                size = min(PIECE_BYTES, task.size - start)
+                checksum.extend(file.read(task.offset + start, size), place)
+        checksum.finish(place)
+    except VarintError as error:
+        return Fault(str(error), "OutOfRangeError")
+    except FileNotFoundError:
+        return Fault(f"{task.path}: this file has disappeared", "NotFoundError")
+    except CkptVizError as error:
+        return Fault(str(error))
+    return checksum.value

@@ -1,0 +1,113 @@
+"""Pairs for findings on bytes that have changed on the disk: damaged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ckpt_viz.restore_check.finding import Kind
+from tests.check_findings.leftovers import unbuilt_sequential
+from tests.check_findings.table import ERROR, WARNING, Pair, Rows
+from tests.check_rows.objects import named_v, training
+from tests.check_rows.saving import saved_training, value_key
+from tests.support.damage import flipped, flipped_first
+from tests.support.programs import (
+    called,
+    ckpt,
+    keras_3,
+    keras_3_sequential,
+    legacy_adam,
+    module,
+    saved,
+    tensors,
+    var,
+)
+
+rows = Rows()
+shows, silent = rows.shows, rows.silent
+
+
+def _program() -> Any:
+    return ckpt(model=module(a=var([1.0, 2.0]), b=var([3.0])), name=var(["kernel"]))
+
+
+@shows(
+    Kind.DAMAGED,
+    ERROR,
+    "(root).model.a",
+    "(root).model.a",
+    "The stored bytes of 2 values are damaged",
+    "raises DataLossError",
+    "masked crc32c of 8 bytes is 0x",
+    "ckpt-1' in its place",
+)
+def two_values_beside_a_whole_checkpoint(at: Path) -> Pair:
+    program = _program()
+    whole, path = (str(program.save(str(at / "ckpt"))) for _ in range(2))
+    flipped(path, value_key("model/a"), 3)
+    flipped(path, value_key("name"), -1)
+    return Pair(path, _program, fixed=lambda: Pair(whole, _program, verify=True), verify=True)
+
+
+@shows(Kind.DAMAGED, ERROR, "(root).model.b", "(root).model.b", "Copy the whole checkpoint again")
+def other_checkpoints_are_damaged_too(at: Path) -> Pair:
+    program = _program()
+    paths = [str(program.save(str(at / "ckpt"))) for _ in range(2)]
+    for path in paths:
+        flipped(path, value_key("model/b"), 0)
+
+    again = str(program.save(str(at / "copied" / "ckpt")))
+    return Pair(paths[1], _program, fixed=lambda: Pair(again, _program, verify=True), verify=True)
+
+
+@shows(Kind.DAMAGED, ERROR, "(root).model.a", "(root).model.a", "Copy the whole checkpoint again")
+def other_checkpoint_is_of_another_program(at: Path) -> Pair:
+    ckpt(v=var()).save(str(at / "before"))
+    path = str(_program().save(str(at / "ckpt")))
+    return Pair(flipped(path, value_key("model/a"), 3), _program, verify=True)
+
+
+@shows(
+    Kind.DAMAGED,
+    ERROR,
+    None,
+    None,
+    "The stored bytes are damaged, and the restore raises DataLossError",
+)
+def slot_variable(at: Path) -> Pair:
+    path = flipped_first(saved_training(at, legacy_adam()), ".OPTIMIZER_SLOT")
+    return Pair(path, lambda: training(legacy_adam(), steps=False), verify=True)
+
+
+@shows(Kind.DAMAGED, ERROR, "v", "(root).x", "raises DataLossError", "Copy the whole checkpoint")
+def by_name(at: Path) -> Pair:
+    path = flipped(tensors(at, v=[1.0, 2.0]), "v", 0)
+    return Pair(path, lambda: ckpt(x=named_v([0.0] * 2)), verify=True)
+
+
+@shows(
+    Kind.DAMAGED,
+    WARNING,
+    None,
+    None,
+    "1 value that waits is damaged, and building raises DataLossError",
+)
+def value_that_waits(at: Path) -> Pair:
+    path = flipped_first(saved(at, model=keras_3_sequential(4, 2)), "model/")
+    return Pair(
+        path,
+        lambda: ckpt(model=unbuilt_sequential(keras_3(), 4, 2)),
+        after=lambda target: called(target.model),
+        verify=True,
+    )
+
+
+@silent(Kind.DAMAGED)
+def damaged_value_that_the_program_does_not_read(at: Path) -> Pair:
+    path = flipped(str(_program().save(str(at / "ckpt"))), value_key("model/a"), 3)
+    return Pair(path, lambda: ckpt(model=module(b=var([3.0])), name=var(["kernel"])), verify=True)
+
+
+@silent(Kind.DAMAGED)
+def whole_checkpoint(at: Path) -> Pair:
+    return Pair(str(_program().save(str(at / "ckpt"))), _program, verify=True)
