@@ -14,7 +14,7 @@ PACKAGE = Path(ckpt_viz.__file__).parent
 LAYERS = (
     {"text"},
     {"gc_pause", "errors", "jupyter.live_objects", "jupyter.kernel_run"},
-    {"program", "values.memory", "values.report", "values.row", "values.running"},
+    {"program", "values.frame", "values.memory", "values.report", "values.row", "values.running"},
     {"formats.confinement"},
     {"formats.files", "formats.protos"},
     {"formats.sstable", "formats.dtypes"},
@@ -178,6 +178,8 @@ LAYERS = (
     {"api", "jupyter.snapshots"},
     {"jupyter.shown"},
     {"jupyter.answers", "jupyter.shared_models"},
+    {"commands.output", "commands.versions"},
+    {"commands.graphs", "commands.numbers"},
     {"jupyter.widget", "jupyter.live_tabs", "cli"},
     {"jupyter.failed_restores"},
     {"server.messages", "server.options", "server.refusals", "server.slim_notebooks"},

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
-from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.timeline.record import Record
+from ckpt_viz.values.frame import frame_of
 
+_OF_ROW = ("key", "place", "dtype", "checkpoint", "step", "state")
 _OF_CELL = ("l2", "relative", "max_abs", "changed", "since_first", "error")
 _OF_VALUES = ("min", "max", "mean", "std", "l2", "zeros", "nan", "inf")
 
@@ -17,21 +17,14 @@ def frame(history: Record) -> Any:
 
     Raises UnsupportedError if pandas is not installed.
     """
-    try:
-        pandas = import_module("pandas")
-    except ImportError as error:
-        raise UnsupportedError(
-            "a data frame needs pandas, which is not installed here; pip install pandas"
-        ) from error
-    return pandas.DataFrame(
-        [
-            {
-                **{"key": row.key, "place": row.place, "dtype": row.dtype},
-                **{"checkpoint": source.title, "step": source.step, "state": cell.state.value},
-                **{f"change_{name}": getattr(cell, name) for name in _OF_CELL},
-                **{name: getattr(cell.values, name, None) for name in _OF_VALUES},
-            }
-            for row in history.rows
-            for source, cell in zip(history.sources, row.cells, strict=True)
-        ]
+    rows = (
+        {
+            **{"key": row.key, "place": row.place, "dtype": row.dtype},
+            **{"checkpoint": source.title, "step": source.step, "state": cell.state.value},
+            **{f"change_{name}": getattr(cell, name) for name in _OF_CELL},
+            **{name: getattr(cell.values, name, None) for name in _OF_VALUES},
+        }
+        for row in history.rows
+        for source, cell in zip(history.sources, row.cells, strict=True)
     )
+    return frame_of(rows, [*_OF_ROW, *(f"change_{name}" for name in _OF_CELL), *_OF_VALUES])

@@ -18,6 +18,7 @@ from ckpt_viz.timeline.findings import is_alarm
 from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.words import (
     Levels,
+    columns,
     mark_words,
     notes,
     ordered,
@@ -28,7 +29,6 @@ from ckpt_viz.timeline.words import (
 )
 
 MAX_ROWS = 40
-_MOST_COLUMNS = 60
 _HEAT = (0, 10, 20, 32, 44, 56, 70, 84, 100)
 """By level of change, the percentage of the colour."""
 _COLOURS = ("mark", "on-mark", "alarm", "variable", "line", "edge", "back")
@@ -90,7 +90,7 @@ _OF_STATES = {
 
 def history_html(history: Record) -> str:
     """Return the strip, the sentences, and a row for each of the 40 largest changes."""
-    times = _times(len(history.sources))
+    times = columns(len(history.sources))
     rows, heat = ordered(history)[:MAX_ROWS], Levels(history.rows)
     titles = [one.title for one in history.sources]
     body = "".join(_row(row, heat, times, titles) for row in rows if not row.is_state)
@@ -207,9 +207,3 @@ def _legend(heat: Levels) -> str:
         'scale &nbsp; <i class="none"></i> equal &nbsp; <i class="new">○</i> first &nbsp; '
         '<i class="bad">NaN</i> NaN or infinity</small></p>'
     )
-
-
-def _times(number: int) -> list[int]:
-    if number <= _MOST_COLUMNS:
-        return list(range(number))
-    return [round(i * (number - 1) / (_MOST_COLUMNS - 1)) for i in range(_MOST_COLUMNS)]

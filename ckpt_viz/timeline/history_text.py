@@ -9,6 +9,7 @@ from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.words import (
     HEAT,
     Levels,
+    columns,
     notes,
     ordered,
     others,
@@ -19,7 +20,6 @@ from ckpt_viz.timeline.words import (
 )
 
 _MOST_NAME = 48
-_MOST_COLUMNS = 60
 _MOST_MEMBERS = 12
 _LEGEND = (
     f"○ first, = equal, {STATES[State.SHAPE].glyph} other shape, N NaN, I infinity, "
@@ -34,7 +34,7 @@ def history_text(history: Record, max_rows: int | None) -> str:
     lines.append(" ".join(notes(history)))
     rows = ordered(history) if max_rows is None else ordered(history)[:max_rows]
     heat = Levels(history.rows)
-    times = _times(len(history.sources))
+    times = columns(len(history.sources))
     names = [_end(printable(row.place)) for row in rows]
     width = max(map(len, names), default=0)
     for row, name in zip(rows, names, strict=True):
@@ -61,13 +61,6 @@ def _distances(history: Record) -> list[str]:
     for title, line in zip(titles, history.distances, strict=True):
         lines.append(f"{title.ljust(width)}  " + "  ".join(f"{one:8.3g}" for one in line))
     return lines
-
-
-def _times(number: int) -> list[int]:
-    """Return the checkpoints that have a column: all, or some at equal distances."""
-    if number <= _MOST_COLUMNS:
-        return list(range(number))
-    return [round(i * (number - 1) / (_MOST_COLUMNS - 1)) for i in range(_MOST_COLUMNS)]
 
 
 def _end(name: str) -> str:

@@ -15,6 +15,7 @@ from ckpt_viz.timeline.findings import HistoryFinding, is_alarm
 from ckpt_viz.timeline.lines import Mark
 from ckpt_viz.timeline.record import Record
 
+_MOST_COLUMNS = 60
 HEAT = "·▁▂▃▄▅▆▇█"
 """Signs of a change: none, then from the smallest to the largest of a history."""
 _SIGNS = {
@@ -172,6 +173,13 @@ def rest_words(history: Record, shown: int) -> str:
 def _plural(noun: str, number: int) -> str:
     first, _, more = noun.partition(" ")
     return noun if number == 1 else f"{first}s {more}".rstrip()
+
+
+def columns(number: int) -> list[int]:
+    """Return the checkpoints that have a column: all, or some at equal distances."""
+    if number <= _MOST_COLUMNS:
+        return list(range(number))
+    return [round(i * (number - 1) / (_MOST_COLUMNS - 1)) for i in range(_MOST_COLUMNS)]
 
 
 def percent(share: float | None) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
-from importlib import import_module
 from typing import Any, overload
 
-from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
+from ckpt_viz.errors import NoSuchTensorError, SourceError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.tree import NOWHERE
 from ckpt_viz.render.signs import shown_on_stdout
+from ckpt_viz.values.frame import frame_of
 from ckpt_viz.values.row import COLUMNS, MAX_ROWS, Total, ValueRow
 
 _WORDS = ("key", "name", "dtype")
@@ -122,16 +122,9 @@ class ValueTable(Sequence[ValueRow]):
 
         Raises UnsupportedError if pandas is not installed.
         """
-        try:
-            pandas = import_module("pandas")
-        except ImportError as error:
-            raise UnsupportedError(
-                "a data frame needs pandas, which is not installed here; pip install pandas"
-            ) from error
         names = ValueRow.__slots__
-        return pandas.DataFrame(
-            [[getattr(row, name) for name in names] for row in self._rows], columns=list(names)
-        )
+        rows = ({name: getattr(row, name) for name in names} for row in self._rows)
+        return frame_of(rows, names)
 
     def __str__(self) -> str:
         return shown_on_stdout(self.to_text())

@@ -1,0 +1,198 @@
+"""Commands about the structure of checkpoints: show, check, fix, diff."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from ckpt_viz import api
+from ckpt_viz.commands.output import (
+    DIFFERS,
+    FILES,
+    JSON,
+    InputError,
+    echo,
+    file_options,
+    is_watched,
+    output_options,
+    print_comparison,
+    prints_text,
+    reporting_errors,
+    view_option,
+    write,
+)
+from ckpt_viz.program import as_program, running
+from ckpt_viz.render import text
+from ckpt_viz.render.exports import Content
+from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS
+from ckpt_viz.render.layer_text import render_layers
+from ckpt_viz.render.row_words import View
+
+_VERDICTS = {
+    "consumed": "assert_consumed",
+    "existing": "assert_existing_objects_matched",
+    "nontrivial": "assert_nontrivial_match",
+}
+
+
+@click.command()
+@click.argument("path")
+@view_option("Show the layers by name, or all objects.")
+@click.option(
+    "--max-lines",
+    type=click.IntRange(min=1),
+    help=f"Print at most this many layers ({MAX_LAYER_ROWS}) or objects ({text.MAX_LINES}).",
+)
+@click.option("--meta", help="The .meta file of a name-based checkpoint in another directory.")
+@click.option("--json", "as_json", is_flag=True, help=f"{JSON.help} (docs/graph_json.md).")
+@file_options
+def show(
+    path: str,
+    view: View,
+    max_lines: int | None,
+    meta: str | None,
+    as_json: bool,
+    **files: str | None,
+) -> None:
+    """Print a saved checkpoint as its layers, or as the tree of its objects.
+
+    PATH is a checkpoint's prefix, any of its files, a directory of checkpoints or a
+    SavedModel's. Reads the index and the object graph only; needs no TensorFlow. Exits with
+    status 2 if PATH leads to no checkpoint.
+    """
+    is_text_printed = prints_text(as_json, files)
+    with reporting_errors():
+        graph = api.graph(path, meta=meta)
+        write(files, Content(graph, view=view))
+        if as_json:
+            echo(JSON.text_of(Content(graph)))
+        elif is_text_printed and view == "objects":
+            echo(text.render_tree(graph, max_lines or text.MAX_LINES))
+        elif is_text_printed:
+            echo(render_layers(graph, max_lines or MAX_LAYER_ROWS))
+
+
+@click.command()
+@click.argument("live")
+@click.argument("saved")
+@click.option(
+    "--require",
+    "required",
+    type=click.Choice(list(_VERDICTS)),
+    multiple=True,
+    default=("consumed",),
+    show_default=True,
+    help="The assert that has to pass; repeat the option for more.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["restore", "read"]),
+    help="The call to check.  [default: the one that LIVE has]",
+)
+@click.option(
+    "--skip-slot-variables",
+    is_flag=True,
+    help="As CheckpointOptions(experimental_skip_slot_variables=True).",
+)
+@click.option("--run", is_flag=True, help="Run the program that LIVE names.")
+@click.option("--verify", is_flag=True, help="Test the bytes of the values that it would read.")
+@output_options
+def check(
+    live: str,
+    saved: str,
+    required: tuple[str, ...],
+    method: str | None,
+    skip_slot_variables: bool,
+    run: bool,
+    verify: bool,
+    **output: Any,
+) -> None:
+    """Report what restoring the checkpoint SAVED into LIVE would do; change nothing.
+
+    LIVE is a program, train.py:ckpt: a Python file and the name of an object in it, or of a
+    function without arguments that returns one. Pass --run to let it run. Or LIVE is a
+    checkpoint, in place of the program that saved it; that needs no TensorFlow. SAVED is the
+    path that the program would pass to restore().
+
+    Exits with status 0 if every required assert passes, 1 if one fails, 2 on an error.
+    """
+    prints_text(output["as_json"], {name: output[name] for name in FILES})
+    options = SimpleNamespace(experimental_skip_slot_variables=skip_slot_variables)
+    named = _target(live, is_allowed=run)
+    with reporting_errors(), named as target:
+        found = api.check(target, saved, method=method, options=options, verify=verify)
+        overlay = found.overlay
+    passes = {
+        "consumed": found.consumed,
+        "existing": found.existing_objects_matched,
+        "nontrivial": found.nontrivial_match,
+    }
+    resolved = found.live.provenance.resolved if found.live.provenance is not None else ""
+    print_comparison(overlay, [f"live: {resolved}"] if resolved else [], **output)
+    sys.exit(0 if all(passes[name] for name in required) else DIFFERS)
+
+
+def _target(live: str, *, is_allowed: bool) -> AbstractContextManager[object]:
+    """Return what LIVE means: the path of a checkpoint, or an object of a program that runs."""
+    program = as_program(live)
+    if program is not None and not is_allowed:
+        raise InputError(
+            f"{text.printable(live)} is a program, and the check runs it; pass --run to allow that"
+        )
+    return running(program) if program else nullcontext(live)
+
+
+@click.command()
+@click.argument("live")
+@click.argument("saved")
+@click.option(
+    "--method",
+    type=click.Choice(["restore", "read"]),
+    help="The call to fix.  [default: the one that LIVE has]",
+)
+@click.option("--run", is_flag=True, help="Run the program that LIVE names.")
+@click.option("--write", "prefix", help="Also write a checkpoint that LIVE restores by itself.")
+def fix(live: str, saved: str, method: str | None, run: bool, prefix: str | None) -> None:
+    """Print Python code that restores the checkpoint SAVED into LIVE, which has changed since.
+
+    LIVE and SAVED are those of `ckpt-viz check`. The code gives every value to the variable that
+    it belongs to, wherever that is now. Comments name what stays out. The command changes no file;
+    with --write it adds those of a new checkpoint.
+
+    Exits with status 0 if the code restores every object of LIVE, 1 if some keep their values, 2
+    on an error.
+    """
+    named = _target(live, is_allowed=run)
+    with reporting_errors(), named as target:
+        found = api.check(target, saved, method=method).fix()
+        program = as_program(live)
+        code = found.to_code("ckpt" if program is None else program.name, found.prefix)
+        is_whole = not found.missing
+        if prefix is not None:
+            found.write(prefix)
+    echo(code.removesuffix("\n"))
+    sys.exit(0 if is_whole else DIFFERS)
+
+
+@click.command()
+@click.argument("a")
+@click.argument("b")
+@click.option("--values", is_flag=True, help="Read the values that differ, and say by how much.")
+@output_options
+def diff(a: str, b: str, values: bool, **output: Any) -> None:
+    """Report how the saved checkpoint B differs from A.
+
+    A and B are paths as `ckpt-viz show` takes them. The command compares checksums of values,
+    and reads no value without --values; it needs no TensorFlow.
+
+    Exits with status 0 if nothing differs, 1 if something does, 2 on an error.
+    """
+    with reporting_errors():
+        found = api.diff(a, b, values=values, progress=is_watched())
+        overlay = found.overlay
+    print_comparison(overlay, found.notes, found.says, found.to_json, **output)
+    sys.exit(0 if found.is_empty else DIFFERS)

@@ -1,0 +1,143 @@
+"""Commands about the values in checkpoints: values, history, verify."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from ckpt_viz import api
+from ckpt_viz.commands.output import (
+    DIFFERS,
+    echo,
+    is_watched,
+    reporting_errors,
+    workers_of,
+    workers_option,
+)
+from ckpt_viz.render import text
+from ckpt_viz.values.row import COLUMNS, MAX_ROWS
+
+
+@click.command()
+@click.argument("path")
+@click.option("--where", metavar="QUERY", help="Only the tensors that a search finds.")
+@click.option("--sort", "column", type=click.Choice(COLUMNS), help="Sort the rows by a column.")
+@click.option(
+    "--max-lines",
+    type=click.IntRange(min=1),
+    default=MAX_ROWS,
+    show_default=True,
+    help="Print at most this many rows.",
+)
+@workers_option
+@click.option("--meta", help="The .meta file of a name-based checkpoint in another directory.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON (docs/values_json.md).")
+def values(
+    path: str,
+    where: str | None,
+    column: str | None,
+    max_lines: int,
+    workers: int,
+    meta: str | None,
+    as_json: bool,
+) -> None:
+    """Print statistics of the values in a saved checkpoint: extremes, mean, norm, zeros, NaNs.
+
+    PATH is what `ckpt-viz show` takes, QUERY what the search box takes (docs/search.md). Reads
+    each tensor once and checks its checksum; needs no TensorFlow. A bar on standard error shows
+    the progress.
+
+    Exits with status 0 if every value is a finite number or a string, 1 if there is a NaN or an
+    infinity or a tensor cannot be read, 2 on an error.
+    """
+    with reporting_errors(), workers_of(workers) as executor:
+        graph = api.graph(path, meta=meta)
+        table = graph.values(where, executor=executor, progress=is_watched())
+        table = table if column is None else table.sorted(column)
+        printed = json.dumps(table.to_json()) if as_json else table.to_text(max_lines)
+    echo(printed)
+    sys.exit(DIFFERS if table.problems else 0)
+
+
+@click.command()
+@click.argument("source", nargs=-1, required=True)
+@click.option("--members", is_flag=True, help="Compare them without an order, as an ensemble.")
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    default=1_000,
+    show_default=True,
+    help="Open at most these.",
+)
+@click.option("--unchanged", is_flag=True, help="Read also all values that never change.")
+@click.option("--all-rows", is_flag=True, help="Print all variables, not only 30.")
+@workers_option
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON (docs/history.md).")
+def history(
+    source: tuple[str, ...],
+    members: bool,
+    most: int,
+    unchanged: bool,
+    all_rows: bool,
+    workers: int,
+    as_json: bool,
+) -> None:
+    """Print what each save of a training changed: what moves, what is frozen, the first NaN.
+
+    SOURCE is a directory of checkpoints, its `checkpoint` file, a pattern in quotes, or several
+    checkpoints in their order. Reads only values whose checksums differ; needs no TensorFlow.
+
+    Exits with status 0 if nothing is wrong, 1 if there is a NaN, an infinity or another alarm, 2 on
+    an error.
+    """
+    given: Any = source[0] if len(source) == 1 else list(source)
+    with reporting_errors(), workers_of(workers) as executor:
+        if members:
+            found = api.compare(given, executor=executor, progress=is_watched())
+        else:
+            found = api.history(
+                given,
+                most=most,
+                unchanged=unchanged,
+                executor=executor,
+                progress=is_watched(),
+            )
+        text_rows = None if all_rows else 30
+        printed = json.dumps(found.to_json()) if as_json else found.to_text(text_rows)
+    echo(printed)
+    sys.exit(DIFFERS if found.alarms else 0)
+
+
+@click.command()
+@click.argument("path")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON (docs/verify.md).")
+@workers_option
+@click.option(
+    "--max-lines",
+    type=click.IntRange(min=1),
+    default=text.MAX_LINES,
+    show_default=True,
+    help="Cut the text after this many lines.",
+)
+def verify(path: str, as_json: bool, workers: int, max_lines: int) -> None:
+    """Test every stored byte of a checkpoint against its checksum.
+
+    PATH is a path as `ckpt-viz show` takes it. The command reads all data files; it needs no
+    TensorFlow. It names every tensor whose bytes are damaged or missing: restoring it fails.
+
+    Exits with status 0 if no tensor is damaged, 1 if one is, 2 if PATH leads to no checkpoint or
+    the checkpoint cannot be read.
+    """
+    from ckpt_viz.render.verified import render_verification, verification_json
+
+    with reporting_errors(), workers_of(workers) as executor:
+        graph = api.graph(path)
+        found = graph.verify(executor=executor, progress=is_watched())
+    if as_json:
+        echo(json.dumps(verification_json(graph, found), indent=1))
+    else:
+        echo(render_verification(graph, found, max_lines))
+    sys.exit(DIFFERS if found else 0)
