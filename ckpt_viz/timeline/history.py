@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ckpt_viz.errors import CheckpointNotFoundError, SourceError
+from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.graph_diff.diff_result import GraphDiff, diff_of
 from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.timeline.cells import HistoryRow
@@ -104,8 +105,8 @@ def history_of(
     ordered = checkpoints_of(source, most=most)
     graphs = [one.graph for one in ordered.checkpoints]
     _check_any(ordered.checkpoints)
-    lines = lines_of(graphs)
-    reader = Reader(graphs, lines.lines, unchanged)
+    lines = gc_paused(lambda: lines_of(graphs))
+    reader = gc_paused(lambda: Reader(graphs, lines.lines, unchanged))
     rows, is_complete = _read(reader, executor, progress=progress)
     checkpoints: Sequence[Checkpoint] = ordered.checkpoints
     return History(
@@ -128,8 +129,8 @@ def comparison_of(
     if len(graphs) < 2:
         raise SourceError(f"expected at least two checkpoints to compare, found {len(graphs)}")
     _check_any(ordered.checkpoints)
-    lines = lines_of(graphs)
-    reader = Reader(graphs, lines.lines, unchanged=True, is_compared=True)
+    lines = gc_paused(lambda: lines_of(graphs))
+    reader = gc_paused(lambda: Reader(graphs, lines.lines, unchanged=True, is_compared=True))
     rows, is_complete = _read(reader, executor, progress=progress)
     distances = tuple(
         tuple(relative(math.sqrt(square), math.sqrt(reader.norm)) for square in line)

@@ -63,10 +63,13 @@ def lines_of(graphs: Sequence[Graph | None]) -> Lines:
     current: dict[str, Line] = {}  # by key in the checkpoint before
     ended: dict[str, Line] = {}
     before: Graph | None = None
+    rows: dict[str, ValueRow] = {}
     for time, graph in enumerate(graphs):
         if graph is None:
             continue
-        rows = _rows_of(graph)
+        # Most checkpoints of a training have the nodes of the one before.
+        is_alike = before is not None and before.nodes == graph.nodes
+        rows = rows if is_alike else _rows_of(graph)
         names = {} if before is None else _renamed(before, graph, _kinds(current), rows)
         following: dict[str, Line] = {}
         for key, line in current.items():
