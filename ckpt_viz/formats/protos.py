@@ -176,6 +176,9 @@ SavedObjectGraph = _CLASSES["SavedObjectGraph"]
 KerasMetadata = _CLASSES["KerasMetadata"]
 
 
+_PARSED_BYTES = 8  # of memory for a message, for each byte of its encoding
+
+
 def parse(message: type[Message], data: bytes, place: str) -> Any:
     """Return the message that the bytes encode; `place` names their source in errors.
 
@@ -187,6 +190,8 @@ def parse(message: type[Message], data: bytes, place: str) -> Any:
     # protobuf's parser in Python also raises these two errors: for a string that is not UTF-8, and
     # (CVE-2025-4565) for too deeply nested groups.
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+        # protobuf reports a lack of memory as such an error, too. Then this raises MemoryError.
+        bytearray(_PARSED_BYTES * len(data))
         name = message.DESCRIPTOR.name
         raise FormatError(f"{place}: its {len(data)} bytes are not a {name}") from error
 

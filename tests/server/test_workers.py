@@ -159,7 +159,7 @@ async def test_graph_that_does_not_fit_into_memory_is_refused(root: Path, ask: A
     write_layers(str(root / "large"), 60_000)
     write_layers(str(root / "small"), 5)
     reply = await ask("graph", path="large")
-    assert (reply.status, reply.json["reason"]) == (413, "too-large")
+    assert (reply.status, reply.json["reason"]) == (413, "too-large"), reply.json
     assert "c.CkptViz.max_memory_bytes" in reply.json["message"]
     assert (await ask("graph", path="small")).status == 200
 
