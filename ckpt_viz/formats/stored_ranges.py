@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ckpt_viz.errors import FormatError, UnsupportedError
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.entries import Entry, check_size, checked_parts, described
+from ckpt_viz.formats.files import file_size
 from ckpt_viz.formats.slices import Slice
 from ckpt_viz.formats.sstable import brief
 
@@ -29,6 +30,32 @@ class StoredRange:
     count: int
     crc32c: int
     place: str
+
+
+class Claims:
+    """How many bytes of each shard the tensors up to now have.
+
+    TensorFlow writes each byte for one tensor. In a forged file, thousands of tensors may share a
+    few bytes, and reading all of them would take for ever.
+    """
+
+    def __init__(self) -> None:
+        self._claimed: dict[str, int] = {}
+        self._sizes: dict[str, int] = {}
+
+    def add(self, ranges: Sequence[StoredRange]) -> None:
+        """Count the bytes of a tensor; raise FormatError if a shard does not have as many."""
+        for found in ranges:
+            path = found.path
+            if path not in self._sizes:
+                self._sizes[path] = file_size(path) or 0
+            if self._claimed.get(path, 0) + found.size > self._sizes[path]:
+                raise FormatError(
+                    f"{found.place}: shares bytes with other tensors, which together have more "
+                    f"than the {self._sizes[path]} bytes of the shard; no program of TensorFlow "
+                    "writes such a file"
+                )
+            self._claimed[path] = self._claimed.get(path, 0) + found.size
 
 
 def stored_ranges(bundle: Bundle, key: str) -> tuple[StoredRange, ...]:

@@ -73,6 +73,9 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
 
 
 def _by_structure(saved: Graph, live: Graph) -> dict[int, Pair]:
+    if saved.nodes == live.nodes:  # one graph twice, or the next checkpoint of a training
+        order = saved.tree.preorder()
+        return {node: Pair(node, node, Certainty.CERTAIN, Evidence.PLACE) for node in order}
     names, numbers = FullNames.of(live), Numbers()
     sides = Parts.of(saved, names, numbers), Parts.of(live, names, numbers)
     mapper = Mapper(*sides, names, ItemReader.of(saved, live, local_name))

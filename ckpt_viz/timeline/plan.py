@@ -11,7 +11,7 @@ import numpy as np
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.dtypes import ELEMENT_BYTES
-from ckpt_viz.formats.stored_ranges import StoredRange, stored_ranges
+from ckpt_viz.formats.stored_ranges import Claims, StoredRange, stored_ranges
 from ckpt_viz.formats.tensors import Array, encode, numpy_dtype
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.timeline.cells import Cell, CellState
@@ -35,7 +35,8 @@ READ = (CellState.FIRST, *CHANGES)
 class Plan:
     """What is to be read of one variable, and what was read up to now.
 
-    `is_compared` says that its tensors are members to be compared with each other, in no order.
+    `claims` are those of each checkpoint. `is_compared` says that its tensors are members to be
+    compared with each other, in no order.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Plan:
         graphs: Sequence[Graph | None],
         line: Line,
         states: Sequence[CellState],
+        claims: Sequence[Claims],
         *,
         is_compared: bool = False,
     ) -> None:
@@ -56,7 +58,7 @@ class Plan:
         self._found: dict[tuple[int, int], Followed] = {}
         self._segments: list[tuple[list[int], int]] = []  # times, and the number of parts
         for times in self._times():
-            self._begin(graphs, times)
+            self._begin(graphs, times, claims)
 
     @property
     def is_done(self) -> bool:
@@ -140,7 +142,9 @@ class Plan:
         if times:
             yield times
 
-    def _begin(self, graphs: Sequence[Graph | None], times: list[int]) -> None:
+    def _begin(
+        self, graphs: Sequence[Graph | None], times: list[int], claims: Sequence[Claims]
+    ) -> None:
         row = self._rows[times[0]]
         if row.dtype in (None, "string", "variant", "resource") or numpy_dtype(row.dtype) is None:
             return
@@ -153,7 +157,9 @@ class Plan:
                 memory[time] = _bytes_of(graph, key)
                 continue
             try:
-                ranges[time] = stored_ranges(graph.stored_in, key)
+                found = stored_ranges(graph.stored_in, key)
+                claims[time].add(found)
+                ranges[time] = found
             except CkptVizError as error:
                 self._errors[time] = str(error)
         layouts = {tuple((one.size, one.count) for one in found) for found in ranges.values()}

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ckpt_viz.formats import confinement
+from ckpt_viz.formats.stored_ranges import Claims
 from ckpt_viz.formats.tensors import Array
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, Role
@@ -40,10 +41,12 @@ class Reader:
     is_compared: bool = False
     squares: Array = field(init=False)
     norm: float = 0.0
+    _claims: list[Claims] = field(init=False)
     _states: list[list[CellState]] = field(init=False)
 
     def __post_init__(self) -> None:
         self._states = [self._states_of(line) for line in self.lines]
+        self._claims = [Claims() for _ in self.graphs]
         self.squares = np.zeros((len(self.graphs), len(self.graphs)))
 
     def rows(
@@ -131,7 +134,7 @@ class Reader:
 
     def _plan(self, number: int) -> Plan:
         return Plan(
-            *(number, self.graphs, self.lines[number], self._states[number]),
+            *(number, self.graphs, self.lines[number], self._states[number], self._claims),
             is_compared=self.is_compared,
         )
 

@@ -15,7 +15,7 @@ from ckpt_viz.errors import CkptVizError, UnsupportedError
 from ckpt_viz.formats import confinement
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.dtypes import OF_ML_DTYPES, ByteOrder, tensor_bytes
-from ckpt_viz.formats.stored_ranges import stored_ranges
+from ckpt_viz.formats.stored_ranges import Claims, stored_ranges
 from ckpt_viz.formats.tensors import Array, numpy_dtype
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keys import parse_checkpoint_key
@@ -141,13 +141,13 @@ def _of_bundle(
     executor: Executor | None,
     shown: Progress | None,
 ) -> Iterator[ValueRow]:
-    budget = _MOST_BYTES
+    budget, claims = _MOST_BYTES, Claims()
     for row, _ in tensors:
         if row.key in memo.begun:
             budget -= row.nbytes or 0
             continue
         try:
-            assembly = _assembly(bundle, row, budget)
+            assembly = _assembly(bundle, row, budget, claims)
         except CkptVizError as error:
             yield replace(row, error=row.error or str(error))
             continue
@@ -174,11 +174,12 @@ def _of_bundle(
         yield _finished(key, begun.pop(key), memo)
 
 
-def _assembly(bundle: Bundle, row: ValueRow, budget: int) -> Assembly:
+def _assembly(bundle: Bundle, row: ValueRow, budget: int, claims: Claims) -> Assembly:
     """Return what joins the pieces of a tensor; raise CkptVizError if it cannot be read."""
     if row.error is not None:
         raise UnsupportedError(row.error)
     ranges = stored_ranges(bundle, row.key)
+    claims.add(ranges)
     assert row.dtype is not None
     if row.dtype != "string":
         _check_dtype(row.dtype, bundle.prefix)

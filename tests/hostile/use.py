@@ -66,6 +66,7 @@ def use(path: str, sandbox: str, stage: Stage = lambda name: None) -> str:
         _check_message(mark, "")
     said = _read_values(graph, sandbox, stage)
     _verify(graph, sandbox, stage)
+    _measure(graph, sandbox, stage)
     marks = f", {len(errors)} marked: {errors[0]}" if errors else ""
     return f"graph of {len(graph.nodes)} nodes{marks}{said}"
 
@@ -184,6 +185,27 @@ def _verify(graph: cv.ObjectGraph, sandbox: str, stage: Stage) -> None:
         _check_message(left.why, sandbox)
     stage("print what verify has found")
     _check_text(render_verification(graph, found))
+
+
+def _measure(graph: cv.ObjectGraph, sandbox: str, stage: Stage) -> None:
+    """Compute the statistics of all values, and the history of the file with itself."""
+    if _takes_long(sandbox):
+        return
+    stage("values")
+    table = graph.values(progress=False)
+    for row in table:
+        if row.error is not None:
+            _check_message(row.error, sandbox)
+    _check_text(str(table))
+    _check_text(table._repr_html_())
+    if len(graph.nodes) > _MAX_IN_DOT:
+        return
+    json.dumps(table.to_json(), allow_nan=False)
+    stage("history")
+    history = cv.history([graph, graph], unchanged=True, progress=False)
+    _check_text(str(history))
+    _check_text(history._repr_html_())
+    json.dumps(history.to_json(), allow_nan=False)
 
 
 def _checked(error: cv.CkptVizError, sandbox: str) -> str:

@@ -433,15 +433,32 @@ def test_a_hole_of_endless_size_is_refused(tmp_path: Path) -> None:
     prefix = write(tmp_path / "ckpt", x=np.zeros(1))
     size = 1 << 43
     rows = [
-        (name, tables.bundle_entry(dims=shape(size // 4), size=size)) for name in (b"x", b"y", b"z")
+        (name, tables.bundle_entry(dims=shape(size // 4), offset=offset, size=size))
+        for name, offset in ((b"x", 0), (b"y", size), (b"z", 2 * size))
     ]
     tables.write_index(prefix, [(b"", tables.header()), *rows])
-    os.truncate(prefix + DATA, size)
+    try:
+        os.truncate(prefix + DATA, 3 * size)
+    except OSError:
+        pytest.skip("this file system has no files of 24 TiB")
     graph = cv.graph(prefix)
     tensors = tensors_of(graph)
     rows_read = rows_as_read(graph, tensors, graph._read_values, progress=False)
     assert "choose fewer tensors" in str(next(rows_read).error)
     rows_read.close()
+
+
+def test_tensors_that_share_bytes_are_not_read_again_and_again(tmp_path: Path) -> None:
+    prefix = write(tmp_path / "ckpt", x=np.ones(1000, np.float32))
+    (crc,) = (one.crc32c for one in open_bundle(prefix).entries.values())
+    entry = tables.bundle_entry(FLOAT32, shape(1000), size=4000, crc32c=crc)
+    rows = [(b"v%03d" % n, entry) for n in range(300)]
+    tables.write_index(prefix, [(b"", tables.header()), *rows])
+    first, *others = values(prefix)
+    assert (first.mean, first.error) == (1.0, None)
+    assert all("shares bytes with other tensors" in row.error for row in others)
+    row = cv.history([prefix, prefix], unchanged=True, progress=False)["v200"]
+    assert "shares bytes with other tensors" in row.cells[0].error
 
 
 def test_opening_a_graph_imports_no_numpy(abc: str) -> None:
