@@ -433,14 +433,13 @@ def test_a_hole_of_endless_size_is_refused(tmp_path: Path) -> None:
     prefix = write(tmp_path / "ckpt", x=np.zeros(1))
     size = 1 << 43
     rows = [
-        (name, tables.bundle_entry(dims=shape(size // 4), offset=offset, size=size))
-        for name, offset in ((b"x", 0), (b"y", size), (b"z", 2 * size))
+        (b"%c" % name, tables.bundle_entry(dims=shape(size // 4), shard=n, size=size))
+        for n, name in enumerate(b"xyz")
     ]
-    tables.write_index(prefix, [(b"", tables.header()), *rows])
-    try:
-        os.truncate(prefix + DATA, 3 * size)
-    except OSError:
-        pytest.skip("this file system has no files of 24 TiB")
+    tables.write_index(prefix, [(b"", tables.header(3)), *rows])
+    for n in range(3):
+        Path(f"{prefix}.data-{n:05}-of-00003").touch()
+        os.truncate(f"{prefix}.data-{n:05}-of-00003", size)
     graph = cv.graph(prefix)
     tensors = tensors_of(graph)
     rows_read = rows_as_read(graph, tensors, graph._read_values, progress=False)
@@ -456,7 +455,7 @@ def test_tensors_that_share_bytes_are_not_read_again_and_again(tmp_path: Path) -
     tables.write_index(prefix, [(b"", tables.header()), *rows])
     first, *others = values(prefix)
     assert (first.mean, first.error) == (1.0, None)
-    assert all("shares bytes with other tensors" in row.error for row in others)
+    assert all("shares bytes with other tensors" in str(row.error) for row in others)
     row = cv.history([prefix, prefix], unchanged=True, progress=False)["v200"]
     assert "shares bytes with other tensors" in row.cells[0].error
 
