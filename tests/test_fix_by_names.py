@@ -304,3 +304,105 @@ def test_numbered_variables_without_a_scope_need_the_same_numbers(tmp_path: Path
     path = save_by_name(tmp_path / "model.ckpt", {"Variable": [1.0], "Variable_1": [2.0]})
     live = ckpt(values=[var([0.0], name="Variable_1"), var([0.0], name="Variable_2")])
     assert "#   Variable_1 may belong to (root).values.0" in restored(live, path, {}).code
+
+
+def bert(layers: int, heads: int, hidden: int) -> dict[str, Any]:
+    """Return values of BERT under the names of its own checkpoints, of TensorFlow 1."""
+    rng = np.random.default_rng(2)
+    shapes: dict[str, tuple[int, ...]] = {
+        "embeddings/word_embeddings": (11, hidden),
+        "embeddings/position_embeddings": (7, hidden),
+        "embeddings/token_type_embeddings": (2, hidden),
+        "pooler/dense/kernel": (hidden, hidden),
+        "pooler/dense/bias": (hidden,),
+    }
+    norms = ["embeddings/LayerNorm"]
+    for layer in range(layers):
+        at = f"encoder/layer_{layer}"
+        of_size = (f"attention/self/{one}" for one in ("query", "key", "value"))
+        for name in (*of_size, "attention/output/dense"):
+            shapes |= {f"{at}/{name}/kernel": (hidden, hidden), f"{at}/{name}/bias": (hidden,)}
+        for name, sizes in ("intermediate", (hidden, 9)), ("output", (9, hidden)):
+            shapes |= {f"{at}/{name}/dense/kernel": sizes, f"{at}/{name}/dense/bias": sizes[1:]}
+        norms += [f"{at}/attention/output/LayerNorm", f"{at}/output/LayerNorm"]
+    shapes |= {f"{norm}/{own}": (hidden,) for norm in norms for own in ("gamma", "beta")}
+    return {f"bert/{name}": rng.normal(size=shape) for name, shape in shapes.items()}
+
+
+def encoder(keras: Any, layers: int, heads: int, hidden: int) -> Any:
+    """Return a program with the parts and names of the Model Garden's encoder."""
+    import tensorflow as tf
+
+    of_layers = keras.layers
+
+    class Block(of_layers.Layer):  # type: ignore[misc, name-defined]
+        def __init__(self, number: int) -> None:
+            super().__init__(name=f"transformer/layer_{number}")
+            self.attention = of_layers.MultiHeadAttention(
+                heads, hidden // heads, name="self_attention"
+            )
+            self.attention_norm = of_layers.LayerNormalization(name="self_attention_layer_norm")
+            self.intermediate = of_layers.Dense(9, name="intermediate")
+            self.out = of_layers.Dense(hidden, name="output")
+            self.out_norm = of_layers.LayerNormalization(name="output_layer_norm")
+
+        def call(self, x: Any) -> Any:
+            x = self.attention_norm(x + self.attention(x, x))
+            return self.out_norm(x + self.out(self.intermediate(x)))
+
+    class Encoder(keras.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__(name="encoder")
+            self.words = of_layers.Embedding(11, hidden, name="word_embeddings")
+            self.positions = of_layers.Embedding(7, hidden, name="position_embedding")
+            self.types = of_layers.Embedding(2, hidden, name="type_embeddings")
+            self.norm = of_layers.LayerNormalization(name="embeddings/layer_norm")
+            self.blocks = [Block(number) for number in range(layers)]
+            self.pooler = of_layers.Dense(hidden, name="pooler_transform")
+
+        def call(self, ids: Any) -> Any:
+            x = self.words(ids) + self.positions(ids * 0) + self.types(ids * 0)
+            x = self.norm(x)
+            for block in self.blocks:
+                x = block(x)
+            return self.pooler(x)
+
+    made = Encoder()
+    made(tf.zeros((1, 4), tf.int32))
+    return made
+
+
+def test_bert_goes_into_the_encoder_of_the_model_garden(tmp_path: Path) -> None:
+    """Its converter reshapes the weights of attention; NumPy does the same with BERT's own."""
+    from tests.support.programs import keras_2
+
+    was = bert(2, 4, 8)
+    of_file = {name: var(value.astype("f4")) for name, value in was.items()}
+    path = save_by_name(tmp_path / "bert_model.ckpt", of_file)
+    live = encoder(keras_2(), 2, 4, 8)
+    fix = cv.check(ckpt(encoder=live), path).fix()
+    assert len(fix.pairs) == len(was) and not fix.missing and not fix.unused
+    expected = {
+        "query": was["bert/encoder/layer_1/attention/self/query/kernel"].reshape(8, 4, 2),
+        "attention_output": was["bert/encoder/layer_1/attention/output/dense/kernel"].reshape(
+            4, 2, 8
+        ),
+    }
+
+    def check() -> None:
+        own = {v.name.split("self_attention/")[-1]: v for v in live.blocks[1].attention.variables}
+        for name, value in expected.items():
+            assert own[f"{name}/kernel:0"].numpy() == pytest.approx(value.astype("f4"))
+        pooler = was["bert/pooler/dense/kernel"].astype("f4")
+        assert live.pooler.kernel.numpy() == pytest.approx(pooler)
+
+    fix.apply()
+    check()
+    for weight in live.weights:
+        weight.assign(np.zeros(weight.shape))
+    exec(fix.code, {"ckpt": ckpt(encoder=live), "path": path})
+    check()
+    for weight in live.weights:
+        weight.assign(np.zeros(weight.shape))
+    ckpt(encoder=live).restore(fix.write(tmp_path / "fixed")).assert_consumed()
+    check()

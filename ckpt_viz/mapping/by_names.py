@@ -8,13 +8,14 @@ as its path. Either name may have more scopes in front, or another first one.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ckpt_viz.mapping.full_names import FullNames
-from ckpt_viz.mapping.migrations import local_name
+from ckpt_viz.mapping.migrations import has_heads, local_name, name_in_encoder
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
@@ -108,7 +109,8 @@ def pairs_by_name(saved: Graph, live: Graph) -> Iterator[Pair]:
     names = FullNames.of(live)
     yield from _without_scope(saved, live, names)
     groups: dict[_Scope, list[_Unit]] = defaultdict(list)
-    for unit in _units_of_file(saved):
+    is_encoder = _is_encoder(live)
+    for unit in _units_of_file(saved, is_encoder=is_encoder):
         (scope,) = unit.scopes
         groups[_plain(scope, names)].append(unit)
     parts = list(_units_of_program(live, names))
@@ -116,7 +118,31 @@ def pairs_by_name(saved: Graph, live: Graph) -> Iterator[Pair]:
     for plain, units in groups.items():
         for unit, part, certainty in _paired(plain, units, claimed[plain], names):
             for node, obj in unit.shared(part):
-                yield Pair(node, obj, certainty, Evidence.NAMES)
+                is_reshaped = is_encoder and _is_reshaped(saved.nodes[node], live.nodes[obj])
+                evidence = Evidence.RESHAPED if is_reshaped else Evidence.NAMES
+                yield Pair(node, obj, certainty, evidence)
+
+
+def _is_encoder(live: Graph) -> bool:
+    """Return whether a program has the names of the Model Garden's encoder."""
+    return any(
+        live.tree.labels[obj] == "self_attention" or node.own_name == "self_attention"
+        for obj, node in enumerate(live.nodes)
+    ) or any("/self_attention/" in one.full_name for node in live.nodes for one in node.attributes)
+
+
+def _is_reshaped(saved: Node, live: Node) -> bool:
+    """Return whether both have the same elements in other dimensions, by BERT's rule."""
+    ours, theirs = saved.attributes[0], live.attributes[0]
+    name = name_in_encoder(ours.full_name)
+    return (
+        name is not None
+        and has_heads(name)
+        and ours.dtype == theirs.dtype
+        and None not in (ours.shape, theirs.shape)
+        and ours.shape != theirs.shape
+        and math.prod(ours.shape or ()) == math.prod(theirs.shape or ())
+    )
 
 
 def _without_scope(saved: Graph, live: Graph, names: FullNames) -> Iterator[Pair]:
@@ -149,11 +175,13 @@ def _without_scope(saved: Graph, live: Graph, names: FullNames) -> Iterator[Pair
             yield Pair(node, found[0], certainty, Evidence.NAMES)
 
 
-def _units_of_file(saved: Graph) -> Iterable[_Unit]:
+def _units_of_file(saved: Graph, *, is_encoder: bool) -> Iterable[_Unit]:
     units: dict[_Scope, _Unit] = {}
     for node_id, node in enumerate(saved.nodes):
         if has_value(node) and node.slot is None:
-            *scope, own = node.attributes[0].full_name.split("/")
+            name = node.attributes[0].full_name
+            name = (name_in_encoder(name) or name) if is_encoder else name
+            *scope, own = name.split("/")
             unit = units.setdefault(tuple(scope), _Unit())
             unit.add(tuple(scope), _SLIM.get(own, local_name(own)), (node_id, node))
     return units.values()

@@ -1,11 +1,16 @@
 """Names that versions of Keras and TensorFlow give to the same thing.
 
-Sources: keras/src/optimizers (Keras 3), tf_keras/src/optimizers and its `legacy` (Keras 2), and
-tensorflow/python/training (TensorFlow 1).
+The encoder of TensorFlow's Model Garden has the weights of BERT under names of its own, and those
+of attention with a dimension for the heads. Its source is tf2_bert_encoder_checkpoint_converter.py
+in official/nlp/tools.
+
+Sources of the others: keras/src/optimizers (Keras 3), tf_keras/src/optimizers and its `legacy`
+(Keras 2), and tensorflow/python/training (TensorFlow 1).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 
 # Slot variables, by the name that Keras 3 gives to them. Some old names had several meanings.
@@ -101,3 +106,58 @@ def local_name(name: str) -> str:
     """
     public = name.lstrip("_")
     return _LOCAL_NAME_OF.get(public, public)
+
+
+# Of BERT's variables below the scope `bert`, and of the Model Garden's encoder.
+_OF_ENCODER = (
+    (r"embeddings/word_embeddings", r"word_embeddings/embeddings"),
+    (r"embeddings/position_embeddings", r"position_embedding/embeddings"),
+    (r"embeddings/token_type_embeddings", r"type_embeddings/embeddings"),
+    (r"embeddings/LayerNorm/(\w+)", r"embeddings/layer_norm/\1"),
+    (
+        r"encoder/layer_(\d+)/attention/self/(query|key|value)/(\w+)",
+        r"transformer/layer_\1/self_attention/\2/\3",
+    ),
+    (
+        r"encoder/layer_(\d+)/attention/output/dense/(\w+)",
+        r"transformer/layer_\1/self_attention/attention_output/\2",
+    ),
+    (
+        r"encoder/layer_(\d+)/attention/output/LayerNorm/(\w+)",
+        r"transformer/layer_\1/self_attention_layer_norm/\2",
+    ),
+    (r"encoder/layer_(\d+)/intermediate/dense/(\w+)", r"transformer/layer_\1/intermediate/\2"),
+    (r"encoder/layer_(\d+)/output/dense/(\w+)", r"transformer/layer_\1/output/\2"),
+    (r"encoder/layer_(\d+)/output/LayerNorm/(\w+)", r"transformer/layer_\1/output_layer_norm/\2"),
+    (r"pooler/dense/(\w+)", r"pooler_transform/\1"),
+)
+_OF_BERT = re.compile(r"(?:.*/)?bert/(.*)", re.DOTALL)
+
+
+def name_in_encoder(full_name: str) -> str | None:
+    """Return the name that the Model Garden's encoder has for a variable of BERT, if it is one.
+
+    >>> name_in_encoder("bert/encoder/layer_3/attention/self/query/kernel")
+    'transformer/layer_3/self_attention/query/kernel'
+    >>> name_in_encoder("dense/kernel")
+    """
+    found = _OF_BERT.fullmatch(full_name)
+    if found is not None:
+        for name, other in _OF_ENCODER:
+            inner = re.fullmatch(name, found[1])
+            if inner is not None:
+                return inner.expand(other)
+    return None
+
+
+def has_heads(name: str) -> bool:
+    """Return whether the encoder keeps a variable with a dimension for the heads of attention.
+
+    The order of its elements is the same.
+
+    >>> has_heads("transformer/layer_3/self_attention/query/bias")
+    True
+    >>> has_heads("transformer/layer_3/self_attention/attention_output/bias")
+    False
+    """
+    return "/self_attention/" in name and not name.endswith("attention_output/bias")

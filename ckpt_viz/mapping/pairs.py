@@ -42,6 +42,7 @@ class Evidence(str, Enum):
     LISTED = "an optimizer has them at the same place of its list"
     SHARED = "they were one variable when it was saved"
     SLOT = "their variables belong together"
+    RESHAPED = "an encoder keeps the same elements with a dimension for the heads of attention"
 
 
 class Pair(NamedTuple):

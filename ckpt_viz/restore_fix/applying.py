@@ -7,7 +7,7 @@ from typing import Any
 
 from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.live import tensorflow_restore as tf_restore
-from ckpt_viz.mapping.pairs import Pair
+from ckpt_viz.mapping.pairs import Evidence, Pair
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Role
 
@@ -43,7 +43,7 @@ def apply(
         if restore is not None:
             restore()
         else:
-            _assign({pair.obj: _value(saved, pair.node) for pair in variables}, live)
+            _assign({pair.obj: _expected(saved, live, pair) for pair in variables}, live)
         _compare(saved, live, variables)
     except BaseException as error:
         _assign(before, live)
@@ -64,7 +64,7 @@ def is_applied(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> bool:
     variables = _variables(live, pairs)
     try:
         return bool(variables) and all(
-            _are_equal(_value(saved, pair.node), _value(live, pair.obj)) for pair in variables
+            _are_equal(_expected(saved, live, pair), _value(live, pair.obj)) for pair in variables
         )
     except Exception:  # an object is gone, a file is damaged
         return False
@@ -79,6 +79,14 @@ def _value(graph: Graph, node: int) -> Any:
     return graph.read(graph.nodes[node].attributes[0].checkpoint_key)
 
 
+def _expected(saved: Graph, live: Graph, pair: Pair) -> Any:
+    """Return the value that a variable must have, in the dimensions that it has."""
+    value = _value(saved, pair.node)
+    if pair.evidence is not Evidence.RESHAPED:
+        return value
+    return value.reshape(live.nodes[pair.obj].attributes[0].shape)
+
+
 def _assign(values: Mapping[int, Any], live: Graph) -> None:
     for obj, value in values.items():
         variable: Any = live.object(obj)
@@ -88,7 +96,7 @@ def _assign(values: Mapping[int, Any], live: Graph) -> None:
 def _compare(saved: Graph, live: Graph, pairs: Iterable[Pair]) -> None:
     """Raise if any variable differs from the file; NaN equals NaN of the same bits."""
     for pair in pairs:
-        expected, found = _value(saved, pair.node), _value(live, pair.obj)
+        expected, found = _expected(saved, live, pair), _value(live, pair.obj)
         if not _are_equal(expected, found):
             raise ValueError(f"{live.name(pair.obj)} has another value than the checkpoint")
 

@@ -135,9 +135,20 @@ def _natural(name: str) -> tuple[bool, int, str]:
 
 
 def assigning(
-    pairs: Mapping[int, Sequence[str]], live: Graph, left: Left, source: str, reader: str
+    pairs: Mapping[int, Sequence[str]],
+    live: Graph,
+    left: Left,
+    source: str,
+    reader: str,
+    *,
+    has_reshaped: bool = False,
 ) -> str:
-    """Return the code that assigns values one by one: keys by live object."""
+    """Return the code that assigns values one by one: keys by live object.
+
+    `has_reshaped` says that some have the same elements in other dimensions.
+    """
+    value = "reader.get_tensor(key)"
+    value = f"tf.reshape({value}, variable.shape)" if has_reshaped else value
     lines = [
         "import tensorflow as tf",
         "",
@@ -146,7 +157,7 @@ def assigning(
     ]
     for obj, keys in pairs.items():
         lines += [f"    ({expression_of(live, obj, source)}, {key!r})," for key in keys]
-    lines += ["]", "for variable, key in values:", "    variable.assign(reader.get_tensor(key))"]
+    lines += ["]", "for variable, key in values:", f"    variable.assign({value})"]
     comments = [*_comments(left), *_copied(left.partly, live, source, reader)]
     return "\n".join([*lines, *comments]) + "\n"
 

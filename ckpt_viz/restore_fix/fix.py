@@ -12,7 +12,7 @@ from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.errors import SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.mapping.pairs import Certainty, Pair
+from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
 from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
 from ckpt_viz.matching.trace import Action, Cause, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
@@ -134,7 +134,8 @@ class RestoreFix(Generic[CheckT]):
             keys: dict[int, Sequence[str]] = {
                 pair.obj: self._keys(pair.node) for pair in self._sure
             }
-            return assigning(keys, self._live, left, live, reader)
+            has_reshaped = any(pair.evidence is Evidence.RESHAPED for pair in self._sure)
+            return assigning(keys, self._live, left, live, reader, has_reshaped=has_reshaped)
         run = self._rehearsal.run
         how = run.method, run.verdicts, left, live, where, reader
         return restoring(self._skeleton, self._live, *how)
@@ -186,7 +187,8 @@ class RestoreFix(Generic[CheckT]):
             p for p in self._mapping.parts.values() if not has_value(self._saved.nodes[p.node])
         )
         pairs = [(pair.node, pair.obj) for pair in (*self._sure, *empty)]
-        write_mapped(self._saved, self._live, pairs, path)
+        reshaped = {p.node for p in self._sure if p.evidence is Evidence.RESHAPED}
+        write_mapped(self._saved, self._live, pairs, path, reshaped)
         return path
 
     def _restore(self) -> None:

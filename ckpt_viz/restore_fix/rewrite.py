@@ -7,7 +7,8 @@ would write for it (tensorflow/python/checkpoint/save_util.py). The values are c
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -37,7 +38,13 @@ from ckpt_viz.object_graph.nodes import (
 from ckpt_viz.saved.object_based import OBJECT_GRAPH_KEY
 
 
-def write_mapped(saved: Graph, live: Graph, pairs: Sequence[tuple[int, int]], prefix: str) -> None:
+def write_mapped(
+    saved: Graph,
+    live: Graph,
+    pairs: Sequence[tuple[int, int]],
+    prefix: str,
+    reshaped: Collection[int] = (),
+) -> None:
     """Write a checkpoint that the program restores with plain `restore`.
 
     Args:
@@ -46,6 +53,7 @@ def write_mapped(saved: Graph, live: Graph, pairs: Sequence[tuple[int, int]], pr
         pairs: Saved nodes, and the live objects that get their values. Optimizers without values
             of their own count too: the slot variables that they will make belong to them.
         prefix: Of the new checkpoint, which has no file yet.
+        reshaped: The saved nodes whose elements the program has in other dimensions.
 
     A live object without a counterpart keeps its value: nothing leads to it in the new checkpoint.
     So `assert_existing_objects_matched` names it.
@@ -62,7 +70,7 @@ def write_mapped(saved: Graph, live: Graph, pairs: Sequence[tuple[int, int]], pr
     rewrite = _Rewrite(saved, live)
     for node, obj in pairs:
         if has_value(saved.nodes[node]):
-            rewrite.put(node, obj)
+            rewrite.put(node, obj, is_reshaped=node in reshaped)
     rewrite.add_unmade_slots(pairs)
     rewrite.add_save_counter()
     write_bundle(prefix, rewrite.finished())
@@ -84,8 +92,11 @@ class _Rewrite:
             for slot in node.slot_variables:
                 _add_slot(new, slot)
 
-    def put(self, node: int, obj: int) -> None:
-        """Give a live object the values of a saved node."""
+    def put(self, node: int, obj: int, *, is_reshaped: bool = False) -> None:
+        """Give a live object the values of a saved node, or their elements in its own shape."""
+        if is_reshaped:
+            self._put_reshaped(node, obj)
+            return
         self._check_fit(node, obj)
         names = {one.name: one.full_name for one in self._live.nodes[obj].attributes}
         self._put(node, obj, self._paths.of(obj), names)
@@ -112,6 +123,16 @@ class _Rewrite:
                 )
             for one in of_tensors:
                 self._copy(one, key + one[len(attribute.checkpoint_key) :])
+
+    def _put_reshaped(self, node: int, obj: int) -> None:
+        ours, theirs = self._saved.nodes[node].attributes[0], self._live.nodes[obj].attributes[0]
+        assert theirs.shape is not None
+        key = keys.checkpoint_key(self._paths.of(obj), theirs.name)
+        self._graph.nodes[obj].attributes.add(
+            name=theirs.name, full_name=theirs.full_name, checkpoint_key=key
+        )
+        tensor = _tensor(self._saved, ours.checkpoint_key)
+        self._add_tensor(key, replace(tensor, shape=theirs.shape))
 
     def _copy(self, saved_key: str, key: str) -> None:
         self._add_tensor(key, _tensor(self._saved, saved_key))

@@ -457,7 +457,7 @@ def test_tensors_that_share_bytes_are_not_read_again_and_again(tmp_path: Path) -
     assert (first.mean, first.error) == (1.0, None)
     assert all("shares bytes with other tensors" in str(row.error) for row in others)
     row = cv.history([prefix, prefix], unchanged=True, progress=False)["v200"]
-    assert "shares bytes with other tensors" in row.cells[0].error
+    assert "shares bytes with other tensors" in str(row.cells[0].error)
 
 
 def test_opening_a_graph_imports_no_numpy(abc: str) -> None:
