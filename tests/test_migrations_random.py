@@ -123,7 +123,8 @@ def test_models_of_one_keras_become_the_same_models_of_the_other_one(
             if key[:2] in unsure and int(np.asarray(variable).flat[0]) == -1:
                 continue
             np.testing.assert_array_equal(variable, np.full(variable.shape, expected), str(key))
-        unused = [key for key in made.fix.unused if "model" in key]
+        # Keras 3 has no slot variables of frozen layers.
+        unused = [k for k in made.fix.unused if "model" in k and ".OPTIMIZER_SLOT" not in k]
         assert not any("kernel" in key or "bias" in key for key in unused)
 
 
