@@ -56,8 +56,8 @@ def sentences(history: Record) -> Iterator[str]:
 def _change(history: Record) -> str:
     first, last = history.sources[0], history.sources[-1]
     steps = ""
-    if first.step is not None and last.step is not None:
-        steps = f" ({count(last.step - first.step, 'step')})" if last.step >= first.step else ""
+    if first.step is not None and last.step is not None and not _goes_back(history):
+        steps = f" ({count(last.step - first.step, 'step')})"
     rows = history.variables
     changed = [row for row in rows if _has_changed(row)]
     said = f"From {first.title} to {last.title}{steps}: {len(changed)} of " + (
@@ -65,7 +65,7 @@ def _change(history: Record) -> str:
     )
     totals = [row.total for row in changed if row.total is not None and math.isfinite(row.total)]
     if totals:
-        said += f", by {percent(median(totals))} of their norm in the middle"
+        said += f", the median by {percent(median(totals))} of its norm"
     largest = [
         row
         for row in history.largest
@@ -82,7 +82,7 @@ def _apart(history: Record) -> str:
     said = f"{len(history.sources)} members: {len(known)} of {count(len(rows), 'variable')} differ"
     finite = [one for one in known if math.isfinite(one)]
     if finite:
-        said += f", by {percent(median(finite))} of the norm of their mean in the middle"
+        said += f", the median by {percent(median(finite))} of the norm of its mean"
         largest = max(rows, key=lambda row: row.spread if row.spread in finite else -1.0)
         said += f"; {largest.place} disagrees most, by {percent(largest.spread)}"
     return f"{said}."
@@ -114,9 +114,13 @@ def notes(history: Record) -> Iterator[str]:
             f"{count(unread, 'tensor')} never changed by checksum, so their values were not read: "
             "unchanged=True reads them."
         )
-    steps = [one.step for one in history.sources if one.step is not None]
-    if any(after < before for before, after in pairwise(steps)):
+    if _goes_back(history):
         yield "The step variable goes backwards: the training was restarted, or has branches."
+
+
+def _goes_back(history: Record) -> bool:
+    steps = [one.step for one in history.sources if one.step is not None]
+    return any(after < before for before, after in pairwise(steps))
 
 
 def others(history: Record) -> tuple[HistoryFinding, ...]:

@@ -259,3 +259,48 @@ def test_equal_members_have_no_distance(tmp_path: Path) -> None:
     assert found.findings == () and "0 of 1 variable differ" in found.headline
     with pytest.raises(cv.SourceError, match="at least two"):
         cv.compare(paths[:1])
+
+
+def test_a_bias_that_grows_from_near_zero_is_no_alarm(tmp_path: Path) -> None:
+    direction = RNG.normal(size=20).astype(np.float32)
+    sizes = (0.001, 0.01, 0.1, 0.2, 0.22, 0.24, 0.26, 0.28, 0.3, 0.32)
+    times = [{"bias": size * direction} for size in sizes]
+    (tmp_path / "grows").mkdir()
+    kinds = {one.kind.value for one in history(series(tmp_path / "grows", times)).findings}
+    assert "reinitialised" not in kinds
+    order = RNG.permutation(20)
+    times[6:] = [{"bias": one["bias"][order]} for one in times[6:]]
+    (anew,) = (
+        one
+        for one in history(series(tmp_path, times)).findings
+        if one.kind.value == "reinitialised"
+    )
+    assert anew.first == 6
+
+
+def test_steps_are_told_only_if_they_always_go_on(tmp_path: Path) -> None:
+    def said(*steps: int) -> str:
+        times = [
+            {"global_step": np.array(step), "v": np.full(3, n, np.float32)}
+            for n, step in enumerate(steps)
+        ]
+        directory = tmp_path / str(steps[1])
+        directory.mkdir()
+        return str(history(series(directory, times)).headline)
+
+    assert said(10, 20, 30).startswith("From ckpt-1 to ckpt-3 (20 steps): ")
+    assert said(10, 5, 30).startswith("From ckpt-1 to ckpt-3: ")
+
+
+def test_a_finding_prints_its_sentence_without_control_characters(tmp_path: Path) -> None:
+    times = [{"v\x1b[31m": np.full(2, value, np.float32)} for value in (1, np.nan)]
+    (found,) = history(series(tmp_path, times)).findings
+    assert str(found).startswith("NaN first in ckpt-2, v") and "\x1b" not in str(found)
+
+
+def test_two_checkpoints_are_compared_by_value(walk: tuple[list[str], list[Any]]) -> None:
+    found = history(walk[0])
+    assert found.diff(1, 3).values is None
+    changes = {one.key: one for one in found.diff("ckpt-2", "ckpt-4", values=True).values}
+    delta = walk[1][3].astype(float) - walk[1][1].astype(float)
+    assert changes["kernel"].l2 == pytest.approx(np.linalg.norm(delta))

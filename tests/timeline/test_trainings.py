@@ -126,7 +126,9 @@ def test_an_optimizer_that_does_not_count_is_stale(tmp_path: Path) -> None:
             ]
 
     found = kinds(trained(tmp_path, network(), by_hand))
-    assert found[HistoryKind.STALE_OPTIMIZER].first == 1
+    stale = found[HistoryKind.STALE_OPTIMIZER]
+    assert stale.first == 1
+    assert "without a step of optimizer.iteration" in stale.why
 
 
 def test_weights_made_anew_are_reinitialised(tmp_path: Path) -> None:

@@ -64,6 +64,10 @@ def test_two_tensors_of_a_node_need_their_keys() -> None:
     ]
 
 
+def test_a_row_has_the_name_that_print_shows(table: ValueTable) -> None:
+    assert table["net.kernel"] is table["(root).net.kernel"] is table["net/kernel"]
+
+
 def test_rows_are_sorted_by_a_column_those_without_it_last(table: ValueTable) -> None:
     assert [row.key for row in table.sorted("l2")] == ["step", "net/kernel", "net/scale", "names"]
     assert [row.key for row in table.sorted("key")] == sorted(row.key for row in table)
@@ -87,8 +91,8 @@ def test_totals_are_those_of_a_subtree(table: ValueTable) -> None:
 
 def test_the_text_begins_with_the_problems(table: ValueTable) -> None:
     lines = str(table).splitlines()
-    assert lines[0] == "! 1 tensor has NaN: (root).net.scale"
-    assert lines[1] == "! 1 tensor has Inf: (root).net.scale"
+    assert lines[0] == "! 1 tensor has NaN: net.scale"
+    assert lines[1] == "! 1 tensor has Inf: net.scale"
     assert lines[2].endswith("ckpt: 4 tensors, 10 elements, 57 B")
     assert lines[3].split() == [
         "name",
@@ -101,9 +105,9 @@ def test_the_text_begins_with_the_problems(table: ValueTable) -> None:
         "l2",
         "zeros",
     ]
-    (kernel,) = (line for line in lines if line.startswith("(root).net.kernel"))
+    (kernel,) = (line for line in lines if line.startswith("net.kernel"))
     assert kernel.split()[1:] == ["float32", "2×2", "0", "4", "1.75", "1.785", "5", "50.0%"]
-    (scale,) = (line for line in lines if line.startswith("(root).net.scale"))
+    (scale,) = (line for line in lines if line.startswith("net.scale"))
     assert scale.endswith("! NaN: 1 of 3; ! Inf: 1 of 3")
     assert repr(table).endswith("ckpt: 4 tensors>")
 
@@ -197,9 +201,9 @@ def test_the_command_prints_the_table_and_exits_with_1_for_a_nan(prefix: str) ->
 def test_the_command_takes_a_query_a_column_and_a_number_of_rows(prefix: str) -> None:
     result = CliRunner().invoke(main, ["values", prefix, "--where", "name:kernel"])
     places = [line.split()[0] for line in result.output.splitlines()[2:]]
-    assert (result.exit_code, places) == (0, ["(root).net.kernel"]), result.output
+    assert (result.exit_code, places) == (0, ["net.kernel"]), result.output
     by_size = CliRunner().invoke(main, ["values", prefix, "--sort", "min"]).output
-    assert by_size.splitlines()[4].startswith("(root).step")
+    assert by_size.splitlines()[4].startswith("step")
     cut = CliRunner().invoke(main, ["values", prefix, "--max-lines", "1"]).output
     assert cut.splitlines()[-1].startswith("… 3 more rows")
 
