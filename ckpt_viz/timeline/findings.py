@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ckpt_viz.formats.tensors import numpy_dtype
-from ckpt_viz.text import count, listed, printable
+from ckpt_viz.text import count, listed, percent, printable
 from ckpt_viz.timeline.cells import CellState, HistoryRow
 from ckpt_viz.timeline.sources import Checkpoint
 
@@ -132,8 +132,8 @@ def _outliers(case: _Case, distances: Sequence[Sequence[float]]) -> Iterator[His
                 HistoryKind.OUTLIER,
                 title,
                 i,
-                f"{title} is an outlier: its distance to the others is {distance:.2g} of the norm, "
-                f"more than {OUTLIER_FACTOR:g} times the usual {usual:.2g}.",
+                f"{title} is an outlier: its distance to the others is {percent(distance)} of the "
+                f"norm, more than {OUTLIER_FACTOR:g} times the usual {percent(usual)}.",
                 (title,),
             )
 
@@ -246,7 +246,7 @@ def _reinitialised(case: _Case) -> Iterator[_Found]:
                 continue
             is_jump = change >= JUMP and change >= JUMP_FACTOR * median(others)
             if is_jump and _likeness(row, time) < UNLIKE:
-                yield row, time, f"{100 * change:,.0f} %"
+                yield row, time, percent(change)
                 break
 
 

@@ -9,7 +9,7 @@ from statistics import median
 
 from ckpt_viz.object_graph.overlay import Severity, State
 from ckpt_viz.render.signs import SEVERITIES, STATES
-from ckpt_viz.text import count, listed
+from ckpt_viz.text import count, listed, percent
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
 from ckpt_viz.timeline.findings import HistoryFinding, is_alarm
 from ckpt_viz.timeline.lines import Mark
@@ -176,20 +176,6 @@ def rest_words(history: Record, shown: int) -> str:
 def _plural(noun: str, number: int) -> str:
     first, _, more = noun.partition(" ")
     return noun if number == 1 else f"{first}s {more}".rstrip()
-
-
-def percent(share: float | None) -> str:
-    """Return a share in few letters.
-
-    >>> percent(0.813), percent(0.0291), percent(0.00042), percent(12.3), percent(None)
-    ('81 %', '2.9 %', '0.042 %', '1,230 %', '')
-    """
-    if share is None:
-        return ""
-    if not math.isfinite(share):
-        return "from 0"
-    number = 100 * share
-    return f"{number:,.0f} %" if number >= 10 else f"{number:.2g} %"
 
 
 def _has_changed(row: HistoryRow) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -304,3 +305,37 @@ def test_two_checkpoints_are_compared_by_value(walk: tuple[list[str], list[Any]]
     changes = {one.key: one for one in found.diff("ckpt-2", "ckpt-4", values=True).values}
     delta = walk[1][3].astype(float) - walk[1][1].astype(float)
     assert changes["kernel"].l2 == pytest.approx(np.linalg.norm(delta))
+
+
+def test_the_picture_of_members_has_their_distances_and_no_time(tmp_path: Path) -> None:
+    values = (1.0, 1.5, 2.0)
+    paths = [write(tmp_path / f"m{n}", v=np.full(9, v, np.float32)) for n, v in enumerate(values)]
+    html = cv.compare(paths, progress=False)._repr_html_()
+    table = html[html.index('<table class="apart">') :]
+    assert re.findall(r">(\d+(?: %)?)</i>", table) == [
+        *("0", "33 %", "67 %"),
+        *("33 %", "0", "33 %"),
+        *("67 %", "33 %", "0"),
+    ]
+    assert "at each save" not in html and "→" not in html and "polyline points" not in html
+
+
+def test_the_state_of_optimizers_is_below_the_variables(
+    walk: tuple[list[str], list[Any]], tmp_path: Path
+) -> None:
+    times = [
+        {
+            "dense/kernel": kernel,
+            "dense/kernel/Adam": kernel,
+            "dense/kernel/Adam_1": kernel,
+        }
+        for kernel in walk[1]
+    ]
+    (tmp_path / "slots").mkdir()
+    found = history(series(tmp_path / "slots", times))
+    html = found._repr_html_()
+    shown, _, opened = html.partition("<details>")
+    states = [row.place for row in found.rows if row.is_state]
+    assert len(states) == 2 and all(f"<div>{one}</div>" in opened for one in states)
+    assert shown.count("<tr title=") == 1
+    assert "2 tensors of optimizers" in opened

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -125,14 +126,22 @@ def test_unreadable_tensors_are_marked_in_text_and_html(prefix: str) -> None:
     Path(prefix + DATA).unlink()
     table = cv.graph(prefix).values(progress=False)
     assert str(table).splitlines()[0].startswith("✗ 4 tensors cannot be read: ")
-    assert table._repr_html_().count("<b>✗ cannot be read: ") == 4
+    assert table._repr_html_().count('<b class="bad">✗ cannot be read: ') == 4
+
+
+def test_html_draws_each_histogram_as_high_as_its_counts(tmp_path: Path) -> None:
+    array = np.repeat(np.array([-1.0, 0.5, 0.9]), [1, 4, 2])
+    html = cv.graph(write(tmp_path / "ckpt", v=array)).values(progress=False)._repr_html_()
+    heights = [float(one) for one in re.findall(r"M[\d.]+ 15v-([\d.]+)h", html)]
+    assert heights == [pytest.approx(15 * share, abs=0.06) for share in (1 / 4, 1, 2 / 4)]
+    assert "<title>from -1" in html
 
 
 def test_html_escapes_every_name(tmp_path: Path) -> None:
     prefix = write(tmp_path / "ckpt", **{"<script>&": np.array([np.nan])})
     html = cv.graph(prefix).values(progress=False)._repr_html_()
     assert "<script>" not in html and "&lt;script&gt;&amp;" in html
-    assert "<b>! NaN: 1 of 1</b>" in html
+    assert '<b class="bad">! NaN: 1 of 1</b>' in html
 
 
 def test_text_moves_no_cursor(tmp_path: Path) -> None:
