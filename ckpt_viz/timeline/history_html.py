@@ -67,15 +67,17 @@ _STYLE = (
 .ckpt-viz-history details { margin: 8px 0; }
 .ckpt-viz-history summary { cursor: pointer; font-size: 11px; }
 .ckpt-viz-history .wide { overflow-x: auto; }
-.ckpt-viz-history tr, .ckpt-viz-history tbody tr:nth-child(odd) { background: none; }
-.ckpt-viz-history tbody tr:hover { background: color-mix(in srgb, currentColor 8%, transparent); }
-.ckpt-viz-history th, .ckpt-viz-history td { text-align: left; padding: 1px 8px;
+/* !important: JupyterLab's own rules for tables are more specific */
+.ckpt-viz-history tr { background: none !important; }
+.ckpt-viz-history tbody tr:hover {
+  background: color-mix(in srgb, currentColor 8%, transparent) !important; }
+.ckpt-viz-history th, .ckpt-viz-history td { text-align: left !important; padding: 1px 8px;
   white-space: nowrap; font-weight: inherit; font-size: inherit; }
 .ckpt-viz-history thead th { font-size: 11px; opacity: 0.8; }
 .ckpt-viz-history th.name div, .ckpt-viz-history td.shape div { width: 15rem; overflow: hidden;
   text-overflow: ellipsis; }
 .ckpt-viz-history td.shape div { width: 5rem; }
-.ckpt-viz-history .number { text-align: right; font-variant-numeric: tabular-nums; }
+.ckpt-viz-history .number { text-align: right !important; font-variant-numeric: tabular-nums; }
 .ckpt-viz-history td.before { padding-right: 0; }
 .ckpt-viz-history td.after { padding-left: 4px; font-variant-numeric: tabular-nums; }
 .ckpt-viz-history td.total { min-width: 130px; }

@@ -28,12 +28,14 @@ _STYLE = (
 .ckpt-viz-values { font: 13px/1.5 system-ui, sans-serif; color: inherit; overflow-x: auto; }
 .ckpt-viz-values p { margin: 2px 0; }
 .ckpt-viz-values table { border-collapse: collapse; font: inherit; color: inherit; margin: 4px 0; }
+/* !important: JupyterLab's own rules for tables are more specific */
 .ckpt-viz-values th, .ckpt-viz-values td { text-align: right; padding: 1px 8px;
   white-space: nowrap; font-weight: inherit; font-variant-numeric: tabular-nums; }
-.ckpt-viz-values .word { text-align: left; }
+.ckpt-viz-values .word { text-align: left !important; }
 .ckpt-viz-values thead th { font-size: 11px; opacity: 0.8; }
-.ckpt-viz-values tbody tr, .ckpt-viz-values tbody tr:nth-child(odd) { background: none; }
-.ckpt-viz-values tbody tr:hover { background: color-mix(in srgb, currentColor 8%, transparent); }
+.ckpt-viz-values tr { background: none !important; }
+.ckpt-viz-values tbody tr:hover {
+  background: color-mix(in srgb, currentColor 8%, transparent) !important; }
 .ckpt-viz-values .bad { color: var(--ckpt-viz-alarm); font-weight: 600; }
 .ckpt-viz-values svg { vertical-align: middle; border-bottom: 1px solid var(--ckpt-viz-line); }
 .ckpt-viz-values path { fill: var(--ckpt-viz-variable); }
