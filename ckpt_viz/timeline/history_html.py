@@ -149,12 +149,12 @@ def _table(history: Record, rows: Sequence[HistoryRow], heat: Levels, times: Seq
     known = [row.total for row in rows if row.total and math.isfinite(row.total)]
     most = max(known, default=1.0)
     what = "distance to the mean" if is_compared else "change at each save"
-    total = "how far apart ▾" if is_compared else "first → last ▾"
+    total = "how far apart" if is_compared else "first → last"
     norms = "smallest … largest norm" if is_compared else "norm, first → last"
     curve = "<th></th>" if is_compared else "<th>norm</th>"
     head = (
         f"<thead><tr><th>variable</th><th>shape</th><th>{what}, of its norm<br>"
-        f"{_numbers(history, times)}</th>{curve}<th>{total}</th>"
+        f'{_numbers(history, times)}</th>{curve}<th aria-sort="descending">{total}</th>'
         f"<th colspan=2>{norms}</th></tr></thead>"
     )
     body = "".join(_row(row, heat, times, titles, most, is_compared=is_compared) for row in rows)
