@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -103,3 +104,17 @@ def sendable(data: Any) -> Any:
     if isinstance(data, dict):
         return {sendable(key): sendable(value) for key, value in data.items()}
     return [sendable(one) for one in data] if isinstance(data, (list, tuple)) else data
+
+
+def percent(share: float | None) -> str:
+    """Return a share in few letters.
+
+    >>> percent(0.813), percent(0.0291), percent(0.00042), percent(12.3), percent(None)
+    ('81 %', '2.9 %', '0.042 %', '1,230 %', '')
+    """
+    if share is None:
+        return ""
+    if not math.isfinite(share):
+        return "from 0"
+    number = 100 * share
+    return f"{number:,.0f} %" if number >= 10 else f"{number:.2g} %"

@@ -69,7 +69,7 @@ LAYERS = (
     {"saved.readers"},
     {"saved.listing", "saved.locate"},
     {"saved.saved_source"},
-    {"values.reading", "values.verifying"},
+    {"values.places", "values.reading", "values.verifying"},
     {"timeline.cells"},
     {"live.tensorflow_private"},
     {"live.wrappers"},

@@ -25,12 +25,16 @@ class LayerNames:
         return self._names[node_id]
 
     def place(self, node_id: int) -> str:
-        """Return the path of a node in the names that people give, without private local names."""
+        """Return the path of a node in the names that people give, without private local names.
+
+        A variable that has others below it, such as its slots, keeps its place in their paths.
+        """
         names, parents, labels = self._names, self.graph.tree.parents, self.graph.tree.labels
+        nodes = self.graph.nodes
 
         def step(node: int) -> tuple[int, str]:
             above = parents[node]
-            while above > ROOT and labels[above].startswith("_"):
+            while above > ROOT and labels[above].startswith("_") and not nodes[above].attributes:
                 above = parents[above]
             return above, names[node]
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ckpt_viz.formats.tensors import numpy_dtype
-from ckpt_viz.text import count, listed
+from ckpt_viz.text import count, listed, percent, printable
 from ckpt_viz.timeline.cells import CellState, HistoryRow
 from ckpt_viz.timeline.sources import Checkpoint
 
@@ -29,6 +29,8 @@ JUMP = 0.9
 """The relative change from which on a variable may be reinitialised."""
 JUMP_FACTOR = 5.0
 """It is, if this is so many times the median of its other changes."""
+UNLIKE = 0.5
+"""It is, if the cosine of the angle between old and new values is less: scaled values are alike."""
 DEAD_SAVES = 2
 """Saves that change a tensor without changing some of its units."""
 
@@ -74,6 +76,9 @@ class HistoryFinding:
     first: int
     why: str
     names: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return printable(self.why)
 
 
 @dataclass(frozen=True)
@@ -127,8 +132,8 @@ def _outliers(case: _Case, distances: Sequence[Sequence[float]]) -> Iterator[His
                 HistoryKind.OUTLIER,
                 title,
                 i,
-                f"{title} is an outlier: its distance to the others is {distance:.2g} of the norm, "
-                f"more than {OUTLIER_FACTOR:g} times the usual {usual:.2g}.",
+                f"{title} is an outlier: its distance to the others is {percent(distance)} of the "
+                f"norm, more than {OUTLIER_FACTOR:g} times the usual {percent(usual)}.",
                 (title,),
             )
 
@@ -235,13 +240,29 @@ def _norms(*, is_up: bool) -> Callable[[_Case], Iterator[_Found]]:
 def _reinitialised(case: _Case) -> Iterator[_Found]:
     for row in case.are_weights():
         changes = [(t, c.relative) for t, c in enumerate(row.cells) if c.relative]
-        for time, change in changes:
+        for time, change in changes[1:]:  # a first step is often the largest one
             others = [other for t, other in changes if t != time]
             if len(others) < NORM_SAVES - 1 or not math.isfinite(change):
                 continue
-            if change >= JUMP and change >= JUMP_FACTOR * median(others):
-                yield row, time, f"{change:.0%}"
+            is_jump = change >= JUMP and change >= JUMP_FACTOR * median(others)
+            if is_jump and _likeness(row, time) < UNLIKE:
+                yield row, time, percent(change)
                 break
+
+
+def _likeness(row: HistoryRow, time: int) -> float:
+    """Return the cosine of the angle between a variable's values at a time and those before.
+
+    A bias that begins near 0 and grows has large changes, too, but goes on in one direction.
+    """
+    before = next((c.values for c in reversed(row.cells[:time]) if c.values is not None), None)
+    cell = row.cells[time]
+    if before is None or cell.values is None or cell.l2 is None:
+        return 0.0
+    was, now = before.l2 or 0.0, cell.values.l2 or 0.0
+    if not was * now or not math.isfinite(was * now):
+        return 0.0
+    return (was**2 + now**2 - cell.l2**2) / (2 * was * now)
 
 
 def _dead(case: _Case) -> Iterator[_Found]:
@@ -301,14 +322,17 @@ _RULES: Sequence[tuple[HistoryKind, Callable[[_Case], Iterator[_Found]], _Say]] 
     (
         HistoryKind.STALE_OPTIMIZER,
         _stale,
-        _says("The model changed up to {at}, and its optimizer did not count: {told}."),
+        _says(
+            "The model changed up to {at} without a step of {told}: another optimizer trained it, "
+            "or the training went back."
+        ),
     ),
     (
         HistoryKind.REINITIALISED,
         _reinitialised,
         _says(
             f"New values in {{at}}, {{told}}: changed by {{detail}} of the norm, at least "
-            f"{JUMP:.0%} and {JUMP_FACTOR:g} times the usual."
+            f"{100 * JUMP:.0f} % and {JUMP_FACTOR:g} times the usual."
         ),
     ),
     (

@@ -29,9 +29,10 @@ class History(Record):
     See `Record` for its attributes. `print` and notebooks show it.
     """
 
-    def diff(self, a: int | str, b: int | str) -> GraphDiff:
+    def diff(self, a: int | str, b: int | str, *, values: bool = False) -> GraphDiff:
         """Return the difference of two of the checkpoints, by number or title.
 
+        `values` is that of `ckpt_viz.diff`: whether to read by how much each value differs.
         Raises SourceError if one could not be opened, or there is none.
         """
         graphs = [self._checkpoint(one) for one in (a, b)]
@@ -40,7 +41,7 @@ class History(Record):
                 raise SourceError(f"{one.title}: it could not be opened: {one.error}")
         first, second = (one.graph for one in graphs)
         assert first is not None and second is not None
-        return diff_of(first, second)
+        return diff_of(first, second, values=values)
 
     @property
     def headline(self) -> str:

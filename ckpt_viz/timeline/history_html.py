@@ -12,9 +12,9 @@ from html import escape
 from ckpt_viz.object_graph.overlay import Severity, State
 from ckpt_viz.render.palette import DARK, LIGHT
 from ckpt_viz.render.signs import SEVERITIES, STATES
-from ckpt_viz.text import printable, shape_words
+from ckpt_viz.text import count, percent, printable, shape_words
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
-from ckpt_viz.timeline.findings import is_alarm
+from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind, is_alarm
 from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.words import (
     Levels,
@@ -23,14 +23,16 @@ from ckpt_viz.timeline.words import (
     notes,
     ordered,
     others,
-    percent,
     rest_words,
     sentences,
 )
 
 MAX_ROWS = 40
-_HEAT = (0, 10, 20, 32, 44, 56, 70, 84, 100)
+_HEAT = (0, 14, 26, 38, 50, 62, 74, 87, 100)
 """By level of change, the percentage of the colour."""
+_MOST_MEMBERS = 12
+_STRONG = 0.5
+"""From this share of the colour on, letters on it are those of a solid mark."""
 _COLOURS = ("mark", "on-mark", "alarm", "variable", "line", "edge", "back")
 
 
@@ -49,21 +51,42 @@ _STYLE = (
 .ckpt-viz-history { font: 13px/1.5 system-ui, sans-serif; color: inherit; max-width: 76rem; }
 .ckpt-viz-history ol.strip { display: flex; list-style: none; margin: 4px 0; padding: 9px 0 0;
   overflow-x: auto; }
-.ckpt-viz-history ol.strip li { flex: 1 0 3.2rem; text-align: center; font-size: 11px;
-  white-space: nowrap; padding: 0 4px; border-top: 2px solid var(--ckpt-viz-edge); }
+.ckpt-viz-history ol.strip li { flex: 1 1 0; min-width: 3.2rem; max-width: 8rem; text-align: center;
+  font-size: 11px; line-height: 1.3; margin: 0; padding: 0 2px;
+  border-top: 2px solid var(--ckpt-viz-edge); }
+.ckpt-viz-history ol.members li { border-top: 2px dotted var(--ckpt-viz-line); }
 .ckpt-viz-history ol.strip li::before { content: "○"; display: block; margin-top: -0.95em;
   font-size: 14px; line-height: 1.3; }
 .ckpt-viz-history ol.strip li.mark::before { content: "◆"; color: var(--ckpt-viz-mark); }
 .ckpt-viz-history ol.strip li.alarm::before { content: "▲"; color: var(--ckpt-viz-alarm); }
 .ckpt-viz-history ol.strip small { display: block; opacity: 0.8; }
+.ckpt-viz-history ol.strip small.alarm-text { opacity: 1; }
 .ckpt-viz-history p { margin: 4px 0; }
 .ckpt-viz-history .alarm-text { color: var(--ckpt-viz-alarm); font-weight: 600; }
 .ckpt-viz-history table { border-collapse: collapse; font: inherit; color: inherit; }
-.ckpt-viz-history tr.rest td { padding-top: 8px; font-size: 11px; opacity: 0.8; }
-.ckpt-viz-history th, .ckpt-viz-history td { text-align: left; padding: 1px 8px;
-  white-space: nowrap; font-weight: inherit; }
+.ckpt-viz-history details { margin: 8px 0; }
+.ckpt-viz-history summary { cursor: pointer; font-size: 11px; }
+.ckpt-viz-history .wide { overflow-x: auto; }
+/* !important: JupyterLab's own rules for tables are more specific */
+.ckpt-viz-history tr { background: none !important; }
+.ckpt-viz-history tbody tr:hover {
+  background: color-mix(in srgb, currentColor 8%, transparent) !important; }
+.ckpt-viz-history th, .ckpt-viz-history td { text-align: left !important; padding: 1px 8px;
+  white-space: nowrap; font-weight: inherit; font-size: inherit; }
 .ckpt-viz-history thead th { font-size: 11px; opacity: 0.8; }
-.ckpt-viz-history td.number { text-align: right; font-variant-numeric: tabular-nums; }
+.ckpt-viz-history th.name div, .ckpt-viz-history td.shape div { width: 15rem; overflow: hidden;
+  text-overflow: ellipsis; }
+.ckpt-viz-history td.shape div { width: 5rem; }
+.ckpt-viz-history .number { text-align: right !important; font-variant-numeric: tabular-nums; }
+.ckpt-viz-history td.before { padding-right: 0; }
+.ckpt-viz-history td.after { padding-left: 4px; font-variant-numeric: tabular-nums; }
+.ckpt-viz-history td.total { min-width: 130px; }
+.ckpt-viz-history i.no { font-weight: inherit; overflow: visible; }
+.ckpt-viz-history i.key { width: auto; min-width: 20px; padding: 0 2px; margin: 0 3px; }
+.ckpt-viz-history table.apart td { padding: 0 1px 1px 0; }
+.ckpt-viz-history table.apart i { width: 3.2rem; height: 18px; margin: 0; line-height: 18px;
+  font-weight: inherit; font-size: 11px; }
+.ckpt-viz-history i.strong { color: var(--ckpt-viz-on-mark); }
 .ckpt-viz-history i { display: inline-block; width: 20px; height: 15px; margin-right: 1px;
   box-sizing: border-box; vertical-align: middle; font: 600 9px/15px system-ui, sans-serif;
   text-align: center; overflow: hidden; }
@@ -71,7 +94,8 @@ _STYLE = (
   transparent); }
 .ckpt-viz-history i.none { border: 1px solid var(--ckpt-viz-line); }
 .ckpt-viz-history i.new { border: 1px solid var(--ckpt-viz-mark); line-height: 12px; }
-.ckpt-viz-history i.bad { background: var(--ckpt-viz-alarm); color: var(--ckpt-viz-back); }
+.ckpt-viz-history i.bad { background: var(--ckpt-viz-alarm); color: var(--ckpt-viz-back);
+  font-size: 8px; letter-spacing: -0.3px; }
 .ckpt-viz-history b.bar { display: inline-block; height: 11px; background: var(--ckpt-viz-mark);
   vertical-align: middle; margin-right: 6px; }
 .ckpt-viz-history svg { vertical-align: middle; }
@@ -89,27 +113,60 @@ _OF_STATES = {
 
 
 def history_html(history: Record) -> str:
-    """Return the strip, the sentences, and a row for each of the 40 largest changes."""
+    """Return the strip, the sentences, and a row for each of the 40 largest changes.
+
+    The state of optimizers and counters are in a part that opens by a click.
+    """
     times = columns(len(history.sources))
-    rows, heat = ordered(history)[:MAX_ROWS], Levels(history.rows)
-    titles = [one.title for one in history.sources]
-    body = "".join(_row(row, heat, times, titles) for row in rows if not row.is_state)
-    states = "".join(_row(row, heat, times, titles) for row in rows if row.is_state)
-    if body and states:
-        body += "<tr class=rest><td colspan=6>state of optimizers, and counters</td></tr>"
-    body += states
+    rows, heat = ordered(history)[:MAX_ROWS], Levels(history.variables)
+    states = [row for row in rows if row.is_state]
+    variables = [row for row in rows if not row.is_state]
+    table = _table(history, variables, heat, times)
+    if states:
+        told = f"{count(len(states), 'tensor')} of optimizers, and counters"
+        below = _table(history, states, heat, times)
+        opened = "" if variables else " open"
+        table += f"<details{opened}><summary>{told}</summary>{below}</details>"
     rest = ""
     if len(rows) < len(history.rows):
         rest = f"<p>… {rest_words(history, len(rows))}: print(history.to_text(None))</p>"
-    head = (
-        "<thead><tr><th>variable</th><th>shape</th><th>change at each save, of the norm</th>"
-        "<th>norm</th><th>first → last</th><th>norm, first → last</th></tr></thead>"
-    )
-    table = f"<table>{head}<tbody>{body}</tbody></table>{rest}"
     return (
         f'<style>{_STYLE}</style><div class="ckpt-viz-history">{_strip(history, times)}'
-        f"{_sentences(history)}{table}{_legend(heat)}</div>"
+        f"{_sentences(history)}{table}{rest}{_legend(heat, _is_compared(history))}"
+        f"{_distances(history)}</div>"
     )
+
+
+def _is_compared(history: Record) -> bool:
+    return history.distances is not None
+
+
+def _table(history: Record, rows: Sequence[HistoryRow], heat: Levels, times: Sequence[int]) -> str:
+    if not rows:
+        return ""
+    is_compared = _is_compared(history)
+    titles = [one.title for one in history.sources]
+    known = [row.total for row in rows if row.total and math.isfinite(row.total)]
+    most = max(known, default=1.0)
+    what = "distance to the mean" if is_compared else "change at each save"
+    total = "how far apart" if is_compared else "first → last"
+    norms = "smallest … largest norm" if is_compared else "norm, first → last"
+    curve = "<th></th>" if is_compared else "<th>norm</th>"
+    head = (
+        f"<thead><tr><th>variable</th><th>shape</th><th>{what}, of its norm<br>"
+        f'{_numbers(history, times)}</th>{curve}<th aria-sort="descending">{total}</th>'
+        f"<th colspan=2>{norms}</th></tr></thead>"
+    )
+    body = "".join(_row(row, heat, times, titles, most, is_compared=is_compared) for row in rows)
+    return f'<div class="wide"><table>{head}<tbody>{body}</tbody></table></div>'
+
+
+def _numbers(history: Record, times: Sequence[int]) -> str:
+    """Return the last number of each checkpoint's name above its column, if it fits there."""
+    found = [history.sources[time].number for time in times]
+    if any(one is not None and one > 999 for one in found):
+        return ""
+    return "".join(f'<i class="no">{"" if one is None else one}</i>' for one in found)
 
 
 def _strip(history: Record, times: Sequence[int]) -> str:
@@ -126,13 +183,20 @@ def _strip(history: Record, times: Sequence[int]) -> str:
         if time in alarms or one.error is not None:
             kind = "alarm"
             said = alarms[time].why if time in alarms else said
-            word = alarms[time].kind.value.replace("_", " ") if time in alarms else "damaged"
-            step += f"<small>▲ {escape(word)}</small>"
+            word = _word(alarms[time]) if time in alarms else "damaged"
+            step += f'<small class="alarm-text">▲ {escape(word)}</small>'
         items.append(
             f'<li class="{kind}" title="{escape(printable(said), quote=True)}">'
             f"{escape(printable(one.title))}{step}</li>"
         )
-    return f'<ol class="strip">{"".join(items)}</ol>'
+    members = " members" if _is_compared(history) else ""
+    return f'<ol class="strip{members}">{"".join(items)}</ol>'
+
+
+def _word(finding: HistoryFinding) -> str:
+    """Return what a finding is about, in a word or two."""
+    words = {HistoryKind.NAN: "NaN", HistoryKind.INF: "infinity"}
+    return words.get(finding.kind, finding.kind.value.replace("_", " "))
 
 
 def _sentences(history: Record) -> str:
@@ -144,23 +208,35 @@ def _sentences(history: Record) -> str:
         for one in sentences(history)
     )
     more = "".join(f"<p>{escape(printable(finding.why))}</p>" for finding in others(history))
-    return told + more + "".join(f"<p><small>{escape(one)}</small></p>" for one in notes(history))
+    return f"{told}{more}<p><small>{escape(' '.join(notes(history)))}</small></p>"
 
 
-def _row(row: HistoryRow, heat: Levels, times: Sequence[int], titles: Sequence[str]) -> str:
+def _row(
+    row: HistoryRow,
+    heat: Levels,
+    times: Sequence[int],
+    titles: Sequence[str],
+    most: float,
+    *,
+    is_compared: bool,
+) -> str:
     cells = "".join(_cell(row.cells[time], heat, titles[time]) for time in times)
     norms = [None if cell.values is None else cell.values.l2 for cell in row.cells]
     known = [norm for norm in norms if norm is not None]
-    change = percent(row.total)
+    if is_compared:
+        known.sort()
     bar = ""
     if row.total and math.isfinite(row.total):
-        bar = f'<b class="bar" style="width: {min(80.0, 80 * row.total):.0f}px"></b>'
-    ends = f"{known[0]:.4g} → {known[-1]:.4g}" if known else ""
+        bar = f'<b class="bar" style="width: {max(1.0, 60 * row.total / most):.0f}px"></b>'
+    ends = (f"{known[0]:.3g}", f"{known[-1]:.3g}") if known else ("", "")
+    arrow = ("…" if is_compared else "→") if known else ""
     key = escape(printable(row.key), quote=True)
+    curve = "" if is_compared else _curve(norms)
     return (
-        f'<tr title="{key}"><th>{escape(printable(row.place))}</th>'
-        f"<td>{escape(shape_words(row.shape))}</td><td>{cells}</td>"
-        f"<td>{_curve(norms)}</td><td>{bar}{change}</td><td class=number>{ends}</td></tr>"
+        f'<tr title="{key}"><th class="name"><div>{escape(printable(row.place))}</div></th>'
+        f'<td class="shape"><div>{escape(shape_words(row.shape))}</div></td><td>{cells}</td>'
+        f'<td>{curve}</td><td class="total">{bar}{percent(row.total)}</td>'
+        f'<td class="number before">{ends[0]} {arrow}</td><td class="after">{ends[1]}</td></tr>'
     )
 
 
@@ -199,11 +275,37 @@ def _curve(norms: Sequence[float | None]) -> str:
     return f'<svg width="70" height="15" role="img" aria-label="{said}">{curves}</svg>'
 
 
-def _legend(heat: Levels) -> str:
-    low, high = heat.low, heat.high
+def _legend(heat: Levels, is_compared: bool) -> str:
+    what = "distance to the mean" if is_compared else "change at a save"
     swatches = "".join(f'<i class="heat" style="--heat: {one}%"></i>' for one in _HEAT[1:])
+    first = "" if is_compared else '<i class="new key">○</i>first &nbsp; '
     return (
-        f"<p><small>change at a save {swatches} {percent(low)} to {percent(high)} of the norm, log "
-        'scale &nbsp; <i class="none"></i> equal &nbsp; <i class="new">○</i> first &nbsp; '
-        '<i class="bad">NaN</i> NaN or infinity</small></p>'
+        f"<p><small>{what} {swatches} {percent(heat.low)} to {percent(heat.high)} of the norm, log "
+        f'scale &nbsp; <i class="none key"></i>equal &nbsp; {first}'
+        '<i class="bad key">NaN</i>NaN or infinity</small></p>'
     )
+
+
+def _distances(history: Record) -> str:
+    """Return the distances between members as a table of heat, if there are not too many."""
+    if history.distances is None or len(history.sources) > _MOST_MEMBERS:
+        return ""
+    flat = [one for line in history.distances for one in line if one and math.isfinite(one)]
+    most = max(flat, default=1.0)
+    titles = [escape(printable(one.title)) for one in history.sources]
+    lines = []
+    for title, line in zip(titles, history.distances, strict=True):
+        cells = "".join(f"<td>{_distance(one, most)}</td>" for one in line)
+        lines.append(f"<tr><th>{title}</th>{cells}</tr>")
+    return (
+        "<p><small>distance between two members, all variables together, of the norm of the mean"
+        f'</small></p><div class="wide"><table class="apart">{"".join(lines)}</table></div>'
+    )
+
+
+def _distance(one: float, most: float) -> str:
+    if not one:
+        return '<i class="none">0</i>'
+    share = one / most if math.isfinite(one) else 1.0
+    strong = " strong" if share > _STRONG else ""
+    return f'<i class="heat{strong}" style="--heat: {100 * share:.0f}%">{percent(one)}</i>'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ckpt_viz.object_graph.overlay import Severity, State
 from ckpt_viz.render.signs import SEVERITIES, STATES
-from ckpt_viz.text import printable
+from ckpt_viz.text import percent, printable
 from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.words import (
     HEAT,
@@ -13,7 +13,6 @@ from ckpt_viz.timeline.words import (
     notes,
     ordered,
     others,
-    percent,
     rest_words,
     sentences,
     sign,
@@ -33,21 +32,23 @@ def history_text(history: Record, max_rows: int | None) -> str:
     lines += [printable(finding.why) for finding in others(history)]
     lines.append(" ".join(notes(history)))
     rows = ordered(history) if max_rows is None else ordered(history)[:max_rows]
-    heat = Levels(history.rows)
+    heat = Levels(history.variables)
+    arrow, when = ("→", "at a save") if history.distances is None else ("to", "of the mean")
     times = columns(len(history.sources))
     names = [_end(printable(row.place)) for row in rows]
     width = max(map(len, names), default=0)
     for row, name in zip(rows, names, strict=True):
         signs = "".join(sign(row.cells[time], heat.of(row.cells[time])) for time in times)
         norms = [cell.values.l2 for cell in row.cells if cell.values and cell.values.l2 is not None]
-        norm = f"norm {norms[0]:.4g} → {norms[-1]:.4g}" if norms else ""
+        norms = norms if history.distances is None else sorted(norms)
+        norm = f"norm {norms[0]:.4g} {arrow} {norms[-1]:.4g}" if norms else ""
         total = percent(row.total).rjust(8)
         lines.append(f"{name.ljust(width)}  {signs}  {total}  {norm}".rstrip())
     if len(rows) < len(history.rows):
         lines.append(f"… {rest_words(history, len(rows))}: print(history.to_text(None)) shows all")
     lines += _distances(history)
     low, high = percent(heat.low), percent(heat.high)
-    lines.append(f"{HEAT[1]} {low} to {HEAT[-1]} {high} of the norm at a save; {_LEGEND}")
+    lines.append(f"{HEAT[1]} {low} to {HEAT[-1]} {high} of the norm {when}; {_LEGEND}")
     return "\n".join(lines)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ckpt_viz.mapping.pairs import Certainty
 from ckpt_viz.mapping.value_mapping import map_values
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.layer_names import LayerNames
+from ckpt_viz.values.places import in_layer_names
 from ckpt_viz.values.reading import tensors_of
 from ckpt_viz.values.row import ValueRow
 
@@ -91,14 +91,8 @@ def lines_of(graphs: Sequence[Graph | None]) -> Lines:
 
 def _rows_of(graph: Graph) -> dict[str, ValueRow]:
     """Return the tensors of a graph by key, with their places as people name them."""
-    names = LayerNames(graph)
-    found: dict[str, ValueRow] = {}
-    for row, attribute in tensors_of(graph):
-        _, bracket, part = row.place.partition(" [")
-        is_part = len(graph.tensor_keys(attribute.checkpoint_key)) > 1
-        place = names.place(row.node_id) + (f"{bracket}{part}" if is_part else "")
-        found[row.key] = replace(row, place=place)
-    return found
+    rows = in_layer_names(graph, (row for row, _ in tensors_of(graph)))
+    return {row.key: row for row in rows}
 
 
 def _kinds(current: Mapping[str, Line]) -> dict[str, ValueRow]:

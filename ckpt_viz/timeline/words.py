@@ -9,7 +9,7 @@ from statistics import median
 
 from ckpt_viz.object_graph.overlay import Severity, State
 from ckpt_viz.render.signs import SEVERITIES, STATES
-from ckpt_viz.text import count, listed
+from ckpt_viz.text import count, listed, percent
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
 from ckpt_viz.timeline.findings import HistoryFinding, is_alarm
 from ckpt_viz.timeline.lines import Mark
@@ -57,8 +57,8 @@ def sentences(history: Record) -> Iterator[str]:
 def _change(history: Record) -> str:
     first, last = history.sources[0], history.sources[-1]
     steps = ""
-    if first.step is not None and last.step is not None:
-        steps = f" ({count(last.step - first.step, 'step')})" if last.step >= first.step else ""
+    if first.step is not None and last.step is not None and not _goes_back(history):
+        steps = f" ({count(last.step - first.step, 'step')})"
     rows = history.variables
     changed = [row for row in rows if _has_changed(row)]
     said = f"From {first.title} to {last.title}{steps}: {len(changed)} of " + (
@@ -66,7 +66,7 @@ def _change(history: Record) -> str:
     )
     totals = [row.total for row in changed if row.total is not None and math.isfinite(row.total)]
     if totals:
-        said += f", by {percent(median(totals))} of their norm in the middle"
+        said += f", the median by {percent(median(totals))} of its norm"
     largest = [
         row
         for row in history.largest
@@ -83,7 +83,7 @@ def _apart(history: Record) -> str:
     said = f"{len(history.sources)} members: {len(known)} of {count(len(rows), 'variable')} differ"
     finite = [one for one in known if math.isfinite(one)]
     if finite:
-        said += f", by {percent(median(finite))} of the norm of their mean in the middle"
+        said += f", the median by {percent(median(finite))} of the norm of its mean"
         largest = max(rows, key=lambda row: row.spread if row.spread in finite else -1.0)
         said += f"; {largest.place} disagrees most, by {percent(largest.spread)}"
     return f"{said}."
@@ -115,9 +115,13 @@ def notes(history: Record) -> Iterator[str]:
             f"{count(unread, 'tensor')} never changed by checksum, so their values were not read: "
             "unchanged=True reads them."
         )
-    steps = [one.step for one in history.sources if one.step is not None]
-    if any(after < before for before, after in pairwise(steps)):
+    if _goes_back(history):
         yield "The step variable goes backwards: the training was restarted, or has branches."
+
+
+def _goes_back(history: Record) -> bool:
+    steps = [one.step for one in history.sources if one.step is not None]
+    return any(after < before for before, after in pairwise(steps))
 
 
 def others(history: Record) -> tuple[HistoryFinding, ...]:
@@ -180,20 +184,6 @@ def columns(number: int) -> list[int]:
     if number <= _MOST_COLUMNS:
         return list(range(number))
     return [round(i * (number - 1) / (_MOST_COLUMNS - 1)) for i in range(_MOST_COLUMNS)]
-
-
-def percent(share: float | None) -> str:
-    """Return a share in few letters.
-
-    >>> percent(0.813), percent(0.0291), percent(0.00042), percent(12.3), percent(None)
-    ('81 %', '2.9 %', '0.042 %', '1,230 %', '')
-    """
-    if share is None:
-        return ""
-    if not math.isfinite(share):
-        return "from 0"
-    number = 100 * share
-    return f"{number:,.0f} %" if number >= 10 else f"{number:.2g} %"
 
 
 def _has_changed(row: HistoryRow) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any, overload
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError
@@ -12,6 +13,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.tree import NOWHERE
 from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.values.frame import frame_of
+from ckpt_viz.values.places import in_layer_names
 from ckpt_viz.values.row import COLUMNS, MAX_ROWS, Total, ValueRow
 
 _WORDS = ("key", "name", "dtype")
@@ -21,7 +23,8 @@ _MOST_COMPARED = 10_000  # names to compare with a wrong one
 class ValueTable(Sequence[ValueRow]):
     """Statistics of stored tensors: a sequence of `ValueRow`, in the order of the outline.
 
-    `table["(root).model.kernel"]` is the row of a node's name or of a checkpoint key.
+    `print` names tensors by their layers. `table["model.conv1.kernel"]` is the row of such a name,
+    of a node's name as TensorFlow prints it, or of a checkpoint key.
     """
 
     def __init__(self, graph: Graph, rows: Sequence[ValueRow]) -> None:
@@ -43,7 +46,7 @@ class ValueTable(Sequence[ValueRow]):
     @overload
     def __getitem__(self, place: slice) -> ValueTable: ...
     def __getitem__(self, place: int | str | slice) -> ValueRow | ValueTable:
-        """Return a row by its position, checkpoint key or node's name; a part of the table.
+        """Return a row by its position, checkpoint key or name; a part of the table.
 
         Raises NoSuchTensorError for a name of no row or of several, IndexError for a position.
         """
@@ -109,7 +112,7 @@ class ValueTable(Sequence[ValueRow]):
         """Return the table for a terminal; None shows all rows. `print(table)` shows 40."""
         from ckpt_viz.values.table_text import table_text
 
-        return table_text(self.title, self._rows, max_rows)
+        return table_text(self.title, self._named_by_layers, max_rows)
 
     def to_json(self) -> dict[str, Any]:
         """Return the table as data for `json.dumps`: see docs/values_json.md."""
@@ -135,11 +138,18 @@ class ValueTable(Sequence[ValueRow]):
     def _repr_html_(self) -> str:
         from ckpt_viz.values.table_html import table_html
 
-        return table_html(self.title, self._rows)
+        return table_html(self.title, self._named_by_layers)
+
+    @cached_property
+    def _named_by_layers(self) -> tuple[ValueRow, ...]:
+        return in_layer_names(self._graph, self._rows)
 
     def _named(self, name: str) -> ValueRow:
         found = [row for row in self._rows if row.key == name]
         found = found or [row for row in self._rows if row.name == name]
+        if not found:
+            shown = zip(self._rows, self._named_by_layers, strict=True)
+            found = [row for row, shown in shown if shown.place == name]
         if len(found) == 1:
             return found[0]
         if found:
@@ -147,7 +157,8 @@ class ValueTable(Sequence[ValueRow]):
             raise NoSuchTensorError(
                 f"{self.title}: {len(found)} rows have the name {name!r}; use a key: {keys}"
             )
-        known = [one for row in self._rows[:_MOST_COMPARED] for one in (row.name, row.key)]
+        rows = self._named_by_layers[:_MOST_COMPARED]
+        known = [one for row in rows for one in (row.place, row.name, row.key)]
         close = get_close_matches(name, known, n=3)
         meant = f"; did you mean {' or '.join(close)}?" if close else ""
         raise NoSuchTensorError(f"{self.title}: no row {name!r} in this table of values{meant}")

@@ -2,35 +2,91 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from html import escape
 
-from ckpt_viz.values.row import MAX_ROWS, ValueRow
+from ckpt_viz.render.palette import DARK, LIGHT
+from ckpt_viz.values.row import MAX_ROWS, Histogram, ValueRow
 from ckpt_viz.values.table_text import HEADER, WORDS, cells_of, cut_words, headline
 
-_SIDES = ("right", "left")
+_WIDTH, _HEIGHT = 96, 15  # px, of a histogram
+_COLOURS = ("alarm", "variable", "line")
+
+
+def _colours(table: Mapping[str, str]) -> str:
+    return " ".join(f"--ckpt-viz-{name}: {table[name]};" for name in _COLOURS)
+
+
+_STYLE = (
+    f"""
+.ckpt-viz-values {{ {_colours(LIGHT)} }}
+[data-jp-theme-light="false"] .ckpt-viz-values {{ {_colours(DARK)} }}
+@media (prefers-color-scheme: dark) {{
+  :root:not(:has([data-jp-theme-light])) .ckpt-viz-values {{ {_colours(DARK)} }} }}
+"""
+    + """
+.ckpt-viz-values { font: 13px/1.5 system-ui, sans-serif; color: inherit; overflow-x: auto; }
+.ckpt-viz-values p { margin: 2px 0; }
+.ckpt-viz-values table { border-collapse: collapse; font: inherit; color: inherit; margin: 4px 0; }
+/* !important: JupyterLab's own rules for tables are more specific */
+.ckpt-viz-values th, .ckpt-viz-values td { text-align: right; padding: 1px 8px;
+  white-space: nowrap; font-weight: inherit; font-variant-numeric: tabular-nums; }
+.ckpt-viz-values .word { text-align: left !important; }
+.ckpt-viz-values thead th { font-size: 11px; opacity: 0.8; }
+.ckpt-viz-values tr { background: none !important; }
+.ckpt-viz-values tbody tr:hover {
+  background: color-mix(in srgb, currentColor 8%, transparent) !important; }
+.ckpt-viz-values .bad { color: var(--ckpt-viz-alarm); font-weight: 600; }
+.ckpt-viz-values svg { vertical-align: middle; border-bottom: 1px solid var(--ckpt-viz-line); }
+.ckpt-viz-values path { fill: var(--ckpt-viz-variable); }
+"""
+)
 
 
 def table_html(title: str, rows: Sequence[ValueRow]) -> str:
-    """Return the headline and the first 40 rows."""
-    lines = "".join(f"<div>{html.escape(words)}</div>" for words in headline(title, rows))
-    head = "".join(_cell("th", column, words) for column, words in enumerate(HEADER))
+    """Return the headline and the first 40 rows, each with its histogram."""
+    *problems, amount = headline(title, rows)
+    lines = "".join(f'<p class="bad">{escape(words)}</p>' for words in problems)
+    lines += f"<p>{escape(amount)}</p>"
+    *names, last = (_cell("th", column, words) for column, words in enumerate(HEADER))
+    head = "".join((*names, '<th class="word">histogram</th>', last))
     body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows[:MAX_ROWS])
     left = len(rows) - MAX_ROWS
-    rest = f"<div>{html.escape(cut_words(left))}</div>" if left > 0 else ""
+    rest = f"<p>{escape(cut_words(left))}</p>" if left > 0 else ""
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f"<div>{lines}{table}{rest}</div>"
+    return f'<style>{_STYLE}</style><div class="ckpt-viz-values">{lines}{table}{rest}</div>'
 
 
 def _cells(row: ValueRow) -> str:
-    return "".join(
-        _cell("td", column, words, is_loud=column == len(HEADER) - 1 and row.has_problem)
-        for column, words in enumerate(cells_of(row))
+    *cells, said = cells_of(row)
+    numbers = "".join(_cell("td", column, words) for column, words in enumerate(cells))
+    drawn = "" if row.histogram is None else _drawn(row.histogram)
+    loud = escape(said)
+    if row.has_problem:  # b, because some hosts show no styles
+        loud = f'<b class="bad">{loud}</b>'
+    return f'{numbers}<td>{drawn}</td><td class="word">{loud}</td>'
+
+
+def _cell(tag: str, column: int, words: str) -> str:
+    kind = ' class="word"' if column in WORDS else ""
+    return f"<{tag}{kind}>{escape(words)}</{tag}>"
+
+
+def _drawn(histogram: Histogram) -> str:
+    """Return the bins from the first to the last with elements as bars of one height in all."""
+    used = [place for place, number in enumerate(histogram.counts) if number]
+    if len(used) < 2:
+        return ""
+    first, last = used[0], used[-1]
+    counts, most = histogram.counts[first : last + 1], max(histogram.counts)
+    wide = _WIDTH / len(counts)
+    bars = "".join(
+        f"M{place * wide:.1f} {_HEIGHT}v{-_HEIGHT * number / most:.1f}h{wide:.1f}V{_HEIGHT}z"
+        for place, number in enumerate(counts)
+        if number
     )
-
-
-def _cell(tag: str, column: int, words: str, *, is_loud: bool = False) -> str:
-    side = _SIDES[column in WORDS]
-    said = html.escape(words)
-    said = f"<b>{said}</b>" if is_loud else said
-    return f'<{tag} style="text-align: {side}; white-space: nowrap">{said}</{tag}>'
+    said = f"from {histogram.edges[first]:.4g} to {histogram.edges[last + 1]:.4g}"
+    return (
+        f'<svg width="{_WIDTH}" height="{_HEIGHT}" role="img" aria-label="histogram {said}">'
+        f'<title>{said}</title><path d="{bars}"/></svg>'
+    )

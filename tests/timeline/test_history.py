@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -259,3 +260,82 @@ def test_equal_members_have_no_distance(tmp_path: Path) -> None:
     assert found.findings == () and "0 of 1 variable differ" in found.headline
     with pytest.raises(cv.SourceError, match="at least two"):
         cv.compare(paths[:1])
+
+
+def test_a_bias_that_grows_from_near_zero_is_no_alarm(tmp_path: Path) -> None:
+    direction = RNG.normal(size=20).astype(np.float32)
+    sizes = (0.001, 0.01, 0.1, 0.2, 0.22, 0.24, 0.26, 0.28, 0.3, 0.32)
+    times = [{"bias": size * direction} for size in sizes]
+    (tmp_path / "grows").mkdir()
+    kinds = {one.kind.value for one in history(series(tmp_path / "grows", times)).findings}
+    assert "reinitialised" not in kinds
+    order = RNG.permutation(20)
+    times[6:] = [{"bias": one["bias"][order]} for one in times[6:]]
+    (anew,) = (
+        one
+        for one in history(series(tmp_path, times)).findings
+        if one.kind.value == "reinitialised"
+    )
+    assert anew.first == 6
+
+
+def test_steps_are_told_only_if_they_always_go_on(tmp_path: Path) -> None:
+    def said(*steps: int) -> str:
+        times = [
+            {"global_step": np.array(step), "v": np.full(3, n, np.float32)}
+            for n, step in enumerate(steps)
+        ]
+        directory = tmp_path / str(steps[1])
+        directory.mkdir()
+        return str(history(series(directory, times)).headline)
+
+    assert said(10, 20, 30).startswith("From ckpt-1 to ckpt-3 (20 steps): ")
+    assert said(10, 5, 30).startswith("From ckpt-1 to ckpt-3: ")
+
+
+def test_a_finding_prints_its_sentence_without_control_characters(tmp_path: Path) -> None:
+    times = [{"v\x1b[31m": np.full(2, value, np.float32)} for value in (1, np.nan)]
+    (found,) = history(series(tmp_path, times)).findings
+    assert str(found).startswith("NaN first in ckpt-2, v") and "\x1b" not in str(found)
+
+
+def test_two_checkpoints_are_compared_by_value(walk: tuple[list[str], list[Any]]) -> None:
+    found = history(walk[0])
+    assert found.diff(1, 3).values is None
+    changes = {one.key: one for one in found.diff("ckpt-2", "ckpt-4", values=True).values}
+    delta = walk[1][3].astype(float) - walk[1][1].astype(float)
+    assert changes["kernel"].l2 == pytest.approx(np.linalg.norm(delta))
+
+
+def test_the_picture_of_members_has_their_distances_and_no_time(tmp_path: Path) -> None:
+    values = (1.0, 1.5, 2.0)
+    paths = [write(tmp_path / f"m{n}", v=np.full(9, v, np.float32)) for n, v in enumerate(values)]
+    html = cv.compare(paths, progress=False)._repr_html_()
+    table = html[html.index('<table class="apart">') :]
+    assert re.findall(r">(\d+(?: %)?)</i>", table) == [
+        *("0", "33 %", "67 %"),
+        *("33 %", "0", "33 %"),
+        *("67 %", "33 %", "0"),
+    ]
+    assert "at each save" not in html and "→" not in html and "polyline points" not in html
+
+
+def test_the_state_of_optimizers_is_below_the_variables(
+    walk: tuple[list[str], list[Any]], tmp_path: Path
+) -> None:
+    times = [
+        {
+            "dense/kernel": kernel,
+            "dense/kernel/Adam": kernel,
+            "dense/kernel/Adam_1": kernel,
+        }
+        for kernel in walk[1]
+    ]
+    (tmp_path / "slots").mkdir()
+    found = history(series(tmp_path / "slots", times))
+    html = found._repr_html_()
+    shown, _, opened = html.partition("<details>")
+    states = [row.place for row in found.rows if row.is_state]
+    assert len(states) == 2 and all(f"<div>{one}</div>" in opened for one in states)
+    assert shown.count("<tr title=") == 1
+    assert "2 tensors of optimizers" in opened

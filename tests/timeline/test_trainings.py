@@ -126,7 +126,9 @@ def test_an_optimizer_that_does_not_count_is_stale(tmp_path: Path) -> None:
             ]
 
     found = kinds(trained(tmp_path, network(), by_hand))
-    assert found[HistoryKind.STALE_OPTIMIZER].first == 1
+    stale = found[HistoryKind.STALE_OPTIMIZER]
+    assert stale.first == 1
+    assert "without a step of optimizer.iteration" in stale.why
 
 
 def test_weights_made_anew_are_reinitialised(tmp_path: Path) -> None:
@@ -167,3 +169,17 @@ def test_values_at_the_limit_of_a_small_dtype_are_saturated(tmp_path: Path) -> N
     found = kinds(trained(tmp_path, model, clipped, saves=3))
     assert found[HistoryKind.SATURATED].first == 2
     assert "model.hidden.kernel" in found[HistoryKind.SATURATED].names
+
+
+def test_slots_are_named_after_their_variables(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    model = network()
+    model.optimizer.build(model.trainable_variables)
+    checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
+    table = cv.graph(checkpoint.write(str(tmp_path / "ckpt"))).values(progress=False)
+    for part in ("kernel", "bias"):
+        for slot in ("momentum", "velocity"):
+            row = table[f"model.conv.{part}.{slot}"]
+            assert row.shape == tuple(getattr(model.get_layer("conv"), part).shape)
+            assert f"model.conv.{part}.{slot} " in str(table)

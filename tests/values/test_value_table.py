@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +65,10 @@ def test_two_tensors_of_a_node_need_their_keys() -> None:
     ]
 
 
+def test_a_row_has_the_name_that_print_shows(table: ValueTable) -> None:
+    assert table["net.kernel"] is table["(root).net.kernel"] is table["net/kernel"]
+
+
 def test_rows_are_sorted_by_a_column_those_without_it_last(table: ValueTable) -> None:
     assert [row.key for row in table.sorted("l2")] == ["step", "net/kernel", "net/scale", "names"]
     assert [row.key for row in table.sorted("key")] == sorted(row.key for row in table)
@@ -87,8 +92,8 @@ def test_totals_are_those_of_a_subtree(table: ValueTable) -> None:
 
 def test_the_text_begins_with_the_problems(table: ValueTable) -> None:
     lines = str(table).splitlines()
-    assert lines[0] == "! 1 tensor has NaN: (root).net.scale"
-    assert lines[1] == "! 1 tensor has Inf: (root).net.scale"
+    assert lines[0] == "! 1 tensor has NaN: net.scale"
+    assert lines[1] == "! 1 tensor has Inf: net.scale"
     assert lines[2].endswith("ckpt: 4 tensors, 10 elements, 57 B")
     assert lines[3].split() == [
         "name",
@@ -101,9 +106,9 @@ def test_the_text_begins_with_the_problems(table: ValueTable) -> None:
         "l2",
         "zeros",
     ]
-    (kernel,) = (line for line in lines if line.startswith("(root).net.kernel"))
+    (kernel,) = (line for line in lines if line.startswith("net.kernel"))
     assert kernel.split()[1:] == ["float32", "2×2", "0", "4", "1.75", "1.785", "5", "50.0%"]
-    (scale,) = (line for line in lines if line.startswith("(root).net.scale"))
+    (scale,) = (line for line in lines if line.startswith("net.scale"))
     assert scale.endswith("! NaN: 1 of 3; ! Inf: 1 of 3")
     assert repr(table).endswith("ckpt: 4 tensors>")
 
@@ -121,14 +126,22 @@ def test_unreadable_tensors_are_marked_in_text_and_html(prefix: str) -> None:
     Path(prefix + DATA).unlink()
     table = cv.graph(prefix).values(progress=False)
     assert str(table).splitlines()[0].startswith("✗ 4 tensors cannot be read: ")
-    assert table._repr_html_().count("<b>✗ cannot be read: ") == 4
+    assert table._repr_html_().count('<b class="bad">✗ cannot be read: ') == 4
+
+
+def test_html_draws_each_histogram_as_high_as_its_counts(tmp_path: Path) -> None:
+    array = np.repeat(np.array([-1.0, 0.5, 0.9]), [1, 4, 2])
+    html = cv.graph(write(tmp_path / "ckpt", v=array)).values(progress=False)._repr_html_()
+    heights = [float(one) for one in re.findall(r"M[\d.]+ 15v-([\d.]+)h", html)]
+    assert heights == [pytest.approx(15 * share, abs=0.06) for share in (1 / 4, 1, 2 / 4)]
+    assert "<title>from -1" in html
 
 
 def test_html_escapes_every_name(tmp_path: Path) -> None:
     prefix = write(tmp_path / "ckpt", **{"<script>&": np.array([np.nan])})
     html = cv.graph(prefix).values(progress=False)._repr_html_()
     assert "<script>" not in html and "&lt;script&gt;&amp;" in html
-    assert "<b>! NaN: 1 of 1</b>" in html
+    assert '<b class="bad">! NaN: 1 of 1</b>' in html
 
 
 def test_text_moves_no_cursor(tmp_path: Path) -> None:
@@ -197,9 +210,9 @@ def test_the_command_prints_the_table_and_exits_with_1_for_a_nan(prefix: str) ->
 def test_the_command_takes_a_query_a_column_and_a_number_of_rows(prefix: str) -> None:
     result = CliRunner().invoke(main, ["values", prefix, "--where", "name:kernel"])
     places = [line.split()[0] for line in result.output.splitlines()[2:]]
-    assert (result.exit_code, places) == (0, ["(root).net.kernel"]), result.output
+    assert (result.exit_code, places) == (0, ["net.kernel"]), result.output
     by_size = CliRunner().invoke(main, ["values", prefix, "--sort", "min"]).output
-    assert by_size.splitlines()[4].startswith("(root).step")
+    assert by_size.splitlines()[4].startswith("step")
     cut = CliRunner().invoke(main, ["values", prefix, "--max-lines", "1"]).output
     assert cut.splitlines()[-1].startswith("… 3 more rows")
 

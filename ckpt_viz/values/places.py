@@ -1,0 +1,28 @@
+"""The places of tensors in the names that people give, for tables that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.layer_names import LayerNames
+from ckpt_viz.values.row import ValueRow
+
+
+def in_layer_names(graph: Graph, rows: Iterable[ValueRow]) -> tuple[ValueRow, ...]:
+    """Return rows whose places go by layers: `model.conv1.kernel`.
+
+    The part of a node with several tensors stays at the end: `table [keys]`.
+    """
+    names = LayerNames(graph)
+    found = []
+    for row in rows:
+        part = row.place[row.place.rfind(" [") :] if _has_part(graph, row) else ""
+        found.append(replace(row, place=f"{names.place(row.node_id)}{part}"))
+    return tuple(found)
+
+
+def _has_part(graph: Graph, row: ValueRow) -> bool:
+    attributes = graph.nodes[row.node_id].attributes
+    return sum(len(graph.tensor_keys(one.checkpoint_key) or (1,)) for one in attributes) > 1

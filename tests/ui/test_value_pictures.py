@@ -1,0 +1,54 @@
+"""Tables of values and histories in JupyterLab, whose own styles for tables are more specific."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
+
+_CELL = """
+import tempfile
+from functools import partial
+from pathlib import Path
+import numpy as np
+import ckpt_viz as cv
+from ckpt_viz.formats.bundle_writer import array_tensor, write_bundle
+
+paths = [str(Path(tempfile.mkdtemp()) / f"ckpt-{n}") for n in range(3)]
+for n, path in enumerate(paths):
+    kernel = np.arange(40, dtype=np.float32) * (n + 1)
+    kernel[7] = np.nan if n == 2 else 7
+    write_bundle(path, {"kernel": array_tensor("float32", (40,), partial(np.copy, kernel))})
+"""
+_SOURCES = {
+    ".ckpt-viz-history": "cv.history(paths)",
+    ".ckpt-viz-values": "cv.graph(paths[2]).values()",
+}
+
+
+@pytest.mark.parametrize("part", _SOURCES)
+def test_names_are_at_the_left_and_alarms_follow_the_theme(
+    lab: JupyterLab, shared: SharedKernel, part: str
+) -> None:
+    path = f"values{part}.ipynb"
+    lab.create_notebook(path, code_cell(f"{shared.AFRESH}{_CELL}\n{_SOURCES[part]}"))
+    lab.open_notebook(path, shared.started(lab))
+    lab.run_cell(0)
+    picture = lab.output(0).locator(part)
+    picture.wait_for()
+    colours = set()
+    for theme in ("JupyterLab Dark", "JupyterLab Light"):
+        lab.execute("apputils:change-theme", theme=theme)
+        lab.page.wait_for_function(
+            "dark => document.body.dataset.jpThemeLight === String(!dark)",
+            arg=theme == "JupyterLab Dark",
+        )
+        row = picture.locator("tbody tr").first
+        assert (
+            row.locator("th, td").first.evaluate("one => getComputedStyle(one).textAlign") == "left"
+        )
+        assert row.evaluate("one => getComputedStyle(one).backgroundColor") == "rgba(0, 0, 0, 0)"
+        alarm = picture.locator(".alarm-text, .bad").first
+        colours.add(alarm.evaluate("one => getComputedStyle(one).color"))
+        lab.screenshot(f"values{part}-{theme[11:].lower()}")
+    assert len(colours) == 2
