@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -113,7 +115,7 @@ def values(path: object, **options: Any) -> tuple[Any, ...]:
     return tuple(cv.graph(path).values(progress=False, **options))
 
 
-def bytes_read(requests: Sequence[Request]) -> Counter[tuple[str, int]]:
+def times_read(requests: Sequence[Request]) -> Counter[tuple[str, int]]:
     """How often each stretch of a file was read; a range that begins or ends cuts the file."""
     found: Counter[tuple[str, int]] = Counter()
     for path in {one.path for one in requests}:
@@ -159,7 +161,7 @@ def test_a_cluster_finds_what_this_process_finds_and_reads_each_byte_once(
     assert found == values(run / "ckpt-1")
     assert len(found) == SHARDS * IN_SHARD
     ranges = server.ranges()
-    assert set(bytes_read(ranges).values()) == {1}
+    assert set(times_read(ranges).values()) == {1}
     assert total(ranges) == data_bytes(run)
     asked = Counter((one.method, one.path.rpartition(".")[2][:5]) for one in server.requests)
     # Once for the size of each shard, and once for its three tensors, which touch.
@@ -182,7 +184,7 @@ def test_the_workers_share_a_large_tensor(run: Path, server: S3Server, client: C
     assert total(pieces) == data_bytes(run, "large.data-*")
     server.forget()
     assert cv.graph("s3://run/large").verify(executor=client.get_executor(), progress=False) == ()
-    assert set(bytes_read(server.ranges()).values()) == {1}
+    assert set(times_read(server.ranges()).values()) == {1}
     assert total(server.ranges()) == data_bytes(run, "large.data-*")
 
 
@@ -199,7 +201,7 @@ def test_verification_names_a_damaged_shard_and_reads_each_byte_once(
     server.forget()
     (damaged,) = graph.verify(executor=client.get_executor(), progress=False)
     assert damaged.key == "layer05_1"
-    assert set(bytes_read(server.ranges()).values()) == {1}
+    assert set(times_read(server.ranges()).values()) == {1}
     assert len(server.requests) == SHARDS  # the sizes are known since the graph was opened
 
 
@@ -211,7 +213,7 @@ def test_a_history_reads_what_changed_once(run: Path, server: S3Server, client: 
     assert remote.rows == local.rows
     assert remote.findings == local.findings
     ranges = server.ranges()
-    assert set(bytes_read(ranges).values()) == {1}
+    assert set(times_read(ranges).values()) == {1}
     odd = range(SHARDS)[1::2]
     changed = {f"/run/{one}.data-{shard:05d}-of-00024" for one in names for shard in odd}
     read = {one.path for one in ranges}
@@ -281,6 +283,25 @@ def test_a_client_that_is_closed_leaves_the_rest_to_this_process(
         found = tuple(graph.values(executor=client.get_executor(), progress=False))
     closed()
     assert found == values(run / "ckpt-1")
+
+
+def test_the_example_of_the_documents_runs(run: Path, server: S3Server, tmp_path: Path) -> None:
+    for path in run.glob("ckpt-*"):
+        server.put("run", f"example/{path.name}", path.read_bytes())
+    document = Path(__file__).parents[2] / "docs" / "past_one_machine.md"
+    _, block = document.read_text().split("```python\n")
+    program = tmp_path / "example.py"
+    program.write_text(block.split("```")[0].replace("s3://bucket/run", "s3://run/example"))
+    # The other way to name a server, which the document has, too.
+    environment = {**os.environ, "FSSPEC_S3_ENDPOINT_URL": server.url}
+    del environment["AWS_ENDPOINT_URL_S3"]
+    done = subprocess.run(
+        [sys.executable, program], env=environment, capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stderr
+    assert "layer07_1" in done.stdout
+    assert "ckpt-3" in done.stdout
+    assert len(server.ranges("example/ckpt-3.data-")) >= SHARDS
 
 
 def test_a_checkpoint_that_was_saved_after_a_listing_is_found(
