@@ -560,7 +560,7 @@ def test_each_shard_is_looked_at_once_and_only_when_asked(
         asked.append(path)
         return 20
 
-    monkeypatch.setattr("ckpt_viz.formats.entries.file_size", file_size)
+    monkeypatch.setattr("ckpt_viz.formats.files.file_size", file_size)
     bundle = open_bundle(prefix)
     assert asked == []
     for key in [*TENSORS, *TENSORS]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -213,6 +214,48 @@ def test_only_what_is_asked_for_is_fetched(tmp_path: Path) -> None:
     assert memory.asked[1:] == [("/b.data-00000-of-00001", 7 * 40_000, 8 * 40_000)]
 
 
+def test_a_known_end_saves_the_request_for_the_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = CountingFileSystem()
+    memory.pipe("/known", DATA)
+    monkeypatch.setattr(CountingFileSystem, "info", lambda *_: pytest.fail("asked for the size"))
+    with files.open_file("counting://known", end=50) as file:
+        assert file.read(40, 10) == DATA[40:50]
+        with pytest.raises(FormatError, match="has 50 bytes, expected bytes 40 to 51"):
+            file.read(40, 11)
+    with (
+        files.open_file("counting://known", end=150) as file,
+        pytest.raises(CkptVizError, match="found 10 bytes at offset 90, expected 60"),
+    ):
+        file.read(90, 60)
+    with files.open_file("counting://gone", end=50) as file, pytest.raises(FileNotFoundError):
+        file.read(0, 50)
+
+
+def test_sizes_of_many_remote_files_are_asked_for_at_the_same_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    memory = CountingFileSystem()
+    paths = [f"counting://many/{number}" for number in range(40)]
+    for number, path in enumerate(paths):
+        memory.pipe(path.removeprefix("counting:/"), bytes(number))
+    together = threading.Barrier(8, timeout=30)
+    info = CountingFileSystem.info
+
+    def wait_for_others(self: CountingFileSystem, path: str, **options: Any) -> Any:
+        together.wait()
+        return info(self, path, **options)
+
+    monkeypatch.setattr(CountingFileSystem, "info", wait_for_others)
+    assert files.file_sizes(paths) == list(range(40))
+
+
+def test_sizes_of_many_files_tell_what_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"12")
+    assert files.file_sizes([str(tmp_path / name) for name in "ab"]) == [2, None]
+    (error,) = files.file_sizes(["nosuch://x"])
+    assert isinstance(error, UnsupportedError)
+
+
 @pytest.mark.parametrize(
     "error",
     [PermissionError("403, Forbidden"), TimeoutError("no answer"), RuntimeError("no credentials")],
@@ -273,6 +316,7 @@ def test_missing_fsspec_says_what_to_install(monkeypatch: pytest.MonkeyPatch) ->
 def test_local_paths_import_no_fsspec() -> None:
     program = """
 import sys
+import threading
 from ckpt_viz.formats import bundle, files, saver_v1
 assert files.is_file(sys.argv[1])
 assert {"fsspec", "ml_dtypes", "cramjam", "tensorflow"}.isdisjoint(sys.modules)

@@ -28,11 +28,11 @@ from ckpt_viz.formats.entries import (
     matching_parts,
     open_shard,
     read_range,
-    size_or_why_not,
+    sizes_or_why_not,
     span,
     why_short_at,
 )
-from ckpt_viz.formats.files import File, open_file
+from ckpt_viz.formats.files import File, is_remote, open_file
 from ckpt_viz.formats.protos import BundleEntryProto, BundleHeaderProto, parse
 from ckpt_viz.formats.slices import check_key_bytes, slice_key, slice_of, why_incomplete
 from ckpt_viz.formats.sstable import (
@@ -241,7 +241,7 @@ class Bundle:
 
     def _why_absent(self, entry: Entry) -> str | None:
         if entry.shard not in self._shards:
-            self._shards[entry.shard] = size_or_why_not(self.shard_path(entry))
+            self._look_at_shards(entry)
         found = self._shards[entry.shard]
         if isinstance(found, str):
             return found
@@ -251,6 +251,16 @@ class Bundle:
         if entry.shard not in self._short:
             self._short[entry.shard] = why_short_at(path, found)
         return f"{path}: has {found} bytes, expected {span(entry)}; {self._short[entry.shard]}"
+
+    def _look_at_shards(self, first: Entry) -> None:
+        """Ask for the size of a shard; of all shards if they are remote, at the same time."""
+        one_each = {first.shard: first}
+        if self.num_shards > 1 and is_remote(self.prefix):
+            parts = (part for found in self.parts.values() for part in found if part is not None)
+            whole = (entry for entry in self.entries.values() if not entry.slices)
+            one_each |= {entry.shard: entry for entry in (*whole, *parts)}
+        paths = [self.shard_path(entry) for entry in one_each.values()]
+        self._shards.update(zip(one_each, sizes_or_why_not(paths), strict=True))
 
     def _read_whole(self, key: str, entry: Entry, shape: tuple[int, ...]) -> Array:
         from ckpt_viz.formats import tensors
@@ -293,11 +303,18 @@ class Bundle:
         return data
 
     def _stored_bytes(self, key: str, entry: Entry) -> bytes:
-        return read_range(self.shard_path(entry), entry, key)
+        return read_range(self.shard_path(entry), entry, key, self._shards.get(entry.shard))
 
     def place(self, key: str, entry: Entry) -> str:
         """Return where an entry's bytes are, for errors."""
         return f"{self.shard_path(entry)}: {brief(key)} at offset {entry.offset}"
+
+    def shard_bytes(self, entry: Entry) -> int:
+        """Return the size of the shard with an entry's bytes; 0 if it is unknown."""
+        if entry.shard not in self._shards:
+            self._look_at_shards(entry)
+        found = self._shards[entry.shard]
+        return found if isinstance(found, int) else 0
 
     def shard_path(self, entry: Entry) -> str:
         """Return the path of the shard with an entry's bytes."""

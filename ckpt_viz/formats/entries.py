@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import NamedTuple
 
 from ckpt_viz.errors import CkptVizError, FormatError
 from ckpt_viz.formats.dtypes import Shape, tensor_bytes
-from ckpt_viz.formats.files import File, file_size, open_file
+from ckpt_viz.formats.files import File, file_sizes, is_remote, open_file
 from ckpt_viz.formats.slices import Slice
 from ckpt_viz.formats.sstable import GIT_LFS_POINTER, brief, mask_crc32c
 
@@ -133,8 +133,15 @@ def span(entry: Entry) -> str:
     return f"bytes {entry.offset} to {entry.offset + entry.size}"
 
 
-def read_range(path: str, entry: Entry, key: str) -> bytes:
-    """Return bytes of a shard for the tensor `key`; allocate only what the file has."""
+def read_range(path: str, entry: Entry, key: str, size: object = None) -> bytes:
+    """Return bytes of a shard for the tensor `key`; allocate only what the file has.
+
+    `size` is that of the shard, if it is known.
+    """
+    end = entry.offset + entry.size
+    if isinstance(size, int) and end <= size and is_remote(path):
+        with suppress(FileNotFoundError), open_file(path, end=end) as file:
+            return file.read(entry.offset, entry.size)
     with open_shard(path, entry, key) as file:
         return file.read(entry.offset, entry.size)
 
@@ -166,10 +173,11 @@ def why_short_at(path: str, size: int) -> str:
     return _PARTIAL
 
 
-def size_or_why_not(path: str) -> int | str:
-    """Return the size of a shard, or the reason why it is unknown."""
-    try:
-        size = file_size(path)
-    except CkptVizError as error:
-        return str(error)
-    return f"{path}: no such file, expected a shard; {_PARTIAL}" if size is None else size
+def sizes_or_why_not(paths: Sequence[str]) -> list[int | str]:
+    """Return the size of each shard, or the reason why it is unknown."""
+    return [
+        f"{path}: no such file, expected a shard; {_PARTIAL}"
+        if found is None
+        else (found if isinstance(found, int) else str(found))
+        for path, found in zip(paths, file_sizes(paths), strict=True)
+    ]

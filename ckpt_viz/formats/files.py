@@ -13,7 +13,7 @@ import os
 import re
 import stat
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
@@ -25,6 +25,8 @@ from ckpt_viz.formats import confinement
 _MAX_SHOWN = 300  # characters of a path that is too long for a file
 MAX_NAMES = 100_000
 """The most names that `list_directory` returns; a checkpoint has some ten files."""
+
+_REQUESTS = 32  # at a time
 
 # If a pipe has replaced a file, do not wait for it.
 _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -83,13 +85,18 @@ class BytesFile(File):
         return self._data[offset : offset + size]
 
 
-def open_file(path: str) -> File:
+def open_file(path: str, *, end: int | None = None) -> File:
     """Open a regular file.
 
-    Raises FileNotFoundError, and CkptVizError for any other reason.
+    `end` is given if the file is known to have at least so many bytes, and the caller reads none
+    after them. They are then the size of a remote file, which saves a request; `read` raises if it
+    has become shorter.
+
+    Raises FileNotFoundError, and CkptVizError for any other reason. If `end` is given, `read` of a
+    remote file raises FileNotFoundError, too.
     """
     if is_remote(path):
-        return _RemoteFile(path)
+        return _RemoteFile(path, end)
     return _LocalFile(path)
 
 
@@ -152,6 +159,27 @@ def file_size(path: str) -> int | None:
     """Return a regular file's size in bytes, None if there is none; raise as `is_file`."""
     found = _describe(path)
     return found.size if found is not None and found.kind == "file" else None
+
+
+def file_sizes(paths: Sequence[str]) -> list[int | CkptVizError | None]:
+    """Return the sizes of many files, as `file_size` does; an error is not raised but returned.
+
+    For remote files it sends up to 32 requests at a time.
+    """
+    if len(paths) < 2 or not all(map(is_remote, paths)):
+        return [_size_or_error(path) for path in paths]
+    from concurrent.futures import ThreadPoolExecutor  # slow to import
+
+    _file_system(paths[0])  # its modules are imported once, here
+    with ThreadPoolExecutor(min(len(paths), _REQUESTS)) as threads:
+        return list(threads.map(_size_or_error, paths))
+
+
+def _size_or_error(path: str) -> int | CkptVizError | None:
+    try:
+        return file_size(path)
+    except CkptVizError as error:
+        return error
 
 
 def list_directory(path: str) -> list[str]:
@@ -329,7 +357,10 @@ def _local_errors(path: str, *, is_looked_at: bool = False) -> Iterator[None]:
 
 
 class _RemoteFile(File):
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, end: int | None) -> None:
+        if end is not None:
+            super().__init__(path, end)
+            return
         found = _describe_remote(path)
         if found.kind != "file":
             raise _not_regular(path)
@@ -369,6 +400,8 @@ def _file_system(path: str) -> tuple[Any, str]:
 def _describe_remote(path: str) -> _Description:
     with _remote_errors(path):
         file_system, inside = _file_system(path)
+        # A program may have saved since the directory was listed, perhaps by other code.
+        file_system.invalidate_cache(split(inside)[0])
         found = file_system.info(inside)
         kind = found["type"] if found["type"] in ("file", "directory") else "other"
         return _Description(kind, found.get("size"))

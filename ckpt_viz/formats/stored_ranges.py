@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from ckpt_viz.errors import FormatError, UnsupportedError
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.entries import Entry, check_size, checked_parts, described
-from ckpt_viz.formats.files import file_size
 from ckpt_viz.formats.slices import Slice
 from ckpt_viz.formats.sstable import brief
 
@@ -21,7 +20,7 @@ class StoredRange:
     """The bytes of a tensor, or of one of its slices: `size` bytes at `offset` of a file.
 
     `count` is the number of elements, `crc32c` the checksum of the bytes, masked. `place` is for
-    errors.
+    errors. `file_bytes` is the size of the file.
     """
 
     path: str
@@ -30,6 +29,7 @@ class StoredRange:
     count: int
     crc32c: int
     place: str
+    file_bytes: int
 
 
 class Claims:
@@ -41,21 +41,18 @@ class Claims:
 
     def __init__(self) -> None:
         self._claimed: dict[str, int] = {}
-        self._sizes: dict[str, int] = {}
 
     def add(self, ranges: Sequence[StoredRange]) -> None:
         """Count the bytes of a tensor; raise FormatError if a shard does not have as many."""
         for found in ranges:
-            path = found.path
-            if path not in self._sizes:
-                self._sizes[path] = file_size(path) or 0
-            if self._claimed.get(path, 0) + found.size > self._sizes[path]:
+            claimed = self._claimed.get(found.path, 0) + found.size
+            if claimed > found.file_bytes:
                 raise FormatError(
                     f"{found.place}: shares bytes with other tensors, which together have more "
-                    f"than the {self._sizes[path]} bytes of the shard; no program of TensorFlow "
+                    f"than the {found.file_bytes} bytes of the shard; no program of TensorFlow "
                     "writes such a file"
                 )
-            self._claimed[path] = self._claimed.get(path, 0) + found.size
+            self._claimed[found.path] = claimed
 
 
 def stored_ranges(bundle: Bundle, key: str) -> tuple[StoredRange, ...]:
@@ -94,6 +91,7 @@ def _range(bundle: Bundle, key: str, entry: Entry, shape: tuple[int, ...]) -> St
         math.prod(shape),
         entry.crc32c,
         bundle.place(key, entry),
+        bundle.shard_bytes(entry),
     )
 
 

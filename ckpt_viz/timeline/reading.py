@@ -18,8 +18,9 @@ from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
 from ckpt_viz.timeline.lines import Line
 from ckpt_viz.timeline.plan import CHANGES, READ, Plan
+from ckpt_viz.values.pieces import result_bytes
 from ckpt_viz.values.row import ValueRow
-from ckpt_viz.values.running import Progress, results
+from ckpt_viz.values.running import Progress, in_flight_of, results
 from ckpt_viz.values.tracks import PIECE_BYTES, Part, Track, follow
 
 UNCHANGED_SHARE = 1 / 200
@@ -69,6 +70,7 @@ class Reader:
             tracks,
             executor=executor,
             on_done=lambda task: shown.update(task.size) if shown is not None else None,
+            in_flight=in_flight_of(sum(map(_result_bytes, tracks)) / max(len(tracks), 1)),
         )
         with closing(found):  # type: ignore[type-var]
             for track, of_parts in found:
@@ -203,6 +205,11 @@ def _tracks(parts: Sequence[Part]) -> Iterator[Track]:
         size += largest
     if group:
         yield Track(tuple(group), limit)
+
+
+def _result_bytes(track: Track) -> int:
+    """Return what the statistics of a track may take."""
+    return sum(result_bytes(one.size) for part in track.parts for one in part.at if one is not None)
 
 
 def _place(part: Part) -> tuple[str, int]:

@@ -23,6 +23,9 @@ PIECE_BYTES = 1 << 26  # 64 MiB; a multiple of the size of every element
 # A read of a local file: its bytes stay in the processor's cache.
 LOCAL_BYTES = 1 << 23  # 8 MiB
 _STRING_BYTES = 1 << 24  # 16 MiB
+# Measured: the statistics of weights take up to 11 bytes an element, and 140 kB in all.
+_RESULT_SHARE, _RESULT_BYTES = 3, 1 << 17
+_MOST_RESULT_BYTES = 1 << 24  # of a task: those of small tensors are larger than the tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,11 @@ class Task(NamedTuple):
         """The bytes of all pieces."""
         return sum(piece.size for piece in self.pieces)
 
+    @property
+    def result_bytes(self) -> int:
+        """What the statistics of the pieces may take."""
+        return sum(result_bytes(piece.size) for piece in self.pieces)
+
 
 class Measured(NamedTuple):
     """The statistics of a piece, and the crc32c of its bytes, not masked."""
@@ -86,7 +94,7 @@ def measure(task: Task) -> tuple[Measured | str, ...]:
     """
     with _confined(task):
         try:
-            with open_file(task.path) as file:
+            with open_file(task.path, end=task.offset + task.size) as file:
                 is_small = len(task.pieces) > 1
                 data = file.read(task.offset, task.size) if is_small else None
                 return tuple([_measured(task, piece, file, data) for piece in task.pieces])
@@ -96,9 +104,15 @@ def measure(task: Task) -> tuple[Measured | str, ...]:
             return (str(error),) * len(task.pieces)
 
 
-def fits(task_bytes: int, path: str, size: int) -> bool:
-    """Return whether a piece may join the pieces of a task, which are read at once."""
-    return task_bytes + size <= (PIECE_BYTES if is_remote(path) else LOCAL_BYTES)
+def result_bytes(size: int) -> int:
+    """Return how many bytes the statistics of a piece of so many bytes may take."""
+    return min(_RESULT_SHARE * size, _RESULT_BYTES)
+
+
+def fits(task_bytes: int, result_bytes: int, path: str) -> bool:
+    """Return whether pieces of these bytes in all may be one task, which reads them at once."""
+    most = PIECE_BYTES if is_remote(path) else LOCAL_BYTES
+    return task_bytes <= most and result_bytes <= _MOST_RESULT_BYTES
 
 
 def _confined(task: Task) -> AbstractContextManager[object]:
@@ -137,7 +151,10 @@ def _measured_numbers(reads: Iterator[bytes], piece: Piece, byte_order: ByteOrde
     found, crc = no_elements(piece.dtype), 0
     for data in reads:
         crc = google_crc32c.extend(crc, data)
-        found = joined_partial(found, partial_of(data, piece.dtype, byte_order, piece.place))
+        # In the same blocks wherever the file is: then the sums are the same to the last bit.
+        for start in range(0, len(data), LOCAL_BYTES):
+            block = memoryview(data)[start : start + LOCAL_BYTES]
+            found = joined_partial(found, partial_of(block, piece.dtype, byte_order, piece.place))
     return Measured(found, crc)
 
 

@@ -22,9 +22,9 @@ from ckpt_viz.object_graph.keys import parse_checkpoint_key
 from ckpt_viz.object_graph.names import readable_name, readable_place
 from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.values.assembly import Assembly, filled
-from ckpt_viz.values.pieces import Piece, Task, fits, measure, measure_array
+from ckpt_viz.values.pieces import Piece, Task, fits, measure, measure_array, result_bytes
 from ckpt_viz.values.row import ValueRow
-from ckpt_viz.values.running import Progress, bar, results
+from ckpt_viz.values.running import Progress, bar, in_flight_of, results
 from ckpt_viz.values.strings import lengths_of
 
 _NATIVE: ByteOrder = "little" if sys.byteorder == "little" else "big"
@@ -162,6 +162,7 @@ def _of_bundle(
         tasks,
         executor=executor,
         on_done=lambda task: shown.update(task.size) if shown is not None else None,
+        in_flight=in_flight_of(sum(task.result_bytes for task in tasks) / max(len(tasks), 1)),
     )
     with closing(found):  # type: ignore[type-var]
         for task, measured in found:
@@ -220,7 +221,7 @@ def _tasks(bundle: Bundle, begun: dict[str, Assembly], *, is_elsewhere: bool) ->
         for number, path, piece in assembly.missing()
     ]
     pieces.sort(key=lambda one: (one[0], one[1].offset))
-    groups: list[tuple[str, list[Piece], list[tuple[str, int]]]] = []
+    groups: list[_Group] = []
     for path, piece, name in pieces:
         if is_elsewhere:
             try:
@@ -228,21 +229,35 @@ def _tasks(bundle: Bundle, begun: dict[str, Assembly], *, is_elsewhere: bool) ->
             except CkptVizError as error:
                 begun[name[0]].fail(str(error))
                 continue
-        if groups and _follows(groups[-1], path, piece):
-            groups[-1][1].append(piece)
-            groups[-1][2].append(name)
-        else:
-            groups.append((path, [piece], [name]))
+        if not groups or not groups[-1].takes(path, piece):
+            groups.append(_Group(path))
+        groups[-1].add(piece, name)
     return [
-        Task(path, bundle.byte_order, tuple(of_task), tuple(names), limit)
-        for path, of_task, names in groups
+        Task(one.path, bundle.byte_order, tuple(one.pieces), tuple(one.names), limit)
+        for one in groups
     ]
 
 
-def _follows(group: tuple[str, list[Piece], object], path: str, piece: Piece) -> bool:
-    first, last = group[1][0], group[1][-1]
-    end = last.offset + last.size
-    return group[0] == path and end == piece.offset and fits(end - first.offset, path, piece.size)
+@dataclass
+class _Group:
+    """Pieces that follow each other in a file."""
+
+    path: str
+    pieces: list[Piece] = field(default_factory=list)
+    names: list[tuple[str, int]] = field(default_factory=list)
+    result_bytes: int = 0
+
+    def takes(self, path: str, piece: Piece) -> bool:
+        first, last = self.pieces[0], self.pieces[-1]
+        end = piece.offset + piece.size
+        results = self.result_bytes + result_bytes(piece.size)
+        is_next = self.path == path and last.offset + last.size == piece.offset
+        return is_next and fits(end - first.offset, results, path)
+
+    def add(self, piece: Piece, name: tuple[str, int]) -> None:
+        self.pieces.append(piece)
+        self.names.append(name)
+        self.result_bytes += result_bytes(piece.size)
 
 
 # --- other tensors, one at a time

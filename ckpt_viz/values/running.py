@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import Executor, Future
 from contextlib import suppress
 from itertools import islice
+from queue import SimpleQueue
 from typing import Any, Protocol, TypeVar
 
 from ckpt_viz.errors import CkptVizError
@@ -13,7 +15,9 @@ from ckpt_viz.errors import CkptVizError
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-_IN_FLIGHT = 32  # tasks that an executor has at a time; their results must fit into memory
+_IN_FLIGHT = 32  # tasks that an executor has at a time, unless their results are small
+_MOST_IN_FLIGHT = 1024
+_RESULTS_BYTES = 1 << 27  # 128 MiB, of all results that may wait here at a time
 _PATIENCE = 1.0  # seconds before a bar appears
 
 
@@ -43,21 +47,26 @@ def results(
     *,
     executor: Executor | None = None,
     on_done: Callable[[Task], object] | None = None,
+    in_flight: int = _IN_FLIGHT,
 ) -> Iterator[tuple[Task, Result]]:
     """Yield each task with its result, as they finish.
 
-    Without an executor, tasks run here in their order. An executor has at most 32 tasks at a time.
-    If it loses a task, because a worker died for example, the task runs here. To stop, close the
-    iterator or interrupt it: tasks that have not begun are then cancelled.
+    Without an executor, tasks run here in their order. An executor has at most `in_flight` tasks at
+    a time (see `in_flight_of`). If it loses a task, because a worker died for example, the task
+    runs here, and a RuntimeWarning gives the reason once. To stop, close the iterator or interrupt
+    it: tasks that have not begun are then cancelled.
 
     Args:
         function: What to do with a task. For an executor of processes, it is a module's function.
         tasks: The tasks; an executor of processes pickles them.
         executor: Any `concurrent.futures.Executor`; it remains open.
         on_done: Called here with each task when it has finished, to show progress.
+        in_flight: The most tasks that an executor has at a time. Their results must fit into
+            memory, and more workers than this have nothing to do.
 
     Raises:
-        CkptVizError: As the function raises it. Other tasks are cancelled then.
+        CkptVizError: As the function raises it, or because workers lack a module that it needs.
+            Other tasks are cancelled then.
     """
     done = on_done or (lambda task: None)
     if executor is None:
@@ -68,22 +77,34 @@ def results(
         return
     waiting = iter(tasks)
     running: dict[Future[Result], Task] = {}
+    finished: SimpleQueue[Future[Result]] = SimpleQueue()  # `wait` looks at all, each time
+    losses: list[Exception] = []
     try:
         while True:
-            for task in islice(waiting, _IN_FLIGHT - len(running)):
-                running[_submitted(executor, function, task)] = task
+            for task in islice(waiting, in_flight - len(running)):
+                future = _submitted(executor, function, task)
+                running[future] = task
+                future.add_done_callback(finished.put)
             if not running:
                 return
-            finished, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in finished:
-                task = running.pop(future)
-                found = _result(future, function, task)
-                done(task)
-                yield task, found
+            future = finished.get()
+            task = running.pop(future)
+            found = _result(future, function, task, losses)
+            done(task)
+            yield task, found
     finally:
         for future in running:
             with suppress(Exception):  # a scheduler that has gone cannot cancel
                 future.cancel()
+
+
+def in_flight_of(result_bytes: float) -> int:
+    """Return how many tasks an executor may have at a time, for results of such a mean size.
+
+    >>> in_flight_of(100), in_flight_of(1 << 18), in_flight_of(1 << 26)
+    (1024, 512, 32)
+    """
+    return max(_IN_FLIGHT, min(_MOST_IN_FLIGHT, int(_RESULTS_BYTES / max(result_bytes, 1))))
 
 
 def _submitted(
@@ -91,17 +112,35 @@ def _submitted(
 ) -> Future[Result]:
     try:
         return executor.submit(function, task)
-    except RuntimeError as error:  # all workers died; `_result` then runs the task
+    except Exception as error:  # all workers died, or the cluster was closed; `_result` runs it
         lost: Future[Result] = Future()
         lost.set_exception(error)
         return lost
 
 
-def _result(future: Future[Any], function: Callable[[Task], Result], task: Task) -> Result:
+def _result(
+    future: Future[Any],
+    function: Callable[[Task], Result],
+    task: Task,
+    losses: list[Exception],
+) -> Result:
     try:
         found: Result = future.result()
     except CkptVizError:
         raise
-    except Exception:  # each kind of executor has its own error for a worker that died
+    except ImportError as error:  # else this process would silently read all
+        raise CkptVizError(
+            f"a worker of the executor cannot run the task: {error}; install the packages of this "
+            "process there, too, in the same versions"
+        ) from error
+    except Exception as error:  # each kind of executor has its own error for a worker that died
+        if not losses:
+            warnings.warn(
+                f"the executor lost a task, which runs in this process now, as others that it "
+                f"loses: {type(error).__name__}: {error}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        losses.append(error)
         return function(task)
     return found

@@ -65,7 +65,7 @@ def checksums_in(stretch: Stretch) -> tuple[int, ...] | str:
     """Return the crc32c of each part of a stretch, not masked; or why it cannot be read."""
     most = stretch.size if is_remote(stretch.path) else _READ_BYTES
     try:
-        with open_file(stretch.path) as file:
+        with open_file(stretch.path, end=stretch.offset + stretch.size) as file:
             return tuple(_checksums(file, stretch, most))
     except FileNotFoundError:
         return f"{stretch.path}: this file has disappeared"

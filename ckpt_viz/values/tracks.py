@@ -201,11 +201,14 @@ def _read(followers: Sequence[_Follower], time: int) -> Iterator[tuple[_Follower
         else:
             groups.append([(where, follower)])
     files: dict[str, File | str] = {}
+    ends: dict[str, int] = {}
+    for where, _ in new:
+        ends[where.path] = max(ends.get(where.path, 0), where.offset + where.size)
     with ExitStack() as stack:
         for group in groups:
             start, path = group[0][0].offset, group[0][0].path
             if path not in files:
-                files[path] = _opened(path, stack)
+                files[path] = _opened(path, ends[path], stack)
             data = _range(files[path], start, sum(where.size for where, _ in group))
             for where, follower in group:
                 if isinstance(data, str):
@@ -215,9 +218,9 @@ def _read(followers: Sequence[_Follower], time: int) -> Iterator[tuple[_Follower
                     yield follower, data[begin : begin + where.size]
 
 
-def _opened(path: str, stack: ExitStack) -> File | str:
+def _opened(path: str, end: int, stack: ExitStack) -> File | str:
     try:
-        return stack.enter_context(open_file(path))
+        return stack.enter_context(open_file(path, end=end))
     except FileNotFoundError:
         return f"{path}: this file has disappeared"
     except CkptVizError as error:
@@ -229,5 +232,7 @@ def _range(file: File | str, offset: int, size: int) -> bytes | str:
         return file
     try:
         return file.read(offset, size)
+    except FileNotFoundError:
+        return f"{file.path}: this file has disappeared"
     except CkptVizError as error:
         return str(error)

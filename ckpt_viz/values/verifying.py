@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from ckpt_viz.formats.sstable import brief, mask_crc32c
 from ckpt_viz.formats.stored_bytes import VarintError, checksum_for
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Fault
-from ckpt_viz.values.running import bar, results
+from ckpt_viz.values.running import bar, in_flight_of, results
 from ckpt_viz.values.stretches import (
     PIECE_BYTES,
     Range,
@@ -37,6 +37,7 @@ from ckpt_viz.values.stretches import (
 DATA_LOSS = "DataLossError"
 _COPY_AGAIN = "copy the checkpoint again, or restore another one"
 _ENCODED = ("string", "variant")
+_RESULT_BYTES = 1 << 10  # of a task: some numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,17 +247,20 @@ def _test(work: _Work, title: str, executor: Executor | None, *, progress: bool)
     encoded: dict[Encoded, int | Fault] = {}
     total = sum(task.nbytes for task in tasks)
     with _shown(f"verify {title}", total, progress=progress) as done:
-        for task, found in results(_run, tasks, executor=executor, on_done=done):
-            if isinstance(task, Encoded):
-                assert isinstance(found, (int, Fault))
-                encoded[task] = found
-                continue
-            assert not isinstance(found, (int, Fault))
-            starts = [(task.path, start) for start, _ in task.parts]
-            if isinstance(found, str):
-                parts.update(dict.fromkeys(starts, found))
-            else:
-                parts.update(zip(starts, found, strict=True))
+        in_flight = in_flight_of(_RESULT_BYTES)
+        answers = results(_run, tasks, executor=executor, on_done=done, in_flight=in_flight)
+        with closing(answers):  # type: ignore[type-var]
+            for task, found in answers:
+                if isinstance(task, Encoded):
+                    assert isinstance(found, (int, Fault))
+                    encoded[task] = found
+                    continue
+                assert not isinstance(found, (int, Fault))
+                starts = [(task.path, start) for start, _ in task.parts]
+                if isinstance(found, str):
+                    parts.update(dict.fromkeys(starts, found))
+                else:
+                    parts.update(zip(starts, found, strict=True))
     crcs_of = checksums_of(clusters, parts)
     for key, one, expected in work.plain:
         _compare(work, key, one, crcs_of.get(one, 0), expected)
@@ -307,7 +311,7 @@ def checksum_of(task: Encoded) -> int | Fault:
     checksum = checksum_for(task.dtype, task.shape, task.byte_order)
     assert checksum is not None
     try:
-        with open_file(task.path) as file:
+        with open_file(task.path, end=task.offset + task.size) as file:
             for start in range(0, task.size, PIECE_BYTES):
                 size = min(PIECE_BYTES, task.size - start)
                 checksum.extend(file.read(task.offset + start, size), place)

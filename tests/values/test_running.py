@@ -1,13 +1,14 @@
 """Tasks give the same results here and in executors, whatever happens to the workers."""
 
+import importlib
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from threading import Event
+from threading import Barrier, Event
 
 import pytest
 
-from ckpt_viz.errors import FormatError
+from ckpt_viz.errors import CkptVizError, FormatError
 from ckpt_viz.values.running import bar, results
 
 PARENT = os.getpid()
@@ -21,6 +22,12 @@ def square_or_die(number: int) -> int:
     if number == 17 and os.getpid() != PARENT:
         os._exit(1)
     return number * number
+
+
+def import_elsewhere(number: int) -> int:
+    if os.getpid() != PARENT:
+        importlib.import_module("not_here")
+    return number
 
 
 def refuse(number: int) -> int:
@@ -47,7 +54,8 @@ def test_an_executor_gives_the_same_results(pool: ProcessPoolExecutor) -> None:
 
 
 def test_a_worker_that_dies_loses_no_result(pool: ProcessPoolExecutor) -> None:
-    found = sorted(results(square_or_die, range(100), executor=pool))
+    with pytest.warns(RuntimeWarning, match="lost a task.*BrokenProcessPool"):
+        found = sorted(results(square_or_die, range(100), executor=pool))
     assert found == [(n, n * n) for n in range(100)]
 
 
@@ -61,6 +69,22 @@ def test_an_error_of_ours_is_raised_and_cancels_the_rest() -> None:
     with ThreadPoolExecutor(1) as executor, pytest.raises(FormatError, match="3 is damaged"):
         list(results(note, range(1000), executor=executor))
     assert len(begun) < 100
+
+
+def test_workers_that_lack_a_module_are_an_error(pool: ProcessPoolExecutor) -> None:
+    with pytest.raises(CkptVizError, match="No module named 'not_here'; install"):
+        list(results(import_elsewhere, range(3), executor=pool))
+
+
+def test_more_workers_than_usual_have_work() -> None:
+    together = Barrier(64, timeout=30)
+
+    def meet(number: int) -> int:
+        together.wait()
+        return number
+
+    with ThreadPoolExecutor(64) as executor:
+        assert len(list(results(meet, range(128), executor=executor, in_flight=64))) == 128
 
 
 def test_whoever_stops_early_cancels_what_has_not_begun() -> None:
