@@ -19,8 +19,8 @@ import google_crc32c
 from ckpt_viz.errors import CheckpointNotFoundError, FormatError, UnsupportedError
 from ckpt_viz.formats.dtypes import ByteOrder, Shape, dtype_name, parse_shape, tensor_bytes
 from ckpt_viz.formats.entries import (
+    CheckedRange,
     Entry,
-    StoredRange,
     check_crc32c,
     check_size,
     checked_parts,
@@ -198,7 +198,7 @@ class Bundle:
         incomplete = why_incomplete(entry.shape, entry.slices)
         return incomplete or next((reason for reason in reasons if reason is not None), None)
 
-    def ranges(self, key: str) -> tuple[StoredRange, ...]:
+    def checked_ranges(self, key: str) -> tuple[CheckedRange, ...]:
         """Return the ranges of a tensor's bytes: one, or one for each slice; read nothing of them.
 
         Raises FormatError if the index contradicts itself about them: a size that the dtype and
@@ -218,7 +218,7 @@ class Bundle:
             if part.shape is not None:
                 check_size(place, part, part.shape)
         return tuple(
-            StoredRange(
+            CheckedRange(
                 *(self.shard_path(part), part.offset, part.size, part.crc32c),
                 *(part.dtype, part.shape, self._why_absent(part)),
             )

@@ -39,7 +39,7 @@ class Entry(NamedTuple):
     slices: tuple[Slice, ...] = ()
 
 
-class StoredRange(NamedTuple):
+class CheckedRange(NamedTuple):
     """The bytes of a tensor, or of one of its slices: a range of a shard.
 
     `crc32c` is their checksum, masked; see `stored_bytes.checksum_for`. `missing` says why the

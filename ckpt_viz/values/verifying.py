@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ckpt_viz.errors import CkptVizError, FormatError, SourceError
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.dtypes import ByteOrder
-from ckpt_viz.formats.entries import StoredRange, raised_for
+from ckpt_viz.formats.entries import CheckedRange, raised_for
 from ckpt_viz.formats.files import open_file
 from ckpt_viz.formats.saver_v1 import SaverV1
 from ckpt_viz.formats.sstable import brief, mask_crc32c
@@ -172,7 +172,7 @@ def _of_bundle(bundle: Bundle, keys: Iterable[str]) -> _Work:
     work = _Work()
     for key in keys:
         try:
-            ranges = bundle.ranges(key)
+            ranges = bundle.checked_ranges(key)
         except FormatError as error:
             work.faults[key] = Fault(f"{error}; {_COPY_AGAIN}", raised_for(str(error)))
             continue
@@ -186,7 +186,7 @@ def _of_bundle(bundle: Bundle, keys: Iterable[str]) -> _Work:
     return work
 
 
-def _add_range(work: _Work, key: str, stored: StoredRange, byte_order: ByteOrder) -> None:
+def _add_range(work: _Work, key: str, stored: CheckedRange, byte_order: ByteOrder) -> None:
     where = stored.path, stored.offset, stored.size
     if stored.shape is None or checksum_for(stored.dtype, stored.shape, byte_order) is None:
         work.untested[key] = (
