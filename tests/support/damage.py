@@ -34,5 +34,5 @@ def overwritten(prefix: str, key: str, at: int, data: bytes) -> str:
 
 
 def _place(prefix: str, key: str, part: int | None) -> tuple[Path, int, int]:
-    one = open_bundle(prefix).ranges(key)[part or 0]
+    one = open_bundle(prefix).checked_ranges(key)[part or 0]
     return Path(one.path), one.offset, one.size
