@@ -36,7 +36,9 @@ const model = {
     setTimeout(() => listeners.forEach((listener) => listener(message, [])));
   },
 };
-history_view.render({ model, el: document.getElementById("history") });
+globalThis.remount = () =>
+  history_view.render({ model, el: document.getElementById("history") });
+remount();
 """
 
 

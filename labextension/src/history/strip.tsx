@@ -65,6 +65,7 @@ export function Strip({ state, width, dispatch }: StripProps) {
     [b, a].concat(alarms.flatMap((alarm, time) => (alarm === null ? [] : [time]))),
   );
   const place = (time: number) => `calc(${MARGIN}px + (100% - ${2 * MARGIN}px) * ${time / last})`;
+  const target = Math.min(TITLE, Math.max(8, (width - 2 * MARGIN) / last));
   const [low, high] = a < b ? [a, b] : [b, a];
   const onKeyDown = (event: KeyboardEvent) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -93,21 +94,28 @@ export function Strip({ state, width, dispatch }: StripProps) {
             key={time}
             type="button"
             class={`ckh-point${ends.length > 0 ? " ckh-end" : ""}${alarm ? " ckh-bad" : ""}`}
-            style={{ left: place(time) }}
+            style={{ left: place(time), width: `${target}px` }}
             tabIndex={time === b ? 0 : -1}
             aria-pressed={ends.length > 0}
-            aria-label={words.filter((word) => word !== "").join(", ")}
             title={words.filter((word) => word !== "").join("\n")}
             onClick={({ shiftKey }) =>
               dispatch({ type: "move", end: shiftKey ? "a" : "b", to: time })
             }
           >
-            <span class="ckh-title">{shown.has(time) ? visible(one.title) : ""}</span>
+            <span class="ckh-said">{words.filter((word) => word !== "").join(", ")}</span>
+            <span class="ckh-title" aria-hidden="true">
+              {shown.has(time) ? visible(one.title) : ""}
+            </span>
             <span class="ckh-dot" aria-hidden="true" />
-            <span class="ckh-letter">{ends.join(" ")}</span>
-            <small>{shown.has(time) ? step : ""}</small>
+            <span class="ckh-letter" aria-hidden="true">
+              {ends.join(" ")}
+            </span>
+            <small aria-hidden="true">{shown.has(time) ? step : ""}</small>
             {alarm === null ? null : (
-              <span class={badges.has(time) ? "ckh-badge" : "ckh-badge ckh-small"}>
+              <span
+                aria-hidden="true"
+                class={badges.has(time) ? "ckh-badge" : "ckh-badge ckh-small"}
+              >
                 {badges.has(time) ? alarm.word : "!"}
               </span>
             )}
