@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import CheckpointNotFoundError, SourceError
@@ -84,13 +83,12 @@ class History(Record):
 
         A notebook also shows it for the history itself.
         """
-        return self._view
-
-    @cached_property
-    def _view(self) -> HistoryView:
         from ckpt_viz.jupyter.history_view import HistoryView
 
-        return HistoryView(self, self._picture)
+        view: HistoryView | None = self.__dict__.get("_view")
+        if view is None or view.comm is None:  # ipywidgets may have closed it
+            view = self.__dict__["_view"] = HistoryView(self, self._picture)
+        return view
 
     def _picture(self) -> dict[str, str]:
         """Return what a saved notebook shows without a kernel, by MIME type."""
@@ -105,7 +103,7 @@ class History(Record):
         """Return the view with the picture; None where widgets cannot be shown."""
         from ckpt_viz.jupyter.history_view import shows_widgets
 
-        return self._view._repr_mimebundle_(**kwargs) if shows_widgets() else None
+        return self.show()._repr_mimebundle_(**kwargs) if shows_widgets() else None
 
     def _checkpoint(self, which: int | str) -> Checkpoint:
         if isinstance(which, int):

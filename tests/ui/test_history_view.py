@@ -231,7 +231,7 @@ def test_a_notebook_shows_the_view_and_keeps_the_picture(
         "history.ipynb",
         code_cell(
             f"{shared.AFRESH}import ckpt_viz as cv\n"
-            "history = cv.history('training/ckpt-*', progress=False)\nhistory"
+            f"history = cv.history('{directory}/ckpt-*', progress=False)\nhistory"
         ),
         code_cell("print(history.show().a, history.show().b)"),
         code_cell("history.show().b = 5"),
@@ -240,7 +240,12 @@ def test_a_notebook_shows_the_view_and_keeps_the_picture(
     lab.run_cell(0)
     view = lab.output(0).locator(".ckpt-viz-timeline")
     expect(rows(view).first).to_be_visible()
+    view.get_by_role("grid").press("ArrowDown")
     lab.screenshot("history-notebook-light")
+    lab.execute("apputils:change-theme", theme="JupyterLab Dark")
+    expect(lab.page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
+    lab.screenshot("history-notebook-dark")
+    lab.execute("apputils:change-theme", theme="JupyterLab Light")
 
     # b moves by a key, which is no command of the notebook, and the kernel follows.
     view.get_by_role("grid").press(",")

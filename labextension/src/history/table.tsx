@@ -65,7 +65,7 @@ export function Table({ id, state, list, dispatch }: TableProps) {
   return (
     <div
       ref={scroller}
-      class="ckh-table"
+      class={state.history.distances === null ? "ckh-table" : "ckh-table ckh-compared"}
       role="grid"
       aria-label={WORDS.table}
       aria-rowcount={shown.length + 1}
@@ -135,9 +135,11 @@ function Head({ state: { history, a, b }, columns }: HeadProps) {
           {isCompared ? WORDS.normsOfMembers : WORDS.columns.norm}
         </span>
         <span role="columnheader">{isCompared ? WORDS.columns.spread : WORDS.columns.change}</span>
-        <span role="columnheader" class="ckh-max">
-          {isCompared ? "" : WORDS.columns.max}
-        </span>
+        {isCompared ? null : (
+          <span role="columnheader" class="ckh-max">
+            {WORDS.columns.max}
+          </span>
+        )}
         <span role="columnheader" class="ckh-norms">
           {WORDS.columns.norms}
         </span>
@@ -183,9 +185,11 @@ function Line({ id, place, shown: { number, row, change }, state, dispatch }: Li
       <span role="gridcell">
         <Bar change={change} />
       </span>
-      <span role="gridcell" class="ckh-max">
-        {change.kind === "exact" && change.maxAbs !== null ? short(change.maxAbs) : ""}
-      </span>
+      {isCompared ? null : (
+        <span role="gridcell" class="ckh-max">
+          {change.kind === "exact" && change.maxAbs !== null ? short(change.maxAbs) : ""}
+        </span>
+      )}
       <span role="gridcell" class="ckh-norms">
         {short(norms[0])} → {short(norms[1])}
       </span>
