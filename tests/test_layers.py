@@ -185,6 +185,7 @@ LAYERS = (
     {"jupyter.failed_restores"},
     {"server.messages", "server.options", "server.refusals", "server.slim_notebooks"},
     {"server.graphs", "server.paths", "server.processes", "server.worker"},
+    {"server.histories"},
     {"server.jobs", "server.workers"},
     {"server.service"},
     {"server.handlers"},

@@ -20,13 +20,23 @@ _LEFT_OUT = ("zeros", "count")
 
 def encode(history: Record) -> bytes:
     """Return the payload of a history, the same bytes for the same history."""
+    return packed(view_json(history))
+
+
+def packed(content: dict[str, Any]) -> bytes:
+    """Return JSON as text in ASCII, compressed."""
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    return gzip.compress(text.encode("ascii"), 6, mtime=0)
+
+
+def view_json(history: Record) -> dict[str, Any]:
+    """Return the JSON of a history as far as its view needs it."""
     content = history_json(history)
     has_histograms = len(history.rows) * len(history.sources) <= MOST_HISTOGRAMS
     for row in content["rows"]:
         for cell in row["cells"]:
             _shorten(cell, has_histograms=has_histograms)
-    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    return gzip.compress(text.encode("ascii"), 6, mtime=0)
+    return content
 
 
 def _shorten(cell: dict[str, Any], *, has_histograms: bool) -> None:
