@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 import ckpt_viz as cv
 from tests.support import frontend, history_fixtures
+from tests.ui.file_browser import Files
 from tests.ui.history_pages import history_page
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 from tests.ui.pages import VIEWPORT, WITHOUT_MOTION
@@ -277,3 +278,38 @@ def test_a_notebook_shows_the_view_and_keeps_the_picture(
     expect(view).to_have_count(0)
     expect(lab.output(0).get_by_role("table")).to_be_visible()
     expect(lab.output(0)).to_contain_text("NaN first in ckpt-8")
+
+
+# --- from the file browser
+
+
+def test_a_directory_shows_its_history_in_a_tab(
+    lab: JupyterLab, request: pytest.FixtureRequest
+) -> None:
+    files = Files(lab, request.node.name)
+    directory = files.place / "run"
+    directory.mkdir()
+    prefixes = history_fixtures.write(directory, history_fixtures.training())
+    lines = [f'all_model_checkpoint_paths: "{Path(one).name}"' for one in prefixes]
+    latest = f'model_checkpoint_path: "{Path(prefixes[-1]).name}"'
+    (directory / "checkpoint").write_text("\n".join([latest, *lines]))
+    files.show()
+    files.choose("run", menu="Show Checkpoint History")
+    expect(files.title).to_have_text("History of run")
+    view = files.tab.locator(".ckpt-viz-timeline")
+    expect(rows(view).first).to_be_visible()
+    point(view, "ckpt-4").click()
+    view.get_by_role("grid").press("n")
+    expect(point(view, "ckpt-8")).to_have_attribute("aria-pressed", "true")
+    expect(details(view)).to_contain_text("NaN first in ckpt-8")
+    lab.screenshot("history-tab")
+
+    # A later save is there once the tab has read it again.
+    for file in directory.glob("ckpt-*"):
+        file.unlink()
+    history_fixtures.write(directory, history_fixtures.training(saves=10))
+    (directory / "checkpoint").write_text(
+        "\n".join([latest, *lines, 'all_model_checkpoint_paths: "ckpt-9"'])
+    )
+    files.toolbar.get_by_role("button").first.click()
+    expect(point(view, "ckpt-9")).to_be_visible()

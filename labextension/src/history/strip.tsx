@@ -1,8 +1,8 @@
 /** The strip of checkpoints: two of them are a and b. */
 
+import { useMemo } from "preact/hooks";
 import { formatCount, visible } from "../text";
-import type { History } from "./data";
-import { isBroken } from "./data";
+import { type Checkpoint, type History, isBroken } from "./data";
 import type { Action, State } from "./state";
 import * as WORDS from "./strings";
 
@@ -57,7 +57,7 @@ export function Strip({ state, width, dispatch }: StripProps) {
   const { history, a, b } = state;
   const { checkpoints } = history;
   const last = Math.max(1, checkpoints.length - 1);
-  const alarms = alarmsOf(history);
+  const alarms = useMemo(() => alarmsOf(history), [history]);
   const shown = titled(checkpoints.length, width, [b, a, 0, last]);
   const badges = titled(
     checkpoints.length,
@@ -84,44 +84,19 @@ export function Strip({ state, width, dispatch }: StripProps) {
     >
       <div class="ckh-line" style={{ left: place(0), right: `calc(100% - ${place(last)})` }} />
       <div class="ckh-span" style={{ left: place(low), right: `calc(100% - ${place(high)})` }} />
-      {checkpoints.map((one, time) => {
-        const ends = [...(time === a ? ["a"] : []), ...(time === b ? ["b"] : [])];
-        const alarm = alarms[time] ?? null;
-        const step = one.step === null ? "" : WORDS.step(one.step);
-        const words = [visible(one.title), step, ends.join(", "), alarm?.hint ?? ""];
-        return (
-          <button
-            key={time}
-            type="button"
-            class={`ckh-point${ends.length > 0 ? " ckh-end" : ""}${alarm ? " ckh-bad" : ""}`}
-            style={{ left: place(time), width: `${target}px` }}
-            tabIndex={time === b ? 0 : -1}
-            aria-pressed={ends.length > 0}
-            title={words.filter((word) => word !== "").join("\n")}
-            onClick={({ shiftKey }) =>
-              dispatch({ type: "move", end: shiftKey ? "a" : "b", to: time })
-            }
-          >
-            <span class="ckh-said">{words.filter((word) => word !== "").join(", ")}</span>
-            <span class="ckh-title" aria-hidden="true">
-              {shown.has(time) ? visible(one.title) : ""}
-            </span>
-            <span class="ckh-dot" aria-hidden="true" />
-            <span class="ckh-letter" aria-hidden="true">
-              {ends.join(" ")}
-            </span>
-            <small aria-hidden="true">{shown.has(time) ? step : ""}</small>
-            {alarm === null ? null : (
-              <span
-                aria-hidden="true"
-                class={badges.has(time) ? "ckh-badge" : "ckh-badge ckh-small"}
-              >
-                {badges.has(time) ? alarm.word : "!"}
-              </span>
-            )}
-          </button>
-        );
-      })}
+      {checkpoints.map((one, time) => (
+        <Point
+          key={time}
+          checkpoint={one}
+          ends={[...(time === a ? ["a"] : []), ...(time === b ? ["b"] : [])]}
+          alarm={alarms[time] ?? null}
+          hasTitle={shown.has(time)}
+          hasBadge={badges.has(time)}
+          hasFocus={time === b}
+          style={{ left: place(time), width: `${target}px` }}
+          choose={(end) => dispatch({ type: "move", end, to: time })}
+        />
+      ))}
       {history.marks.map(({ at, why }) => (
         <span
           key={`mark ${at}`}
@@ -135,5 +110,50 @@ export function Strip({ state, width, dispatch }: StripProps) {
         </span>
       ))}
     </div>
+  );
+}
+
+interface PointProps {
+  readonly checkpoint: Checkpoint;
+  /** a, b, both or none. */
+  readonly ends: readonly string[];
+  readonly alarm: Alarm | null;
+  readonly hasTitle: boolean;
+  readonly hasBadge: boolean;
+  readonly hasFocus: boolean;
+  readonly style: Readonly<Record<string, string>>;
+  readonly choose: (end: "a" | "b") => void;
+}
+
+function Point({ checkpoint, ends, alarm, hasTitle, hasBadge, ...rest }: PointProps) {
+  const { hasFocus, style, choose } = rest;
+  const title = visible(checkpoint.title);
+  const step = checkpoint.step === null ? "" : WORDS.step(checkpoint.step);
+  const said = [title, step, ends.join(", "), alarm?.hint ?? ""].filter((word) => word !== "");
+  return (
+    <button
+      type="button"
+      class={`ckh-point${ends.length > 0 ? " ckh-end" : ""}${alarm ? " ckh-alarmed" : ""}`}
+      style={style}
+      tabIndex={hasFocus ? 0 : -1}
+      aria-pressed={ends.length > 0}
+      title={said.join("\n")}
+      onClick={({ shiftKey }) => choose(shiftKey ? "a" : "b")}
+    >
+      <span class="ckh-said">{said.join(", ")}</span>
+      <span class="ckh-title" aria-hidden="true">
+        {hasTitle ? title : ""}
+      </span>
+      <span class="ckh-dot" aria-hidden="true" />
+      <span class="ckh-letter" aria-hidden="true">
+        {ends.join(" ")}
+      </span>
+      <small aria-hidden="true">{hasTitle ? step : ""}</small>
+      {alarm === null ? null : (
+        <span aria-hidden="true" class={hasBadge ? "ckh-badge" : "ckh-badge ckh-small"}>
+          {hasBadge ? alarm.word : "!"}
+        </span>
+      )}
+    </button>
   );
 }
