@@ -150,7 +150,8 @@ function answerKeys(
   // the focused element asks for that, and checks at the document, so this must run earlier.
   const claim = (event: KeyboardEvent) => {
     if (event.target instanceof Element && root.contains(event.target)) {
-      const isOurs = isPlain(event) && event.key !== "Escape";
+      const runsCell = event.shiftKey && event.key === "Enter";
+      const isOurs = isPlain(event) && event.key !== "Escape" && !runsCell;
       event.target.toggleAttribute("data-lm-suppress-shortcuts", isOurs);
     }
   };
