@@ -37,7 +37,7 @@ class SharedModel(ipywidgets.Widget):  # type: ignore[misc]
         self.users: set[str] = set()
 
 
-# By digest; the code by "code". A closed model is created again.
+# By digest; the code by its kind. A closed model is created again.
 _models: dict[str, SharedModel] = {}
 
 
@@ -55,6 +55,8 @@ class SharingWidget(anywidget.AnyWidget):
 
     _esm: Any
     _css: Any
+    # Widgets of one kind share their code, and the page has one style sheet of each kind.
+    _kind = "ckpt-viz"
     _payload = traitlets.Bytes().tag(sync=True, to_json=_on_the_wire)
     _shared_code = _reference()
     _shared_payload = _reference()
@@ -62,7 +64,7 @@ class SharingWidget(anywidget.AnyWidget):
     def __init__(self, **kwargs: Any) -> None:
         self._shares = _can_share()
         if self._shares:
-            kwargs["_shared_code"] = _model("code", esm=str(self._esm), css=str(self._css))
+            kwargs["_shared_code"] = _code(self._kind, str(self._esm), str(self._css))
             self._esm, self._css = _LOADER.read_text("utf-8"), ""
         super().__init__(**kwargs)
         if self._shared_code is not None:
@@ -128,6 +130,10 @@ def _model(key: str, **parts: str) -> SharedModel:
     if model is None or model.comm is None:
         model = _models[key] = SharedModel(**parts)
     return model
+
+
+def _code(kind: str, esm: str, css: str) -> SharedModel:
+    return _model(f"code of {kind}", esm=esm, css=css, kind=kind)
 
 
 def _leave(model: SharedModel, model_id: str) -> None:

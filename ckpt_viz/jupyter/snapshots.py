@@ -16,6 +16,8 @@ from ckpt_viz.render import payload
 from ckpt_viz.render.text import printable
 
 MIME_TYPE = "application/vnd.ckpt-viz.graph.v1+json"
+# The view of a history; without its widget, the output is the static picture.
+HISTORY_MIME_TYPE = "application/vnd.ckpt-viz.history.v1+json"
 _MAX_TITLE = 80  # characters
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 

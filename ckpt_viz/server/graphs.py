@@ -76,7 +76,7 @@ def list_json(asked: Asked, most_bytes: int) -> bytes:
     """Return the names of the checkpoints in a directory; raise as `checkpoints_in`."""
     limit = min(most_bytes, _MOST_LISTED_BYTES)
     with confined_to(asked.root, shows_hidden=asked.shows_hidden, most_bytes=limit):
-        return _json({"names": checkpoints_in(asked.path)})
+        return json_bytes({"names": checkpoints_in(asked.path)})
 
 
 def look_at(asked: Asked, version: str, most_bytes: int) -> Look:
@@ -86,7 +86,7 @@ def look_at(asked: Asked, version: str, most_bytes: int) -> Look:
     """
     seen: list[object] = [version, VERSION]
     index_bytes = 0
-    with _confined(asked, most_bytes):
+    with confined(asked, most_bytes):
         for path in (asked.path, asked.against):
             if path is not None:
                 with _judged(path):
@@ -117,7 +117,7 @@ def read_page(asked: Asked, most_bytes: int) -> Page:
         CkptVizError: As `graph` raises it; OutsideError for links that lead out of the root.
         Refusal: The file does not belong to a checkpoint.
     """
-    with _confined(asked, most_bytes) as scope:
+    with confined(asked, most_bytes) as scope:
         own = _graph_of(asked.path, scope)
         if asked.against is None:
             shown = show_of(own, given=(asked.path, None))
@@ -130,7 +130,7 @@ def read_page(asked: Asked, most_bytes: int) -> Page:
         restored = own.title if is_saved_model else found.prefix
         return Page(
             shown=shown,
-            title=_contents_path(own.title, scope) or "",
+            title=contents_path(own.title, scope) or "",
             resolved=found.resolved,
             prefix=os.path.normpath(os.path.join(asked.root, restored)),
             kept=tuple(_kept_json(kept, scope) for kept in found.kept),
@@ -142,8 +142,8 @@ def graph_json(page: Page, etag: str, version: str, most_bytes: int) -> bytes:
     """Return the answer to a request for a graph; raise Refusal for one that is too large."""
     payload = page.shown.encoded
     what = f"{page.title}: the graph of {len(page.shown.graph.nodes)} nodes"
-    _check_size(what, payload, most_bytes=most_bytes)
-    return _json(
+    check_size(what, payload, most_bytes=most_bytes)
+    return json_bytes(
         {
             "version": version,
             "format": VERSION,
@@ -167,12 +167,12 @@ def answer_json(
 ) -> bytes:
     """Return the answer to a question about a graph; raise Refusal if it is too large."""
     _check_countable(page, question)
-    with _confined(asked, most_read):
+    with confined(asked, most_read):
         data, buffers = answer(page.shown, question, state)
-    _check_size(f"{page.title}: {data.get('name', 'the answer')}", *buffers, most_bytes=most_bytes)
+    check_size(f"{page.title}: {data.get('name', 'the answer')}", *buffers, most_bytes=most_bytes)
     encoded = [base64.b64encode(buffer).decode("ascii") for buffer in buffers]
-    body = _json({"answer": data, "buffers": encoded})
-    _check_size(f"{page.title}: the answer", body, most_bytes=2 * most_bytes)
+    body = json_bytes({"answer": data, "buffers": encoded})
+    check_size(f"{page.title}: the answer", body, most_bytes=2 * most_bytes)
     return body
 
 
@@ -182,7 +182,7 @@ def _graph_of(path: str, scope: Confinement) -> ObjectGraph:
     provenance = found.provenance
     assert provenance is not None
     words = _in_words(provenance, scope)
-    return replace(found, title=_contents_path(found.title, scope) or found.title, provenance=words)
+    return replace(found, title=contents_path(found.title, scope) or found.title, provenance=words)
 
 
 def _in_words(provenance: Provenance, scope: Confinement) -> Provenance:
@@ -191,19 +191,19 @@ def _in_words(provenance: Provenance, scope: Confinement) -> Provenance:
     prefixes = {provenance.prefix, *(kept.prefix for kept in provenance.kept)}
     named = [one for one in prefixes if os.path.isabs(one) and one in resolved]
     for prefix in sorted(named, key=len, reverse=True):
-        resolved = resolved.replace(prefix, _contents_path(prefix, scope) or prefix)
+        resolved = resolved.replace(prefix, contents_path(prefix, scope) or prefix)
     return replace(
         provenance,
-        prefix=_contents_path(provenance.prefix, scope) or provenance.prefix,
+        prefix=contents_path(provenance.prefix, scope) or provenance.prefix,
         resolved=resolved,
         kept=tuple(
-            replace(kept, prefix=_contents_path(kept.prefix, scope) or kept.prefix)
+            replace(kept, prefix=contents_path(kept.prefix, scope) or kept.prefix)
             for kept in provenance.kept
         ),
     )
 
 
-def _contents_path(path: str, scope: Confinement) -> str | None:
+def contents_path(path: str, scope: Confinement) -> str | None:
     """Return a path as the contents manager has it, "" for the root; None if it is outside."""
     inside = scope.inside(path) if os.path.isabs(path) else path
     if inside is None:
@@ -215,7 +215,7 @@ def _contents_path(path: str, scope: Confinement) -> str | None:
 def _kept_json(kept: Kept, scope: Confinement) -> Mapping[str, str | bool | None]:
     may_be_shown = kept.exists or may_be_read(kept.prefix + INDEX)
     return {
-        "path": _contents_path(kept.prefix, scope) if may_be_shown else None,
+        "path": contents_path(kept.prefix, scope) if may_be_shown else None,
         "saved_at": None if kept.saved_at is None else kept.saved_at.isoformat(),
         "exists": kept.exists,
         "named": kept.is_named,
@@ -224,7 +224,7 @@ def _kept_json(kept: Kept, scope: Confinement) -> Mapping[str, str | bool | None
 
 
 @contextmanager
-def _confined(asked: Asked, most_bytes: int) -> Iterator[Confinement]:
+def confined(asked: Asked, most_bytes: int) -> Iterator[Confinement]:
     """Confine all reads.
 
     Raises OutsideError and ReadLimitError even if the reader went on without those bytes.
@@ -288,7 +288,8 @@ def _check_countable(page: Page, question: Mapping[str, Any]) -> None:
         )
 
 
-def _check_size(what: str, *parts: bytes, most_bytes: int) -> None:
+def check_size(what: str, *parts: bytes, most_bytes: int) -> None:
+    """Raise Refusal if the parts of an answer are larger together than the server sends."""
     size = sum(map(len, parts))
     if size > most_bytes:
         raise Refusal(
@@ -298,5 +299,6 @@ def _check_size(what: str, *parts: bytes, most_bytes: int) -> None:
         )
 
 
-def _json(data: object) -> bytes:
+def json_bytes(data: object) -> bytes:
+    """Return data as strict JSON without spaces."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False).encode()

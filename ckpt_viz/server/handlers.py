@@ -156,6 +156,18 @@ class CheckpointsHandler(_Handler):
         await self._send(await self._unless_gone(self._service.checkpoints(asked)))
 
 
+class HistoryHandler(_Handler):
+    """Answers with the history of a directory's checkpoints."""
+
+    @authenticated
+    @authorized
+    async def get(self) -> None:
+        """Answer `GET history`."""
+        asked = await self._asked()
+        self.set_header("Cache-Control", "no-store")
+        await self._send(await self._unless_gone(self._service.history(asked)))
+
+
 class GraphHandler(_Handler):
     """Answers with the graph of a checkpoint, or the difference of two."""
 
@@ -221,6 +233,7 @@ def handlers_below(base_url: str, service: Service) -> list[tuple[str, type[_Han
     endpoints = (
         ("version", VersionHandler),
         ("checkpoints", CheckpointsHandler),
+        ("history", HistoryHandler),
         ("graph", GraphHandler),
         ("answer", AnswerHandler),
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from ckpt_viz.errors import ReadLimitError
 from ckpt_viz.render.payload import VERSION
-from ckpt_viz.server import graphs
+from ckpt_viz.server import graphs, histories
 from ckpt_viz.server.messages import QUICK_BYTES, Asked, Job, Limits, Look
 from ckpt_viz.server.refusals import refusal_of
 
@@ -53,6 +53,8 @@ class Jobs:
         most_read = min(limits.most_read, QUICK_BYTES) if is_quick else limits.most_read
         if job.ask == "list":
             return {}, graphs.list_json(job.asked, limits.most_read)
+        if job.ask == "history":
+            return {}, histories.history_json(job.asked, job.version, limits.most_answer, most_read)
         if job.ask == "look":
             look = self._look(job.asked, job.version, most_read)
             return {"index_bytes": look.index_bytes}, look.etag.encode()

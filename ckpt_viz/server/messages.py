@@ -45,7 +45,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Job:
-    """Something to do: "about", "list", "look", "graph" or "answer"."""
+    """Something to do: "about", "list", "history", "look", "graph" or "answer"."""
 
     ask: str
     version: str

@@ -47,6 +47,10 @@ class Service:
         """Return the names of the checkpoints in a directory, as JSON."""
         return _body(await self._workers.run(Job("list", self.version, asked)))
 
+    async def history(self, asked: Asked) -> Body:
+        """Return the history of a directory's checkpoints, as JSON."""
+        return _body(await self._workers.run(Job("history", self.version, asked)))
+
     async def look(self, asked: Asked) -> Look:
         """Return the ETag of a graph and the size of its indexes; read almost nothing."""
         answer = await self._workers.run(Job("look", self.version, asked))

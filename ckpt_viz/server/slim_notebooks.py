@@ -11,18 +11,23 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from ckpt_viz.jupyter.snapshots import MIME_TYPE, WIDGET_VIEW
+from ckpt_viz.jupyter.snapshots import HISTORY_MIME_TYPE, MIME_TYPE, WIDGET_VIEW
 
 _Json = dict[str, Any]
 
 _STATE = "application/vnd.jupyter.widget-state+json"
 _FALLBACKS = ("text/html", "text/plain")
 # The name that anywidget gives the class in the state, now and in notebooks of version 0.1.
-_EXPLORERS = ("ckpt_viz.jupyter.widget.Explorer", "ckpt_viz.explorer.Explorer")
+_EXPLORERS = (
+    "ckpt_viz.jupyter.widget.Explorer",
+    "ckpt_viz.explorer.Explorer",
+    "ckpt_viz.jupyter.history_view.HistoryView",
+)
 
 _OWN = ("layout", "_shared_code", "_shared_payload")  # the models that belong to one explorer
 # Widgets refer to each other by a text of exactly this prefix and an arbitrary id.
 _REFERENCE = "IPY_MODEL_"
+_OF_WIDGETS = (WIDGET_VIEW, MIME_TYPE, HISTORY_MIME_TYPE)
 _REFERENCES = (_REFERENCE, "anywidget:")
 
 
@@ -49,7 +54,7 @@ def slimmed(notebook: _Json) -> _Json:
         return notebook
     bundles = list(_bundles(notebook))
     models = _models(notebook)
-    shown = [bundle for bundle in bundles if MIME_TYPE in bundle]
+    shown = [bundle for bundle in bundles if MIME_TYPE in bundle or HISTORY_MIME_TYPE in bundle]
     if not shown and not _explorers(models):
         return notebook
     held = {_digest(bundle) for bundle in shown if _holds_payload(bundle)} - {""}
@@ -84,18 +89,22 @@ def _is_explorer(state: object) -> bool:
 
 def _needs_no_view(bundle: _Json, held: Collection[str]) -> bool:
     """Return whether an output shows its own explorer, and as much without the widget."""
-    viewed, shown = (_get(bundle.get(name), "model_id") for name in (WIDGET_VIEW, MIME_TYPE))
+    of_history = HISTORY_MIME_TYPE in bundle
+    own = HISTORY_MIME_TYPE if of_history else MIME_TYPE
+    viewed, shown = (_get(bundle.get(name), "model_id") for name in (WIDGET_VIEW, own))
     is_own = isinstance(viewed, str) and viewed == shown
+    if of_history:
+        return is_own and "text/html" in bundle
     has_graph = _holds_payload(bundle) or _digest(bundle) in held
     return is_own and has_graph and any(fallback in bundle for fallback in _FALLBACKS)
 
 
 def _holds_payload(bundle: _Json) -> bool:
-    return _text(bundle[MIME_TYPE], "payload") != ""
+    return _text(bundle.get(MIME_TYPE), "payload") != ""
 
 
 def _digest(bundle: _Json) -> str:
-    return _text(bundle[MIME_TYPE], "digest")
+    return _text(bundle.get(MIME_TYPE), "digest")
 
 
 def _without_view(bundle: _Json) -> _Json:
@@ -138,7 +147,7 @@ def _named_in(whole: object) -> Iterator[str]:
         value = to_do.pop()
         if isinstance(value, dict):
             # These two hold ids directly, and a view's id shows its widget.
-            to_do += [one for key, one in value.items() if key not in (WIDGET_VIEW, MIME_TYPE)]
+            to_do += [one for key, one in value.items() if key not in _OF_WIDGETS]
             if isinstance(shown := _get(value.get(WIDGET_VIEW), "model_id"), str):
                 yield shown
         elif isinstance(value, list):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import CheckpointNotFoundError, SourceError
 from ckpt_viz.gc_pause import gc_paused
@@ -20,6 +20,9 @@ from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.sources import MOST, Checkpoint, checkpoints_of
 from ckpt_viz.values.difference import relative
 from ckpt_viz.values.running import bar
+
+if TYPE_CHECKING:
+    from ckpt_viz.jupyter.history_view import HistoryView
 
 
 @dataclass(frozen=True)
@@ -77,10 +80,32 @@ class History(Record):
     def __repr__(self) -> str:
         return shown_on_stdout(f"<History of {len(self.sources)} checkpoints: {self.headline}>")
 
+    def show(self) -> HistoryView:
+        """Return the interactive view of the history, a widget for notebooks.
+
+        A notebook also shows it for the history itself.
+        """
+        from ckpt_viz.jupyter.history_view import HistoryView
+
+        view: HistoryView | None = self.__dict__.get("_view")
+        if view is None or view.comm is None:  # ipywidgets may have closed it
+            view = self.__dict__["_view"] = HistoryView(self, self._picture)
+        return view
+
+    def _picture(self) -> dict[str, str]:
+        """Return what a saved notebook shows without a kernel, by MIME type."""
+        return {"text/plain": self.to_text(), "text/html": self._repr_html_()}
+
     def _repr_html_(self) -> str:
         from ckpt_viz.timeline.history_html import history_html
 
         return history_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Return the view with the picture; None where widgets cannot be shown."""
+        from ckpt_viz.jupyter.history_view import shows_widgets
+
+        return self.show()._repr_mimebundle_(**kwargs) if shows_widgets() else None
 
     def _checkpoint(self, which: int | str) -> Checkpoint:
         if isinstance(which, int):

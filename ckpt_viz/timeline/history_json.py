@@ -6,12 +6,14 @@ import math
 from typing import Any
 
 from ckpt_viz.timeline.cells import Cell, HistoryRow
+from ckpt_viz.timeline.findings import is_alarm
 from ckpt_viz.timeline.record import Record
-from ckpt_viz.timeline.words import headline
+from ckpt_viz.timeline.words import headline, mark_words, notes, sentences
 from ckpt_viz.values.table_json import row_json
 
 VERSION = 1
 _NUMBERS = ("l2", "relative", "max_abs", "changed", "since_first")
+_STATISTICS = ("count", "zeros", "nan", "inf", "min", "max", "mean", "std", "l2", "histogram")
 
 
 def history_json(history: Record) -> dict[str, Any]:
@@ -19,6 +21,7 @@ def history_json(history: Record) -> dict[str, Any]:
     return {
         "version": VERSION,
         "headline": headline(history),
+        **_told(history),
         "order": history.order,
         "left_out": history.left_out,
         "is_complete": history.is_complete,
@@ -36,6 +39,7 @@ def history_json(history: Record) -> dict[str, Any]:
         "marks": [
             {
                 "at": mark.at,
+                "why": mark_words(history, mark),
                 "new": list(mark.new),
                 "gone": list(mark.gone),
                 "reshaped": list(mark.reshaped),
@@ -47,13 +51,21 @@ def history_json(history: Record) -> dict[str, Any]:
                 "kind": finding.kind.value,
                 "first": finding.first,
                 "why": finding.why,
+                "is_alarm": is_alarm(finding),
                 "names": list(finding.names),
             }
             for finding in history.findings
         ],
         "distances": _finite(history.distances),
-        "rows": [_row(row) for row in history.rows],
+        "rows": [history_row_json(row) for row in history.rows],
     }
+
+
+def _told(history: Record) -> dict[str, Any]:
+    """Return the sentences of the headline, each with whether it is an alarm, and the notes."""
+    alarms = {finding.why for finding in history.alarms}
+    told = [{"text": one, "is_alarm": one in alarms} for one in sentences(history)]
+    return {"sentences": told, "notes": list(notes(history))}
 
 
 def _finite(distances: tuple[tuple[float, ...], ...] | None) -> list[list[float | None]] | None:
@@ -62,16 +74,21 @@ def _finite(distances: tuple[tuple[float, ...], ...] | None) -> list[list[float 
     return [[one if math.isfinite(one) else None for one in line] for line in distances]
 
 
-def _row(row: HistoryRow) -> dict[str, Any]:
+def history_row_json(row: HistoryRow) -> dict[str, Any]:
+    """Return one variable over time as data for JSON."""
     shape = None if row.shape is None else list(row.shape)
-    cells = [_cell(cell) for cell in row.cells]
-    return {
-        **{"key": row.key, "name": row.name, "place": row.place},
+    cells = [cell_json(cell) for cell in row.cells]
+    found: dict[str, Any] = {
+        **{"key": row.key, "name": row.name, "place": row.place, "is_state": row.is_state},
         **{"dtype": row.dtype, "shape": shape, "cells": cells},
     }
+    if row.spread is not None and math.isfinite(row.spread):
+        found["spread"] = row.spread
+    return found
 
 
-def _cell(cell: Cell) -> dict[str, Any]:
+def cell_json(cell: Cell, *, values: bool = True) -> dict[str, Any]:
+    """Return a cell as data for JSON, with the statistics or without."""
     found: dict[str, Any] = {"state": cell.state.value}
     for name in _NUMBERS:
         value = getattr(cell, name)
@@ -79,10 +96,9 @@ def _cell(cell: Cell) -> dict[str, Any]:
             found[name] = value
     if cell.at is not None:
         found["at"] = list(cell.at)
-    if cell.values is not None:
-        values = row_json(cell.values)
-        kept = ("count", "zeros", "nan", "inf", "min", "max", "mean", "std", "l2", "histogram")
-        found["values"] = {name: values[name] for name in kept if name in values}
+    if values and cell.values is not None:
+        row = row_json(cell.values)
+        found["values"] = {name: row[name] for name in _STATISTICS if name in row}
     if cell.error is not None:
         found["error"] = cell.error
     return found

@@ -16,7 +16,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["state"],
   ["commands"],
   ["draw"],
-  ["view", "style"],
+  ["view", "style", "history"],
   ["widget", "loader", "lab", "print-style"],
 ];
 

@@ -10,7 +10,6 @@ import { notInNotebook } from "./strings";
 
 type Module = { readonly default: { render(props: RenderProps<Sharing>): () => void } };
 
-const STYLE_ID = "ckpt-viz-style";
 // Each explorer has its own loader. All of them find the modules that one has imported here.
 const MODULES = Symbol.for("ckpt-viz modules");
 const page = globalThis as typeof globalThis & { [MODULES]?: Map<string, Promise<Module>> };
@@ -31,8 +30,8 @@ async function render(props: RenderProps<Sharing>): Promise<() => void> {
   }
 }
 
-function imported(id: string, { esm = "", css = "" }: Parts): Promise<Module> {
-  addStyle(css);
+function imported(id: string, { esm = "", css = "", kind = "ckpt-viz" }: Parts): Promise<Module> {
+  addStyle(css, `${kind}-style`);
   page[MODULES] ??= new Map();
   const known = page[MODULES].get(id);
   if (known !== undefined) {
@@ -44,12 +43,12 @@ function imported(id: string, { esm = "", css = "" }: Parts): Promise<Module> {
   return module;
 }
 
-/** Puts the style sheet into the page. As with anywidget, the last explorer's style sheet wins. */
-function addStyle(css: string): void {
-  let style = document.getElementById(STYLE_ID);
+/** Puts the style sheet into the page. As with anywidget, the last one of a kind wins. */
+function addStyle(css: string, id: string): void {
+  let style = document.getElementById(id);
   if (style === null) {
     style = document.createElement("style");
-    style.id = STYLE_ID;
+    style.id = id;
     document.head.append(style);
   }
   if (style.textContent !== css) {

@@ -12,7 +12,7 @@ const WORD = /\p{L}{2}/u;
 const WORDS = /\p{L}{2,}:? \p{L}/u;
 /** Lists of classes, selectors and media types, and the multi-word parts of SVG and CSS. */
 const CODE =
-  /ckv-|^ckpt-viz(: | modules$)|^change:|\[role=|\.ckpt-viz|^translate\(|image\/|^\s*px$/;
+  /ckv-|ckh-|^ckpt-viz(: | modules$)|^change:|\[role=|\.ckpt-viz|^translate\(|image\/|^\s*px$/;
 
 const isTree = (value: unknown): value is Tree =>
   typeof value === "object" && value !== null && "type" in value;
@@ -68,9 +68,10 @@ function strangers(name: string, code: string): readonly string[] {
 
 /** JupyterLab's part translates its own text; the parser of queries names what it expects. */
 const ROOMS = /^(lab|search)\//;
-/** The table itself; the modules that read bytes and describe the errors there; CSS and DOT. */
+/** The tables themselves; the modules that read bytes and describe the errors there; CSS and DOT. */
 const MODULES = new Set([
   "contract.ts",
+  "history/strings.ts",
   "strings.ts",
   "style.ts",
   "textbook/dot.ts",

@@ -12,8 +12,8 @@ type Colours = Readonly<Record<string, string>>;
 export function generatedStyle(columns: readonly Column[] = COLUMNS): string {
   return [
     "/* Written by `npm run build:style` from the tables in src/style.ts. */",
-    // The panel of live objects also uses colours of the explorer.
-    `:is(.ckpt-viz, .ckpt-viz-live) {\n${colourRules(palette.light, palette.dark)}\n}`,
+    // The panel of live objects and the view of a history also use colours of the explorer.
+    `:is(.ckpt-viz, .ckpt-viz-live, .ckpt-viz-timeline) {\n${colourRules(palette.light, palette.dark)}\n}`,
     `.ckpt-viz { --ckv-pick: color-mix(in srgb, var(--ckv-accent) 18%, transparent); }`,
     // The colours of TensorFlow's guide, if the settings turn them on (defaults.ts).
     `@media (forced-colors: none) {\n[data-ckpt-viz-classic] .ckpt-viz {\n${colourRules(

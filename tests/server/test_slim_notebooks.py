@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ckpt_viz.jupyter.snapshots import MIME_TYPE
+from ckpt_viz.jupyter.snapshots import HISTORY_MIME_TYPE, MIME_TYPE
 from ckpt_viz.server.slim_notebooks import slim_notebook, slimmed
 from tests.test_snapshots import SETUP, STATE, VIEW, executed, needs_bundle
 
@@ -113,6 +113,22 @@ def test_outputs_keep_graph_and_picture_and_lose_the_widget() -> None:
     for before, after in zip(sent, data_of(found), strict=True):
         assert after == {name: data for name, data in before.items() if name != VIEW}
     assert found == notebook(*data_of(found))
+
+
+def test_a_history_keeps_its_picture_and_loses_the_widget() -> None:
+    own = {"version": 1, "model_id": "h"}
+    data = {**view("h"), HISTORY_MIME_TYPE: own, "text/html": "a picture"}
+    state = explorer("h")
+    state["h"]["state"]["_anywidget_id"] = "ckpt_viz.jupyter.history_view.HistoryView"
+    slim = slimmed(notebook(data, OTHERS, state=state | SLIDER))
+    assert data_of(slim)[0] == {
+        HISTORY_MIME_TYPE: own,
+        "text/html": "a picture",
+    }
+    assert saved_models(slim).keys() == SLIDER.keys()
+    # Without a picture, or in an output of a different widget, the view stays.
+    for other in ({**view("h"), HISTORY_MIME_TYPE: own}, {**data, **view("slider")}):
+        assert data_of(slimmed(notebook(other)))[0] == other
 
 
 def test_without_widget_state_the_views_go() -> None:

@@ -59,6 +59,12 @@ export class CheckpointServer {
     return ((await response.json()) as { readonly names: readonly string[] }).names;
   }
 
+  /** The history of the checkpoints in a directory, packed. */
+  async history(path: string, signal: AbortSignal): Promise<Uint8Array> {
+    const response = await this.#get("history", { path: this.#local(path) }, signal);
+    return bytesOf(((await response.json()) as { readonly payload: string }).payload);
+  }
+
   async graph(path: string, against: string | null, signal?: AbortSignal): Promise<GraphAnswer> {
     const response = await this.#get("graph", this.#sides(path, against), signal);
     return this.#checked((await response.json()) as GraphAnswer);

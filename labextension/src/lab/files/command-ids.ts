@@ -5,5 +5,7 @@ export const COMMANDS = {
   compare: "ckpt-viz:compare",
   compareSelected: "ckpt-viz:compare-selected",
   compareWith: "ckpt-viz:compare-with",
+  history: "ckpt-viz:history",
+  historySelected: "ckpt-viz:history-selected",
   refresh: "ckpt-viz:refresh",
 } as const;

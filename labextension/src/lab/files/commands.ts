@@ -3,10 +3,53 @@ import type { LabCommand } from "../commands";
 import { checkpointIcon } from "../icons";
 import { COMMANDS } from "./command-ids";
 import type { FileExplorers } from "./explorers";
+import type { Histories } from "./history";
 
 /** The commands for checkpoints in files. */
-export function fileCommands(explorers: FileExplorers): readonly LabCommand[] {
-  return [...openings(explorers), ...comparisons(explorers), refresh(explorers)];
+export function fileCommands(
+  explorers: FileExplorers,
+  histories: Histories,
+): readonly LabCommand[] {
+  return [
+    ...openings(explorers),
+    ...comparisons(explorers),
+    ...ofHistories(explorers, histories),
+    refresh(explorers),
+  ];
+}
+
+function ofHistories(explorers: FileExplorers, histories: Histories): readonly LabCommand[] {
+  const { trans } = explorers.tabs;
+  /** The selected directory or `checkpoint` file; null without one. */
+  const selected = () => {
+    const [model, ...others] = explorers.selected();
+    const isSource = model?.type === "directory" || model?.name === "checkpoint";
+    return isSource && others.length === 0 ? (model?.path ?? null) : null;
+  };
+  return [
+    {
+      id: COMMANDS.history,
+      label: trans.__("Show Checkpoint History"),
+      caption: trans.__("Show what each save of a training changed"),
+      describedBy: { args: { type: "object", properties: { path: { type: "string" } } } },
+      execute: ({ path }) => {
+        if (typeof path !== "string") {
+          throw new Error(`${COMMANDS.history}: expected the path of a directory`);
+        }
+        return histories.open(path);
+      },
+    },
+    {
+      id: COMMANDS.historySelected,
+      label: trans.__("Show Checkpoint History"),
+      icon: checkpointIcon,
+      isVisible: () => selected() !== null,
+      execute: () => {
+        const path = selected();
+        return path === null ? undefined : histories.open(path);
+      },
+    },
+  ];
 }
 
 function openings(explorers: FileExplorers): readonly LabCommand[] {

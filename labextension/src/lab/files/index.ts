@@ -23,6 +23,7 @@ import { fileCommands } from "./commands";
 import { addFilesOfKeras } from "./documents";
 import { FileExplorers } from "./explorers";
 import { followListings } from "./found";
+import { Histories } from "./history";
 
 const ID = "ckpt-viz:explorer";
 
@@ -67,9 +68,15 @@ const explorer: JupyterFrontEndPlugin<ITabs> = {
       }
     }
     const explorers = new FileExplorers(app, manager, tabs, browsers);
-    addCommands(app.commands, palette, trans.__("Checkpoints"), fileCommands(explorers));
+    const histories = new Histories(app, area, server, trans);
+    addCommands(app.commands, palette, trans.__("Checkpoints"), fileCommands(explorers, histories));
     addCommands(app.commands, palette, trans.__("Checkpoint Explorer"), explorerCommands(tabs));
     explorers.restore(restorer);
+    void restorer?.restore(histories.tracker, {
+      command: COMMANDS.history,
+      args: ({ content }) => ({ path: content.path }),
+      name: ({ content }) => content.path,
+    });
     launcher?.add({
       command: COMMANDS.open,
       category: trans.__("Other"),

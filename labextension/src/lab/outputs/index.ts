@@ -5,9 +5,11 @@ import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import type { Widget } from "@lumino/widgets";
 import { MIME_TYPE } from "./bundle";
+import { HISTORY_MIME_TYPE, HistoryRenderer } from "./history";
 import { takeCode } from "./insert";
 import { knowsModel } from "./kernels";
-import { GraphRenderer, type Place } from "./renderer";
+import type { Place } from "./place";
+import { GraphRenderer } from "./renderer";
 import { type Output, outputsOf, Stored } from "./stored";
 
 /** Before the widget's own view (-10), which shows an error if no kernel knows the widget. */
@@ -70,6 +72,10 @@ function keepWhole({ content, context }: NotebookPanel, stored: Stored): void {
 function addRenderer(rendermime: IRenderMimeRegistry, place: Place | null, stored: Stored): void {
   const createRenderer = () => new GraphRenderer(place, stored);
   rendermime.addFactory({ safe: true, mimeTypes: [MIME_TYPE], createRenderer }, RANK);
+  // A notebook's registry serves its outputs; the general one serves those outside of notebooks.
+  const createHistory = () => new HistoryRenderer(place, rendermime);
+  const factory = { safe: true, mimeTypes: [HISTORY_MIME_TYPE], createRenderer: createHistory };
+  rendermime.addFactory(factory, RANK);
 }
 
 /** Calls for each widget that the tracker has or will have. */

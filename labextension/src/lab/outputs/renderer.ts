@@ -1,4 +1,3 @@
-import type { ISessionContext } from "@jupyterlab/apputils";
 import type { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import type { IRenderMime } from "@jupyterlab/rendermime-interfaces";
 import { Panel, Widget } from "@lumino/widgets";
@@ -7,25 +6,14 @@ import { whyWords } from "../../text";
 import { mountView } from "../../view";
 import { graphviz } from "../graphviz";
 import { type Bundle, decoded, MIME_TYPE, readBundle } from "./bundle";
-import type { Output, Stored } from "./stored";
-
-/** The notebook or console that shows an output; it has its own kernel. */
-export interface Place {
-  readonly rendermime: IRenderMimeRegistry;
-  readonly sessionContext: ISessionContext;
-  /** Whether the kernel still has the widget with this id. */
-  knowsModel(modelId: string): boolean;
-  /** All stored outputs of the same notebook. */
-  outputs(): Iterable<Output>;
-}
+import { type Place, WIDGET_VIEW } from "./place";
+import type { Stored } from "./stored";
 
 /** A widget that needs a moment before it can show anything. */
 interface Pending {
   readonly widget: Widget;
   readonly ready: Promise<void>;
 }
-
-const WIDGET_VIEW = "application/vnd.jupyter.widget-view+json";
 
 const MISSING =
   "This explorer's graph was stored in another output of this notebook, which is gone; " +

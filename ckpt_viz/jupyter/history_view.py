@@ -1,0 +1,92 @@
+"""The view of a history as a widget: two of its checkpoints are compared, and any two can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import traitlets
+
+from ckpt_viz.errors import CkptVizError
+from ckpt_viz.jupyter.kernel_run import current_run, kernel_shell
+from ckpt_viz.jupyter.shared_models import SharingWidget
+from ckpt_viz.jupyter.snapshots import HISTORY_MIME_TYPE
+from ckpt_viz.timeline.between import cells_between
+from ckpt_viz.timeline.history_json import cell_json, history_row_json
+from ckpt_viz.timeline.record import Record
+from ckpt_viz.timeline.view_payload import encode
+from ckpt_viz.timeline.words import headline
+
+_STATIC = Path(__file__).parents[1] / "static"
+_VERSION = 1
+
+
+class HistoryView(SharingWidget):
+    """An interactive history.
+
+    `a` and `b` are the numbers of the two checkpoints that the view compares. Both follow the
+    browser, and setting them changes the browser.
+    """
+
+    _esm = _STATIC / "history.js"
+    _css = _STATIC / "history.css"
+    _kind = "ckpt-viz-history"
+    a = traitlets.Int(0).tag(sync=True)
+    b = traitlets.Int(0).tag(sync=True)
+
+    def __init__(self, history: Record, picture: Callable[[], dict[str, str]]) -> None:
+        """Show a history; `picture` returns what to show without widgets, by MIME type."""
+        self.history = history
+        self._picture = picture
+        a, b = _first_choice(history)
+        super().__init__(_payload=encode(history), a=a, b=b)
+
+    @traitlets.validate("a", "b")
+    def _known_checkpoint(self, proposal: dict[str, Any]) -> Any:
+        value, last = proposal["value"], len(self.history.sources) - 1
+        if not 0 <= value <= last:
+            raise traitlets.TraitError(
+                f"{proposal['trait'].name}: found checkpoint {value}, expected 0 to {last}"
+            )
+        return value
+
+    def _answer(self, question: Any) -> tuple[Any, list[bytes]]:
+        """Answer a question of the open view."""
+        match question:
+            case {"ask": "row", "row": int(number)} if 0 <= number < len(self.history.rows):
+                return {"row": history_row_json(self.history.rows[number])}, []
+            case {"ask": "between", "a": int(a), "b": int(b)}:
+                try:
+                    cells = cells_between(self.history, a, b)
+                except CkptVizError as error:
+                    return {"error": str(error)}, []
+                return {"cells": [cell_json(cell, values=False) for cell in cells]}, []
+        return super()._answer(question)
+
+    def __repr__(self) -> str:
+        return f"<HistoryView of {len(self.history.sources)} checkpoints: {headline(self.history)}>"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Return the widget together with the picture that outlives the kernel."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
+            return None
+        data, metadata = bundle
+        reference = {"version": _VERSION, "model_id": self.model_id}
+        return {**data, **self._picture(), HISTORY_MIME_TYPE: reference}, metadata
+
+
+def shows_widgets() -> bool:
+    """Return whether a person looks at the outputs of a Jupyter kernel, which may be widgets.
+
+    nbclient and nbconvert run notebooks without one, and the page that they make needs pictures.
+    """
+    shell = kernel_shell()
+    return shell is not None and current_run(shell).is_watched
+
+
+def _first_choice(history: Record) -> tuple[int, int]:
+    """Return the first checkpoint, and the last one that can be opened."""
+    opened = [n for n, one in enumerate(history.sources) if one.graph is not None]
+    return opened[0], opened[-1]

@@ -1,0 +1,181 @@
+/** The selected variable: its values in a and b, its findings and its key. */
+
+import { Copy } from "../draw/copy";
+import { clipStart, visible } from "../text";
+import { type Cell, type Histogram, isBroken, type Row, type Statistic } from "./data";
+import type { Shown, State } from "./state";
+import * as WORDS from "./strings";
+import { Place } from "./table";
+import { changeWords, percent, shapeOf, short } from "./words";
+
+interface DetailsProps {
+  readonly state: State;
+  readonly shown: Shown | null;
+  /** The cells with their histograms; null while the kernel is asked. */
+  readonly cells: readonly Cell[] | null;
+  /** Asks the kernel for the changes from a to b; null without a kernel. */
+  readonly compute: (() => void) | null;
+}
+
+export function Details({ state, shown, cells, compute }: DetailsProps) {
+  return (
+    <section class="ckh-details" aria-label={WORDS.details}>
+      {shown === null ? (
+        <p class="ckh-faint">{WORDS.nothingSelected}</p>
+      ) : (
+        <Variable {...{ state, shown, cells, compute }} />
+      )}
+    </section>
+  );
+}
+
+function Variable({ state, shown, cells, compute }: DetailsProps & { readonly shown: Shown }) {
+  const { row, change } = shown;
+  const { history, a, b } = state;
+  const [before, after] = [cells?.[a], cells?.[b]];
+  const found = history.findings.filter(({ names }) => names.includes(row.place));
+  const exact = change.kind === "exact" ? change : null;
+  const at = exact?.at == null || exact.at.length === 0 ? null : `[${exact.at.join(", ")}]`;
+  const max = exact?.maxAbs == null ? null : short(exact.maxAbs);
+  return (
+    <>
+      <h3>
+        <Place place={visible(row.place)} />
+      </h3>
+      <p class="ckh-faint">
+        {shapeOf(row.shape)} {row.dtype}
+      </p>
+      {row.shape?.length === 0 ? null : cells === null ? (
+        <p class="ckh-faint">{WORDS.asking}</p>
+      ) : (
+        <Histograms a={before?.values?.histogram} b={after?.values?.histogram} />
+      )}
+      <Statistics state={state} row={row} />
+      <p>
+        {history.distances === null && exact !== null && exact.relative !== 0
+          ? WORDS.relativeChange(percent(exact.relative))
+          : changeWords(change)}
+        {max === null || at === null ? "" : ` · ${WORDS.maxAt(max, at)}`}
+      </p>
+      {change.kind === "bound" && compute !== null ? (
+        <button type="button" class="ckh-button" onClick={compute}>
+          {WORDS.compute}
+        </button>
+      ) : null}
+      {found.length === 0 ? null : (
+        <>
+          <h4>{WORDS.findings}</h4>
+          {found.map(({ why, is_alarm }) => (
+            <p key={why} class={is_alarm ? "ckh-finding ckh-alarm" : "ckh-finding"}>
+              {is_alarm ? "▲ " : ""}
+              {visible(why)}
+            </p>
+          ))}
+        </>
+      )}
+      <h4>{WORDS.key}</h4>
+      <p class="ckh-key">
+        <code title={visible(row.key)}>{clipStart(visible(row.key))}</code>
+        <Copy what={WORDS.keyWhat} text={row.key} />
+      </p>
+    </>
+  );
+}
+
+const STATISTICS: readonly Statistic[] = ["l2", "mean", "std", "min", "max", "nan", "inf"];
+
+function Statistics({ state, row }: { readonly state: State; readonly row: Row }) {
+  const ends = [state.a, state.b].map((time) => row.cells[time]);
+  const titles = [state.a, state.b].map((time) => state.history.checkpoints[time]?.title ?? "");
+  return (
+    <table>
+      <thead>
+        <tr>
+          <td />
+          {titles.map((title, end) => (
+            <th key={end} scope="col" title={visible(title)}>
+              <span class={`ckh-swatch ckh-swatch-${"ab"[end]}`} aria-hidden="true" />
+              {"ab"[end]} {clipStart(visible(title), 14)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {STATISTICS.map((name) => (
+          <tr key={name}>
+            <th scope="row">{WORDS.statistics[name]}</th>
+            {ends.map((cell, end) => {
+              const isAlarm = (name === "nan" || name === "inf") && isBroken(cell) !== null;
+              const value = cell?.values?.[name];
+              return (
+                <td key={end} class={isAlarm && value ? "ckh-alarm" : ""}>
+                  {short(value)}
+                </td>
+              );
+            })}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const PLOT = { width: 290, height: 74 } as const;
+
+interface HistogramsProps {
+  readonly a: Histogram | undefined;
+  readonly b: Histogram | undefined;
+}
+
+/** Both histograms on one axis. Their bins differ, so a height is a density. */
+function Histograms({ a, b }: HistogramsProps) {
+  const both = [a, b].filter((one) => one !== undefined);
+  const edges = both.flatMap((one) => [one.edges[0] ?? 0, one.edges.at(-1) ?? 0]);
+  const [low, high] = [Math.min(...edges), Math.max(...edges)];
+  if (both.length === 0 || !(high > low)) {
+    return <p class="ckh-faint">{WORDS.noHistogram}</p>;
+  }
+  const most = Math.max(...both.flatMap(densities));
+  const { width, height } = PLOT;
+  const x = (value: number) => (width * (value - low)) / (high - low);
+  return (
+    <figure>
+      <svg
+        viewBox={`0 0 ${width} ${height + 1}`}
+        role="img"
+        aria-label={`${WORDS.histogram}, ${WORDS.range(short(low), short(high))}`}
+      >
+        {a === undefined ? null : <path class="ckh-of-a" d={area(a, x, most)} />}
+        {b === undefined ? null : <path class="ckh-of-b" d={area(b, x, most)} />}
+        <line x1="0" x2={width} y1={height} y2={height} />
+        {low < 0 && high > 0 ? (
+          <line class="ckh-zero" x1={x(0)} x2={x(0)} y1="0" y2={height} />
+        ) : null}
+      </svg>
+      <figcaption>
+        <span>{short(low)}</span>
+        {low < 0 && high > 0 ? <span style={{ left: `${(100 * x(0)) / width}%` }}>0</span> : null}
+        <span>{short(high)}</span>
+      </figcaption>
+    </figure>
+  );
+}
+
+function densities({ counts, edges }: Histogram): readonly number[] {
+  const all = counts.reduce((sum, count) => sum + count, 0) || 1;
+  return counts.map((count, bin) => {
+    const size = (edges[bin + 1] ?? 0) - (edges[bin] ?? 0);
+    return size > 0 ? count / all / size : 0;
+  });
+}
+
+/** The outline of a histogram as an SVG path. */
+export function area(histogram: Histogram, x: (value: number) => number, most: number): string {
+  const { edges } = histogram;
+  const { height } = PLOT;
+  const steps = densities(histogram).map((density, bin) => {
+    const y = (height - (height - 2) * (most > 0 ? density / most : 0)).toFixed(1);
+    return `V${y}H${x(edges[bin + 1] ?? 0).toFixed(1)}`;
+  });
+  return `M${x(edges[0] ?? 0).toFixed(1)} ${height}${steps.join("")}V${height}Z`;
+}

@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import { large, load } from "./histories.test-data";
+import { type Action, initialState, listOf, reduce, type State } from "./state";
+
+const training = initialState(load("training"));
+const after = (state: State, ...actions: readonly Action[]) => actions.reduce(reduce, state);
+const places = (state: State) => listOf(state).shown.map(({ row }) => row.place);
+
+test("it opens with the first and the last checkpoint", () => {
+  expect([training.a, training.b]).toEqual([0, 8]);
+});
+
+test("steps move an end, stop at the ends and pass what cannot be opened", () => {
+  const history = {
+    ...training.history,
+    checkpoints: training.history.checkpoints.map((one, time) =>
+      time === 6 || time === 8 ? { ...one, error: "no file" } : one,
+    ),
+  };
+  const state = initialState(history);
+  expect(state.b).toBe(7);
+  const back = after(state, { type: "step", end: "b", by: -1 });
+  expect(back.b).toBe(5);
+  expect(after(state, { type: "step", end: "b", by: 1 }).b).toBe(7);
+  expect(after(state, { type: "step", end: "a", by: -1 }).a).toBe(0);
+  expect(after(state, { type: "step", end: "a", by: 1 })).toMatchObject({ a: 1, b: 7 });
+});
+
+test("a checkpoint that is none moves nothing", () => {
+  for (const to of [-1, 9, 0.5, Number.NaN]) {
+    expect(after(training, { type: "move", end: "b", to })).toBe(training);
+  }
+});
+
+test("the first NaN is one of weights, and is shown whatever the filter", () => {
+  const state = after(
+    training,
+    { type: "query", query: "nothing has this" },
+    { type: "move", end: "b", to: 2 },
+    { type: "goToBad" },
+  );
+  expect(state).toMatchObject({ b: 8, query: "" });
+  const [first] = listOf(state).shown.filter(({ number }) => number === state.selected);
+  expect(first?.change).toEqual({ kind: "bad", what: "NaN" });
+});
+
+test("the largest change comes first, and NaN before all", () => {
+  const shown = places(training);
+  expect(new Set(shown.slice(0, 2))).toEqual(
+    new Set(["block1.norm.gamma", "block2.attention.query.kernel"]),
+  );
+  expect(shown[2]).toBe("head.bias");
+  const order = after(training, { type: "order", order: "tree" });
+  expect(places(order)[0]).toBe(training.history.rows[0]?.place);
+});
+
+test("values of optimizers are folded, and come after the variables", () => {
+  const list = listOf(training);
+  expect(list.states).toBe(8);
+  expect(list.shown).toHaveLength(list.variables);
+  const unfolded = places(after(training, { type: "toggleStates" }));
+  expect(unfolded).toHaveLength(list.variables + 8);
+  expect(unfolded.slice(-8).every((place) => place.includes("Adam"))).toBe(true);
+});
+
+test("the search filters by name, NaN and change", () => {
+  const found = (query: string) => places(after(training, { type: "query", query }));
+  expect(found("BLOCK0 kernel")).toEqual(["block0.attention.query.kernel"]);
+  expect(found("is:nan")).toHaveLength(2);
+  expect(found("is:inf")).toEqual([]);
+  expect(found("changed>100% block")).toContain("block0.attention.query.kernel");
+  expect(found("changed<1% bias")).toHaveLength(4);
+  expect(found("no such name")).toEqual([]);
+});
+
+test("an answer of the kernel for another a or b is dropped", () => {
+  const state = after(
+    training,
+    { type: "move", end: "a", to: 3 },
+    { type: "move", end: "b", to: 7 },
+  );
+  expect(listOf(state).hasBounds).toBe(true);
+  const cells = state.history.rows.map(() => ({ state: "changed", l2: 1, relative: 0.5 }));
+  const answer = { type: "computed", a: 3, b: 7, cells } as const;
+  expect(listOf(after(state, answer)).hasBounds).toBe(false);
+  const moved = after(state, { type: "step", end: "b", by: -1 });
+  expect(after(moved, answer)).toBe(moved);
+  expect(after(state, answer, { type: "step", end: "b", by: -1 }).between).toBe(null);
+});
+
+test("50,000 rows are in order in less than a second", () => {
+  const state = after(initialState(large(50_000, 9)), { type: "move", end: "a", to: 2 });
+  const start = performance.now();
+  const { shown } = listOf(state);
+  expect(performance.now() - start).toBeLessThan(1000);
+  expect(shown).toHaveLength(50_000);
+});

@@ -1,0 +1,190 @@
+/** What the view of a history shows, and how actions change it. */
+
+import { type Change, changeOf, rankOf, type Scale, scaleOf, spreadOf } from "./changes";
+import { type Cell, type History, isBroken, type Row } from "./data";
+
+export type Order = "largest" | "tree";
+type End = "a" | "b";
+
+export interface State {
+  readonly history: History;
+  readonly scale: Scale;
+  /** The numbers of the two checkpoints that are compared. */
+  readonly a: number;
+  readonly b: number;
+  readonly order: Order;
+  readonly query: string;
+  /** Whether the state of optimizers is among the rows. */
+  readonly hasStates: boolean;
+  /** The number of a row in the history. */
+  readonly selected: number | null;
+  /** The kernel's answer for a and b, one cell for each row; null if it was not asked. */
+  readonly between: readonly Cell[] | null;
+  /** The first element that is NaN or infinite in the order of the checkpoints. */
+  readonly firstBad: FirstBad | null;
+}
+
+export interface FirstBad {
+  readonly time: number;
+  readonly row: number;
+  readonly what: "NaN" | "Inf";
+}
+
+export type Action =
+  | { readonly type: "move"; readonly end: End; readonly to: number }
+  | { readonly type: "step"; readonly end: End; readonly by: 1 | -1 }
+  | { readonly type: "goToBad" }
+  | { readonly type: "order"; readonly order: Order }
+  | { readonly type: "query"; readonly query: string }
+  | { readonly type: "toggleStates" }
+  | { readonly type: "select"; readonly row: number }
+  | {
+      readonly type: "computed";
+      readonly a: number;
+      readonly b: number;
+      readonly cells: readonly Cell[];
+    };
+
+export function initialState(history: History): State {
+  const opened = history.checkpoints.flatMap(({ error }, time) => (error === null ? [time] : []));
+  return {
+    history,
+    scale: scaleOf(history),
+    a: opened[0] ?? 0,
+    b: opened.at(-1) ?? 0,
+    order: "largest",
+    query: "",
+    hasStates: !history.rows.some((row) => !row.is_state),
+    selected: null,
+    between: null,
+    firstBad: firstBadOf(history),
+  };
+}
+
+export function reduce(state: State, action: Action): State {
+  switch (action.type) {
+    case "move":
+      return moved(state, action.end, action.to);
+    case "step":
+      return moved(state, action.end, nextOpened(state, state[action.end], action.by));
+    case "goToBad": {
+      const { firstBad } = state;
+      if (firstBad === null) {
+        return state;
+      }
+      const isHidden = state.history.rows[firstBad.row]?.is_state === true;
+      const shown = { ...state, query: "", hasStates: state.hasStates || isHidden };
+      return { ...moved(shown, "b", firstBad.time), selected: firstBad.row };
+    }
+    case "order":
+      return { ...state, order: action.order };
+    case "query":
+      return { ...state, query: action.query };
+    case "toggleStates":
+      return { ...state, hasStates: !state.hasStates };
+    case "select":
+      return { ...state, selected: action.row };
+    case "computed":
+      return action.a === state.a && action.b === state.b
+        ? { ...state, between: action.cells }
+        : state;
+  }
+}
+
+function moved(state: State, end: End, to: number): State {
+  const isNumber = Number.isInteger(to) && to >= 0 && to < state.history.checkpoints.length;
+  return !isNumber || state[end] === to ? state : { ...state, [end]: to, between: null };
+}
+
+/** The next checkpoint that can be opened; the same one at the ends. */
+function nextOpened({ history: { checkpoints } }: State, from: number, by: 1 | -1): number {
+  for (let to = from + by; to >= 0 && to < checkpoints.length; to += by) {
+    if (checkpoints[to]?.error === null) {
+      return to;
+    }
+  }
+  return from;
+}
+
+function firstBadOf({ checkpoints, rows }: History): FirstBad | null {
+  for (let time = 0; time < checkpoints.length; time++) {
+    const broken = rows.map(({ cells }) => isBroken(cells[time]));
+    // Weights matter more than what optimizers keep of them.
+    const ofWeights = rows.findIndex(({ is_state }, row) => !is_state && broken[row] !== null);
+    const row = ofWeights >= 0 ? ofWeights : broken.findIndex((what) => what !== null);
+    const what = broken[row];
+    if (what) {
+      return { time, row, what };
+    }
+  }
+  return null;
+}
+
+export interface Shown {
+  /** The number of the row in the history. */
+  readonly number: number;
+  readonly row: Row;
+  readonly change: Change;
+}
+
+export interface List {
+  readonly shown: readonly Shown[];
+  /** How many variables there are, without the state of optimizers. */
+  readonly variables: number;
+  /** How many rows of optimizers match the query. */
+  readonly states: number;
+  /** Whether some changes are bounds that the kernel could compute. */
+  readonly hasBounds: boolean;
+}
+
+/** The rows in their order. For members without an order, a change is the spread. */
+export function listOf(state: State): List {
+  const { history, a, b, between, order, hasStates } = state;
+  const isMatch = matcher(state.query);
+  const isCompared = history.distances !== null;
+  const all = history.rows.map((row, number) => {
+    const change = isCompared ? spreadOf(row) : changeOf(row, a, b, between?.[number]);
+    return { number, row, change };
+  });
+  const found = all.filter(isMatch);
+  const shown = found.filter(({ row }) => hasStates || !row.is_state);
+  if (order === "largest") {
+    // Variables before state, as in Python.
+    const place = ({ row }: Shown) => (row.is_state ? 1 : 0);
+    shown.sort(
+      (one, other) => place(one) - place(other) || rankOf(other.change) - rankOf(one.change),
+    );
+  }
+  return {
+    shown,
+    variables: history.rows.filter(({ is_state }) => !is_state).length,
+    states: found.filter(({ row }) => row.is_state).length,
+    hasBounds: shown.some(({ change }) => change.kind === "bound"),
+  };
+}
+
+const CHANGED = /^changed([<>])(\d+(?:\.\d+)?)%?$/;
+
+/** Each word of a query must be in the place or key; `is:nan` and `changed>10%` test values. */
+function matcher(query: string): (shown: Shown) => boolean {
+  const tests = query
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "")
+    .map((word): ((shown: Shown) => boolean) => {
+      if (word === "is:nan" || word === "is:inf") {
+        return ({ row }) =>
+          row.cells.some((cell) => isBroken(cell)?.toLowerCase() === word.slice(3));
+      }
+      const [, sign, number] = CHANGED.exec(word) ?? [];
+      if (sign !== undefined && number !== undefined) {
+        const limit = Number(number) / 100;
+        return ({ change }) => {
+          const rank = rankOf(change);
+          return sign === ">" ? rank > limit : rank >= 0 && rank < limit;
+        };
+      }
+      return ({ row }) => `${row.place}\n${row.key}\n${row.name}`.toLowerCase().includes(word);
+    });
+  return (shown) => tests.every((test) => test(shown));
+}

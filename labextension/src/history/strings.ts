@@ -1,0 +1,117 @@
+/** All text that users read in the view of a history. */
+
+import signs from "../../../ckpt_viz/render/signs.json";
+import { countWords, formatCount } from "../text";
+
+export const BROKEN = signs.severities.error.glyph;
+export const OTHER = signs.states.shape.glyph;
+const DELTA = signs.states.value.glyph;
+
+export const view = "History of checkpoints";
+export const strip = "Checkpoints; arrow keys move b, with Shift a";
+export const table = "Variables; arrow keys select a row";
+export const details = "Details of the selected variable";
+export const loading = "Reading the history…";
+export const order = "Order of the rows";
+export const orders = { largest: "Largest change first", tree: "Tree order" } as const;
+export const search = "Filter by name (/)";
+export const searchHint = "name, is:nan, changed>10%";
+export const columns = {
+  name: "variable",
+  shape: "shape",
+  heat: "change at each save",
+  norm: "norm over time",
+  change: "a → b, relative",
+  spread: "spread of the members",
+  max: `max |${DELTA}|`,
+  norms: "norm a → b",
+} as const;
+export const normsOfMembers = "norm of each";
+export const distanceColumn = "distance to the mean";
+export const ofNorm = "of its norm";
+export const histogram = "Values of a and b";
+export const statistics = {
+  l2: "norm",
+  mean: "mean",
+  std: "std",
+  min: "min",
+  max: "max",
+  nan: "NaN",
+  inf: "Inf",
+} as const;
+export const findings = "Findings";
+export const key = "Checkpoint key";
+export const keyWhat = "the checkpoint key";
+export const compute = "Compute a → b";
+export const computing = "Computing a → b…";
+export const boundsNote =
+  "The history has the changes from the checkpoint before and from the first one. " +
+  "For this a and b, ≥ is the least change that the norms allow.";
+export const computedNote = "The kernel has read a and b again: these changes are exact.";
+export const goToNaN = "Go to the first NaN (n)";
+export const goToInf = "Go to the first Inf (n)";
+export const nothingFound = "No variable has this name or property.";
+export const nothingSelected = "Select a row to see its values.";
+export const equal = "equal, bit by bit";
+export const notInA = "+ not in a";
+export const notInB = "− not in b";
+export const inNeither = "in neither";
+export const reshaped = `${OTHER} other shape or dtype`;
+export const damaged = `${BROKEN} cannot be read`;
+export const unread = "? not read";
+export const fromZero = "from 0";
+export const scalar = "scalar";
+export const alarm = "alarm";
+export const structure = "The structure differs";
+export const legendChange = "change at a save";
+export const legendSpread = "distance to the mean of the members";
+export const logScale = "of the norm, log scale";
+export const legend = { equal: "equal", bad: "NaN or Inf", first: "new" } as const;
+export const keys = {
+  b: "move b",
+  a: "move a",
+  alarm: "first NaN",
+} as const;
+export const noHistogram = "no histogram";
+export const asking = "asking the kernel…";
+export const object = "the object";
+export const noHistory = "This is no history of ckpt-viz: ";
+export const bin = "values";
+
+export const checkpoints = (count: number) => countWords(count, "checkpoint", "checkpoints");
+export const members = (count: number) => countWords(count, "member", "members");
+export const step = (count: number) => `step ${formatCount(count)}`;
+export const variables = (shown: number, all: number) =>
+  shown === all
+    ? countWords(all, "variable", "variables")
+    : `${formatCount(shown)} of ${countWords(all, "variable", "variables")}`;
+export const states = (count: number, isShown: boolean) =>
+  `${isShown ? "Hide" : "Show"} ${countWords(count, "value of optimizers", "values of optimizers")}`;
+export const bad = (kind: "NaN" | "Inf", count: number) =>
+  `${kind} in ${countWords(count, "variable", "variables")}`;
+export const elements = (kind: "NaN" | "Inf", count: number) =>
+  `${kind} in ${countWords(count, "element", "elements")}`;
+export const atLeast = (share: string) => `≥ ${share}`;
+export const pairWords = (a: string, b: string) => `a is ${a}, b is ${b}`;
+export const changedBy = (title: string, share: string) => `${title}: changed by ${share}`;
+export const apartBy = (title: string, share: string) => `${title}: ${share} from the mean`;
+export const isAs = (title: string, what: string) => `${title}: ${what}`;
+export const largestOf = (titles: string, share: string) => `${titles}: at most ${share} a save`;
+export const range = (first: string, last: string) => `${first} … ${last}`;
+export const normWords = (first: string, last: string) => `norm ${first} to ${last}`;
+export const distance = (share: string) =>
+  `The variables of a and b are ${share} of the norm of the mean apart.`;
+export const maxAt = (max: string, at: string) => `max |${DELTA}| ${max} at ${at}`;
+export const relativeChange = (share: string) => `relative change ${share}`;
+export const legendRange = (low: string, high: string) => `${low} … ${high}`;
+export const version = (found: string) => `expected version 1, found ${found}`;
+export const missing = (name: string) => `${name} is missing or malformed`;
+export const cellStates: Readonly<Record<string, string>> = {
+  first: "new",
+  equal: "equal",
+  reshaped: "other shape or dtype",
+  absent: "not in this checkpoint",
+  damaged: "cannot be read",
+  unread: "not read",
+  changed: "changed",
+};

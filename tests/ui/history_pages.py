@@ -1,0 +1,71 @@
+"""The view of a history in a page of its own, without Jupyter."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+from ckpt_viz.render.html import _EXPORT
+from ckpt_viz.timeline.between import cells_between
+from ckpt_viz.timeline.history_json import cell_json, history_row_json
+from ckpt_viz.timeline.record import Record
+from ckpt_viz.timeline.view_payload import encode
+from tests.support import frontend
+
+_STATIC = frontend.LABEXTENSION.parent / "ckpt_viz" / "static"
+# A kernel that answers what this page has in `answers`, and traits that follow the view.
+_MOUNT = """
+const bytes = Uint8Array.from(atob(document.getElementById("payload").textContent),
+  (character) => character.charCodeAt(0));
+const answers = JSON.parse(document.getElementById("answers").textContent);
+globalThis.traits = { ...answers.traits, _payload: new DataView(bytes.buffer) };
+const listeners = new Set();
+const model = {
+  get: (name) => traits[name],
+  set: (name, value) => { traits[name] = value; },
+  on: (name, listener) => name === "msg:custom" && listeners.add(listener),
+  off: (_, listener) => listeners.delete(listener),
+  save_changes: () => {},
+  send: ({ id, question }) => {
+    const answer = question.ask === "row"
+      ? { row: answers.rows[question.row] }
+      : { cells: answers.between[`${question.a} ${question.b}`] };
+    const message = { kind: "ckpt-viz:answer", id, answer };
+    setTimeout(() => listeners.forEach((listener) => listener(message, [])));
+  },
+};
+globalThis.remount = () =>
+  history_view.render({ model, el: document.getElementById("history") });
+remount();
+"""
+
+
+def history_page(history: Record, a: int, b: int, *, has_kernel: bool = True) -> str:
+    """Return an HTML page with the view; its kernel answers for these a and b."""
+    answers: dict[str, Any] = {"traits": {"a": a, "b": b}, "rows": [], "between": {}}
+    if has_kernel:
+        answers["rows"] = [history_row_json(row) for row in history.rows[:100]]
+        cells = cells_between(history, a, b)
+        answers["between"][f"{a} {b}"] = [cell_json(cell, values=False) for cell in cells]
+    script = _read("history.js")
+    name = _EXPORT.search(script)
+    assert name is not None
+    script = f"{script[: name.start()]};const history_view = {name[1]};{_MOUNT}"
+    if not has_kernel:
+        script = script.replace("  send: (", "  unused: (")
+    packed = base64.b64encode(encode(history)).decode("ascii")
+    style = "body { margin: 0 } #history > .ckpt-viz-timeline { height: 100vh; border: 0 }"
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>history</title>'
+        "<style>:root { color-scheme: light dark }"
+        f"{_read('history.css')}{style}</style></head><body><main id=history></main>"
+        f'<script type="text/plain" id="payload">{packed}</script>'
+        f'<script type="application/json" id="answers">{json.dumps(answers)}</script>'
+        f'<script type="module">{script}</script></body></html>'
+    )
+
+
+def _read(name: str) -> str:
+    return Path(_STATIC, name).read_text("utf-8")

@@ -1,0 +1,315 @@
+"""The view of a history: in a page of its own, and in a notebook of JupyterLab."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+import ckpt_viz as cv
+from tests.support import frontend, history_fixtures
+from tests.ui.file_browser import Files
+from tests.ui.history_pages import history_page
+from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
+from tests.ui.pages import VIEWPORT, WITHOUT_MOTION
+
+_SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
+
+pytestmark = pytest.mark.usefixtures("front_end")
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    directory = tmp_path_factory.mktemp("run")
+    return history_fixtures.write(directory, history_fixtures.training())
+
+
+@pytest.fixture
+def opened(browser: Browser, sources: list[str], tmp_path: Path) -> Iterator[Open]:
+    """A function that opens the history in a page of its own."""
+    contexts = []
+
+    def open_page(
+        a: int = 0, b: int = 8, *, members: bool = False, has_kernel: bool = True, **options: Any
+    ) -> Page:
+        read = cv.compare(sources[2:6], progress=False) if members else None
+        history = cv.history(sources, progress=False) if read is None else read
+        context = browser.new_context(**{"viewport": VIEWPORT, **WITHOUT_MOTION, **options})
+        contexts.append(context)
+        path = tmp_path / f"{len(contexts)}.html"
+        path.write_text(history_page(history, a, b, has_kernel=has_kernel), "utf-8")
+        page = context.new_page()
+        page.goto(path.as_uri())
+        page.get_by_role("grid").wait_for()
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def rows(page: Page | Locator) -> Locator:
+    return page.locator(".ckh-body [role=row]")
+
+
+def details(page: Page | Locator) -> Locator:
+    return page.get_by_role("region", name="Details of the selected variable")
+
+
+def point(page: Page | Locator, title: str) -> Locator:
+    return page.get_by_role("button", name=f"{title},")
+
+
+# --- what a person does
+
+
+def test_clicks_and_keys_move_a_and_b(opened: Open) -> None:
+    page = opened()
+    point(page, "ckpt-5").click()
+    point(page, "ckpt-2").click(modifiers=["Shift"])
+    ends = page.get_by_role("group", name="Checkpoints").locator("[aria-pressed=true]")
+    expect(ends).to_have_count(2)
+    assert [one.locator(".ckh-said").inner_text() for one in ends.all()] == [
+        "ckpt-2, step 1,000, a",
+        "ckpt-5, step 2,500, b",
+    ]
+    grid = page.get_by_role("grid")
+    grid.press(",")
+    grid.press("Shift+Period")
+    expect(point(page, "ckpt-4").locator(".ckh-said")).to_have_text("ckpt-4, step 2,000, b")
+    expect(point(page, "ckpt-3").locator(".ckh-said")).to_have_text("ckpt-3, step 1,500, a")
+    point(page, "ckpt-4").press("ArrowRight")
+    expect(point(page, "ckpt-5").locator(".ckh-said")).to_have_text("ckpt-5, step 2,500, b")
+    assert page.evaluate("[traits.a, traits.b]") == [3, 5]
+
+
+def test_the_first_nan_is_one_key_or_click_away(opened: Open) -> None:
+    for is_key in (True, False):
+        page = opened(0, 4)
+        if is_key:
+            page.get_by_role("grid").press("n")
+        else:
+            page.get_by_role("button", name="Go to the first NaN").click()
+        expect(point(page, "ckpt-8")).to_have_attribute("aria-pressed", "true")
+        expect(page.locator("[role=row][aria-selected=true]")).to_contain_text("NaN")
+        expect(details(page)).to_contain_text("NaN first in ckpt-8")
+
+
+def test_the_kernel_computes_what_the_history_lacks(opened: Open) -> None:
+    page = opened(3, 7)
+    row = rows(page).filter(has_text="block0.attention.query").filter(has_text="kernel")
+    expect(row).to_contain_text("≥")
+    page.get_by_role("button", name="Compute a → b").first.click()
+    expect(page.get_by_role("status").filter(has_text="exact")).to_be_visible()
+    times = [
+        time["block0/attention/query/kernel"].astype(float) for time in history_fixtures.training()
+    ]
+    share = ((times[7] - times[3]) ** 2).sum() ** 0.5 / (times[3] ** 2).sum() ** 0.5
+    expect(row).to_contain_text(f"{100 * share:.0f} %")
+    expect(row).not_to_contain_text("≥")
+
+
+def test_without_a_kernel_the_view_offers_no_computing(opened: Open) -> None:
+    page = opened(3, 7, has_kernel=False)
+    expect(rows(page).first).to_be_visible()
+    expect(page.get_by_text("≥ is the least change")).to_be_visible()
+    expect(page.get_by_role("button", name="Compute")).to_have_count(0)
+
+
+def test_the_details_show_both_checkpoints(opened: Open) -> None:
+    page = opened(0, 7)
+    search = page.get_by_role("searchbox")
+    page.get_by_role("grid").press("/")
+    expect(search).to_be_focused()
+    search.fill("block1 kernel")
+    expect(rows(page)).to_have_count(1)
+    page.get_by_role("grid").press("ArrowDown")
+    expect(details(page).get_by_role("heading").first).to_contain_text("block1.attention.query")
+    expect(details(page).get_by_role("img", name="Values of a and b")).to_be_visible()
+    expect(details(page)).to_contain_text("block1/attention/query/kernel")
+    search.fill("no such variable")
+    expect(page.get_by_text("No variable has this name")).to_be_visible()
+
+
+def test_many_variables_have_few_rows_in_the_page(opened: Open, tmp_path: Path) -> None:
+    page = opened()
+    script = """async () => {
+        const bytes = new Uint8Array(traits._payload.buffer);
+        const unzip = new DecompressionStream("gzip");
+        const text = await new Response(new Blob([bytes]).stream().pipeThrough(unzip)).text();
+        const history = JSON.parse(text);
+        const [row] = history.rows;
+        for (const cell of row.cells) delete cell.values?.histogram;
+        history.rows = Array.from({ length: 50000 }, (_, n) =>
+            ({ ...row, is_state: false, place: `layer${n}.kernel` }));
+        const zip = new CompressionStream("gzip");
+        const packed = new Blob([JSON.stringify(history)]).stream().pipeThrough(zip);
+        traits._payload = new DataView(await new Response(packed).arrayBuffer());
+        document.getElementById("history").replaceChildren();
+        const start = performance.now();
+        remount();
+        await new Promise((done) => {
+            const look = () => document.querySelector(".ckh-body [role=row]") ? done()
+                : requestAnimationFrame(look);
+            look();
+        });
+        return performance.now() - start;
+    }"""
+    shown = page.evaluate(script)
+    print(f"50,000 rows, payload to rows: {shown:.0f} ms")
+    assert shown < 8000
+    grid = page.get_by_role("grid")
+    expect(grid).to_have_attribute("aria-rowcount", "50001")
+    steps = page.evaluate(
+        """async () => {
+            const grid = document.querySelector("[role=grid]");
+            const took = [];
+            for (let i = 0; i < 10; i++) {
+                const start = performance.now();
+                grid.dispatchEvent(new KeyboardEvent("keydown", { key: ",", bubbles: true }));
+                await new Promise(requestAnimationFrame);
+                took.push(performance.now() - start);
+            }
+            return took;
+        }"""
+    )
+    print(f"50,000 rows, b moves: {sorted(round(one) for one in steps)} ms")
+    assert rows(page).count() < 100
+    grid.press("End")
+    expect(rows(page).filter(has_text="layer49999")).to_be_visible()
+
+
+# --- access
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    return (frontend.LABEXTENSION / "node_modules/axe-core/axe.min.js").read_text("utf-8")
+
+
+SCENES: dict[str, dict[str, Any]] = {
+    "history": {"a": 3, "b": 7},
+    "nan": {},
+    "members": {"members": True, "b": 3},
+    "narrow": {"viewport": {"width": 640, "height": 800}},
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scene", SCENES)
+def test_axe_finds_nothing(opened: Open, axe: str, scene: str, scheme: str) -> None:
+    page = opened(**SCENES[scene], color_scheme=scheme)
+    page.get_by_role("grid").press("ArrowDown")
+    details(page).get_by_role("heading").first.wait_for()
+    _SCREENSHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=_SCREENSHOTS / f"history-{scene}-{scheme}.png")
+    page.evaluate(axe)
+    found = page.evaluate("axe.run(document.querySelector('.ckpt-viz-timeline'))")["violations"]
+    said = [
+        f"{rule['impact']} {rule['id']}: {node['html'][:200]} {node['failureSummary']}"
+        for rule in found
+        for node in rule["nodes"]
+    ]
+    assert said == []
+
+
+# --- in a notebook
+
+
+def test_a_notebook_shows_the_view_and_keeps_the_picture(
+    lab: JupyterLab, shared: SharedKernel
+) -> None:
+    directory = lab.server.root / "training"
+    directory.mkdir()
+    history_fixtures.write(directory, history_fixtures.training())
+    lab.create_notebook(
+        "history.ipynb",
+        code_cell(
+            f"{shared.AFRESH}import ckpt_viz as cv\n"
+            f"history = cv.history('{directory}/ckpt-*', progress=False)\nhistory"
+        ),
+        code_cell("print(history.show().a, history.show().b)"),
+        code_cell("history.show().b = 5"),
+    )
+    lab.open_notebook("history.ipynb", shared.started(lab))
+    lab.run_cell(0)
+    view = lab.output(0).locator(".ckpt-viz-timeline")
+    expect(rows(view).first).to_be_visible()
+    view.get_by_role("grid").press("ArrowDown")
+    lab.screenshot("history-notebook-light")
+    lab.execute("apputils:change-theme", theme="JupyterLab Dark")
+    expect(lab.page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
+    lab.page.locator("#jupyterlab-splash").wait_for(state="detached")
+    lab.screenshot("history-notebook-dark")
+    lab.execute("apputils:change-theme", theme="JupyterLab Light")
+
+    # b moves by a key, which is no command of the notebook, and the kernel follows.
+    view.get_by_role("grid").press(",")
+    expect(point(view, "ckpt-7")).to_have_attribute("aria-pressed", "true")
+    lab.run_cell_until(1, "0 7")
+    lab.run_cell(2)
+    expect(point(view, "ckpt-5")).to_have_attribute("aria-pressed", "true")
+
+    # The first NaN, and an answer of the kernel.
+    view.get_by_role("button", name="Go to the first NaN").click()
+    expect(point(view, "ckpt-8")).to_have_attribute("aria-pressed", "true")
+    point(view, "ckpt-3").click(modifiers=["Shift"])
+    point(view, "ckpt-7").click()
+    view.get_by_role("button", name="Compute a → b").first.click()
+    expect(view.get_by_role("status").filter(has_text="exact")).to_be_visible()
+
+    # The saved notebook has the picture and no widget.
+    lab.save()
+    saved = json.loads((lab.server.root / "history.ipynb").read_text())
+    data = saved["cells"][0]["outputs"][0]["data"]
+    assert "application/vnd.jupyter.widget-view+json" not in data
+    assert "NaN" in "".join(data["text/html"])
+
+    # The page opens it again: first with the kernel, then without.
+    lab.reload()
+    expect(rows(view).first).to_be_visible()
+    lab.shut_down_kernel()
+    expect(view).to_have_count(0)
+    expect(lab.output(0).get_by_role("table")).to_be_visible()
+    expect(lab.output(0)).to_contain_text("NaN first in ckpt-8")
+
+
+# --- from the file browser
+
+
+def test_a_directory_shows_its_history_in_a_tab(
+    lab: JupyterLab, request: pytest.FixtureRequest
+) -> None:
+    files = Files(lab, request.node.name)
+    directory = files.place / "run"
+    directory.mkdir()
+    prefixes = history_fixtures.write(directory, history_fixtures.training())
+    lines = [f'all_model_checkpoint_paths: "{Path(one).name}"' for one in prefixes]
+    latest = f'model_checkpoint_path: "{Path(prefixes[-1]).name}"'
+    (directory / "checkpoint").write_text("\n".join([latest, *lines]))
+    files.show()
+    files.choose("run", menu="Show Checkpoint History")
+    expect(files.title).to_have_text("History of run")
+    view = files.tab.locator(".ckpt-viz-timeline")
+    expect(rows(view).first).to_be_visible()
+    point(view, "ckpt-4").click()
+    view.get_by_role("grid").press("n")
+    expect(point(view, "ckpt-8")).to_have_attribute("aria-pressed", "true")
+    expect(details(view)).to_contain_text("NaN first in ckpt-8")
+    lab.screenshot("history-tab")
+
+    # A later save is there once the tab has read it again.
+    for file in directory.glob("ckpt-*"):
+        file.unlink()
+    history_fixtures.write(directory, history_fixtures.training(saves=10))
+    (directory / "checkpoint").write_text(
+        "\n".join([latest, *lines, 'all_model_checkpoint_paths: "ckpt-9"'])
+    )
+    files.toolbar.get_by_role("button").first.click()
+    expect(point(view, "ckpt-9")).to_be_visible()
