@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, SourceError
-from ckpt_viz.formats.files import is_remote, join, list_directory, split
+from ckpt_viz.formats.files import is_directory, is_remote, join, list_directory, split
 from ckpt_viz.live.any_source import graph_of
 from ckpt_viz.object_graph.graph import Graph, Kept
 from ckpt_viz.object_graph.nodes import ROOT
@@ -106,7 +106,7 @@ def _several(sources: Sequence[object], most: int) -> Ordered:
 
 
 def _saved(path: str, most: int) -> Ordered:
-    kept = _globbed(path) if _WILD.search(path) and not is_remote(path) else _kept(path)
+    kept = _globbed(path) if _is_pattern(path) else _kept(path)
     chosen = _sample(kept, most)
     opened = [
         replace(_opened(one.prefix, one.prefix), saved_at=one.saved_at)
@@ -116,6 +116,11 @@ def _saved(path: str, most: int) -> Ordered:
     ]
     order, checkpoints = _in_order(_titled(opened))
     return Ordered(checkpoints, order, len(kept) - len(chosen))
+
+
+def _is_pattern(path: str) -> bool:
+    """Return whether a path is a pattern of names, and not that of a directory called `run[1]`."""
+    return _WILD.search(path) is not None and not is_remote(path) and not is_directory(path)
 
 
 def _is_gone(kept: Kept) -> str:

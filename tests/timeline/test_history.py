@@ -198,6 +198,13 @@ def test_errors_name_what_is_missing(source: object, error: type[Exception], sai
         history(source)
 
 
+def test_a_directory_whose_name_looks_like_a_pattern_is_one(tmp_path: Path) -> None:
+    directory = tmp_path / "run[1]"
+    directory.mkdir()
+    series(directory, [{"v": np.ones(2, np.float32)}, {"v": np.zeros(2, np.float32)}])
+    assert len(history(str(directory)).sources) == 2
+
+
 def test_a_pattern_without_a_match_names_what_there_is(tmp_path: Path) -> None:
     write(tmp_path / "model-1", v=np.ones(2, np.float32))
     with pytest.raises(cv.CheckpointNotFoundError, match="1 checkpoint, model-1 first"):
