@@ -37,11 +37,18 @@ def history_json(asked: Asked, version: str, most_answer: int, most_read: int) -
 def _inside(content: dict[str, Any], scope: Confinement, root: str) -> dict[str, Any]:
     """Return the JSON of a history with contents paths in place of absolute ones."""
     checkpoints = [
-        {
-            **one,
-            "path": contents_path(one["path"], scope) or "",
-            "error": one["error"] and one["error"].replace(root + os.sep, ""),
-        }
-        for one in content["checkpoints"]
+        {**one, "path": contents_path(one["path"], scope) or ""} for one in content["checkpoints"]
     ]
-    return {**content, "checkpoints": checkpoints}
+    told: dict[str, Any] = _without(root + os.sep, {**content, "checkpoints": checkpoints})
+    return told
+
+
+def _without(root: str, data: Any) -> Any:
+    """Return data whose sentences do not tell where the server's root is."""
+    if isinstance(data, str):
+        return data.replace(root, "")
+    if isinstance(data, dict):
+        return {name: _without(root, value) for name, value in data.items()}
+    if isinstance(data, list):
+        return [_without(root, value) for value in data]
+    return data

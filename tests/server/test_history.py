@@ -45,6 +45,14 @@ async def test_the_history_is_that_of_the_package(path: str, run: Path, ask: Ask
     assert str(run.parent) not in json.dumps(found)
 
 
+async def test_errors_do_not_tell_where_the_root_is(run: Path, root: Path, ask: Ask) -> None:
+    (run / "ckpt-3.data-00000-of-00001").unlink()
+    found = content_of((await ask("history", path="run")).json["payload"])
+    errors = {row["cells"][3].get("error") for row in found["rows"]} - {None}
+    assert any("run/ckpt-3.data-00000-of-00001: no such file" in one for one in errors)
+    assert str(root) not in json.dumps(found)
+
+
 async def test_a_link_out_of_the_root_is_not_followed(run: Path, ask: Ask, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
