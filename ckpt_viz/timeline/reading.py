@@ -27,6 +27,9 @@ UNCHANGED_SHARE = 1 / 200
 """Of tensors that never change, the smallest are read, as long as this share of all bytes lasts."""
 
 
+_POWERS = ("beta1_power", "beta2_power")  # of an Adam of TensorFlow 1
+
+
 @dataclass
 class Reader:
     """Reads the variables of several checkpoints.
@@ -177,11 +180,15 @@ class Reader:
         )
 
     def _is_state(self, line: Line) -> bool:
-        """Return whether a variable is an optimizer's, or a counter of checkpoints."""
+        """Return whether a variable is an optimizer's, or counts steps or checkpoints."""
         time = max(t for t, row in enumerate(line.tensors) if row is not None)
         graph, node = self.graphs[time], line.latest.node_id
         assert graph is not None
-        if graph.nodes[node].slot is not None or node == graph.save_counter:
+        row = line.latest
+        is_counter = row.shape == () and (row.dtype or "").startswith(("int", "uint"))
+        if graph.nodes[node].slot is not None or node == graph.save_counter or is_counter:
+            return True
+        if graph.is_name_based and graph.tree.labels[node].startswith(_POWERS):
             return True
         while node > ROOT:
             node = graph.tree.parents[node]
