@@ -25,4 +25,6 @@ def in_layer_names(graph: Graph, rows: Iterable[ValueRow]) -> tuple[ValueRow, ..
 
 def _has_part(graph: Graph, row: ValueRow) -> bool:
     attributes = graph.nodes[row.node_id].attributes
-    return sum(len(graph.tensor_keys(one.checkpoint_key) or (1,)) for one in attributes) > 1
+    if len(attributes) > 1:
+        return True
+    return any(len(graph.tensor_keys(one.checkpoint_key)) > 1 for one in attributes)

@@ -34,7 +34,7 @@ class Seen(Authorizer):  # type: ignore[misc, unused-ignore]
 
 
 def test_these_are_all_endpoints(jp_serverapp: Any) -> None:
-    assert NAMES == ["version", "checkpoints", "graph", "answer"]
+    assert NAMES == ["version", "checkpoints", "history", "graph", "answer"]
     rules = [
         rule.matcher.regex.pattern
         for group in jp_serverapp.web_app.default_router.rules
