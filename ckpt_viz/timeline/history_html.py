@@ -6,11 +6,11 @@ It has no script, and all names are escaped. Every colour has a sign or a word b
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from ckpt_viz.object_graph.overlay import Severity, State
-from ckpt_viz.render.palette import DARK, LIGHT
+from ckpt_viz.render.palette import style_of_colours
 from ckpt_viz.render.signs import SEVERITIES, STATES
 from ckpt_viz.text import count, percent, printable, shape_words
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
@@ -35,18 +35,8 @@ _STRONG = 0.5
 """From this share of the colour on, letters on it are those of a solid mark."""
 _COLOURS = ("mark", "on-mark", "alarm", "variable", "line", "edge", "back")
 
-
-def _colours(table: Mapping[str, str]) -> str:
-    return " ".join(f"--ckpt-viz-{name}: {table[name]};" for name in _COLOURS)
-
-
 _STYLE = (
-    f"""
-.ckpt-viz-history {{ {_colours(LIGHT)} }}
-[data-jp-theme-light="false"] .ckpt-viz-history {{ {_colours(DARK)} }}
-@media (prefers-color-scheme: dark) {{
-  :root:not(:has([data-jp-theme-light])) .ckpt-viz-history {{ {_colours(DARK)} }} }}
-"""
+    style_of_colours("ckpt-viz-history", _COLOURS)
     + """
 .ckpt-viz-history { font: 13px/1.5 system-ui, sans-serif; color: inherit; max-width: 76rem; }
 .ckpt-viz-history ol.strip { display: flex; list-style: none; margin: 4px 0; padding: 9px 0 0;

@@ -15,7 +15,7 @@ from ckpt_viz.values.moments import Moments, joined_moments, l2_of, moments_of
 from ckpt_viz.values.partial import values_of_patterns
 
 MOST_UNITS = 1 << 16
-"""The largest last axis whose units are told apart."""
+"""The largest size of a last axis for which `difference_of` reports each unit."""
 
 
 class Units(NamedTuple):

@@ -1,9 +1,9 @@
 """Counts of numbers in fine bins, which join exactly, however a tensor was cut into pieces.
 
 A fine bin is the first bits of a float's pattern: sign, exponent, and some bits of the mantissa. So
-no range must be known in advance. The first 16 bits give the coarse bins. Each coarse bin has 2**k
-fine bins, and more coarse bins in use mean a smaller k. So numbers in a narrow range are told apart
-far behind the point. Because k depends on the coarse bins alone, pieces agree on it when they join.
+the range need not be known in advance. The first 16 bits give the coarse bins. Each coarse bin has
+2**k fine bins. If the numbers use few coarse bins, k is larger, and the bins of a narrow range are
+finer. Because k depends on the coarse bins alone, pieces agree on it when they join.
 
 A fine bin holds the numbers from its lower edge on, without its upper edge. For negative numbers
 this is that of the pattern minus one. Zeros, infinities and NaNs are in no bin.

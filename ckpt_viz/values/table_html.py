@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 
-from ckpt_viz.render.palette import DARK, LIGHT
+from ckpt_viz.render.palette import style_of_colours
 from ckpt_viz.values.row import MAX_ROWS, Histogram, ValueRow
 from ckpt_viz.values.table_text import HEADER, WORDS, cells_of, cut_words, headline
 
 _WIDTH, _HEIGHT = 96, 15  # px, of a histogram
 _COLOURS = ("alarm", "variable", "line")
 
-
-def _colours(table: Mapping[str, str]) -> str:
-    return " ".join(f"--ckpt-viz-{name}: {table[name]};" for name in _COLOURS)
-
-
 _STYLE = (
-    f"""
-.ckpt-viz-values {{ {_colours(LIGHT)} }}
-[data-jp-theme-light="false"] .ckpt-viz-values {{ {_colours(DARK)} }}
-@media (prefers-color-scheme: dark) {{
-  :root:not(:has([data-jp-theme-light])) .ckpt-viz-values {{ {_colours(DARK)} }} }}
-"""
+    style_of_colours("ckpt-viz-values", _COLOURS)
     + """
 .ckpt-viz-values { font: 13px/1.5 system-ui, sans-serif; color: inherit; overflow-x: auto; }
 .ckpt-viz-values p { margin: 2px 0; }

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +15,10 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.formats import files
-from ckpt_viz.formats.bundle_writer import array_tensor, strings_tensor, write_bundle
 from ckpt_viz.timeline.cells import CellState
+from tests.support.name_based import DATA, write
 
-DATA = ".data-00000-of-00001"
 RNG = np.random.default_rng(7)
-
-
-def write(prefix: Path, **arrays: Any) -> str:
-    """Write a name-based checkpoint of these tensors and return its prefix."""
-    given = {
-        name: strings_tensor(array, (len(array),))
-        if isinstance(array, list)
-        else array_tensor(array.dtype.name, array.shape, partial(np.copy, array))
-        for name, array in arrays.items()
-    }
-    write_bundle(str(prefix), given)
-    return str(prefix)
 
 
 def series(directory: Path, times: Sequence[dict[str, Any]]) -> list[str]:

@@ -19,7 +19,7 @@ from ckpt_viz.cli import main
 from ckpt_viz.formats.tensors import Array
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.table import ValueTable
-from tests.values.test_values import DATA, write
+from tests.support.name_based import DATA, write
 
 SEEDS = Path(__file__).parents[1] / "data" / "seeds"
 

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,29 +22,17 @@ from hypothesis import strategies as st
 import ckpt_viz as cv
 from ckpt_viz.errors import OutsideError
 from ckpt_viz.formats.bundle import open_bundle
-from ckpt_viz.formats.bundle_writer import array_tensor, strings_tensor, write_bundle
+from ckpt_viz.formats.bundle_writer import array_tensor, write_bundle
 from ckpt_viz.formats.confinement import confined_to
 from ckpt_viz.formats.dtypes import ELEMENT_BYTES
-from ckpt_viz.formats.tensors import Array, numpy_dtype
+from ckpt_viz.formats.tensors import numpy_dtype
 from ckpt_viz.values.reading import rows_as_read, tensors_of
 from tests.support import tables
+from tests.support.name_based import DATA, write
 from tests.support.tables import FLOAT32, Extents, floats, raw, shape, strings, write_sliced
 
-DATA = ".data-00000-of-00001"
 SEEDS = Path(__file__).parents[1] / "data" / "seeds"
 PIECE = 1 << 26
-
-
-def write(prefix: Path, **arrays: Array | list[bytes]) -> str:
-    """Write a name-based checkpoint of these tensors and return its prefix."""
-    given = {
-        name: strings_tensor(array, (len(array),))
-        if isinstance(array, list)
-        else array_tensor(array.dtype.name, array.shape, partial(np.copy, array))
-        for name, array in arrays.items()
-    }
-    write_bundle(str(prefix), given)
-    return str(prefix)
 
 
 def values(source: object, **options: Any) -> Any:

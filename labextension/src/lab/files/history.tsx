@@ -11,6 +11,7 @@ import type { Timeline } from "../../history/timeline";
 import { visible, whyWords } from "../../text";
 import { checkpointIcon } from "../icons";
 import type { CheckpointServer } from "../server";
+import { Choice } from "../tabs/choice";
 import { Sentence } from "../tabs/sentence";
 
 export class HistoryPanel extends Widget {
@@ -101,19 +102,6 @@ export class HistoryPanel extends Widget {
       this.#notices,
     );
   }
-}
-
-interface ChoiceProps {
-  readonly words: string;
-  readonly choose: () => void;
-}
-
-function Choice({ words, choose }: ChoiceProps) {
-  return (
-    <button type="button" class="jp-mod-styled jp-mod-minimal" onClick={choose}>
-      {words}
-    </button>
-  );
 }
 
 type Tab = MainAreaWidget<HistoryPanel>;

@@ -10,6 +10,7 @@ import { whyWords } from "../../text";
 import { mountView, type View, type ViewState } from "../../view";
 import { graphviz } from "../graphviz";
 import type { Kept, Source } from "../source";
+import { Choice } from "./choice";
 import { Sentence } from "./sentence";
 
 export class ExplorerPanel extends Widget {
@@ -163,17 +164,4 @@ export class ExplorerPanel extends Widget {
       this.#notices,
     );
   }
-}
-
-interface ChoiceProps {
-  readonly words: string;
-  readonly choose: () => void;
-}
-
-function Choice({ words, choose }: ChoiceProps) {
-  return (
-    <button type="button" class="jp-mod-styled jp-mod-minimal" onClick={choose}>
-      {words}
-    </button>
-  );
 }
