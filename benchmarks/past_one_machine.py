@@ -152,9 +152,7 @@ def interrupt(prefix: str, seconds: float) -> None:
     with ProcessPoolExecutor(2) as executor:
         threading.Thread(target=press, daemon=True).start()
         try:
-            for _ in rows_as_read(
-                graph, tensors_of(graph), memo, executor=executor, progress=False
-            ):
+            for _ in rows_as_read(graph, tensors_of(graph), memo, executor=executor, begin=None):
                 rows += 1
                 first = first or time.perf_counter() - start
         except KeyboardInterrupt:

@@ -31,8 +31,10 @@ def _fixtures() -> dict[str, tuple[Graph, Overlay | None]]:
 
 def _answer(case: dict[str, Any]) -> dict[str, Any]:
     shown, overlay = _fixtures()[case["graph"]]
+    measured = payload_fixtures.measures().get(case["graph"])
+    measure = None if measured is None else lambda: measured
     try:
-        return {"ids": list(find(shown, case["query"], overlay))}
+        return {"ids": list(find(shown, case["query"], overlay, measure))}
     except QueryError as error:
         return {"mistake": {"place": error.place, "expected": error.expected}}
 

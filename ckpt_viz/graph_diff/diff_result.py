@@ -12,6 +12,7 @@ from ckpt_viz.graph_diff.comparison import CHANGED, Compared, compare
 from ckpt_viz.graph_diff.diff_overlay import overlay_of
 from ckpt_viz.graph_diff.value_change import ValueChange, change_json, changes_text
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.merge import merged_ids
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.overlay import Overlay, State
 from ckpt_viz.render.pictured import ObjectGraph
@@ -123,6 +124,16 @@ class GraphDiff:
     def pairs(self) -> Mapping[int, int]:
         """By node id in a, the counterpart in b; without the nodes that have moved."""
         return self._compared.pairs
+
+    @property
+    def moved_ids(self) -> Mapping[int, int]:
+        """By node id in a, the node of b that has moved from there."""
+        return self._compared.moved
+
+    @cached_property
+    def places(self) -> Mapping[int, int]:
+        """By node id in a, the node's id in the graph of `overlay`."""
+        return merged_ids(self.b, self.a, self._compared.pairs)
 
     @property
     def states_a(self) -> tuple[State, ...]:

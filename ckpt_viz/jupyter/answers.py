@@ -9,21 +9,24 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.jupyter.kernel_run import kernel_shell, variable_of
 from ckpt_viz.jupyter.shown import Shown
 from ckpt_viz.mapping.pairs import Certainty, Evidence
-from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.render import payload
 from ckpt_viz.render.exports import EXPORTS
+from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_fix.fix import RestoreFix
 from ckpt_viz.restore_fix.fixed_places import Placed
 from ckpt_viz.text import count, sendable
+from ckpt_viz.values.row import ValueRow
+from ckpt_viz.values.table_json import row_json
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
@@ -41,9 +44,9 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
     """Return the answer to a question as data and buffers; `error` gives the reason for none.
 
     Questions are `{"ask": "values", "node": 3}`, the same for "accessor", `{"ask": "file",
-    "format": "svg"}`, `{"ask": "fix"}` and `{"ask": "fixed-check"}`. For an accessor and a fix,
-    "source" may give the program's variable. `state` holds the explorer's traits, with which an
-    exported file opens.
+    "format": "svg"}`, `{"ask": "fix"}`, `{"ask": "fixed-check"}` and `{"ask": "measures"}`. For an
+    accessor and a fix, "source" may give the program's variable. `state` holds the explorer's
+    traits, with which an exported file opens.
     """
     data, buffers = _answered(shown, question, state)
     return sendable(data), buffers
@@ -83,16 +86,14 @@ def _values_of(shown: Shown, node_id: int) -> Iterator[dict[str, Any]]:
     other = _other_side(shown, node_id)
     if other is not None:
         of, graph, name = other
-        yield _value_or_error(of, "", partial(_first_named, graph, name))
+        yield _value_or_error(of, "", partial(_only_of, graph, name))
     of, own = _own_side(shown, node_id)
     if own is not None:
         for attribute in shown.graph.nodes[node_id].attributes:
-            yield _value_or_error(
-                of, attribute.name, partial(_first, own, attribute.checkpoint_key)
-            )
+            yield _value_or_error(of, attribute.name, partial(_known_of, own, attribute))
 
 
-def _own_side(shown: Shown, node_id: int) -> tuple[str, Graph | None]:
+def _own_side(shown: Shown, node_id: int) -> tuple[str, ObjectGraph | None]:
     if shown.overlay is None or shown.comparison is None:
         return "", shown.graph
     (of_live, live), (of_saved, saved) = _sides(shown.comparison)
@@ -100,7 +101,7 @@ def _own_side(shown: Shown, node_id: int) -> tuple[str, Graph | None]:
     return (of_saved, saved) if is_ghost else (of_live, live)
 
 
-def _other_side(shown: Shown, node_id: int) -> tuple[str, Graph, str] | None:
+def _other_side(shown: Shown, node_id: int) -> tuple[str, ObjectGraph, str] | None:
     """Return a node's counterpart: the other side, its graph, and the node's name there."""
     if shown.overlay is None or shown.comparison is None or node_id >= shown.overlay.base_size:
         return None
@@ -113,44 +114,65 @@ def _other_side(shown: Shown, node_id: int) -> tuple[str, Graph, str] | None:
 
 def _sides(
     comparison: RestoreCheck | GraphDiff,
-) -> tuple[tuple[str, Graph], tuple[str, Graph | None]]:
+) -> tuple[tuple[str, ObjectGraph], tuple[str, ObjectGraph | None]]:
     """Return the side whose nodes come first, then the other, each as its name and its graph."""
     if isinstance(comparison, GraphDiff):
         return ("b", comparison.b), ("a", comparison.a)
     return ("program", comparison.live), ("checkpoint", comparison.saved)
 
 
-def _first_named(graph: Graph, name: str) -> tuple[Array, tuple[int, ...], str]:
+class _Known(NamedTuple):
+    """The first elements of a tensor, its shape, its dtype, and its statistics."""
+
+    elements: Array
+    shape: tuple[int, ...]
+    dtype: str
+    statistics: ValueRow | None
+
+
+def _only_of(graph: ObjectGraph, name: str) -> _Known:
+    """Return what is known of the only value of a node."""
     node_id = graph.first_named(name)
     if node_id is None or len(graph.nodes[node_id].attributes) != 1:
         raise SourceError(f"{graph.title}: {name} has no single value")
-    return _first(graph, graph.nodes[node_id].attributes[0].checkpoint_key)
+    return _known_of(graph, graph.nodes[node_id].attributes[0])
 
 
-def _first(graph: Graph, checkpoint_key: str) -> tuple[Array, tuple[int, ...], str]:
-    """Return the first elements of a tensor, its shape and its dtype."""
+def _known_of(graph: ObjectGraph, attribute: Attribute) -> _Known:
+    checkpoint_key = attribute.checkpoint_key
     keys = graph.tensor_keys(checkpoint_key) or (checkpoint_key,)
     elements = graph.beginning(keys[0], MAX_ELEMENTS)
     stored = graph.stored(keys[0])
     shape = stored.shape if stored is not None and stored.shape is not None else elements.shape
     dtype = stored.dtype if stored is not None and stored.dtype is not None else str(elements.dtype)
-    return elements, shape, dtype
+    return _Known(elements, shape, dtype, graph.statistics(attribute))
 
 
-def _value_or_error(
-    of: str, name: str, read: Callable[[], tuple[Array, tuple[int, ...], str]]
-) -> dict[str, Any]:
+def _value_or_error(of: str, name: str, read: Callable[[], _Known]) -> dict[str, Any]:
     try:
-        elements, shape, dtype = read()
+        known = read()
     except Exception as error:  # only this value fails; others may be readable
         return {"of": of, "name": name, "error": error_sentence(error)}
     return {
         "of": of,
         "name": name,
-        "dtype": dtype,
-        "shape": list(shape),
-        "elements": [_element(one) for one in elements.tolist()],
+        "dtype": known.dtype,
+        "shape": list(known.shape),
+        "elements": [_element(one) for one in known.elements.tolist()],
+        **_statistics_json(known.statistics),
     }
+
+
+def _statistics_json(row: ValueRow | None) -> dict[str, Any]:
+    """Return the statistics of a tensor of numbers; nothing for others, and if there are none."""
+    if row is None or row.count is None or row.lengths is not None:
+        return {}
+    found = row_json(row)
+    names = ("count", "zeros", "nan", "inf", "min", "max", "mean", "std")
+    numbers = {name: found[name] for name in names if found.get(name) is not None}
+    if found.get("l2") is not None:
+        numbers["norm"] = found["l2"]
+    return {"statistics": numbers, "histogram": found.get("histogram")}
 
 
 def _element(value: object) -> str:
@@ -252,9 +274,26 @@ def _fixed_check(shown: Shown, _question: Mapping[str, Any]) -> Answer:
     return {}, [payload.encode(overlay.graph, overlay)]
 
 
+def _measures(shown: Shown, _question: Mapping[str, Any]) -> Answer:
+    """Return the payload with what all values measure; nobody waits for a bar here."""
+    shown.measures(lambda _title, _total: _NoBar())
+    return {}, [shown.encoded]
+
+
+class _NoBar:
+    """Progress that nobody sees."""
+
+    def update(self, _n: int) -> None:
+        """Show nothing."""
+
+    def close(self) -> None:
+        """Show nothing."""
+
+
 _ANSWERS: Mapping[str, Callable[[Shown, Mapping[str, Any]], Answer]] = {
     "values": _values,
     "accessor": _accessor,
     "fix": _fix,
     "fixed-check": _fixed_check,
+    "measures": _measures,
 }

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.api import check_or_diff, graph
 from ckpt_viz.errors import SourceError
 from ckpt_viz.graph_diff.diff_result import GraphDiff
-from ckpt_viz.object_graph.graph import Origin
+from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.object_graph.places import same_places
 from ckpt_viz.render import payload
@@ -21,6 +21,11 @@ from ckpt_viz.render.plan import render_plan
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_fix.fix import RestoreFix
 
+if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
+    from ckpt_viz.search.measures import Measures
+    from ckpt_viz.values.running import Begin
+
+_MEASURES = "_measures"  # the place of what was measured, as `cached_property` keeps its values
 _KEPT = (
     "The program has the values of the fix. The checkpoint still has its own names: keep the code, "
     "or save a new checkpoint.",
@@ -43,12 +48,56 @@ class Shown:
 
     @cached_property
     def encoded(self) -> bytes:
-        """The payload (docs/payload.md)."""
-        return payload.encode(self.graph, self.overlay)
+        """The payload (docs/payload.md), with what the values measure once they were read."""
+        return payload.encode(self.graph, self.overlay, self._measured)
 
     def content(self, state: Mapping[str, Any] | None = None) -> Content:
         """Return the content of an exported file; `state` holds the explorer's traits."""
-        return Content(self.graph, self.overlay, self._notes, state)
+        return Content(self.graph, self.overlay, self._notes, state, measures=self._measured)
+
+    @property
+    def _measured(self) -> Measures | None:
+        """What the values of each node measure; None before somebody has asked."""
+        return self.__dict__.get(_MEASURES)
+
+    def measures(self, begin: Begin | None = None) -> Measures:
+        """Return what the values of each node measure; read those that nobody has read.
+
+        In a comparison these are the values of the node's own side, and the change from the other
+        one. If this is interrupted, it returns what was read, and the next call goes on. `begin`
+        starts the progress bar; None: tqdm's.
+        """
+        known = self._measured
+        if known is None or known.unread:
+            self.__dict__[_MEASURES] = known = self._read(begin)
+            self.__dict__.pop("encoded", None)
+        return known
+
+    def _read(self, begin: Begin | None) -> Measures:
+        if self.comparison is None:
+            return self.graph.measures(begin)
+        from ckpt_viz.timeline.compared import Laid, measures_between
+        from ckpt_viz.values.running import bar
+
+        moved = self.comparison.moved_ids if isinstance(self.comparison, GraphDiff) else {}
+        laid = Laid(*self._sides, len(self.graph.nodes), self._places, moved)
+        return measures_between(laid, begin or bar)
+
+    @property
+    def _sides(self) -> tuple[Graph, Graph]:
+        """The graph whose nodes come first in the merged one, and the other."""
+        if isinstance(self.comparison, GraphDiff):
+            return self.comparison.b, self.comparison.a
+        assert self.comparison is not None
+        live, saved = self.comparison.live, self.comparison.saved
+        return live, live if saved is None else saved
+
+    @property
+    def _places(self) -> Mapping[int, int]:
+        """By node of the other graph, its node in the merged one."""
+        if isinstance(self.comparison, GraphDiff):
+            return self.comparison.places
+        return {} if self.comparison is None else self.comparison.saved_places
 
     @property
     def words(self) -> str:
@@ -85,6 +134,8 @@ class Shown:
             CkptVizError: A source is no longer readable, or is a finished check or diff.
         """
         after = show_of(*(_again(one) for one in self.given), given=self.given)
+        if self._measured is not None:
+            after.measures()
         is_asked = self.is_fixed or "fix" in self.__dict__
         return after.fixed() if is_asked and after.is_applied else after
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import traitlets
 
+from ckpt_viz.errors import CkptVizError
 from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.jupyter.answers import Answer, answer
 from ckpt_viz.jupyter.shared_models import SharingWidget
@@ -15,20 +17,27 @@ from ckpt_viz.jupyter.shown import show_of
 from ckpt_viz.jupyter.snapshots import with_snapshot
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.render import text
-from ckpt_viz.render.html import to_html
+from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.render.static_html import to_static_html
 from ckpt_viz.render.writing import write_text
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.search.evaluate import find
+from ckpt_viz.search.grammar import COMPARED, MEASURES
 from ckpt_viz.text import sendable
+
+if TYPE_CHECKING:
+    from ckpt_viz.search.measures import Measures
+    from ckpt_viz.values.running import Begin
 
 _STATIC = Path(__file__).parents[1] / "static"
 # labextension/src/messages.ts has the same value.
 _REFRESHED = "ckpt-viz:refreshed"
+_PROGRESS = "ckpt-viz:progress"
+_TELL_EVERY = 0.2  # seconds
 VIEWS = ("sides", "layers", "objects", "guide")
-_STATE = ("selected", "expanded", "query", "mode", "view")  # the traits that a file keeps
+_STATE = ("selected", "expanded", "query", "mode", "view", "measure")  # what a file keeps
 
 
 class Explorer(SharingWidget):
@@ -42,8 +51,10 @@ class Explorer(SharingWidget):
     (docs/search.md has its grammar). `mode` says how the view shows matches: "highlight" marks
     them, "filter" shows only the matches and their ancestors. `view` is what the explorer shows:
     "layers" by name, all "objects", the picture of TensorFlow's "guide", or both "sides" of a
-    comparison; None is the view's own choice. All of these traits follow the browser, and setting
-    them changes the browser.
+    comparison; None is the view's own choice. `measure` is what colours the nodes: "norm", "mean",
+    "std", "min", "max", "zeros", "nan" or "inf" of their values, in a comparison also "change" or
+    "largest"; None colours by node type. Setting it reads the values. All of these traits follow
+    the browser, and setting them changes the browser.
     """
 
     _esm = _STATIC / "widget.js"
@@ -54,6 +65,7 @@ class Explorer(SharingWidget):
     query = traitlets.Unicode("").tag(sync=True)
     mode = traitlets.Enum(("highlight", "filter"), "highlight").tag(sync=True)
     view = traitlets.Enum(VIEWS, None, allow_none=True).tag(sync=True)
+    measure = traitlets.Enum(tuple(MEASURES), None, allow_none=True).tag(sync=True)
 
     def __init__(self, source: object, against: object = None, **kwargs: Any) -> None:
         self._shown = show_of(source, against)
@@ -94,7 +106,8 @@ class Explorer(SharingWidget):
     def find(self, query: str) -> tuple[int, ...]:
         """Return the ids of the nodes that a query finds, in the order of the outline.
 
-        The search box finds the same nodes; it shows `query`.
+        The search box finds the same nodes; it shows `query`. A query about values (`norm>10`,
+        `is:nan`) reads them first.
 
         Args:
             query: Words, fields (`role:slot is:shape size>1MB`), a Python regular expression
@@ -104,7 +117,27 @@ class Explorer(SharingWidget):
         Raises:
             QueryError: The query cannot be read or answered. Its `place` is where.
         """
-        return find(self._shown.graph, query, self._shown.overlay)
+        return find(self._shown.graph, query, self._shown.overlay, self._measured)
+
+    def _measured(self, begin: Begin | None = None) -> Measures:
+        """Read the values that nobody has read yet, and send what they measure."""
+        measures = self._shown.measures(begin)
+        self._payload = self._shown.encoded
+        return measures
+
+    @traitlets.observe("measure")
+    def _read_values(self, change: Any) -> None:
+        if change["new"] is not None:
+            self._measured()
+
+    @traitlets.validate("measure")
+    def _possible_measure(self, proposal: dict[str, Any]) -> Any:
+        value = proposal["value"]
+        if value in COMPARED and self._shown.overlay is None:
+            raise traitlets.TraitError(
+                f"measure: found {value!r}, which only a comparison has; use cv.show(a, against=b)"
+            )
+        return value
 
     def refresh(self) -> None:
         """Show the source in its present state; keep the expanded, selected and visible nodes.
@@ -137,12 +170,20 @@ class Explorer(SharingWidget):
             case {"ask": "query"}:
                 # A view runs its first query only if the kernel confirms it, never from a file.
                 return {"text": self.query}, []
+            case {"ask": "measures"}:
+                return self._told_progress()
         return answer(self._shown, question, self._traits_of_a_file())
 
+    def _told_progress(self) -> Answer:
+        """Read the values; the new payload reaches all views. Tell them how far it is."""
+        try:
+            self._measured(lambda _title, total: _Told(self, total))
+        except CkptVizError as error:
+            return {"error": str(error)}, []
+        return {}, []
+
     def _traits_of_a_file(self) -> dict[str, Any]:
-        return {
-            name: getattr(self, name) for name in ("selected", "expanded", "query", "mode", "view")
-        }
+        return {name: getattr(self, name) for name in _STATE}
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """Write the explorer in its present state as one HTML file that works offline.
@@ -150,8 +191,7 @@ class Explorer(SharingWidget):
         Raises:
             CkptVizError: The path is a directory, or the file cannot be written.
         """
-        html = to_html(self._shown.graph, self._shown.overlay, state=self._traits_of_a_file())
-        write_text(path, html)
+        write_text(path, EXPORTS["html"].text_of(self._shown.content(self._traits_of_a_file())))
 
     @traitlets.validate("query")
     def _sendable_query(self, proposal: dict[str, Any]) -> Any:
@@ -191,6 +231,24 @@ class Explorer(SharingWidget):
         }
 
 
+class _Told:
+    """A progress bar in the views of an explorer."""
+
+    def __init__(self, explorer: Explorer, total: int) -> None:
+        self._explorer, self._total = explorer, total
+        self._done, self._told = 0, time.monotonic()
+
+    def update(self, n: int) -> None:
+        self._done += n
+        if time.monotonic() - self._told > _TELL_EVERY:
+            self._told = time.monotonic()
+            part = {"done": self._done, "total": self._total}
+            self._explorer.send({"kind": _PROGRESS, **part})
+
+    def close(self) -> None:
+        pass
+
+
 def _graphviz() -> Answer:
     """Return the textbook view's worker, which is too large to send with every explorer."""
     path = _STATIC / "graphviz.js"
@@ -200,7 +258,7 @@ def _graphviz() -> Answer:
         return {"error": f"{path}: Graphviz is not built; run pip install to build it"}, []
 
 
-def show(source: object, against: object = None) -> Explorer:
+def show(source: object, against: object = None, *, measure: str | None = None) -> Explorer:
     """Return the explorer of a source, alone or in a comparison.
 
     Args:
@@ -209,5 +267,7 @@ def show(source: object, against: object = None) -> Explorer:
         against: What to compare it with. For a live and a saved side, the explorer shows what
             restoring the saved side would do (`check`). For two sides of the same kind it shows the
             differences of `against` from `source` (`diff`).
+        measure: What colours the nodes: "norm", "zeros" or another measure of their values, in a
+            comparison also "change". It reads all values, with a progress bar. None: the node type.
     """
-    return Explorer(source, against)
+    return Explorer(source, against, measure=measure)

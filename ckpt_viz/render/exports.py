@@ -15,6 +15,7 @@ from typing import Any
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.row_words import View
+from ckpt_viz.search.measures import Measures
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,8 @@ class Content:
     """What to export: a graph, and the comparison laid over it, if any.
 
     `notes` are sentences about the sources, `state` the traits with which an explorer starts.
-    Pictures show the layers or the objects, as `view` says.
+    Pictures show the layers or the objects, as `view` says. `measures` are those of the values, if
+    somebody has read them.
     """
 
     graph: Graph
@@ -30,6 +32,7 @@ class Content:
     notes: Iterable[str] = ()
     state: Mapping[str, Any] | None = None
     view: View = "layers"
+    measures: Measures | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,11 @@ def _json(content: Content) -> str:
 def _html(content: Content) -> str:
     from ckpt_viz.render.html import to_html
 
-    return to_html(content.graph, content.overlay, notes=content.notes, state=content.state)
+    return to_html(
+        *(content.graph, content.overlay, content.measures),
+        notes=content.notes,
+        state=content.state,
+    )
 
 
 _WRITERS: Mapping[str, Callable[[Content], str]] = {

@@ -22,6 +22,7 @@ from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render import payload, svg
 from ckpt_viz.render.palette import DARK, LIGHT
 from ckpt_viz.render.text import shortened
+from ckpt_viz.search.measures import Measures
 
 _STATIC = Path(__file__).parents[1] / "static"
 # The end of a module from esbuild: the export that anywidget imports. A script in a page exports
@@ -38,7 +39,10 @@ noscript {{ display: block; overflow: auto; }}
 """
 
 # The traits of a new Explorer.
-_STATE = {"selected": None, "expanded": None, "query": "", "mode": "highlight", "view": None}
+_STATE = {
+    **{"selected": None, "expanded": None, "query": "", "mode": "highlight"},
+    **{"view": None, "measure": None},
+}
 # The model methods that the widget calls; without a kernel nothing else sets a trait.
 _MOUNT = """
 const payload = document.getElementById("payload").textContent;
@@ -59,6 +63,7 @@ explorer.render({ model, el: document.getElementById("explorer") });
 def to_html(
     graph: Graph,
     overlay: Overlay | None = None,
+    measures: Measures | None = None,
     *,
     notes: Iterable[str] = (),
     state: Mapping[str, Any] | None = None,
@@ -68,6 +73,7 @@ def to_html(
     Args:
         graph: The graph to show.
         overlay: The comparison laid over this graph, if any.
+        measures: What the values of each node measure, if somebody has read them.
         notes: Sentences about the sources, for the static outline.
         state: Traits of an Explorer, such as `selected`, if they differ from the defaults.
 
@@ -86,7 +92,7 @@ def to_html(
             "form-action 'none'",
         )
     )
-    encoded = base64.b64encode(payload.encode(graph, overlay)).decode("ascii")
+    encoded = base64.b64encode(payload.encode(graph, overlay, measures)).decode("ascii")
     return "".join(
         (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',

@@ -22,6 +22,7 @@ from ckpt_viz.object_graph.nodes import Role, SlotRule
 from ckpt_viz.object_graph.overlay import Overlay, Severity, State
 from ckpt_viz.object_graph.parameters import parameters_of
 from ckpt_viz.render.text import advice, notes
+from ckpt_viz.search.measures import Measures
 
 VERSION = 1
 MAGIC = b"ckptviz\0"
@@ -34,10 +35,10 @@ _ALIGNMENT = 8
 _Columns = dict[str, npt.NDArray[np.generic]]
 
 
-def encode(graph: Graph, overlay: Overlay | None = None) -> bytes:
+def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | None = None) -> bytes:
     """Return the graph as the gzip-compressed buffer that docs/payload.md describes.
 
-    `overlay` is a comparison laid over this graph.
+    `overlay` is a comparison laid over this graph, `measures` those of its values.
     """
     strings = _Strings()
     columns = _graph_columns(graph, strings)
@@ -52,6 +53,8 @@ def encode(graph: Graph, overlay: Overlay | None = None) -> bytes:
     columns["layer_parameters"] = _flags(parameters_of(graph.nodes, graph.tree))
     if overlay is not None:
         columns |= _overlay_columns(overlay, strings)
+    if measures is not None:
+        columns |= {f"value_{name}": column for name, column in measures.columns.items()}
     columns |= strings.table()
     sections, offset = [], 0
     for name, column in columns.items():
@@ -66,6 +69,8 @@ def encode(graph: Graph, overlay: Overlay | None = None) -> bytes:
             "roles": [role.value for role in _ROLES],
             "slot_rules": [rule.value for rule in _RULES],
             "overlay": None if overlay is None else _overlay_header(overlay),
+            "unread": 0 if measures is None else measures.unread,
+            "unreadable": 0 if measures is None else measures.errors,
             "sections": sections,
         },
         separators=(",", ":"),

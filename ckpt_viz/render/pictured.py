@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.render import text
 from ckpt_viz.render.row_words import View
 from ckpt_viz.render.signs import shown_on_stdout
@@ -16,7 +18,10 @@ if TYPE_CHECKING:
 
     import graphviz
 
+    from ckpt_viz.search.measures import Measures
     from ckpt_viz.values.reading import Memo
+    from ckpt_viz.values.row import ValueRow
+    from ckpt_viz.values.running import Begin
     from ckpt_viz.values.table import ValueTable
     from ckpt_viz.values.verifying import Verification
 
@@ -41,6 +46,9 @@ class ObjectGraph(Graph):
     def find(self, query: str) -> tuple[int, ...]:
         """Return the ids of the nodes that a query finds, in the order of the outline.
 
+        A query about values (`norm>10`, `is:nan`) reads them all, with a progress bar. A graph of a
+        file reads them once.
+
         Args:
             query: What the search box takes: words, fields (`role:slot size>1MB`), a regular
                 expression between slashes, or a text of TensorFlow. docs/search.md has the grammar.
@@ -50,7 +58,24 @@ class ObjectGraph(Graph):
         """
         from ckpt_viz.search.evaluate import find
 
-        return find(self, query)
+        return find(self, query, measure=self.measures)
+
+    def measures(self, begin: Begin | None = None) -> Measures:
+        """Return what the values of each node measure; read those that nobody has read.
+
+        If this is interrupted, it returns what was read. `begin` starts the progress bar; None:
+        tqdm's.
+        """
+        from ckpt_viz.values.measured import measures_of
+        from ckpt_viz.values.reading import rows_as_read, tensors_of
+        from ckpt_viz.values.running import bar
+
+        tensors = tensors_of(self)
+        found: list[tuple[int, ValueRow]] = []
+        with suppress(KeyboardInterrupt):
+            for row in rows_as_read(self, tensors, self._read_values, begin=begin or bar):
+                found.append((row.node_id, row))
+        return measures_of(len(self.nodes), found, len(tensors) - len(found))
 
     def values(
         self,
@@ -75,12 +100,24 @@ class ObjectGraph(Graph):
             QueryError: `find` cannot read the query.
         """
         from ckpt_viz.values.reading import rows_as_read, tensors_of
+        from ckpt_viz.values.running import bar
         from ckpt_viz.values.table import ValueTable
 
         tensors = tensors_of(self, where)
-        rows = rows_as_read(self, tensors, self._read_values, executor=executor, progress=progress)
+        memo, begin = self._read_values, bar if progress else None
+        rows = rows_as_read(self, tensors, memo, executor=executor, begin=begin)
         found = {row.key: row for row in rows}
         return ValueTable(self, [found[tensor.row.key] for tensor in tensors])
+
+    def statistics(self, attribute: Attribute) -> ValueRow | None:
+        """Return the statistics of an attribute's tensor, read at once if nobody has read it.
+
+        None for an attribute of several tensors, and for one of more than 256 MiB. The row has no
+        names.
+        """
+        from ckpt_viz.values.reading import row_at_once
+
+        return row_at_once(self, attribute, self._read_values)
 
     @cached_property
     def _read_values(self) -> Memo:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
@@ -15,21 +16,29 @@ from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.search.fields import FIELDS
 from ckpt_viz.search.grammar import LIMITS
 from ckpt_viz.search.index import Index, Marks, marks
+from ckpt_viz.search.measures import Measures
 from ckpt_viz.search.pasted import find_named, is_pasted, without_output
 from ckpt_viz.search.syntax import BLANK_OR_END, BLANKS, Reader, folded
 
 _REGEX = r"(?s:/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\[\\])*)/)"
 
 
-def find(graph: Graph, query: str, overlay: Overlay | None = None) -> tuple[int, ...]:
+def find(
+    graph: Graph,
+    query: str,
+    overlay: Overlay | None = None,
+    measure: Callable[[], Measures] | None = None,
+) -> tuple[int, ...]:
     """Return the ids of the nodes that a query finds, in the order of the outline.
 
-    An empty query finds nothing.
+    An empty query finds nothing. `measure` reads the values; it is called for a query that asks for
+    them.
 
     Raises:
-        QueryError: The query cannot be read, or asks a single graph for a comparison.
+        QueryError: The query cannot be read, or asks a single graph for a comparison, or asks for
+            values without `measure`.
     """
-    pasted, index = query[: LIMITS["pasted"]].strip(BLANKS), Index(graph, overlay)
+    pasted, index = query[: LIMITS["pasted"]].strip(BLANKS), Index(graph, overlay, measure)
     if is_pasted(pasted):
         found = find_named(pasted, index)
     elif pasted:

@@ -9,15 +9,18 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from math import prod
+from math import isnan, prod
 
 from ckpt_viz.object_graph.nodes import Attribute, Node, Role, loses_values
+from ckpt_viz.object_graph.parameters import parameters_of
 from ckpt_viz.search.glob import Glob
-from ckpt_viz.search.grammar import STATES, UNITS
+from ckpt_viz.search.grammar import COMPARED, MEASURES, STATES, UNITS
 from ckpt_viz.search.index import ROOT_NAME, Index, Marks, marks
+from ckpt_viz.search.measures import PROPERTIES as OF_VALUES
+from ckpt_viz.search.measures import Measures, nodes_that_are
 from ckpt_viz.search.syntax import BLANK_OR_END, BLANKS, Reader, folded
 
-_NUMBER = r"([0-9]{1,20}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?)([A-Za-z]*)"
+_NUMBER = r"(-?[0-9]{1,20}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?)([A-Za-z%]*)"
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     **{">": operator.gt, "<": operator.lt, "=": operator.eq},
     **{">=": operator.ge, "<=": operator.le},
@@ -46,17 +49,32 @@ _OF_GRAPH: Mapping[str, Callable[[Index], Marks]] = {
     "trainable": lambda index: index.where(lambda n: n.trainable is True),
     "unsaved": lambda index: index.where(loses_values),
 }
-_PROPERTIES = sorted([*_OF_GRAPH, *STATES, "unbuilt"])
+_PROPERTIES = sorted([*_OF_GRAPH, *STATES, *OF_VALUES, "unbuilt"])
 
 
 def _of_property(value: str, reader: Reader, index: Index) -> Marks:
     if value in _OF_GRAPH:
         return _OF_GRAPH[value](index)
+    if value in OF_VALUES and value not in COMPARED:
+        return nodes_that_are(value, _measures(reader, index))
     if index.overlay is None:
         reader.fail(reader.start, f"a comparison: only of two graphs a node is {value}")
+    if value == "frozen":
+        return _frozen(reader, index)
     if value == "unbuilt":
         return index.of_problems("not_built")
     return marks(mark.state.value in STATES[value] for mark in index.overlay.marks)
+
+
+def _frozen(reader: Reader, index: Index) -> Marks:
+    """Return the parameters that did not change; counters, seeds and slot variables may rest."""
+    parameters = parameters_of(index.nodes, index.graph.tree)
+    is_parameter = marks(elements > 0 for elements in parameters)
+    return nodes_that_are("frozen", _measures(reader, index)) & is_parameter
+
+
+def _measures(reader: Reader, index: Index) -> Measures:
+    return index.measures or reader.fail(reader.start, "values, which were not read")
 
 
 def _is(reader: Reader, index: Index) -> Marks:
@@ -127,22 +145,38 @@ def _written(shape: Sequence[int]) -> str:
     return "".join(f"{size}," for size in shape)
 
 
-def _amount(like: str, amount: Callable[[Attribute], float | None]) -> Field:
+def _amount(kind: str, like: str, amount: Callable[[Attribute], float | None]) -> Field:
     """Return the field that compares a sum over the values of a node."""
 
     def find(reader: Reader, index: Index) -> Marks:
-        field = reader.text[reader.start : reader.place].lower()
-        sign = reader.take("[<>]=?|=") or reader.fail(
-            reader.place, f"one of > < >= <= = after {field}"
-        )
-        place, number = reader.place, reader.take(_NUMBER + BLANK_OR_END)
-        if number is None or number[2].lower() not in UNITS[field]:
-            reader.fail(place, f"a number like {like}")
-        wanted = float(number[1]) * UNITS[field][number[2].lower()]
+        sign, wanted = _comparison(reader, kind, like)
         known = ([n for n in map(amount, node.attributes) if n is not None] for node in index.nodes)
-        return marks(bool(ns) and _COMPARE[sign[0]](float(sum(ns)), wanted) for ns in known)
+        return marks(bool(ns) and _COMPARE[sign](float(sum(ns)), wanted) for ns in known)
 
     return find
+
+
+def _measure(name: str, kind: str) -> Field:
+    """Return the field that compares what the values of a node measure."""
+
+    def find(reader: Reader, index: Index) -> Marks:
+        sign, wanted = _comparison(reader, kind, "5% or 0.05" if kind == "share" else "10 or 1e-6")
+        if name in COMPARED and index.overlay is None:
+            reader.fail(reader.start, f"a comparison: a single graph has no {name}")
+        numbers = _measures(reader, index)[name]
+        return marks(not isnan(n) and _COMPARE[sign](n, wanted) for n in numbers.tolist())
+
+    return find
+
+
+def _comparison(reader: Reader, kind: str, like: str) -> tuple[str, float]:
+    """Read what follows the name of an amount: a sign, and a number with a unit of this kind."""
+    field = reader.text[reader.start : reader.place].lower()
+    sign = reader.take("[<>]=?|=") or reader.fail(reader.place, f"one of > < >= <= = after {field}")
+    place, number = reader.place, reader.take(_NUMBER + BLANK_OR_END)
+    if number is None or number[2].lower() not in UNITS[kind]:
+        reader.fail(place, f"a number like {like}")
+    return sign[0], float(number[1]) * UNITS[kind][number[2].lower()]
 
 
 def _elements(attribute: Attribute) -> float | None:
@@ -160,6 +194,7 @@ FIELDS: Mapping[str, Field] = {
     "dtype:": _dtype,
     "shape:": _shape,
     "is:": _is,
-    "size>": _amount("1MB or 64KiB", lambda attribute: attribute.nbytes),
-    "params>": _amount("1e6 or 5M", _elements),
+    "size>": _amount("size", "1MB or 64KiB", lambda attribute: attribute.nbytes),
+    "params>": _amount("params", "1e6 or 5M", _elements),
+    **{f"{name}>": _measure(name, kind) for name, kind in MEASURES.items()},
 }

@@ -13,6 +13,7 @@ from ckpt_viz.object_graph.nodes import ROOT, Attribute, Node
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.search.glob import Glob
 from ckpt_viz.search.grammar import LIMITS
+from ckpt_viz.search.measures import Measures
 from ckpt_viz.search.syntax import folded
 
 Marks = npt.NDArray[np.bool_]  # by node id, whether the node is found
@@ -22,8 +23,14 @@ ROOT_NAME = "(root)"
 class Index:
     """A graph to search: each search is one pass over its nodes, at any depth."""
 
-    def __init__(self, graph: Graph, overlay: Overlay | None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        overlay: Overlay | None,
+        measure: Callable[[], Measures] | None = None,
+    ) -> None:
         self.graph, self.overlay, self.nodes = graph, overlay, graph.nodes
+        self._measure = measure
         self.order, self.parents = tuple(graph.tree.preorder()), graph.tree.parents
         self.labels = list(map(folded, graph.tree.labels))
 
@@ -41,6 +48,11 @@ class Index:
         for node_id, parent, step in self._steps():
             paths[node_id] = paths[parent][-LIMITS["text"] :] + step
         return paths
+
+    @cached_property
+    def measures(self) -> Measures | None:
+        """What the values measure; None if nobody may read them. This may read them all."""
+        return None if self._measure is None else self._measure()
 
     def where(self, holds: Callable[[Node], bool]) -> Marks:
         """Return the nodes for which a condition is true."""

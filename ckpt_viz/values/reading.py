@@ -24,11 +24,12 @@ from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.values.assembly import Assembly, filled
 from ckpt_viz.values.pieces import Piece, Task, fits, measure, measure_array, result_bytes
 from ckpt_viz.values.row import ValueRow
-from ckpt_viz.values.running import Progress, bar, in_flight_of, results
+from ckpt_viz.values.running import Begin, Progress, bar, in_flight_of, results
 from ckpt_viz.values.strings import lengths_of
 
 _NATIVE: ByteOrder = "little" if sys.byteorder == "little" else "big"
 _MOST_BYTES = 1 << 44  # 16 TiB in all: a file with a hole may claim any size, and takes no space
+_MOST_AT_ONCE = 1 << 28  # 256 MiB, which take about 0.3 s
 _MOST_WHOLE_BYTES = 1 << 30  # 1 GiB: a tensor of the V1 format, which is read at once
 
 
@@ -73,12 +74,12 @@ def rows_as_read(
     memo: Memo,
     *,
     executor: Executor | None = None,
-    progress: bool = True,
+    begin: Begin | None = bar,
 ) -> Generator[ValueRow, None, None]:
     """Yield the row of each tensor when it is finished, in any order.
 
-    If the iterator is closed or interrupted, `memo` has what was read, and the next call goes on
-    from there.
+    `begin` starts a progress bar. If the iterator is closed or interrupted, `memo` has what was
+    read, and the next call goes on from there.
     """
     left = []
     for tensor in tensors:
@@ -87,7 +88,7 @@ def rows_as_read(
         else:
             left.append(tensor)
     total = sum(tensor.row.nbytes or 0 for tensor in left)
-    shown = bar("values", total) if progress and total else None
+    shown = begin("values", total) if begin is not None and total else None
     try:
         if isinstance(graph.stored_in, Bundle):
             yield from _of_bundle(graph.stored_in, left, memo, executor, shown)
@@ -96,6 +97,16 @@ def rows_as_read(
     finally:
         if shown is not None:
             shown.close()
+
+
+def row_at_once(graph: Graph, attribute: Attribute, memo: Memo) -> ValueRow | None:
+    """Return the statistics of an attribute's tensor; None if it has several, or takes long."""
+    key, *others = graph.tensor_keys(attribute.checkpoint_key) or (attribute.checkpoint_key,)
+    blank = ValueRow(key, "", "", 0, None, None, None)
+    row = memo.rows.get(key) or _described(blank, graph, attribute)
+    if others or (key not in memo.rows and (row.nbytes or 0) > _MOST_AT_ONCE):
+        return None
+    return next(rows_as_read(graph, [Tensor(row, attribute)], memo, begin=None))
 
 
 def _of_node(graph: Graph, node_id: int, known: Mapping[str, Tensor]) -> Iterator[Tensor]:

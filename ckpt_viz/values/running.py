@@ -31,6 +31,10 @@ class Progress(Protocol):
         """Remove the bar."""
 
 
+# Starts a progress bar: with its title, and the total in bytes.
+Begin = Callable[[str, int], Progress]
+
+
 def bar(title: str, total: int, *, unit: str = "B") -> Progress:
     """Return tqdm's bar, in a notebook or a terminal; it appears after a second."""
     from tqdm.auto import tqdm  # here, because it takes a while to import

@@ -101,6 +101,15 @@ export interface Payload {
   readonly layers: { readonly [Name in LayerColumnName]: Column } | null;
   /** The result of a comparison; null for a single graph. */
   readonly overlay: OverlayPayload | null;
+  /** What the values measure; null if nobody has read them. */
+  readonly measures: MeasurePayload | null;
+}
+
+export interface MeasurePayload {
+  /** The number of tensors that were not read, and of those that cannot be read. */
+  readonly unread: number;
+  readonly unreadable: number;
+  readonly columns: { readonly [Name in `value_${MeasureColumnName}`]: Column };
 }
 
 export interface OverlayPayload {
@@ -208,6 +217,24 @@ const OVERLAY_COLUMNS = {
 } as const;
 export type OverlayColumnName = keyof typeof OVERLAY_COLUMNS;
 
+/** One number per node, NaN for none: ckpt_viz/search/measures.py says what each is. */
+const MEASURE_COLUMNS = [
+  "count",
+  "zeros",
+  "nan",
+  "inf",
+  "min",
+  "max",
+  "mean",
+  "std",
+  "norm",
+  "before",
+  "moved",
+  "largest",
+  "changed",
+] as const;
+export type MeasureColumnName = (typeof MEASURE_COLUMNS)[number];
+
 /** Names the first place where a payload breaks the rules of docs/payload.md. */
 export class PayloadError extends Error {}
 
@@ -230,6 +257,7 @@ export async function decode(compressed: Uint8Array): Promise<Payload> {
     calls: sections.has("call_from") ? pick(sections, CALL_COLUMNS) : null,
     layers: sections.has("layer_order") ? pick(sections, LAYER_COLUMNS) : null,
     overlay: readOverlay(header.overlay ?? null, sections, columns.role.length),
+    measures: readMeasures(header, sections, columns.role.length),
   };
   require(payload.nodeCount > 0, "has no nodes");
   checkGraph(payload);
@@ -255,6 +283,28 @@ function pick<Name extends string>(
 function withGrades(sections: Sections): Sections {
   const lost = new Uint8Array(section(sections, "unsaved_name").length).fill(1);
   return new Map<string, Column>([["unsaved_is_lost", lost], ...sections]);
+}
+
+/** Reads what the values measure; the first payloads of this version have none of it. */
+function readMeasures(
+  { unread = 0, unreadable = 0 }: Header,
+  sections: Sections,
+  nodeCount: number,
+): MeasurePayload | null {
+  if (!sections.has("value_count")) {
+    return null;
+  }
+  require([unread, unreadable].every(
+    Number.isSafeInteger,
+  ), "has a header with a number of unread tensors that is none");
+  const columns = {} as Record<`value_${MeasureColumnName}`, Column>;
+  for (const column of MEASURE_COLUMNS) {
+    const name = `value_${column}` as const;
+    columns[name] = section(sections, name);
+    require(columns[name].length ===
+      nodeCount, `has ${columns[name].length} elements in section ${name}, expected ${nodeCount}`);
+  }
+  return { unread, unreadable, columns };
 }
 
 function readOverlay(
@@ -348,6 +398,8 @@ interface Header {
   readonly roles: readonly Role[];
   readonly slot_rules: readonly string[];
   readonly overlay?: OverlayHeader | null;
+  readonly unread?: number;
+  readonly unreadable?: number;
   readonly sections: readonly {
     readonly name: string;
     readonly type: string;

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { makeGraph } from "./graph";
 import { expected, FIXTURES, loadGraph } from "./graphs.test-data";
 import { sizeOf } from "./layout/totals";
+import { MEASURES, type MeasureName, measureOf } from "./measures";
 import type { Overlay } from "./overlay";
 
 const factsOf = (overlay: Overlay, size: number) => ({
@@ -46,7 +47,11 @@ describe.each(FIXTURES)("the fixture %s, written by Python,", (name) => {
       size: sizeOf(graph, id),
       slot: graph.slot(id),
     }));
-    const { calls, title, origin, notes, overlay } = graph;
+    const { calls, title, origin, notes, measures, overlay } = graph;
+    const told = (number: number) =>
+      Number.isFinite(number) ? number : Number.isNaN(number) ? "nan" : "inf";
+    const measuredBy = (measure: MeasureName) =>
+      nodes.map((_, id) => told(measureOf(measure, measures?.of(id) ?? (() => Number.NaN))));
     expect({
       title,
       origin,
@@ -55,6 +60,10 @@ describe.each(FIXTURES)("the fixture %s, written by Python,", (name) => {
       calls: calls && Array.from(calls.from, (from, call) => [from, calls.to[call]]),
       layers: undefined, // layer-tree.test.ts compares them
       overlay: overlay && factsOf(overlay, graph.size),
+      measures: measures && {
+        unread: measures.unread,
+        ...Object.fromEntries(MEASURES.map((measure) => [measure, measuredBy(measure)])),
+      },
     }).toEqual({ ...(expected(name) as object), layers: undefined });
   });
 });
@@ -109,6 +118,7 @@ it("cuts off a first path that runs in a circle", () => {
     calls: null,
     layers: null,
     overlay: null,
+    measures: null,
   });
   expect(graph.name(1)).toBe("(root).x.x.x");
 });

@@ -9,6 +9,7 @@ import {
   type Payload,
   type Role,
 } from "./contract";
+import { type Measures, makeMeasures } from "./measures";
 import { makeOverlay, type Overlay } from "./overlay";
 import * as WORDS from "./strings";
 
@@ -74,6 +75,8 @@ export interface Graph {
   readonly size: number;
   /** The result of a comparison; null for a single graph. */
   readonly overlay: Overlay | null;
+  /** What the values measure; null if nobody has read them. */
+  readonly measures: Measures | null;
   role(id: number): Role;
   typeName(id: number): string | null;
   error(id: number): string | null;
@@ -140,6 +143,7 @@ export function makeGraph(payload: Payload): Graph {
     notes: payload.notes,
     size,
     overlay: makeOverlay(payload),
+    measures: makeMeasures(payload.measures),
     ...treeOf(payload, at, text),
     calls: payload.calls && {
       from: Int32Array.from(payload.calls.call_from),

@@ -40,6 +40,7 @@ export function treeGraph(parents: readonly number[]): Graph {
     notes: [],
     size: children.length,
     overlay: null,
+    measures: null,
     role: () => "object",
     typeName: () => null,
     error: () => null,

@@ -1,6 +1,7 @@
 /** Questions to a running kernel. It answers, or throws an error of one sentence. */
 
 import table from "../../ckpt_viz/render/exports.json";
+import type { MeasureColumnName } from "./contract";
 import type { FixAnswer } from "./fix";
 import * as WORDS from "./strings";
 
@@ -13,6 +14,15 @@ export interface Value {
   readonly shape: readonly number[];
   /** The first elements, as text. */
   readonly elements: readonly string[];
+  /** Absent for strings, and for tensors that take long to read. */
+  readonly statistics?: Readonly<Partial<Record<MeasureColumnName, number>>>;
+  readonly histogram?: Histogram | null;
+}
+
+/** Counts between edges, and of the elements outside of them. */
+export interface Histogram {
+  readonly counts: readonly number[];
+  readonly edges: readonly number[];
 }
 
 /** A value that the kernel cannot give, and the reason. */
@@ -44,6 +54,8 @@ export interface Kernel {
   fix(): Promise<readonly [FixAnswer, readonly DataView[]]>;
   /** The payload of the check of the fixed restore. */
   fixedCheck(): Promise<Uint8Array>;
+  /** The payload with what the values measure; empty if the host gives it to the view itself. */
+  measures(tell: Tell): Promise<Uint8Array>;
 }
 
 /**
@@ -53,11 +65,17 @@ export interface Kernel {
 export type Ask = (
   question: object,
   patience?: number,
+  tell?: Tell,
 ) => Promise<readonly [Answer, readonly DataView[]]>;
+
+/** Called with the bytes that were read, and all that there are. */
+export type Tell = (done: number, total: number) => void;
 
 /** How long a kernel may run other cells before it answers, and how long it may work on a fix. */
 export const PATIENCE = 30_000;
 const PATIENCE_FOR_FIX = 600_000;
+/** Checkpoints may be large; the view shows how far the kernel is. */
+const PATIENCE_FOR_VALUES = 36_000_000;
 
 /** All possible parts of an answer; the answer to one question has some of them. */
 export interface Answer {
@@ -70,8 +88,8 @@ export interface Answer {
 }
 
 export function makeKernel(ask: Ask): Kernel {
-  const answered = async (question: object, patience?: number) => {
-    const [answer, buffers] = await ask(question, patience);
+  const answered = async (question: object, patience?: number, tell?: Tell) => {
+    const [answer, buffers] = await ask(question, patience, tell);
     if (answer.error !== undefined) {
       throw new Error(answer.error);
     }
@@ -92,8 +110,14 @@ export function makeKernel(ask: Ask): Kernel {
       return [fix, buffers];
     },
     async fixedCheck() {
-      const { data } = await answered({ ask: "fixed-check" }, PATIENCE_FOR_FIX);
-      return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+      return bytes((await answered({ ask: "fixed-check" }, PATIENCE_FOR_FIX)).data);
+    },
+    async measures(tell) {
+      return bytes((await answered({ ask: "measures" }, PATIENCE_FOR_VALUES, tell)).data);
     },
   };
+}
+
+function bytes({ buffer, byteOffset, byteLength }: DataView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }

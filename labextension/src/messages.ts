@@ -10,18 +10,25 @@ const ANSWER = "ckpt-viz:answer";
 
 // ckpt_viz/jupyter/widget.py has the same value.
 const REFRESHED = "ckpt-viz:refreshed";
+const PROGRESS = "ckpt-viz:progress";
 
 interface Message<T> {
   readonly kind?: unknown;
   readonly id?: unknown;
   readonly answer: T;
+  readonly done?: unknown;
+  readonly total?: unknown;
 }
 
-/** Returns the answer and its buffers, unless the signal ends the wait first. */
+/**
+ * Returns the answer and its buffers, unless the signal ends the wait first. Tells how far the
+ * kernel is, for all views of the model.
+ */
 export function askKernel<T>(
   model: Pick<AnyModel, "on" | "off" | "send">,
   question: object,
   signal: AbortSignal,
+  tell?: (done: number, total: number) => void,
 ): Promise<readonly [T, readonly DataView[]]> {
   return new Promise((resolve, reject) => {
     // All views of a model get all answers to it, even in other pages.
@@ -30,6 +37,8 @@ export function askKernel<T>(
       if (message?.kind === ANSWER && message.id === id) {
         model.off("msg:custom", listen);
         resolve([message.answer, buffers]);
+      } else if (message?.kind === PROGRESS) {
+        tell?.(Number(message.done), Number(message.total));
       }
     };
     signal.throwIfAborted();

@@ -18,6 +18,7 @@ import { ancestors, isBookkeeping, type ShownTree, shownTree } from "./layout/sh
 import { type Sides, sidesOf } from "./layout/sides";
 import { nextSort, type Sort, type SortedColumn } from "./layout/sorting";
 import { type Layout, PITCH, tidyTree, type Widths } from "./layout/tidy";
+import type { MeasureName } from "./measures";
 import { isQuiet, nextProblem, QUIET } from "./overlay";
 import { type Found, NOTHING_FOUND, nextMatch, searched, WAITING } from "./search/found";
 import type { Picture } from "./textbook/picture";
@@ -59,6 +60,8 @@ export interface State {
   readonly tree: ShownTree;
   /** The column that siblings are sorted by; null for the order of the graph. */
   readonly sort: Sort | null;
+  /** What colours the nodes and fills a column; null: the node's type, and the parameters. */
+  readonly measure: MeasureName | null;
   /** The node at the top; the view shows only this node and what is below it. */
   readonly focus: number;
   /** Open nodes, and open chunks of long lists. */
@@ -106,6 +109,7 @@ export type Action =
   | { readonly type: "stepAlias" }
   | { readonly type: "showBookkeeping"; readonly shows: boolean }
   | { readonly type: "sort"; readonly column: SortedColumn }
+  | { readonly type: "setMeasure"; readonly measure: MeasureName | null }
   | { readonly type: "stepProblem"; readonly by: 1 | -1 }
   | { readonly type: "goToProblem"; readonly problem: number }
   | { readonly type: "showFix"; readonly fix: Fix | null; readonly of: Graph }
@@ -157,6 +161,7 @@ export function initialState(
       hidden: NOTHING,
       tree,
       sort: null,
+      measure: null,
       focus: ROOT,
       expanded: initialExpansion({ graph, tree, hidden: NOTHING, depth }),
       isDefaultExpansion: true,
@@ -203,7 +208,9 @@ export function reduce(state: State, action: Action): State {
     case "showBookkeeping":
       return showBookkeeping(state, action.shows);
     case "sort":
-      return sortedBy(state, nextSort(state.sort, action.column));
+      return sortedBy(state, measuredSort(nextSort(state.sort, action.column), state.measure));
+    case "setMeasure":
+      return setMeasure(state, action.measure);
     case "stepProblem":
       return goToProblem(
         state,
@@ -416,6 +423,20 @@ function sortedBy(state: State, sort: Sort | null): State {
   const { graph, hidden, showsBookkeeping } = state;
   const tree = shownTree(graph, showsBookkeeping, hidden, keptBySearch(state), sort);
   return rearranged(state, { sort, tree }, state.selected ?? state.focus);
+}
+
+function measuredSort(sort: Sort | null, measure: MeasureName | null): Sort | null {
+  return sort?.column === "measure" ? (measure === null ? null : { ...sort, measure }) : sort;
+}
+
+/** Colours the nodes by a measure; rows in the order of one get that of the new one. */
+function setMeasure(state: State, measure: MeasureName | null): State {
+  const next = { ...state, measure };
+  return measure === state.measure
+    ? state
+    : state.sort?.column === "measure"
+      ? sortedBy(next, measuredSort(state.sort, measure))
+      : next;
 }
 
 /** Changes between the layers of a graph and all its objects; the selected node stays in sight. */

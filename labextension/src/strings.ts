@@ -13,6 +13,42 @@ export const columns = {
   size: "size",
   state: "state",
 } as const;
+export const measures = {
+  change: "change",
+  largest: "largest change",
+  norm: "norm",
+  mean: "mean",
+  std: "std",
+  min: "min",
+  max: "max",
+  zeros: "zeros",
+  nan: "NaN",
+  inf: "Inf",
+} as const;
+export const measureHints = {
+  change: "Norm of the change from the other side, as a part of the norm there",
+  largest: "Largest change of one element",
+  norm: "Euclidean norm of a row's parameters",
+  mean: "Mean of the finite elements",
+  std: "Standard deviation of the finite elements",
+  min: "Smallest finite element",
+  max: "Largest finite element",
+  zeros: "Part of the elements that are zero",
+  nan: "Number of elements that are NaN",
+  inf: "Number of elements that are infinite",
+} as const;
+export const colourBy = "Colour by";
+export const nodeType = "node type";
+export const colourHint = "Fill the nodes by what their values measure; this reads the values";
+export const readValues = "Read values";
+export const readOn = "Read on";
+export const readingValues = "Reading the values";
+export const stopHint = "To stop, interrupt the kernel: what was read stays";
+export const zero = "zero";
+export const logScale = "log";
+export const notANumber = "NaN";
+export const infinite = "Inf";
+export const histogramOf = (low: string, high: string) => `Histogram, ${low} … ${high}`;
 export const parametersHint =
   "Elements of variables in this row and below it, without optimizers and counters";
 export const showAll = "Show all";
@@ -315,6 +351,10 @@ export const scalar = "scalar";
 export const unreachable = (id: number) => `(unreachable node ${id})`;
 
 // Sentences with gaps; a count arrives as words.
+export const elementsWith = (what: string, count: string) => `${what} in ${count} elements`;
+export const unreadTensors = (count: string) => `${count} not read`;
+export const unreadableTensors = (count: string) => `${count} unreadable`;
+export const doneOf = (done: string, total: string) => `${done} of ${total}`;
 export const place = (count: string, of: string) => `${count} of ${of}`;
 export const restores = (count: string, of: string) => `Restores ${count} of ${of}`;
 export const restoresAll = (count: string) => `Restores all ${count}`;

@@ -20,6 +20,7 @@ export function generatedStyle(columns: readonly Column[] = COLUMNS): string {
       palette.classic.light,
       palette.classic.dark,
     )}\n}\n}`,
+    levelRules(),
     `.ckpt-viz-tab { --ckv-sign-failed: ${JSON.stringify(signs.states.failed.glyph)}; }`,
     gridRules(columns),
   ].join("\n");
@@ -36,6 +37,16 @@ function colourRules(light: Colours, dark: Colours): string {
       return `  --ckv-${name}: ${value};`;
     })
     .join("\n");
+}
+
+/** How much of the mark's colour is in each level of a measure; the first is zero. */
+const LEVELS = [0, 12, 23, 34, 46, 58, 71, 85, 100];
+
+function levelRules(): string {
+  return LEVELS.map(
+    (part, level) =>
+      `.ckv-level-${level} { --ckv-level: color-mix(in srgb, var(--ckv-mark) ${part}%, var(--ckv-back)); }`,
+  ).join("\n");
 }
 
 function widthsOf({ alone, compared }: Column, isCompared: boolean): Widths {

@@ -11,7 +11,8 @@ import { answerKeys, makeRun, type Run } from "./draw/page";
 import { partOf } from "./draw/parts";
 import type { Dispatch } from "./draw/props";
 import { type Graph, makeGraph } from "./graph";
-import { type Ask, type Kernel, makeKernel } from "./kernel";
+import { type Ask, type Kernel, makeKernel, type Tell } from "./kernel";
+import type { MeasureName } from "./measures";
 import {
   type Action,
   type Brevity,
@@ -38,6 +39,8 @@ export interface ViewState {
   readonly mode: Mode;
   /** What the explorer shows; null: the view's own choice. */
   readonly view: ShownView | null;
+  /** What colours the nodes; null: their type. */
+  readonly measure: MeasureName | null;
 }
 
 type HostState = Partial<ViewState & { readonly broughtQuery: string }>;
@@ -70,7 +73,7 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
 let views = 0;
 /** What the page does to a view, not its user. */
 const OF_PAGE: ReadonlySet<Action["type"]> = new Set(["resize", "showPicture"]);
-const FOLLOWED = ["selected", "expanded", "query", "mode"] as const;
+const FOLLOWED = ["selected", "expanded", "query", "mode", "measure"] as const;
 
 class MountedView implements View {
   readonly run: Run;
@@ -185,6 +188,14 @@ class MountedView implements View {
     this.#draw();
   };
 
+  /** Reads the values, and shows the graph with what they measure. */
+  readonly #readValues = async (tell: Tell): Promise<void> => {
+    const bytes = await this.#kernel?.measures(tell);
+    if (bytes !== undefined && bytes.length > 0) {
+      await this.setPayload(bytes);
+    }
+  };
+
   readonly #leaveFixedCheck = (): void => {
     const { width = 0, height = 0 } = this.#fixed ?? {};
     this.#fixed = null;
@@ -208,6 +219,7 @@ class MountedView implements View {
         kernel={isFixed ? null : this.#kernel}
         insert={insertFrom(this.#root)}
         showFixedCheck={this.#showFixedCheck}
+        readValues={isFixed || this.#kernel === null ? null : this.#readValues}
         leaveFixedCheck={isFixed ? this.#leaveFixedCheck : null}
         dispatch={this.#dispatch}
       />,
@@ -259,13 +271,16 @@ class MountedView implements View {
   }
 
   #setAll(): void {
-    const { broughtQuery, expanded, mode, query, selected, view } = this.#pending;
-    this.#isTouched ||= [broughtQuery, expanded, query, selected, view].some(
+    const { broughtQuery, expanded, measure, mode, query, selected, view } = this.#pending;
+    this.#isTouched ||= [broughtQuery, expanded, measure, query, selected, view].some(
       (value) => value != null && value !== "",
     );
     this.#pending = {};
     if (view != null) {
       this.#update({ type: "showView", view });
+    }
+    if (measure !== undefined) {
+      this.#update({ type: "setMeasure", measure });
     }
     if (mode !== undefined) {
       this.#update({ type: "setMode", mode });
@@ -353,5 +368,6 @@ function viewState(state: State | null): ViewState {
     query: state?.query ?? "",
     mode: state?.mode ?? "highlight",
     view: state === null ? null : viewOf(state),
+    measure: state?.measure ?? null,
   };
 }

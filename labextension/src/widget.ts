@@ -2,6 +2,7 @@
 
 import type { AnyModel, RenderProps } from "@anywidget/types";
 import { type Answer, type Ask, PATIENCE } from "./kernel";
+import type { MeasureName } from "./measures";
 import { askKernel, onRefresh } from "./messages";
 import { bytesOf, SHOWN, type Sharing, sharedParts } from "./shared";
 import type { Mode, View } from "./state";
@@ -16,10 +17,11 @@ interface Traits extends Sharing {
   query: string;
   mode: Mode;
   view?: View | null;
+  measure?: MeasureName | null;
 }
 
 const PAYLOAD = "change:_payload change:_shared_payload";
-const FOLLOWED = "change:selected change:expanded change:mode change:view";
+const FOLLOWED = "change:selected change:expanded change:mode change:view change:measure";
 
 type Props = Pick<RenderProps<Traits>, "model" | "el">;
 
@@ -31,7 +33,7 @@ function render({ model, el }: Props): () => void {
   const view = mountView(el, {
     graphviz: isAlone ? undefined : graphvizOf(model),
     ask: isAlone ? undefined : asking(model),
-    onChange({ selected, expanded, query, mode, view }) {
+    onChange({ selected, expanded, query, measure, mode, view }) {
       isReporting = true;
       try {
         model.set("selected", selected);
@@ -39,6 +41,7 @@ function render({ model, el }: Props): () => void {
         model.set("query", query);
         model.set("mode", mode);
         model.set("view", view);
+        model.set("measure", measure);
       } finally {
         isReporting = false;
       }
@@ -58,6 +61,7 @@ function render({ model, el }: Props): () => void {
       [isOwnQuery ? "query" : "broughtQuery"]: model.get("query"),
       mode: model.get("mode"),
       view: model.get("view") ?? null,
+      measure: model.get("measure") ?? null,
     });
   };
   const ownQuery = () => {
@@ -83,9 +87,9 @@ function render({ model, el }: Props): () => void {
 }
 
 function asking(model: AnyModel): Ask {
-  return async (question, patience = PATIENCE) => {
+  return async (question, patience = PATIENCE, tell) => {
     try {
-      return await askKernel<Answer>(model, question, AbortSignal.timeout(patience));
+      return await askKernel<Answer>(model, question, AbortSignal.timeout(patience), tell);
     } catch (error) {
       throw new Error(WORDS.noAnswer, { cause: error });
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -37,9 +38,12 @@ from ckpt_viz.object_graph.tree import spanning_tree
 from ckpt_viz.render import payload
 from ckpt_viz.render.text import notes
 from ckpt_viz.restore_check.finding import TITLES
+from ckpt_viz.search.grammar import MEASURES
+from ckpt_viz.search.measures import COLUMNS, Measures, no_measures
 from tests.support.graphs import graph, keras3_adam, named, transformer
 
 DIRECTORY = Path(__file__).parents[1] / "data" / "payloads"
+NONE = math.nan
 HOSTILE = "<script>alert(1)</script>\n\"'&\x00\u202e\ud800"
 
 
@@ -56,16 +60,56 @@ def graphs() -> dict[str, ObjectGraph]:
         "error_and_saver": replace(adam, nodes=tuple(_marked(adam))),
         "name_based": _name_based(),
         "blocks": _called(transformer(4)),
+        "measured": adam,
     }
 
 
 def overlays() -> dict[str, Overlay]:
     """Return the comparisons of the fixtures, by file name."""
     check, diff = _check(), _diff()
-    return {"check": check, "diff": diff, "hostile_check": _hostile(check)}
+    return {
+        "check": check,
+        "diff": diff,
+        "hostile_check": _hostile(check),
+        "measured_diff": diff,
+    }
 
 
-def expected(graph: Graph, overlay: Overlay | None = None) -> dict[str, Any]:
+def measures() -> dict[str, Measures]:
+    """Return what the values measure in the fixtures that have them, by file name."""
+    # By node: elements, zeros, NaNs, infinities, min, max, mean, std, norm; in the diff also the
+    # norm before, the norm of the change, its largest element, the changed part.
+    alone: dict[int, tuple[float, ...]] = {
+        5: (1, 0, 0, 0, 7, 7, 7, 0, 7),
+        7: (12, 6, 0, 0, -2, 4, 0.5, 1.5, 1e3),
+        8: (3, 3, 0, 0, 0, 0, 0, 0, 0),
+        9: (12, 0, 2, 1, 1e-9, 3, 1, 0.25, 5.5),
+        10: (3, 0, 3, 0, NONE, NONE, NONE, NONE, NONE),
+    }
+    compared: dict[int, tuple[float, ...]] = {
+        2: (4, 0, 0, 0, -1, 1, 0, 1, 2, 8, 2, 0.5, 1),
+        5: (4, 4, 0, 0, 0, 0, 0, 0, 0, NONE, NONE, NONE, NONE),
+        6: (9, 1, 0, 0, 1, 1, 1, 0, 3, 3, 0, 0, 0),
+        7: (2, 0, 0, 0, 1, 1, 1, 0, 1.5, 0, 1.5, 1, 1),
+        10: (2, 0, 1, 0, 5, 5, 5, 0, 5, NONE, NONE, NONE, NONE),
+    }
+    return {
+        "measured": _measures(len(keras3_adam().nodes), alone, unread=2),
+        "measured_diff": _measures(len(_diff().graph.nodes), compared),
+    }
+
+
+def _measures(size: int, of_nodes: dict[int, tuple[float, ...]], unread: int = 0) -> Measures:
+    columns = no_measures(size)
+    for node_id, numbers in of_nodes.items():
+        for name, number in zip(COLUMNS, numbers, strict=False):
+            columns[name][node_id] = number
+    return Measures(columns, unread)
+
+
+def expected(
+    graph: Graph, overlay: Overlay | None = None, measures: Measures | None = None
+) -> dict[str, Any]:
     """Return what the front end must make of the graph's payload."""
     tree = spanning_tree(graph.nodes)
     return {
@@ -122,7 +166,16 @@ def expected(graph: Graph, overlay: Overlay | None = None) -> dict[str, Any]:
         "calls": list(graph.calls) or None,
         "layers": _expected_layers(graph.layers if overlay is None else overlay.layers),
         "overlay": overlay and _expected_overlay(overlay),
+        "measures": measures
+        and {
+            "unread": measures.unread,
+            **{name: [_number(n) for n in measures[name].tolist()] for name in MEASURES},
+        },
     }
+
+
+def _number(number: float) -> float | str:
+    return number if math.isfinite(number) else str(number)
 
 
 def _expected_layers(view: Layers) -> dict[str, Any]:
@@ -208,7 +261,9 @@ def files() -> Iterator[tuple[Path, bytes]]:
     """Yield every fixture's path and content."""
     alone = {name: (graph, None) for name, graph in graphs().items()}
     compared = {name: (overlay.graph, overlay) for name, overlay in overlays().items()}
-    for name, fixture in (alone | compared).items():
+    measured = measures()
+    for name, shown in (alone | compared).items():
+        fixture = (*shown, measured.get(name))
         yield DIRECTORY / f"{name}.payload", payload.encode(*fixture)
         text = json.dumps(expected(*fixture), indent=1, ensure_ascii=False) + "\n"
         # As in the payload, what is no Unicode is spelled out: a backslash, in JSON two.

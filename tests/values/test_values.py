@@ -386,7 +386,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
 
 def test_rows_come_while_others_are_read(abc: str) -> None:
     graph = cv.graph(abc)
-    rows = rows_as_read(graph, tensors_of(graph), graph._read_values, progress=False)
+    rows = rows_as_read(graph, tensors_of(graph), graph._read_values, begin=None)
     assert next(rows).key in ("a", "b", "c")
     rows.close()
     assert [row.key for row in graph.values(progress=False)] == ["a", "b", "c"]
@@ -429,7 +429,7 @@ def test_a_hole_of_endless_size_is_refused(tmp_path: Path) -> None:
         os.truncate(f"{prefix}.data-{n:05}-of-00003", size)
     graph = cv.graph(prefix)
     tensors = tensors_of(graph)
-    rows_read = rows_as_read(graph, tensors, graph._read_values, progress=False)
+    rows_read = rows_as_read(graph, tensors, graph._read_values, begin=None)
     assert "choose fewer tensors" in str(next(rows_read).error)
     rows_read.close()
 

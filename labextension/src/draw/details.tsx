@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { type Attribute, type Edge, type Graph, type NotSaved, ROOT } from "../graph";
 import type { Kernel } from "../kernel";
+import { numbersOf } from "../layout/measured";
 import { belowSentence, partnerWords, stateSign } from "../signs";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
@@ -26,6 +27,7 @@ import { Jump } from "./jump";
 import type { Part } from "./parts";
 import { ProblemList, ProblemsOf } from "./problems";
 import type { Dispatch } from "./props";
+import { NumbersTable } from "./statistics";
 import { GraphSummary } from "./summary";
 import { Values } from "./values";
 
@@ -126,6 +128,7 @@ function NodeDetails({
       {graph.attributes(id).map((attribute) => (
         <Value key={attribute.checkpointKey} attribute={attribute} />
       ))}
+      <NumbersTable sides={[{ of: "", at: numbersOf(graph, id) }]} />
       {kernel === null ? null : <Values graph={graph} id={id} kernel={kernel} />}
       <Place graph={graph} id={id} />
       {kernel === null || graph.origin === "saved" ? null : <Accessor id={id} kernel={kernel} />}

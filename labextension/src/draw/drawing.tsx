@@ -13,6 +13,7 @@ import * as WORDS from "../strings";
 import { visible } from "../text";
 import { chunkCount, chunkLabel, isTrained, placeName, roleWord } from "../words";
 import { Badge, lineClass, outline, shapeOf } from "./icons";
+import { type Look, lookOf } from "./look";
 import {
   type BoxParts,
   besideX,
@@ -77,6 +78,7 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
               width={box.outline}
               isSelected={row.id === state.selected}
               isMatch={state.found.isMatch[row.id] === 1}
+              look={lookOf(state, row)}
               typesetter={typesetter}
               dispatch={dispatch}
             />
@@ -123,12 +125,13 @@ interface NodeBoxProps {
   readonly width: number;
   readonly isSelected: boolean;
   readonly isMatch: boolean;
+  readonly look: Look;
   readonly typesetter: Typesetter;
   readonly dispatch: Dispatch;
 }
 
 export function NodeBox(props: NodeBoxProps) {
-  const { graph, row, box, width, isSelected, isMatch, typesetter, dispatch } = props;
+  const { graph, row, box, width, isSelected, isMatch, look, typesetter, dispatch } = props;
   const { chunk, id } = row;
   const parts = typesetter.parts(row);
   const role = chunk === null ? graph.role(id) : null;
@@ -137,13 +140,15 @@ export function NodeBox(props: NodeBoxProps) {
   const trained = role !== null && isTrained(graph, id) ? " ckv-trained" : "";
   return (
     <g
-      class={`ckv-node ckv-role-${role ?? "chunk"}${trained}${line}${isSelected ? " ckv-selected" : ""}`}
+      class={`ckv-node ckv-role-${role ?? "chunk"}${trained}${line}${look.fill}${isSelected ? " ckv-selected" : ""}`}
       {...placedAt(box.x, box.y)}
       data-node={id}
       onClick={() => dispatch({ type: "select", id })}
       onDblClick={() => dispatch({ type: "toggle", id })}
     >
-      <title>{boxTitle(graph, row)}</title>
+      <title>
+        {[boxTitle(graph, row), look.words, look.bad].filter((one) => one !== "").join(", ")}
+      </title>
       {isMatch ? frame("ckv-found", width, 3) : null}
       {isSelected ? frame("ckv-halo", width, 4) : null}
       {role === null && !row.isExpanded ? (
@@ -161,6 +166,7 @@ export function NodeBox(props: NodeBoxProps) {
           {parts.beside}
         </text>
       )}
+      {look.bad === "" ? null : badSign(look.bad, width)}
     </g>
   );
 }
@@ -178,6 +184,16 @@ function frame(look: string, width: number, margin: number) {
       height={BOX_HEIGHT + 2 * margin}
       rx={margin + 2}
     />
+  );
+}
+
+/** The word for NaN or infinities in a row, at the corner of its box. */
+function badSign(word: string, width: number) {
+  return (
+    <g class="ckv-bad-sign" transform={`translate(${width - 4} ${-BOX_HEIGHT / 2})`}>
+      <rect x={-15} y={-7} width={30} height={14} rx={3} />
+      <text y={4}>{word}</text>
+    </g>
   );
 }
 

@@ -17,6 +17,7 @@ import { FixButton, FixedCheckLine, FixPane } from "./fix";
 import { type Fixing, useFixing } from "./fixing";
 import { Legend } from "./legend";
 import type { Typesetter } from "./measure";
+import { Colours, type Measuring, type ReadValues, useMeasuring } from "./measuring";
 import { Minimap } from "./minimap";
 import { Outline } from "./outline";
 import { HeightHandle, Panes, type Shares } from "./panes";
@@ -40,6 +41,7 @@ interface ExplorerProps {
   /** Shows the check of the fixed restore, and the way back from it; null if this is not it. */
   readonly showFixedCheck: () => Promise<void>;
   readonly leaveFixedCheck: (() => void) | null;
+  readonly readValues: ReadValues;
   readonly dispatch: Dispatch;
 }
 
@@ -71,23 +73,25 @@ const SHARES_OF_FIX: Shares = { outline: 20, details: 34 };
 function Shown(props: ShownProps) {
   const { state, id, kernel, dispatch } = props;
   // Panning, zooming and a new size, also the drawing's first one, change the drawing alone.
-  const { drawn, fix, found, mode, problem, query, rows, selected } = state;
+  const { drawn, fix, found, measure, mode, problem, query, rows, selected } = state;
   const isTwoSided = drawn === "sides";
   const fixing = useFixing(state, kernel, dispatch);
+  const measuring = useMeasuring(props.readValues, dispatch);
   const isFixing = fixing?.isOpen === true;
-  const changes = [drawn, fix, found, mode, problem, query, rows, selected];
+  const changes = [drawn, fix, found, measure, mode, problem, query, rows, selected];
+  const { progress } = measuring;
   const still = useMemo(
     () => ({
-      above: <Above {...props} fixing={fixing} />,
+      above: <Above {...props} fixing={fixing} measuring={measuring} />,
       outline: isTwoSided ? (
         <CauseList state={state} dispatch={dispatch} />
       ) : (
         <Outline state={state} dispatch={dispatch} id={id} />
       ),
       details: <Right {...props} fixing={fixing} />,
-      below: <Below state={state} dispatch={dispatch} />,
+      below: <Below state={state} measuring={measuring} dispatch={dispatch} />,
     }),
-    [...changes, isFixing, fixing?.isWaiting, fixing?.problem],
+    [...changes, isFixing, fixing?.isWaiting, fixing?.problem, progress, measuring.problem],
   );
   return (
     <>
@@ -108,7 +112,7 @@ function Shown(props: ShownProps) {
 
 type FixingProps = ShownProps & { readonly fixing: Fixing | null };
 
-function Above(props: FixingProps) {
+function Above(props: FixingProps & { readonly measuring: Measuring }) {
   const { state, typesetter, note, id, engine, fixing, kernel, leaveFixedCheck, dispatch } = props;
   return (
     <>
@@ -121,7 +125,7 @@ function Above(props: FixingProps) {
         typesetter={typesetter}
         dispatch={dispatch}
       />
-      <QueryMistake state={state} id={id} />
+      <QueryMistake state={state} id={id} measuring={props.measuring} />
       <VerdictLine
         state={state}
         button={fixing === null ? null : <FixButton fix={state.fix} fixing={fixing} />}
@@ -166,12 +170,15 @@ function Right({ state, fixing, insert, kernel, showFixedCheck, dispatch }: Fixi
   );
 }
 
-function Below({ state, dispatch }: Pick<ShownProps, "dispatch"> & { readonly state: State }) {
+type BelowProps = Pick<ShownProps, "dispatch" | "state"> & { readonly measuring: Measuring };
+
+function Below({ state, measuring, dispatch }: BelowProps) {
   return (
     <>
       <div class="ckv-foot">
         <Filters state={state} dispatch={dispatch} />
         <Legend state={state} dispatch={dispatch} />
+        <Colours state={state} measuring={measuring} dispatch={dispatch} />
       </div>
       <div class="ckv-live" role="status" aria-live="polite">
         {announcement(state)}

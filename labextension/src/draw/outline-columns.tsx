@@ -3,9 +3,11 @@
 import type { ComponentChildren } from "preact";
 import type { Comparison } from "../contract";
 import { type Graph, ROOT } from "../graph";
+import { levelIn, measured } from "../layout/measured";
 import type { Row } from "../layout/rows";
 import type { SortedColumn } from "../layout/sorting";
 import { parametersOf } from "../layout/totals";
+import type { MeasureName } from "../measures";
 import { isQuiet, type Overlay } from "../overlay";
 import { belowSentence, belowWords, stateSign } from "../signs";
 import * as WORDS from "../strings";
@@ -21,6 +23,7 @@ import {
   sizeSentence,
 } from "../words";
 import { SignIcon } from "./icons";
+import { measureWords } from "./measuring";
 
 /**
  * The column's width for each least width of the outline, narrowest first; below them, no column.
@@ -124,10 +127,43 @@ export const COLUMNS: readonly Column[] = [
   },
 ];
 
-/** The columns of a graph, or of a comparison. */
-export function columnsOf(comparison: Comparison | undefined): readonly Column[] {
+/**
+ * The columns of a graph, or of a comparison. A measure takes the place of the parameters, or of
+ * the size.
+ */
+export function columnsOf(
+  comparison: Comparison | undefined,
+  measure: MeasureName | null = null,
+): readonly Column[] {
   const isCompared = comparison !== undefined;
-  return COLUMNS.filter(({ alone, compared }) => (isCompared ? compared : alone).length > 0);
+  const shown = COLUMNS.filter(({ alone, compared }) => (isCompared ? compared : alone).length > 0);
+  const place = isCompared ? "size" : "parameters";
+  return measure === null
+    ? shown
+    : shown.map((column) => (column.name === place ? measureColumn(column, measure) : column));
+}
+
+function measureColumn(column: Column, measure: MeasureName): Column {
+  return {
+    ...column,
+    label: WORDS.measures[measure],
+    title: WORDS.measureHints[measure],
+    sortsBy: "measure",
+    cell: (graph, { chunk, id }) => {
+      const level = levelIn(graph, id, measure);
+      const words = level === null ? "" : measureWords(measure, measured(graph, id, measure));
+      return {
+        content:
+          level === null || (chunk !== null && chunk.group === null) ? null : (
+            <>
+              <span class="ckv-number">{words}</span>
+              <i class={`ckv-swatch ckv-level-${level}`} aria-hidden="true" />
+            </>
+          ),
+        title: words === "" ? "" : `${WORDS.measures[measure]} ${words}`,
+      };
+    },
+  };
 }
 
 function plain(words: string): Cell {

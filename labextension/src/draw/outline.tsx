@@ -3,6 +3,7 @@
 import { useLayoutEffect } from "preact/hooks";
 import type { Graph } from "../graph";
 import { foldedCount } from "../layers";
+import { badIn } from "../layout/measured";
 import type { Row } from "../layout/rows";
 import type { ShownTree } from "../layout/shown";
 import type { Sort } from "../layout/sorting";
@@ -21,6 +22,7 @@ import {
   typeWords,
 } from "../words";
 import { lineClass, RoleIcon } from "./icons";
+import { BadSign } from "./measuring";
 import { type Column, columnsOf } from "./outline-columns";
 import type { Dispatch } from "./props";
 import { useEntriesInSight } from "./scrolling";
@@ -38,7 +40,7 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
   const { found, graph, rows, rowOf, selected } = state;
   const { body, first, last, measure } = useRowsInSight(state);
   const comparison = graph.overlay?.comparison;
-  const columns = columnsOf(comparison);
+  const columns = columnsOf(comparison, state.measure);
   const selectedRow = selected === null ? undefined : rowOf.get(selected);
   return (
     <div
@@ -217,6 +219,7 @@ function NameCell({ graph, tree, row, found, dispatch }: OutlineRowProps) {
   const label = chunk === null ? visible(graph.label(id)) || WORDS.root : chunkLabel(graph, chunk);
   const problem = chunk === null ? problemWords(graph, id) : "";
   const note = chunk === null && problem === "" ? noteWords(graph, id) : "";
+  const { nan, inf } = badIn(graph, tree, row);
   const type = chunk === null ? ownType(graph, id) : chunkCount(chunk);
   return (
     <span
@@ -233,6 +236,7 @@ function NameCell({ graph, tree, row, found, dispatch }: OutlineRowProps) {
         <span class="ckv-name">{label}</span>
       )}
       {row.childCount > 0 && !row.isExpanded ? <Count {...heldBy(tree, found, id)} /> : null}
+      <BadSign nan={nan} inf={inf} />
       {problem === "" ? null : <span class="ckv-error">! {problem}</span>}
       {note === "" ? null : (
         <span class="ckv-aside" title={note}>

@@ -2,9 +2,11 @@
 
 import type { TargetedClipboardEvent } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { UNREAD } from "../search/fields";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { matchWords, mistakeWords } from "../words";
+import { type Measuring, ReadButton } from "./measuring";
 import type { Part } from "./parts";
 import type { Dispatch } from "./props";
 
@@ -130,12 +132,17 @@ function StepButton({ words, sign, by, state, dispatch }: StepProps) {
   );
 }
 
-/** The mistake in the query, in words. */
-export function QueryMistake({ state, id }: Pick<SearchProps, "state" | "id">) {
+interface MistakeProps extends Pick<SearchProps, "state" | "id"> {
+  readonly measuring: Measuring;
+}
+
+/** The mistake in the query, in words; a query about values that nobody has read offers to. */
+export function QueryMistake({ state, id, measuring }: MistakeProps) {
   const { mistake } = state.found;
   return mistake === null ? null : (
     <p class="ckv-mistake" id={`${id}-mistake`}>
-      {mistakeWords(mistake)}
+      {mistakeWords(mistake)}{" "}
+      {mistake.expected === UNREAD ? <ReadButton measuring={measuring} /> : null}
     </p>
   );
 }

@@ -14,6 +14,7 @@ import { roleWord } from "../words";
 import { fixMarkOf } from "./fix-lines";
 import { lineClass, SignIcon } from "./icons";
 import { factsOf, labelOf, markOf } from "./lines";
+import { type Look, lookOf } from "./look";
 import type { Dispatch } from "./props";
 import { useEntriesInSight } from "./scrolling";
 import { Twisty } from "./twisty";
@@ -82,6 +83,7 @@ export function TwoSides({ state, id, dispatch }: SidesProps) {
               selected={selected}
               ofCause={ofCause}
               found={state.found.isMatch}
+              look={(row) => lookOf(state, row)}
               dispatch={dispatch}
             />
           ))}
@@ -135,6 +137,7 @@ interface LineRowProps {
   readonly selected: number | null;
   readonly ofCause: ReadonlySet<number>;
   readonly found: Uint8Array;
+  readonly look: (row: Row) => Look;
   readonly dispatch: Dispatch;
 }
 
@@ -150,6 +153,9 @@ function LineRow(props: LineRowProps) {
   const isSelected = has((id) => id === selected);
   const { longer, sign, stroke, words } =
     fix === null ? markOf(graph, rows, line) : fixMarkOf(graph, rows, line, fix);
+  const look = props.look(row);
+  // A number says more than that a value differs.
+  const isValued = look.words !== "" && (words === "" || graph.overlay?.state(row.id) === "value");
   const isOneSided = saved === undefined || live === undefined;
   const box = (one: Row | undefined, side: OfSide) =>
     one === undefined ? null : (
@@ -159,6 +165,7 @@ function LineRow(props: LineRowProps) {
         side={side}
         isStruck={fix === null ? isOneSided : fix.isUnused(one.id)}
         isMatch={found[one.id] === 1}
+        look={(side === "live") === (live !== undefined) ? look : null}
         dispatch={dispatch}
       />
     );
@@ -190,11 +197,12 @@ function LineRow(props: LineRowProps) {
       <div
         class={`ckv-between${sign?.look === "quiet" ? " ckv-is-quiet" : ""}`}
         role="gridcell"
-        title={longer || words}
+        title={[longer || words, look.words].filter((one) => one !== "").join(", ")}
       >
         {sign === null ? null : <SignIcon sign={sign} />}
         <span class={sign?.look === "quiet" ? "ckv-line-word ckv-faint" : "ckv-line-word"}>
-          {words || (sign?.look === "quiet" ? <span class="ckv-live">{sign.word}</span> : null)}
+          {(isValued ? look.words : words) ||
+            (sign?.look === "quiet" ? <span class="ckv-live">{sign.word}</span> : null)}
         </span>
         {was !== "" && live !== undefined && was !== labelOf(graph, live, "live") ? (
           <span class="ckv-was">
@@ -216,10 +224,12 @@ interface SideBoxProps {
   /** Whether to strike out what the program does not use. */
   readonly isStruck: boolean;
   readonly isMatch: boolean;
+  /** What its values say; null at the side where the line does not say it. */
+  readonly look: Look | null;
   readonly dispatch: Dispatch;
 }
 
-function SideBox({ graph, row, side, isStruck, isMatch, dispatch }: SideBoxProps) {
+function SideBox({ graph, row, side, isStruck, isMatch, look, dispatch }: SideBoxProps) {
   const { chunk, id } = row;
   const role = chunk === null ? graph.role(id) : "chunk";
   const label = labelOf(graph, row, side);
@@ -228,7 +238,7 @@ function SideBox({ graph, row, side, isStruck, isMatch, dispatch }: SideBoxProps
   const isElsewhere = !isStruck || graph.overlay?.otherPlace(id) != null;
   return (
     <div
-      class={`ckv-box ckv-box-${role}${isElsewhere ? line.replace(" ckv-struck", "") : line}`}
+      class={`ckv-box ckv-box-${role}${isElsewhere ? line.replace(" ckv-struck", "") : line}${look?.fill ?? ""}`}
       style={{ "--ckv-indent": Math.min(row.level - 1, MAX_INDENT) }}
       title={boxTitle(graph, row, label, facts)}
       onClick={(event) => {
@@ -244,6 +254,7 @@ function SideBox({ graph, row, side, isStruck, isMatch, dispatch }: SideBoxProps
       ) : (
         <b class="ckv-box-name">{label}</b>
       )}
+      {look === null || look.bad === "" ? null : <span class="ckv-bad">{look.bad}</span>}
       <span class="ckv-box-facts">{facts}</span>
     </div>
   );

@@ -17,6 +17,7 @@ import {
 import { type Picture, type PictureEdge, pictureOf } from "../textbook/picture";
 import { tooManyWords } from "../words";
 import { listen, NodeBox } from "./drawing";
+import { lookOf } from "./look";
 import type { Typesetter } from "./measure";
 import type { Dispatch } from "./props";
 
@@ -146,6 +147,7 @@ function Canvas({ state, picture, typesetter, dispatch }: CanvasProps) {
                 width={typesetter.parts(row).width}
                 isSelected={row.id === selected}
                 isMatch={found.isMatch[row.id] === 1}
+                look={lookOf(state, row)}
                 typesetter={typesetter}
                 dispatch={dispatch}
               />
@@ -153,7 +155,7 @@ function Canvas({ state, picture, typesetter, dispatch }: CanvasProps) {
           })}
         </>
       ),
-    [found, graph, picture, selected, typesetter],
+    [found, graph, picture, selected, state.measure, typesetter],
   );
   return (
     <svg

@@ -7,6 +7,7 @@ import * as WORDS from "../strings";
 import { formatCount, visible } from "../text";
 import { useAsked } from "./asking";
 import { Copy } from "./copy";
+import { ValueStatistics } from "./statistics";
 
 interface ValuesProps {
   readonly graph: Graph;
@@ -20,7 +21,7 @@ export function Values({ graph, id, kernel }: ValuesProps) {
   const isScalar = attributes.length === 1 && attributes[0]?.shape?.length === 0;
   useEffect(() => {
     // A reloaded graph also refreshes values that were on screen before.
-    if (isScalar || asked !== null) {
+    if (isScalar || asked !== null || graph.measures !== null) {
       ask();
     }
   }, [graph]);
@@ -29,6 +30,10 @@ export function Values({ graph, id, kernel }: ValuesProps) {
   }
   return (
     <div class="ckv-values" aria-live="polite">
+      <ValueStatistics
+        values={asked?.answer?.filter(isValue) ?? []}
+        isKnown={graph.measures !== null}
+      />
       {asked?.answer?.map((value, i) => (
         <OneValue key={i} value={value} />
       ))}
@@ -39,6 +44,10 @@ export function Values({ graph, id, kernel }: ValuesProps) {
       </button>
     </div>
   );
+}
+
+function isValue(value: Value | NoValue): value is Value {
+  return !("error" in value);
 }
 
 function OneValue({ value }: { readonly value: Value | NoValue }) {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { changeOf, levelOf, rankOf, scaleOf, spreadOf } from "./changes";
+import { levelOf } from "../scale";
+import { changeOf, rankOf, scaleOf, spreadOf } from "./changes";
 import { load, row, rowOf } from "./histories.test-data";
 import { changeWords } from "./words";
 

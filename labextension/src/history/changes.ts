@@ -1,5 +1,6 @@
 /** What changed between two checkpoints, as far as a history knows it, and the scale of the heat. */
 
+import { type Scale, scaleOver } from "../scale";
 import { type Cell, type History, isBroken, isThere, type Row } from "./data";
 
 /** `relative` is a fraction of the norm in a; null if that norm is 0. */
@@ -117,36 +118,7 @@ export function rankOf(change: Change): number {
   }
 }
 
-/** The logarithmic scale of a history's changes at a save, in eight levels as in Python. */
-export interface Scale {
-  readonly low: number;
-  readonly high: number;
-}
-
-export const LEVELS = 8;
-
+/** The scale of a history's changes at a save. */
 export function scaleOf({ rows }: Pick<History, "rows">): Scale {
-  let [low, high] = [Number.POSITIVE_INFINITY, 0];
-  for (const { cells } of rows) {
-    for (const { relative } of cells) {
-      if (relative) {
-        low = Math.min(low, relative);
-        high = Math.max(high, relative);
-      }
-    }
-  }
-  high ||= 1;
-  return { low: Math.min(high, Math.max(low, high / 1e4)), high };
-}
-
-/** 0 for no change, 8 for the largest one of the history. */
-export function levelOf({ low, high }: Scale, change: number | undefined): number {
-  if (!change) {
-    return 0;
-  }
-  if (change >= high || low >= high) {
-    return LEVELS;
-  }
-  const share = Math.log(Math.max(change, low) / low) / Math.log(high / low);
-  return Math.min(LEVELS, 1 + Math.floor(share * LEVELS));
+  return scaleOver(rows.flatMap(({ cells }) => cells.map(({ relative }) => relative ?? 0)));
 }

@@ -1,6 +1,7 @@
 /** What the view of a history shows, and how actions change it. */
 
-import { type Change, changeOf, rankOf, type Scale, scaleOf, spreadOf } from "./changes";
+import type { Scale } from "../scale";
+import { type Change, changeOf, rankOf, scaleOf, spreadOf } from "./changes";
 import { type Cell, type History, isBroken, type Row } from "./data";
 
 export type Order = "largest" | "tree";

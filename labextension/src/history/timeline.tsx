@@ -2,8 +2,8 @@
 
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { LEVELS } from "../scale";
 import { sentenceText, visible, whyWords } from "../text";
-import { LEVELS } from "./changes";
 import { type Cell, decodeHistory, type History } from "./data";
 import { Details } from "./details";
 import {

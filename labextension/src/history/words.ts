@@ -1,29 +1,14 @@
 /** Numbers and states of a history in words. */
 
-import { formatCount } from "../text";
+import { percent as inPercent } from "../numbers";
 import type { Change } from "./changes";
 import * as WORDS from "./strings";
 
-/** A share in few letters, as in Python. */
-export function percent(share: number | null): string {
-  if (share === null) {
-    return WORDS.fromZero;
-  }
-  const number = 100 * share;
-  if (number >= 10) {
-    return `${formatCount(Math.round(number))} %`;
-  }
-  return number === 0 ? "0 %" : `${Number(number.toPrecision(2))} %`;
-}
+export { short } from "../numbers";
 
-/** A number of at most four digits. */
-export function short(number: number | undefined | null): string {
-  if (number === undefined || number === null) {
-    return "–";
-  }
-  return Math.abs(number) >= 1e5 || (number !== 0 && Math.abs(number) < 1e-4)
-    ? number.toExponential(2)
-    : String(Number(number.toPrecision(4)));
+/** A share in few letters; null for one of nothing. */
+export function percent(share: number | null): string {
+  return share === null ? WORDS.fromZero : inPercent(share);
 }
 
 export function changeWords(change: Change): string {

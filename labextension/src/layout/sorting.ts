@@ -2,6 +2,8 @@
 
 import { NODE_STATES, SEVERITIES } from "../contract";
 import type { Graph } from "../graph";
+import type { MeasureName } from "../measures";
+import { measured } from "./measured";
 import { elements, parametersOf, sizeOf } from "./totals";
 
 /** What a row sorts by in each column. */
@@ -13,6 +15,11 @@ const KEYS = {
   parameters: parametersOf,
   size: (graph: Graph, id: number) => sizeOf(graph, id).all ?? 0,
   role: (graph: Graph, id: number) => (id < graph.size ? graph.role(id) : ""),
+  // Rows without the measure come last when the largest come first.
+  measure: (graph: Graph, id: number, measure: MeasureName | null) => {
+    const number = measure === null ? Number.NaN : measured(graph, id, measure);
+    return Number.isNaN(number) ? Number.NEGATIVE_INFINITY : number;
+  },
 } as const;
 
 export type SortedColumn = keyof typeof KEYS;
@@ -20,6 +27,8 @@ export type SortedColumn = keyof typeof KEYS;
 export interface Sort {
   readonly column: SortedColumn;
   readonly isDescending: boolean;
+  /** What the rows measure, if they are in the order of that. */
+  readonly measure?: MeasureName | null;
 }
 
 /** Numbers begin with the largest, and words with the first of the alphabet. */
@@ -28,6 +37,7 @@ const BEGINS_DESCENDING: ReadonlySet<SortedColumn> = new Set<SortedColumn>([
   "shape",
   "parameters",
   "size",
+  "measure",
 ]);
 
 /** The next order after a click on a column: its usual order, the reverse, the order of the graph. */
@@ -45,10 +55,12 @@ const words = new Intl.Collator(undefined, { numeric: true });
 export function sorted(graph: Graph, rows: ArrayLike<number>, sort: Sort): readonly number[] {
   const key = KEYS[sort.column];
   const sign = sort.isDescending ? -1 : 1;
-  const keyed = Array.from(rows, (id) => ({ id, by: key(graph, id) }));
+  const keyed = Array.from(rows, (id) => ({ id, by: key(graph, id, sort.measure ?? null) }));
   keyed.sort(({ by: a }, { by: b }) =>
     typeof a === "number" && typeof b === "number"
-      ? sign * (a - b)
+      ? a === b
+        ? 0
+        : sign * (a - b)
       : sign * words.compare(String(a), String(b)),
   );
   return keyed.map(({ id }) => id);

@@ -5,8 +5,16 @@
 
 import { ROLES } from "../contract";
 import type { Attribute, Graph } from "../graph";
+import {
+  isOfComparison,
+  isSo,
+  type MeasureName,
+  measureOf,
+  type NumberOf,
+  PROPERTIES as OF_VALUES,
+} from "../measures";
 import { makeGlob } from "./glob";
-import { STATES, UNITS } from "./grammar";
+import { type Kind, MEASURE_KINDS, STATES, UNITS } from "./grammar";
 import {
   either,
   type Index,
@@ -22,7 +30,7 @@ import { AROUND, BLANK_OR_END, type Reader } from "./syntax";
 
 type Field = (reader: Reader, index: Index) => Marks;
 
-const NUMBER = `([0-9]{1,20}(?:\\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?)([A-Za-z]*)${BLANK_OR_END}`;
+const NUMBER = `(-?[0-9]{1,20}(?:\\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?)([A-Za-z%]*)${BLANK_OR_END}`;
 const COMPARE: Readonly<Record<string, (found: number, wanted: number) => boolean>> = {
   ">": (found, wanted) => found > wanted,
   "<": (found, wanted) => found < wanted,
@@ -45,7 +53,9 @@ const OF_GRAPH: ReadonlyMap<string, (graph: Graph, id: number) => boolean> = new
     unsaved: (graph: Graph, id: number) => graph.notSaved(id).some(({ isLost }) => isLost),
   }),
 );
-const PROPERTIES = [...OF_GRAPH.keys(), ...STATES.keys(), "unbuilt"].sort();
+const PROPERTIES = [...OF_GRAPH.keys(), ...STATES.keys(), ...OF_VALUES, "unbuilt"].sort();
+/** What a search expects that asks for values before they were read. */
+export const UNREAD = "values, which were not read";
 
 function isEmpty(graph: Graph, id: number): boolean {
   const holds = graph.children(id).length > 0 || graph.attributes(id).length > 0;
@@ -64,13 +74,32 @@ function ofProperty(value: string, reader: Reader, index: Index): Marks {
     return value === "problem" ? either(marks, ofProblems(index)) : marks;
   }
   const { overlay } = graph;
+  const isOfValues = OF_VALUES.includes(value);
+  if (isOfValues && !isOfComparison(value)) {
+    return whereMeasured(reader, index, (at) => isSo(value, at));
+  }
   if (overlay === null) {
     reader.fail(reader.start, `a comparison: only of two graphs a node is ${value}`);
+  }
+  if (isOfValues) {
+    // Counters, seeds and slot variables may rest.
+    const isParameter = (id: number) => graph.layerColumns?.layer_parameters[id] === 1;
+    return whereMeasured(reader, index, (at, id) => isParameter(id) && isSo(value, at));
   }
   const states = STATES.get(value) ?? [];
   return value === "unbuilt"
     ? ofProblems(index, "not_built")
     : where(index, (id) => states.includes(overlay.state(id)));
+}
+
+/** The nodes whose values are so. */
+function whereMeasured(
+  reader: Reader,
+  index: Index,
+  holds: (at: NumberOf, id: number) => boolean,
+): Marks {
+  const measures = index.graph.measures ?? reader.fail(reader.start, UNREAD);
+  return where(index, (id) => holds(measures.of(id), id));
 }
 
 function byProperty(reader: Reader, index: Index): Marks {
@@ -156,26 +185,49 @@ function byShape(reader: Reader, index: Index): Marks {
 
 /** The field that compares a sum over the values of a node. */
 function byAmount(
-  field: keyof typeof UNITS,
+  kind: Kind,
   like: string,
   amount: (attribute: Attribute) => number | null,
 ): Field {
   return (reader, index) => {
-    const [sign = ""] =
-      reader.take(/[<>]=?|=/) ?? reader.fail(reader.place, `one of > < >= <= = after ${field}`);
-    const { place } = reader;
-    const [, digits, unit = ""] = reader.take(NUMBER) ?? [];
-    const wanted = Number(digits) * (UNITS[field].get(unit.toLowerCase()) ?? Number.NaN);
-    if (Number.isNaN(wanted)) {
-      reader.fail(place, `a number like ${like}`);
-    }
+    const fits = comparison(reader, kind, kind, like);
     return where(index, (id) => {
       const amounts = index.graph.attributes(id).map(amount);
       const known = amounts.filter((one) => one !== null);
-      const sum = known.reduce((a, b) => a + b, 0);
-      return known.length > 0 && COMPARE[sign]?.(sum, wanted) === true;
+      return known.length > 0 && fits(known.reduce((a, b) => a + b, 0));
     });
   };
+}
+
+/** The field that compares what the values of a node measure. */
+function byMeasure(name: MeasureName, kind: Kind): Field {
+  return (reader, index) => {
+    const fits = comparison(reader, name, kind, kind === "share" ? "5% or 0.05" : "10 or 1e-6");
+    if (isOfComparison(name) && index.graph.overlay === null) {
+      reader.fail(reader.start, `a comparison: a single graph has no ${name}`);
+    }
+    return whereMeasured(reader, index, (at) => fits(measureOf(name, at)));
+  };
+}
+
+/** What follows the name of an amount, as a test: a sign, and a number with a unit of this kind. */
+function comparison(
+  reader: Reader,
+  field: string,
+  kind: Kind,
+  like: string,
+): (amount: number) => boolean {
+  const [sign = ""] =
+    reader.take(/[<>]=?|=/) ?? reader.fail(reader.place, `one of > < >= <= = after ${field}`);
+  const { place } = reader;
+  const [, digits, unit = ""] = reader.take(NUMBER) ?? [];
+  const units = UNITS[kind];
+  const worth = Object.hasOwn(units, unit.toLowerCase()) ? units[unit.toLowerCase()] : undefined;
+  const wanted = Number(digits) * (worth ?? Number.NaN);
+  if (Number.isNaN(wanted)) {
+    reader.fail(place, `a number like ${like}`);
+  }
+  return (amount) => COMPARE[sign]?.(amount, wanted) === true;
 }
 
 /** By name and sign; behind `>`, other comparisons are also possible. */
@@ -192,4 +244,5 @@ export const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
     "params>",
     byAmount("params", "1e6 or 5M", ({ shape }) => shape?.reduce((a, b) => a * b, 1) ?? null),
   ],
+  ...MEASURE_KINDS.map(([name, kind]): [string, Field] => [`${name}>`, byMeasure(name, kind)]),
 ]);

@@ -1,0 +1,116 @@
+"""The measures of the nodes of two graphs laid over each other: their values, and the change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.search.measures import Measures
+from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
+from ckpt_viz.timeline.lines import Line
+from ckpt_viz.timeline.reading import Reader
+from ckpt_viz.values.measured import measures_of
+from ckpt_viz.values.reading import Tensor, tensors_of
+from ckpt_viz.values.row import ValueRow
+from ckpt_viz.values.running import Begin
+
+Cells = Sequence[tuple[Cell, Cell]]
+_COMPARED = (CellState.EQUAL, CellState.CHANGED)
+
+
+@dataclass(frozen=True)
+class Laid:
+    """Two graphs and their merged graph of `size` nodes.
+
+    The nodes of `base` keep their ids there; `places` has those of the nodes of `other`. `moved`
+    has the nodes of `base` that `other` has at another place, by their id in `other`.
+    """
+
+    base: Graph
+    other: Graph
+    size: int
+    places: Mapping[int, int]
+    moved: Mapping[int, int] = field(default_factory=dict)
+
+
+def measures_between(laid: Laid, begin: Begin | None) -> Measures:
+    """Return the measures of each node of the merged graph: those of its base, if it is there.
+
+    Reads all values of both graphs once; of two tensors with equal checksums, one. If this is
+    interrupted, it returns what was read. `begin` starts a progress bar.
+    """
+    lines = _lines(laid)
+    reader = Reader([laid.other, laid.base], lines, unchanged=True)
+    total = reader.nbytes()
+    shown = begin("values", total) if begin is not None and total else None
+    rows: list[tuple[int, ValueRow]] = []
+    changes: dict[int, list[tuple[Cell, Cell]]] = {}
+    read = 0
+    try:
+        for number, row in reader.rows(None, shown):
+            before, after = row.cells
+            old, new = lines[number].tensors
+            read += 1
+            if old is not None and (place := laid.places[old.node_id]) >= len(laid.base.nodes):
+                rows.append((place, _row(row, before)))
+            if new is None:
+                continue
+            node_id = new.node_id
+            rows.append((node_id, _row(row, after)))
+            if after.state in _COMPARED and after.l2 is not None:
+                changes.setdefault(node_id, []).append((before, after))
+    except KeyboardInterrupt:
+        pass
+    finally:
+        if shown is not None:
+            shown.close()
+    measures = measures_of(laid.size, rows, len(lines) - read)
+    for node_id, cells in changes.items():
+        for name, number_of in _OF_CHANGE.items():
+            measures.columns[name][node_id] = number_of(cells)
+    return measures
+
+
+def _row(row: HistoryRow, cell: Cell) -> ValueRow:
+    """Return the statistics of a cell, or a row that says why there are none."""
+    if cell.values is not None:
+        return cell.values
+    return ValueRow(row.key, row.name, row.place, row.node_id, None, None, None, error=cell.error)
+
+
+def _norms(cells: Cells) -> float:
+    return math.hypot(*(one.values.l2 or 0.0 for one, _ in cells if one.values is not None))
+
+
+def _changed(cells: Cells) -> float:
+    counts = [(one.values.count if one.values is not None else None) or 0 for one, _ in cells]
+    changed = [(two.changed or 0.0) * count for (_, two), count in zip(cells, counts, strict=True)]
+    return sum(changed) / sum(counts) if sum(counts) else 0.0
+
+
+_OF_CHANGE: Mapping[str, Callable[[Cells], float]] = {
+    "before": _norms,
+    "moved": lambda cells: math.hypot(*(two.l2 or 0.0 for _, two in cells)),
+    "largest": lambda cells: max(two.max_abs or 0.0 for _, two in cells),
+    "changed": _changed,
+}
+
+
+def _lines(laid: Laid) -> list[Line]:
+    """Return the tensors of both graphs, those of a pair of nodes together."""
+    theirs = {_part(tensor, tensor.row.node_id): tensor.row for tensor in tensors_of(laid.base)}
+    found: list[Line] = []
+    for tensor in tensors_of(laid.other):
+        node_id = tensor.row.node_id
+        if node_id in laid.places:
+            counterpart = laid.moved.get(node_id, laid.places[node_id])
+            found.append(Line([tensor.row, theirs.pop(_part(tensor, counterpart), None)]))
+    return [*found, *(Line([None, row]) for row in theirs.values())]
+
+
+def _part(tensor: Tensor, node_id: int) -> tuple[int, str, str]:
+    """Return which part of which node a tensor is: one of a table's, one of a variable's slices."""
+    key = tensor.attribute.checkpoint_key
+    return node_id, tensor.attribute.name, tensor.row.key.removeprefix(key)

@@ -1,0 +1,31 @@
+/** What the values of a row say: its fill, the number in words, and the word for what is broken. */
+
+import { badIn, levelIn, measured } from "../layout/measured";
+import type { Row } from "../layout/rows";
+import type { State } from "../state";
+import * as WORDS from "../strings";
+import { badWord, measureWords } from "./measuring";
+
+export interface Look {
+  /** The classes of the fill. An open row has none, because its parts have theirs. */
+  readonly fill: string;
+  readonly words: string;
+  readonly bad: string;
+}
+
+export function lookOf({ graph, measure, tree }: State, row: Row): Look {
+  const { chunk, id, isExpanded } = row;
+  const { nan, inf } = badIn(graph, tree, row);
+  const level = measure === null ? null : levelIn(graph, id, measure);
+  if (measure === null || level === null) {
+    return { fill: measure === null ? "" : NO_FILL, words: "", bad: badWord(nan, inf) };
+  }
+  const isOpen = isExpanded && (chunk !== null || graph.attributes(id).length === 0);
+  return {
+    fill: isOpen ? NO_FILL : ` ckv-filled ckv-level-${level}`,
+    words: `${WORDS.measures[measure]} ${measureWords(measure, measured(graph, id, measure))}`,
+    bad: badWord(nan, inf),
+  };
+}
+
+const NO_FILL = " ckv-unmeasured";

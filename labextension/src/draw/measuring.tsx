@@ -1,0 +1,193 @@
+/** What colours the nodes: the choice, the way to the values, and the scale with its numbers. */
+
+import { useState } from "preact/hooks";
+import { ROOT } from "../graph";
+import type { Tell } from "../kernel";
+import { badIn, scaleOfMeasure } from "../layout/measured";
+import { isOfComparison, isShare, MEASURES, type MeasureName } from "../measures";
+import { percent, short } from "../numbers";
+import { LEVELS } from "../scale";
+import type { State } from "../state";
+import * as WORDS from "../strings";
+import { formatCount, whyWords } from "../text";
+import { bytesWords } from "../words";
+import type { Dispatch } from "./props";
+
+export type ReadValues = ((tell: Tell) => Promise<void>) | null;
+
+export interface Measuring {
+  /** How far the reading is, in words and as a part; null while nobody reads. */
+  readonly progress: { readonly words: string; readonly part: number | null } | null;
+  readonly problem: string | null;
+  /** Reads the values, then colours the nodes; null where nobody can read. */
+  readonly read: ((then?: MeasureName) => void) | null;
+}
+
+const IDLE = { progress: null, problem: null };
+
+export function useMeasuring(read: ReadValues, dispatch: Dispatch): Measuring {
+  const [now, setNow] = useState<Pick<Measuring, "progress" | "problem">>(IDLE);
+  const begin = (then?: MeasureName) => {
+    setNow({ progress: { words: "", part: null }, problem: null });
+    const tell: Tell = (done, total) => {
+      const words = WORDS.doneOf(bytesWords(done), bytesWords(total));
+      setNow({ progress: { words, part: done / total }, problem: null });
+    };
+    read?.(tell).then(
+      () => {
+        setNow(IDLE);
+        if (then !== undefined) {
+          dispatch({ type: "setMeasure", measure: then });
+        }
+      },
+      (error: unknown) => setNow({ progress: null, problem: whyWords(error) }),
+    );
+  };
+  return { ...now, read: read === null ? null : begin };
+}
+
+interface ColourProps {
+  readonly state: State;
+  readonly measuring: Measuring;
+  readonly dispatch: Dispatch;
+}
+
+/** The choice of a measure, and its scale; nothing where no values can be read. */
+export function Colours({ state, measuring, dispatch }: ColourProps) {
+  const { graph, measure } = state;
+  const { progress, problem, read } = measuring;
+  const { measures, overlay } = graph;
+  if (measures === null && read === null) {
+    return null;
+  }
+  const names = MEASURES.filter((name) => overlay !== null || !isOfComparison(name));
+  const choose = (name: string) => {
+    const chosen = names.find((one) => one === name) ?? null;
+    if (chosen !== null && measures === null) {
+      read?.(chosen);
+    } else {
+      dispatch({ type: "setMeasure", measure: chosen });
+    }
+  };
+  return (
+    <div class="ckv-colours">
+      <label title={WORDS.colourHint}>
+        {WORDS.colourBy}{" "}
+        <select
+          value={measure ?? ""}
+          disabled={progress !== null}
+          onChange={(event) => choose(event.currentTarget.value)}
+        >
+          <option value="">{WORDS.nodeType}</option>
+          {names.map((name) => (
+            <option key={name} value={name} title={WORDS.measureHints[name]}>
+              {WORDS.measures[name]}
+            </option>
+          ))}
+        </select>
+      </label>
+      {progress === null ? null : (
+        <span role="status" title={WORDS.stopHint}>
+          {WORDS.readingValues} <progress value={progress.part ?? undefined} /> {progress.words}
+        </span>
+      )}
+      {problem === null ? null : (
+        <span role="alert" class="ckv-error">
+          ! {problem}
+        </span>
+      )}
+      {measures === null || measure === null ? null : <Scale state={state} measure={measure} />}
+      {measures === null ? null : <Left measuring={measuring} state={state} />}
+    </div>
+  );
+}
+
+interface ScaleProps {
+  readonly state: State;
+  readonly measure: MeasureName;
+}
+
+/** The colours from the smallest to the largest number, what zero looks like, and what is broken. */
+function Scale({ state: { graph, tree }, measure }: ScaleProps) {
+  const { low, high } = scaleOfMeasure(graph, measure);
+  const { nan, inf } = badIn(graph, tree, WHOLE);
+  return (
+    <>
+      <span class="ckv-scale" title={`${WORDS.measureHints[measure]}, ${WORDS.logScale}`}>
+        {measureWords(measure, low)}
+        {Array.from({ length: LEVELS }, (_, level) => (
+          <i key={level} class={`ckv-swatch ckv-level-${level + 1}`} />
+        ))}
+        {measureWords(measure, high)}
+      </span>
+      <span class="ckv-scale">
+        <i class="ckv-swatch ckv-level-0" /> {WORDS.zero}
+      </span>
+      {nan + inf === 0 ? null : (
+        <span class="ckv-scale">
+          <BadSign nan={nan} inf={inf} />
+        </span>
+      )}
+    </>
+  );
+}
+
+const WHOLE = { id: ROOT, chunk: null, isExpanded: false } as const;
+
+/** The tensors that were not read or cannot be read, and the way to go on. */
+function Left({ state: { graph }, measuring: { progress, read } }: Omit<ColourProps, "dispatch">) {
+  const { unread = 0, unreadable = 0 } = graph.measures ?? {};
+  const words = [
+    unread === 0 ? "" : WORDS.unreadTensors(formatCount(unread)),
+    unreadable === 0 ? "" : WORDS.unreadableTensors(formatCount(unreadable)),
+  ].filter((one) => one !== "");
+  return words.length === 0 ? null : (
+    <span class="ckv-error">
+      ! {words.join(", ")}{" "}
+      {unread === 0 || read === null || progress !== null ? null : (
+        <button type="button" class="ckv-jump" onClick={() => read()}>
+          {WORDS.readOn}
+        </button>
+      )}
+    </span>
+  );
+}
+
+/** The sign and the word of what is broken in a row. */
+export function BadSign({ nan, inf }: { readonly nan: number; readonly inf: number }) {
+  const word = badWord(nan, inf);
+  const hints = [
+    nan === 0 ? "" : WORDS.elementsWith(WORDS.notANumber, formatCount(nan)),
+    inf === 0 ? "" : WORDS.elementsWith(WORDS.infinite, formatCount(inf)),
+  ];
+  return word === "" ? null : (
+    <span class="ckv-bad" title={hints.filter((one) => one !== "").join(", ")}>
+      {word}
+    </span>
+  );
+}
+
+export function badWord(nan: number, inf: number): string {
+  return nan > 0 ? WORDS.notANumber : inf > 0 ? WORDS.infinite : "";
+}
+
+/** A number of a measure in few letters. */
+export function measureWords(name: MeasureName, number: number): string {
+  return Number.isNaN(number)
+    ? ""
+    : isShare(name)
+      ? percent(number)
+      : name === "nan" || name === "inf"
+        ? formatCount(number)
+        : short(number);
+}
+
+/** What a query about values says before they were read, and the button that reads them. */
+export function ReadButton({ measuring }: { readonly measuring: Measuring }) {
+  const { progress, read } = measuring;
+  return read === null ? null : (
+    <button type="button" class="ckv-jump" disabled={progress !== null} onClick={() => read()}>
+      {WORDS.readValues}
+    </button>
+  );
+}

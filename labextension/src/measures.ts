@@ -1,0 +1,83 @@
+/**
+ * What the values of each node measure: ckpt_viz/search/measures.py derives the same measures from
+ * the same columns.
+ */
+
+import table from "../../ckpt_viz/search/grammar.json";
+import type { MeasureColumnName, Payload } from "./contract";
+
+export type MeasureName = keyof typeof table.measures;
+
+/** In the order of the menu. */
+export const MEASURES: readonly MeasureName[] = [
+  "change",
+  "largest",
+  "norm",
+  "mean",
+  "std",
+  "min",
+  "max",
+  "zeros",
+  "nan",
+  "inf",
+];
+
+/** Shares of a whole, which people read in percent. */
+export function isShare(name: MeasureName): boolean {
+  return table.measures[name] === "share";
+}
+
+/** Whether only a comparison has a measure, or a property of `is:`. */
+export function isOfComparison(name: string): boolean {
+  return table.compared.includes(name);
+}
+
+/** A number of a node's values; NaN if it has no such number. */
+export type NumberOf = (column: MeasureColumnName) => number;
+
+export interface Measures {
+  /** The number of tensors that nobody has read yet, and of those that cannot be read. */
+  readonly unread: number;
+  readonly unreadable: number;
+  of(id: number): NumberOf;
+}
+
+export function makeMeasures(measures: Payload["measures"]): Measures | null {
+  return (
+    measures && {
+      unread: measures.unread,
+      unreadable: measures.unreadable,
+      of: (id) => (column) => measures.columns[`value_${column}`][id] ?? Number.NaN,
+    }
+  );
+}
+
+export function measureOf(name: MeasureName, at: NumberOf): number {
+  switch (name) {
+    case "change":
+      return share(at("moved"), at("before"));
+    case "zeros":
+      return share(at("zeros"), at("count"));
+    default:
+      return at(name);
+  }
+}
+
+/** A fraction; of nothing, everything is infinitely much. */
+function share(part: number, whole: number): number {
+  return part === 0 && whole === 0 ? 0 : part / whole;
+}
+
+const ARE: Readonly<Record<string, (at: NumberOf) => boolean>> = {
+  frozen: (at) => at("changed") === 0,
+  inf: (at) => at("inf") > 0,
+  nan: (at) => at("nan") > 0,
+  zero: (at) => at("count") > 0 && at("zeros") === at("count"),
+};
+
+/** The values of `is:` about values. */
+export const PROPERTIES: readonly string[] = Object.keys(ARE);
+
+export function isSo(property: string, at: NumberOf): boolean {
+  return ARE[property]?.(at) === true;
+}

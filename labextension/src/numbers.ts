@@ -1,0 +1,25 @@
+/** Numbers of values in few letters. */
+
+import { formatCount } from "./text";
+
+/** A share in few letters, as in Python. */
+export function percent(share: number): string {
+  const number = 100 * share;
+  if (number >= 10) {
+    return Number.isFinite(number) ? `${formatCount(Math.round(number))} %` : "∞";
+  }
+  return number === 0 ? "0 %" : `${Number(number.toPrecision(2))} %`;
+}
+
+/** A number of at most four digits. */
+export function short(number: number | undefined | null): string {
+  if (number === undefined || number === null || Number.isNaN(number)) {
+    return "–";
+  }
+  if (!Number.isFinite(number)) {
+    return number > 0 ? "∞" : "−∞";
+  }
+  return Math.abs(number) >= 1e5 || (number !== 0 && Math.abs(number) < 1e-4)
+    ? number.toExponential(2)
+    : String(Number(number.toPrecision(4)));
+}
