@@ -113,7 +113,7 @@ def test_explorer_is_saved_as_it_is(tmp_path: Path) -> None:
     page = (tmp_path / "explorer.html").read_text("utf-8")
     (state,) = re.findall(r'id="state">(.*?)</script>', page)
     saved = {"selected": 7, "expanded": None, "query": explorer.query, "mode": "highlight"}
-    saved["view"] = None
+    saved["view"] = saved["measure"] = None
     assert json.loads(state) == saved
     with pytest.raises(cv.CkptVizError, match="is a directory"):
         explorer.save_html(tmp_path)

@@ -275,13 +275,13 @@ def _fixed_check(shown: Shown, _question: Mapping[str, Any]) -> Answer:
 
 
 def _measures(shown: Shown, _question: Mapping[str, Any]) -> Answer:
-    """Return the payload with what all values measure; nobody waits for a bar here."""
+    """Return the payload with what all values measure."""
     shown.measures(lambda _title, _total: _NoBar())
     return {}, [shown.encoded]
 
 
 class _NoBar:
-    """Progress that nobody sees."""
+    """A progress bar without a place to appear."""
 
     def update(self, _n: int) -> None:
         """Show nothing."""

@@ -57,14 +57,15 @@ class Shown:
 
     @property
     def _measured(self) -> Measures | None:
-        """What the values of each node measure; None before somebody has asked."""
+        """What the values of each node measure; None before the first request."""
         return self.__dict__.get(_MEASURES)
 
     def measures(self, begin: Begin | None = None) -> Measures:
-        """Return what the values of each node measure; read those that nobody has read.
+        """Return what the values of each node measure; read the unread ones first.
 
-        In a comparison these are the values of the node's own side, and the change from the other
-        one. If this is interrupted, it returns what was read, and the next call goes on. `begin`
+        In a diff these are the values of b, and the change from a; in a check those of the
+        checkpoint, and how far the program's are from them. A node of one side alone has its own
+        values. If this is interrupted, it returns what was read, and the next call goes on. `begin`
         starts the progress bar; None: tqdm's.
         """
         known = self._measured
@@ -79,8 +80,11 @@ class Shown:
         from ckpt_viz.timeline.compared import Laid, measures_between
         from ckpt_viz.values.running import bar
 
+        is_diff = isinstance(self.comparison, GraphDiff)
         moved = self.comparison.moved_ids if isinstance(self.comparison, GraphDiff) else {}
-        laid = Laid(*self._sides, len(self.graph.nodes), self._places, moved)
+        laid = Laid(
+            *(*self._sides, len(self.graph.nodes), self._places, moved), shows_other=not is_diff
+        )
         return measures_between(laid, begin or bar)
 
     @property

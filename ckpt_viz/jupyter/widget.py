@@ -120,7 +120,7 @@ class Explorer(SharingWidget):
         return find(self._shown.graph, query, self._shown.overlay, self._measured)
 
     def _measured(self, begin: Begin | None = None) -> Measures:
-        """Read the values that nobody has read yet, and send what they measure."""
+        """Read the unread values, and send what they measure."""
         measures = self._shown.measures(begin)
         self._payload = self._shown.encoded
         return measures

@@ -24,7 +24,7 @@ class Content:
 
     `notes` are sentences about the sources, `state` the traits with which an explorer starts.
     Pictures show the layers or the objects, as `view` says. `measures` are those of the values, if
-    somebody has read them.
+    these were read.
     """
 
     graph: Graph

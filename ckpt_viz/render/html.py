@@ -73,7 +73,7 @@ def to_html(
     Args:
         graph: The graph to show.
         overlay: The comparison laid over this graph, if any.
-        measures: What the values of each node measure, if somebody has read them.
+        measures: What the values of each node measure, if these were read.
         notes: Sentences about the sources, for the static outline.
         state: Traits of an Explorer, such as `selected`, if they differ from the defaults.
 

@@ -61,7 +61,7 @@ class ObjectGraph(Graph):
         return find(self, query, measure=self.measures)
 
     def measures(self, begin: Begin | None = None) -> Measures:
-        """Return what the values of each node measure; read those that nobody has read.
+        """Return what the values of each node measure; read the unread ones first.
 
         If this is interrupted, it returns what was read. `begin` starts the progress bar; None:
         tqdm's.
@@ -110,10 +110,10 @@ class ObjectGraph(Graph):
         return ValueTable(self, [found[tensor.row.key] for tensor in tensors])
 
     def statistics(self, attribute: Attribute) -> ValueRow | None:
-        """Return the statistics of an attribute's tensor, read at once if nobody has read it.
+        """Return the statistics of an attribute's tensor, read at once if it is unread.
 
-        None for an attribute of several tensors, and for one of more than 256 MiB. The row has no
-        names.
+        None for an attribute of several tensors, and for one that takes long to read. The row has
+        no names.
         """
         from ckpt_viz.values.reading import row_at_once
 

@@ -51,7 +51,7 @@ class Index:
 
     @cached_property
     def measures(self) -> Measures | None:
-        """What the values measure; None if nobody may read them. This may read them all."""
+        """What the values measure; None if they must stay unread. This may read them all."""
         return None if self._measure is None else self._measure()
 
     def where(self, holds: Callable[[Node], bool]) -> Marks:

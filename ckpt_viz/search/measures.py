@@ -44,7 +44,7 @@ class Measures:
 
 
 def no_measures(size: int) -> dict[str, Numbers]:
-    """Return columns for so many nodes, of none of which anything is known."""
+    """Return the columns of so many nodes without values."""
     return {name: np.full(size, np.nan) for name in COLUMNS}
 
 

@@ -26,6 +26,7 @@ class Laid:
 
     The nodes of `base` keep their ids there; `places` has those of the nodes of `other`. `moved`
     has the nodes of `base` that `other` has at another place, by their id in `other`.
+    `shows_other` says that a node of both has the values of `other`.
     """
 
     base: Graph
@@ -33,10 +34,11 @@ class Laid:
     size: int
     places: Mapping[int, int]
     moved: Mapping[int, int] = field(default_factory=dict)
+    shows_other: bool = False
 
 
 def measures_between(laid: Laid, begin: Begin | None) -> Measures:
-    """Return the measures of each node of the merged graph: those of its base, if it is there.
+    """Return the measures of each node of the merged graph, and of its change from `other`.
 
     Reads all values of both graphs once; of two tensors with equal checksums, one. If this is
     interrupted, it returns what was read. `begin` starts a progress bar.
@@ -58,7 +60,8 @@ def measures_between(laid: Laid, begin: Begin | None) -> Measures:
             if new is None:
                 continue
             node_id = new.node_id
-            rows.append((node_id, _row(row, after)))
+            is_both = old is not None and laid.places[old.node_id] == node_id
+            rows.append((node_id, _row(row, before if is_both and laid.shows_other else after)))
             if after.state in _COMPARED and after.l2 is not None:
                 changes.setdefault(node_id, []).append((before, after))
     except KeyboardInterrupt:

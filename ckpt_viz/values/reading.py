@@ -15,6 +15,7 @@ from ckpt_viz.errors import CkptVizError, UnsupportedError
 from ckpt_viz.formats import confinement
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.dtypes import OF_ML_DTYPES, ByteOrder, tensor_bytes
+from ckpt_viz.formats.files import is_remote
 from ckpt_viz.formats.stored_ranges import Claims, stored_ranges
 from ckpt_viz.formats.tensors import Array, numpy_dtype
 from ckpt_viz.object_graph.graph import Graph
@@ -29,7 +30,8 @@ from ckpt_viz.values.strings import lengths_of
 
 _NATIVE: ByteOrder = "little" if sys.byteorder == "little" else "big"
 _MOST_BYTES = 1 << 44  # 16 TiB in all: a file with a hole may claim any size, and takes no space
-_MOST_AT_ONCE = 1 << 28  # 256 MiB, which take about 0.3 s
+_MOST_AT_ONCE = 1 << 26  # 64 MiB, which take about 0.1 s
+_MOST_FROM_AFAR = 1 << 22  # 4 MiB
 _MOST_WHOLE_BYTES = 1 << 30  # 1 GiB: a tensor of the V1 format, which is read at once
 
 
@@ -104,7 +106,9 @@ def row_at_once(graph: Graph, attribute: Attribute, memo: Memo) -> ValueRow | No
     key, *others = graph.tensor_keys(attribute.checkpoint_key) or (attribute.checkpoint_key,)
     blank = ValueRow(key, "", "", 0, None, None, None)
     row = memo.rows.get(key) or _described(blank, graph, attribute)
-    if others or (key not in memo.rows and (row.nbytes or 0) > _MOST_AT_ONCE):
+    is_afar = graph.provenance is not None and is_remote(graph.provenance.prefix)
+    most = _MOST_FROM_AFAR if is_afar else _MOST_AT_ONCE
+    if others or (key not in memo.rows and (row.nbytes or 0) > most):
         return None
     return next(rows_as_read(graph, [Tensor(row, attribute)], memo, begin=None))
 

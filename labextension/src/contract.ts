@@ -101,7 +101,7 @@ export interface Payload {
   readonly layers: { readonly [Name in LayerColumnName]: Column } | null;
   /** The result of a comparison; null for a single graph. */
   readonly overlay: OverlayPayload | null;
-  /** What the values measure; null if nobody has read them. */
+  /** What the values measure; null if these were not read. */
   readonly measures: MeasurePayload | null;
 }
 

@@ -75,7 +75,7 @@ export interface Graph {
   readonly size: number;
   /** The result of a comparison; null for a single graph. */
   readonly overlay: Overlay | null;
-  /** What the values measure; null if nobody has read them. */
+  /** What the values measure; null if these were not read. */
   readonly measures: Measures | null;
   role(id: number): Role;
   typeName(id: number): string | null;

@@ -5,8 +5,19 @@ import { expect, it } from "vitest";
 
 /** The layers, lowest first. A folder means all modules in it. */
 const LAYERS: readonly (readonly string[])[] = [
-  ["cells", "contract", "columns", "defaults", "families", "fix", "messages", "strings", "text"],
-  ["causes", "kernel", "shared"],
+  [
+    "cells",
+    "contract",
+    "columns",
+    "defaults",
+    "families",
+    "fix",
+    "messages",
+    "scale",
+    "strings",
+    "text",
+  ],
+  ["causes", "kernel", "measures", "numbers", "shared"],
   ["overlay"],
   ["graph", "signs"],
   ["layers"],

@@ -36,7 +36,7 @@ export function isOfComparison(name: string): boolean {
 export type NumberOf = (column: MeasureColumnName) => number;
 
 export interface Measures {
-  /** The number of tensors that nobody has read yet, and of those that cannot be read. */
+  /** The number of tensors that are unread, and of those that cannot be read. */
   readonly unread: number;
   readonly unreadable: number;
   of(id: number): NumberOf;

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -15,6 +16,7 @@ import ckpt_viz as cv
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Cause, Overlay
 from ckpt_viz.render.html import to_html
+from ckpt_viz.search.measures import Measures, no_measures
 from tests.support import frontend
 from tests.support.fixed_check import every_kind
 from tests.support.graphs import keras3_adam, transformer
@@ -41,10 +43,17 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     with html_pages(browser, tmp_path) as open_page:
 
         def open_graph(
-            graph: Graph, overlay: Overlay | None = None, *, answers: str = "{}", **options: Any
+            graph: Graph,
+            overlay: Overlay | None = None,
+            measures: Measures | None = None,
+            *,
+            answers: str = "{}",
+            **options: Any,
         ) -> Page:
+            state = {} if measures is None else {"measure": "change" if overlay else "norm"}
+            html = to_html(graph, overlay, measures, state=state)
             # The file's policy would forbid the worker that the textbook view needs.
-            html = _with_graphviz(to_html(graph, overlay), answers)
+            html = _with_graphviz(html, answers)
             return open_page(html, **{"bypass_csp": True, **options})
 
         yield open_graph
@@ -169,6 +178,32 @@ def _focused(opened: Open, **options: Any) -> Page:
     return page
 
 
+def _measures(size: int) -> Measures:
+    """Return measures of every level, some of them with NaN."""
+    columns = no_measures(size)
+    steps = np.arange(size)
+    for name in ("count", "before"):
+        columns[name][:] = 100
+    columns["norm"][:] = columns["moved"][:] = 3.0 ** (steps % 9)
+    columns["nan"][:] = np.where(steps % 4, 0, 5)
+    columns["zeros"][:] = columns["inf"][:] = 0
+    return Measures(columns, unread=2, errors=1)
+
+
+def _measured(opened: Open, **options: Any) -> Page:
+    graph = transformer(4)
+    page = opened(graph, None, _measures(len(graph.nodes)), **options)
+    page.locator(".ckv-node.ckv-filled").first.wait_for()
+    return page
+
+
+def _measured_sides(opened: Open, **options: Any) -> Page:
+    overlay = cv.diff(transformer(3), transformer(3)).overlay
+    page = opened(overlay.graph, overlay, _measures(len(overlay.graph.nodes)), **options)
+    page.locator(".ckv-box.ckv-filled").first.wait_for()
+    return page
+
+
 def _menu(opened: Open, **options: Any) -> Page:
     page = _single(opened, **options)
     page.locator(".ckv-menu summary").click()
@@ -194,7 +229,7 @@ SCENES = {
     for scene in (
         *(_single, _failing_check, _failing_object_graph, _open_cause, _problem_list),
         *(_layers, _strips, _fix, _fixed_check),
-        *(_narrow, _narrow_details, _mistake),
+        *(_narrow, _narrow_details, _mistake, _measured, _measured_sides),
         *(_matches, _focused, _menu, _help, _textbook),
     )
 }

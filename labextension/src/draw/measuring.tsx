@@ -16,10 +16,10 @@ import type { Dispatch } from "./props";
 export type ReadValues = ((tell: Tell) => Promise<void>) | null;
 
 export interface Measuring {
-  /** How far the reading is, in words and as a part; null while nobody reads. */
+  /** How far the reading is, in words and as a part; null while nothing is read. */
   readonly progress: { readonly words: string; readonly part: number | null } | null;
   readonly problem: string | null;
-  /** Reads the values, then colours the nodes; null where nobody can read. */
+  /** Reads the values, then colours the nodes; null where there is no kernel. */
   readonly read: ((then?: MeasureName) => void) | null;
 }
 

@@ -136,7 +136,7 @@ interface MistakeProps extends Pick<SearchProps, "state" | "id"> {
   readonly measuring: Measuring;
 }
 
-/** The mistake in the query, in words; a query about values that nobody has read offers to. */
+/** The mistake in the query, in words; a query about unread values offers to read them. */
 export function QueryMistake({ state, id, measuring }: MistakeProps) {
   const { mistake } = state.found;
   return mistake === null ? null : (

@@ -154,6 +154,9 @@ function LineRow(props: LineRowProps) {
   const { longer, sign, stroke, words } =
     fix === null ? markOf(graph, rows, line) : fixMarkOf(graph, rows, line, fix);
   const look = props.look(row);
+  // What a restore brings, or what b has; otherwise what there is.
+  const isSaved = graph.overlay?.comparison === "check" ? saved !== undefined : live === undefined;
+  const lookSide = isSaved ? "saved" : "live";
   // A number says more than that a value differs.
   const isValued = look.words !== "" && (words === "" || graph.overlay?.state(row.id) === "value");
   const isOneSided = saved === undefined || live === undefined;
@@ -165,7 +168,7 @@ function LineRow(props: LineRowProps) {
         side={side}
         isStruck={fix === null ? isOneSided : fix.isUnused(one.id)}
         isMatch={found[one.id] === 1}
-        look={(side === "live") === (live !== undefined) ? look : null}
+        look={side === lookSide ? look : null}
         dispatch={dispatch}
       />
     );

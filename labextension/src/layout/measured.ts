@@ -4,8 +4,6 @@ import type { MeasureColumnName } from "../contract";
 import type { Graph } from "../graph";
 import { type MeasureName, measureOf, type NumberOf } from "../measures";
 import { levelOf, type Scale, scaleOver } from "../scale";
-import type { Row } from "./rows";
-import type { ShownTree } from "./shown";
 
 interface Totals {
   /** By row, the statistics of all values in it and below it. */
@@ -34,12 +32,20 @@ export interface Bad {
   readonly inf: number;
 }
 
+/** What the rows of a list of siblings are, and those below a row. */
+interface Tree {
+  readonly children: (id: number) => ArrayLike<number>;
+  members(id: number): ArrayLike<number>;
+}
+
+interface RowOfTree {
+  readonly id: number;
+  readonly chunk: object | null;
+  readonly isExpanded: boolean;
+}
+
 /** The NaNs and infinities of a row, and of all that is folded into it. */
-export function badIn(
-  graph: Graph,
-  tree: ShownTree,
-  { chunk, id, isExpanded }: Pick<Row, "chunk" | "id" | "isExpanded">,
-): Bad {
+export function badIn(graph: Graph, tree: Tree, { chunk, id, isExpanded }: RowOfTree): Bad {
   const totals = totalsOf(graph);
   const sum = (of: Float64Array | undefined) => {
     if (of === undefined) {
