@@ -80,6 +80,7 @@ def test_the_page_starts_with_the_state_it_is_given() -> None:
         "query": query,
         "mode": "highlight",
         "view": None,
+        "measure": None,
     }
     assert "<!--" not in page
 

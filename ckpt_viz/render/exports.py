@@ -10,12 +10,15 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.row_words import View
-from ckpt_viz.search.measures import Measures
+
+
+if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
+    from ckpt_viz.search.measures import Measures
 
 
 @dataclass(frozen=True, slots=True)
