@@ -16,7 +16,6 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.row_words import View
 
-
 if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
     from ckpt_viz.search.measures import Measures
 

@@ -109,7 +109,7 @@ export interface MeasurePayload {
   /** The number of tensors that were not read, and of those that cannot be read. */
   readonly unread: number;
   readonly unreadable: number;
-  readonly columns: { readonly [Name in `value_${MeasureColumnName}`]: Column };
+  readonly columns: Readonly<Record<MeasureColumnName, Column>>;
 }
 
 export interface OverlayPayload {
@@ -297,12 +297,12 @@ function readMeasures(
   require([unread, unreadable].every(
     Number.isSafeInteger,
   ), "has a header with a number of unread tensors that is none");
-  const columns = {} as Record<`value_${MeasureColumnName}`, Column>;
-  for (const column of MEASURE_COLUMNS) {
-    const name = `value_${column}` as const;
-    columns[name] = section(sections, name);
-    require(columns[name].length ===
-      nodeCount, `has ${columns[name].length} elements in section ${name}, expected ${nodeCount}`);
+  const columns = {} as Record<MeasureColumnName, Column>;
+  for (const name of MEASURE_COLUMNS) {
+    const column = section(sections, `value_${name}`);
+    require(column.length ===
+      nodeCount, `has ${column.length} elements in section value_${name}, expected ${nodeCount}`);
+    columns[name] = column;
   }
   return { unread, unreadable, columns };
 }

@@ -43,13 +43,11 @@ export interface Measures {
 }
 
 export function makeMeasures(measures: Payload["measures"]): Measures | null {
-  return (
-    measures && {
-      unread: measures.unread,
-      unreadable: measures.unreadable,
-      of: (id) => (column) => measures.columns[`value_${column}`][id] ?? Number.NaN,
-    }
-  );
+  if (measures === null) {
+    return null;
+  }
+  const { columns, unread, unreadable } = measures;
+  return { unread, unreadable, of: (id) => (name) => columns[name][id] ?? Number.NaN };
 }
 
 export function measureOf(name: MeasureName, at: NumberOf): number {

@@ -316,6 +316,8 @@ function load(state: State, loaded: Graph): State {
     fix: null,
     shared: null,
     picture: null,
+    // A file that was read again comes without what its values measure.
+    measure: graph.measures === null ? null : state.measure,
   });
   const anchor = state.selected ?? state.rows[firstRowInSight(state)]?.id ?? ROOT;
   const before = box(state, anchor);

@@ -2,12 +2,12 @@
 
 import type { MeasureColumnName } from "../contract";
 import type { Graph } from "../graph";
-import { type MeasureName, measureOf, type NumberOf } from "../measures";
+import { type MeasureName, type Measures, measureOf, type NumberOf } from "../measures";
 import { levelOf, type Scale, scaleOver } from "../scale";
 
 interface Totals {
-  /** By row, the statistics of all values in it and below it. */
-  readonly all: readonly (NumberOf | undefined)[];
+  /** The statistics of all values in a row and below it. */
+  of(row: number): NumberOf;
   readonly nan: Float64Array;
   readonly inf: Float64Array;
 }
@@ -20,7 +20,7 @@ const NOTHING: NumberOf = () => Number.NaN;
  * other state count only in rows that hold nothing else. Means are those of single values.
  */
 export function numbersOf(graph: Graph, id: number): NumberOf {
-  return totalsOf(graph)?.all[id] ?? NOTHING;
+  return totalsOf(graph)?.of(id) ?? NOTHING;
 }
 
 export function measured(graph: Graph, id: number, name: MeasureName): number {
@@ -93,65 +93,13 @@ function totalsOf(graph: Graph): Totals | null {
   if (graph.measures === null) {
     return null;
   }
-  const totals = known.get(graph) ?? added(graph);
+  const totals = known.get(graph) ?? added(graph, graph.measures);
   known.set(graph, totals);
   return totals;
 }
 
-function added(graph: Graph): Totals {
-  const objects = graph.objects ?? graph;
-  const parameters: (NumberOf | undefined)[] = [];
-  const others: (NumberOf | undefined)[] = [];
-  const [nan, inf] = [new Float64Array(graph.treeSize), new Float64Array(graph.treeSize)];
-  for (let id = 0; id < graph.size; id++) {
-    const at = graph.measures?.of(id) ?? NOTHING;
-    const row = rowOf(graph, objects, id);
-    if (row === null || Number.isNaN(at("count"))) {
-      continue;
-    }
-    const sums = graph.layerColumns?.layer_parameters[id] === 1 ? parameters : others;
-    sums[row] = joined(sums[row], at);
-    nan[row] = (nan[row] ?? 0) + at("nan");
-    inf[row] = (inf[row] ?? 0) + at("inf");
-  }
-  for (const id of graph.order.slice().reverse()) {
-    const above = graph.treeParent(id);
-    if (above !== null) {
-      parameters[above] = joined(parameters[above], parameters[id]);
-      others[above] = joined(others[above], others[id]);
-      nan[above] = (nan[above] ?? 0) + (nan[id] ?? 0);
-      inf[above] = (inf[above] ?? 0) + (inf[id] ?? 0);
-    }
-  }
-  const all = Array.from({ length: graph.treeSize }, (_, id) => parameters[id] ?? others[id]);
-  return { all, nan, inf };
-}
-
-/** The row that shows a node, or that shows the next node above it. */
-function rowOf(graph: Graph, objects: Graph, id: number): number | null {
-  let node: number | null = id;
-  while (node !== null && graph.shownAs(node) === null) {
-    node = objects.treeParent(node);
-  }
-  return node === null ? null : graph.shownAs(node);
-}
-
-function joined(a: NumberOf | undefined, b: NumberOf | undefined): NumberOf | undefined {
-  if (a === undefined || b === undefined) {
-    return a ?? b;
-  }
-  const sum = new Map(
-    Object.entries(JOINS).map(([column, join]) => {
-      const [one, other] = [a(column as keyof typeof JOINS), b(column as keyof typeof JOINS)];
-      // One of them may be unknown.
-      return [column, Number.isNaN(one) ? other : Number.isNaN(other) ? one : join(one, other)];
-    }),
-  );
-  return (column) => sum.get(column) ?? Number.NaN;
-}
-
 const add = (a: number, b: number) => a + b;
-/** How statistics of several values become one; those of the others have no mean. */
+/** How statistics of several values become one. Those of several values have no mean. */
 const JOINS = {
   count: add,
   zeros: add,
@@ -164,3 +112,80 @@ const JOINS = {
   moved: Math.hypot,
   largest: Math.max,
 } satisfies Partial<Record<MeasureColumnName, (a: number, b: number) => number>>;
+const JOINED = Object.keys(JOINS) as (keyof typeof JOINS)[];
+
+const NONE = -1;
+const SEVERAL = -2;
+
+/** Statistics by row, and the node that a row has them of: NONE or SEVERAL if it is not one. */
+class Sums {
+  readonly nodes: Int32Array;
+  readonly columns: Readonly<Record<string, Float64Array>>;
+
+  constructor(rows: number) {
+    this.nodes = new Int32Array(rows).fill(NONE);
+    this.columns = Object.fromEntries(JOINED.map((name) => [name, new Float64Array(rows)]));
+  }
+
+  /** Adds a node's statistics, or those of a row below, to a row. */
+  add(row: number, node: number, at: (column: (typeof JOINED)[number]) => number): void {
+    if (node === NONE) {
+      return;
+    }
+    const isFirst = this.nodes[row] === NONE;
+    this.nodes[row] = isFirst ? node : SEVERAL;
+    for (const name of JOINED) {
+      const column = this.columns[name] ?? [];
+      const [known, number] = [isFirst ? Number.NaN : (column[row] ?? 0), at(name)];
+      column[row] = Number.isNaN(known)
+        ? number
+        : Number.isNaN(number)
+          ? known
+          : JOINS[name](known, number);
+    }
+  }
+
+  at(row: number, name: string): number {
+    return this.columns[name]?.[row] ?? Number.NaN;
+  }
+}
+
+function added(graph: Graph, measures: Measures): Totals {
+  const objects = graph.objects ?? graph;
+  const [parameters, others] = [new Sums(graph.treeSize), new Sums(graph.treeSize)];
+  const [nan, inf] = [new Float64Array(graph.treeSize), new Float64Array(graph.treeSize)];
+  for (let id = 0; id < graph.size; id++) {
+    const at = measures.of(id);
+    const row = Number.isNaN(at("count")) ? null : rowOf(graph, objects, id);
+    if (row !== null) {
+      (graph.layerColumns?.layer_parameters[id] === 1 ? parameters : others).add(row, id, at);
+      nan[row] = (nan[row] ?? 0) + at("nan");
+      inf[row] = (inf[row] ?? 0) + at("inf");
+    }
+  }
+  for (const id of graph.order.slice().reverse()) {
+    const above = graph.treeParent(id);
+    if (above !== null) {
+      for (const sums of [parameters, others]) {
+        sums.add(above, sums.nodes[id] ?? NONE, (name) => sums.at(id, name));
+      }
+      nan[above] = (nan[above] ?? 0) + (nan[id] ?? 0);
+      inf[above] = (inf[above] ?? 0) + (inf[id] ?? 0);
+    }
+  }
+  const of = (row: number): NumberOf => {
+    const sums = parameters.nodes[row] === NONE ? others : parameters;
+    const node = sums.nodes[row] ?? NONE;
+    return node >= 0 ? measures.of(node) : node === NONE ? NOTHING : (name) => sums.at(row, name);
+  };
+  return { of, nan, inf };
+}
+
+/** The row that shows a node, or that shows the next node above it. */
+function rowOf(graph: Graph, objects: Graph, id: number): number | null {
+  let node: number | null = id;
+  while (node !== null && graph.shownAs(node) === null) {
+    node = objects.treeParent(node);
+  }
+  return node === null ? null : graph.shownAs(node);
+}
