@@ -13,6 +13,7 @@ from ckpt_viz.jupyter.kernel_run import current_run, kernel_shell
 from ckpt_viz.jupyter.shared_models import SharingWidget
 from ckpt_viz.jupyter.snapshots import HISTORY_MIME_TYPE
 from ckpt_viz.timeline.between import cells_between
+from ckpt_viz.timeline.change_map import change_map, change_map_json
 from ckpt_viz.timeline.history_json import cell_json, history_row_json
 from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.view_payload import encode
@@ -56,6 +57,12 @@ class HistoryView(SharingWidget):
         match question:
             case {"ask": "row", "row": int(number)} if 0 <= number < len(self.history.rows):
                 return {"row": history_row_json(self.history.rows[number])}, []
+            case {"ask": "where", "row": int(number), "a": int(a), "b": int(b)}:
+                try:
+                    found = change_map(self.history, number, a, b)
+                except CkptVizError as error:
+                    return {"error": str(error)}, []
+                return {"map": change_map_json(found)}, []
             case {"ask": "between", "a": int(a), "b": int(b)}:
                 try:
                     cells = cells_between(self.history, a, b)

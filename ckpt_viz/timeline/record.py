@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ckpt_viz.errors import SourceError
 from ckpt_viz.timeline.cells import HistoryRow
 from ckpt_viz.timeline.findings import HistoryFinding, is_alarm
-from ckpt_viz.timeline.lines import Mark
+from ckpt_viz.timeline.lines import Line, Mark, lines_of
 from ckpt_viz.timeline.sources import Checkpoint
 
 
@@ -54,6 +56,20 @@ class Record:
     def variables(self) -> tuple[HistoryRow, ...]:
         """The rows without the state of optimizers and without counters; all, if these are all."""
         return tuple(row for row in self.rows if not row.is_state) or self.rows
+
+    @cached_property
+    def lines(self) -> Sequence[Line]:
+        """The tensors of each row in each checkpoint, for reading them again."""
+        return lines_of([one.graph for one in self.sources]).lines
+
+    def check_opened(self, number: int) -> None:
+        """Raise SourceError if there is no checkpoint of this number, or it cannot be opened."""
+        if not 0 <= number < len(self.sources):
+            last = len(self.sources) - 1
+            raise SourceError(f"expected the number of a checkpoint, 0 to {last}; found {number}")
+        one = self.sources[number]
+        if one.graph is None:
+            raise SourceError(f"{one.title}: it could not be opened: {one.error}")
 
     @property
     def alarms(self) -> tuple[HistoryFinding, ...]:
