@@ -9,13 +9,14 @@ from typing import Any
 import traitlets
 
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.jupyter.kernel_run import current_run, kernel_shell
+from ckpt_viz.jupyter.kernel_run import current_run, kernel_shell, variable_of
 from ckpt_viz.jupyter.shared_models import SharingWidget
 from ckpt_viz.jupyter.snapshots import HISTORY_MIME_TYPE
 from ckpt_viz.timeline.between import cells_between
 from ckpt_viz.timeline.change_map import change_map, change_map_json
 from ckpt_viz.timeline.history_json import cell_json, history_row_json
 from ckpt_viz.timeline.record import Record
+from ckpt_viz.timeline.restoring import restore_code
 from ckpt_viz.timeline.view_payload import encode
 from ckpt_viz.timeline.words import headline
 
@@ -63,6 +64,9 @@ class HistoryView(SharingWidget):
                 except CkptVizError as error:
                     return {"error": str(error)}, []
                 return {"map": change_map_json(found)}, []
+            case {"ask": "restore", "checkpoint": int(number)}:
+                if 0 <= number < len(self.history.sources):
+                    return {"code": restore_code(self.history, number, self._checkpoint_name())}, []
             case {"ask": "between", "a": int(a), "b": int(b)}:
                 try:
                     cells = cells_between(self.history, a, b)
@@ -70,6 +74,18 @@ class HistoryView(SharingWidget):
                     return {"error": str(error)}, []
                 return {"cells": [cell_json(cell, values=False) for cell in cells]}, []
         return super()._answer(question)
+
+    def _checkpoint_name(self) -> str | None:
+        """Return the notebook's expression for the checkpoint of the manager, if it has one."""
+        shell = kernel_shell()
+        manager = self.history.manager() if self.history.manager is not None else None
+        if shell is None or manager is None:
+            return None
+        name = variable_of(shell, manager.checkpoint)
+        if name is not None:
+            return name
+        name = variable_of(shell, manager)
+        return None if name is None else f"{name}.checkpoint"
 
     def __repr__(self) -> str:
         return f"<HistoryView of {len(self.history.sources)} checkpoints: {headline(self.history)}>"

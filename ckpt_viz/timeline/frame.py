@@ -8,7 +8,7 @@ from ckpt_viz.timeline.record import Record
 from ckpt_viz.values.frame import frame_of
 
 _OF_ROW = ("key", "place", "dtype", "checkpoint", "number", "step", "state")
-_OF_CELL = ("l2", "relative", "max_abs", "changed", "since_first", "error")
+_OF_CELL = ("l2", "relative", "max_abs", "changed", "since_first", "left_out", "error")
 _OF_VALUES = ("min", "max", "mean", "std", "l2", "zeros", "nan", "inf")
 
 

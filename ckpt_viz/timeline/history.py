@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -143,7 +144,17 @@ def history_of(
         ordered.order,
         ordered.left_out,
         is_complete,
+        manager=_manager(source),
     )
+
+
+def _manager(source: object) -> weakref.ReferenceType[object] | None:
+    """Return a reference to a manager of checkpoints; the history does not keep it alive."""
+    is_manager = hasattr(source, "directory") and hasattr(source, "checkpoint")
+    try:
+        return weakref.ref(source) if is_manager else None
+    except TypeError:  # its class allows no weak references
+        return None
 
 
 def comparison_of(

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
+from weakref import ReferenceType
 
 from ckpt_viz.errors import SourceError
 from ckpt_viz.timeline.cells import HistoryRow
 from ckpt_viz.timeline.findings import HistoryFinding, is_alarm
 from ckpt_viz.timeline.lines import Line, Mark, lines_of
+from ckpt_viz.timeline.ranking import Ranking
 from ckpt_viz.timeline.sources import Checkpoint
 
 
@@ -27,6 +30,7 @@ class Record:
         is_complete: Whether all was read; False after an interrupt.
         distances: Of `compare`: the distances of members, N×N, each the Euclidean norm of the
             difference of their variables, as a fraction of that of the mean. None of `history`.
+        manager: A weak reference to the `tf.train.CheckpointManager` that it was made of, if any.
     """
 
     sources: tuple[Checkpoint, ...]
@@ -37,6 +41,7 @@ class Record:
     left_out: int = 0
     is_complete: bool = True
     distances: tuple[tuple[float, ...], ...] | None = field(default=None, repr=False)
+    manager: ReferenceType[Any] | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> HistoryRow:
         """Return a variable's row by its checkpoint key, name or place; raises KeyError."""
@@ -48,9 +53,17 @@ class Record:
 
     @cached_property
     def largest(self) -> tuple[HistoryRow, ...]:
-        """The variables that changed most from the first to the last checkpoint, largest first."""
+        """The variables that changed most from the first to the last checkpoint, largest first.
+
+        Those that began near zero come last, because a percentage says little of them.
+        """
         known = [row for row in self.rows if row.total is not None]
-        return tuple(sorted(known, key=lambda row: -(row.total or 0.0)))
+        return tuple(sorted(known, key=self.ranking.place))
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """How the changes of the rows compare with each other."""
+        return Ranking(self.rows, self.variables)
 
     @cached_property
     def variables(self) -> tuple[HistoryRow, ...]:

@@ -16,7 +16,6 @@ from ckpt_viz.timeline import view_payload
 from ckpt_viz.timeline.between import cells_between
 from tests.support import history_fixtures
 
-
 TIMES = history_fixtures.training()
 
 
