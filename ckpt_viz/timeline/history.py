@@ -75,6 +75,21 @@ class History(Record):
 
         return frame(self)
 
+    def to_csv(self) -> str:
+        """Return the table of `to_dataframe` as CSV, without pandas.
+
+        Texts that a program could take for a formula get an apostrophe before them.
+        """
+        from ckpt_viz.timeline.frame import table_csv
+
+        return table_csv(self)
+
+    def to_html(self) -> str:
+        """Return the static picture as a file of HTML that works offline."""
+        from ckpt_viz.timeline.history_html import history_page
+
+        return history_page(self)
+
     def __str__(self) -> str:
         return shown_on_stdout(self.to_text())
 

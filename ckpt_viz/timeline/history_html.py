@@ -129,6 +129,17 @@ def history_html(history: Record) -> str:
     )
 
 
+def history_page(history: Record) -> str:
+    """Return the picture as a file of HTML that needs no other."""
+    titles = [escape(printable(one.title)) for one in (history.sources[0], history.sources[-1])]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<title>{titles[0]} … {titles[1]}</title></head>"
+        f'<body style="margin: 20px">{history_html(history)}</body></html>\n'
+    )
+
+
 def _is_compared(history: Record) -> bool:
     return history.distances is not None
 
