@@ -41,7 +41,9 @@ def test_csv_has_the_data_frame(history: Any) -> None:
         if name not in TEXTS:
             np.testing.assert_array_equal(left.astype(float), right.astype(float), name)
         else:
-            assert left.fillna("").tolist() == right.fillna("").tolist(), name
+            assert ["" if pandas.isna(one) else one for one in left] == [
+                "" if pandas.isna(one) else one for one in right
+            ], name
 
 
 def test_no_program_for_tables_takes_a_name_for_a_formula(tmp_path: Path) -> None:

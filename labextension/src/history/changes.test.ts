@@ -94,8 +94,8 @@ test("what is broken comes first, what is in neither last", () => {
   const ranks = [
     { kind: "bad", what: "NaN" } as const,
     { kind: "new" } as const,
-    { kind: "exact", relative: null, maxAbs: null, at: null } as const,
     { kind: "bound", relative: 2 } as const,
+    { kind: "exact", relative: null, maxAbs: null, at: null } as const,
     { kind: "exact", relative: 0, maxAbs: 0, at: null } as const,
     { kind: "absent" } as const,
   ].map(rankOf);
