@@ -22,6 +22,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const MOST_ROWS = 500;
 const [ROW, CELL, NAME, BAR] = [20, 22, 300, 80];
 const FONT = { "font-family": "system-ui, sans-serif", "font-size": 12 };
+const DASHED = { fill: "none", "stroke-dasharray": "3 2" };
 const STRONG = { "font-weight": 700 };
 const CENTRED = { ...STRONG, "font-size": 8, "text-anchor": "middle" };
 
@@ -87,9 +88,24 @@ export function pictureOf({ history, scale, a, b }: State, list: List, paint: Pa
     const share = "relative" in change ? Math.min(1, change.relative ?? 1) : 0;
     if (share > 0) {
       const bar = Math.max(2, Math.round(share * BAR));
-      parts.push(rect(bars, y + 4, bar, 11, paint.levels.at(-1) ?? fore));
+      const colour = paint.levels.at(-1) ?? fore;
+      const bound = {
+        x: bars + 0.5,
+        y: y + 4.5,
+        width: bar,
+        height: 10,
+        ...DASHED,
+        stroke: colour,
+      };
+      parts.push(
+        change.kind === "bound" ? element("rect", bound) : rect(bars, y + 4, bar, 11, colour),
+      );
     }
     text(bars + BAR + 6, changeWords(change));
+    y += ROW;
+  }
+  if (list.lines.length > MOST_ROWS) {
+    text(10, WORDS.moreRows(list.lines.length - MOST_ROWS), { fill: line });
     y += ROW;
   }
   const low = WORDS.legendRange(percent(scale.low), percent(scale.high), scale.isCut);

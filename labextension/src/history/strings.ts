@@ -66,7 +66,8 @@ export const unread = "? not read";
 export const fromZero = "from 0";
 export const fromNearZero = "from ≈ 0";
 export const ofRoot = "of the root";
-export const where = `Where it changed, |b − a|`;
+export const where = "Where it changed,";
+export const difference = "|b − a|";
 export const whereNeedsKernel =
   "A running kernel can show where it changed: it reads both tensors.";
 export const rows = "rows";
@@ -144,7 +145,9 @@ export const leftOut = (count: number) =>
 export const without = (count: number) =>
   `without ${countWords(count, "element", "elements")} NaN or infinite here or before`;
 export const layerWords = (count: number, largest: string) =>
-  `${countWords(count, "variable", "variables")}, at most ${largest}`;
+  `${countWords(count, "variable", "variables")} · ${largest}`;
+export const moreRows = (count: number) => `… ${countWords(count, "more row", "more rows")}`;
+export const largestChange = (share: string) => `largest change ${share}`;
 export const version = (found: string) => `expected version 1, found ${found}`;
 export const missing = (name: string) => `${name} is missing or malformed`;
 export const cellStates: Readonly<Record<string, string>> = {

@@ -171,10 +171,15 @@ function LayerLine({ place, layer: { layer, count, largest } }: LayerProps) {
     >
       <span role="gridcell" aria-colspan={7}>
         <b>{layer === "" ? WORDS.ofRoot : visible(layer)}</b>{" "}
-        <span class="ckh-faint">{WORDS.layerWords(count, changeWords(largest))}</span>
+        <span class="ckh-faint">{WORDS.layerWords(count, largestWords(largest))}</span>
       </span>
     </div>
   );
+}
+
+function largestWords(change: Change): string {
+  const words = changeWords(change);
+  return "relative" in change && change.relative !== 0 ? WORDS.largestChange(words) : words;
 }
 
 interface LineProps {
@@ -223,7 +228,7 @@ function Line({ id, place, shown: { number, row, change }, state, dispatch }: Li
         </span>
       )}
       <span role="gridcell" class="ckh-norms">
-        {short(norms[0])} → {short(norms[1])}
+        {short(norms[0], 3)} → {short(norms[1], 3)}
       </span>
     </div>
   );

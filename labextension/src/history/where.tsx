@@ -14,7 +14,9 @@ export type AskWhere = (row: number, a: number, b: number) => Promise<ChangeMap>
 const SMALL = 1 << 24;
 /** A key that is held passes rows without reading them, in ms. */
 const REST = 150;
-const PLOT = { width: 290, least: 14, most: 128 } as const;
+/** The same stripes in all views of a page. */
+const HATCH = "ckpt-viz-stripes";
+const PLOT = { width: 290, least: 14, most: 150 } as const;
 
 export interface Where {
   readonly map: ChangeMap | null;
@@ -83,7 +85,9 @@ export function WhereChanged({
 }: MapProps) {
   return (
     <>
-      <h4>{WORDS.where}</h4>
+      <h4>
+        {WORDS.where} <span>{WORDS.difference}</span>
+      </h4>
       {map?.cells !== undefined ? (
         <Picture map={map} cells={map.cells} />
       ) : map !== null ? (
@@ -123,7 +127,7 @@ function Picture({ map, cells }: PictureProps) {
   return (
     <figure class="ckh-where">
       <svg
-        viewBox={`0 0 ${across} ${down}`}
+        viewBox={`0 0 ${PLOT.width} ${height}`}
         preserveAspectRatio="none"
         style={{ height: `${height}px` }}
         role="img"
@@ -131,21 +135,27 @@ function Picture({ map, cells }: PictureProps) {
         onMouseMove={point}
         onMouseLeave={() => setHint(null)}
       >
-        {squares(cells, high).map((path, level) =>
-          path === "" ? null : <path key={level} class={`ckh-fill-${level + 1}`} d={path} />,
-        )}
-        {broken.length === 0 ? null : <path class="ckh-crosses" d={crosses(broken)} />}
+        <g transform={`scale(${PLOT.width / across} ${height / down})`}>
+          {squares(cells, high).map((path, level) =>
+            path === "" ? null : <path key={level} class={`ckh-fill-${level + 1}`} d={path} />,
+          )}
+        </g>
+        <Hatch paths={crossed(broken, PLOT.width / across, height / down)} />
       </svg>
       <p class="ckh-item ckh-heat" aria-hidden="true">
-        0{" "}
-        {Array.from({ length: LEVELS }, (_, level) => (
-          <i key={level} class={`ckh-level-${level + 1}`} />
-        ))}{" "}
-        {short(high)}
+        {high === 0 ? null : (
+          <>
+            0{" "}
+            {Array.from({ length: LEVELS }, (_, level) => (
+              <i key={level} class={`ckh-level-${level + 1}`} />
+            ))}{" "}
+            {short(high)}
+          </>
+        )}
         {broken.length === 0 ? null : (
           <>
-            <svg class="ckh-cross" viewBox="0 0 1 1" width="11" height="11" role="presentation">
-              <path class="ckh-crosses" d={crosses([[0, 0, 1]])} />
+            <svg class="ckh-key-of-hatch" viewBox="0 0 16 10" role="presentation">
+              <Hatch paths="M0 0h16v10H0z" />
             </svg>
             {WORDS.legend.bad}
           </>
@@ -176,9 +186,36 @@ export function squares(cells: Cells, high: number): readonly string[] {
   return paths;
 }
 
-/** An SVG path of a cross in each of these cells. */
-export const crosses = (broken: readonly (readonly [number, number, number])[]): string =>
-  broken.map(([i, j]) => `M${j + 0.15} ${i + 0.15}l.7 .7m0-.7l-.7 .7`).join("");
+/** Cells with stripes over their colour, whatever their size. */
+function Hatch({ paths }: { readonly paths: string }) {
+  return paths === "" ? null : (
+    <>
+      <pattern
+        id={HATCH}
+        width="4"
+        height="4"
+        patternUnits="userSpaceOnUse"
+        patternTransform="rotate(45)"
+      >
+        <path class="ckh-stripe" d="M0 0h1.8v4h-1.8z" />
+      </pattern>
+      <path fill={`url(#${HATCH})`} d={paths} />
+    </>
+  );
+}
+
+/** An SVG path of these cells, whose size is in px. */
+export const crossed = (
+  broken: readonly (readonly [number, number, number])[],
+  width: number,
+  height: number,
+): string =>
+  broken
+    .map(([i, j]) => {
+      const [x, y] = [j * width, i * height].map((one) => one.toFixed(2));
+      return `M${x} ${y}h${width.toFixed(2)}v${height.toFixed(2)}h-${width.toFixed(2)}z`;
+    })
+    .join("");
 
 /** What a cell is: its rows, its columns and its mean. */
 export function cellWords(map: ChangeMap, cells: Cells, i: number, j: number): string {

@@ -16,14 +16,14 @@ export function percent(share: number | null): string {
   return number === 0 ? "0 %" : `${Number(number.toPrecision(2))} %`;
 }
 
-/** A number of at most four digits. */
-export function short(number: number | undefined | null): string {
+/** A number of few digits. */
+export function short(number: number | undefined | null, digits = 4): string {
   if (number === undefined || number === null) {
     return "–";
   }
   return Math.abs(number) >= 1e5 || (number !== 0 && Math.abs(number) < 1e-4)
     ? number.toExponential(2)
-    : String(Number(number.toPrecision(4)));
+    : String(Number(number.toPrecision(digits)));
 }
 
 export function changeWords(change: Change): string {
