@@ -57,7 +57,11 @@ remount();
 
 def history_page(history: Record, a: int, b: int, *, has_kernel: bool = True) -> str:
     """Return an HTML page with the view; its kernel answers for these a and b."""
-    answers: dict[str, Any] = {"traits": {"a": a, "b": b, "order": "largest"}, "rows": [], "between": {}}
+    answers: dict[str, Any] = {
+        "traits": {"a": a, "b": b, "order": "largest"},
+        "rows": [],
+        "between": {},
+    }
     if has_kernel:
         answers["rows"] = [history_row_json(row) for row in history.rows[:100]]
         cells = cells_between(history, a, b)
