@@ -292,6 +292,8 @@ def _legend(heat: Levels, is_compared: bool) -> str:
         f"<p><small>{what} {swatches} {scale_words(heat)} of the norm, log "
         f'scale &nbsp; <i class="none key"></i>equal &nbsp; {first}'
         '<i class="bad key">NaN</i>NaN or infinity</small></p>'
+        "<p><small>With a running kernel, a notebook shows where each variable changed."
+        "</small></p>"
     )
 
 

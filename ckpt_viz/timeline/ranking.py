@@ -43,7 +43,10 @@ class Ranking:
     """The changes of some variables, which are compared with each other."""
 
     def __init__(self, rows: Sequence[HistoryRow], variables: Iterable[HistoryRow]) -> None:
-        """Rank rows; `variables` are those whose size is the usual one."""
+        """Rank rows; `variables` are those whose size is the usual one.
+
+        What optimizers keep has sizes of its own: that of the others says nothing of it.
+        """
         self._sizes = {id(row): size for row in rows if (size := size_of(row)) is not None}
         usual = [self._sizes[id(row)].mean_square for row in variables if id(row) in self._sizes]
         known = [one for one in usual if one > 0]
@@ -54,7 +57,7 @@ class Ranking:
         size = self._sizes.get(id(row))
         if size is None or row.spread is not None or not size.last:
             return False
-        is_small = size.first == 0 or size.mean_square < self._least
+        is_small = size.first == 0 or (size.mean_square < self._least and not row.is_state)
         return is_small and size.growth >= NEAR_ZERO_GROWTH
 
     def growth(self, row: HistoryRow) -> float:

@@ -137,6 +137,8 @@ test("what begins near zero says so, and comes after the measured changes", () =
   expect(rankOf(usual)).toBeGreaterThan(rankOf(change));
   expect(rankOf(change)).toBeGreaterThan(0);
   expect(amountOf(change)).toBeGreaterThan(1e6);
+  const state = WEIGHTS[3]!;
+  expect(marked(changeOf(state, 0, 1), state, 0, 1, least)).not.toHaveProperty("isFromZero");
 });
 
 test("a small variable that stays small has its fraction", () => {

@@ -125,7 +125,8 @@ export function marked(change: Change, row: Row, a: number, b: number, least: nu
     return change;
   }
   const [from, to] = [row.cells[a]?.values?.l2 ?? 0, row.cells[b]?.values?.l2 ?? 0];
-  const isSmall = (sizeOf(row, a) ?? Number.POSITIVE_INFINITY) < least;
+  // What optimizers keep has sizes of its own.
+  const isSmall = !row.is_state && (sizeOf(row, a) ?? Number.POSITIVE_INFINITY) < least;
   return isSmall && from > 0 && to >= GROWTH * from ? { ...change, isFromZero: true } : change;
 }
 
@@ -163,8 +164,8 @@ export function rankOf(change: Change): number {
 }
 
 /**
- * The logarithmic scale of a history's changes at a save, in eight levels as in Python. It ends at 1;
- * `isCut` says that there are larger changes.
+ * The logarithmic scale of the changes of variables at a save, in eight levels as in Python. It ends
+ * at 1; `isCut` says that there are larger changes.
  */
 export interface Scale {
   readonly low: number;
@@ -176,7 +177,8 @@ export const LEVELS = 8;
 
 export function scaleOf({ rows }: Pick<History, "rows">): Scale {
   let [low, high] = [Number.POSITIVE_INFINITY, 0];
-  for (const { cells } of rows) {
+  const variables = rows.filter((row) => !row.is_state);
+  for (const { cells } of variables.length > 0 ? variables : rows) {
     for (const { relative } of cells) {
       if (relative) {
         low = Math.min(low, relative);
