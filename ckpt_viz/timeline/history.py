@@ -151,7 +151,7 @@ def history_of(
     reader = gc_paused(lambda: Reader(graphs, lines.lines, unchanged))
     rows, is_complete = _read(reader, executor, progress=progress)
     checkpoints: Sequence[Checkpoint] = ordered.checkpoints
-    return History(
+    found = History(
         tuple(checkpoints),
         rows,
         findings_of(checkpoints, rows),
@@ -161,6 +161,8 @@ def history_of(
         is_complete,
         manager=_manager(source),
     )
+    found.__dict__["lines"] = lines.lines  # it would find them again
+    return found
 
 
 def _manager(source: object) -> weakref.ReferenceType[object] | None:

@@ -168,4 +168,4 @@ def test_the_code_restores_the_values_of_that_checkpoint(tmp_path: Path) -> None
     variable.assign(tf.zeros((2, 3), variable.dtype))
     exec(compile(unnamed, "cell", "exec"), {"your_checkpoint": program})
     np.testing.assert_array_equal(variable.numpy(), np.arange(6.0).reshape(2, 3) + 3)
-    assert found.manager() is manager
+    assert found.manager is not None and found.manager() is manager

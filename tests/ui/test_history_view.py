@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -248,6 +249,30 @@ def test_without_a_kernel_the_details_say_what_shows_the_map(opened: Open) -> No
     page = opened(3, 7, has_kernel=False)
     select(page, "block0 kernel")
     expect(details(page)).to_contain_text("A running kernel can show where it changed")
+
+
+def test_the_save_after_a_nan_tells_what_its_change_leaves_out(
+    browser: Browser, tmp_path: Path
+) -> None:
+    times = history_fixtures.training(saves=4)
+    times[2]["block0/attention/query/kernel"][0, :5] = float("nan")
+    times[3].pop("head/bias", None)
+    found = cv.history(history_fixtures.write(tmp_path, times), progress=False)
+    change = found["block0/attention/query/kernel"].cells[3].relative or 0.0
+    path = tmp_path / "page.html"
+    path.write_text(history_page(found, 2, 3), "utf-8")
+    with browser.new_context(viewport=VIEWPORT) as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        select(page, "block0 kernel")
+        heat = rows(page).locator(".ckh-heat i").last
+        words = "without 5 elements NaN or infinite here or before"
+        expect(heat).to_have_attribute("title", re.compile(words))
+        share = f"{100 * change:.0f} %"
+        expect(details(page)).to_contain_text(
+            "The change leaves out 5 elements that are NaN or infinite in a or b. "
+            f"The others changed by {share}."
+        )
 
 
 # --- the way back

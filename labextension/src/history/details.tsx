@@ -46,7 +46,8 @@ function Variable({ state, shown, cells, compute, ask, restoring }: VariableProp
   const [place, largest] = [exact?.at ?? where.map?.at, exact?.maxAbs ?? where.map?.max_abs];
   const at = place === undefined || place.length === 0 ? null : `[${place.join(", ")}]`;
   const max = largest === undefined ? null : short(largest);
-  const leftOut = leftOutOf(row, a, b);
+  const told = Math.abs(a - b) === 1 ? row.cells[Math.max(a, b)] : state.between?.[number];
+  const leftOut = told?.left_out ?? 0;
   return (
     <>
       <h3>
@@ -67,7 +68,14 @@ function Variable({ state, shown, cells, compute, ask, restoring }: VariableProp
           : changeWords(change)}
         {max === null || at === null ? "" : ` · ${WORDS.maxAt(max, at)}`}
       </p>
-      {leftOut === 0 ? null : <p class="ckh-alarm">{WORDS.leftOut(leftOut)}</p>}
+      {leftOut === 0 ? null : (
+        <p class="ckh-alarm">
+          {WORDS.leftOut(leftOut)}{" "}
+          {change.kind === "bad" && a < b && told?.relative !== undefined
+            ? WORDS.othersChange(percent(told.relative))
+            : ""}
+        </p>
+      )}
       {change.kind === "bound" && compute !== null ? (
         <button type="button" class="ckh-button" onClick={compute}>
           {WORDS.compute}
@@ -78,11 +86,6 @@ function Variable({ state, shown, cells, compute, ask, restoring }: VariableProp
       <Path keyOfRow={row.key} />
     </>
   );
-}
-
-/** How many elements the change from a to b leaves out, if it is that of one cell. */
-function leftOutOf(row: Row, a: number, b: number): number {
-  return Math.abs(a - b) === 1 ? (row.cells[Math.max(a, b)]?.left_out ?? 0) : 0;
 }
 
 /** The steps from the root of the checkpoint to the variable. */

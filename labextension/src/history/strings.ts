@@ -142,6 +142,7 @@ export const notFinite = (count: number) =>
   `${countWords(count, "element is", "elements are")} NaN or infinite`;
 export const leftOut = (count: number) =>
   `The change leaves out ${countWords(count, "element that is", "elements that are")} NaN or infinite in a or b.`;
+export const othersChange = (share: string) => `The others changed by ${share}.`;
 export const without = (count: number) =>
   `without ${countWords(count, "element", "elements")} NaN or infinite here or before`;
 export const layerWords = (count: number, largest: string) =>
