@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterator
 from typing import Any
+from unicodedata import normalize
 
 from ckpt_viz.timeline.record import Record
 from ckpt_viz.values.frame import frame_of
@@ -14,7 +15,7 @@ _OF_ROW = ("key", "place", "dtype", "checkpoint", "number", "step", "state")
 _OF_CELL = ("l2", "relative", "max_abs", "changed", "since_first", "left_out", "error")
 _OF_VALUES = ("min", "max", "mean", "std", "l2", "zeros", "nan", "inf")
 COLUMNS = (*_OF_ROW, *(f"change_{name}" for name in _OF_CELL), *_OF_VALUES)
-_FORMULAS = tuple("=+-@＝＋－＠")  # noqa: RUF001  # with their wide forms
+_FORMULAS = ("=", "+", "-", "@")
 
 
 def frame(history: Record) -> Any:
@@ -42,7 +43,10 @@ def table_csv(history: Record) -> str:
 
 
 def _harmless(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.lstrip()[:1] in _FORMULAS else value
+    if not isinstance(value, str):
+        return value
+    plain = normalize("NFKC", value.lstrip()[:1])  # some programs also take the wide signs
+    return f"'{value}" if plain in _FORMULAS else value
 
 
 def _rows(history: Record) -> Iterator[dict[str, Any]]:

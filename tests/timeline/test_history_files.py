@@ -63,6 +63,7 @@ def test_html_is_one_file_without_scripts(history: Any) -> None:
     page = history.to_html()
     assert page.startswith("<!doctype html>") and page.count("<html") == 1
     assert history._repr_html_() in page
+    assert "With a running kernel, a notebook shows where each variable changed." in page
     assert not re.search(r"<script|https?://|src=", page)
 
 

@@ -81,7 +81,13 @@ function Variable({ state, shown, cells, compute, ask, restoring }: VariableProp
           {WORDS.compute}
         </button>
       ) : null}
-      {a === b ? null : <WhereChanged {...{ where, row }} hasKernel={ask !== undefined} />}
+      {a === b ? null : (
+        <WhereChanged
+          {...{ where, row }}
+          hasKernel={ask !== undefined}
+          isCompared={history.distances !== null}
+        />
+      )}
       <Findings {...{ history, row, restoring }} />
       <Path keyOfRow={row.key} />
     </>

@@ -67,6 +67,7 @@ export const fromZero = "from 0";
 export const fromNearZero = "from ≈ 0";
 export const ofRoot = "of the root";
 export const where = "Where it changed,";
+export const whereMembers = "Where a and b differ,";
 export const difference = "|b − a|";
 export const whereNeedsKernel =
   "A running kernel can show where it changed: it reads both tensors.";

@@ -76,17 +76,15 @@ interface MapProps {
   readonly where: Where;
   readonly hasKernel: boolean;
   readonly row: Row;
+  readonly isCompared: boolean;
 }
 
-export function WhereChanged({
-  where: { map, problem, isWaiting, read },
-  hasKernel,
-  row,
-}: MapProps) {
+export function WhereChanged({ where, hasKernel, row, isCompared }: MapProps) {
+  const { map, problem, isWaiting, read } = where;
   return (
     <>
       <h4>
-        {WORDS.where} <span>{WORDS.difference}</span>
+        {isCompared ? WORDS.whereMembers : WORDS.where} <span>{WORDS.difference}</span>
       </h4>
       {map?.cells !== undefined ? (
         <Picture map={map} cells={map.cells} />
