@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,24 +10,34 @@ from typing import Any
 import traitlets
 
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.jupyter.kernel_run import current_run, kernel_shell
+from ckpt_viz.jupyter.kernel_run import current_run, kernel_shell, variable_of
 from ckpt_viz.jupyter.shared_models import SharingWidget
 from ckpt_viz.jupyter.snapshots import HISTORY_MIME_TYPE
 from ckpt_viz.timeline.between import cells_between
-from ckpt_viz.timeline.history_json import cell_json, history_row_json
+from ckpt_viz.timeline.change_map import change_map, change_map_json
+from ckpt_viz.timeline.frame import table_csv
+from ckpt_viz.timeline.history_html import history_page
+from ckpt_viz.timeline.history_json import cell_json, history_json, history_row_json
 from ckpt_viz.timeline.record import Record
+from ckpt_viz.timeline.restoring import restore_code
 from ckpt_viz.timeline.view_payload import encode
 from ckpt_viz.timeline.words import headline
 
 _STATIC = Path(__file__).parents[1] / "static"
 _VERSION = 1
+_FILES: dict[str, tuple[str, Callable[[Record], str]]] = {
+    "json": ("application/json", lambda history: json.dumps(history_json(history))),
+    "csv": ("text/csv", table_csv),
+    "html": ("text/html", history_page),
+}
 
 
 class HistoryView(SharingWidget):
     """An interactive history.
 
-    `a` and `b` are the numbers of the two checkpoints that the view compares. Both follow the
-    browser, and setting them changes the browser.
+    `a` and `b` are the numbers of the two checkpoints that the view compares. `order` is that of
+    the rows: "largest", "tree" or "layer". All follow the browser, and setting them changes the
+    browser.
     """
 
     _esm = _STATIC / "history.js"
@@ -34,6 +45,7 @@ class HistoryView(SharingWidget):
     _kind = "ckpt-viz-history"
     a = traitlets.Int(0).tag(sync=True)
     b = traitlets.Int(0).tag(sync=True)
+    order = traitlets.Enum(["largest", "tree", "layer"], "largest").tag(sync=True)
 
     def __init__(self, history: Record, picture: Callable[[], dict[str, str]]) -> None:
         """Show a history; `picture` returns what to show without widgets, by MIME type."""
@@ -56,6 +68,19 @@ class HistoryView(SharingWidget):
         match question:
             case {"ask": "row", "row": int(number)} if 0 <= number < len(self.history.rows):
                 return {"row": history_row_json(self.history.rows[number])}, []
+            case {"ask": "where", "row": int(number), "a": int(a), "b": int(b)}:
+                try:
+                    found = change_map(self.history, number, a, b)
+                except CkptVizError as error:
+                    return {"error": str(error)}, []
+                return {"map": change_map_json(found)}, []
+            case {"ask": "restore", "checkpoint": int(number)}:
+                if 0 <= number < len(self.history.sources):
+                    return {"code": restore_code(self.history, number, self._checkpoint_name())}, []
+            case {"ask": "file", "format": str(kind)} if kind in _FILES:
+                mime, written = _FILES[kind]
+                data = written(self.history).encode("utf-8", "backslashreplace")
+                return {"name": f"history.{kind}", "type": mime}, [data]
             case {"ask": "between", "a": int(a), "b": int(b)}:
                 try:
                     cells = cells_between(self.history, a, b)
@@ -63,6 +88,18 @@ class HistoryView(SharingWidget):
                     return {"error": str(error)}, []
                 return {"cells": [cell_json(cell, values=False) for cell in cells]}, []
         return super()._answer(question)
+
+    def _checkpoint_name(self) -> str | None:
+        """Return the notebook's expression for the checkpoint of the manager, if it has one."""
+        shell = kernel_shell()
+        manager = self.history.manager() if self.history.manager is not None else None
+        if shell is None or manager is None:
+            return None
+        name = variable_of(shell, manager.checkpoint)
+        if name is not None:
+            return name
+        name = variable_of(shell, manager)
+        return None if name is None else f"{name}.checkpoint"
 
     def __repr__(self) -> str:
         return f"<HistoryView of {len(self.history.sources)} checkpoints: {headline(self.history)}>"

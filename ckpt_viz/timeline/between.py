@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 
-from ckpt_viz.errors import SourceError
 from ckpt_viz.timeline.cells import Cell, CellState
-from ckpt_viz.timeline.lines import Line, lines_of
+from ckpt_viz.timeline.lines import Line
 from ckpt_viz.timeline.reading import Reader
 from ckpt_viz.timeline.record import Record
 from ckpt_viz.values.running import Progress
@@ -29,14 +28,9 @@ def cells_between(
         SourceError: One of them has no such number, or cannot be opened.
     """
     for number in (a, b):
-        if not 0 <= number < len(history.sources):
-            found = len(history.sources) - 1
-            raise SourceError(f"expected the number of a checkpoint, 0 to {found}; found {number}")
-        if history.sources[number].graph is None:
-            one = history.sources[number]
-            raise SourceError(f"{one.title}: it could not be opened: {one.error}")
+        history.check_opened(number)
     graphs = [one.graph for one in history.sources]
-    lines = lines_of(graphs).lines
+    lines = history.lines
     kept = [
         (row, Line([line.tensors[a], line.tensors[b]]))
         for row, line in enumerate(lines)

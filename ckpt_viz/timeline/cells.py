@@ -37,6 +37,8 @@ class Cell:
         since_first: The norm of the difference to the first checkpoint that has it, as a fraction
             of the norm then.
         error: Why it cannot be read.
+        left_out: How many elements have other bits, but count in no difference, because they are
+            NaN or infinite in this checkpoint or in the one before.
     """
 
     state: CellState
@@ -48,6 +50,7 @@ class Cell:
     changed: float | None = None
     since_first: float | None = None
     error: str | None = None
+    left_out: int = 0
     units: Any = field(default=None, repr=False, compare=False)
 
 

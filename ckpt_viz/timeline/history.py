@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -74,6 +75,21 @@ class History(Record):
 
         return frame(self)
 
+    def to_csv(self) -> str:
+        """Return the table of `to_dataframe` as CSV, without pandas.
+
+        Texts that a program could take for a formula get an apostrophe before them.
+        """
+        from ckpt_viz.timeline.frame import table_csv
+
+        return table_csv(self)
+
+    def to_html(self) -> str:
+        """Return the static picture as a file of HTML that works offline."""
+        from ckpt_viz.timeline.history_html import history_page
+
+        return history_page(self)
+
     def __str__(self) -> str:
         return shown_on_stdout(self.to_text())
 
@@ -135,7 +151,7 @@ def history_of(
     reader = gc_paused(lambda: Reader(graphs, lines.lines, unchanged))
     rows, is_complete = _read(reader, executor, progress=progress)
     checkpoints: Sequence[Checkpoint] = ordered.checkpoints
-    return History(
+    found = History(
         tuple(checkpoints),
         rows,
         findings_of(checkpoints, rows),
@@ -143,7 +159,19 @@ def history_of(
         ordered.order,
         ordered.left_out,
         is_complete,
+        manager=_manager(source),
     )
+    found.__dict__["lines"] = lines.lines  # it would find them again
+    return found
+
+
+def _manager(source: object) -> weakref.ReferenceType[object] | None:
+    """Return a reference to a manager of checkpoints; the history does not keep it alive."""
+    is_manager = hasattr(source, "directory") and hasattr(source, "checkpoint")
+    try:
+        return weakref.ref(source) if is_manager else None
+    except TypeError:  # its class allows no weak references
+        return None
 
 
 def comparison_of(

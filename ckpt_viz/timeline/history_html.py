@@ -19,11 +19,13 @@ from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.words import (
     Levels,
     columns,
+    left_out_words,
     mark_words,
     notes,
     ordered,
     others,
     rest_words,
+    scale_words,
     sentences,
 )
 
@@ -127,6 +129,17 @@ def history_html(history: Record) -> str:
     )
 
 
+def history_page(history: Record) -> str:
+    """Return the picture as a file of HTML that needs no other."""
+    titles = [escape(printable(one.title)) for one in (history.sources[0], history.sources[-1])]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<title>{titles[0]} … {titles[1]}</title></head>"
+        f'<body style="margin: 20px">{history_html(history)}</body></html>\n'
+    )
+
+
 def _is_compared(history: Record) -> bool:
     return history.distances is not None
 
@@ -136,8 +149,9 @@ def _table(history: Record, rows: Sequence[HistoryRow], heat: Levels, times: Seq
         return ""
     is_compared = _is_compared(history)
     titles = [one.title for one in history.sources]
-    known = [row.total for row in rows if row.total and math.isfinite(row.total)]
-    most = max(known, default=1.0)
+    ranking = history.ranking
+    known = [row.total or 0.0 for row in rows if not ranking.began_near_zero(row)]
+    most = max((one for one in known if one and math.isfinite(one)), default=1.0)
     what = "distance to the mean" if is_compared else "change at each save"
     total = "how far apart" if is_compared else "first → last"
     norms = "smallest … largest norm" if is_compared else "norm, first → last"
@@ -147,7 +161,10 @@ def _table(history: Record, rows: Sequence[HistoryRow], heat: Levels, times: Seq
         f'{_numbers(history, times)}</th>{curve}<th aria-sort="descending">{total}</th>'
         f"<th colspan=2>{norms}</th></tr></thead>"
     )
-    body = "".join(_row(row, heat, times, titles, most, is_compared=is_compared) for row in rows)
+    body = "".join(
+        _row(row, heat, times, titles, (ranking.words(row), most), is_compared=is_compared)
+        for row in rows
+    )
     return f'<div class="wide"><table>{head}<tbody>{body}</tbody></table></div>'
 
 
@@ -206,7 +223,7 @@ def _row(
     heat: Levels,
     times: Sequence[int],
     titles: Sequence[str],
-    most: float,
+    total: tuple[str, float],
     *,
     is_compared: bool,
 ) -> str:
@@ -217,7 +234,8 @@ def _row(
         known.sort()
     bar = ""
     if row.total and math.isfinite(row.total):
-        bar = f'<b class="bar" style="width: {max(1.0, 60 * row.total / most):.0f}px"></b>'
+        width = min(60.0, max(1.0, 60 * row.total / total[1]))
+        bar = f'<b class="bar" style="width: {width:.0f}px"></b>'
     ends = (f"{known[0]:.3g}", f"{known[-1]:.3g}") if known else ("", "")
     arrow = ("…" if is_compared else "→") if known else ""
     key = escape(printable(row.key), quote=True)
@@ -225,7 +243,7 @@ def _row(
     return (
         f'<tr title="{key}"><th class="name"><div>{escape(printable(row.place))}</div></th>'
         f'<td class="shape"><div>{escape(shape_words(row.shape))}</div></td><td>{cells}</td>'
-        f'<td>{curve}</td><td class="total">{bar}{percent(row.total)}</td>'
+        f'<td>{curve}</td><td class="total">{bar}{total[0]}</td>'
         f'<td class="number before">{ends[0]} {arrow}</td><td class="after">{ends[1]}</td></tr>'
     )
 
@@ -239,6 +257,7 @@ def _cell(cell: Cell, heat: Levels, title: str) -> str:
         said = f"{values.nan or 0:,} NaN, {values.inf or 0:,} infinite of {values.count:,}"
     elif cell.state is CellState.CHANGED:
         said = f"changed by {percent(cell.relative)}"
+        said = ", ".join(filter(None, (said, left_out_words(cell))))
         kind, style = "heat", f' style="--heat: {_HEAT[heat.of(cell)]}%"'
     said = f"{title}: {cell.error or said}"
     return f'<i class="{kind}" title="{escape(printable(said), quote=True)}"{style}>{word}</i>'
@@ -270,9 +289,11 @@ def _legend(heat: Levels, is_compared: bool) -> str:
     swatches = "".join(f'<i class="heat" style="--heat: {one}%"></i>' for one in _HEAT[1:])
     first = "" if is_compared else '<i class="new key">○</i>first &nbsp; '
     return (
-        f"<p><small>{what} {swatches} {percent(heat.low)} to {percent(heat.high)} of the norm, log "
+        f"<p><small>{what} {swatches} {scale_words(heat)} of the norm, log "
         f'scale &nbsp; <i class="none key"></i>equal &nbsp; {first}'
         '<i class="bad key">NaN</i>NaN or infinity</small></p>'
+        "<p><small>With a running kernel, a notebook shows where each variable changed."
+        "</small></p>"
     )
 
 

@@ -6,8 +6,9 @@ import math
 from typing import Any
 
 from ckpt_viz.timeline.cells import Cell, HistoryRow
-from ckpt_viz.timeline.findings import is_alarm
+from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind, is_alarm
 from ckpt_viz.timeline.record import Record
+from ckpt_viz.timeline.restoring import restore_code, whole_before
 from ckpt_viz.timeline.words import headline, mark_words, notes, sentences
 from ckpt_viz.values.table_json import row_json
 
@@ -53,6 +54,7 @@ def history_json(history: Record) -> dict[str, Any]:
                 "why": finding.why,
                 "is_alarm": is_alarm(finding),
                 "names": list(finding.names),
+                **_restore(history, finding),
             }
             for finding in history.findings
         ],
@@ -66,6 +68,15 @@ def _told(history: Record) -> dict[str, Any]:
     alarms = {finding.why for finding in history.alarms}
     told = [{"text": one, "is_alarm": one in alarms} for one in sentences(history)]
     return {"sentences": told, "notes": list(notes(history))}
+
+
+def _restore(history: Record, finding: HistoryFinding) -> dict[str, Any]:
+    """Return how to restore the last checkpoint before a NaN, or an infinity, first appeared."""
+    if finding.kind not in (HistoryKind.NAN, HistoryKind.INF):
+        return {}
+    number = whole_before(history, finding.first)
+    code = None if number is None else restore_code(history, number)
+    return {} if code is None else {"restore": {"checkpoint": number, "code": code}}
 
 
 def _finite(distances: tuple[tuple[float, ...], ...] | None) -> list[list[float | None]] | None:
@@ -94,6 +105,8 @@ def cell_json(cell: Cell, *, values: bool = True) -> dict[str, Any]:
         value = getattr(cell, name)
         if value is not None and math.isfinite(value):
             found[name] = value
+    if cell.left_out:
+        found["left_out"] = cell.left_out
     if cell.at is not None:
         found["at"] = list(cell.at)
     if values and cell.values is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ckpt_viz.object_graph.overlay import Severity, State
 from ckpt_viz.render.signs import SEVERITIES, STATES
-from ckpt_viz.text import percent, printable
+from ckpt_viz.text import printable
 from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.words import (
     HEAT,
@@ -14,6 +14,7 @@ from ckpt_viz.timeline.words import (
     ordered,
     others,
     rest_words,
+    scale_words,
     sentences,
     sign,
 )
@@ -42,13 +43,12 @@ def history_text(history: Record, max_rows: int | None) -> str:
         norms = [cell.values.l2 for cell in row.cells if cell.values and cell.values.l2 is not None]
         norms = norms if history.distances is None else sorted(norms)
         norm = f"norm {norms[0]:.4g} {arrow} {norms[-1]:.4g}" if norms else ""
-        total = percent(row.total).rjust(8)
+        total = history.ranking.words(row).rjust(8)
         lines.append(f"{name.ljust(width)}  {signs}  {total}  {norm}".rstrip())
     if len(rows) < len(history.rows):
         lines.append(f"… {rest_words(history, len(rows))}: print(history.to_text(None)) shows all")
     lines += _distances(history)
-    low, high = percent(heat.low), percent(heat.high)
-    lines.append(f"{HEAT[1]} {low} to {HEAT[-1]} {high} of the norm {when}; {_LEGEND}")
+    lines.append(f"{HEAT[1]} to {HEAT[-1]}: {scale_words(heat)} of the norm {when}; {_LEGEND}")
     return "\n".join(lines)
 
 

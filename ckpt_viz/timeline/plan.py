@@ -250,6 +250,7 @@ class Plan:
                     _index(delta.at, values.shape),
                     delta.changed / delta.elements if delta.elements else 0.0,
                     relative(total.l2, first_norm),
+                    left_out=delta.left_out,
                     units=delta.units,
                 )
             norm = values.l2 or 0.0

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
+from weakref import ReferenceType
 
+from ckpt_viz.errors import SourceError
 from ckpt_viz.timeline.cells import HistoryRow
 from ckpt_viz.timeline.findings import HistoryFinding, is_alarm
-from ckpt_viz.timeline.lines import Mark
+from ckpt_viz.timeline.lines import Line, Mark, lines_of
+from ckpt_viz.timeline.ranking import Ranking
 from ckpt_viz.timeline.sources import Checkpoint
 
 
@@ -25,6 +30,7 @@ class Record:
         is_complete: Whether all was read; False after an interrupt.
         distances: Of `compare`: the distances of members, N×N, each the Euclidean norm of the
             difference of their variables, as a fraction of that of the mean. None of `history`.
+        manager: A weak reference to the `tf.train.CheckpointManager` that it was made of, if any.
     """
 
     sources: tuple[Checkpoint, ...]
@@ -35,6 +41,7 @@ class Record:
     left_out: int = 0
     is_complete: bool = True
     distances: tuple[tuple[float, ...], ...] | None = field(default=None, repr=False)
+    manager: ReferenceType[Any] | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> HistoryRow:
         """Return a variable's row by its checkpoint key, name or place; raises KeyError."""
@@ -46,14 +53,36 @@ class Record:
 
     @cached_property
     def largest(self) -> tuple[HistoryRow, ...]:
-        """The variables that changed most from the first to the last checkpoint, largest first."""
+        """The variables that changed most from the first to the last checkpoint, largest first.
+
+        Those that began near zero come last, because a percentage says little of them.
+        """
         known = [row for row in self.rows if row.total is not None]
-        return tuple(sorted(known, key=lambda row: -(row.total or 0.0)))
+        return tuple(sorted(known, key=self.ranking.place))
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """How the changes of the rows compare with each other."""
+        return Ranking(self.rows, self.variables)
 
     @cached_property
     def variables(self) -> tuple[HistoryRow, ...]:
         """The rows without the state of optimizers and without counters; all, if these are all."""
         return tuple(row for row in self.rows if not row.is_state) or self.rows
+
+    @cached_property
+    def lines(self) -> Sequence[Line]:
+        """The tensors of each row in each checkpoint, for reading them again."""
+        return lines_of([one.graph for one in self.sources]).lines
+
+    def check_opened(self, number: int) -> None:
+        """Raise SourceError if there is no checkpoint of this number, or it cannot be opened."""
+        if not 0 <= number < len(self.sources):
+            last = len(self.sources) - 1
+            raise SourceError(f"expected the number of a checkpoint, 0 to {last}; found {number}")
+        one = self.sources[number]
+        if one.graph is None:
+            raise SourceError(f"{one.title}: it could not be opened: {one.error}")
 
     @property
     def alarms(self) -> tuple[HistoryFinding, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
@@ -13,6 +13,7 @@ from ckpt_viz.text import count, listed, percent
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
 from ckpt_viz.timeline.findings import HistoryFinding, is_alarm
 from ckpt_viz.timeline.lines import Mark
+from ckpt_viz.timeline.ranking import GROWN
 from ckpt_viz.timeline.record import Record
 
 _MOST_COLUMNS = 60
@@ -64,17 +65,35 @@ def _change(history: Record) -> str:
     said = f"From {first.title} to {last.title}{steps}: {len(changed)} of " + (
         f"{count(len(rows), 'variable')} changed"
     )
-    totals = [row.total for row in changed if row.total is not None and math.isfinite(row.total)]
-    if totals:
-        said += f", the median by {percent(median(totals))} of its norm"
-    largest = [
-        row
-        for row in history.largest
-        if not row.is_state and row.total and math.isfinite(row.total)
-    ]
-    if largest:
-        said += f"; {largest[0].place} changed most, by {percent(largest[0].total)}"
-    return f"{said}."
+    ranking = history.ranking
+    near = [row for row in changed if ranking.began_near_zero(row)]
+    told = [row for row in changed if row not in near and math.isfinite(row.total or math.inf)]
+    if told:
+        said += f", the median by {percent(median(row.total or 0.0 for row in told))} of its norm"
+    return f"{'; '.join([said, *_largest(history, told), *_from_zero(near)])}."
+
+
+def _largest(history: Record, changed: Sequence[HistoryRow]) -> Iterator[str]:
+    """Yield which variables changed most: the one that grew most, and the one of the others."""
+    growth = history.ranking.growth
+    grown = max(changed, key=growth, default=None)
+    if grown is not None and growth(grown) >= GROWN:
+        yield f"{grown.place} is {_times(growth(grown))} its size"
+    others = [row for row in changed if growth(row) < GROWN and row.total]
+    if others:
+        largest = max(others, key=lambda row: row.total or 0.0)
+        most = "most" if len(others) == len(changed) else "most of the others"
+        yield f"{largest.place} changed {most}, by {percent(largest.total)}"
+
+
+def _times(factor: float) -> str:
+    return f"{factor:,.0f} times" if factor >= 10 else f"{factor:.2g} times"
+
+
+def _from_zero(near: Sequence[HistoryRow]) -> Iterator[str]:
+    if near:
+        what = near[0].place if len(near) == 1 else count(len(near), "variable")
+        yield f"{what} began near zero"
 
 
 def _apart(history: Record) -> str:
@@ -137,12 +156,18 @@ def sign(cell: Cell, level: int) -> str:
 
 
 class Levels:
-    """The level of each change of a history on one logarithmic scale, from `low` to `high`."""
+    """The level of each change of a history on one logarithmic scale, from `low` to `high`.
+
+    The scale ends at 100 %, so that variables which begin near zero leave colours to the others.
+    `is_cut` says that there are larger changes, which have the last colour.
+    """
 
     def __init__(self, rows: Iterable[HistoryRow]) -> None:
         changes = (cell.relative for row in rows for cell in row.cells)
         known = [one for one in changes if one and math.isfinite(one)]
-        self.high = max(known, default=1.0)
+        most = max(known, default=1.0)
+        self.is_cut = most > 1
+        self.high = min(most, 1.0)
         self.low = max(min(known, default=self.high / 1e4), self.high / 1e4)
 
     def of(self, cell: Cell) -> int:
@@ -157,11 +182,27 @@ class Levels:
 
 
 def ordered(history: Record) -> tuple[HistoryRow, ...]:
-    """Return all rows: variables before state, the largest change first."""
+    """Return all rows: variables before state, the largest change first.
+
+    Those that began near zero come after the others.
+    """
     variables = {id(row) for row in history.variables}
-    return tuple(
-        sorted(history.rows, key=lambda row: (id(row) not in variables, -(row.total or 0.0)))
-    )
+    place = history.ranking.place
+    return tuple(sorted(history.rows, key=lambda row: (id(row) not in variables, place(row))))
+
+
+def scale_words(heat: Levels) -> str:
+    """Return the ends of a scale of colours."""
+    more = " and more" if heat.is_cut else ""
+    return f"{percent(heat.low)} to {percent(heat.high)}{more}"
+
+
+def left_out_words(cell: Cell) -> str:
+    """Return what the change of a cell leaves out, "" if it is of all elements."""
+    if not cell.left_out:
+        return ""
+    verb = "was or is" if cell.left_out == 1 else "were or are"
+    return f"without {count(cell.left_out, 'element')} that {verb} NaN or infinite"
 
 
 def rest_words(history: Record, shown: int) -> str:

@@ -28,7 +28,8 @@ class Units(NamedTuple):
 class Difference(NamedTuple):
     """How elements differ from what they were.
 
-    `changed` counts the elements of other bits. `moments` are those of the differences of elements
+    `changed` counts the elements of other bits, and `left_out` those of them that are not
+    finite on both sides. `moments` are those of the differences of elements
     that are finite on both sides. `largest` is the greatest magnitude among them, at flat index
     `at`; `at` is -1 without any. `units` is None for a tensor of less than two dimensions.
     """
@@ -38,6 +39,7 @@ class Difference(NamedTuple):
     moments: Moments = Moments()
     largest: float = 0.0
     at: int = -1
+    left_out: int = 0
     units: Units | None = None
 
     @property
@@ -94,6 +96,7 @@ def joined_difference(a: Difference, b: Difference) -> Difference:
         joined_moments(a.moments, b.moments),
         larger.largest,
         larger.at,
+        a.left_out + b.left_out,
         units,
     )
 
@@ -111,11 +114,12 @@ def _of_block(before: Array, after: Array, is_other: Array, dtype: str, first: i
     sizes = np.where(is_finite, np.abs(delta), -1.0)
     place = int(np.argmax(sizes))
     largest = float(sizes[place])
+    left_out = 0 if is_finite.all() else int(np.count_nonzero(is_other & ~is_finite))
     if largest < 0:
-        return Difference(len(after), changed)
+        return Difference(len(after), changed, left_out=left_out)
     finite = delta if is_finite.all() else delta[is_finite]
     moments = moments_of(np.ascontiguousarray(finite), largest)
-    return Difference(len(after), changed, moments, largest, first + place)
+    return Difference(len(after), changed, moments, largest, first + place, left_out)
 
 
 def _units(is_other: Array, after: Array, units: int) -> Units | None:

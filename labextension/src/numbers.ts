@@ -11,8 +11,8 @@ export function percent(share: number): string {
   return number === 0 ? "0 %" : `${Number(number.toPrecision(2))} %`;
 }
 
-/** A number of at most four digits. */
-export function short(number: number | undefined | null): string {
+/** A number of few digits. */
+export function short(number: number | undefined | null, digits = 4): string {
   if (number === undefined || number === null || Number.isNaN(number)) {
     return "–";
   }
@@ -21,5 +21,5 @@ export function short(number: number | undefined | null): string {
   }
   return Math.abs(number) >= 1e5 || (number !== 0 && Math.abs(number) < 1e-4)
     ? number.toExponential(2)
-    : String(Number(number.toPrecision(4)));
+    : String(Number(number.toPrecision(digits)));
 }

@@ -3,25 +3,31 @@
 export interface Scale {
   readonly low: number;
   readonly high: number;
+  /** Whether there are larger numbers than the last. */
+  readonly isCut: boolean;
 }
 
 export const LEVELS = 8;
 
-/** The scale of some numbers; those below a ten thousandth of the largest share its lowest level. */
-export function scaleOver(numbers: Iterable<number>): Scale {
+/**
+ * The scale of some numbers, which ends at `most`. Those below a ten thousandth of the largest share
+ * its lowest level.
+ */
+export function scaleOver(numbers: Iterable<number>, most = Number.POSITIVE_INFINITY): Scale {
   let [low, high] = [Number.POSITIVE_INFINITY, 0];
   for (const number of numbers) {
-    if (number > 0 && Number.isFinite(number)) {
+    if (number > 0 && number < Number.POSITIVE_INFINITY) {
       low = Math.min(low, number);
       high = Math.max(high, number);
     }
   }
-  high ||= 1;
-  return { low: Math.min(high, Math.max(low, high / 1e4)), high };
+  const isCut = high > most;
+  high = Math.min(high || 1, most);
+  return { low: Math.min(high, Math.max(low, high / 1e4)), high, isCut };
 }
 
 /** 0 for nothing, 8 for the largest number of the scale and above. */
-export function levelOf({ low, high }: Scale, number: number | undefined): number {
+export function levelOf({ low, high }: Omit<Scale, "isCut">, number: number | undefined): number {
   if (!number) {
     return 0;
   }

@@ -45,6 +45,7 @@ export const readOn = "Read on";
 export const readingValues = "Reading the values";
 export const stopHint = "To stop, interrupt the kernel: what was read stays";
 export const zero = "zero";
+export const andMore = "and more";
 export const logScale = "log";
 export const notANumber = "NaN";
 export const infinite = "Inf";

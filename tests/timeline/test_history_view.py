@@ -16,6 +16,8 @@ from ckpt_viz.timeline import view_payload
 from ckpt_viz.timeline.between import cells_between
 from tests.support import history_fixtures
 
+TIMES = history_fixtures.training()
+
 
 @pytest.fixture
 def sources(tmp_path: Path) -> list[str]:
@@ -92,9 +94,23 @@ def test_the_kernel_answers_nothing_else(history: Any) -> None:
         {"ask": "row", "row": "0"},
         {"ask": "between", "a": None, "b": 1},
         {"ask": "files"},
+        {"ask": "where", "a": 0, "b": 1},
         None,
     ):
         assert view._answer(question) == (None, [])
+
+
+def test_the_kernel_answers_where_a_variable_changed(history: Any) -> None:
+    row = [row.key for row in history.rows].index("block0/attention/query/kernel")
+    answer, _ = history.show()._answer({"ask": "where", "row": row, "a": 3, "b": 7})
+    times = [time["block0/attention/query/kernel"].astype(float) for time in (TIMES[3], TIMES[7])]
+    sizes = np.abs(times[1] - times[0])
+    assert answer["map"]["matrix"] == [16, 12]
+    np.testing.assert_array_equal(answer["map"]["cells"], sizes)
+    assert answer["map"]["max_abs"] == sizes.max()
+    assert tuple(answer["map"]["at"]) == np.unravel_index(sizes.argmax(), sizes.shape)
+    answer, _ = history.show()._answer({"ask": "where", "row": row, "a": 3, "b": 70})
+    assert answer == {"error": "expected the number of a checkpoint, 0 to 8; found 70"}
 
 
 def test_the_ends_are_checkpoints_of_the_history(history: Any) -> None:

@@ -9,8 +9,12 @@ from typing import Any
 
 from ckpt_viz.render.html import _EXPORT
 from ckpt_viz.timeline.between import cells_between
-from ckpt_viz.timeline.history_json import cell_json, history_row_json
+from ckpt_viz.timeline.change_map import change_map, change_map_json
+from ckpt_viz.timeline.frame import table_csv
+from ckpt_viz.timeline.history_html import history_page as static_page
+from ckpt_viz.timeline.history_json import cell_json, history_json, history_row_json
 from ckpt_viz.timeline.record import Record
+from ckpt_viz.timeline.restoring import restore_code
 from ckpt_viz.timeline.view_payload import encode
 from tests.support import frontend
 
@@ -22,6 +26,7 @@ const bytes = Uint8Array.from(atob(document.getElementById("payload").textConten
 const answers = JSON.parse(document.getElementById("answers").textContent);
 globalThis.traits = { ...answers.traits, _payload: new DataView(bytes.buffer) };
 const listeners = new Set();
+globalThis.asked = [];
 const model = {
   get: (name) => traits[name],
   set: (name, value) => { traits[name] = value; },
@@ -29,11 +34,19 @@ const model = {
   off: (_, listener) => listeners.delete(listener),
   save_changes: () => {},
   send: ({ id, question }) => {
-    const answer = question.ask === "row"
-      ? { row: answers.rows[question.row] }
-      : { cells: answers.between[`${question.a} ${question.b}`] };
+    asked.push(question);
+    const ends = `${question.a} ${question.b}`;
+    const answer = {
+      row: () => ({ row: answers.rows[question.row] }),
+      between: () => ({ cells: answers.between[ends] }),
+      where: () => ({ map: answers.where[ends][question.row] }),
+      restore: () => ({ code: answers.restore[question.checkpoint] }),
+      file: () => ({ name: `history.${question.format}`, type: "text/plain" }),
+    }[question.ask]();
     const message = { kind: "ckpt-viz:answer", id, answer };
-    setTimeout(() => listeners.forEach((listener) => listener(message, [])));
+    const bytes = new TextEncoder().encode(answers.files[question.format] ?? "");
+    const buffers = [new DataView(bytes.buffer)];
+    setTimeout(() => listeners.forEach((listener) => listener(message, buffers)));
   },
 };
 globalThis.remount = () =>
@@ -44,11 +57,26 @@ remount();
 
 def history_page(history: Record, a: int, b: int, *, has_kernel: bool = True) -> str:
     """Return an HTML page with the view; its kernel answers for these a and b."""
-    answers: dict[str, Any] = {"traits": {"a": a, "b": b}, "rows": [], "between": {}}
+    answers: dict[str, Any] = {
+        "traits": {"a": a, "b": b, "order": "largest"},
+        "rows": [],
+        "between": {},
+    }
     if has_kernel:
         answers["rows"] = [history_row_json(row) for row in history.rows[:100]]
         cells = cells_between(history, a, b)
         answers["between"][f"{a} {b}"] = [cell_json(cell, values=False) for cell in cells]
+        answers["where"] = {
+            f"{first} {second}": [
+                change_map_json(change_map(history, row, first, second))
+                for row in range(min(100, len(history.rows)))
+            ]
+            for first, second in ((a, b), (a, len(history.sources) - 1), (0, 0))
+        }
+        last = range(len(history.sources))
+        answers["restore"] = [restore_code(history, number, "ckpt") for number in last]
+        answers["files"] = {"csv": table_csv(history), "html": static_page(history)}
+        answers["files"]["json"] = json.dumps(history_json(history))
     script = _read("history.js")
     name = _EXPORT.search(script)
     assert name is not None

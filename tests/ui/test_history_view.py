@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,7 @@ def test_the_first_nan_is_one_key_or_click_away(opened: Open) -> None:
             page.get_by_role("button", name="Go to the first NaN").click()
         expect(point(page, "ckpt-8")).to_have_attribute("aria-pressed", "true")
         expect(page.locator("[role=row][aria-selected=true]")).to_contain_text("NaN")
-        expect(details(page)).to_contain_text("NaN first in ckpt-8")
+        expect(details(page)).to_contain_text("NaN in 12 of 12 elements")
 
 
 def test_the_kernel_computes_what_the_history_lacks(opened: Open) -> None:
@@ -183,6 +184,170 @@ def test_many_variables_have_few_rows_in_the_page(opened: Open, tmp_path: Path) 
     assert rows(page).count() < 100
     grid.press("End")
     expect(rows(page).filter(has_text="layer49999")).to_be_visible()
+
+
+# --- where it changed
+
+
+def select(page: Page, name: str) -> None:
+    page.get_by_role("searchbox").fill(name)
+    expect(rows(page)).to_have_count(1)
+    page.get_by_role("grid").press("ArrowDown")
+
+
+def where(page: Page) -> Locator:
+    return details(page).get_by_role("img", name="Map of the change")
+
+
+def test_the_details_show_where_a_variable_changed(opened: Open) -> None:
+    page = opened(3, 7)
+    select(page, "block0 kernel")
+    times = history_fixtures.training()
+    key = "block0/attention/query/kernel"
+    sizes = abs(times[7][key].astype(float) - times[3][key])
+    image = where(page)
+    expect(image).to_be_visible()
+    box = image.bounding_box()
+    assert box is not None
+    for i, j in ((0, 0), (15, 11), (4, 7)):
+        x, y = box["width"] * (j + 0.5) / 12, box["height"] * (i + 0.5) / 16
+        image.hover(position={"x": x, "y": y})
+        mean = float(f"{sizes[i, j]:.4g}")
+        expect(details(page)).to_contain_text(f"rows {i}, columns {j}: mean {mean:g}")
+    page.mouse.move(0, 0)
+    expect(details(page)).to_contain_text("16 × 12, each cell one element")
+    i, j = divmod(int(sizes.argmax()), 12)
+    expect(details(page)).to_contain_text(f"max |Δ| {float(f'{sizes.max():.4g}'):g} at [{i}, {j}]")
+
+
+def test_rows_that_a_held_key_passes_are_not_read(opened: Open) -> None:
+    page = opened(3, 7)
+    grid = page.get_by_role("grid")
+    for _ in range(6):
+        grid.press("ArrowDown", delay=0)
+    expect(where(page).or_(details(page).get_by_text("equal, bit by bit").last)).to_be_visible()
+    page.wait_for_timeout(400)
+    asked = page.evaluate("asked.filter(({ ask }) => ask === 'where').length")
+    assert asked < 4
+
+
+def test_equal_values_have_no_map_but_the_reason(opened: Open) -> None:
+    page = opened(3, 7)
+    select(page, "block0 bias")
+    expect(details(page).get_by_text("equal, bit by bit")).to_have_count(2)
+    expect(where(page)).to_have_count(0)
+
+
+def test_cells_with_nan_have_stripes(opened: Open) -> None:
+    page = opened(3, 8)
+    select(page, "block2 kernel")
+    expect(where(page).locator("path[fill^=url]")).to_have_count(1)
+    expect(details(page)).to_contain_text("NaN or Inf")
+
+
+def test_without_a_kernel_the_details_say_what_shows_the_map(opened: Open) -> None:
+    page = opened(3, 7, has_kernel=False)
+    select(page, "block0 kernel")
+    expect(details(page)).to_contain_text("A running kernel can show where it changed")
+
+
+def test_the_save_after_a_nan_tells_what_its_change_leaves_out(
+    browser: Browser, tmp_path: Path
+) -> None:
+    times = history_fixtures.training(saves=4)
+    times[2]["block0/attention/query/kernel"][0, :5] = float("nan")
+    times[3].pop("head/bias", None)
+    found = cv.history(history_fixtures.write(tmp_path, times), progress=False)
+    change = found["block0/attention/query/kernel"].cells[3].relative or 0.0
+    path = tmp_path / "page.html"
+    path.write_text(history_page(found, 2, 3), "utf-8")
+    with browser.new_context(viewport=VIEWPORT) as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        select(page, "block0 kernel")
+        heat = rows(page).locator(".ckh-heat i").last
+        words = "without 5 elements NaN or infinite here or before"
+        expect(heat).to_have_attribute("title", re.compile(words))
+        share = f"{100 * change:.0f} %"
+        expect(details(page)).to_contain_text(
+            "The change leaves out 5 elements that are NaN or infinite in a or b. "
+            f"The others changed by {share}."
+        )
+
+
+# --- the way back
+
+
+def test_without_cells_the_code_of_the_way_back_is_copied(opened: Open) -> None:
+    for has_kernel in (True, False):
+        page = opened(has_kernel=has_kernel, permissions=["clipboard-read", "clipboard-write"])
+        page.get_by_role("grid").press("n")
+        said = details(page)
+        expect(said).to_contain_text("ckpt-7 is the last whole checkpoint")
+        said.get_by_role("button", name="Copy restore of ckpt-7").click()
+        expect(said).to_contain_text("Copied.")
+        code = page.evaluate("navigator.clipboard.readText()")
+        assert code.splitlines()[-1].startswith("your_saver.restore(your_session, '/")
+        assert code.splitlines()[-1].endswith("ckpt-7')")
+
+
+# --- the order by layer
+
+
+def test_the_order_by_layer_has_lines_that_keys_pass(opened: Open) -> None:
+    page = opened()
+    page.get_by_role("button", name="By layer").click()
+    layers = page.locator(".ckh-layer")
+    expect(layers.first).to_contain_text("block0.attention.query")
+    grid = page.get_by_role("grid")
+    names = []
+    for _ in range(3):
+        grid.press("ArrowDown")
+        names.append(page.locator("[role=row][aria-selected=true] .ckh-name").inner_text())
+    assert names == ["bias", "kernel", "gamma"]
+    expect(details(page).get_by_role("heading").first).to_contain_text("block0.norm")
+    assert page.evaluate("traits.order") == "layer"
+    page.evaluate("document.getElementById('history').replaceChildren(); remount(); null")
+    expect(layers.first).to_be_visible()
+    expect(page.get_by_role("button", name="By layer")).to_have_attribute("aria-pressed", "true")
+
+
+# --- files
+
+
+def saved(page: Page, name: str) -> str:
+    page.locator(".ckh-menu summary").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name=name, exact=True).click()
+    return Path(download.value.path()).read_text("utf-8")
+
+
+def test_the_menu_saves_files_of_the_kernel(opened: Open, sources: list[str]) -> None:
+    page, history = opened(), cv.history(sources, progress=False)
+    assert json.loads(saved(page, "JSON")) == history.to_json()
+    assert saved(page, "Table, CSV") == history.to_csv().replace("\r\n", "\n")
+    assert saved(page, "Picture, HTML") == history.to_html()
+    picture = saved(page, "Picture of the rows, SVG")
+    assert picture.startswith("<svg") and "block0.attention.query.kernel" in picture
+    page.locator(".ckh-menu summary").click()
+    page.keyboard.press("Escape")
+    expect(page.locator(".ckh-menu summary")).to_be_focused()
+    expect(page.get_by_role("button", name="JSON")).not_to_be_visible()
+
+
+def test_without_a_kernel_the_menu_saves_what_the_view_has(
+    opened: Open, sources: list[str]
+) -> None:
+    page, history = opened(has_kernel=False), cv.history(sources, progress=False)
+    content = json.loads(saved(page, "JSON"))
+    assert content["headline"] == history.headline
+    assert len(content["rows"]) == len(history.rows)
+    lines = saved(page, "Table, CSV").splitlines()
+    assert len(lines) == len(history.to_csv().splitlines())
+    assert lines[0] == history.to_csv().splitlines()[0]
+    assert "<svg" in saved(page, "Picture of the rows, SVG")
+    page.locator(".ckh-menu summary").click()
+    expect(page.get_by_role("button", name="Picture, HTML")).to_have_count(0)
 
 
 # --- access
@@ -280,6 +445,47 @@ def test_a_notebook_shows_the_view_and_keeps_the_picture(
     expect(lab.output(0)).to_contain_text("NaN first in ckpt-8")
 
 
+TRAINING = """
+import numpy as np, tensorflow as tf, ckpt_viz as cv
+kernel = tf.Variable(np.ones((4, 6), np.float32))
+ckpt = tf.train.Checkpoint(kernel=kernel)
+manager = tf.train.CheckpointManager(ckpt, {directory!r}, max_to_keep=None)
+for save in range(4):
+    kernel.assign_add(tf.ones((4, 6)))
+    if save == 3:
+        kernel[1, 2].assign(np.nan)
+    manager.save()
+cv.history(manager, progress=False)
+"""
+
+
+@pytest.mark.tf
+def test_a_notebook_takes_the_code_of_the_way_back(lab: JupyterLab, shared: SharedKernel) -> None:
+    directory = str(lab.server.root / "way_back")
+    lab.create_notebook(
+        "way_back.ipynb",
+        code_cell(shared.AFRESH + TRAINING.format(directory=directory)),
+        code_cell("print(float(tf.reduce_sum(kernel)))"),
+    )
+    lab.open_notebook("way_back.ipynb", shared.started(lab))
+    lab.run_cell(0)
+    view = lab.output(0).locator(".ckpt-viz-timeline")
+    expect(rows(view).first).to_be_visible(timeout=60_000)
+    view.get_by_role("button", name="Go to the first NaN").click()
+    said = details(view)
+    expect(said).to_contain_text("NaN in 1 of 24 elements")
+    expect(said.get_by_role("img", name="Map of the change")).to_be_visible()
+    lab.screenshot("history-way-back")
+    said.get_by_role("button", name="Insert restore of ckpt-3").click()
+    source = "app => app.shell.currentWidget.content.activeCell.model.sharedModel.source"
+    lab.page.wait_for_function(f"({source})(window.jupyterapp).includes('restore')")
+    code = lab.page.evaluate(f"({source})(window.jupyterapp)")
+    last = f"ckpt.restore({directory + '/ckpt-3'!r}).assert_existing_objects_matched()"
+    assert code.splitlines()[-1] == last
+    lab.run_cell(1)
+    lab.run_cell_until(2, "96.0")
+
+
 # --- from the file browser
 
 
@@ -301,7 +507,7 @@ def test_a_directory_shows_its_history_in_a_tab(
     point(view, "ckpt-4").click()
     view.get_by_role("grid").press("n")
     expect(point(view, "ckpt-8")).to_have_attribute("aria-pressed", "true")
-    expect(details(view)).to_contain_text("NaN first in ckpt-8")
+    expect(details(view)).to_contain_text("NaN in 12 of 12 elements")
     lab.screenshot("history-tab")
 
     # A later save is there once the tab has read it again.

@@ -41,7 +41,7 @@ export function Copy({ what, text, part }: CopyProps) {
 }
 
 /** Copies a text, even if a page may not use the clipboard directly (no TLS, an old host). */
-async function copyText(text: string): Promise<void> {
+export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
   } catch {

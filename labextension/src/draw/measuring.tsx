@@ -109,7 +109,7 @@ interface ScaleProps {
 
 /** The colours from the smallest to the largest number, what zero looks like, and what is broken. */
 function Scale({ state: { graph, tree }, measure }: ScaleProps) {
-  const { low, high } = scaleOfMeasure(graph, measure);
+  const { low, high, isCut } = scaleOfMeasure(graph, measure);
   const { nan, inf } = badIn(graph, tree, WHOLE);
   return (
     <>
@@ -119,6 +119,7 @@ function Scale({ state: { graph, tree }, measure }: ScaleProps) {
           <i key={level} class={`ckv-swatch ckv-level-${level + 1}`} />
         ))}
         {measureWords(measure, high)}
+        {isCut ? ` ${WORDS.andMore}` : ""}
       </span>
       <span class="ckv-scale">
         <i class="ckv-swatch ckv-level-0" /> {WORDS.zero}

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { levelOf } from "../scale";
-import { changeOf, rankOf, scaleOf, spreadOf } from "./changes";
+import { amountOf, changeOf, marked, nearZero, rankOf, scaleOf, spreadOf } from "./changes";
+import type { Row } from "./data";
 import { load, row, rowOf } from "./histories.test-data";
 import { changeWords } from "./words";
 
@@ -95,11 +96,53 @@ test("what is broken comes first, what is in neither last", () => {
   const ranks = [
     { kind: "bad", what: "NaN" } as const,
     { kind: "new" } as const,
-    { kind: "exact", relative: null, maxAbs: null, at: null } as const,
     { kind: "bound", relative: 2 } as const,
+    { kind: "exact", relative: null, maxAbs: null, at: null } as const,
     { kind: "exact", relative: 0, maxAbs: 0, at: null } as const,
     { kind: "absent" } as const,
   ].map(rankOf);
   expect(ranks).toEqual([...ranks].sort((one, other) => other - one));
   expect(new Set(ranks).size).toBe(ranks.length);
+});
+
+const sized = (from: number, to: number, more: Partial<Row> = {}): Row => ({
+  ...row(
+    { state: "first", values: { l2: from } },
+    { state: "changed", l2: Math.abs(to - from), relative: (to - from) / from, values: { l2: to } },
+  ),
+  shape: [4],
+  ...more,
+});
+const WEIGHTS = [sized(1, 2), sized(2, 2.2), sized(3, 3.3), sized(1e-9, 1, { is_state: true })];
+
+test("what begins near zero says so, and comes after the measured changes", () => {
+  const bias = sized(1e-9, 0.3);
+  const rows = [...WEIGHTS, bias];
+  const least = nearZero(rows, 0);
+  // Half of the norms are the elements of four; the median is that of 1 and 2.
+  expect(least).toBeCloseTo(0.0075);
+  const change = marked(changeOf(bias, 0, 1), bias, 0, 1, least);
+  expect(change).toMatchObject({ kind: "exact", isFromZero: true });
+  expect(changeWords(change)).toBe("from ≈ 0");
+  const usual = marked(changeOf(WEIGHTS[0]!, 0, 1), WEIGHTS[0]!, 0, 1, least);
+  expect(changeWords(usual)).toBe("100 %");
+  expect(rankOf(usual)).toBeGreaterThan(rankOf(change));
+  expect(rankOf(change)).toBeGreaterThan(0);
+  expect(amountOf(change)).toBeGreaterThan(1e6);
+  const state = WEIGHTS[3]!;
+  expect(marked(changeOf(state, 0, 1), state, 0, 1, least)).not.toHaveProperty("isFromZero");
+});
+
+test("a small variable that stays small has its fraction", () => {
+  const tiny = sized(1e-9, 1.5e-9);
+  const change = marked(changeOf(tiny, 0, 1), tiny, 0, 1, nearZero([...WEIGHTS, tiny], 0));
+  expect(changeWords(change)).toBe("50 %");
+});
+
+test("the scale ends at 100 %", () => {
+  expect(scaleOf({ rows: [sized(1e-9, 0.3), sized(1, 1.1)] })).toMatchObject({
+    high: 1,
+    isCut: true,
+  });
+  expect(scaleOf({ rows: [sized(1, 1.25)] })).toMatchObject({ high: 0.25, isCut: false });
 });

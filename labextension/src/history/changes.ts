@@ -3,16 +3,20 @@
 import { type Scale, scaleOver } from "../scale";
 import { type Cell, type History, isBroken, isThere, type Row } from "./data";
 
-/** `relative` is a fraction of the norm in a; null if that norm is 0. */
+/**
+ * `relative` is a fraction of the norm in a; null if that norm is 0. `isFromZero` says that it is so
+ * small that a fraction says little.
+ */
 export type Change =
   | {
       readonly kind: "exact";
       readonly relative: number | null;
       readonly maxAbs: number | null;
       readonly at: readonly number[] | null;
+      readonly isFromZero?: true;
     }
   /** The change is at least as large as the difference of the norms. */
-  | { readonly kind: "bound"; readonly relative: number | null }
+  | { readonly kind: "bound"; readonly relative: number | null; readonly isFromZero?: true }
   | { readonly kind: "bad"; readonly what: "NaN" | "Inf" }
   | { readonly kind: "new" | "gone" | "reshaped" | "damaged" | "unread" | "absent" };
 
@@ -100,7 +104,49 @@ export function spreadOf(row: Row): Change {
     : { kind: "exact", relative: row.spread, maxAbs: null, at: null };
 }
 
-/** How high a row comes in the order: what is broken, then what is new, then by the change. */
+/** Elements less than this share of the median ones are near zero, as in Python. */
+const NEAR_ZERO = 0.01;
+/** They begin there if they grow by this factor at least. */
+const GROWTH = 10;
+
+/** The root mean square of elements below which they are near zero at a time. */
+export function nearZero(rows: readonly Row[], time: number): number {
+  const sizes = rows
+    .flatMap((row) => (row.is_state ? [] : [sizeOf(row, time) ?? 0]))
+    .filter((size) => size > 0)
+    .sort((one, other) => one - other);
+  const half = sizes.length / 2;
+  const median = ((sizes[Math.ceil(half) - 1] ?? 0) + (sizes[Math.floor(half)] ?? 0)) / 2;
+  return NEAR_ZERO * median;
+}
+
+/** The change with a mark if the variable begins near zero in a. */
+export function marked(change: Change, row: Row, a: number, b: number, least: number): Change {
+  if (change.kind !== "exact" && change.kind !== "bound") {
+    return change;
+  }
+  const [from, to] = [row.cells[a]?.values?.l2 ?? 0, row.cells[b]?.values?.l2 ?? 0];
+  // What optimizers keep has sizes of its own.
+  const isSmall = !row.is_state && (sizeOf(row, a) ?? Number.POSITIVE_INFINITY) < least;
+  return isSmall && from > 0 && to >= GROWTH * from ? { ...change, isFromZero: true } : change;
+}
+
+function sizeOf(row: Row, time: number): number | undefined {
+  const norm = row.cells[time]?.values?.l2;
+  const count = (row.shape ?? []).reduce((product, size) => product * size, 1);
+  return norm === undefined || count === 0 ? undefined : norm / Math.sqrt(count);
+}
+
+/** How much a variable changed, for questions such as `changed>10%`; -1 if it is not there. */
+export function amountOf(change: Change): number {
+  const isMeasured = change.kind === "exact" || change.kind === "bound";
+  return isMeasured ? (change.relative ?? Number.POSITIVE_INFINITY) : rankOf(change);
+}
+
+/**
+ * How high a row comes in the order: what is broken, then what is new, then by the change. What
+ * begins near zero comes next, then what is equal.
+ */
 export function rankOf(change: Change): number {
   switch (change.kind) {
     case "bad":
@@ -112,13 +158,17 @@ export function rankOf(change: Change): number {
       return 1e200;
     case "exact":
     case "bound":
-      return change.relative ?? 1e100;
+      return change.relative === null || change.isFromZero ? Number.MIN_VALUE : change.relative;
     default:
       return -1;
   }
 }
 
-/** The scale of a history's changes at a save. */
+/** The scale of the changes of variables at a save. It ends at 1; `isCut`: some are larger. */
 export function scaleOf({ rows }: Pick<History, "rows">): Scale {
-  return scaleOver(rows.flatMap(({ cells }) => cells.map(({ relative }) => relative ?? 0)));
+  const variables = rows.filter((row) => !row.is_state);
+  const changes = (variables.length > 0 ? variables : rows).flatMap(({ cells }) =>
+    cells.map(({ relative }) => relative ?? 0),
+  );
+  return scaleOver(changes, 1);
 }

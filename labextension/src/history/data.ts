@@ -24,6 +24,23 @@ export interface Cell {
   readonly at?: readonly number[];
   readonly since_first?: number;
   readonly error?: string;
+  /** How many elements the change leaves out, because they are NaN or infinite. */
+  readonly left_out?: number;
+}
+
+/** Where a variable differs between two checkpoints: docs/history.md. */
+export interface ChangeMap {
+  readonly state: string;
+  /** What the map shows, or why there is none. */
+  readonly words: string;
+  /** The rows and columns of the tensor as a matrix. */
+  readonly matrix?: readonly [number, number];
+  /** The means of |b − a|; null where no element is finite. */
+  readonly cells?: readonly (readonly (number | null)[])[];
+  /** Row and column of cells with elements that are NaN or infinite, and how many. */
+  readonly broken?: readonly (readonly [number, number, number])[];
+  readonly max_abs?: number;
+  readonly at?: readonly number[];
 }
 
 export interface Row {
@@ -54,6 +71,8 @@ export interface Finding {
   readonly is_alarm: boolean;
   /** The places of the variables. */
   readonly names: readonly string[];
+  /** The way back to finite values. */
+  readonly restore?: { readonly checkpoint: number; readonly code: string };
 }
 
 export interface History {

@@ -3,9 +3,11 @@
 import { Copy } from "../draw/copy";
 import { clipStart, visible } from "../text";
 import { type Cell, type Histogram, isBroken, type Row, type Statistic } from "./data";
+import { Findings, pathOf, type Restoring } from "./remedy";
 import type { Shown, State } from "./state";
 import * as WORDS from "./strings";
 import { Place } from "./table";
+import { type AskWhere, useWhere, WhereChanged } from "./where";
 import { changeWords, percent, shapeOf, short } from "./words";
 
 interface DetailsProps {
@@ -15,28 +17,37 @@ interface DetailsProps {
   readonly cells: readonly Cell[] | null;
   /** Asks the kernel for the changes from a to b; null without a kernel. */
   readonly compute: (() => void) | null;
+  readonly ask: AskWhere | undefined;
+  readonly restoring: Restoring;
 }
 
-export function Details({ state, shown, cells, compute }: DetailsProps) {
+export function Details({ shown, ...rest }: DetailsProps) {
   return (
     <section class="ckh-details" aria-label={WORDS.details}>
       {shown === null ? (
         <p class="ckh-faint">{WORDS.nothingSelected}</p>
       ) : (
-        <Variable {...{ state, shown, cells, compute }} />
+        <Variable shown={shown} {...rest} />
       )}
     </section>
   );
 }
 
-function Variable({ state, shown, cells, compute }: DetailsProps & { readonly shown: Shown }) {
-  const { row, change } = shown;
+interface VariableProps extends DetailsProps {
+  readonly shown: Shown;
+}
+
+function Variable({ state, shown, cells, compute, ask, restoring }: VariableProps) {
+  const { number, row, change } = shown;
   const { history, a, b } = state;
   const [before, after] = [cells?.[a], cells?.[b]];
-  const found = history.findings.filter(({ names }) => names.includes(row.place));
+  const where = useWhere(number, row, a, b, ask);
   const exact = change.kind === "exact" ? change : null;
-  const at = exact?.at == null || exact.at.length === 0 ? null : `[${exact.at.join(", ")}]`;
-  const max = exact?.maxAbs == null ? null : short(exact.maxAbs);
+  const [place, largest] = [exact?.at ?? where.map?.at, exact?.maxAbs ?? where.map?.max_abs];
+  const at = place === undefined || place.length === 0 ? null : `[${place.join(", ")}]`;
+  const max = largest === undefined ? null : short(largest);
+  const told = Math.abs(a - b) === 1 ? row.cells[Math.max(a, b)] : state.between?.[number];
+  const leftOut = told?.left_out ?? 0;
   return (
     <>
       <h3>
@@ -57,26 +68,50 @@ function Variable({ state, shown, cells, compute }: DetailsProps & { readonly sh
           : changeWords(change)}
         {max === null || at === null ? "" : ` · ${WORDS.maxAt(max, at)}`}
       </p>
+      {leftOut === 0 ? null : (
+        <p class="ckh-alarm">
+          {WORDS.leftOut(leftOut)}{" "}
+          {change.kind === "bad" && a < b && told?.relative !== undefined
+            ? WORDS.othersChange(percent(told.relative))
+            : ""}
+        </p>
+      )}
       {change.kind === "bound" && compute !== null ? (
         <button type="button" class="ckh-button" onClick={compute}>
           {WORDS.compute}
         </button>
       ) : null}
-      {found.length === 0 ? null : (
-        <>
-          <h4>{WORDS.findings}</h4>
-          {found.map(({ why, is_alarm }) => (
-            <p key={why} class={is_alarm ? "ckh-finding ckh-alarm" : "ckh-finding"}>
-              {is_alarm ? "▲ " : ""}
-              {visible(why)}
-            </p>
-          ))}
-        </>
+      {a === b ? null : (
+        <WhereChanged
+          {...{ where, row }}
+          hasKernel={ask !== undefined}
+          isCompared={history.distances !== null}
+        />
       )}
-      <h4>{WORDS.key}</h4>
+      <Findings {...{ history, row, restoring }} />
+      <Path keyOfRow={row.key} />
+    </>
+  );
+}
+
+/** The steps from the root of the checkpoint to the variable. */
+function Path({ keyOfRow }: { readonly keyOfRow: string }) {
+  const path = pathOf(keyOfRow);
+  return (
+    <>
+      <h4>{path.length === 1 && path[0] === keyOfRow ? WORDS.name : WORDS.path}</h4>
       <p class="ckh-key">
-        <code title={visible(row.key)}>{clipStart(visible(row.key))}</code>
-        <Copy what={WORDS.keyWhat} text={row.key} />
+        <code title={visible(keyOfRow)}>
+          {path.map((step, place) => (
+            <>
+              {place === 0 ? null : <span class="ckh-faint"> › </span>}
+              <span class={/^(_.*|\d+)$/.test(step) && place < path.length - 1 ? "ckh-faint" : ""}>
+                {clipStart(visible(step))}
+              </span>
+            </>
+          ))}
+        </code>
+        <Copy what={WORDS.keyWhat} text={keyOfRow} />
       </p>
     </>
   );

@@ -77,7 +77,7 @@ test("numbers are short", () => {
     "0 %",
     "from 0",
   ]);
-  expect([0.123456, 16.8, 123456, 0.00001, 0, undefined].map(short)).toEqual([
+  expect([0.123456, 16.8, 123456, 0.00001, 0, undefined].map((one) => short(one))).toEqual([
     "0.1235",
     "16.8",
     "1.23e+5",

@@ -74,10 +74,12 @@ function lookOf(
     return { look: "bad", level: 0, word: broken, hint };
   }
   const hint = WORDS.isAs(title, visible(cell.error ?? WORDS.cellStates[cell.state] ?? cell.state));
-  if (cell.relative) {
-    const share = percent(cell.relative);
+  if (cell.relative || cell.left_out) {
+    const share = percent(cell.relative ?? (cell.l2 === 0 ? 0 : null));
     const said = isCompared ? WORDS.apartBy(title, share) : WORDS.changedBy(title, share);
-    return { look: "heat", level: levelOf(scale, cell.relative), word: "", hint: said };
+    const more = cell.left_out ? `, ${WORDS.without(cell.left_out)}` : "";
+    const level = cell.l2 === 0 ? 0 : levelOf(scale, cell.relative ?? 1);
+    return { look: level === 0 ? "equal" : "heat", level, word: "", hint: said + more };
   }
   switch (cell.relative === 0 ? "equal" : cell.state) {
     case "changed":

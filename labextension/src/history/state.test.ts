@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { large, load } from "./histories.test-data";
-import { type Action, initialState, listOf, reduce, type State } from "./state";
+import { type Action, initialState, listOf, ownerOf, reduce, type State } from "./state";
 
 const training = initialState(load("training"));
 const after = (state: State, ...actions: readonly Action[]) => actions.reduce(reduce, state);
@@ -95,4 +95,32 @@ test("50,000 rows are in order in less than a second", () => {
   const { shown } = listOf(state);
   expect(performance.now() - start).toBeLessThan(1000);
   expect(shown).toHaveLength(50_000);
+});
+
+test("by layer, each owner has a line above its variables, in the order of the tree", () => {
+  const state = after(training, { type: "order", order: "layer" });
+  const { lines, shown } = listOf(state);
+  const tree = places(after(training, { type: "order", order: "tree" }));
+  expect(shown.map(({ row }) => row.place).sort()).toEqual([...tree].sort());
+  const owners = lines.flatMap((one) => ("layer" in one ? [one.layer] : []));
+  expect(new Set(owners).size).toBe(owners.length);
+  expect(owners.slice(0, 2)).toEqual(["block0.attention.query", "block0.norm"]);
+  let owner = "";
+  for (const one of lines) {
+    if ("layer" in one) {
+      owner = one.layer;
+      expect(one.count).toBe(shown.filter(({ row }) => ownerOf(row) === owner).length);
+    } else {
+      expect(ownerOf(one.row)).toBe(owner);
+    }
+  }
+  const broken = lines.find((one) => "layer" in one && one.layer === "block1.norm");
+  expect(broken).toMatchObject({ count: 1, largest: { kind: "bad" } });
+});
+
+test("other orders have no lines of layers", () => {
+  for (const order of ["tree", "largest"] as const) {
+    const { lines, shown } = listOf(after(training, { type: "order", order }));
+    expect(lines).toEqual(shown);
+  }
 });

@@ -1,10 +1,20 @@
 /** What the view of a history shows, and how actions change it. */
 
 import type { Scale } from "../scale";
-import { type Change, changeOf, rankOf, scaleOf, spreadOf } from "./changes";
+import {
+  amountOf,
+  type Change,
+  changeOf,
+  marked,
+  nearZero,
+  rankOf,
+  scaleOf,
+  spreadOf,
+} from "./changes";
 import { type Cell, type History, isBroken, type Row } from "./data";
 
-export type Order = "largest" | "tree";
+export const ORDERS = ["tree", "largest", "layer"] as const;
+export type Order = (typeof ORDERS)[number];
 type End = "a" | "b";
 
 export interface State {
@@ -128,8 +138,18 @@ export interface Shown {
   readonly change: Change;
 }
 
+/** The line above the variables of a layer. */
+export interface Layer {
+  readonly layer: string;
+  readonly count: number;
+  /** The change that comes first among those of its variables. */
+  readonly largest: Change;
+}
+
 export interface List {
   readonly shown: readonly Shown[];
+  /** The same with a line above each layer, if they are in the order of layers. */
+  readonly lines: readonly (Shown | Layer)[];
   /** How many variables there are, without the state of optimizers. */
   readonly variables: number;
   /** How many rows of optimizers match the query. */
@@ -143,12 +163,17 @@ export function listOf(state: State): List {
   const { history, a, b, between, order, hasStates } = state;
   const isMatch = matcher(state.query);
   const isCompared = history.distances !== null;
+  const least = nearZero(history.rows, a);
   const all = history.rows.map((row, number) => {
-    const change = isCompared ? spreadOf(row) : changeOf(row, a, b, between?.[number]);
+    const change = isCompared
+      ? spreadOf(row)
+      : marked(changeOf(row, a, b, between?.[number]), row, a, b, least);
     return { number, row, change };
   });
   const found = all.filter(isMatch);
-  const shown = found.filter(({ row }) => hasStates || !row.is_state);
+  let shown = found.filter(({ row }) => hasStates || !row.is_state);
+  const layers = order === "layer" ? layersOf(shown) : null;
+  shown = layers === null ? shown : layers.flat();
   if (order === "largest") {
     // Variables before state, as in Python.
     const place = ({ row }: Shown) => (row.is_state ? 1 : 0);
@@ -158,10 +183,34 @@ export function listOf(state: State): List {
   }
   return {
     shown,
+    lines: layers === null ? shown : layers.flatMap((one) => [layerOf(one), ...one]),
     variables: history.rows.filter(({ is_state }) => !is_state).length,
     states: found.filter(({ row }) => row.is_state).length,
     hasBounds: shown.some(({ change }) => change.kind === "bound"),
   };
+}
+
+/** The owner of a variable, as the explorer names it; "" for one of the root. */
+export const ownerOf = ({ place }: Row): string =>
+  place.slice(0, Math.max(0, place.lastIndexOf(".")));
+
+/** The rows by their owner, in the order of the first row of each. */
+function layersOf(shown: readonly Shown[]): Shown[][] {
+  const found = new Map<string, Shown[]>();
+  for (const one of shown) {
+    const owner = ownerOf(one.row);
+    const rows = found.get(owner) ?? [];
+    found.set(owner, rows);
+    rows.push(one);
+  }
+  return [...found.values()];
+}
+
+function layerOf(shown: readonly Shown[]): Layer {
+  const changes = shown.map(({ change }) => change);
+  const largest = changes.reduce((one, other) => (rankOf(other) > rankOf(one) ? other : one));
+  const [first] = shown;
+  return { layer: first === undefined ? "" : ownerOf(first.row), count: shown.length, largest };
 }
 
 const CHANGED = /^changed([<>])(\d+(?:\.\d+)?)%?$/;
@@ -181,8 +230,8 @@ function matcher(query: string): (shown: Shown) => boolean {
       if (sign !== undefined && number !== undefined) {
         const limit = Number(number) / 100;
         return ({ change }) => {
-          const rank = rankOf(change);
-          return sign === ">" ? rank > limit : rank >= 0 && rank < limit;
+          const amount = amountOf(change);
+          return sign === ">" ? amount > limit : amount >= 0 && amount < limit;
         };
       }
       return ({ row }) => `${row.place}\n${row.key}\n${row.name}`.toLowerCase().includes(word);

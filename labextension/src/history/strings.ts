@@ -13,7 +13,11 @@ export const table = "Variables; arrow keys select a row";
 export const details = "Details of the selected variable";
 export const loading = "Reading the history…";
 export const order = "Order of the rows";
-export const orders = { largest: "Largest change first", tree: "Tree order" } as const;
+export const orders = {
+  tree: "Tree order",
+  largest: "Largest change first",
+  layer: "By layer",
+} as const;
 export const search = "Filter by name (/)";
 export const searchHint = "name, is:nan, changed>10%";
 export const columns = {
@@ -39,8 +43,8 @@ export const statistics = {
   nan: "NaN",
   inf: "Inf",
 } as const;
-export const findings = "Findings";
-export const key = "Checkpoint key";
+export const path = "Restores by this path";
+export const name = "Restores by this name";
 export const keyWhat = "the checkpoint key";
 export const compute = "Compute a → b";
 export const computing = "Computing a → b…";
@@ -60,6 +64,25 @@ export const reshaped = `${OTHER} other shape or dtype`;
 export const damaged = `${BROKEN} cannot be read`;
 export const unread = "? not read";
 export const fromZero = "from 0";
+export const fromNearZero = "from ≈ 0";
+export const ofRoot = "of the root";
+export const where = "Where it changed,";
+export const whereMembers = "Where a and b differ,";
+export const difference = "|b − a|";
+export const whereNeedsKernel =
+  "A running kernel can show where it changed: it reads both tensors.";
+export const rows = "rows";
+export const columnsOfMatrix = "columns";
+export const slotsToo = "The values that the optimizer keeps for it are not finite either.";
+export const copiedCode = "Copied.";
+export const exportWord = "Export ▾";
+export const exportHint = "Save the history as a file";
+export const exports = {
+  json: "JSON",
+  csv: "Table, CSV",
+  html: "Picture, HTML",
+  svg: "Picture of the rows, SVG",
+} as const;
 export const scalar = "scalar";
 export const alarm = "alarm";
 export const structure = "The structure differs";
@@ -103,7 +126,30 @@ export const distance = (share: string) =>
   `The variables of a and b are ${share} of the norm of the mean apart.`;
 export const maxAt = (max: string, at: string) => `max |${DELTA}| ${max} at ${at}`;
 export const relativeChange = (share: string) => `relative change ${share}`;
-export const legendRange = (low: string, high: string) => `${low} … ${high}`;
+export const legendRange = (low: string, high: string, isCut: boolean) =>
+  `${low} … ${high}${isCut ? " and more" : ""}`;
+export const inCheckpoint = (title: string) => `In ${title}`;
+export const brokenElements = (kind: "NaN" | "Inf", count: number, all: number) =>
+  `${kind} in ${formatCount(count)} of ${countWords(all, "element", "elements")}`;
+export const lastWhole = (title: string) => `${title} is the last whole checkpoint before it.`;
+export const insertRestore = (title: string) => `Insert restore of ${title}`;
+export const copyRestore = (title: string) => `Copy restore of ${title}`;
+export const readBoth = (bytes: number) =>
+  `Read both tensors, ${formatCount(Math.round(bytes / 1e6))} MB each`;
+export const whereWords = (high: string, rule: string) =>
+  `Map of the change, from 0 to ${high}: ${rule}`;
+export const mean = (mean: string) => `mean ${mean}`;
+export const notFinite = (count: number) =>
+  `${countWords(count, "element is", "elements are")} NaN or infinite`;
+export const leftOut = (count: number) =>
+  `The change leaves out ${countWords(count, "element that is", "elements that are")} NaN or infinite in a or b.`;
+export const othersChange = (share: string) => `The others changed by ${share}.`;
+export const without = (count: number) =>
+  `without ${countWords(count, "element", "elements")} NaN or infinite here or before`;
+export const layerWords = (count: number, largest: string) =>
+  `${countWords(count, "variable", "variables")} · ${largest}`;
+export const moreRows = (count: number) => `… ${countWords(count, "more row", "more rows")}`;
+export const largestChange = (share: string) => `largest change ${share}`;
 export const version = (found: string) => `expected version 1, found ${found}`;
 export const missing = (name: string) => `${name} is missing or malformed`;
 export const cellStates: Readonly<Record<string, string>> = {

@@ -4,9 +4,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { visible } from "../text";
 import type { Change } from "./changes";
 import { Curve, cellWidth, columnsOf, Heat } from "./heat";
-import type { Action, List, Shown, State } from "./state";
+import type { Action, Layer, List, Shown, State } from "./state";
 import * as WORDS from "./strings";
-import { changeWords, percent, shapeOf, short } from "./words";
+import { changeWords, shapeOf, short } from "./words";
 
 const ROW = 24;
 /** Rows above and below those in sight, for a fast wheel. */
@@ -25,8 +25,9 @@ export function Table({ id, state, list, dispatch }: TableProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
-  const { shown } = list;
-  const place = shown.findIndex(({ number }) => number === state.selected);
+  const { shown, lines } = list;
+  const selected = shown.findIndex(({ number }) => number === state.selected);
+  const place = lines.findIndex((one) => "row" in one && one.number === state.selected);
   useEffect(() => {
     const box = scroller.current;
     if (box === null) {
@@ -42,16 +43,19 @@ export function Table({ id, state, list, dispatch }: TableProps) {
       return;
     }
     const head = box.querySelector<HTMLElement>(".ckh-head")?.offsetHeight ?? 0;
-    const [low, high] = [place * ROW, (place + 1) * ROW + head];
+    // The line of its layer is in sight, too.
+    const above = lines[place - 1];
+    const first = above !== undefined && "layer" in above ? place - 1 : place;
+    const [low, high] = [first * ROW, (place + 1) * ROW + head];
     if (low < box.scrollTop) {
       box.scrollTop = low;
     } else if (high > box.scrollTop + box.clientHeight) {
       box.scrollTop = high - box.clientHeight;
     }
-  }, [place, state.selected]);
+  }, [place, state.selected, state.order]);
   const onKeyDown = (event: KeyboardEvent) => {
     const page = Math.max(1, Math.floor(height / ROW) - 2);
-    const to = nextPlace(event.key, place, shown.length, page);
+    const to = nextPlace(event.key, selected, shown.length, page);
     const row = to === null ? undefined : shown[to];
     if (row !== undefined && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
@@ -60,7 +64,7 @@ export function Table({ id, state, list, dispatch }: TableProps) {
     }
   };
   const first = Math.max(0, Math.floor(top / ROW) - MORE);
-  const rows = shown.slice(first, Math.ceil((top + height) / ROW) + MORE);
+  const rows = lines.slice(first, Math.ceil((top + height) / ROW) + MORE);
   const columns = columnsOf(state.history.checkpoints.length);
   return (
     <div
@@ -68,7 +72,7 @@ export function Table({ id, state, list, dispatch }: TableProps) {
       class={state.history.distances === null ? "ckh-table" : "ckh-table ckh-compared"}
       role="grid"
       aria-label={WORDS.table}
-      aria-rowcount={shown.length + 1}
+      aria-rowcount={lines.length + 1}
       aria-activedescendant={place < 0 ? undefined : `${id}-row-${state.selected}`}
       tabIndex={0}
       style={{ "--ckh-columns": columns.length, "--ckh-cell": `${cellWidth(columns.length)}px` }}
@@ -76,17 +80,21 @@ export function Table({ id, state, list, dispatch }: TableProps) {
       onKeyDown={onKeyDown}
     >
       <Head state={state} columns={columns} />
-      <div role="rowgroup" class="ckh-body" style={{ height: `${shown.length * ROW}px` }}>
-        {rows.map((one, index) => (
-          <Line
-            key={one.number}
-            id={`${id}-row-${one.number}`}
-            place={first + index}
-            shown={one}
-            state={state}
-            dispatch={dispatch}
-          />
-        ))}
+      <div role="rowgroup" class="ckh-body" style={{ height: `${lines.length * ROW}px` }}>
+        {rows.map((one, index) =>
+          "layer" in one ? (
+            <LayerLine key={one.layer} place={first + index} layer={one} />
+          ) : (
+            <Line
+              key={one.number}
+              id={`${id}-row-${one.number}`}
+              place={first + index}
+              shown={one}
+              state={state}
+              dispatch={dispatch}
+            />
+          ),
+        )}
       </div>
     </div>
   );
@@ -148,6 +156,32 @@ function Head({ state: { history, a, b }, columns }: HeadProps) {
   );
 }
 
+interface LayerProps {
+  readonly place: number;
+  readonly layer: Layer;
+}
+
+function LayerLine({ place, layer: { layer, count, largest } }: LayerProps) {
+  return (
+    <div
+      role="row"
+      class="ckh-row ckh-layer"
+      aria-rowindex={place + 2}
+      style={{ top: `${place * ROW}px` }}
+    >
+      <span role="gridcell" aria-colspan={7}>
+        <b>{layer === "" ? WORDS.ofRoot : visible(layer)}</b>{" "}
+        <span class="ckh-faint">{WORDS.layerWords(count, largestWords(largest))}</span>
+      </span>
+    </div>
+  );
+}
+
+function largestWords(change: Change): string {
+  const words = changeWords(change);
+  return "relative" in change && change.relative !== 0 ? WORDS.largestChange(words) : words;
+}
+
 interface LineProps {
   readonly id: string;
   readonly place: number;
@@ -160,18 +194,21 @@ function Line({ id, place, shown: { number, row, change }, state, dispatch }: Li
   const { history, scale, a, b, selected } = state;
   const isCompared = history.distances !== null;
   const norms = [a, b].map((time) => row.cells[time]?.values?.l2);
+  const isInLayer = state.order === "layer";
   return (
     <div
       id={id}
       role="row"
-      class="ckh-row"
+      class={isInLayer ? "ckh-row ckh-in-layer" : "ckh-row"}
       aria-rowindex={place + 2}
       aria-selected={number === selected}
       style={{ top: `${place * ROW}px` }}
       onClick={() => dispatch({ type: "select", row: number })}
     >
       <span role="gridcell" class="ckh-name" title={visible(row.name)}>
-        <Place place={visible(row.place)} />
+        <Place
+          place={visible(isInLayer ? row.place.slice(row.place.lastIndexOf(".") + 1) : row.place)}
+        />
       </span>
       <span role="gridcell" class="ckh-shape">
         {shapeOf(row.shape)}
@@ -191,7 +228,7 @@ function Line({ id, place, shown: { number, row, change }, state, dispatch }: Li
         </span>
       )}
       <span role="gridcell" class="ckh-norms">
-        {short(norms[0])} → {short(norms[1])}
+        {short(norms[0], 3)} → {short(norms[1], 3)}
       </span>
     </div>
   );
@@ -220,7 +257,7 @@ function Bar({ change }: { readonly change: Change }) {
     const look = isBad ? "ckh-badge" : change.kind === "new" ? "ckh-new-word" : "ckh-faint";
     return <span class={look}>{words}</span>;
   }
-  const length = change.relative === null ? BAR : BAR * Math.min(1, change.relative);
+  const length = BAR * Math.min(1, change.relative ?? 1);
   const isCut = change.relative === null || change.relative > 1;
   return (
     <span class="ckh-bars" title={words}>
@@ -228,7 +265,7 @@ function Bar({ change }: { readonly change: Change }) {
         class={`ckh-bar ckh-${change.kind}${isCut ? " ckh-cut" : ""}`}
         style={{ width: `${Math.max(3, Math.round(length))}px` }}
       />
-      {change.kind === "bound" ? words : percent(change.relative)}
+      {words}
     </span>
   );
 }

@@ -2,15 +2,19 @@
 
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { insertFrom } from "../cells";
 import { LEVELS } from "../scale";
 import { sentenceText, visible, whyWords } from "../text";
 import { type Cell, decodeHistory, type History } from "./data";
 import { Details } from "./details";
+import { Exports, type Write } from "./exports";
+import type { Restoring } from "./remedy";
 import {
   type Action,
   initialState,
   type List,
   listOf,
+  ORDERS,
   type Order,
   reduce,
   type State,
@@ -18,6 +22,7 @@ import {
 import * as WORDS from "./strings";
 import { Strip } from "./strip";
 import { Table } from "./table";
+import type { AskWhere } from "./where";
 import { percent } from "./words";
 
 /** What a kernel answers: ckpt_viz/jupyter/history_view.py. */
@@ -30,14 +35,23 @@ export interface Kernel {
 
 export interface Host {
   readonly kernel?: Kernel | undefined;
+  /** Reads where a row changed from a to b. */
+  readonly where?: AskWhere | undefined;
+  /** The code that restores a checkpoint, with the names of the program. */
+  readonly restoreCode?: ((checkpoint: number) => Promise<string>) | undefined;
+  /** Writes a file in all digits. Without it, the view writes what it has. */
+  readonly file?: Write | undefined;
   /** Called after a user has moved a or b. */
   onMove?(a: number, b: number): void;
+  /** Called after a user has chosen the order of the rows. */
+  onOrder?(order: Order): void;
 }
 
 export interface Timeline {
   /** Shows packed JSON. If it is unreadable, shows the error. */
   setPayload(packed: Uint8Array | Promise<Uint8Array>): Promise<void>;
   setEnds(a: number, b: number): void;
+  setOrder(order: Order): void;
   dispose(): void;
 }
 
@@ -50,15 +64,13 @@ export function mountTimeline(el: HTMLElement, host: Host = {}): Timeline {
   const id = `ckpt-viz-timeline-${++views}`;
   let state: State | null = null;
   let ends: readonly [number, number] | null = null;
+  let order: Order | null = null;
   let problem: string | null = null;
   let payloads = 0;
   const disposal = new AbortController();
   const draw = () => {
-    const said = problem ?? WORDS.loading;
-    render(
-      state === null ? <p role="status">{said}</p> : <View {...{ id, state, host, dispatch }} />,
-      root,
-    );
+    const props = { id, state, host, dispatch, insert: insertFrom(root) };
+    render(<Content {...props} said={problem ?? WORDS.loading} />, root);
   };
   const dispatch = (action: Action) => {
     const before = state;
@@ -70,21 +82,24 @@ export function mountTimeline(el: HTMLElement, host: Host = {}): Timeline {
     if (state.a !== before.a || state.b !== before.b) {
       host.onMove?.(state.a, state.b);
     }
+    if (state.order !== before.order) {
+      order = state.order;
+      host.onOrder?.(order);
+    }
+  };
+  const apply = (...actions: readonly Action[]) => {
+    if (state !== null) {
+      state = actions.reduce(reduce, state);
+      draw();
+    }
   };
   const setEnds = (a: number, b: number) => {
     ends = [a, b];
-    if (state !== null) {
-      state = [ends].reduce(
-        (one, [first, second]) =>
-          reduce(reduce(one, { type: "move", end: "a", to: first }), {
-            type: "move",
-            end: "b",
-            to: second,
-          }),
-        state,
-      );
-      draw();
-    }
+    apply({ type: "move", end: "a", to: a }, { type: "move", end: "b", to: b });
+  };
+  const setOrder = (to: Order) => {
+    order = to;
+    apply({ type: "order", order });
   };
   answerKeys(root, dispatch, disposal.signal);
   draw();
@@ -101,6 +116,9 @@ export function mountTimeline(el: HTMLElement, host: Host = {}): Timeline {
         if (ends !== null) {
           setEnds(...ends);
         }
+        if (order !== null) {
+          setOrder(order);
+        }
       } catch (error) {
         problem = sentenceText(whyWords(error));
       }
@@ -109,6 +127,7 @@ export function mountTimeline(el: HTMLElement, host: Host = {}): Timeline {
       }
     },
     setEnds,
+    setOrder,
     dispose() {
       disposal.abort();
       render(null, root);
@@ -164,9 +183,20 @@ interface ViewProps {
   readonly state: State;
   readonly host: Host;
   readonly dispatch: (action: Action) => void;
+  readonly insert: Restoring["insert"];
 }
 
-function View({ id, state, host, dispatch }: ViewProps) {
+interface ContentProps extends Omit<ViewProps, "state"> {
+  readonly state: State | null;
+  /** What the view says without a history. */
+  readonly said: string;
+}
+
+function Content({ state, said, ...props }: ContentProps) {
+  return state === null ? <p role="status">{said}</p> : <View state={state} {...props} />;
+}
+
+function View({ id, state, host, dispatch, insert }: ViewProps) {
   const { history, a, b } = state;
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
@@ -190,7 +220,7 @@ function View({ id, state, host, dispatch }: ViewProps) {
   const ask = kernel === undefined || computing === WORDS.computing ? null : () => void compute();
   return (
     <section class="ckh-view" aria-label={WORDS.view} ref={box}>
-      <Toolbar {...{ state, list, dispatch }} />
+      <Toolbar {...{ state, list, dispatch }} write={host.file} />
       <Strip {...{ state, width, dispatch }} />
       <Sentences {...{ state, dispatch }} />
       <Note state={state} list={list} computing={computing} compute={ask} />
@@ -200,21 +230,29 @@ function View({ id, state, host, dispatch }: ViewProps) {
         ) : (
           <Table {...{ id, state, list, dispatch }} />
         )}
-        <Details {...{ state, shown, cells }} compute={ask} />
+        <Details
+          {...{ state, shown, cells }}
+          compute={ask}
+          ask={host.where}
+          restoring={{ code: host.restoreCode, insert }}
+        />
       </div>
       <Foot {...{ state, list, dispatch }} />
     </section>
   );
 }
 
-function Toolbar({ state, list, dispatch }: Omit<FootProps, "id">) {
+interface ToolbarProps extends FootProps {
+  readonly write: Write | undefined;
+}
+
+function Toolbar({ state, list, dispatch, write }: ToolbarProps) {
   const { history, order, query } = state;
   const { checkpoints, distances } = history;
   const count = checkpoints.length;
   const [first, last] = [checkpoints[0], checkpoints.at(-1)].map((one) =>
     visible(one?.title ?? ""),
   );
-  const orders: readonly Order[] = ["largest", "tree"];
   return (
     <div class="ckh-toolbar">
       <b class="ckh-range">{WORDS.range(first ?? "", last ?? "")}</b>
@@ -224,7 +262,7 @@ function Toolbar({ state, list, dispatch }: Omit<FootProps, "id">) {
       <span class="ckh-faint ckh-order">{visible(history.order)}</span>
       <span class="ckh-space" />
       <span role="group" aria-label={WORDS.order} class="ckh-choice">
-        {orders.map((one) => (
+        {ORDERS.map((one) => (
           <button
             key={one}
             type="button"
@@ -246,6 +284,7 @@ function Toolbar({ state, list, dispatch }: Omit<FootProps, "id">) {
       <span class="ckh-faint" role="status">
         {WORDS.variables(list.shown.filter(({ row }) => !row.is_state).length, list.variables)}
       </span>
+      <Exports {...{ state, list, write }} />
     </div>
   );
 }
@@ -316,7 +355,7 @@ function Foot({ state, list, dispatch }: FootProps) {
             <i key={level} class={`ckh-heat-cell ckh-level-${level + 1}`} />
           ))}
         </span>
-        {WORDS.legendRange(percent(scale.low), percent(scale.high))} {WORDS.logScale}
+        {WORDS.legendRange(percent(scale.low), percent(scale.high), scale.isCut)} {WORDS.logScale}
       </span>
       <span class="ckh-item ckh-heat">
         <i class="ckh-equal" />

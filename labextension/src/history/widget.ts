@@ -5,19 +5,25 @@ import { PATIENCE } from "../kernel";
 import { askKernel } from "../messages";
 import { bytesOf, type Sharing, sharedParts } from "../shared";
 import * as WORDS from "../strings";
-import type { Cell, Row } from "./data";
-import { type Kernel, mountTimeline } from "./timeline";
+import type { Cell, ChangeMap, Row } from "./data";
+import { ORDERS } from "./state";
+import { type Host, mountTimeline } from "./timeline";
 
 interface Traits extends Sharing {
   readonly _payload: DataView;
   a: number;
   b: number;
+  order: string;
 }
 
 interface Answer {
   readonly error?: string;
   readonly row?: Row;
   readonly cells?: readonly Cell[];
+  readonly map?: ChangeMap;
+  readonly code?: string;
+  readonly name?: string;
+  readonly type?: string;
 }
 
 /** How long the kernel may read two checkpoints, in ms. */
@@ -25,39 +31,74 @@ const READING = 600_000;
 
 function render({ model, el }: Pick<RenderProps<Traits>, "model" | "el">): () => void {
   const view = mountTimeline(el, {
-    kernel: model.send === undefined ? undefined : kernelOf(model),
+    ...(model.send === undefined ? {} : kernelOf(model)),
     onMove(a, b) {
       model.set("a", a);
       model.set("b", b);
       model.save_changes();
     },
+    onOrder(order) {
+      model.set("order", order);
+      model.save_changes();
+    },
   });
   const showEnds = () => view.setEnds(model.get("a"), model.get("b"));
+  const showOrder = () => {
+    const order = ORDERS.find((one) => one === model.get("order"));
+    if (order !== undefined) {
+      view.setOrder(order);
+    }
+  };
   model.on("change:a change:b", showEnds);
+  model.on("change:order", showOrder);
   void view.setPayload(payload(model));
   showEnds();
+  showOrder();
   return () => {
     model.off("change:a change:b", showEnds);
+    model.off("change:order", showOrder);
     view.dispose();
   };
 }
 
-function kernelOf(model: AnyModel): Kernel {
-  const ask = async (question: object, patience: number): Promise<Answer> => {
+function kernelOf(model: AnyModel): Host {
+  const asked = async (question: object, patience: number) => {
     let answer: Answer;
+    let buffers: readonly DataView[];
     try {
-      [answer] = await askKernel<Answer>(model, question, AbortSignal.timeout(patience));
+      [answer, buffers] = await askKernel<Answer>(model, question, AbortSignal.timeout(patience));
     } catch (error) {
       throw new Error(WORDS.noAnswer, { cause: error });
     }
     if (answer.error !== undefined) {
       throw new Error(answer.error);
     }
-    return answer;
+    return [answer, buffers] as const;
   };
+  const ask = async (question: object, patience: number) => (await asked(question, patience))[0];
   return {
-    cells: async (row) => (await ask({ ask: "row", row }, PATIENCE)).row?.cells ?? [],
-    between: async (a, b) => (await ask({ ask: "between", a, b }, READING)).cells ?? [],
+    kernel: {
+      cells: async (row) => (await ask({ ask: "row", row }, PATIENCE)).row?.cells ?? [],
+      between: async (a, b) => (await ask({ ask: "between", a, b }, READING)).cells ?? [],
+    },
+    async where(row, a, b) {
+      const { map } = await ask({ ask: "where", row, a, b }, READING);
+      if (map === undefined) {
+        throw new Error(WORDS.nothingSent);
+      }
+      return map;
+    },
+    async restoreCode(checkpoint) {
+      return (await ask({ ask: "restore", checkpoint }, PATIENCE)).code ?? "";
+    },
+    async file(format) {
+      const [{ name = "", type = "" }, [data]] = await asked({ ask: "file", format }, READING);
+      if (data === undefined) {
+        throw new Error(WORDS.nothingSent);
+      }
+      const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+      return { name, blob: new Blob([bytes.slice()], { type }) };
+    },
   };
 }
 

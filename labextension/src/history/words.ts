@@ -14,9 +14,13 @@ export function percent(share: number | null): string {
 export function changeWords(change: Change): string {
   switch (change.kind) {
     case "exact":
-      return change.relative === 0 ? WORDS.equal : percent(change.relative);
+      return change.relative === 0
+        ? WORDS.equal
+        : change.isFromZero
+          ? WORDS.fromNearZero
+          : percent(change.relative);
     case "bound":
-      return WORDS.atLeast(percent(change.relative));
+      return change.isFromZero ? WORDS.fromNearZero : WORDS.atLeast(percent(change.relative));
     case "bad":
       return change.what;
     default:

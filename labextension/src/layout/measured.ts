@@ -78,6 +78,7 @@ export function scaleOfMeasure(graph: Graph, name: MeasureName): Scale {
       (parameters.length > 0 ? parameters : ids).map((id) =>
         Math.abs(measureOf(name, measures?.of(id) ?? NOTHING)),
       ),
+      name === "change" ? 1 : undefined, // a change from almost nothing would take the whole scale
     );
   ofGraph.set(name, scale);
   return scale;

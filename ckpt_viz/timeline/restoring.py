@@ -1,0 +1,71 @@
+"""Python code that restores the last checkpoint before a training went wrong."""
+
+from __future__ import annotations
+
+import os
+
+from ckpt_viz.object_graph.graph import Format
+from ckpt_viz.text import count, printable
+from ckpt_viz.timeline.cells import CellState, HistoryRow
+from ckpt_viz.timeline.record import Record
+
+CHECKPOINT = "your_checkpoint"
+"""Stands in the code for the program's `tf.train.Checkpoint`, as long as its name is unknown."""
+_UNNAMED = {
+    Format.OBJECT_BASED: f"# Replace `{CHECKPOINT}` by the tf.train.Checkpoint of your program.",
+    Format.NAME_BASED: "# Replace `your_saver` and `your_session` by those of your program.",
+}
+_CALLS = {
+    Format.OBJECT_BASED: "{name}.restore({path}).assert_existing_objects_matched()",
+    Format.NAME_BASED: "your_saver.restore(your_session, {path})",
+}
+
+
+def whole_before(history: Record, time: int) -> int | None:
+    """Return the last checkpoint before this one in which all values that were read are finite.
+
+    None if there is none, or the checkpoints have no order.
+    """
+    if history.distances is not None:
+        return None
+    for number in range(time - 1, -1, -1):
+        if history.sources[number].graph is not None and _is_whole(history, number):
+            return number
+    return None
+
+
+def restore_code(history: Record, number: int, name: str | None = None) -> str | None:
+    """Return code that restores a checkpoint of a history; None if it is none of TensorFlow's.
+
+    `name` is the expression for the program's `tf.train.Checkpoint`. Without it, the code has a
+    name to replace, and a comment that says so.
+    """
+    one = history.sources[number]
+    found = None if one.graph is None else one.graph.provenance
+    if found is None or found.prefix.endswith(("/", os.sep)):
+        return None
+    kind = Format.NAME_BASED if found.format is Format.NAME_BASED_V1 else found.format
+    if kind not in _CALLS:
+        return None
+    is_named = name is not None and kind is Format.OBJECT_BASED
+    lines = [f"# {printable(one.title)}: all values that were read are finite."]
+    unread = sum(row.cells[number].values is None for row in history.rows if _has(row, number))
+    if unread:
+        lines.append(f"# Not read, because they never changed: {count(unread, 'tensor')}.")
+    lines += [] if is_named else [_UNNAMED[kind]]
+    call = _CALLS[kind].format(name=name if is_named else CHECKPOINT, path=repr(found.prefix))
+    return "\n".join([*lines, call]) + "\n"
+
+
+def _is_whole(history: Record, number: int) -> bool:
+    for row in history.rows:
+        cell = row.cells[number]
+        if cell.state is CellState.DAMAGED:
+            return False
+        if cell.values is not None and (cell.values.nan or cell.values.inf):
+            return False
+    return True
+
+
+def _has(row: HistoryRow, number: int) -> bool:
+    return row.cells[number].state in (CellState.UNREAD, CellState.EQUAL)
