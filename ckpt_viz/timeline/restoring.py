@@ -10,7 +10,7 @@ from ckpt_viz.timeline.cells import CellState, HistoryRow
 from ckpt_viz.timeline.record import Record
 
 CHECKPOINT = "your_checkpoint"
-"""Stands in the code for the program's `tf.train.Checkpoint`, as long as its name is unknown."""
+"""The name in the code for the program's `tf.train.Checkpoint`, if its own is unknown."""
 _UNNAMED = {
     Format.OBJECT_BASED: f"# Replace `{CHECKPOINT}` by the tf.train.Checkpoint of your program.",
     Format.NAME_BASED: "# Replace `your_saver` and `your_session` by those of your program.",

@@ -15,7 +15,7 @@ from ckpt_viz.timeline.record import Record
 
 MOST_HISTOGRAMS = 3_000
 """The most cells of a history whose payload has the histograms, about 1 kB each."""
-_LEFT_OUT = ("zeros", "count")
+_LEFT_OUT = ("count",)
 
 
 def encode(history: Record) -> bytes:

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Statistics } from "./data";
 import { large, load } from "./histories.test-data";
 import { type Action, initialState, listOf, ownerOf, reduce, type State } from "./state";
 
@@ -71,7 +72,33 @@ test("the search filters by name, NaN and change", () => {
   expect(found("is:inf")).toEqual([]);
   expect(found("changed>100% block")).toContain("block0.attention.query.kernel");
   expect(found("changed<1% bias")).toHaveLength(4);
+  expect(found("change>100% block")).toEqual(found("changed>100% block"));
   expect(found("no such name")).toEqual([]);
+});
+
+test("the search asks for what the values of b measure", () => {
+  const b = training.history.checkpoints.length - 1;
+  const known = training.history.rows.filter(({ is_state }) => !is_state);
+  const found = (query: string) =>
+    new Set(places(after(training, { type: "query", query }, { type: "move", end: "b", to: b })));
+  const where = (holds: (values: Statistics) => boolean) =>
+    new Set(known.filter(({ cells }) => holds(cells[b]?.values ?? {})).map(({ place }) => place));
+  expect(found("norm>1")).toEqual(where(({ l2 = 0 }) => l2 > 1));
+  expect(found("nan>0")).toEqual(where(({ nan = 0 }) => nan > 0));
+  expect(found("min<-0.01 -bias")).toEqual(
+    new Set([...where(({ min = 0 }) => min < -0.01)].filter((place) => !place.includes("bias"))),
+  );
+  expect(found("zeros=100%")).toEqual(where(({ min, max, nan }) => !(min || max || nan)));
+  expect(found("is:zero")).toEqual(found("zeros=100%"));
+  expect(found("change=0")).toEqual(found("is:frozen"));
+  expect(found("is:frozen").size).toBeGreaterThan(0);
+});
+
+test("a query with a mistake says where it is, and leaves out nothing", () => {
+  const list = listOf(after(training, { type: "query", query: "kernel is:lost" }));
+  expect(list.mistake).toMatchObject({ place: 10, expected: "one of frozen, inf, nan, zero" });
+  expect(list.shown).toHaveLength(list.variables);
+  expect(listOf(after(training, { type: "query", query: "norm>" })).mistake?.place).toBe(5);
 });
 
 test("an answer of the kernel for another a or b is dropped", () => {

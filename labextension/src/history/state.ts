@@ -1,17 +1,10 @@
 /** What the view of a history shows, and how actions change it. */
 
 import type { Scale } from "../scale";
-import {
-  amountOf,
-  type Change,
-  changeOf,
-  marked,
-  nearZero,
-  rankOf,
-  scaleOf,
-  spreadOf,
-} from "./changes";
+import type { Mistake } from "../search/syntax";
+import { type Change, changeOf, marked, nearZero, rankOf, scaleOf, spreadOf } from "./changes";
 import { type Cell, type History, isBroken, type Row } from "./data";
+import { readQuery } from "./query";
 
 export const ORDERS = ["tree", "largest", "layer"] as const;
 export type Order = (typeof ORDERS)[number];
@@ -156,12 +149,13 @@ export interface List {
   readonly states: number;
   /** Whether some changes are bounds that the kernel could compute. */
   readonly hasBounds: boolean;
+  readonly mistake: Mistake | null;
 }
 
 /** The rows in their order. For members without an order, a change is the spread. */
 export function listOf(state: State): List {
   const { history, a, b, between, order, hasStates } = state;
-  const isMatch = matcher(state.query);
+  const { isMatch, mistake } = readQuery(state.query, b);
   const isCompared = history.distances !== null;
   const least = nearZero(history.rows, a);
   const all = history.rows.map((row, number) => {
@@ -187,6 +181,7 @@ export function listOf(state: State): List {
     variables: history.rows.filter(({ is_state }) => !is_state).length,
     states: found.filter(({ row }) => row.is_state).length,
     hasBounds: shown.some(({ change }) => change.kind === "bound"),
+    mistake,
   };
 }
 
@@ -211,30 +206,4 @@ function layerOf(shown: readonly Shown[]): Layer {
   const largest = changes.reduce((one, other) => (rankOf(other) > rankOf(one) ? other : one));
   const [first] = shown;
   return { layer: first === undefined ? "" : ownerOf(first.row), count: shown.length, largest };
-}
-
-const CHANGED = /^changed([<>])(\d+(?:\.\d+)?)%?$/;
-
-/** Each word of a query must be in the place or key; `is:nan` and `changed>10%` test values. */
-function matcher(query: string): (shown: Shown) => boolean {
-  const tests = query
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== "")
-    .map((word): ((shown: Shown) => boolean) => {
-      if (word === "is:nan" || word === "is:inf") {
-        return ({ row }) =>
-          row.cells.some((cell) => isBroken(cell)?.toLowerCase() === word.slice(3));
-      }
-      const [, sign, number] = CHANGED.exec(word) ?? [];
-      if (sign !== undefined && number !== undefined) {
-        const limit = Number(number) / 100;
-        return ({ change }) => {
-          const amount = amountOf(change);
-          return sign === ">" ? amount > limit : amount >= 0 && amount < limit;
-        };
-      }
-      return ({ row }) => `${row.place}\n${row.key}\n${row.name}`.toLowerCase().includes(word);
-    });
-  return (shown) => tests.every((test) => test(shown));
 }

@@ -19,7 +19,10 @@ export const orders = {
   layer: "By layer",
 } as const;
 export const search = "Filter by name (/)";
-export const searchHint = "name, is:nan, changed>10%";
+export const searchHint = "name, is:nan, change>10%";
+export const oneOf = (known: string) => `one of ${known}`;
+export const mistake = (character: number, expected: string) =>
+  `At character ${character}: expected ${expected}`;
 export const columns = {
   name: "variable",
   shape: "shape",
@@ -40,6 +43,7 @@ export const statistics = {
   std: "std",
   min: "min",
   max: "max",
+  zeros: "zeros",
   nan: "NaN",
   inf: "Inf",
 } as const;

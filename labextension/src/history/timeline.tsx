@@ -279,10 +279,13 @@ function Toolbar({ state, list, dispatch, write }: ToolbarProps) {
         placeholder={WORDS.searchHint}
         title={WORDS.search}
         aria-label={WORDS.search}
+        aria-invalid={list.mistake !== null}
         onInput={({ currentTarget }) => dispatch({ type: "query", query: currentTarget.value })}
       />
-      <span class="ckh-faint" role="status">
-        {WORDS.variables(list.shown.filter(({ row }) => !row.is_state).length, list.variables)}
+      <span class={list.mistake === null ? "ckh-faint" : "ckh-alarm"} role="status">
+        {list.mistake !== null
+          ? WORDS.mistake(list.mistake.place + 1, list.mistake.expected)
+          : WORDS.variables(list.shown.filter(({ row }) => !row.is_state).length, list.variables)}
       </span>
       <Exports {...{ state, list, write }} />
     </div>

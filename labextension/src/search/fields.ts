@@ -13,8 +13,9 @@ import {
   type NumberOf,
   PROPERTIES as OF_VALUES,
 } from "../measures";
+import { comparison, likeOf } from "./amounts";
 import { makeGlob } from "./glob";
-import { type Kind, MEASURE_KINDS, STATES, UNITS } from "./grammar";
+import { type Kind, MEASURE_KINDS, STATES } from "./grammar";
 import {
   either,
   type Index,
@@ -26,18 +27,9 @@ import {
   wherePathFits,
   whereValue,
 } from "./index";
-import { AROUND, BLANK_OR_END, type Reader } from "./syntax";
+import { AROUND, type Reader } from "./syntax";
 
 type Field = (reader: Reader, index: Index) => Marks;
-
-const NUMBER = `(-?[0-9]{1,20}(?:\\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?)([A-Za-z%]*)${BLANK_OR_END}`;
-const COMPARE: Readonly<Record<string, (found: number, wanted: number) => boolean>> = {
-  ">": (found, wanted) => found > wanted,
-  "<": (found, wanted) => found < wanted,
-  ">=": (found, wanted) => found >= wanted,
-  "<=": (found, wanted) => found <= wanted,
-  "=": (found, wanted) => found === wanted,
-};
 
 // The values of `is:`
 
@@ -202,32 +194,12 @@ function byAmount(
 /** The field that compares what the values of a node measure. */
 function byMeasure(name: MeasureName, kind: Kind): Field {
   return (reader, index) => {
-    const fits = comparison(reader, name, kind, kind === "share" ? "5% or 0.05" : "10 or 1e-6");
+    const fits = comparison(reader, name, kind, likeOf(kind));
     if (isOfComparison(name) && index.graph.overlay === null) {
       reader.fail(reader.start, `a comparison: a single graph has no ${name}`);
     }
     return whereMeasured(reader, index, (at) => fits(measureOf(name, at)));
   };
-}
-
-/** What follows the name of an amount, as a test: a sign, and a number with a unit of this kind. */
-function comparison(
-  reader: Reader,
-  field: string,
-  kind: Kind,
-  like: string,
-): (amount: number) => boolean {
-  const [sign = ""] =
-    reader.take(/[<>]=?|=/) ?? reader.fail(reader.place, `one of > < >= <= = after ${field}`);
-  const { place } = reader;
-  const [, digits, unit = ""] = reader.take(NUMBER) ?? [];
-  const units = UNITS[kind];
-  const worth = Object.hasOwn(units, unit.toLowerCase()) ? units[unit.toLowerCase()] : undefined;
-  const wanted = Number(digits) * (worth ?? Number.NaN);
-  if (Number.isNaN(wanted)) {
-    reader.fail(place, `a number like ${like}`);
-  }
-  return (amount) => COMPARE[sign]?.(amount, wanted) === true;
 }
 
 /** By name and sign; behind `>`, other comparisons are also possible. */
