@@ -255,7 +255,11 @@ def test_a_snapshot_is_a_source_like_the_file(make: Any, tmp_path: Path) -> None
     checkpoint, change = make()
     before = cv.snapshot(checkpoint)
     path = checkpoint.write(str(tmp_path / "c"))
-    assert cv.diff(before, path, values=True).is_empty
+    found = cv.diff(before, path, values=True)
+    assert found.is_empty
+    assert all(change.error is not None for change in found.values or ())  # none that differs
+    assert make is iterators or (found.not_compared, found.values) == ((), ())
+    assert cv.check(before, path).findings == cv.check(path, before).findings == ()
     held, saved = cv.graph(before), cv.graph(path)
     keys = {a.checkpoint_key for n in saved.nodes for a in n.attributes}
     assert keys == {a.checkpoint_key for n in held.nodes for a in n.attributes}
