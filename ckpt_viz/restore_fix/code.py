@@ -18,6 +18,11 @@ from ckpt_viz.restore_check.skeleton import Skeleton, Variables, expression_of, 
 from ckpt_viz.restore_check.verdicts import Verdicts
 from ckpt_viz.text import printable
 
+TO_WRITE_FIRST = """\
+# The values are in memory. fix.apply() takes them from there; this code reads a file:
+#   path = snapshot.write("before")
+
+"""
 _MOST_LISTED = 20  # names in a comment
 _WIDTH = 80
 _INDENT = 4

@@ -127,13 +127,15 @@ def verify(
 ) -> Verification:
     """Return which tensors of a saved graph are damaged: all of them, or those of some keys.
 
-    Raises SourceError for a graph of live objects.
+    Raises SourceError for live objects and snapshots.
     """
     stored = graph.stored_in
     if not isinstance(stored, (Bundle, SaverV1)):
+        found = "values in memory" if graph.is_held else "live objects"
+        first = "write the snapshot" if graph.is_held else "save the objects"
         raise SourceError(
-            f"{graph.title}: found live objects, which have no checksums; expected a checkpoint: "
-            "save the objects, then verify the graph of that path"
+            f"{graph.title}: found {found}, which have no checksums; expected a checkpoint: "
+            f"{first}, then verify the graph of that path"
         )
     nodes = _nodes_by_key(graph)
     wanted = set(stored.entries) if keys is None else set(keys) & set(stored.entries)
