@@ -390,7 +390,10 @@ def fix_of(
         return RestoreFix(run, check_of, _found=findings)
     live, is_meant = run.live, isinstance(run.correction, MeantPath)
     if live.is_name_based or (live.source is not None and tf_private.is_saver(live.source)):
-        raise SourceError(f"{live.title}: a Saver restores by names; expected a program of objects")
+        raise SourceError(
+            f"{live.title}: a Saver restores by names, expected a program of objects; the findings "
+            "have code for names that have changed"
+        )
     if not run.reading or not (is_meant or run.outcome.tensors):
         raise SourceError(f"{run.reading}: a fix needs a checkpoint that can be read")
     saved = read_saved(run.reading)
