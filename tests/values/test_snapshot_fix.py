@@ -115,3 +115,32 @@ def test_verify_says_how_to_test_a_snapshot(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"values in memory.*write the snapshot"):
         cv.graph(before).verify()
     assert not cv.graph(before.write(tmp_path / "before")).verify(progress=False)
+
+
+def test_histories_comparisons_and_tables_take_a_snapshot_as_its_file(tmp_path: Path) -> None:
+    variable = tf.Variable([3.0, 4.0])
+    checkpoint = tf.train.Checkpoint(v=variable)
+    before, path = cv.snapshot(checkpoint), checkpoint.write(str(tmp_path / "c"))
+    variable.assign([3.0, 9.0])
+    after = cv.snapshot(checkpoint)
+    rows = [cv.graph(one).values(progress=False)["v"] for one in (before, path)]
+    assert [(row.mean, row.l2) for row in rows] == [(3.5, 5.0)] * 2
+    history = cv.history([before, after, checkpoint], progress=False)
+    (row,) = history.rows
+    assert [cell.state.value for cell in row.cells] == ["first", "changed", "equal"]
+    assert row.cells[1].l2 == 5.0 and row.cells[1].relative == 1.0
+    apart = [cv.compare([one, after], progress=False).distances for one in (before, path)]
+    assert apart[0] == apart[1] and apart[0] is not None and apart[0][0][1] > 0
+
+
+def test_the_explorer_shows_the_fix_of_a_snapshot() -> None:
+    from ckpt_viz.jupyter.answers import fix_answer
+    from ckpt_viz.jupyter.shown import show_of
+
+    old, new = program(start=3.0), program("body")
+    shown = show_of(new, cv.snapshot(old))
+    answer, _ = fix_answer(shown.check, shown.fix, "new")
+    assert "path = snapshot.write" in answer["fix"]["code"]
+    assert "new.body" in answer["fix"]["code"]
+    shown.fix.apply()
+    assert shown.again().is_fixed
