@@ -20,7 +20,7 @@ from ckpt_viz.formats.entries import CheckedRange, raised_for
 from ckpt_viz.formats.files import open_file
 from ckpt_viz.formats.saver_v1 import SaverV1
 from ckpt_viz.formats.sstable import brief, mask_crc32c
-from ckpt_viz.formats.stored_bytes import VarintError, checksum_for
+from ckpt_viz.formats.stored_bytes import UndecodedVariantError, VarintError, checksum_for
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Fault
 from ckpt_viz.values.running import bar, in_flight_of, results
@@ -320,6 +320,8 @@ def checksum_of(task: Encoded) -> int | Fault:
         checksum.finish(place)
     except VarintError as error:
         return Fault(str(error), "OutOfRangeError")
+    except UndecodedVariantError as error:
+        return Fault(str(error), "InternalError")
     except FileNotFoundError:
         return Fault(f"{task.path}: this file has disappeared", "NotFoundError")
     except CkptVizError as error:
