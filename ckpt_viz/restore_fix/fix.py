@@ -37,6 +37,7 @@ from ckpt_viz.restore_fix.code import (
     TO_WRITE_FIRST,
     Left,
     Partly,
+    are_numbers,
     assigning,
     reading,
     restores_by_itself,
@@ -326,13 +327,17 @@ class RestoreFix(Generic[CheckT]):
         )
 
     def _partly(self) -> Iterator[Partly]:
-        """Yield the variables that have other sizes now, but as many dimensions of one dtype."""
+        """Yield the variables of other sizes, but as many dimensions; or of another number type."""
         for pair in self._mapping.misfits:
             ours, theirs = self._saved.nodes[pair.node], self._live.nodes[pair.obj]
             if ours.slot is not None or not len(ours.attributes) == len(theirs.attributes) == 1:
                 continue
             was, now = ours.attributes[0], theirs.attributes[0]
-            if was.shape is None or now.shape is None or was.dtype != now.dtype:
+            if was.shape is None or now.shape is None:
+                continue
+            if was.dtype != now.dtype:
+                if was.shape == now.shape and are_numbers(was.dtype, now.dtype):
+                    yield Partly(pair.obj, was.checkpoint_key, was.shape, now.shape, is_cast=True)
                 continue
             if len(was.shape) == len(now.shape) and min((*was.shape, *now.shape)) > 0:
                 yield Partly(pair.obj, was.checkpoint_key, was.shape, now.shape)
