@@ -55,6 +55,8 @@ class Mapper(Pairing):
         self._roots()
         self._same_values()
         self._map()
+        if self._freed_strays():
+            self._containers()
 
     def map_optimizers(self) -> None:
         """Map the parts of the optimizers, of which the model has none."""
