@@ -124,6 +124,31 @@ def test_an_inserted_layer_and_a_new_head_are_two_findings(tmp_path: Path) -> No
 
 @pytest.mark.tf
 @pytest.mark.usefixtures("quiet_tensorflow")
+def test_a_new_copy_of_the_old_structure_wraps_nothing(tmp_path: Path) -> None:
+    keras = keras_3()
+    dense = keras.layers.Dense
+
+    def model(*, is_flat: bool) -> Any:
+        inner = [dense(6), dense(3)]
+        nested = inner if is_flat else [keras.Sequential([keras.Input((5,)), *inner])]
+        ends = [dense(3), dense(3), dense(9)]
+        return keras.Sequential([keras.Input((4,)), dense(5), *nested, *ends])
+
+    def program(*, is_flat: bool) -> Any:
+        made, optimizer = model(is_flat=is_flat), keras.optimizers.AdamW()
+        optimizer.build(made.trainable_variables)
+        copies = {"a_copy": model(is_flat=False)} if is_flat else {}
+        return ckpt(made, optimizer=optimizer, **copies)
+
+    path = save_any(tmp_path, differently(program(is_flat=False)))
+    fix = cv.check(program(is_flat=True), path).fix()
+    assert {change.kind.value for change in fix.changes}.isdisjoint({"wrapped", "gone"})
+    assert not [name for name in fix.pairs.values() if "a_copy" in name]
+    assert fix.unused == ()
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
 @pytest.mark.parametrize("version", [2, 3])
 def test_an_inserted_layer_is_named_among_layers_without_weights(
     version: int, tmp_path: Path

@@ -44,6 +44,17 @@ def test_what_is_left_over_is_named(tmp_path: Path) -> None:
     assert (into_adam.unresolved, into_adam.unmatched) == ((), into_plain.unresolved)
 
 
+@pytest.mark.tf
+def test_a_file_of_a_program_with_a_table_reads_the_table(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+    checkpoint = tf.train.Checkpoint(table=table)
+    path = checkpoint.write(str(tmp_path / "c"))
+    checkpoint.read(path).assert_consumed()
+    assert cv.check(path, path).findings == ()
+
+
 def _variable(dtype: str, shape: tuple[int, ...], name: str = "VARIABLE_VALUE") -> ObjectGraph:
     value = Attribute(name, "v", f"v/.ATTRIBUTES/{name}", dtype, shape)
     nodes = assign_roles([Node((Child("v", 1),)), Node(attributes=(value,))])

@@ -153,6 +153,51 @@ def test_partial_saver_leaves_the_rest_of_the_file(tmp_path: Path) -> None:
     assert (leftover.kind, leftover.saved) == ("leftover", "b")
 
 
+@pytest.mark.parametrize(
+    ("saved", "now", "why"),
+    [
+        ("", "model_001/", "The names are in the scope 'model_001', which the file lacks"),
+        ("tower/", "", "The names were in the scope 'tower', which the program lacks"),
+        ("old/", "new/", "The names are in the scope 'new' now, and were in 'old'"),
+    ],
+)
+def test_another_scope_is_one_finding_whose_code_restores_all(
+    saved: str, now: str, why: str, tmp_path: Path
+) -> None:
+    import tensorflow as tf
+
+    shapes: Shapes = {"a/kernel": [2, 3], "a/bias": [3], "b/kernel": [2, 4], "b/bias": [4]}
+    prefix = _saved(tmp_path, {f"{saved}{name}": shape for name, shape in shapes.items()})
+
+    def moved() -> Any:
+        _variables({f"{now}{name}": shape for name, shape in shapes.items()})
+        return _saver()
+
+    check = _compare(moved, prefix)
+    (finding,) = check.findings
+    assert finding.why == f"{why} (4 variables)."
+    assert finding.change.kind == "scope_changed" and len(finding.explains) == 4
+    code = finding.remedy.removeprefix("Restore with ").removesuffix(".")
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        moved()
+        variables = tf.compat.v1.global_variables()
+        eval(code, {"tf": tf, "variables": variables}).restore(session, prefix)
+        assert all(value.all() for value in session.run(variables))
+
+
+def test_the_code_for_another_scope_leaves_other_names_alone(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    prefix = _saved(tmp_path, {"a/kernel": [2, 3], "a/bias": [3], "step": [1]})
+    now: Shapes = {"net/a/kernel": [2, 3], "net/a/bias": [3], "step": [1]}
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        variables = _variables(now)
+        (finding,) = cv.check(_saver(), prefix).findings
+        code = finding.remedy.removeprefix("Restore with ").removesuffix(".")
+        eval(code, {"tf": tf, "variables": variables}).restore(session, prefix)
+        assert all(value.all() for value in session.run(variables))
+
+
 def test_renaming_saver_reads_by_its_own_names(tmp_path: Path) -> None:
     prefix = _saved(tmp_path, {"a": [2]})
     check = _compare(lambda: _saver({"a": _variables({"other": [2]})[0]}), prefix)

@@ -501,7 +501,24 @@ def test_live_values_are_compared_on_request(tmp_path: Path) -> None:
     assert cv.diff(prefix, module, values=True).not_compared == ()
     module.v.assign([1.0, 3.0])
     assert cv.diff(prefix, module).value == ()
-    assert cv.diff(prefix, module, values=True).value == ("(root).v",)
+    found = cv.diff(prefix, module, values=True)
+    assert found.value == ("(root).v",)
+    assert [change.name for change in found.values or ()] == ["v"]  # equal texts do not differ
+    assert "values: 1 tensor differs; the largest" in str(found)
+    assert "45 %  max |b-a| 1, 50 % of elements" in str(found)  # 1 of the norm √5
+    module.name_of_it.assign("texts")
+    assert cv.diff(prefix, module, values=True).value == ("(root).v", "(root).name_of_it")
+
+
+@pytest.mark.tf
+def test_what_cannot_be_read_is_not_said_to_differ(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+    checkpoint = tf.train.Checkpoint(table=table)
+    found = cv.diff(checkpoint.write(str(tmp_path / "c")), checkpoint, values=True)
+    assert found.is_empty and found.not_compared == ("(root).table",)
+    assert "values: 1 tensor cannot be read:" in str(found)
 
 
 @pytest.mark.tf

@@ -106,6 +106,26 @@ def test_another_level_of_the_root_is_one_call(is_saved_inside: bool, tmp_path: 
     assert f"restored = tf.train.Checkpoint({call})" in fix.code
 
 
+@pytest.mark.parametrize("is_saved_inside", [True, False])
+def test_what_is_beside_the_model_comes_along_to_another_level(
+    is_saved_inside: bool, tmp_path: Path
+) -> None:
+    def program(is_inside: bool) -> Any:
+        keras, net, step = keras_3(), module(l1=layer(2), head=layer(5)), var(np.int64(7))
+        optimizer = keras.optimizers.Adam()
+        optimizer.build(list(net.trainable_variables))
+        if is_inside:
+            return ckpt(trainer=module(model=net, optimizer=optimizer, step=step))
+        return ckpt(net, optimizer=optimizer, step=step)
+
+    path = str(program(is_saved_inside).save(str(tmp_path / "ckpt")))
+    fix = restored(program(not is_saved_inside), path)
+    assert fix.missing == ()
+    names = ("trainer/step", "(root).step"), ("step", "(root).trainer.step")
+    key, name = names[0] if is_saved_inside else names[1]
+    assert fix.pairs[f"{key}/.ATTRIBUTES/VARIABLE_VALUE"] == name
+
+
 def test_a_list_became_attributes(tmp_path: Path) -> None:
     path = written(tmp_path, blocks=[layer(2), layer(3), layer(4)])
     live = ckpt(blocks=module(stem=layer(2), body=layer(3), head=layer(4)))
@@ -300,6 +320,33 @@ def test_common_elements_can_be_copied_by_a_comment(
     expected = np.zeros(now)
     expected[: was[0], : was[1]] = 1.0
     assert np.array_equal(live.net.table.numpy(), expected)
+
+
+@pytest.mark.parametrize(
+    ("was", "now"), [("int32", "int64"), ("float16", "float32"), ("float64", "bfloat16")]
+)
+def test_a_value_of_another_dtype_can_be_converted_by_a_comment(
+    was: str, now: str, tmp_path: Path
+) -> None:
+    import tensorflow as tf
+
+    def program(dtype: str, value: float) -> Any:
+        return ckpt(step=tf.Variable(tf.fill([3], tf.cast(value, dtype))), rest=var([value] * 2))
+
+    path = str(program(was, 3.0).save(str(tmp_path / "ckpt")))
+    live = program(now, 0.0)
+    code = cv.check(live, path).fix().code
+    exec(code, {"ckpt": live, "path": path})
+    assert not np.any(live.step.numpy())  # never by itself
+    lines = code[code.index("# These have another dtype") :].splitlines()[1:]
+    commented = "\n".join(line.removeprefix("#   ") for line in lines)
+    exec(commented, {"ckpt": live, "path": path, "tf": tf})
+    assert live.step.numpy().tolist() == [3.0] * 3 and live.step.dtype == now
+
+
+def test_texts_and_truth_values_are_not_offered_as_numbers(tmp_path: Path) -> None:
+    path = str(ckpt(a=var("1"), b=var(True)).save(str(tmp_path / "ckpt")))
+    assert "another dtype" not in cv.check(ckpt(a=var(1), b=var(1)), path).fix().code
 
 
 def test_values_of_another_rank_or_dtype_are_not_offered_in_part(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from ckpt_viz.formats.protos import (
     TensorShapeProto,
     TrackableObjectGraph,
     VariableDef,
+    VariantTensorDataProto,
     parse,
 )
 from tests.support.tables import field
@@ -37,6 +38,7 @@ MESSAGES = [
     TensorShapeProto,
     TrackableObjectGraph,
     VariableDef,
+    VariantTensorDataProto,
 ]
 
 
@@ -135,7 +137,7 @@ def test_any_bytes_give_a_message_or_our_error(message: Any, data: bytes) -> Non
 
 @pytest.mark.tf
 def test_declarations_are_those_of_tensorflow() -> None:
-    from tensorflow.core.framework import tensor_shape_pb2, variable_pb2
+    from tensorflow.core.framework import tensor_pb2, tensor_shape_pb2, variable_pb2
     from tensorflow.core.protobuf import (
         meta_graph_pb2,
         saved_object_graph_pb2,
@@ -154,6 +156,7 @@ def test_declarations_are_those_of_tensorflow() -> None:
         (SavedTensorSlices, saved_tensor_slice_pb2.SavedTensorSlices),
         (CollectionDefEntry, meta_graph_pb2.MetaGraphDef.CollectionDefEntry),
         (VariableDef, variable_pb2.VariableDef),
+        (VariantTensorDataProto, tensor_pb2.VariantTensorDataProto),
         (CheckpointState, checkpoint_state_pb2.CheckpointState),
         (SavedObjectGraph, saved_object_graph_pb2.SavedObjectGraph),
         (KerasMetadata, saved_metadata_pb2.SavedMetadata),

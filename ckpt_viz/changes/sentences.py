@@ -57,12 +57,7 @@ class Sentences:
             case ChangeKind.REORDERED:
                 return f"{listed_by(self.live.name, told.objects)} have changed places."
             case ChangeKind.SCOPE_CHANGED:
-                old, new = told.words
-                if not old or not new:
-                    verb = "are" if new else "were"
-                    side = "the file" if new else "the program"
-                    return f"The names {verb} in the scope {old or new!r}, which {side} lacks."
-                return f"The names are in the scope {new!r} now, and were in {old!r}."
+                return scope_sentence(*told.words)
             case ChangeKind.CONTAINER_CHANGED:
                 return f"{self._was_is(told)}: another kind of container holds it."
             case ChangeKind.RENAMED:
@@ -139,6 +134,19 @@ class Sentences:
                 for node, obj in pairs
             ]
         )
+
+
+def scope_sentence(old: str, new: str) -> str:
+    """Return what happened to the first scopes of names.
+
+    >>> scope_sentence("", "model_001"), scope_sentence("old", "new")
+    ("The names are in the scope 'model_001', which the file lacks.", \
+"The names are in the scope 'new' now, and were in 'old'.")
+    """
+    if not old or not new:
+        verb, side = ("are", "the file") if new else ("were", "the program")
+        return f"The names {verb} in the scope {old or new!r}, which {side} lacks."
+    return f"The names are in the scope {new!r} now, and were in {old!r}."
 
 
 def _has_values(graph: Graph, top: int) -> bool:

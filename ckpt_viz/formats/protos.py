@@ -100,6 +100,11 @@ _MESSAGES: Mapping[str, Mapping[int, str]] = {
         16: "repeated uint32 uint32_val",
         17: "repeated uint64 uint64_val",
     },
+    "VariantTensorDataProto": {
+        1: "string type_name",
+        2: "bytes metadata",
+        3: "repeated TensorProto tensors",
+    },
     # tensorflow/python/training/checkpoint_state.proto
     "CheckpointState": {
         1: "string model_checkpoint_path",
@@ -171,6 +176,7 @@ SavedTensorSlices = _CLASSES["SavedTensorSlices"]
 TrackableObjectGraph = _CLASSES["TrackableObjectGraph"]
 CollectionDefEntry = _CLASSES["CollectionDefEntry"]
 VariableDef = _CLASSES["VariableDef"]
+VariantTensorDataProto = _CLASSES["VariantTensorDataProto"]
 CheckpointState = _CLASSES["CheckpointState"]
 SavedObjectGraph = _CLASSES["SavedObjectGraph"]
 KerasMetadata = _CLASSES["KerasMetadata"]

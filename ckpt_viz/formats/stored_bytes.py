@@ -13,16 +13,30 @@ import google_crc32c
 
 from ckpt_viz.errors import FormatError
 from ckpt_viz.formats.dtypes import ByteOrder, tensor_bytes
+from ckpt_viz.formats.protos import VariantTensorDataProto, parse
 from ckpt_viz.formats.sstable import mask_crc32c, read_varint
 from ckpt_viz.formats.table_writer import encode_varint
 
 _CHECKSUM_BYTES = 4
 _MAX_SHIFT = 63  # of the last byte of a varint
 _AT_ONCE = 4096  # lengths
+_MOST_DECODED = 1 << 16  # bytes of a damaged variant
+# What TensorFlow itself stores in checkpoints as variants.
+_VARIANT_TYPES = frozenset(
+    {
+        *("tensorflow::Iterator", "tensorflow::TensorList", "tensorflow::TensorMap"),
+        *("tensorflow::data::Optional", "tensorflow.data.CompressedElement"),
+        *("tensorflow::DatasetVariantWrapper", "RaggedTensorVariant"),
+    }
+)
 
 
 class VarintError(FormatError):
     """A stored length is no number; TensorFlow reads past its limit there."""
+
+
+class UndecodedVariantError(FormatError):
+    """A damaged element has no type that TensorFlow knows; it decodes before it tests checksums."""
 
 
 class Checksum(Protocol):
@@ -157,6 +171,7 @@ class _ChecksumOfVariants:
         self._byte_order = byte_order
         self._varints = _Varints()
         self._bytes_left: int | None = None  # of the element, once its length is known
+        self._element = bytearray()  # its beginning
         self._stored = b""
 
     def extend(self, piece: bytes, place: str) -> None:
@@ -173,6 +188,7 @@ class _ChecksumOfVariants:
             elif self._bytes_left:
                 data = piece[position : position + self._bytes_left]
                 self.value = google_crc32c.extend(self.value, data)
+                self._element += data[: _MOST_DECODED + 1 - len(self._element)]
                 self._bytes_left -= len(data)
                 position += len(data)
             else:
@@ -184,10 +200,12 @@ class _ChecksumOfVariants:
         if len(self._stored) == _CHECKSUM_BYTES:
             stored = int.from_bytes(self._stored, self._byte_order)
             if mask_crc32c(self.value) != stored:
-                raise FormatError(
+                error = FormatError if _is_decodable(self._element) else UndecodedVariantError
+                raise error(
                     f"{place}: masked crc32c after an element is 0x{mask_crc32c(self.value):08x}, "
                     f"the file says 0x{stored:08x}"
                 )
+            self._element.clear()
             self.value = google_crc32c.extend(self.value, self._stored)
             self._left -= 1
             self._bytes_left, self._stored = None, b""
@@ -196,6 +214,20 @@ class _ChecksumOfVariants:
     def finish(self, place: str) -> None:
         if self._left:
             raise FormatError(f"{place}: ends {self._left} elements too early")
+
+
+def _is_decodable(element: bytearray) -> bool:
+    """Return whether a stored variant seems to have a type that TensorFlow can decode.
+
+    Also if it is no message at all, or too large to ask: TensorFlow then raises DataLossError.
+    """
+    if len(element) > _MOST_DECODED:
+        return True
+    try:
+        name: str = parse(VariantTensorDataProto, bytes(element), "variant").type_name
+    except FormatError:
+        return True
+    return name in _VARIANT_TYPES
 
 
 def encode_strings(strings: Sequence[bytes]) -> bytes:

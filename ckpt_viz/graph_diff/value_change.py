@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ckpt_viz.text import count, printable
+from ckpt_viz.text import count, percent, printable
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.table_json import row_json
 
@@ -17,7 +17,7 @@ _MOST_NAME = 60
 
 @dataclass(frozen=True, slots=True)
 class ValueChange:
-    """A tensor of both graphs whose value differs.
+    """A tensor of both graphs whose value differs, or cannot be read.
 
     Attributes:
         key: Its checkpoint key in b.
@@ -49,7 +49,7 @@ def changes_text(rows: Sequence[ValueChange]) -> Iterator[str]:
     if not rows:
         yield "values: none of the values that both have differs"
         return
-    yield f"values: {count(len(rows), 'tensor')} differ; the largest relative changes:"
+    yield _headline(rows)
     shown = rows[:_MOST_PRINTED]
     names = [_end(printable(row.name)) for row in shown]
     width = max(map(len, names))
@@ -61,6 +61,16 @@ def changes_text(rows: Sequence[ValueChange]) -> Iterator[str]:
         if row.b is not None and row.b.nan and not (row.a is not None and row.a.nan):
             share = f"{row.b.nan:,} of {row.b.count:,} elements"
             yield f"  NaN only in b: {printable(row.name)}, {share}"
+
+
+def _headline(rows: Sequence[ValueChange]) -> str:
+    unread = sum(row.error is not None for row in rows)
+    parts = [f"{count(unread, 'tensor')} cannot be read"] if unread else []
+    differing = len(rows) - unread
+    if not differing:
+        return f"values: {parts[0]}:"
+    parts = [f"{count(differing, 'tensor')} {'differs' if differing == 1 else 'differ'}", *parts]
+    return f"values: {', '.join(parts)}; the largest relative changes:"
 
 
 def change_json(change: ValueChange) -> dict[str, Any]:
@@ -82,11 +92,11 @@ def change_json(change: ValueChange) -> dict[str, Any]:
 
 def _words(row: ValueChange) -> str:
     if row.error is not None:
-        return f"cannot be read: {row.error}"
+        return f"cannot be read: {printable(row.error)}"
     if row.l2 is None or row.relative is None or row.max_abs is None or row.changed is None:
         return "differs"
-    share = f"{row.relative:.2%}" if math.isfinite(row.relative) else "from 0"
-    return f"{share.rjust(9)}  max |b-a| {row.max_abs:.3g}, {row.changed:.0%} of elements"
+    share = percent(row.relative).rjust(9)
+    return f"{share}  max |b-a| {row.max_abs:.3g}, {percent(row.changed)} of elements"
 
 
 def _end(name: str) -> str:

@@ -6,8 +6,14 @@ import math
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
+from ckpt_viz.errors import CkptVizError
 from ckpt_viz.graph_diff.value_change import ValueChange
-from ckpt_viz.graph_diff.value_comparison import Comparer, by_checksums, by_reading
+from ckpt_viz.graph_diff.value_comparison import (
+    Comparer,
+    by_checksums,
+    by_reading,
+    tensors_differ,
+)
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.timeline.cells import Cell, CellState
@@ -44,12 +50,24 @@ def value_changes(
             is_known = second.state in (CellState.EQUAL, CellState.CHANGED)
             if is_known and second.l2 is not None:
                 pairs[before.key, after.key] = second.state is CellState.CHANGED
+            if second.state is CellState.UNREAD:  # strings, and values that only a program knows
+                second = _compared(a, b, before.key, after.key)
+                if second.error is None:
+                    pairs[before.key, after.key] = second.state is CellState.CHANGED
             if second.state is not CellState.EQUAL:
                 found.append(_change(after, first, second))
     finally:
         if shown is not None:
             shown.close()
     return ValueChanges(tuple(sorted(found, key=_size)), pairs)
+
+
+def _compared(a: Graph, b: Graph, key_in_a: str, key_in_b: str) -> Cell:
+    try:
+        differs = tensors_differ(a, b, key_in_a, key_in_b)
+    except CkptVizError as error:
+        return Cell(CellState.UNREAD, error=str(error))
+    return Cell(CellState.CHANGED if differs else CellState.EQUAL)
 
 
 def _change(row: ValueRow, first: Cell, second: Cell) -> ValueChange:

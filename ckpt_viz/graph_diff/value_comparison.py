@@ -77,11 +77,28 @@ def by_reading(a: Graph, b: Graph) -> Comparer:
         if differs is not None:
             return differs
         try:
-            left, right = a.read(ours.checkpoint_key), b.read(theirs.checkpoint_key)
+            return any(tensors_differ(a, b, *pair) for pair in _tensor_pairs(a, b, ours, theirs))
         except CkptVizError:
             return None
-        if left.dtype.hasobject or right.dtype.hasobject:  # strings
-            return bool(left.tolist() != right.tolist())
-        return left.tobytes() != right.tobytes()
 
     return differ
+
+
+def _tensor_pairs(a: Graph, b: Graph, ours: Attribute, theirs: Attribute) -> list[tuple[str, str]]:
+    """Return the keys of an attribute's tensors on both sides: a table has several."""
+    beginnings = ours.checkpoint_key, theirs.checkpoint_key
+    found = [
+        {key.removeprefix(start): key for key in graph.tensor_keys(start)}
+        for graph, start in zip((a, b), beginnings, strict=True)
+    ]
+    if found[0].keys() != found[1].keys():
+        return [beginnings]  # a live table, whose tensors only its own code knows
+    return [(key, found[1][end]) for end, key in found[0].items()] or [beginnings]
+
+
+def tensors_differ(a: Graph, b: Graph, key_in_a: str, key_in_b: str) -> bool:
+    """Return whether two tensors have other elements; raises CkptVizError if one is unreadable."""
+    left, right = a.read(key_in_a), b.read(key_in_b)
+    if left.dtype.hasobject or right.dtype.hasobject:  # strings
+        return bool(left.tolist() != right.tolist())
+    return left.tobytes() != right.tobytes()

@@ -8,9 +8,11 @@ to a graph, and all its snapshots use them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 from ckpt_viz.errors import SourceError
@@ -25,7 +27,7 @@ from ckpt_viz.live.walk import Walk
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
 from ckpt_viz.text import count, listed
-from ckpt_viz.values.held import HeldAccess, Part
+from ckpt_viz.values.held import HeldAccess, Part, shape_of
 from ckpt_viz.values.memory import Budget
 from ckpt_viz.values.report import Left, Restored
 
@@ -49,21 +51,39 @@ class TakenInSession:
     @cached_property
     def graph(self) -> Graph:
         """The values by name, in the tree of their name scopes."""
-        tensors: dict[str, tuple[Part, ...]] = {
-            leaf.name: (Part("", "", tf_private.base_dtype_name(leaf.read.dtype), value),)
-            for leaf, value in self.leaves
-        }
-        tensors |= {name: state.parts for name, _, state in self.python}
+        tensors: dict[str, list[Part]] = {}
+        for name, part in _named_parts(self.leaves):
+            tensors.setdefault(name, []).append(part)
+        tensors |= {name: list(state.parts) for name, _, state in self.python}
         variables = {leaf.name: leaf.variable for leaf, _ in self.leaves}
         nodes = scope_nodes(
-            _described(name, parts[0], variables.get(name)) for name, parts in tensors.items()
+            _described(name, parts, variables.get(name)) for name, parts in tensors.items()
         )
         access = HeldAccess(self.title, tensors, by_names=True)
         return Graph(nodes, self.title, Origin.SAVED, _access=access)
 
 
-def _described(name: str, part: Part, variable: Any) -> NamedVariable:
-    value = named_value(name, part.dtype, tuple(part.value.shape), nbytes_of(part.value))
+def _named_parts(leaves: Sequence[tuple[Leaf, Any]]) -> Iterator[tuple[str, Part]]:
+    """Yield the values by name; the partitions of a variable are one tensor, as a Saver saves it.
+
+    Partitions without the others have their own names.
+    """
+    infos = [tf_private.save_slice_info(leaf.variable) for leaf, _ in leaves]
+    held = Counter[str]()  # elements by name of the whole tensor
+    for (_, value), info in zip(leaves, infos, strict=True):
+        if info is not None:
+            held[info.full_name] += value.size
+    for (leaf, value), info in zip(leaves, infos, strict=True):
+        dtype = tf_private.base_dtype_name(leaf.read.dtype)
+        if info is not None and held[info.full_name] == prod(info.full_shape):
+            yield info.full_name, Part("", info.spec, dtype, value)
+        else:
+            yield leaf.name, Part("", "", dtype, value)
+
+
+def _described(name: str, parts: Sequence[Part], variable: Any) -> NamedVariable:
+    nbytes = sum(nbytes_of(part.value) for part in parts)
+    value = named_value(name, parts[0].dtype, shape_of(parts), nbytes)
     trainable = getattr(variable, "trainable", None)
     kind = None if variable is None else type(variable).__name__
     return NamedVariable(value, trainable=trainable, type_name=kind)

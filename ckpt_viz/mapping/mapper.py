@@ -55,6 +55,8 @@ class Mapper(Pairing):
         self._roots()
         self._same_values()
         self._map()
+        if self._freed_strays():
+            self._containers()
 
     def map_optimizers(self) -> None:
         """Map the parts of the optimizers, of which the model has none."""
@@ -237,9 +239,19 @@ class Mapper(Pairing):
         for one, other in self._containers_in_pairs():
             for step in steps:
                 step(one, other)
+        self._beside_roots()
         # What is on the same level in parts of one form comes before what is on another level.
         for one, other in self._containers_in_pairs():
             self._within(one, other)
+
+    def _beside_roots(self) -> None:
+        """Pair by name what a root has beside its model, if the model is on another level now."""
+        at_root = self.matched.pairs.get(ROOT)
+        if at_root is not None and at_root.obj != ROOT:
+            self._by_label(ROOT, self.live.parent(at_root.obj))
+        node = self.matched.nodes.get(ROOT, ROOT)
+        if node != ROOT:
+            self._by_label(self.saved.parent(node), ROOT)
 
     def _containers_in_pairs(self) -> Iterator[tuple[int, int]]:
         """Yield inner parts that belong together; what one side wraps, the other one may not."""

@@ -10,7 +10,7 @@ from ckpt_viz.mapping.full_names import FullNames
 from ckpt_viz.mapping.migrations import local_name
 from ckpt_viz.mapping.optimizers import listed_alike
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair, weakest
-from ckpt_viz.mapping.part_questions import alone, are_items, has_full_name, have_common
+from ckpt_viz.mapping.part_questions import alone, are_items, has_full_name, have_common, reach
 from ckpt_viz.mapping.parts import Parts
 from ckpt_viz.mapping.sequences import INDEX, ItemReader
 from ckpt_viz.object_graph.nodes import has_value
@@ -27,6 +27,10 @@ class Matched:
         """Add a pair of two nodes that are free."""
         self.pairs[pair.node] = pair
         self.nodes[pair.obj] = pair.node
+
+    def remove(self, node: int) -> None:
+        """Make both parts of a pair free again."""
+        del self.nodes[self.pairs.pop(node).obj]
 
     def are_free(self, node: int, obj: int) -> bool:
         """Return whether neither a saved node nor a live object has a counterpart."""
@@ -56,6 +60,23 @@ class Pairing:
             certainty = weakest(certainty, holder.certainty)
         self.matched.add(Pair(node, obj, certainty, evidence))
         return True
+
+    def _freed_strays(self) -> bool:
+        """Free the containers that were paired before all of their values went elsewhere.
+
+        Returns whether there are any.
+        """
+        low, high = reach(self.saved, self.live, self._nodes, self.matched.pairs)
+        strays = []
+        for node in self._nodes:
+            pair = self.matched.pairs.get(node)
+            if pair is None or not self.saved.children[node] or low[node] > high[node]:
+                continue
+            if high[node] < self.live.start[pair.obj] or self.live.end[pair.obj] <= low[node]:
+                strays.append(node)
+        for node in strays:
+            self.matched.remove(node)
+        return bool(strays)
 
     def _are_others(self, node: int, obj: int) -> bool:
         """Return whether these are layers with the names of others, or states of others."""

@@ -274,7 +274,12 @@ class Graph:
     @property
     def is_held(self) -> bool:
         """Whether this is the graph of a snapshot, whose values are in memory."""
-        return self.origin is Origin.SAVED and getattr(self._access, "tensors", None) is not None
+        return self.origin is Origin.SAVED and self.held is not None
+
+    @property
+    def held(self) -> Any:
+        """The tensors of a snapshot by checkpoint key; None for another graph."""
+        return getattr(self._access, "tensors", None)
 
     @property
     def stored_in(self) -> Any:

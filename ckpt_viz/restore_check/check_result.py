@@ -149,8 +149,7 @@ class RestoreCheck:
     def fix(self) -> RestoreFix[RestoreCheck]:
         """Return what to do so that every saved value goes where it belongs; change nothing.
 
-        Raises SourceError if there is no checkpoint to restore but a snapshot or nothing, or if a
-        Saver restores it.
+        Raises SourceError if there is no checkpoint to restore, or if a Saver restores it.
         """
         return fix_of(self._run, self.findings, lambda run: RestoreCheck(run, find_all(run)))
 

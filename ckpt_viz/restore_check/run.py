@@ -67,8 +67,8 @@ def _run(
     live, saved = (graph_of(one) if is_snapshot(one) else one for one in (live, saved))
     if isinstance(saved, Graph) and saved.is_held and saved.is_name_based:
         raise SourceError(
-            f"{saved.title}: found values by name, from a session; a check expects a snapshot of "
-            "objects in eager execution, or a checkpoint's path. diff() compares by names"
+            f"{saved.title}: found values by name, from a session; expected a snapshot of objects "
+            "in eager execution, or a path; check that of snapshot.write(prefix)"
         )
     if isinstance(live, Graph) and live.origin is Origin.LIVE:
         live = live.source
@@ -88,7 +88,10 @@ def _run(
             if method not in (None, "restore"):
                 raise SourceError(f"found method {method!r}, a Saver has only 'restore'")
             if isinstance(saved, Graph) and saved.is_held:
-                raise SourceError(f"{saved.title}: a Saver restores files; expected a path")
+                raise SourceError(
+                    f"{saved.title}: a Saver restores files, expected a path; "
+                    "check that of snapshot.write(prefix)"
+                )
             return saver_dry_run(live, saved, faults)
     return live_dry_run(live, saved, method, options, faults)
 

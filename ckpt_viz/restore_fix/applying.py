@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ckpt_viz.errors import CkptVizError, SourceError
+from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
+from ckpt_viz.live.holding import PYTHON_STATE, State, put
 from ckpt_viz.mapping.pairs import Evidence, Pair
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Role
+from ckpt_viz.values.held import parts_of
 
 
 class NotAppliedError(CkptVizError, RuntimeError):
@@ -29,7 +32,7 @@ def apply(
         SourceError: The live side is a file, or a value is no variable and there is no `restore`.
     """
     if live.origin is not Origin.LIVE:
-        raise SourceError(f"{live.title}: a file; apply the fix to live objects")
+        raise SourceError(f"{live.title}: found saved values; apply the fix to live objects")
     if not tf_restore.is_eager():
         raise SourceError(
             f"{live.title}: in graph mode, a restore only adds operations; run the fix's code"
@@ -52,6 +55,24 @@ def apply(
                 f"{live.title}: the fix was not applied, and all variables are as before: {error}"
             ) from error
         raise
+
+
+def put_held(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> None:
+    """Give live objects the values of a snapshot; raises what their own code raises."""
+    for pair in pairs:
+        obj: Any = live.object(pair.obj)
+        if live.nodes[pair.obj].role in (Role.VARIABLE, Role.SLOT):
+            obj.assign(_expected(saved, live, pair))
+            continue
+        attributes = saved.nodes[pair.node].attributes
+        parts = parts_of([one.checkpoint_key for one in attributes], saved)
+        if not parts:
+            raise SourceError(
+                f"{live.name(pair.obj)}: its registered saver restores files, expected values in "
+                "memory; snapshot.restore() puts it back into the object of the snapshot"
+            )
+        is_python = parts[0].name == PYTHON_STATE and tf_private.is_python_state(obj)
+        put(obj, State(parts, is_python=is_python))
 
 
 def is_applied(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> bool:

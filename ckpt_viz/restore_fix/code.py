@@ -18,18 +18,27 @@ from ckpt_viz.restore_check.skeleton import Skeleton, Variables, expression_of, 
 from ckpt_viz.restore_check.verdicts import Verdicts
 from ckpt_viz.text import printable
 
+TO_WRITE_FIRST = """\
+# The values are in memory. fix.apply() takes them from there; this code reads a file:
+#   path = snapshot.write("before")
+
+"""
 _MOST_LISTED = 20  # names in a comment
 _WIDTH = 80
 _INDENT = 4
 
 
 class Partly(NamedTuple):
-    """A variable that has another shape now: the live object, the key, and both shapes."""
+    """A variable that has another shape now: the live object, the key, and both shapes.
+
+    With `is_cast` it has another dtype of numbers, and one shape.
+    """
 
     obj: int
     key: str
     saved: tuple[int, ...]
     live: tuple[int, ...]
+    is_cast: bool = False
 
     @property
     def common(self) -> str:
@@ -187,17 +196,38 @@ def _comments(left: Left) -> Iterator[str]:
 
 def _copied(partly: Sequence[Partly], live: Graph, source: str, reader: str) -> Iterator[str]:
     """Yield code, as a comment, that copies the common elements of variables of other shapes."""
-    if not partly:
-        return
-    yield "# These have another shape now. If the order of elements is the same, copy a part:"
-    yield f"#   reader = {reader}"
-    for one in partly[:_MOST_LISTED]:
+    reshaped = [one for one in partly if not one.is_cast]
+    cast = [one for one in partly if one.is_cast]
+    opening = f"#   reader = {reader}"
+    if reshaped:
+        yield "# These have another shape now. If the order of elements is the same, copy a part:"
+        yield opening
+    for one in reshaped[:_MOST_LISTED]:
         variable = expression_of(live, one.obj, source)
         yield f"#   value = {variable}.numpy()"
         yield f"#   value{one.common} = reader.get_tensor({one.key!r}){one.common}"
         yield f"#   {variable}.assign(value)"
-    if len(partly) > _MOST_LISTED:
-        yield f"#   and {len(partly) - _MOST_LISTED} more"
+    if len(reshaped) > _MOST_LISTED:
+        yield f"#   and {len(reshaped) - _MOST_LISTED} more"
+    if cast:
+        yield "# These have another dtype now. If it has room for the numbers, convert them:"
+        yield opening
+    for one in cast[:_MOST_LISTED]:
+        variable = expression_of(live, one.obj, source)
+        value = f"reader.get_tensor({one.key!r})"
+        yield f"#   {variable}.assign(tf.cast({value}, {variable}.dtype))"
+    if len(cast) > _MOST_LISTED:
+        yield f"#   and {len(cast) - _MOST_LISTED} more"
+
+
+def are_numbers(*dtypes: str | None) -> bool:
+    """Return whether these are dtypes of real numbers, between which TensorFlow converts.
+
+    >>> are_numbers("int32", "int64"), are_numbers("float32", "bfloat16"), are_numbers("string")
+    (True, True, False)
+    """
+    kinds = ("int", "uint", "float", "bfloat")
+    return all(dtype is not None and dtype.startswith(kinds) for dtype in dtypes)
 
 
 def _listed(title: str, names: Iterable[str]) -> Iterator[str]:

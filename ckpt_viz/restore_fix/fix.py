@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Generic, TypeVar
 
 from ckpt_viz.changes.change import Change
@@ -31,11 +31,13 @@ from ckpt_viz.restore_check.rehearsal import (
 )
 from ckpt_viz.restore_check.skeleton import Skeleton
 from ckpt_viz.restore_check.verified import keys_read
-from ckpt_viz.restore_fix.applying import apply, is_applied
+from ckpt_viz.restore_fix.applying import apply, is_applied, put_held
 from ckpt_viz.restore_fix.arrangement import Arrangement
 from ckpt_viz.restore_fix.code import (
+    TO_WRITE_FIRST,
     Left,
     Partly,
+    are_numbers,
     assigning,
     reading,
     restores_by_itself,
@@ -104,24 +106,28 @@ class RestoreFix(Generic[CheckT]):
         return tuple(key for node in sorted(set(nodes) - used) for key in self._keys(node))
 
     @property
-    def prefix(self) -> str:
-        """The prefix of the checkpoint whose values it restores."""
-        return prefix_of(self._saved)
+    def prefix(self) -> str | None:
+        """The prefix of the checkpoint whose values it restores; None for a snapshot."""
+        return None if self._saved.is_held else prefix_of(self._saved)
 
     @property
     def code(self) -> str:
         """Python code that restores; `ckpt` is the checked object, `path` the checkpoint's prefix.
 
         It names the prefix itself if the check was of another path, such as that of a SavedModel.
-        It needs tensorflow alone, and only its public functions.
+        It needs tensorflow alone, and only its public functions. For a snapshot, `path` is what
+        `snapshot.write(prefix)` returns, as a comment tells.
         """
         return self.to_code()
 
     def to_code(self, live: str = "ckpt", path: str | None = None) -> str:
         """Return the code with the caller's expression for the live object, and a prefix."""
-        prefix = self._prefix if path is None else path
+        code = self._code(live, self._prefix if path is None else path)
+        return f"{TO_WRITE_FIRST}{code}" if self._saved.is_held and path is None else code
+
+    def _code(self, live: str, prefix: str | None) -> str:
         where = "path" if prefix is None else repr(prefix)
-        reader = reading(self.prefix, where)
+        reader = reading(prefix_of(self._saved), where)
         waiting = [key for node in sorted(self._waiting) for key in self._keys(node)]
         damaged = [key for node in sorted(self._damaged) for key in self._keys(node)]
         left = Left(
@@ -160,15 +166,21 @@ class RestoreFix(Generic[CheckT]):
     def apply(self) -> RestoreFix[CheckT]:
         """Restore now: every value of `pairs`, or none; return the fix.
 
-        Afterwards it compares every variable with the file. If a value differs or anything raises,
-        all variables get back the values that they had. Tables and other values that are no
+        Values of a snapshot come from memory, and none waits for an object that is built later.
+        Afterwards it compares every variable with the saved value. If a value differs or anything
+        raises, all variables get back the values that they had. Tables and other values that are no
         variables stay as TensorFlow restored them.
 
         Raises:
             NotAppliedError: A value could not be restored; the variables are as before.
             SourceError: The live side is a file, or TensorFlow runs in graph mode: run `code`.
         """
-        apply(self._saved, self._live, self._sure, self._restore if self._skeleton else None)
+        restore: Callable[[], None] | None = None
+        if self._saved.is_held:
+            restore = partial(put_held, self._saved, self._live, self._sure)
+        elif self._skeleton is not None:
+            restore = self._restore
+        apply(self._saved, self._live, self._sure, restore)
         return self
 
     def write(self, prefix: str | os.PathLike[str]) -> str:
@@ -315,13 +327,17 @@ class RestoreFix(Generic[CheckT]):
         )
 
     def _partly(self) -> Iterator[Partly]:
-        """Yield the variables that have other sizes now, but as many dimensions of one dtype."""
+        """Yield the variables of other sizes, but as many dimensions; or of another number type."""
         for pair in self._mapping.misfits:
             ours, theirs = self._saved.nodes[pair.node], self._live.nodes[pair.obj]
             if ours.slot is not None or not len(ours.attributes) == len(theirs.attributes) == 1:
                 continue
             was, now = ours.attributes[0], theirs.attributes[0]
-            if was.shape is None or now.shape is None or was.dtype != now.dtype:
+            if was.shape is None or now.shape is None:
+                continue
+            if was.dtype != now.dtype:
+                if was.shape == now.shape and are_numbers(was.dtype, now.dtype):
+                    yield Partly(pair.obj, was.checkpoint_key, was.shape, now.shape, is_cast=True)
                 continue
             if len(was.shape) == len(now.shape) and min((*was.shape, *now.shape)) > 0:
                 yield Partly(pair.obj, was.checkpoint_key, was.shape, now.shape)
@@ -370,21 +386,19 @@ def fix_of(
 ) -> RestoreFix[CheckT]:
     """Return the fix of a dry run with these findings.
 
-    Raises SourceError if there is no checkpoint, a snapshot in its place, or a Saver.
+    Raises SourceError if there is no checkpoint, or if a Saver restores it.
 
     Where a restore finds no checkpoint at the path, as at the directory of a SavedModel, it is the
     fix of the one that the path means.
     """
-    if run.saved is not None and run.saved.is_held:
-        raise SourceError(
-            f"{run.saved.title}: found values in memory, expected a checkpoint with a path that "
-            "the code of a fix can read; write the objects to a file when you take the snapshot"
-        )
     if run.saved is not None:
         return RestoreFix(run, check_of, _found=findings)
     live, is_meant = run.live, isinstance(run.correction, MeantPath)
     if live.is_name_based or (live.source is not None and tf_private.is_saver(live.source)):
-        raise SourceError(f"{live.title}: a Saver restores by names; expected a program of objects")
+        raise SourceError(
+            f"{live.title}: a Saver restores by names, expected a program of objects; the findings "
+            "have code for names that have changed"
+        )
     if not run.reading or not (is_meant or run.outcome.tensors):
         raise SourceError(f"{run.reading}: a fix needs a checkpoint that can be read")
     saved = read_saved(run.reading)

@@ -76,6 +76,17 @@ def write_mapped(
     write_bundle(prefix, rewrite.finished())
 
 
+def write_held(graph: Graph, prefix: str) -> None:
+    """Write the values of a snapshot as the checkpoint that TensorFlow would have written.
+
+    Raises CkptVizError: a file of the prefix exists, or the snapshot lacks a value.
+    """
+    if graph.is_name_based:
+        write_bundle(prefix, {key: _tensor(graph, key) for key in graph.held})
+        return
+    write_mapped(graph, graph, [(node, node) for node in range(len(graph.nodes))], prefix)
+
+
 class _Rewrite:
     """A checkpoint in the making: the object graph, and the tensors by checkpoint key."""
 
@@ -104,6 +115,11 @@ class _Rewrite:
     def _put(self, node: int, new: int, object_key: str, full_names: Mapping[str, str]) -> None:
         proto = self._graph.nodes[new]
         saver = self._saved.nodes[node].registered_saver
+        if saver is not None and self._saved.is_held:
+            raise UnsupportedError(
+                f"{self._saved.name(node)}: found files of the registered saver {saver}, expected "
+                "tensors in memory; write the objects with tf.train.Checkpoint"
+            )
         if saver is not None:
             proto.registered_saver.name = saver
             proto.registered_saver.object_name = object_key

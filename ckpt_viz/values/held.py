@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -110,3 +110,10 @@ def whole(parts: Sequence[Part]) -> Any:
         _, start, size = parse_slice_spec(part.slice_spec)
         joined[tuple(slice(a, a + n) for a, n in zip(start, size, strict=True))] = part.value
     return joined
+
+
+def parts_of(checkpoint_keys: Iterable[str], graph: Graph) -> tuple[Part, ...]:
+    """Return the held tensors under some keys of a snapshot's graph."""
+    tensors: Mapping[str, Sequence[Part]] = graph.held
+    keys = (tensor for key in checkpoint_keys for tensor in graph.tensor_keys(key))
+    return tuple(part for key in keys for part in tensors[key])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from types import TracebackType
 from typing import Any
 
+from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live.eager_values import EagerValues, Taken, as_source
 from ckpt_viz.live.session_values import SessionValues, TakenInSession
 from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.text import printable
+from ckpt_viz.restore_fix.rewrite import write_held
 from ckpt_viz.text import count
 from ckpt_viz.values.report import Left, Restored
 
@@ -18,8 +21,8 @@ from ckpt_viz.values.report import Left, Restored
 class Snapshot:
     """The values of live objects at one moment, held in memory; `ckpt_viz.snapshot` makes one.
 
-    It is a source like a saved checkpoint: for `graph`, `show`, `diff` and `check`. As a context
-    manager it puts the values back if the block raises.
+    It is a source like a saved checkpoint: for `graph`, `show`, `diff`, `check`, `history` and
+    `compare`. As a context manager it puts the values back if the block raises.
     """
 
     def __init__(self, live: object, session: Any = None, *, limit: int | None = None) -> None:
@@ -57,6 +60,23 @@ class Snapshot:
         """
         taken: Any = self._taken  # of the same kind as the values
         return gc_paused(lambda: self._values.put_back(taken))
+
+    def write(self, prefix: str | os.PathLike[str]) -> str:
+        """Write the held values to a new checkpoint, and return its prefix.
+
+        It is the one that `Checkpoint.write` would have written at the time of the snapshot. That
+        of a session has names and no objects, as a `Saver` writes it.
+
+        Raises:
+            UnsupportedError: The snapshot lacks a value: it is in `left`, is an iterator's, or a
+                registered saver wrote it. No file remains.
+            CkptVizError: A file of the prefix exists or cannot be written.
+        """
+        if self.left:
+            raise UnsupportedError(f"{self._values.title}: has no value of {self.left[0]}")
+        path = os.fspath(prefix)
+        write_held(self._taken.graph, path)
+        return path
 
     @property
     def graph(self) -> ObjectGraph:

@@ -20,7 +20,7 @@ from ckpt_viz.formats.entries import CheckedRange, raised_for
 from ckpt_viz.formats.files import open_file
 from ckpt_viz.formats.saver_v1 import SaverV1
 from ckpt_viz.formats.sstable import brief, mask_crc32c
-from ckpt_viz.formats.stored_bytes import VarintError, checksum_for
+from ckpt_viz.formats.stored_bytes import UndecodedVariantError, VarintError, checksum_for
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Fault
 from ckpt_viz.values.running import bar, in_flight_of, results
@@ -127,13 +127,15 @@ def verify(
 ) -> Verification:
     """Return which tensors of a saved graph are damaged: all of them, or those of some keys.
 
-    Raises SourceError for a graph of live objects.
+    Raises SourceError for live objects and snapshots.
     """
     stored = graph.stored_in
     if not isinstance(stored, (Bundle, SaverV1)):
+        found = "values in memory" if graph.is_held else "live objects"
+        first = "write the snapshot" if graph.is_held else "save the objects"
         raise SourceError(
-            f"{graph.title}: found live objects, which have no checksums; expected a checkpoint: "
-            "save the objects, then verify the graph of that path"
+            f"{graph.title}: found {found}, which have no checksums; expected a checkpoint: "
+            f"{first}, then verify the graph of that path"
         )
     nodes = _nodes_by_key(graph)
     wanted = set(stored.entries) if keys is None else set(keys) & set(stored.entries)
@@ -318,6 +320,8 @@ def checksum_of(task: Encoded) -> int | Fault:
         checksum.finish(place)
     except VarintError as error:
         return Fault(str(error), "OutOfRangeError")
+    except UndecodedVariantError as error:
+        return Fault(str(error), "InternalError")
     except FileNotFoundError:
         return Fault(f"{task.path}: this file has disappeared", "NotFoundError")
     except CkptVizError as error:

@@ -52,6 +52,18 @@ it.each([
   expect(strays(what, line)).toEqual([line]);
 });
 
+it("tells both views once which themes of JupyterLab and VS Code are light and dark", () => {
+  const sheets = files.filter((file) => file.endsWith(".css"));
+  const schemes = sheets.flatMap((file) =>
+    strays(/color-scheme/, readFileSync(new URL(file, ROOT), "utf8")),
+  );
+  expect(schemes).toEqual([]);
+  const rules = generatedStyle().match(/[^}]*color-scheme: (?:light|dark);/g) ?? [];
+  expect(rules.map((rule) => rule.split(".ckpt-viz, .ckpt-viz-timeline").length - 1)).toEqual([
+    2, 2,
+  ]);
+});
+
 it("has every colour in a light, a dark and a guide version", () => {
   const { classic, dark, light } = palette;
   expect(Object.keys(dark)).toEqual(Object.keys(light));

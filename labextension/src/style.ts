@@ -6,6 +6,15 @@ import { COLUMNS, type Column, type Widths } from "./draw/outline-columns";
 
 type Colours = Readonly<Record<string, string>>;
 
+/** What is around a view that is light, and around one that is dark, in JupyterLab and VS Code. */
+const THEMES = {
+  light: ['[data-jp-theme-light="true"]', ":is(.vscode-light, .vscode-high-contrast-light)"],
+  dark: [
+    '[data-jp-theme-light="false"]',
+    ":is(.vscode-dark, .vscode-high-contrast:not(.vscode-high-contrast-light))",
+  ],
+} as const;
+
 /**
  * The text of style/generated.css, which esbuild bundles into widget.css and JupyterLab's style.
  */
@@ -14,6 +23,10 @@ export function generatedStyle(columns: readonly Column[] = COLUMNS): string {
     "/* Written by `npm run build:style` from the tables in src/style.ts. */",
     // The panel of live objects and the view of a history also use colours of the explorer.
     `:is(.ckpt-viz, .ckpt-viz-live, .ckpt-viz-timeline) {\n${colourRules(palette.light, palette.dark)}\n}`,
+    ...Object.entries(THEMES).map(([scheme, hosts]) => {
+      const views = hosts.map((host) => `${host} :is(.ckpt-viz, .ckpt-viz-timeline)`);
+      return `${views.join(",\n")} { color-scheme: ${scheme}; }`;
+    }),
     `.ckpt-viz { --ckv-pick: color-mix(in srgb, var(--ckv-accent) 18%, transparent); }`,
     // The colours of TensorFlow's guide, if the settings turn them on (defaults.ts).
     `@media (forced-colors: none) {\n[data-ckpt-viz-classic] .ckpt-viz {\n${colourRules(

@@ -136,6 +136,12 @@ def iterator(at: Path) -> Pair:
     return _tested(flipped(path, "i/.ATTRIBUTES/ITERATOR_STATE", -1), _iterator)
 
 
+@row(raises="InternalError")
+def type_name_of_an_iterators_state(at: Path) -> Pair:
+    path = str(_iterator().save(str(at / "ckpt")))
+    return _tested(flipped(path, "i/.ATTRIBUTES/ITERATOR_STATE", 5), _iterator)
+
+
 @row()
 def iterator_that_is_whole(at: Path) -> Pair:
     return _tested(str(_iterator().save(str(at / "ckpt"))), _iterator)

@@ -100,7 +100,8 @@ def test_variables_have_their_values_back_and_no_operation_is_added(
 def test_a_snapshot_has_the_values_of_a_savers_file(
     graph: Any, use_resource: bool, tmp_path: Path
 ) -> None:
-    made = [*variables(use_resource=use_resource)[:5]]
+    made = variables(use_resource=use_resource)
+    made = [*made[:5], *made[-1]]  # the partitions of one variable
     saver = v1.train.Saver(made)
     with v1.Session() as session:
         initialized(session)
@@ -117,6 +118,25 @@ def test_a_snapshot_has_the_values_of_a_savers_file(
             found.read("wor")  # the beginning of a name
         session.run(made[0].assign([0.0, 0.0]))
         assert not cv.diff(before, saver.save(session, str(tmp_path / "d")), values=True).is_empty
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_saver_restores_the_file_that_a_snapshot_writes(
+    graph: Any, use_resource: bool, tmp_path: Path
+) -> None:
+    made = variables(use_resource=use_resource)
+    change, saver = changes(made), v1.train.Saver([*made[:-1], *made[-1]])
+    with v1.Session() as session:
+        initialized(session)
+        saved = values(session, made)
+        before = cv.snapshot(saver, session)
+        session.run(change)
+        with pytest.raises(SourceError, match=r"check that of snapshot.write\(prefix\)"):
+            cv.check(saver, before)
+        path = before.write(tmp_path / "before")
+        saver.restore(session, path)
+        assert values(session, made) == saved
+        assert cv.check(saver, path).consumed
 
 
 def test_a_monitored_session_runs_no_hook(graph: Any) -> None:

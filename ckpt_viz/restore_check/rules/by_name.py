@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 
+from ckpt_viz.changes.change import Change, ChangeKind
+from ckpt_viz.changes.edges import changed_scope
+from ckpt_viz.changes.sentences import scope_sentence
+from ckpt_viz.mapping.pairs import Certainty
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.read_failures import fits
 from ckpt_viz.matching.trace import Cause
@@ -38,7 +43,10 @@ def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
         yield from _by_saver(run, run.outcome, trace)
     asked = {step.name for step in trace.steps} | trace.bound.keys()
     free = [name for name in run.outcome.tensors if name not in asked]
-    yield from _missing(run, trace, free)
+    missing = tuple(_missing(run, trace, free))
+    yield from missing
+    told = {one.saved for finding in missing for one in finding.all()}
+    free = [name for name in free if name not in told]
     for obj in trace.not_restored:
         if obj not in trace.unused:
             yield _not_reached(run, obj)
@@ -107,6 +115,7 @@ def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Fin
     lost = [one for one in wanted if not candidates[one]]
     if len(lost) > 1:
         yield _without_any(run, lost, any(one in raising for one in lost))
+    findings: dict[_Wanted, Finding] = {}
     for obj, name in wanted:
         found = candidates[obj, name]
         if len(lost) > 1 and not found:
@@ -115,7 +124,7 @@ def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Fin
         of_shape = listed([repr(one) for one in found])
         reason = f", but has {of_shape} of the same shape" if found else ""
         unsure = ", and names do not tell which it was" if len(found) > 1 else ""
-        yield Finding(
+        findings[obj, name] = Finding(
             _severity((obj, name) in raising),
             Kind.RENAMED if new else Kind.UNMATCHED,
             new,
@@ -125,9 +134,72 @@ def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Fin
             (),
             (obj,),
         )
+    yield from _by_scopes(run, findings, is_whole=not trace.bound)
 
 
 _Wanted = tuple[int, str]  # an object, and a name that the file lacks
+
+
+def _by_scopes(
+    run: DryRun, findings: Mapping[_Wanted, Finding], *, is_whole: bool
+) -> Iterator[Finding]:
+    """Yield the findings; those of several names whose scope has changed as one that explains them.
+
+    `is_whole` says that the restore finds none of the names.
+    """
+    scopes = {
+        one: changed_scope(finding.saved, one[1])
+        for one, finding in findings.items()
+        if finding.kind is Kind.RENAMED and finding.saved is not None
+    }
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for one, scope in scopes.items():
+        if scope is not None:
+            groups.setdefault(scope, []).append(findings[one])
+    for one, finding in findings.items():
+        scope = scopes.get(one)
+        group = groups.get(scope, []) if scope is not None else []
+        if scope is None or len(group) < 2:
+            yield finding
+        elif finding is group[0]:
+            is_every = is_whole and len(group) == len(findings)
+            is_saver = isinstance(run.outcome, SaverOutcome)
+            change = _change_of(scope, group)
+            yield replace(
+                finding,
+                why=f"{change.why.removesuffix('.')} ({count(len(group), 'variable')}).",
+                remedy=_saver_of(*scope, is_every=is_every) if is_saver else _BY_FIX,
+                objects=change.objects,
+                change=change,
+                explains=tuple(group),
+            )
+
+
+def _change_of(scope: tuple[str, str], group: Sequence[Finding]) -> Change:
+    objects = tuple(dict.fromkeys(obj for one in group for obj in one.objects))
+    return Change(
+        ChangeKind.SCOPE_CHANGED,
+        group[0].saved,
+        group[0].live,
+        len(group),
+        Certainty.LIKELY,
+        scope_sentence(*scope),
+        objects=objects,
+    )
+
+
+def _saver_of(old: str, new: str, *, is_every: bool) -> str:
+    """Return the remedy for a Saver whose names have another scope than those in the file.
+
+    Other names keep theirs, but only if they lose a scope that they do not have.
+    """
+    name = "v.name.split(':')[0]"
+    if new and (is_every or not old):
+        name += f".removeprefix({f'{new}/'!r})"
+    if old and not is_every:
+        return _BY_SAVER
+    name = f"{f'{old}/'!r} + {name}" if old else name
+    return f"Restore with tf.compat.v1.train.Saver({{{name}: v for v in variables}})."
 
 
 def _without_any(run: DryRun, lost: Sequence[_Wanted], is_raised: bool) -> Finding:
@@ -219,6 +291,8 @@ def _last(name: str) -> str:
 
 
 def _are_alike(left: str, right: str) -> bool:
+    if left.endswith(f"/{right}") or right.endswith(f"/{left}"):
+        return True  # one has a scope more, which may be longer than the name
     return SequenceMatcher(None, left[:200], right[:200]).ratio() >= _ALIKE
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ckpt_viz.matching.read_failures import fits
 from ckpt_viz.matching.trace import Action, Step
+from ckpt_viz.object_graph.graph import Origin
 from ckpt_viz.object_graph.nodes import Node, has_value
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
@@ -98,6 +99,7 @@ def tensor_ignored(case: Case, explained: Explained) -> Iterator[Finding]:
             attribute.name
             for attribute in node.attributes
             if attribute.name not in unused and not _is_read(attribute.checkpoint_key, step.names)
+            if attribute.name not in _known_to_file(case, step.obj)
         ]
         if ignored:
             yield case.finding(
@@ -109,6 +111,17 @@ def tensor_ignored(case: Case, explained: Explained) -> Iterator[Finding]:
                 nodes=(step.node,),
                 objects=(step.obj,),
             )
+
+
+def _known_to_file(case: Case, obj: int) -> frozenset[str]:
+    """Return what a file in place of the program has at an object, whose own code is unknown.
+
+    Such code, of a table for example, reads what it would save.
+    """
+    nodes = case.live.nodes
+    if case.live.origin is Origin.LIVE or obj >= len(nodes):
+        return frozenset()
+    return frozenset(attribute.name for attribute in nodes[obj].attributes)
 
 
 def _is_read(key: str, keys: Iterable[str]) -> bool:
