@@ -12,8 +12,7 @@ from ckpt_viz.errors import CkptVizError
 from ckpt_viz.jupyter.kernel_run import current_run, kernel_shell
 from ckpt_viz.jupyter.shared_models import SharingWidget
 from ckpt_viz.jupyter.snapshots import HISTORY_MIME_TYPE
-from ckpt_viz.timeline.between import cells_between
-from ckpt_viz.timeline.history_json import cell_json, history_row_json
+from ckpt_viz.timeline.questions import answer
 from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.view_payload import encode
 from ckpt_viz.timeline.words import headline
@@ -53,16 +52,11 @@ class HistoryView(SharingWidget):
 
     def _answer(self, question: Any) -> tuple[Any, list[bytes]]:
         """Answer a question of the open view."""
-        match question:
-            case {"ask": "row", "row": int(number)} if 0 <= number < len(self.history.rows):
-                return {"row": history_row_json(self.history.rows[number])}, []
-            case {"ask": "between", "a": int(a), "b": int(b)}:
-                try:
-                    cells = cells_between(self.history, a, b)
-                except CkptVizError as error:
-                    return {"error": str(error)}, []
-                return {"cells": [cell_json(cell, values=False) for cell in cells]}, []
-        return super()._answer(question)
+        try:
+            found = answer(self.history, question)
+        except CkptVizError as error:
+            return {"error": str(error)}, []
+        return super()._answer(question) if found is None else (found, [])
 
     def __repr__(self) -> str:
         return f"<HistoryView of {len(self.history.sources)} checkpoints: {headline(self.history)}>"

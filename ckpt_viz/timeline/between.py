@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Executor
 
 from ckpt_viz.errors import SourceError
@@ -17,13 +18,14 @@ def cells_between(
     a: int,
     b: int,
     *,
+    lines: Sequence[Line] | None = None,
     executor: Executor | None = None,
     shown: Progress | None = None,
 ) -> list[Cell]:
     """Return for each row of a history the cell of checkpoint b, against checkpoint a.
 
     Reads both checkpoints, except tensors with equal checksums. A row that neither of them has is
-    absent.
+    absent. `lines` are those of the history, if they are known.
 
     Raises:
         SourceError: One of them has no such number, or cannot be opened.
@@ -36,7 +38,7 @@ def cells_between(
             one = history.sources[number]
             raise SourceError(f"{one.title}: it could not be opened: {one.error}")
     graphs = [one.graph for one in history.sources]
-    lines = lines_of(graphs).lines
+    lines = lines_of(graphs).lines if lines is None else lines
     kept = [
         (row, Line([line.tensors[a], line.tensors[b]]))
         for row, line in enumerate(lines)
