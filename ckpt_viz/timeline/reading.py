@@ -22,12 +22,14 @@ from ckpt_viz.timeline.plan import CHANGES, READ, Plan
 from ckpt_viz.values.pieces import result_bytes
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.running import Progress, in_flight_of, results
-from ckpt_viz.values.tracks import PIECE_BYTES, Part, Track, follow
+from ckpt_viz.values.tracks import PIECE_BYTES, Followed, Part, Track, follow
 
 UNCHANGED_SHARE = 1 / 200
 """Of tensors that never change, the smallest are read, as long as this share of all bytes lasts."""
 
 
+Parts = dict[tuple[int, int, int], tuple[Followed, int]]
+"""What became of parts, and the bytes read; by row, segment and first element."""
 _POWERS = ("beta1_power", "beta2_power")  # of an Adam of TensorFlow 1
 
 
@@ -39,7 +41,9 @@ class Reader:
     the checkpoints are members without an order; `squares` then has the sums of the squared
     distances of their variables, N×N, and `norm` the squared norm of the mean. `known` has rows
     of an earlier reading, by number: of all these checkpoints, or of the first ones only. They
-    are not read again, except what later checkpoints are compared with.
+    are not read again, except what later checkpoints are compared with. `parts` has what became of
+    the parts of rows that are not complete, with the bytes read; a later reading goes on from it.
+    Each checkpoint is read in pieces of at most `piece_bytes`.
     """
 
     graphs: Sequence[Graph | None]
@@ -47,6 +51,8 @@ class Reader:
     unchanged: bool = False
     is_compared: bool = False
     known: Mapping[int, HistoryRow] = field(default_factory=dict)
+    parts: Parts = field(default_factory=dict)
+    piece_bytes: int = PIECE_BYTES
     squares: Array = field(init=False)
     norm: float = 0.0
     _claims: list[Claims] = field(init=False)
@@ -67,10 +73,18 @@ class Reader:
             if number not in wanted:
                 yield number, self._row(number, self._earlier(number))
         plans = {number: self._plan(number) for number in sorted(wanted)}
-        tracks = list(_tracks([part for plan in plans.values() for part in plan.parts]))
+        rest = []
+        for part in (part for plan in plans.values() for part in plan.parts):
+            if _id(part) in self.parts:
+                plans[part.name[0]].add(part, self.parts[_id(part)][0])
+            else:
+                rest.append(part)
+        tracks = list(_tracks(rest, self.piece_bytes))
         for number, plan in plans.items():
             if plan.memory:
                 plan.follow_in_memory()
+                if shown is not None:
+                    shown.update(self._nbytes(number))
             if plan.is_done:
                 yield number, self._finished(number, plan)
         # Here, the bar also moves within a task, and may raise what ends the reading.
@@ -87,7 +101,10 @@ class Reader:
                 for part, followed in zip(track.parts, of_parts, strict=True):
                     plan = plans[part.name[0]]
                     plan.add(part, followed)
+                    self.parts[_id(part)] = followed, _size(part)
                     if plan.is_done:
+                        for done in plan.parts:
+                            self.parts.pop(_id(done), None)
                         yield part.name[0], self._finished(part.name[0], plan)
 
     def unread(self, number: int) -> HistoryRow:
@@ -96,9 +113,12 @@ class Reader:
 
     def nbytes(self) -> int:
         """Return the bytes that `rows` reads."""
+        read = sum(size for _, size in self.parts.values())
+        return sum(map(self._nbytes, self._wanted)) - read
+
+    def _nbytes(self, number: int) -> int:
         return sum(
-            (row.nbytes or 0)
-            for number in self._wanted
+            row.nbytes or 0
             for row, state in zip(self.lines[number].tensors, self._to_read[number], strict=True)
             if row is not None and state in READ
         )
@@ -179,6 +199,7 @@ class Reader:
         return Plan(
             *(number, self.graphs, self.lines[number], self._to_read[number], self._claims),
             is_compared=self.is_compared,
+            piece_bytes=self.piece_bytes,
         )
 
     def _finished(self, number: int, plan: Plan) -> HistoryRow:
@@ -239,21 +260,29 @@ class Reader:
         return False
 
 
-def _tracks(parts: Sequence[Part]) -> Iterator[Track]:
-    """Yield the parts in tasks of at most 8 MiB a time, in the order of the first file."""
+def _tracks(parts: Sequence[Part], most: int) -> Iterator[Track]:
+    """Yield the parts in tasks of at most so many bytes a time, in the order of the first file."""
     scope = confinement.current()
     limit = None if scope is None else scope.limit
     group: list[Part] = []
     size = 0
     for part in sorted(parts, key=_place):
         largest = max((one.size for one in part.at if one is not None), default=0)
-        if group and size + largest > PIECE_BYTES:
+        if group and size + largest > most:
             yield Track(tuple(group), limit)
             group, size = [], 0
         group.append(part)
         size += largest
     if group:
         yield Track(tuple(group), limit)
+
+
+def _id(part: Part) -> tuple[int, int, int]:
+    return (*part.name, part.first)
+
+
+def _size(part: Part) -> int:
+    return sum(one.size for one in part.at if one is not None)
 
 
 def _result_bytes(track: Track) -> int:

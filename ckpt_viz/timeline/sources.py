@@ -188,6 +188,13 @@ def _globbed(path: str) -> Sequence[Kept]:
     return [Kept(join(directory, one), None, True) for one in fitting]
 
 
+def unopened(kept: Sequence[Kept]) -> tuple[Checkpoint, ...]:
+    """Return checkpoints under their titles, without graphs or errors."""
+    return _titled(
+        [Checkpoint(one.prefix, one.prefix, None, saved_at=one.saved_at) for one in kept]
+    )
+
+
 def _sample(items: Sequence[Any], most: int) -> list[Any]:
     """Return at most so many items at equal distances, the first and the last among them."""
     if len(items) <= most:

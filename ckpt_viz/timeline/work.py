@@ -11,9 +11,10 @@ from ckpt_viz.errors import CheckpointNotFoundError
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.timeline.cells import HistoryRow
 from ckpt_viz.timeline.lines import Lines, lines_of
-from ckpt_viz.timeline.reading import Reader
+from ckpt_viz.timeline.reading import Parts, Reader
 from ckpt_viz.timeline.sources import Checkpoint, Ordered
 from ckpt_viz.values.running import Progress
+from ckpt_viz.values.tracks import PIECE_BYTES
 
 
 @dataclass
@@ -21,13 +22,14 @@ class Work:
     """The checkpoints of a history, its variables, and the rows that were read up to now.
 
     `rows` has them by number. Those of an earlier work may lack the last checkpoints; `read`
-    completes them.
+    completes them. `parts` has what was read of the next ones.
     """
 
     ordered: Ordered
     lines: Lines
     unchanged: bool = False
     rows: dict[int, HistoryRow] = field(default_factory=dict)
+    parts: Parts = field(default_factory=dict)
 
     @property
     def checkpoints(self) -> Sequence[Checkpoint]:
@@ -42,11 +44,18 @@ class Work:
             len(row.cells) == times for row in self.rows.values()
         )
 
-    def reader(self) -> Reader:
-        """Return what reads the rest."""
+    def reader(self, piece_bytes: int = PIECE_BYTES) -> Reader:
+        """Return what reads the rest, in pieces of so many bytes of each checkpoint."""
         graphs = [one.graph for one in self.checkpoints]
-        lines = self.lines.lines
-        return gc_paused(lambda: Reader(graphs, lines, self.unchanged, known=dict(self.rows)))
+        known, parts = dict(self.rows), self.parts
+        return gc_paused(
+            lambda: Reader(
+                *(graphs, self.lines.lines, self.unchanged),
+                known=known,
+                parts=parts,
+                piece_bytes=piece_bytes,
+            )
+        )
 
     def read(
         self, reader: Reader, executor: Executor | None = None, shown: Progress | None = None
@@ -70,7 +79,10 @@ class Work:
         is_begin = len(theirs) <= len(ours) and all(
             one is not None and one is other for one, other in zip(theirs, ours, strict=False)
         )
-        return replace(self, rows=dict(earlier.rows)) if is_begin else self
+        if not is_begin:
+            return self
+        parts = earlier.parts if len(theirs) == len(ours) else {}
+        return replace(self, rows=dict(earlier.rows), parts=parts)
 
 
 def work_on(ordered: Ordered, *, unchanged: bool = False) -> Work:

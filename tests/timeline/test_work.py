@@ -65,7 +65,7 @@ def test_a_stopped_reading_goes_on_where_it_stopped(tmp_path: Path, most: int) -
     first = _read(work, most)
     assert not work.is_complete
     assert 0 < first < _data_bytes(*paths) / 2
-    rows = {number: row for number, row in work.rows.items()}
+    rows = dict(work.rows)
     second = _read(work)
     assert work.is_complete
     assert all(work.rows[number] is row for number, row in rows.items())
