@@ -19,11 +19,13 @@ _STATISTICS = ("count", "zeros", "nan", "inf", "min", "max", "mean", "std", "l2"
 
 def history_json(history: Record) -> dict[str, Any]:
     """Return a history as dicts, lists, strings and finite numbers."""
+    told = told_json(history)
     return {
         "version": VERSION,
-        **told_json(history),
+        **{name: told[name] for name in ("headline", "sentences", "notes")},
         "order": history.order,
         "left_out": history.left_out,
+        "is_complete": history.is_complete,
         "checkpoints": [_checkpoint_json(one) for one in history.sources],
         "marks": [
             {
@@ -35,6 +37,7 @@ def history_json(history: Record) -> dict[str, Any]:
             }
             for mark in history.marks
         ],
+        "findings": told["findings"],
         "distances": _finite(history.distances),
         "rows": [history_row_json(row) for row in history.rows],
     }
