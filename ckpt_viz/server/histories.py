@@ -24,6 +24,7 @@ from ckpt_viz.saved.location import INDEX
 from ckpt_viz.server.graphs import check_size, contents_path, json_bytes
 from ckpt_viz.server.messages import QUICK_BYTES, Asked, Limits, Look
 from ckpt_viz.server.refusals import Reason, Refusal, refusal_of
+from ckpt_viz.text import size_words
 from ckpt_viz.timeline.cells import HistoryRow
 from ckpt_viz.timeline.history import history_so_far
 from ckpt_viz.timeline.history_json import cell_json, history_json, told_json
@@ -289,7 +290,7 @@ class _Watch:
 
 def _too_much(limit: int) -> str:
     return (
-        f"one request may read {limit} bytes: read on, open the history in a kernel, or set "
+        f"one request may read {size_words(limit)}: read on, open the history in a kernel, or set "
         "c.CkptViz.max_read_bytes in jupyter_server_config.py"
     )
 
@@ -310,7 +311,7 @@ def _opened(
     def on_opened(opening: Opening) -> None:
         nonlocal last
         watch.update(0)
-        if not lines.is_begun and earlier is None and opening.checkpoint.graph is not None:
+        if not lines.is_begun and opening.checkpoint.graph is not None:
             lines.send({**head, "is_first": True, "history": _first_plan(asked, scope, opening)})
         if lines.is_begun and time.monotonic() > last + _SECONDS:
             last = time.monotonic()

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import shutil
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +17,21 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.server import processes
 from ckpt_viz.timeline.view_payload import view_json
-from tests.server.conftest import Ask, Reply
+from tests.server.conftest import BASE_URL, Ask, Reply
 from tests.support import history_fixtures
+from tests.support.tables import write_holes
 
 
 @pytest.fixture
 def run(root: Path) -> Path:
     directory = root / "run"
     directory.mkdir()
-    write_state(directory, history_fixtures.write(directory, history_fixtures.training()))
+    history_fixtures.write_state(
+        directory, history_fixtures.write(directory, history_fixtures.training())
+    )
     return directory
-
-
-def write_state(directory: Path, prefixes: list[str]) -> None:
-    """Write the `checkpoint` file."""
-    lines = [f'model_checkpoint_path: "{Path(prefixes[-1]).name}"']
-    lines += [f'all_model_checkpoint_paths: "{Path(one).name}"' for one in prefixes]
-    (directory / "checkpoint").write_text("\n".join(lines))
 
 
 def content_of(reply: Reply) -> dict[str, Any]:
@@ -83,7 +86,6 @@ async def test_what_was_read_is_not_read_again(run: Path, ask: Ask) -> None:
     await ask("history", path="run")
     reply = await ask("history", path="run")
     assert [line["read"] for line in reply.json if line["part"] == "rows"] == [0]
-    assert "opened" not in parts_of(reply)
     assert content_of(reply)["is_complete"]
 
 
@@ -98,12 +100,12 @@ async def test_of_a_new_checkpoint_only_that_and_what_it_is_compared_with_are_re
     prefixes = history_fixtures.write(directory, times)
     for suffix in (".index", ".data-00000-of-00001"):
         shutil.move(prefixes[-1] + suffix, root / f"later{suffix}")
-    write_state(directory, prefixes[:-1])
+    history_fixtures.write_state(directory, prefixes[:-1])
     await ask("history", path="run")
     etag = (await ask("history", path="run", method="HEAD")).headers["Etag"]
     for suffix in (".index", ".data-00000-of-00001"):
         shutil.move(root / f"later{suffix}", prefixes[-1] + suffix)
-    write_state(directory, prefixes)
+    history_fixtures.write_state(directory, prefixes)
     assert (await ask("history", path="run", method="HEAD")).headers["Etag"] != etag
     reply = await ask("history", path="run")
     size = Path(prefixes[-1] + ".data-00000-of-00001").stat().st_size
@@ -260,7 +262,7 @@ async def test_a_request_reads_no_more_than_is_allowed_and_the_next_reads_on(
         reads.append(max(line["read"] for line in lines if line["part"] == "rows"))
         if lines[-1]["is_complete"]:
             break
-        assert "one request may read 1000000 bytes" in lines[-1]["why"]
+        assert "one request may read 1.0 MB" in lines[-1]["why"]
     assert 2 < len(reads) < 6
     assert max(reads) <= 1_000_000
     expected = json.loads(json.dumps(view_json(cv.history(root / "large"))))["rows"]
@@ -293,3 +295,157 @@ async def test_more_bytes_than_a_quick_request_reads_are_read(root: Path, ask: A
     history_fixtures.write(directory, times)
     rows = content_of(await ask("history", path="large"))["rows"]
     assert [row["cells"][2]["relative"] > 0 for row in rows if row["place"] == "table"] == [True]
+
+
+@pytest.mark.slow
+async def test_of_very_many_checkpoints_the_last_ones_are_shown_and_more_are_an_error(
+    root: Path, ask: Ask
+) -> None:
+    directory = root / "many"
+    directory.mkdir()
+    prefixes = history_fixtures.write(directory, [{"w": np.full(2, n, np.float32)} for n in (0, 1)])
+    for number in range(2, 40_000):
+        for ending in (".index", ".data-00000-of-00001"):
+            os.link(f"{prefixes[number % 2]}{ending}", directory / f"ckpt-{number}{ending}")
+    assert (await ask("history", path="many", method="HEAD")).status == 200
+    found = content_of(await ask("history", path="many"))
+    titles = [one["title"] for one in found["checkpoints"]]
+    assert titles == [f"ckpt-{number}" for number in range(39_800, 40_000)]
+    assert {cell["state"] for cell in found["rows"][0]["cells"][1:]} == {"changed"}
+    for number in range(40_000, 100_000):
+        (directory / f"ckpt-{number}.index").touch()
+    reply = await ask("history", path="many")
+    assert (reply.status, reply.json["reason"]) == (422, "unreadable")
+    assert "has more than 100000 names" in reply.json["message"]
+
+
+async def test_checkpoints_that_are_deleted_while_it_reads_are_marked(
+    root: Path, ask: Ask, lines_of: Any
+) -> None:
+    (root / "run").mkdir()
+    for number in range(6):
+        write_holes(root / "run" / f"ckpt-{number}", {"w": 128 << 20}, number=number)
+    async with lines_of("run") as lines:
+        while (await lines.next())["part"] != "rows":
+            pass
+        for ending in (".index", ".data-00000-of-00001"):
+            (root / "run" / f"ckpt-5{ending}").unlink()
+        last = [line async for line in lines]
+    assert last[-1]["part"] == "end"
+    ((_, cells),) = [row for line in last for row in line.get("rows", ())]
+    assert "no such file" in cells[5]["error"] or "disappeared" in cells[5]["error"]
+
+
+# --- who hangs up
+
+
+class Lines:
+    """The lines of an answer as they arrive."""
+
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        self._reader = reader
+        self._rest = b""
+
+    async def next(self) -> Any:
+        """Return the next line; raise StopAsyncIteration at the end."""
+        while b"\n" not in self._rest:
+            size = int(await self._reader.readline(), 16)
+            if size == 0:
+                raise StopAsyncIteration
+            self._rest += await self._reader.readexactly(size)
+            await self._reader.readline()
+        line, _, self._rest = self._rest.partition(b"\n")
+        return json.loads(line)
+
+    def __aiter__(self) -> Lines:
+        return self
+
+    __anext__ = next
+
+
+@pytest.fixture
+def lines_of(jp_http_port: int, jp_auth_header: dict[str, str], jp_serverapp: Any) -> Any:
+    """Asks for a history in a connection that closes at the end of the context."""
+
+    @asynccontextmanager
+    async def asked(path: str) -> AsyncIterator[Lines]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", jp_http_port)
+        url = f"{BASE_URL}ckpt-viz/api/v1/history?path={path}"
+        headers = "".join(f"{name}: {value}\r\n" for name, value in jp_auth_header.items())
+        writer.write(f"GET {url} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode())
+        try:
+            assert b" 200 " in await reader.readline()
+            while await reader.readline() != b"\r\n":
+                pass
+            yield Lines(reader)
+        finally:
+            writer.close()
+
+    return asked
+
+
+@pytest.mark.parametrize("options", [{"max_read_bytes": 1 << 40}])
+async def test_a_closed_connection_ends_the_reading_and_keeps_what_was_read(
+    root: Path, ask: Ask, lines_of: Any, options: dict[str, Any]
+) -> None:
+    """Half a terabyte of holes would take minutes."""
+    (root / "run").mkdir()
+    sizes = {"a": 400, "w": 32 << 30}
+    for number in range(16):
+        write_holes(root / "run" / f"ckpt-{number}", sizes, number=number)
+    async with lines_of("run") as lines:
+        while (line := await lines.next())["part"] != "rows" or line["read"] < 300 << 20:
+            pass
+        total = line["total"]
+        busy = {one.pid for one in processes.PROCESSES.idle}
+    start = time.monotonic()
+    while {one.pid for one in processes.PROCESSES.idle} == busy:
+        assert time.monotonic() < start + 1.0, "the process still reads"
+        await asyncio.sleep(0.01)
+    (process,) = [one for one in processes.PROCESSES.idle if one.pid not in busy]
+    assert process.is_alive
+    used = _used(process.pid)
+    await asyncio.sleep(0.3)
+    assert _used(process.pid) - used < 0.1
+    async with lines_of("run") as lines:  # the same process goes on
+        while (line := await lines.next())["part"] != "rows":
+            pass
+        assert [number for number, _ in line["rows"]] == [0]
+        assert line["total"] <= total - (128 << 20)  # 16 pieces of 8 MiB
+
+
+def _used(pid: int) -> float:
+    """Return the processor seconds of a process."""
+    if not sys.platform.startswith("linux"):
+        return 0.0
+    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.parametrize("options", [{"max_read_bytes": 1 << 40, "max_seconds": 2.0}])
+async def test_a_reading_that_takes_too_long_ends_with_what_was_read(
+    root: Path, ask: Ask, options: dict[str, Any]
+) -> None:
+    (root / "run").mkdir()
+    for number in range(16):
+        write_holes(root / "run" / f"ckpt-{number}", {"a": 400, "w": 32 << 30}, number=number)
+    lines = (await ask("history", path="run")).json
+    assert (lines[-1]["part"], lines[-1]["is_complete"]) == ("end", False)
+    assert lines[-1]["why"] == "reading took more than 2 s: read on"
+    rows = [number for line in lines if line["part"] == "rows" for number, _ in line["rows"]]
+    assert rows == [0]
+
+
+async def test_a_question_does_not_wait_for_the_reading(
+    root: Path, ask: Ask, lines_of: Any
+) -> None:
+    (root / "run").mkdir()
+    for number in range(16):
+        sizes = {"a": 400, "w": 32 << 30}
+        write_holes(root / "run" / f"ckpt-{number}", sizes, number=number)
+    async with lines_of("run") as lines:
+        while (line := await lines.next())["part"] != "rows" or line["read"] < 1 << 20:
+            pass
+        answer = await ask("history", path="run", question={"ask": "row", "row": 0})
+        assert answer.json["answer"]["row"]["key"] == "a"
+        assert (await lines.next())["part"] == "rows"
