@@ -66,7 +66,7 @@ export function initialState(history: History): State {
   };
 }
 
-/** The state with another history, and what the user has chosen. */
+/** The state of a newer history that keeps what the user has chosen. */
 function updated(state: State, history: History): State {
   const { order, query, isMoved, hasStates } = state;
   const fresh = initialState(history);
