@@ -100,13 +100,16 @@ def _print_stops(page: Page, pid: int) -> None:
         else:
             page.evaluate("jupyterapp.shell.currentWidget.close()")
         start, last, used = time.monotonic(), time.monotonic(), _busy(pid)
+        before = used
         while time.monotonic() < start + 3:
             time.sleep(0.05)
             now = _busy(pid)
             if now > used + 0.011:
                 last = time.monotonic()
             used = now
-        print(f"{what}: the processes went on for {last - start:.2f} s")
+        print(
+            f"{what}: the processes went on for {last - start:.2f} s, after {before:.1f} s of work"
+        )
         page.evaluate("jupyterapp.shell.currentWidget?.close()")
 
 

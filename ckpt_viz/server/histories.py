@@ -32,7 +32,7 @@ from ckpt_viz.timeline.questions import answer
 from ckpt_viz.timeline.reading import Reader
 from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.sources import Opening, Ordered, checkpoints_of, kept_in, unopened
-from ckpt_viz.timeline.view_payload import cells_of_view
+from ckpt_viz.timeline.view_payload import MOST_HISTOGRAMS, cells_of_view
 from ckpt_viz.timeline.work import Work, work_on
 from ckpt_viz.values.tracks import PIECE_BYTES
 
@@ -42,7 +42,8 @@ _SECONDS = 0.15  # between parts of an answer
 _PART_CELLS = 20_000  # in a part
 _LEAST_PIECE = 1 << 16
 _NODE_BYTES = 1_200  # of memory, as measured for graphs
-_CELL_BYTES = 900  # of memory, with the histogram
+_CELL_BYTES = 900  # of memory, without the histogram
+_HISTOGRAM_BYTES = 5_000
 
 Stamp = tuple[tuple[int, ...] | None, ...]
 
@@ -79,10 +80,16 @@ class HistoryPage:
         return sum(len(one.graph.nodes) for one in self.work.checkpoints if one.graph is not None)
 
     @property
+    def has_histograms(self) -> bool:
+        """Whether it keeps the histograms, as the view gets them: there are few cells."""
+        return len(self.work.lines.lines) * len(self.work.checkpoints) <= MOST_HISTOGRAMS
+
+    @property
     def byte_count(self) -> int:
         """The approximate memory that it takes."""
         cells = sum(len(row.cells) for row in self.work.rows.values())
-        return _NODE_BYTES * self.node_count + _CELL_BYTES * cells
+        of_cell = _CELL_BYTES + _HISTOGRAM_BYTES * self.has_histograms
+        return _NODE_BYTES * self.node_count + of_cell * cells
 
 
 def look_at_history(asked: Asked, version: str, most_bytes: int) -> Look:
@@ -193,10 +200,10 @@ def answer_json(
     number = question.get("row")
     with _confined(asked, limits.most_read) as scope, _saying_limit(scope):
         watch = _Watch(wire, scope)
-        reader = page.work.reader()
+        reader, rows = page.work.reader(), dict(page.work.rows)
         if question.get("ask") == "row" and isinstance(number, int) and 0 <= number < len(lines):
-            _read_row(page, number, watch)
-        record = history_so_far(page.work, reader)
+            rows[number] = _read_row(page, number, watch)
+        record = _record(page.work, [rows.get(n) or reader.unread(n) for n in range(len(lines))])
         try:
             found = answer(record, question, lines=lines, shown=watch)
         except CkptVizError as error:
@@ -319,13 +326,16 @@ def _opened(
 
     page = _page(asked, scope, on_opened, earlier)
     watch.update(0)
-    work = page.work
-    bare = Record(
-        *(tuple(work.checkpoints), _unread(work), (), tuple(work.lines.marks)),
-        *(work.ordered.order, work.ordered.left_out, False),
-    )
+    bare = _record(page.work, _unread(page.work))
     lines.send({**head, "is_first": False, "history": _plan(bare, scope)})
     return page
+
+
+def _record(work: Work, rows: Sequence[HistoryRow]) -> Record:
+    """Return a record of some rows, without findings."""
+    checkpoints, marks = tuple(work.checkpoints), tuple(work.lines.marks)
+    order, left_out = work.ordered.order, work.ordered.left_out
+    return Record(checkpoints, tuple(rows), (), marks, order, left_out, work.is_complete)
 
 
 def _page(
@@ -399,10 +409,20 @@ def _send_rows(page: HistoryPage, lines: _Lines, watch: _Watch, most_read: int) 
     try:
         for found in work.read(reader, shown=watch):
             waiting.append(found)
+            if not page.has_histograms:
+                work.rows[found[0]] = _without_histograms(found[1])
             send_sometimes()
     finally:
         watch.on_read = None
         send()
+
+
+def _without_histograms(row: HistoryRow) -> HistoryRow:
+    cells = [
+        cell if cell.values is None else replace(cell, values=replace(cell.values, histogram=None))
+        for cell in row.cells
+    ]
+    return replace(row, cells=tuple(cells))
 
 
 def _cells(row: HistoryRow, rows: int) -> list[dict[str, Any]]:
@@ -417,15 +437,15 @@ def _end(page: HistoryPage | None, why: str) -> dict[str, Any]:
     return {"part": "end", **told, "why": why}
 
 
-def _read_row(page: HistoryPage, number: int, watch: _Watch) -> None:
-    """Read a row that was not read yet."""
+def _read_row(page: HistoryPage, number: int, watch: _Watch) -> HistoryRow:
+    """Return a row with its histograms; read it if the page does not have them."""
     work = page.work
-    if number in work.rows:
-        return
+    if number in work.rows and page.has_histograms:
+        return work.rows[number]
     graphs = [one.graph for one in work.checkpoints]
     reader = Reader(graphs, [work.lines.lines[number]], unchanged=True)
-    for _, row in reader.rows(None, watch):
-        work.rows[number] = row
+    ((_, row),) = reader.rows(None, watch)
+    return row
 
 
 def _confined(asked: Asked, most_bytes: int) -> AbstractContextManager[Confinement]:

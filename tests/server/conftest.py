@@ -80,8 +80,8 @@ def send(jp_serverapp: Any, http_server_client: Any, jp_auth_header: dict[str, s
         except HTTPClientError as error:
             assert error.response is not None
             response = error.response
-        is_lines = response.headers.get("Content-Type") == "application/x-ndjson"
-        if is_lines:
+        reply: Any
+        if response.headers.get("Content-Type") == "application/x-ndjson":
             reply = [json.loads(line) for line in response.body.splitlines()]
         else:
             reply = json.loads(response.body) if response.body else None

@@ -449,3 +449,16 @@ async def test_a_question_does_not_wait_for_the_reading(
         answer = await ask("history", path="run", question={"ask": "row", "row": 0})
         assert answer.json["answer"]["row"]["key"] == "a"
         assert (await lines.next())["part"] == "rows"
+
+
+async def test_a_large_history_reads_a_row_again_for_its_histograms(root: Path, ask: Ask) -> None:
+    (root / "large").mkdir()
+    rng = np.random.default_rng(3)
+    times = [{f"w{n:04}": rng.random(3, np.float32) for n in range(1100)} for _ in range(3)]
+    history_fixtures.write(root / "large", times)
+    rows = content_of(await ask("history", path="large"))["rows"]
+    assert not any("histogram" in cell["values"] for row in rows for cell in row["cells"])
+    reply = await ask("history", path="large", question={"ask": "row", "row": 7})
+    expected = json.loads(json.dumps(cv.history(root / "large", progress=False).to_json()))
+    assert reply.json["answer"]["row"] == expected["rows"][7]
+    assert content_of(await ask("history", path="large"))["rows"] == rows
