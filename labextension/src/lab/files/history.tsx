@@ -288,7 +288,7 @@ export class HistoryPanel extends Widget {
     }
     const [done, all] = [formatCount(opened), formatCount(checkpoints)];
     return isPlanned
-      ? trans.__("%1 checkpoints, %2 of %3", all, bytesWords(read), bytesWords(total))
+      ? trans.__("%1 of %2 checkpoints, %3 of %4", done, all, bytesWords(read), bytesWords(total))
       : trans.__("%1 of %2 checkpoints opened", done, all);
   }
 
