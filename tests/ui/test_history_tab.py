@@ -48,7 +48,9 @@ def test_cancel_keeps_what_was_read_and_read_on_goes_on(files: Files, lab: Jupyt
     view = opened(files, "slow")
     progress = files.tab.get_by_role("progressbar", name="Progress")
     expect(progress).to_be_visible()
-    expect(progress).to_have_attribute("aria-valuetext", re.compile(r"20 of 20 checkpoints, .* of .*GB"))
+    expect(progress).to_have_attribute(
+        "aria-valuetext", re.compile(r"20 of 20 checkpoints, .* of .*GB")
+    )
     lab.screenshot("history-tab-reading-light")
     files.tab.get_by_role("button", name="Cancel").click()
     expect(progress).to_have_count(0)
