@@ -13,11 +13,10 @@ from ckpt_viz.errors import CkptVizError
 from ckpt_viz.jupyter.kernel_run import current_run, kernel_shell, variable_of
 from ckpt_viz.jupyter.shared_models import SharingWidget
 from ckpt_viz.jupyter.snapshots import HISTORY_MIME_TYPE
-from ckpt_viz.timeline.between import cells_between
-from ckpt_viz.timeline.change_map import change_map, change_map_json
 from ckpt_viz.timeline.frame import table_csv
 from ckpt_viz.timeline.history_html import history_page
-from ckpt_viz.timeline.history_json import cell_json, history_json, history_row_json
+from ckpt_viz.timeline.history_json import history_json
+from ckpt_viz.timeline.questions import answer
 from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.restoring import restore_code
 from ckpt_viz.timeline.view_payload import encode
@@ -66,14 +65,6 @@ class HistoryView(SharingWidget):
     def _answer(self, question: Any) -> tuple[Any, list[bytes]]:
         """Answer a question of the open view."""
         match question:
-            case {"ask": "row", "row": int(number)} if 0 <= number < len(self.history.rows):
-                return {"row": history_row_json(self.history.rows[number])}, []
-            case {"ask": "where", "row": int(number), "a": int(a), "b": int(b)}:
-                try:
-                    found = change_map(self.history, number, a, b)
-                except CkptVizError as error:
-                    return {"error": str(error)}, []
-                return {"map": change_map_json(found)}, []
             case {"ask": "restore", "checkpoint": int(number)}:
                 if 0 <= number < len(self.history.sources):
                     return {"code": restore_code(self.history, number, self._checkpoint_name())}, []
@@ -81,13 +72,11 @@ class HistoryView(SharingWidget):
                 mime, written = _FILES[kind]
                 data = written(self.history).encode("utf-8", "backslashreplace")
                 return {"name": f"history.{kind}", "type": mime}, [data]
-            case {"ask": "between", "a": int(a), "b": int(b)}:
-                try:
-                    cells = cells_between(self.history, a, b)
-                except CkptVizError as error:
-                    return {"error": str(error)}, []
-                return {"cells": [cell_json(cell, values=False) for cell in cells]}, []
-        return super()._answer(question)
+        try:
+            found = answer(self.history, question)
+        except CkptVizError as error:
+            return {"error": str(error)}, []
+        return super()._answer(question) if found is None else (found, [])
 
     def _checkpoint_name(self) -> str | None:
         """Return the notebook's expression for the checkpoint of the manager, if it has one."""

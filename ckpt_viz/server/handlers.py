@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
+from dataclasses import replace
 from http.client import responses
 from typing import Any, TypeVar
 
@@ -13,13 +14,14 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
 from tornado.web import Finish, HTTPError, authenticated
 
-from ckpt_viz.server.messages import Asked
+from ckpt_viz.server.messages import Asked, Look
 from ckpt_viz.server.paths import asked_of
 from ckpt_viz.server.refusals import STATUS, Reason, Refusal, reason_of_status, refusal_of
 from ckpt_viz.server.service import Body, Service, parsed
 
 API = "ckpt-viz/api/v1"
 _MAX_QUESTION = 16_384  # characters, also for the state
+_MAX_ETAG = 100
 _RETRY_SECONDS = 2
 
 _T = TypeVar("_T")
@@ -96,7 +98,7 @@ class _Handler(APIHandler):
         """Send an answer; disconnect a client that does not take it."""
         if body.is_packed:
             self.set_header("Content-Encoding", "gzip")
-        with self._service.sending(body):
+        with self._service.sending(len(body.data)):
             sent = asyncio.ensure_future(self.finish(body.data))
             done, _ = await asyncio.wait({sent}, timeout=self._service.seconds)
             if not done:
@@ -157,15 +159,57 @@ class CheckpointsHandler(_Handler):
 
 
 class HistoryHandler(_Handler):
-    """Answers with the history of a directory's checkpoints."""
+    """Answers with the history of a directory's checkpoints, and with questions about it."""
 
     @authenticated
     @authorized
     async def get(self) -> None:
-        """Answer `GET history`."""
-        asked = await self._asked()
+        """Answer `GET history`: lines of JSON while it is read, or the answer to a question."""
+        asked = replace(await self._asked(), what="history")
+        question = self._parameter("question", _MAX_QUESTION)
         self.set_header("Cache-Control", "no-store")
-        await self._send(await self._unless_gone(self._service.history(asked)))
+        if question is not None:
+            await self._answer(asked, parsed(question, "question"))
+            return
+        look = await self._unless_gone(self._service.look(asked))
+        self.set_header("Etag", look.etag)
+        work = self._service.history(asked, look, self._pass_on, packs=self._packs)
+        await self._unless_gone(work)
+        self.finish()
+
+    async def _answer(self, asked: Asked, question: Mapping[str, Any]) -> None:
+        etag = self._parameter("etag", _MAX_ETAG)
+        if etag is None:
+            look = await self._unless_gone(self._service.look(asked))
+        else:
+            look = Look('"{}"'.format(etag.removeprefix("W/").strip('"')), 0)
+        answer = self._service.answer(asked, look, question, None, packs=self._packs)
+        await self._send(await self._unless_gone(answer))
+
+    @authenticated
+    @authorized
+    async def head(self) -> None:
+        """Answer `HEAD history`: only the ETag, to notice new checkpoints."""
+        self._track_activity = False
+        asked = replace(await self._asked(), what="history")
+        look = await self._unless_gone(self._service.look(asked))
+        self.set_header("Etag", look.etag)
+        self.set_header("Cache-Control", "no-store")
+        self.finish()
+
+    async def _pass_on(self, part: bytes) -> None:
+        """Send a part; disconnect a client that does not take it."""
+        if not self._headers_written:
+            self.set_header("Content-Type", "application/x-ndjson")
+            if self._packs:
+                self.set_header("Content-Encoding", "gzip")
+        self.write(part)
+        with self._service.sending(len(part)):
+            try:
+                await asyncio.wait_for(self.flush(), self._service.seconds)
+            except asyncio.TimeoutError:
+                self.request.connection.stream.close()  # type: ignore[union-attr, attr-defined, unused-ignore]
+                raise Finish from None
 
 
 class GraphHandler(_Handler):

@@ -30,22 +30,31 @@ class Look(NamedTuple):
 class Asked:
     """The subject of a request: a path, and what to compare it with, or None.
 
-    Both are relative to `root`, a directory of this machine, with its separators.
+    Both are relative to `root`, a directory of this machine, with its separators. `what` is
+    "graph", or "history" for that of a directory's checkpoints.
     """
 
     root: str
     shows_hidden: bool
     path: str
     against: str | None
+    what: str = "graph"
 
     def page(self, etag: str) -> str:
         """Return the key under which the graph of these files is kept."""
         return json.dumps([*asdict(self).values(), etag])
 
+    def has_page(self, name: str) -> bool:
+        """Return whether a key is that of these files, now or before they changed."""
+        return name.startswith(self.page("").removesuffix('""]'))
+
 
 @dataclass(frozen=True)
 class Job:
-    """Something to do: "about", "list", "history", "look", "graph" or "answer"."""
+    """Something to do: "about", "list", "look", "graph", "history" or "answer".
+
+    "history" is the only one whose answer has parts.
+    """
 
     ask: str
     version: str

@@ -7,10 +7,11 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from ckpt_viz.server.messages import Frame, read_frame, write_frame
 
@@ -26,7 +27,16 @@ _BLOATED = 256 << 20  # bytes of a process that does not read a further graph
 _IDLE_SECONDS = 600.0
 _START_SECONDS = 60.0  # allowed for loading the reader
 
-_Waiting = tuple[Frame, "asyncio.AbstractEventLoop | None", "asyncio.Future[Frame | None] | None"]
+OnPart = Callable[[bytes], None]
+
+
+class _Waiting(NamedTuple):
+    """A frame to send, and who waits for its answer, if it has one."""
+
+    frame: Frame
+    loop: asyncio.AbstractEventLoop | None = None
+    future: asyncio.Future[Frame | None] | None = None
+    on_part: OnPart | None = None
 
 
 class Process:
@@ -39,6 +49,7 @@ class Process:
         self.idle_since = 0.0
         self._frames: SimpleQueue[_Waiting | None] = SimpleQueue()
         self._lock = Lock()
+        self._writing = Lock()  # of the frames
         self._is_over = False  # no more frames are sent
         windows: Any = subprocess
         self._process = subprocess.Popen(
@@ -67,15 +78,18 @@ class Process:
         """Whether the process still runs."""
         return self._process.poll() is None
 
-    def ask(self, frame: Frame) -> asyncio.Future[Frame | None]:
-        """Give the process a job; the future's result is None if the process ends first."""
+    def ask(self, frame: Frame, on_part: OnPart | None = None) -> asyncio.Future[Frame | None]:
+        """Give the process a job; the future's result is None if the process ends first.
+
+        `on_part` gets the parts of the answer before the last one.
+        """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Frame | None] = loop.create_future()
         with self._lock:
             if self._is_over:
                 future.set_result(None)
             else:
-                self._frames.put((frame, loop, future))
+                self._frames.put(_Waiting(frame, loop, future, on_part))
         return future
 
     async def begin(self) -> None:
@@ -88,7 +102,16 @@ class Process:
 
     def tell(self, frame: Frame) -> None:
         """Send a message that has no answer."""
-        self._frames.put((frame, None, None))
+        self._frames.put(_Waiting(frame))
+
+    def stop(self, number: int, why: str) -> None:
+        """Ask the process to end the job of this number soon, without waiting for its answer."""
+        with suppress(OSError, ValueError):  # it has ended
+            self._write(Frame({"stop": number, "why": why}))
+
+    def _write(self, frame: Frame) -> None:
+        with self._writing:
+            write_frame(self._stdin, frame)
 
     def kill(self) -> None:
         """End the process at once, whatever it does."""
@@ -101,7 +124,7 @@ class Process:
     def _pass_on(self) -> None:
         """Pass on frames until there are no more, or the process has ended."""
         with self._process:
-            while (waiting := self._frames.get()) is not None and self._passed_on(*waiting):
+            while (waiting := self._frames.get()) is not None and self._passed_on(waiting):
                 del waiting  # it may hold a large answer
             self._process.kill()
             with suppress(OSError):
@@ -110,42 +133,41 @@ class Process:
             self._is_over = True
         while not self._frames.empty():
             if (waiting := self._frames.get()) is not None:
-                _, loop, future = waiting
-                _tell(loop, future, None)
+                _tell(waiting, None)
 
-    def _passed_on(
-        self,
-        frame: Frame,
-        loop: asyncio.AbstractEventLoop | None,
-        future: asyncio.Future[Frame | None] | None,
-    ) -> bool:
+    def _passed_on(self, waiting: _Waiting) -> bool:
         """Return whether the process took a frame, and answered it if an answer is expected."""
         answer: Frame | None = None
         try:
-            write_frame(self._stdin, frame)
-            if future is None:
+            self._write(waiting.frame)
+            if waiting.future is None:
                 return True
-            answer = read_frame(self._stdout)
+            while "part" in (found := read_frame(self._stdout)).header:
+                _tell_part(waiting, found.body)
+            answer = found
         except (OSError, EOFError, ValueError):
             pass
-        _tell(loop, future, answer)
+        _tell(waiting, answer)
         return answer is not None
 
 
-def _tell(
-    loop: asyncio.AbstractEventLoop | None,
-    future: asyncio.Future[Frame | None] | None,
-    answer: Frame | None,
-) -> None:
+def _tell_part(waiting: _Waiting, part: bytes) -> None:
+    if waiting.loop is not None and waiting.on_part is not None:
+        with suppress(RuntimeError):  # the server is ending: its loop is closed
+            waiting.loop.call_soon_threadsafe(waiting.on_part, part)
+
+
+def _tell(waiting: _Waiting, answer: Frame | None) -> None:
     """Set the result of a future of another thread."""
+    future = waiting.future
 
     def set_result() -> None:
         if future is not None and not future.done():
             future.set_result(answer)
 
-    if loop is not None:
-        with suppress(RuntimeError):  # the server is ending: its loop is closed
-            loop.call_soon_threadsafe(set_result)
+    if waiting.loop is not None:
+        with suppress(RuntimeError):
+            waiting.loop.call_soon_threadsafe(set_result)
 
 
 class Processes:

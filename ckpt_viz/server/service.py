@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
@@ -47,9 +47,18 @@ class Service:
         """Return the names of the checkpoints in a directory, as JSON."""
         return _body(await self._workers.run(Job("list", self.version, asked)))
 
-    async def history(self, asked: Asked) -> Body:
-        """Return the history of a directory's checkpoints, as JSON."""
-        return _body(await self._workers.run(Job("history", self.version, asked)))
+    async def history(
+        self,
+        asked: Asked,
+        look: Look,
+        on_part: Callable[[bytes], Awaitable[None]],
+        *,
+        packs: bool,
+    ) -> None:
+        """Pass on the history of a directory's checkpoints while it is read, as lines of JSON."""
+        job = Job("history", self.version, asked, *look, packs=packs)
+        last = await self._workers.run(job, on_part)
+        await on_part(last.body)
 
     async def look(self, asked: Asked) -> Look:
         """Return the ETag of a graph and the size of its indexes; read almost nothing."""
@@ -74,9 +83,9 @@ class Service:
         job = Job("answer", self.version, asked, *look, question, state, packs)
         return _body(await self._workers.run(job))
 
-    def sending(self, body: Body) -> AbstractContextManager[None]:
-        """Count an answer while it is sent: too many at a time lead to refusals."""
-        return self._workers.sending(len(body.data))
+    def sending(self, size: int) -> AbstractContextManager[None]:
+        """Count the bytes of an answer while they are sent: too many lead to refusals."""
+        return self._workers.sending(size)
 
 
 def _body(answer: Frame) -> Body:

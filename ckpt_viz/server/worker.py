@@ -26,32 +26,55 @@ def main(module: str) -> None:
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     frames: SimpleQueue[Frame] = SimpleQueue()
-    Thread(target=_receive, args=(sys.stdin.buffer, frames), daemon=True).start()
+    stops: dict[int, str] = {}
+    Thread(target=_receive, args=(sys.stdin.buffer, frames, stops), daemon=True).start()
     jobs = importlib.import_module(module).Jobs()
     while True:
         frame = frames.get()
         jobs.keep_only(frame.header["keep"])
         if "job" in frame.header:
             _limit(frame.header["limits"]["most_memory"])
-            answer = _done(jobs, frame)
+            answer = _done(jobs, frame, _Wire(output, frame.header["number"], stops))
             write_frame(output, answer)
             del answer
+            stops.pop(frame.header["number"], None)
         elif "hello" in frame.header:
             write_frame(output, Frame({}))
 
 
-def _receive(stream: BinaryIO, frames: SimpleQueue[Frame]) -> None:
+class _Wire:
+    """The way from a job to the server; `stops` has by number which jobs have to end, and why."""
+
+    def __init__(self, output: BinaryIO, number: int, stops: dict[int, str]) -> None:
+        self._output, self._number, self._stops = output, number, stops
+
+    def send(self, part: bytes) -> None:
+        """Send a part of the answer."""
+        write_frame(self._output, Frame({"part": True}, part))
+
+    @property
+    def stopped(self) -> str | None:
+        """Why the job has to end now; None if it may go on."""
+        return self._stops.get(self._number)
+
+
+def _receive(stream: BinaryIO, frames: SimpleQueue[Frame], stops: dict[int, str]) -> None:
     """Pass on frames; when there are no more, the server is gone: end at once."""
     try:
         while True:
-            frames.put(read_frame(stream))
+            frame = read_frame(stream)
+            if "stop" in frame.header:  # it must not wait for the job that it stops
+                stops.clear()
+                stops[frame.header["stop"]] = frame.header["why"]
+            else:
+                frames.put(frame)
     finally:
         os._exit(0)
 
 
-def _done(jobs: Any, frame: Frame) -> Frame:
+def _done(jobs: Any, frame: Frame, wire: _Wire) -> Frame:
     try:
-        header, body = jobs.do(frame.header)
+        header, body = jobs.do(frame.header, wire)
     except Exception:
         header, body = {"failed": traceback.format_exc()}, b""
     return Frame({**header, "pages": jobs.pages(), "resident": _resident()}, body)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from itertools import count
+from typing import Any, NamedTuple
 
 from ckpt_viz.server.messages import QUICK_BYTES, Asked, Frame, Job, Limits
 from ckpt_viz.server.processes import Process, Processes
@@ -16,6 +17,7 @@ from ckpt_viz.server.refusals import Reason, Refusal
 _QUICK = 2  # processes beside those that read large graphs
 _QUICK_SECONDS = 5.0  # after which a job counts as long
 _GRACE = 1.0  # seconds for a job to end after its last client has disconnected
+_STOP_SECONDS = 0.7  # for a job that sends parts, which then keeps what it has read
 
 
 class Kept(NamedTuple):
@@ -41,6 +43,11 @@ class Pages:
     def names(self) -> list[str]:
         """Return the keys under which processes keep the graphs."""
         return [asked.page(kept.etag) for asked, kept in self._kept.items()]
+
+    def earlier(self, asked: Asked) -> str | None:
+        """Return the key under which a process keeps these files, as they are or were."""
+        kept = self._kept.get(asked)
+        return None if kept is None else asked.page(kept.etag)
 
     def keep(self, asked: Asked, kept: Kept) -> None:
         """Keep a graph; drop an earlier read of the same files, and the oldest graphs."""
@@ -78,6 +85,31 @@ class _Task:
         self.process: Process | None = None
         self.is_long = False
         self.needs = 0  # bytes of files, as far as known
+        self.number = 0  # by which a process knows it
+        self.parts: list[bytes] = []  # of the answer, all until now: clients may come later
+        self._arrival: asyncio.Future[None] = future.get_loop().create_future()
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether the answer comes in parts."""
+        return self.job.ask == "history"
+
+    def add(self, part: bytes) -> None:
+        """Add a part of the answer."""
+        self.parts.append(part)
+        arrived, self._arrival = self._arrival, self.future.get_loop().create_future()
+        arrived.set_result(None)
+
+    async def pass_on(self, on_part: Callable[[bytes], Awaitable[None]]) -> None:
+        """Pass on all parts until the answer is complete."""
+        sent = 0
+        while sent < len(self.parts) or not self.future.done():
+            if sent < len(self.parts):
+                await on_part(self.parts[sent])
+                sent += 1
+            else:
+                futures: set[asyncio.Future[Any]] = {self._arrival, self.future}
+                await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
 
 
 class Workers:
@@ -95,11 +127,14 @@ class Workers:
         self._pages = pages
         self._tasks: dict[str, _Task] = {}  # in the order of their requests
         self._running: set[_Task] = set()
+        self._numbers = count(1)
         self._sending = 0  # bytes of answers that are not sent yet
         self._jobs: set[asyncio.Task[None]] = set()  # references prevent garbage collection
 
-    async def run(self, job: Job) -> Frame:
-        """Return the answer of a job.
+    async def run(
+        self, job: Job, on_part: Callable[[bytes], Awaitable[None]] | None = None
+    ) -> Frame:
+        """Return the answer of a job; `on_part` gets the parts before the last one.
 
         Raises Refusal if the job is refused, or if too much is waiting.
         """
@@ -114,6 +149,8 @@ class Workers:
             self._start()
         task.waiting += 1
         try:
+            if on_part is not None:
+                await task.pass_on(on_part)
             return await asyncio.shield(task.future)
         finally:
             task.waiting -= 1
@@ -148,9 +185,13 @@ class Workers:
 
     def _give_up(self, task: _Task) -> None:
         """Drop a job without clients; if it runs, it has a moment to end."""
-        if task.process is None:
+        process = task.process
+        if process is None or task.has_parts:
             self._forget(task)
             task.future.cancel()
+            if process is not None:
+                process.stop(task.number, "the client has disconnected")
+                asyncio.get_running_loop().call_later(_STOP_SECONDS, self._end_stopped, task)
         else:
             asyncio.get_running_loop().call_later(_GRACE, self._end, task)
 
@@ -160,6 +201,10 @@ class Workers:
             task.future.cancel()
             if task.process is not None:
                 task.process.kill()
+
+    def _end_stopped(self, task: _Task) -> None:
+        if task in self._running and task.process is not None:
+            task.process.kill()
 
     def _forget(self, task: _Task) -> None:
         if self._tasks.get(task.job.key) is task:
@@ -177,8 +222,10 @@ class Workers:
 
     def _may_run(self, task: _Task) -> bool:
         page = task.job.page
-        if page is not None and any(one.job.page == page for one in self._running):
-            return False  # the graph is being read and will soon be available
+        is_answer = task.job.ask == "answer"
+        for one in self._running:
+            if page is not None and one.job.page == page and not (one.has_parts and is_answer):
+                return False  # the graph is being read and will soon be available
         alike = sum(one.is_long == task.is_long for one in self._running)
         return alike < (self._bounds.most_long if task.is_long else _QUICK)
 
@@ -203,13 +250,21 @@ class Workers:
         """Return the answer to a job; None if it has to begin again as a long one."""
         if task.future.done():  # the clients disconnected at once
             return None
-        process = task.process = self._processes.take(task.job.page, is_long=task.is_long)
+        names = self._pages.names()
+        wanted = task.job.page if task.job.page in names else self._earlier(task)
+        process = task.process = self._processes.take(wanted, is_long=task.is_long)
         seconds = self._bounds.seconds
-        if not task.is_long:
+        if not task.is_long and not task.has_parts:
             seconds = min(seconds, _QUICK_SECONDS)
         await process.begin()
-        asked = process.ask(self._frame(task))
+        if task.has_parts and task.future.done():  # the client did not wait for the process
+            self._processes.give_back(process)
+            return None
+        asked = process.ask(self._frame(task), task.add)
         await asyncio.wait({asked}, timeout=seconds)
+        if not asked.done() and task.has_parts:
+            process.stop(task.number, f"reading took more than {seconds:g} s: read on")
+            await asyncio.wait({asked}, timeout=_STOP_SECONDS)
         if not asked.done():
             is_last = task.is_long or seconds == self._bounds.seconds
             if is_last and task.waiting and not task.future.done():
@@ -241,15 +296,22 @@ class Workers:
     def _frame(self, task: _Task) -> Frame:
         # A process that reads a large graph has no memory left for others.
         others = [] if task.is_long else self._pages.names()
-        page = task.job.page
+        pages = [one for one in (task.job.page, self._earlier(task)) if one is not None]
+        task.number = next(self._numbers)
         return Frame(
             {
-                "keep": others if page is None else [*others, page],
+                "keep": [*others, *pages],
+                "number": task.number,
                 "job": asdict(task.job),
                 "limits": asdict(self._limits),
                 "is_quick": not task.is_long,
             }
         )
+
+    def _earlier(self, task: _Task) -> str | None:
+        """Return the key of a history from which a job goes on."""
+        asked = task.job.asked
+        return self._pages.earlier(asked) if asked is not None and asked.what == "history" else None
 
     def _lengthen(self, task: _Task, needs: int) -> None:
         task.needs = needs

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import Executor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.errors import CheckpointNotFoundError, SourceError
+from ckpt_viz.errors import SourceError
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.graph_diff.diff_result import GraphDiff, diff_of
 from ckpt_viz.render.signs import shown_on_stdout
@@ -19,8 +21,9 @@ from ckpt_viz.timeline.lines import lines_of
 from ckpt_viz.timeline.reading import Reader
 from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.sources import MOST, Checkpoint, checkpoints_of
+from ckpt_viz.timeline.work import Work, check_any, work_on
 from ckpt_viz.values.difference import relative
-from ckpt_viz.values.running import bar
+from ckpt_viz.values.running import Progress, bar
 
 if TYPE_CHECKING:
     from ckpt_viz.jupyter.history_view import HistoryView
@@ -144,25 +147,29 @@ def history_of(
     progress: bool = True,
 ) -> History:
     """Return the history of a source: see `ckpt_viz.history`."""
-    ordered = checkpoints_of(source, most=most)
-    graphs = [one.graph for one in ordered.checkpoints]
-    _check_any(ordered.checkpoints)
-    lines = gc_paused(lambda: lines_of(graphs))
-    reader = gc_paused(lambda: Reader(graphs, lines.lines, unchanged))
-    rows, is_complete = _read(reader, executor, progress=progress)
-    checkpoints: Sequence[Checkpoint] = ordered.checkpoints
-    found = History(
-        tuple(checkpoints),
+    work = work_on(checkpoints_of(source, most=most), unchanged=unchanged)
+    reader = work.reader()
+    with _bar(reader, progress=progress) as shown, suppress(KeyboardInterrupt):
+        deque(work.read(reader, executor, shown), maxlen=0)
+    return history_so_far(work, reader, _manager(source))
+
+
+def history_so_far(
+    work: Work, reader: Reader, manager: weakref.ReferenceType[object] | None = None
+) -> History:
+    """Return the history with the rows that were read up to now."""
+    rows = tuple(work.rows.get(n) or reader.unread(n) for n in range(len(reader.lines)))
+    return History(
+        tuple(work.checkpoints),
         rows,
-        findings_of(checkpoints, rows),
-        tuple(lines.marks),
-        ordered.order,
-        ordered.left_out,
-        is_complete,
-        manager=_manager(source),
+        findings_of(work.checkpoints, rows),
+        tuple(work.lines.marks),
+        work.ordered.order,
+        work.ordered.left_out,
+        work.is_complete,
+        manager=manager,
+        _lines=work.lines.lines,
     )
-    found.__dict__["lines"] = lines.lines  # it would find them again
-    return found
 
 
 def _manager(source: object) -> weakref.ReferenceType[object] | None:
@@ -182,7 +189,7 @@ def comparison_of(
     graphs = [one.graph for one in ordered.checkpoints]
     if len(graphs) < 2:
         raise SourceError(f"expected at least two checkpoints to compare, found {len(graphs)}")
-    _check_any(ordered.checkpoints)
+    check_any(ordered.checkpoints)
     lines = gc_paused(lambda: lines_of(graphs))
     reader = gc_paused(lambda: Reader(graphs, lines.lines, unchanged=True, is_compared=True))
     rows, is_complete = _read(reader, executor, progress=progress)
@@ -197,30 +204,26 @@ def comparison_of(
     )
 
 
-def _check_any(checkpoints: Sequence[Checkpoint]) -> None:
-    """Raise CheckpointNotFoundError if no checkpoint could be opened."""
-    if all(one.graph is None for one in checkpoints):
-        first = checkpoints[0]
-        raise CheckpointNotFoundError(
-            f"none of {len(checkpoints)} checkpoints can be opened; {first.title}: {first.error}"
-        )
-
-
 def _read(
     reader: Reader, executor: Executor | None, *, progress: bool
 ) -> tuple[tuple[HistoryRow, ...], bool]:
     """Return the rows, and whether all of them were read: an interrupt keeps what is done."""
     found: dict[int, HistoryRow] = {}
-    total = reader.nbytes()
-    shown = bar("history", total) if progress and total else None
-    is_complete = True
-    try:
+    is_complete = False
+    with _bar(reader, progress=progress) as shown, suppress(KeyboardInterrupt):
         for number, row in reader.rows(executor, shown):
             found[number] = row
-    except KeyboardInterrupt:
-        is_complete = False
+        is_complete = True
+    rows = [found.get(n) or reader.unread(n) for n in range(len(reader.lines))]
+    return tuple(rows), is_complete
+
+
+@contextmanager
+def _bar(reader: Reader, *, progress: bool) -> Iterator[Progress | None]:
+    total = reader.nbytes()
+    shown = bar("history", total) if progress and total else None
+    try:
+        yield shown
     finally:
         if shown is not None:
             shown.close()
-    rows = [found.get(n) or reader.unread(n) for n in range(len(reader.lines))]
-    return tuple(rows), is_complete

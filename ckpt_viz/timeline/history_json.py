@@ -9,6 +9,7 @@ from ckpt_viz.timeline.cells import Cell, HistoryRow
 from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind, is_alarm
 from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.restoring import restore_code, whole_before
+from ckpt_viz.timeline.sources import Checkpoint
 from ckpt_viz.timeline.words import headline, mark_words, notes, sentences
 from ckpt_viz.values.table_json import row_json
 
@@ -19,24 +20,14 @@ _STATISTICS = ("count", "zeros", "nan", "inf", "min", "max", "mean", "std", "l2"
 
 def history_json(history: Record) -> dict[str, Any]:
     """Return a history as dicts, lists, strings and finite numbers."""
+    told = told_json(history)
     return {
         "version": VERSION,
-        "headline": headline(history),
-        **_told(history),
+        **{name: told[name] for name in ("headline", "sentences", "notes")},
         "order": history.order,
         "left_out": history.left_out,
         "is_complete": history.is_complete,
-        "checkpoints": [
-            {
-                "title": one.title,
-                "path": one.path,
-                "step": one.step,
-                "save_counter": one.counter,
-                "saved_at": None if one.saved_at is None else one.saved_at.isoformat(),
-                "error": one.error,
-            }
-            for one in history.sources
-        ],
+        "checkpoints": [_checkpoint_json(one) for one in history.sources],
         "marks": [
             {
                 "at": mark.at,
@@ -47,6 +38,34 @@ def history_json(history: Record) -> dict[str, Any]:
             }
             for mark in history.marks
         ],
+        "findings": told["findings"],
+        "distances": _finite(history.distances),
+        "rows": [history_row_json(row) for row in history.rows],
+    }
+
+
+def _checkpoint_json(one: Checkpoint) -> dict[str, Any]:
+    return {
+        "title": one.title,
+        "path": one.path,
+        "step": one.step,
+        "save_counter": one.counter,
+        "saved_at": None if one.saved_at is None else one.saved_at.isoformat(),
+        "error": one.error,
+    }
+
+
+def told_json(history: Record) -> dict[str, Any]:
+    """Return what a history tells in words, which depends on all rows.
+
+    These are the sentences of the headline, each with whether it is an alarm, notes and findings.
+    """
+    alarms = {finding.why for finding in history.alarms}
+    return {
+        "headline": headline(history),
+        "sentences": [{"text": one, "is_alarm": one in alarms} for one in sentences(history)],
+        "notes": list(notes(history)),
+        "is_complete": history.is_complete,
         "findings": [
             {
                 "kind": finding.kind.value,
@@ -58,16 +77,7 @@ def history_json(history: Record) -> dict[str, Any]:
             }
             for finding in history.findings
         ],
-        "distances": _finite(history.distances),
-        "rows": [history_row_json(row) for row in history.rows],
     }
-
-
-def _told(history: Record) -> dict[str, Any]:
-    """Return the sentences of the headline, each with whether it is an alarm, and the notes."""
-    alarms = {finding.why for finding in history.alarms}
-    told = [{"text": one, "is_alarm": one in alarms} for one in sentences(history)]
-    return {"sentences": told, "notes": list(notes(history))}
 
 
 def _restore(history: Record, finding: HistoryFinding) -> dict[str, Any]:

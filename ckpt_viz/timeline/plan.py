@@ -36,7 +36,7 @@ class Plan:
     """What is to be read of one variable, and what was read up to now.
 
     `claims` are those of each checkpoint. `is_compared` says that its tensors are members to be
-    compared with each other, in no order.
+    compared with each other, in no order. `piece_bytes` limits a part, at each time.
     """
 
     def __init__(
@@ -48,7 +48,9 @@ class Plan:
         claims: Sequence[Claims],
         *,
         is_compared: bool = False,
+        piece_bytes: int = PIECE_BYTES,
     ) -> None:
+        self._piece_bytes = piece_bytes
         self.parts: list[Part] = []
         self.memory: list[tuple[Part, list[Callable[[], bytes]]]] = []
         self._number, self._states, self._is_compared = number, states, is_compared
@@ -175,7 +177,7 @@ class Plan:
         some = next(iter(ranges.values()))
         row = self._rows[next(iter(ranges))]
         size, units = ELEMENT_BYTES[str(row.dtype)] or 1, _units(row, len(some))
-        most = PIECE_BYTES // size * size
+        most = self._piece_bytes // size * size
         members: tuple[int, ...] = ()
         if self._is_compared:
             members, units = self._members(list(ranges))[1], 0

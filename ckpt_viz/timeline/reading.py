@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,14 @@ from ckpt_viz.timeline.plan import CHANGES, READ, Plan
 from ckpt_viz.values.pieces import result_bytes
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.running import Progress, in_flight_of, results
-from ckpt_viz.values.tracks import PIECE_BYTES, Part, Track, follow
+from ckpt_viz.values.tracks import PIECE_BYTES, Followed, Part, Track, follow
 
 UNCHANGED_SHARE = 1 / 200
 """Of tensors that never change, the smallest are read, as long as this share of all bytes lasts."""
 
 
+Parts = dict[tuple[int, int, int], tuple[Followed, int]]
+"""What became of parts, and the bytes read; by row, segment and first element."""
 _POWERS = ("beta1_power", "beta2_power")  # of an Adam of TensorFlow 1
 
 
@@ -36,13 +39,20 @@ class Reader:
 
     `unchanged` says whether to read also all of those that never change. `is_compared` says that
     the checkpoints are members without an order; `squares` then has the sums of the squared
-    distances of their variables, N×N, and `norm` the squared norm of the mean.
+    distances of their variables, N×N, and `norm` the squared norm of the mean. `known` has rows
+    of an earlier reading, by number: of all these checkpoints, or of the first ones only. They
+    are not read again, except what later checkpoints are compared with. `parts` has what became of
+    the parts of rows that are not complete, with the bytes read; a later reading goes on from it.
+    Each checkpoint is read in pieces of at most `piece_bytes`.
     """
 
     graphs: Sequence[Graph | None]
     lines: Sequence[Line]
     unchanged: bool = False
     is_compared: bool = False
+    known: Mapping[int, HistoryRow] = field(default_factory=dict)
+    parts: Parts = field(default_factory=dict)
+    piece_bytes: int = PIECE_BYTES
     squares: Array = field(init=False)
     norm: float = 0.0
     _claims: list[Claims] = field(init=False)
@@ -50,6 +60,7 @@ class Reader:
 
     def __post_init__(self) -> None:
         self._states = [self._states_of(line) for line in self.lines]
+        self._to_read = [self._states_to_read(number) for number in range(len(self.lines))]
         self._claims = [Claims() for _ in self.graphs]
         self.squares = np.zeros((len(self.graphs), len(self.graphs)))
 
@@ -57,22 +68,32 @@ class Reader:
         self, executor: Executor | None, shown: Progress | None
     ) -> Iterator[tuple[int, HistoryRow]]:
         """Yield each variable's number and row, those that need no reading first."""
-        wanted = self._wanted()
+        wanted = self._wanted
         for number in range(len(self.lines)):
             if number not in wanted:
-                yield number, self._row(number, {})
+                yield number, self._row(number, self._earlier(number))
         plans = {number: self._plan(number) for number in sorted(wanted)}
-        tracks = list(_tracks([part for plan in plans.values() for part in plan.parts]))
+        rest = []
+        for part in (part for plan in plans.values() for part in plan.parts):
+            if _id(part) in self.parts:
+                plans[part.name[0]].add(part, self.parts[_id(part)][0])
+            else:
+                rest.append(part)
+        tracks = list(_tracks(rest, self.piece_bytes))
         for number, plan in plans.items():
             if plan.memory:
                 plan.follow_in_memory()
+                if shown is not None:
+                    shown.update(self._nbytes(number))
             if plan.is_done:
                 yield number, self._finished(number, plan)
+        # Here, the bar also moves within a task, and may raise what ends the reading.
+        is_here = executor is None and shown is not None
         found = results(
-            follow,
+            partial(follow, on_read=shown.update) if is_here and shown is not None else follow,
             tracks,
             executor=executor,
-            on_done=lambda task: shown.update(task.size) if shown is not None else None,
+            on_done=None if is_here or shown is None else lambda task: shown.update(task.size),
             in_flight=in_flight_of(sum(map(_result_bytes, tracks)) / max(len(tracks), 1)),
         )
         with closing(found):  # type: ignore[type-var]
@@ -80,7 +101,10 @@ class Reader:
                 for part, followed in zip(track.parts, of_parts, strict=True):
                     plan = plans[part.name[0]]
                     plan.add(part, followed)
+                    self.parts[_id(part)] = followed, _size(part)
                     if plan.is_done:
+                        for done in plan.parts:
+                            self.parts.pop(_id(done), None)
                         yield part.name[0], self._finished(part.name[0], plan)
 
     def unread(self, number: int) -> HistoryRow:
@@ -89,10 +113,13 @@ class Reader:
 
     def nbytes(self) -> int:
         """Return the bytes that `rows` reads."""
+        read = sum(size for _, size in self.parts.values())
+        return sum(map(self._nbytes, self._wanted)) - read
+
+    def _nbytes(self, number: int) -> int:
         return sum(
-            (row.nbytes or 0)
-            for number in self._wanted()
-            for row, state in zip(self.lines[number].tensors, self._states[number], strict=True)
+            row.nbytes or 0
+            for row, state in zip(self.lines[number].tensors, self._to_read[number], strict=True)
             if row is not None and state in READ
         )
 
@@ -116,11 +143,42 @@ class Reader:
             before = row, mark
         return found
 
+    def _states_to_read(self, number: int) -> list[CellState]:
+        """Return the states of a variable; EQUAL for the earlier ones that need no reading."""
+        states = self._states[number]
+        cells = self._earlier(number)
+        if not any(state in READ for state in states[len(cells) :]):
+            return [CellState.EQUAL if time in cells else one for time, one in enumerate(states)]
+        if any(cells[time].state is CellState.UNREAD for time in cells):
+            return states
+        begin = max((t for t in cells if states[t] is CellState.RESHAPED), default=0)
+        good = [
+            time
+            for time in range(begin, len(cells))
+            if states[time] in READ and cells[time].state is not CellState.DAMAGED
+        ]
+        # Later ones are compared with the last, and with the first of the same shape.
+        compared = {*good[:1], *good[-1:]}
+        return [
+            CellState.EQUAL if time in cells and time not in compared else state
+            for time, state in enumerate(states)
+        ]
+
+    def _earlier(self, number: int) -> dict[int, Cell]:
+        """Return the known cells of a variable by time."""
+        row = self.known.get(number)
+        return {} if row is None else dict(enumerate(row.cells))
+
+    @cached_property
     def _wanted(self) -> set[int]:
         """Return the numbers of the variables to read: those that change, and small other ones."""
         wanted, rest = set(), []
         times = sum(graph is not None for graph in self.graphs)
         for number, states in enumerate(self._states):
+            if number in self.known:
+                if any(state in READ for state in self._to_read[number]):
+                    wanted.add(number)
+                continue
             is_changing = any(state in CHANGES for state in states)
             if is_changing or self.unchanged or times == 1:
                 wanted.add(number)
@@ -139,12 +197,17 @@ class Reader:
 
     def _plan(self, number: int) -> Plan:
         return Plan(
-            *(number, self.graphs, self.lines[number], self._states[number], self._claims),
+            *(number, self.graphs, self.lines[number], self._to_read[number], self._claims),
             is_compared=self.is_compared,
+            piece_bytes=self.piece_bytes,
         )
 
     def _finished(self, number: int, plan: Plan) -> HistoryRow:
-        row = self._row(number, plan.cells())
+        cells = plan.cells()
+        earlier = self._earlier(number)
+        if any(cell.state is CellState.UNREAD for cell in earlier.values()):
+            earlier = {}
+        row = self._row(number, {**cells, **earlier})
         found = plan.spread
         if found is None:
             return row
@@ -197,21 +260,29 @@ class Reader:
         return False
 
 
-def _tracks(parts: Sequence[Part]) -> Iterator[Track]:
-    """Yield the parts in tasks of at most 8 MiB a time, in the order of the first file."""
+def _tracks(parts: Sequence[Part], most: int) -> Iterator[Track]:
+    """Yield the parts in tasks of at most so many bytes a time, in the order of the first file."""
     scope = confinement.current()
     limit = None if scope is None else scope.limit
     group: list[Part] = []
     size = 0
     for part in sorted(parts, key=_place):
         largest = max((one.size for one in part.at if one is not None), default=0)
-        if group and size + largest > PIECE_BYTES:
+        if group and size + largest > most:
             yield Track(tuple(group), limit)
             group, size = [], 0
         group.append(part)
         size += largest
     if group:
         yield Track(tuple(group), limit)
+
+
+def _id(part: Part) -> tuple[int, int, int]:
+    return (*part.name, part.first)
+
+
+def _size(part: Part) -> int:
+    return sum(one.size for one in part.at if one is not None)
 
 
 def _result_bytes(track: Track) -> int:

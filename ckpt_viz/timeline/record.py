@@ -42,6 +42,7 @@ class Record:
     is_complete: bool = True
     distances: tuple[tuple[float, ...], ...] | None = field(default=None, repr=False)
     manager: ReferenceType[Any] | None = field(default=None, repr=False, compare=False)
+    _lines: Sequence[Line] | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> HistoryRow:
         """Return a variable's row by its checkpoint key, name or place; raises KeyError."""
@@ -73,7 +74,8 @@ class Record:
     @cached_property
     def lines(self) -> Sequence[Line]:
         """The tensors of each row in each checkpoint, for reading them again."""
-        return lines_of([one.graph for one in self.sources]).lines
+        known = self._lines
+        return lines_of([one.graph for one in self.sources]).lines if known is None else known
 
     def check_opened(self, number: int) -> None:
         """Raise SourceError if there is no checkpoint of this number, or it cannot be opened."""

@@ -38,7 +38,7 @@ def restore_code(history: Record, number: int, name: str | None = None) -> str |
     """Return code that restores a checkpoint of a history; None if it is none of TensorFlow's.
 
     `name` is the expression for the program's `tf.train.Checkpoint`. Without it, the code has a
-    name to replace, and a comment that says so.
+    name to replace, and a comment about it.
     """
     one = history.sources[number]
     found = None if one.graph is None else one.graph.provenance

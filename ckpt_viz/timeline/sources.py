@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NamedTuple
 
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, SourceError
 from ckpt_viz.formats.files import is_directory, is_remote, join, list_directory, split
@@ -73,13 +73,32 @@ _ORDERS: Sequence[tuple[str, Callable[[Checkpoint], Any]]] = (
 )
 
 
-def checkpoints_of(source: object, *, most: int = MOST) -> Ordered:
+class Opening(NamedTuple):
+    """How far the checkpoints of a source are opened: the last one, and how many there are."""
+
+    checkpoint: Checkpoint
+    opened: int
+    total: int
+
+
+OnOpened = Callable[[Opening], object]
+
+
+def checkpoints_of(
+    source: object,
+    *,
+    most: int = MOST,
+    known: Mapping[str, Checkpoint] | None = None,
+    on_opened: OnOpened | None = None,
+) -> Ordered:
     """Return the checkpoints of a source in the order of time.
 
     Args:
         source: A directory, its `checkpoint` file, a glob, a `tf.train.CheckpointManager`, or
             several sources, each as `graph` takes it. Several ones keep their order.
         most: The most checkpoints to open; of more, some at equal distances.
+        known: Opened checkpoints by prefix, not to be opened again.
+        on_opened: Called after each checkpoint of a directory or pattern.
 
     Raises:
         CheckpointNotFoundError: There is no checkpoint.
@@ -90,10 +109,10 @@ def checkpoints_of(source: object, *, most: int = MOST) -> Ordered:
     if isinstance(source, (list, tuple)):
         return _several(source, most)
     if isinstance(source, (str, os.PathLike)):
-        return _saved(os.fspath(source), most)
+        return _saved(os.fspath(source), most, known or {}, on_opened)
     directory = getattr(source, "directory", None)
     if isinstance(directory, (str, os.PathLike)):  # a manager
-        return _saved(os.fspath(directory), most)
+        return _saved(os.fspath(directory), most, known or {}, on_opened)
     return _several([source], most)
 
 
@@ -105,17 +124,31 @@ def _several(sources: Sequence[object], most: int) -> Ordered:
     return Ordered(_titled(opened), "in the order of the list", len(sources) - len(chosen))
 
 
-def _saved(path: str, most: int) -> Ordered:
+def _saved(
+    path: str, most: int, known: Mapping[str, Checkpoint], on_opened: OnOpened | None
+) -> Ordered:
+    chosen, left_out = kept_in(path, most)
+    opened = []
+    for one in chosen:
+        if not one.exists:
+            found = Checkpoint(one.prefix, one.prefix, None, error=_is_gone(one))
+        else:
+            found = known.get(one.prefix) or _opened(one.prefix, one.prefix)
+        opened.append(replace(found, saved_at=one.saved_at))
+        if on_opened is not None:
+            on_opened(Opening(found, len(opened), len(chosen)))
+    order, checkpoints = _in_order(_titled(opened))
+    return Ordered(checkpoints, order, left_out)
+
+
+def kept_in(path: str, most: int) -> tuple[list[Kept], int]:
+    """Return the checkpoints to open in a directory or of a pattern, and how many are left out.
+
+    Opens none of them. Raises as `checkpoints_of`.
+    """
     kept = _globbed(path) if _is_pattern(path) else _kept(path)
     chosen = _sample(kept, most)
-    opened = [
-        replace(_opened(one.prefix, one.prefix), saved_at=one.saved_at)
-        if one.exists
-        else Checkpoint(one.prefix, one.prefix, None, saved_at=one.saved_at, error=_is_gone(one))
-        for one in chosen
-    ]
-    order, checkpoints = _in_order(_titled(opened))
-    return Ordered(checkpoints, order, len(kept) - len(chosen))
+    return chosen, len(kept) - len(chosen)
 
 
 def _is_pattern(path: str) -> bool:
@@ -153,6 +186,13 @@ def _globbed(path: str) -> Sequence[Kept]:
         )
         raise CheckpointNotFoundError(f"{path}: no checkpoint in {directory or '.'} fits{close}")
     return [Kept(join(directory, one), None, True) for one in fitting]
+
+
+def unopened(kept: Sequence[Kept]) -> tuple[Checkpoint, ...]:
+    """Return checkpoints under their titles, without graphs or errors."""
+    return _titled(
+        [Checkpoint(one.prefix, one.prefix, None, saved_at=one.saved_at) for one in kept]
+    )
 
 
 def _sample(items: Sequence[Any], most: int) -> list[Any]:

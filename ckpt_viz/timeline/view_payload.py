@@ -32,11 +32,17 @@ def packed(content: dict[str, Any]) -> bytes:
 def view_json(history: Record) -> dict[str, Any]:
     """Return the JSON of a history as far as its view needs it."""
     content = history_json(history)
-    has_histograms = len(history.rows) * len(history.sources) <= MOST_HISTOGRAMS
     for row in content["rows"]:
-        for cell in row["cells"]:
-            _shorten(cell, has_histograms=has_histograms)
+        row["cells"] = cells_of_view(row["cells"], len(history.rows))
     return content
+
+
+def cells_of_view(cells: list[dict[str, Any]], rows: int) -> list[dict[str, Any]]:
+    """Return the cells of one of so many rows as far as the view needs them."""
+    has_histograms = rows * len(cells) <= MOST_HISTOGRAMS
+    for cell in cells:
+        _shorten(cell, has_histograms=has_histograms)
+    return cells
 
 
 def _shorten(cell: dict[str, Any], *, has_histograms: bool) -> None:

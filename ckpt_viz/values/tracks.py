@@ -93,8 +93,11 @@ def follow_in_memory(part: Part, values: Sequence[Callable[[], bytes]]) -> Follo
     return follower.found()
 
 
-def follow(track: Track) -> tuple[Followed, ...]:
-    """Return what became of each part; it raises no CkptVizError."""
+def follow(track: Track, on_read: Callable[[int], object] | None = None) -> tuple[Followed, ...]:
+    """Return what became of each part; it raises no CkptVizError.
+
+    `on_read` gets the bytes that were read of each checkpoint; what it raises ends the reading.
+    """
     with ExitStack() as stack:
         if track.limit is not None and confinement.current() is None:
             root, hidden = track.limit.root, track.limit.shows_hidden
@@ -104,6 +107,8 @@ def follow(track: Track) -> tuple[Followed, ...]:
         for time in range(len(track.parts[0].at)):
             for follower, data in _read(followers, time):
                 follower.take(time, data)
+            if on_read is not None:
+                on_read(sum(one.size for part in track.parts if (one := part.at[time]) is not None))
         return tuple([follower.found() for follower in followers])
 
 

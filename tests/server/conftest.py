@@ -80,7 +80,11 @@ def send(jp_serverapp: Any, http_server_client: Any, jp_auth_header: dict[str, s
         except HTTPClientError as error:
             assert error.response is not None
             response = error.response
-        reply = json.loads(response.body) if response.body else None
+        reply: Any
+        if response.headers.get("Content-Type") == "application/x-ndjson":
+            reply = [json.loads(line) for line in response.body.splitlines()]
+        else:
+            reply = json.loads(response.body) if response.body else None
         return Reply(response.code, reply, response.headers)
 
     return send

@@ -73,6 +73,13 @@ def write(directory: Path, times: list[dict[str, Array]]) -> list[str]:
     return [str(directory / f"ckpt-{save}") for save in range(len(times))]
 
 
+def write_state(directory: Path, prefixes: list[str]) -> None:
+    """Write the `checkpoint` file."""
+    lines = [f'model_checkpoint_path: "{Path(prefixes[-1]).name}"']
+    lines += [f'all_model_checkpoint_paths: "{Path(one).name}"' for one in prefixes]
+    (directory / "checkpoint").write_text("\n".join(lines))
+
+
 def files() -> Iterator[tuple[Path, bytes]]:
     """Yield every fixture's path and content, the JSON before it is packed."""
     with TemporaryDirectory() as directory:

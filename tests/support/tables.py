@@ -241,6 +241,22 @@ def write_rows(
 Extents = tuple[tuple[int, int], ...]
 
 
+def write_holes(prefix: Path | str, sizes: Mapping[str, int], *, number: int) -> str:
+    """Write a checkpoint of float32 tensors of so many bytes, all holes, which take no space.
+
+    Their checksums are the number, so that checkpoints of different numbers differ.
+    """
+    offset, rows = 0, []
+    for name, size in sorted(sizes.items()):
+        entry = bundle_entry(FLOAT32, shape(size // 4), offset=offset, size=size, crc32c=number)
+        rows.append((name.encode(), entry))
+        offset += size
+    write_index(prefix, [(b"", header()), *rows])
+    with open(f"{prefix}.data-00000-of-00001", "wb") as file:
+        file.truncate(offset)
+    return str(prefix)
+
+
 def write_sliced(
     prefix: Path, dims: bytes, slices: Mapping[Extents, Tensor], name: bytes = b"w"
 ) -> str:

@@ -18,7 +18,7 @@ export type Change =
   /** The change is at least as large as the difference of the norms. */
   | { readonly kind: "bound"; readonly relative: number | null; readonly isFromZero?: true }
   | { readonly kind: "bad"; readonly what: "NaN" | "Inf" }
-  | { readonly kind: "new" | "gone" | "reshaped" | "damaged" | "unread" | "absent" };
+  | { readonly kind: "new" | "gone" | "reshaped" | "damaged" | "unread" | "waiting" | "absent" };
 
 const EQUAL: Change = { kind: "exact", relative: 0, maxAbs: 0, at: null };
 
@@ -27,6 +27,9 @@ export function changeOf(row: Row, a: number, b: number, between?: Cell): Change
   const [before, after] = [row.cells[a], row.cells[b]];
   if (before === undefined || after === undefined) {
     return { kind: "absent" };
+  }
+  if (before.state === "waiting" || after.state === "waiting") {
+    return { kind: "waiting" };
   }
   if (before.state === "damaged" || after.state === "damaged") {
     return { kind: "damaged" };

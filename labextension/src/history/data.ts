@@ -61,6 +61,8 @@ export interface Checkpoint {
   readonly step: number | null;
   readonly saved_at: string | null;
   readonly error: string | null;
+  /** Whether it was deleted since it was read. */
+  readonly isGone?: boolean;
 }
 
 export interface Finding {
@@ -131,7 +133,7 @@ export function isBroken(cell: Cell | undefined): "NaN" | "Inf" | null {
 }
 
 export const isThere = (cell: Cell | undefined): cell is Cell =>
-  cell !== undefined && cell.state !== "absent" && cell.state !== "damaged";
+  cell !== undefined && !["absent", "damaged", "waiting"].includes(cell.state);
 
 function lengthOf(value: unknown): number {
   return Array.isArray(value) ? value.length : -1;

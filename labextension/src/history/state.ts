@@ -26,6 +26,8 @@ export interface State {
   readonly between: readonly Cell[] | null;
   /** The first element that is NaN or infinite in the order of the checkpoints. */
   readonly firstBad: FirstBad | null;
+  /** Whether a user has moved a or b: later checkpoints then leave them where they are. */
+  readonly isMoved: boolean;
 }
 
 export interface FirstBad {
@@ -42,6 +44,8 @@ export type Action =
   | { readonly type: "query"; readonly query: string }
   | { readonly type: "toggleStates" }
   | { readonly type: "select"; readonly row: number }
+  /** The history was read further, or has new checkpoints. */
+  | { readonly type: "update"; readonly history: History }
   | {
       readonly type: "computed";
       readonly a: number;
@@ -62,8 +66,34 @@ export function initialState(history: History): State {
     selected: null,
     between: null,
     firstBad: firstBadOf(history),
+    isMoved: false,
   };
 }
+
+/** The state of a newer history that keeps what the user has chosen. */
+function updated(state: State, history: History): State {
+  const { order, query, isMoved, hasStates } = state;
+  const fresh = initialState(history);
+  const kept = { ...fresh, order, query, isMoved, hasStates: hasStates || fresh.hasStates };
+  const selectedKey = state.history.rows[state.selected ?? -1]?.key;
+  const selected =
+    selectedKey === undefined || history.rows[state.selected ?? -1]?.key === selectedKey
+      ? state.selected
+      : history.rows.findIndex(({ key }) => key === selectedKey);
+  const place = (time: number) => {
+    const path = state.history.checkpoints[time]?.path;
+    return history.checkpoints.findIndex((one) => one.path === path);
+  };
+  const [a, b] = isMoved ? [place(state.a), place(state.b)] : [fresh.a, fresh.b];
+  const [toA, toB] = [a < 0 ? fresh.a : a, b < 0 ? fresh.b : b];
+  const isSame = place(state.a) === toA && place(state.b) === toB;
+  const between = isSame && sameRows(state.history, history) ? state.between : null;
+  return { ...kept, a: toA, b: toB, between, selected: (selected ?? -1) < 0 ? null : selected };
+}
+
+const sameRows = (one: History, other: History): boolean =>
+  one.rows.length === other.rows.length &&
+  one.rows.every(({ key }, number) => other.rows[number]?.key === key);
 
 export function reduce(state: State, action: Action): State {
   switch (action.type) {
@@ -88,6 +118,8 @@ export function reduce(state: State, action: Action): State {
       return { ...state, hasStates: !state.hasStates };
     case "select":
       return { ...state, selected: action.row };
+    case "update":
+      return updated(state, action.history);
     case "computed":
       return action.a === state.a && action.b === state.b
         ? { ...state, between: action.cells }
@@ -97,7 +129,9 @@ export function reduce(state: State, action: Action): State {
 
 function moved(state: State, end: End, to: number): State {
   const isNumber = Number.isInteger(to) && to >= 0 && to < state.history.checkpoints.length;
-  return !isNumber || state[end] === to ? state : { ...state, [end]: to, between: null };
+  return !isNumber || state[end] === to
+    ? state
+    : { ...state, [end]: to, between: null, isMoved: true };
 }
 
 /** The next checkpoint that can be opened; the same one at the ends. */

@@ -55,7 +55,7 @@ export const computing = "Computing a → b…";
 export const boundsNote =
   "The history has the changes from the checkpoint before and from the first one. " +
   "For this a and b, ≥ is the least change that the norms allow.";
-export const computedNote = "The kernel has read a and b again: these changes are exact.";
+export const computedNote = "a and b were read again: these changes are exact.";
 export const goToNaN = "Go to the first NaN (n)";
 export const goToInf = "Go to the first Inf (n)";
 export const nothingFound = "No variable has this name or property.";
@@ -65,8 +65,11 @@ export const notInA = "+ not in a";
 export const notInB = "− not in b";
 export const inNeither = "in neither";
 export const reshaped = `${OTHER} other shape or dtype`;
+export const gone = "deleted";
+export const goneHint = "deleted since it was read";
 export const damaged = `${BROKEN} cannot be read`;
 export const unread = "? not read";
+export const waiting = "…";
 export const fromZero = "from 0";
 export const fromNearZero = "from ≈ 0";
 export const ofRoot = "of the root";
@@ -100,7 +103,7 @@ export const keys = {
   alarm: "first NaN",
 } as const;
 export const noHistogram = "no histogram";
-export const asking = "asking the kernel…";
+export const asking = "reading…";
 export const object = "the object";
 export const noHistory = "This is no history of ckpt-viz: ";
 export const bin = "values";
@@ -163,5 +166,6 @@ export const cellStates: Readonly<Record<string, string>> = {
   absent: "not in this checkpoint",
   damaged: "cannot be read",
   unread: "not read",
+  waiting: "not read yet",
   changed: "changed",
 };

@@ -128,12 +128,19 @@ interface PointProps {
 function Point({ checkpoint, ends, alarm, hasTitle, hasBadge, ...rest }: PointProps) {
   const { hasFocus, style, choose } = rest;
   const title = visible(checkpoint.title);
+  const { isGone = false } = checkpoint;
   const step = checkpoint.step === null ? "" : WORDS.step(checkpoint.step);
-  const said = [title, step, ends.join(", "), alarm?.hint ?? ""].filter((word) => word !== "");
+  const said = [
+    title,
+    step,
+    isGone ? WORDS.goneHint : "",
+    ends.join(", "),
+    alarm?.hint ?? "",
+  ].filter((word) => word !== "");
   return (
     <button
       type="button"
-      class={`ckh-point${ends.length > 0 ? " ckh-end" : ""}${alarm ? " ckh-alarmed" : ""}`}
+      class={`ckh-point${ends.length > 0 ? " ckh-end" : ""}${alarm ? " ckh-alarmed" : ""}${isGone ? " ckh-gone" : ""}`}
       style={style}
       tabIndex={hasFocus ? 0 : -1}
       aria-pressed={ends.length > 0}
@@ -148,7 +155,7 @@ function Point({ checkpoint, ends, alarm, hasTitle, hasBadge, ...rest }: PointPr
       <span class="ckh-letter" aria-hidden="true">
         {ends.join(" ")}
       </span>
-      <small aria-hidden="true">{hasTitle ? step : ""}</small>
+      <small aria-hidden="true">{hasTitle ? (isGone ? WORDS.gone : step) : ""}</small>
       {alarm === null ? null : (
         <span aria-hidden="true" class={hasBadge ? "ckh-badge" : "ckh-badge ckh-small"}>
           {hasBadge ? alarm.word : "!"}

@@ -25,7 +25,7 @@ import { Table } from "./table";
 import type { AskWhere } from "./where";
 import { percent } from "./words";
 
-/** What a kernel answers: ckpt_viz/jupyter/history_view.py. */
+/** What a kernel or Jupyter's server answers: ckpt_viz/timeline/questions.py. */
 export interface Kernel {
   /** The cells of a row with their histograms. */
   cells(row: number): Promise<readonly Cell[]>;
@@ -50,6 +50,8 @@ export interface Host {
 export interface Timeline {
   /** Shows packed JSON. If it is unreadable, shows the error. */
   setPayload(packed: Uint8Array | Promise<Uint8Array>): Promise<void>;
+  /** Shows a history, or more of the one that is shown: what the user has chosen stays. */
+  show(history: History): void;
   setEnds(a: number, b: number): void;
   setOrder(order: Order): void;
   dispose(): void;
@@ -125,6 +127,11 @@ export function mountTimeline(el: HTMLElement, host: Host = {}): Timeline {
       if (!disposal.signal.aborted) {
         draw();
       }
+    },
+    show(history) {
+      state = state === null ? initialState(history) : reduce(state, { type: "update", history });
+      problem = null;
+      draw();
     },
     setEnds,
     setOrder,
@@ -404,30 +411,32 @@ function useList(state: State): List {
   return last.current?.[1] ?? listOf(state);
 }
 
+const NO_CELLS: readonly Cell[] = [];
+
 /** The cells of a row with histograms: those of the payload, or the kernel's. */
 function useCells(
   row: number | null,
   history: History,
   kernel: Kernel | undefined,
 ): readonly Cell[] | null {
-  const cells = row === null ? [] : (history.rows[row]?.cells ?? []);
+  const cells = history.rows[row ?? -1]?.cells ?? NO_CELLS;
   const isComplete =
     kernel === undefined ||
     cells.some(({ values }) => values?.histogram !== undefined) ||
     !cells.some(({ values }) => values?.mean !== undefined);
-  const [asked, setAsked] = useState<readonly [number, readonly Cell[]] | null>(null);
+  const [asked, setAsked] = useState<readonly [readonly Cell[], readonly Cell[]] | null>(null);
   useEffect(() => {
     if (row === null || isComplete) {
       return;
     }
     let isOld = false;
-    const show = (found: readonly Cell[]) => isOld || setAsked([row, found]);
+    const show = (found: readonly Cell[]) => isOld || setAsked([cells, found]);
     kernel.cells(row).then(show, () => show(cells));
     return () => {
       isOld = true;
     };
-  }, [row, isComplete]);
-  return isComplete ? cells : asked?.[0] === row ? asked[1] : null;
+  }, [row, cells, isComplete]);
+  return isComplete ? cells : asked?.[0] === cells ? asked[1] : null;
 }
 
 function useWidth(box: { readonly current: HTMLElement | null }): number {

@@ -34,6 +34,7 @@ const PHRASES = {
   reshaped: WORDS.reshaped,
   damaged: WORDS.damaged,
   unread: WORDS.unread,
+  waiting: WORDS.waiting,
   absent: WORDS.inNeither,
 } as const;
 

@@ -7,13 +7,15 @@ import { DisposableDelegate, type IDisposable } from "@lumino/disposable";
 import { Poll } from "@lumino/polling";
 import { version } from "../../package.json";
 import { VERSION } from "../contract";
+import type { Cell, ChangeMap, Row } from "../history/data";
+import { type Line, readLines } from "../history/lines";
 import type { Answer, Ask } from "../kernel";
 import { bytesOf } from "../shared";
 import { patiently } from "./patience";
 import { type Kept, type Loaded, type Source, unpacked } from "./source";
 
 /** How often to check files for changes, in ms; ten times less often after failures. */
-const INTERVAL = 5_000;
+export const INTERVAL = 5_000;
 
 /** The server's answer to a request for a graph; an error has a sentence and its reason. */
 interface GraphAnswer {
@@ -28,6 +30,14 @@ interface GraphAnswer {
 interface Refusal {
   readonly message?: string;
   readonly reason?: string;
+}
+
+/** What the server answers about a history: ckpt_viz/timeline/questions.py. */
+interface HistoryAnswer {
+  readonly error?: string;
+  readonly row?: Row;
+  readonly cells?: readonly Cell[];
+  readonly map?: ChangeMap;
 }
 
 type Query = Readonly<Record<string, string>>;
@@ -59,10 +69,42 @@ export class CheckpointServer {
     return ((await response.json()) as { readonly names: readonly string[] }).names;
   }
 
-  /** The history of the checkpoints in a directory, packed. */
-  async history(path: string, signal: AbortSignal): Promise<Uint8Array> {
+  /** Passes on the history of a directory while the server reads it. Returns its files' tag. */
+  async history(
+    path: string,
+    signal: AbortSignal,
+    take: (lines: readonly Line[]) => void,
+  ): Promise<string> {
     const response = await this.#get("history", { path: this.#local(path) }, signal);
-    return bytesOf(((await response.json()) as { readonly payload: string }).payload);
+    let isOver = false;
+    await readLines(response, (lines) => {
+      isOver ||= lines.some(({ part }) => part === "end" || part === "refused");
+      take(lines);
+    });
+    if (!isOver) {
+      throw new Error(
+        this.#trans.__(
+          "Jupyter's server ended the reading: its process may have had too little memory. The server's log says more.",
+        ),
+      );
+    }
+    return opaque(response.headers.get("ETag") ?? "");
+  }
+
+  /** A tag that changes with a directory's checkpoints; null once there are none. */
+  historyTag(path: string): Promise<string | null> {
+    return this.#tag("history", { path: this.#local(path) });
+  }
+
+  /** The answer to a question about a history with this tag. */
+  async askHistory(path: string, etag: string, question: object): Promise<HistoryAnswer> {
+    const query = { path: this.#local(path), etag, question: JSON.stringify(question) };
+    const response = await this.#get("history", query);
+    const { answer } = (await response.json()) as { readonly answer: HistoryAnswer };
+    if (answer.error !== undefined) {
+      throw new Error(answer.error);
+    }
+    return answer;
   }
 
   async graph(path: string, against: string | null, signal?: AbortSignal): Promise<GraphAnswer> {
@@ -71,9 +113,12 @@ export class CheckpointServer {
   }
 
   /** A tag that changes with the files; null once they are unreadable. */
-  async etag(path: string, against: string | null): Promise<string | null> {
-    const query = this.#sides(path, against);
-    const response = await this.#request("graph", query, { method: "HEAD", cache: "no-store" });
+  etag(path: string, against: string | null): Promise<string | null> {
+    return this.#tag("graph", this.#sides(path, against));
+  }
+
+  async #tag(endpoint: string, query: Query): Promise<string | null> {
+    const response = await this.#request(endpoint, query, { method: "HEAD", cache: "no-store" });
     if (response.status >= 500) {
       throw new Error(`${response.status} ${response.statusText}`); // no fact about the files
     }

@@ -1,0 +1,37 @@
+"""The questions of a history's view: a kernel answers them, or Jupyter's server without one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ckpt_viz.timeline.between import cells_between
+from ckpt_viz.timeline.change_map import change_map, change_map_json
+from ckpt_viz.timeline.history_json import cell_json, history_row_json
+from ckpt_viz.timeline.record import Record
+from ckpt_viz.values.running import Progress
+
+
+def answer(
+    history: Record,
+    question: Any,
+    *,
+    shown: Progress | None = None,
+) -> dict[str, Any] | None:
+    """Return the answer to a question as data for JSON, None if it is no question of a history.
+
+    `{"ask": "row", "row": 3}` asks for a row with its histograms, `{"ask": "between", "a": 0,
+    "b": 2}` for the cells of checkpoint b against a, and `{"ask": "where", "row": 3, "a": 0, "b":
+    2}` for the map of the change. `shown` follows the bytes that cells read.
+
+    Raises:
+        CkptVizError: The files cannot be read, or there is no such checkpoint.
+    """
+    match question:
+        case {"ask": "row", "row": int(number)} if 0 <= number < len(history.rows):
+            return {"row": history_row_json(history.rows[number])}
+        case {"ask": "between", "a": int(a), "b": int(b)}:
+            cells = cells_between(history, a, b, shown=shown)
+            return {"cells": [cell_json(cell, values=False) for cell in cells]}
+        case {"ask": "where", "row": int(number), "a": int(a), "b": int(b)}:
+            return {"map": change_map_json(change_map(history, number, a, b))}
+    return None

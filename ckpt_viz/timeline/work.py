@@ -1,0 +1,101 @@
+"""The reading of a history: it may stop at any time, go on later, and take in new checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+from ckpt_viz.errors import CheckpointNotFoundError
+from ckpt_viz.gc_pause import gc_paused
+from ckpt_viz.timeline.cells import HistoryRow
+from ckpt_viz.timeline.lines import Lines, lines_of
+from ckpt_viz.timeline.reading import Parts, Reader
+from ckpt_viz.timeline.sources import Checkpoint, Ordered
+from ckpt_viz.values.running import Progress
+from ckpt_viz.values.tracks import PIECE_BYTES
+
+
+@dataclass
+class Work:
+    """The checkpoints of a history, its variables, and the rows that were read up to now.
+
+    `rows` has them by number. Those of an earlier work may lack the last checkpoints; `read`
+    completes them. `parts` has what was read of the next ones.
+    """
+
+    ordered: Ordered
+    lines: Lines
+    unchanged: bool = False
+    rows: dict[int, HistoryRow] = field(default_factory=dict)
+    parts: Parts = field(default_factory=dict)
+
+    @property
+    def checkpoints(self) -> Sequence[Checkpoint]:
+        """The checkpoints in their order."""
+        return self.ordered.checkpoints
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all rows were read."""
+        times = len(self.checkpoints)
+        return len(self.rows) == len(self.lines.lines) and all(
+            len(row.cells) == times for row in self.rows.values()
+        )
+
+    def reader(self, piece_bytes: int = PIECE_BYTES) -> Reader:
+        """Return what reads the rest, in pieces of so many bytes of each checkpoint."""
+        graphs = [one.graph for one in self.checkpoints]
+        known, parts = dict(self.rows), self.parts
+        return gc_paused(
+            lambda: Reader(
+                *(graphs, self.lines.lines, self.unchanged),
+                known=known,
+                parts=parts,
+                piece_bytes=piece_bytes,
+            )
+        )
+
+    def read(
+        self, reader: Reader, executor: Executor | None = None, shown: Progress | None = None
+    ) -> Iterator[tuple[int, HistoryRow]]:
+        """Yield the number and row of each variable that is not known, as soon as it is read."""
+        times = len(self.checkpoints)
+        known = {number for number, row in self.rows.items() if len(row.cells) == times}
+        with closing(reader.rows(executor, shown)) as rows:  # type: ignore[type-var]
+            for number, row in rows:
+                if number not in known:
+                    self.rows[number] = row
+                    yield number, row
+
+    def after(self, earlier: Work) -> Work:
+        """Return this work with what an earlier one has read.
+
+        That holds if the earlier one has the first of these checkpoints, the same objects.
+        """
+        ours = [one.graph for one in self.checkpoints]
+        theirs = [one.graph for one in earlier.checkpoints]
+        is_begin = len(theirs) <= len(ours) and all(
+            one is not None and one is other for one, other in zip(theirs, ours, strict=False)
+        )
+        if not is_begin:
+            return self
+        parts = earlier.parts if len(theirs) == len(ours) else {}
+        return replace(self, rows=dict(earlier.rows), parts=parts)
+
+
+def work_on(ordered: Ordered, *, unchanged: bool = False) -> Work:
+    """Return the work on checkpoints; raise CheckpointNotFoundError if none can be opened."""
+    check_any(ordered.checkpoints)
+    graphs = [one.graph for one in ordered.checkpoints]
+    return Work(ordered, gc_paused(lambda: lines_of(graphs)), unchanged)
+
+
+def check_any(checkpoints: Sequence[Checkpoint]) -> None:
+    """Raise CheckpointNotFoundError if no checkpoint could be opened."""
+    if all(one.graph is None for one in checkpoints):
+        first = checkpoints[0]
+        raise CheckpointNotFoundError(
+            f"none of {len(checkpoints)} checkpoints can be opened; {first.title}: {first.error}"
+        )
