@@ -97,11 +97,11 @@ export function mountTimeline(el: HTMLElement, host: Host = {}): Timeline {
   };
   const setEnds = (a: number, b: number) => {
     ends = [a, b];
-    apply({ type: "move", end: "a", to: a }, { type: "move", end: "b", to: b });
+    apply(...actionsFor(ends, null));
   };
   const setOrder = (to: Order) => {
     order = to;
-    apply({ type: "order", order });
+    apply(...actionsFor(null, order));
   };
   answerKeys(root, dispatch, disposal.signal);
   draw();
@@ -115,12 +115,7 @@ export function mountTimeline(el: HTMLElement, host: Host = {}): Timeline {
         }
         state = initialState(history);
         problem = null;
-        if (ends !== null) {
-          setEnds(...ends);
-        }
-        if (order !== null) {
-          setOrder(order);
-        }
+        apply(...actionsFor(ends, order));
       } catch (error) {
         problem = sentenceText(whyWords(error));
       }
@@ -141,6 +136,18 @@ export function mountTimeline(el: HTMLElement, host: Host = {}): Timeline {
       root.remove();
     },
   };
+}
+
+function actionsFor(
+  ends: readonly [number, number] | null,
+  order: Order | null,
+): readonly Action[] {
+  const [a, b] = ends ?? [];
+  return [
+    ...(a === undefined ? [] : [{ type: "move", end: "a", to: a } as const]),
+    ...(b === undefined ? [] : [{ type: "move", end: "b", to: b } as const]),
+    ...(order === null ? [] : [{ type: "order", order } as const]),
+  ];
 }
 
 /** The action of a key, if it is one of the view's. */
