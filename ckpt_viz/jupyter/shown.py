@@ -74,6 +74,11 @@ class Shown:
             self.__dict__.pop("encoded", None)
         return known
 
+    def forget_measures(self) -> None:
+        """Read all values again at the next request for what they measure."""
+        for name in (_MEASURES, "encoded"):
+            self.__dict__.pop(name, None)
+
     def _read(self, begin: Begin | None) -> Measures:
         if self.comparison is None:
             return self.graph.measures(begin)

@@ -167,8 +167,10 @@ def answer_json(
 ) -> bytes:
     """Return the answer to a question about a graph; raise Refusal if it is too large."""
     _check_countable(page, question)
-    with confined(asked, most_read):
+    with confined(asked, most_read) as scope:
         data, buffers = answer(page.shown, question, state)
+        if scope.over_limit is not None:
+            page.shown.forget_measures()  # of tensors that were not read for the limit
     check_size(f"{page.title}: {data.get('name', 'the answer')}", *buffers, most_bytes=most_bytes)
     encoded = [base64.b64encode(buffer).decode("ascii") for buffer in buffers]
     body = json_bytes({"answer": data, "buffers": encoded})

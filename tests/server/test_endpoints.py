@@ -251,6 +251,34 @@ async def test_the_answer_has_the_values_of_both_sides_of_a_diff(root: Path, ask
     ]
 
 
+@pytest.mark.parametrize("against", [None, "a"])
+async def test_what_values_measure_comes_as_a_payload(
+    root: Path, ask: Ask, against: str | None
+) -> None:
+    write_bundle(root / "a", {"x": floats(3.0, 4.0)})
+    write_bundle(root / "b", {"x": floats(3.0, float("nan"))})
+    question = {"ask": "measures"}
+    asked = {} if against is None else {"against": against}
+    reply = await ask("answer", path="b", question=question, **asked)
+    assert (reply.status, reply.json["answer"]) == (200, {})
+    (payload,) = reply.json["buffers"]
+    shown = show_of(str(root / "b")) if against is None else show_of(*(str(root / p) for p in "ab"))
+    measures = shown.measures()
+    told = gzip.decompress(base64.b64decode(payload))
+    assert measures.columns["norm"].tobytes() in told
+    assert measures.columns["nan"].tobytes() in told
+    assert str(root).encode() not in told
+
+
+@pytest.mark.parametrize("options", [{"max_read_bytes": 100_000}])
+async def test_too_many_values_are_refused(root: Path, ask: Ask) -> None:
+    write_bundle(root / "large", {"x": floats(*range(50_000))})
+    for _ in range(2):  # the second answer must not have what the limit cut off
+        reply = await ask("answer", path="large", question={"ask": "measures"})
+        assert (reply.status, reply.json["reason"]) == (422, "unreadable")
+        assert "100000" in reply.json["message"].replace(",", "")
+
+
 @pytest.mark.parametrize("kind", ["svg", "dot", "json", "html"])
 async def test_files_are_the_explorers(kind: str, seeded: Path, ask: Ask) -> None:
     reply = await ask(

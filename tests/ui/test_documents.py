@@ -45,6 +45,18 @@ def test_an_index_opens_as_a_document(files: Files) -> None:
     assert files.complaints == []
 
 
+def test_a_document_is_coloured_by_values_that_the_server_reads(files: Files) -> None:
+    files.add("adam")
+    tab = files.open("ckpt-1.index")
+    tab.get_by_label("Colour by").select_option("norm")
+    expect(tab.get_by_role("columnheader", name="norm")).to_be_visible()
+    expect(tab.locator(".ckv-node.ckv-filled").first).to_be_visible()
+    tab.get_by_role("searchbox").fill("norm>0")
+    expect(tab.locator("mark").first).to_be_visible()
+    files.lab.screenshot("document-by-norm")
+    assert files.complaints == []
+
+
 @pytest.mark.parametrize(
     ("seed", "name", "child"),
     [
