@@ -156,7 +156,7 @@ function measureColumn(column: Column, measure: MeasureName): Column {
         content:
           level === null || (chunk !== null && chunk.group === null) ? null : (
             <>
-              <span class="ckv-number">{words}</span>
+              <span class="ckv-number ckv-short">{words}</span>
               <i class={`ckv-swatch ckv-level-${level}`} aria-hidden="true" />
             </>
           ),

@@ -44,7 +44,11 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
   const selectedRow = selected === null ? undefined : rowOf.get(selected);
   return (
     <div
-      class={`ckv-outline${comparison === undefined ? "" : ` ckv-compared ckv-${comparison}`}`}
+      class={[
+        "ckv-outline",
+        comparison === undefined ? "" : ` ckv-compared ckv-${comparison}`,
+        state.measure === null ? "" : " ckv-measuring",
+      ].join("")}
       role="treegrid"
       aria-label={WORDS.outline}
       aria-rowcount={rows.length + 1}

@@ -55,7 +55,8 @@ interface StatisticsProps {
 
 /** The statistics that the kernel sent with the values of a node. */
 export function ValueStatistics({ values, isKnown }: StatisticsProps) {
-  const known = values.filter(({ statistics }) => statistics !== undefined);
+  // A scalar is its own statistics.
+  const known = values.filter(({ shape, statistics }) => statistics && shape.length > 0);
   if (known.length === 0) {
     return null;
   }
