@@ -5,7 +5,8 @@ Prints medians in milliseconds: from the payload to the first paint, and from a 
 closes a node to the next paint. It also prints the time from typing in the search box to the
 matches, and the time between two frames while the drawing is dragged.
 
-    python -m benchmarks.explorer [--nodes 500 5000 50000] [--check 500] [--b7] [--runs 5]
+    python -m benchmarks.explorer [--nodes 500 5000 50000] [--check 500] [--measured 50000]
+        [--b7] [--runs 5]
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from benchmarks.check import target
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
+from ckpt_viz.render.pictured import ObjectGraph
 from tests.ui import processes
 
 Figures = dict[str, list[float]]
@@ -89,6 +91,13 @@ def plain(nodes: int) -> Graph:
     import ckpt_viz as cv
 
     return cv.graph(target(nodes))
+
+
+def measured(nodes: int) -> str:
+    """Return the page of such a graph, coloured by the norms of its values."""
+    graph = plain(nodes)
+    assert isinstance(graph, ObjectGraph)
+    return to_html(graph, None, graph.measures(), state={"measure": "norm"})
 
 
 def checked(nodes: int) -> Overlay:
@@ -176,6 +185,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("--nodes", type=int, nargs="*", default=[500, 5000, 50000])
     parser.add_argument("--check", type=int, nargs="*", default=[500])
+    parser.add_argument("--measured", type=int, nargs="*", default=[])
     parser.add_argument("--b7", action="store_true", help="EfficientNetB7 with Adam, too")
     parser.add_argument("--runs", type=int, default=5)
     asked = parser.parse_args()
@@ -189,6 +199,8 @@ def main() -> None:
             problems = sum(problem.severity.value != "info" for problem in overlay.problems)
             name = f"a check of {len(overlay.graph.nodes)} nodes with {problems} problems"
             pages[name] = to_html(overlay.graph, overlay)
+        for nodes in asked.measured:
+            pages[f"{nodes} nodes coloured by norm"] = measured(nodes)
         if asked.b7:
             pages["EfficientNetB7 with Adam"] = to_html(efficient_net())
         for name, page in pages.items():

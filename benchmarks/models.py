@@ -17,7 +17,7 @@ from keras import layers
 import ckpt_viz as cv
 from ckpt_viz import ObjectGraph, RestoreCheck
 
-Source = ObjectGraph | RestoreCheck
+Source = ObjectGraph | RestoreCheck | cv.Explorer
 
 
 class Net(tf.keras.Model):
@@ -62,6 +62,32 @@ def cnn_check() -> RestoreCheck:
     """Return the check of a CNN whose layer has another name, and which has another head."""
     saved = _cnn("conv2", "fc", 10).save("cnn/ckpt")
     return cv.check(_cnn("features", "fc", 12), saved)
+
+
+def trained() -> cv.Explorer:
+    """Return the change of a CNN in a few steps of training; one kernel has a NaN afterwards."""
+    keras.utils.set_random_seed(3)
+    model = keras.Sequential(
+        [
+            layers.Input((28, 28, 1)),
+            layers.Conv2D(16, 3, activation="relu", name="conv1"),
+            layers.BatchNormalization(name="bn1"),
+            layers.Conv2D(32, 3, activation="relu", name="conv2"),
+            layers.GlobalAveragePooling2D(name="average"),
+            layers.Dense(10, activation="softmax", name="fc"),
+        ]
+    )
+    model.compile(keras.optimizers.Adam(0.01), "sparse_categorical_crossentropy")
+    ckpt = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
+    images, digits = tf.random.normal((64, 28, 28, 1)), tf.range(64) % 10
+    model.fit(images, digits, verbose=0)
+    before = ckpt.save("trained/ckpt")
+    model.fit(images, digits, epochs=5, verbose=0)
+    kernel = model.get_layer("conv2").kernel
+    values = kernel.numpy()
+    values[0, 0, 0, 0] = float("nan")
+    kernel.assign(values)
+    return cv.show(before, against=ckpt.save("trained/ckpt"), measure="change")
 
 
 def _mobilenet(classes: int = 1000) -> tf.train.Checkpoint:
@@ -177,6 +203,7 @@ def _built(optimizer: keras.optimizers.Optimizer, model: keras.Model) -> keras.o
 MODELS = (
     guide,
     cnn_check,
+    trained,
     mobilenet,
     mobilenet_saved,
     mobilenet_check,

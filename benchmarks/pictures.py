@@ -26,8 +26,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import ckpt_viz as cv
 from benchmarks import models, scenes
-from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
 from tests.ui import processes
 from tests.ui.first_view import measured, plumbing
@@ -42,6 +40,7 @@ _COLOURS = 256
 # The pictures of single pages in the documents: the model, and the width and scheme of each.
 _IN_DOCS = {
     "check.png": ("cnn_check", 1500, "light"),
+    "trained.png": ("trained", 1500, "light"),
     "guide.png": ("guide", 1100, "light"),
     "mobilenet.png": ("mobilenet", 1500, "light"),
     "mobilenet_saved.png": ("mobilenet_saved", 1100, "light"),
@@ -88,9 +87,8 @@ def main() -> None:
 
 def _show(browser: Browser, name: str, source: models.Source, every: Path | None) -> None:
     """Write a model's pictures and print its figures."""
-    graph, overlay = _parts(source)
     path = Path(f"{name}.html").resolve()
-    path.write_text(to_html(graph, overlay), "utf-8")
+    _save(source, path)
     wanted = {place: file for file, place in _IN_DOCS.items()}
     for width in _WIDTHS:
         for scheme in _SCHEMES:
@@ -107,10 +105,14 @@ def _show(browser: Browser, name: str, source: models.Source, every: Path | None
                     print(_figures(name, width, page), flush=True)
 
 
-def _parts(source: models.Source) -> tuple[Graph, Overlay | None]:
-    if isinstance(source, cv.ObjectGraph):
-        return source, None
-    return source.overlay.graph, source.overlay
+def _save(source: models.Source, path: Path) -> None:
+    """Write the page of an explorer."""
+    if isinstance(source, cv.Explorer):
+        source.save_html(path)
+    elif isinstance(source, cv.ObjectGraph):
+        path.write_text(to_html(source), "utf-8")
+    else:
+        path.write_text(to_html(source.overlay.graph, source.overlay), "utf-8")
 
 
 @contextmanager

@@ -191,7 +191,7 @@ function frame(look: string, width: number, margin: number) {
 function badSign(word: string, width: number) {
   return (
     <g class="ckv-bad-sign" transform={`translate(${width - 4} ${-BOX_HEIGHT / 2})`}>
-      <rect x={-15} y={-7} width={30} height={14} rx={3} />
+      <rect x={-16} y={-7.5} width={32} height={15} rx={3} />
       <text y={4}>{word}</text>
     </g>
   );
