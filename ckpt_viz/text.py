@@ -107,14 +107,18 @@ def sendable(data: Any) -> Any:
 
 
 def percent(share: float | None) -> str:
-    """Return a share in few letters.
+    """Return a share in few letters; only the whole is 100 %.
 
     >>> percent(0.813), percent(0.0291), percent(0.00042), percent(12.3), percent(None)
     ('81 %', '2.9 %', '0.042 %', '1,230 %', '')
+    >>> percent(1.0), percent(0.99999)
+    ('100 %', '99.9 %')
     """
     if share is None:
         return ""
     if not math.isfinite(share):
         return "from 0"
     number = 100 * share
+    if 99 < number < 100:
+        return f"{math.floor(10 * number) / 10:.3g} %"
     return f"{number:,.0f} %" if number >= 10 else f"{number:.2g} %"

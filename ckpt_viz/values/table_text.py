@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.render.signs import SEVERITIES
 from ckpt_viz.render.text import shortened
-from ckpt_viz.text import count, listed, printable, shape_words
+from ckpt_viz.text import count, listed, percent, printable, shape_words
 from ckpt_viz.values.row import Number, ValueRow
 
 HEADER = ("name", "dtype", "shape", "min", "max", "mean", "std", "l2", "zeros", "")
@@ -54,7 +54,7 @@ def headline(title: str, rows: Sequence[ValueRow]) -> tuple[str, ...]:
 def cells_of(row: ValueRow) -> tuple[str, ...]:
     """Return what the columns of a row show; the last one has its problems."""
     numbers = [_number(value) for value in (row.min, row.max, row.mean, row.std, row.l2)]
-    zeros = f"{row.zeros / row.count:.1%}" if row.zeros and row.count else ""
+    zeros = percent(row.zeros / row.count) if row.zeros and row.count else ""
     return (
         printable(_end(row.place)),
         shortened(row.dtype or ""),

@@ -5,6 +5,9 @@ import { formatCount } from "./text";
 /** A share in few letters, as in Python. */
 export function percent(share: number): string {
   const number = 100 * share;
+  if (number > 99 && number < 100) {
+    return `${Math.floor(10 * number) / 10} %`; // only the whole is 100 %
+  }
   if (number >= 10) {
     return Number.isFinite(number) ? `${formatCount(Math.round(number))} %` : "∞";
   }

@@ -107,7 +107,7 @@ def test_the_text_begins_with_the_problems(table: ValueTable) -> None:
         "zeros",
     ]
     (kernel,) = (line for line in lines if line.startswith("net.kernel"))
-    assert kernel.split()[1:] == ["float32", "2×2", "0", "4", "1.75", "1.785", "5", "50.0%"]
+    assert kernel.split()[1:] == ["float32", "2×2", "0", "4", "1.75", "1.785", "5", "50", "%"]
     (scale,) = (line for line in lines if line.startswith("net.scale"))
     assert scale.endswith("! NaN: 1 of 3; ! Inf: 1 of 3")
     assert repr(table).endswith("ckpt: 4 tensors>")
