@@ -55,17 +55,19 @@ export interface Kernel {
   /** The payload of the check of the fixed restore. */
   fixedCheck(): Promise<Uint8Array>;
   /** The payload with what the values measure; empty if the host gives it to the view itself. */
-  measures(tell: Tell): Promise<Uint8Array>;
+  measures(tell: Tell, signal: AbortSignal): Promise<Uint8Array>;
 }
 
 /**
  * Sends a question of ckpt_viz/jupyter/answers.py; returns the answer's data and buffers. Waits at
- * most `patience` ms, if a host can stop waiting at all.
+ * most `patience` ms, if a host can stop waiting at all. A host that reads files itself stops at the
+ * signal.
  */
 export type Ask = (
   question: object,
   patience?: number,
   tell?: Tell,
+  signal?: AbortSignal,
 ) => Promise<readonly [Answer, readonly DataView[]]>;
 
 /** Called with the bytes that were read, and all that there are. */
@@ -88,8 +90,8 @@ export interface Answer {
 }
 
 export function makeKernel(ask: Ask): Kernel {
-  const answered = async (question: object, patience?: number, tell?: Tell) => {
-    const [answer, buffers] = await ask(question, patience, tell);
+  const answered = async (question: object, ...rest: readonly [number?, Tell?, AbortSignal?]) => {
+    const [answer, buffers] = await ask(question, ...rest);
     if (answer.error !== undefined) {
       throw new Error(answer.error);
     }
@@ -112,8 +114,8 @@ export function makeKernel(ask: Ask): Kernel {
     async fixedCheck() {
       return bytes((await answered({ ask: "fixed-check" }, PATIENCE_FOR_FIX)).data);
     },
-    async measures(tell) {
-      return bytes((await answered({ ask: "measures" }, PATIENCE_FOR_VALUES, tell)).data);
+    async measures(tell, signal) {
+      return bytes((await answered({ ask: "measures" }, PATIENCE_FOR_VALUES, tell, signal)).data);
     },
   };
 }

@@ -44,6 +44,7 @@ export const readValues = "Read values";
 export const readOn = "Read on";
 export const readingValues = "Reading the values";
 export const stopHint = "To stop, interrupt the kernel: what was read stays";
+export const stop = "Stop";
 export const zero = "zero";
 export const andMore = "and more";
 export const logScale = "log";

@@ -54,6 +54,8 @@ export interface ViewHost {
   readonly graphviz?: LoadGraphviz | undefined;
   /** Sends questions to a kernel, if there is one. */
   readonly ask?: Ask | undefined;
+  /** Whether a user can stop the reading of values from here. */
+  readonly canStop?: boolean;
 }
 
 export interface View {
@@ -189,8 +191,8 @@ class MountedView implements View {
   };
 
   /** Reads the values, and shows the graph with what they measure. */
-  readonly #readValues = async (tell: Tell): Promise<void> => {
-    const bytes = await this.#kernel?.measures(tell);
+  readonly #readValues = async (tell: Tell, signal: AbortSignal): Promise<void> => {
+    const bytes = await this.#kernel?.measures(tell, signal);
     if (bytes !== undefined && bytes.length > 0) {
       await this.setPayload(bytes);
     }
@@ -219,6 +221,7 @@ class MountedView implements View {
         kernel={isFixed ? null : this.#kernel}
         insert={insertFrom(this.#root)}
         showFixedCheck={this.#showFixedCheck}
+        canStop={this.#host.canStop === true}
         readValues={isFixed || this.#kernel === null ? null : this.#readValues}
         leaveFixedCheck={isFixed ? this.#leaveFixedCheck : null}
         dispatch={this.#dispatch}

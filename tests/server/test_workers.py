@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import sys
+import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from benchmarks.server_load import write_layers
+from ckpt_viz.server import processes
 from ckpt_viz.server.graphs import read_page
 from ckpt_viz.server.messages import QUICK_BYTES, Asked, Job, Limits
 from ckpt_viz.server.processes import Processes
@@ -19,6 +23,7 @@ from ckpt_viz.server.refusals import Refusal
 from ckpt_viz.server.workers import Bounds, Kept, Pages, Workers
 from tests.hostile.seeds import DIRECTORY
 from tests.server.conftest import BASE_URL, Ask, Slow
+from tests.support.tables import write_holes
 
 _LIMITS = Limits(1 << 30, 1 << 26, 1 << 30)
 
@@ -167,19 +172,22 @@ async def test_graph_that_does_not_fit_into_memory_is_refused(root: Path, ask: A
 # --- who hangs up
 
 
-def _request(url: str, path: str, headers: dict[str, str]) -> bytes:
-    lines = [f"GET {url}/graph?path={path} HTTP/1.1", "Host: localhost"]
+def _request(url: str, asked: str, headers: dict[str, str]) -> bytes:
+    lines = [f"GET {url}/{asked} HTTP/1.1", "Host: localhost"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     return "".join(f"{line}\r\n" for line in [*lines, ""]).encode()
 
 
 @pytest.fixture
 def hanging_up(jp_http_port: int, jp_auth_header: dict[str, str], send: Ask) -> Any:
-    """Asks for a graph in a connection that can be closed."""
+    """Asks for a graph, or a question about it, in a connection that can be closed."""
 
-    async def asked(path: str) -> asyncio.StreamWriter:
+    async def asked(path: str, question: object = None) -> asyncio.StreamWriter:
         _, writer = await asyncio.open_connection("127.0.0.1", jp_http_port)
-        writer.write(_request(f"{BASE_URL}ckpt-viz/api/v1", path, jp_auth_header))
+        said = f"graph?path={path}"
+        if question is not None:
+            said = f"answer?path={path}&question={quote(json.dumps(question))}"
+        writer.write(_request(f"{BASE_URL}ckpt-viz/api/v1", said, jp_auth_header))
         return writer
 
     return asked
@@ -223,6 +231,26 @@ async def test_read_whose_clients_have_gone_is_ended(slow: Slow, ask: Ask, hangi
     slow.let_go()
     assert (await waiting).status == 200
     assert slow.paths("ended") == ["state"]
+
+
+@pytest.mark.parametrize("options", [{"max_read_bytes": 1 << 40}])
+async def test_reading_of_values_ends_with_its_client(
+    root: Path, ask: Ask, hanging_up: Any, options: dict[str, Any]
+) -> None:
+    write_holes(root / "large", {"w": 256 << 30}, number=1)  # it would take minutes
+    assert (await ask("graph", path="large")).status == 200
+    before = _idle()
+    connection = await hanging_up("large", {"ask": "measures"})
+    await _until(lambda: _idle() != before)
+    (busy,) = before - _idle()
+    start = time.monotonic()
+    connection.close()
+    await _until(lambda: not _is_there(busy) or busy in _idle())
+    assert time.monotonic() - start < 1.5
+
+
+def _idle() -> set[int]:
+    return {one.pid for one in processes.PROCESSES.idle}
 
 
 def _began(slow: Slow) -> int:

@@ -42,6 +42,7 @@ interface ExplorerProps {
   readonly showFixedCheck: () => Promise<void>;
   readonly leaveFixedCheck: (() => void) | null;
   readonly readValues: ReadValues;
+  readonly canStop: boolean;
   readonly dispatch: Dispatch;
 }
 
@@ -76,7 +77,7 @@ function Shown(props: ShownProps) {
   const { drawn, fix, found, measure, mode, problem, query, rows, selected } = state;
   const isTwoSided = drawn === "sides";
   const fixing = useFixing(state, kernel, dispatch);
-  const measuring = useMeasuring(props.readValues, dispatch);
+  const measuring = useMeasuring(props.readValues, props.canStop, dispatch);
   const isFixing = fixing?.isOpen === true;
   const changes = [drawn, fix, found, measure, mode, problem, query, rows, selected];
   const { progress } = measuring;

@@ -1,6 +1,6 @@
 /** What colours the nodes: the choice, the way to the values, and the scale with its numbers. */
 
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { ROOT } from "../graph";
 import type { Tell } from "../kernel";
 import { badIn, scaleOfMeasure } from "../layout/measured";
@@ -13,7 +13,7 @@ import { formatCount, whyWords } from "../text";
 import { bytesWords } from "../words";
 import type { Dispatch } from "./props";
 
-export type ReadValues = ((tell: Tell) => Promise<void>) | null;
+export type ReadValues = ((tell: Tell, signal: AbortSignal) => Promise<void>) | null;
 
 export interface Measuring {
   /** How far the reading is, in words and as a part; null while nothing is read. */
@@ -21,11 +21,14 @@ export interface Measuring {
   readonly problem: string | null;
   /** Reads the values, then colours the nodes; null where there is no kernel. */
   readonly read: ((then?: MeasureName) => void) | null;
+  /** Stops the reading; null where only the kernel can. */
+  readonly stop: (() => void) | null;
 }
 
 const IDLE = { progress: null, problem: null };
 
-export function useMeasuring(read: ReadValues, dispatch: Dispatch): Measuring {
+export function useMeasuring(read: ReadValues, canStop: boolean, dispatch: Dispatch): Measuring {
+  const controller = useRef<AbortController | null>(null);
   const [now, setNow] = useState<Pick<Measuring, "progress" | "problem">>(IDLE);
   const begin = (then?: MeasureName) => {
     setNow({ progress: { words: "", part: null }, problem: null });
@@ -33,17 +36,21 @@ export function useMeasuring(read: ReadValues, dispatch: Dispatch): Measuring {
       const words = WORDS.doneOf(bytesWords(done), bytesWords(total));
       setNow({ progress: { words, part: done / total }, problem: null });
     };
-    read?.(tell).then(
+    const reading = new AbortController();
+    controller.current = reading;
+    read?.(tell, reading.signal).then(
       () => {
         setNow(IDLE);
         if (then !== undefined) {
           dispatch({ type: "setMeasure", measure: then });
         }
       },
-      (error: unknown) => setNow({ progress: null, problem: whyWords(error) }),
+      (error: unknown) =>
+        setNow({ progress: null, problem: reading.signal.aborted ? null : whyWords(error) }),
     );
   };
-  return { ...now, read: read === null ? null : begin };
+  const stop = canStop ? () => controller.current?.abort() : null;
+  return { ...now, stop, read: read === null ? null : begin };
 }
 
 interface ColourProps {
@@ -55,7 +62,7 @@ interface ColourProps {
 /** The choice of a measure, and its scale; nothing where no values can be read. */
 export function Colours({ state, measuring, dispatch }: ColourProps) {
   const { graph, measure } = state;
-  const { progress, problem, read } = measuring;
+  const { progress, problem, read, stop } = measuring;
   const { measures, overlay } = graph;
   if (measures === null && read === null) {
     return null;
@@ -87,8 +94,13 @@ export function Colours({ state, measuring, dispatch }: ColourProps) {
         </select>
       </label>
       {progress === null ? null : (
-        <span role="status" title={WORDS.stopHint}>
+        <span role="status" title={stop === null ? WORDS.stopHint : undefined}>
           {WORDS.readingValues} <progress value={progress.part ?? undefined} /> {progress.words}
+          {stop === null ? null : (
+            <button type="button" class="ckv-jump" onClick={stop}>
+              {WORDS.stop}
+            </button>
+          )}
         </span>
       )}
       {problem === null ? null : (

@@ -131,9 +131,10 @@ export class CheckpointServer {
     against: string | null,
     etag: string | null,
     question: object,
+    signal?: AbortSignal,
   ): ReturnType<Ask> {
     const query = { ...this.#sides(path, against), question: JSON.stringify(question) };
-    const response = await this.#get("answer", etag === null ? query : { ...query, etag });
+    const response = await this.#get("answer", etag === null ? query : { ...query, etag }, signal);
     const { answer, buffers } = (await response.json()) as {
       readonly answer: Answer;
       readonly buffers: readonly string[];
@@ -238,6 +239,8 @@ class SavedSource implements Source {
   readonly #path: string;
   readonly #against: string | null;
   #etag: string | null = null;
+  readonly #disposal = new AbortController();
+  readonly canStop = true;
 
   constructor(
     server: CheckpointServer,
@@ -260,8 +263,11 @@ class SavedSource implements Source {
     return this.#trans.__("Reading %1 …", names.map((path) => PathExt.basename(path)).join(", "));
   }
 
-  readonly ask: Ask = (question) =>
-    this.#server.answer(this.#path, this.#against, this.#etag, question);
+  readonly ask: Ask = (question, _patience, _tell, stopped) => {
+    const { signal } = this.#disposal;
+    const both = stopped === undefined ? signal : AbortSignal.any([signal, stopped]);
+    return this.#server.answer(this.#path, this.#against, this.#etag, question, both);
+  };
 
   async load(signal: AbortSignal): Promise<Loaded> {
     const answer = await this.#server.graph(this.#path, this.#against, signal);
@@ -293,7 +299,9 @@ class SavedSource implements Source {
     return new DisposableDelegate(() => poll.dispose());
   }
 
-  dispose(): void {}
+  dispose(): void {
+    this.#disposal.abort();
+  }
 }
 
 /** An ETag without the parts that a proxy may change. */

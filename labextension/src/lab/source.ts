@@ -37,6 +37,8 @@ export interface Source {
   /** Reads the graph as it is now. `before` has the earlier selection and open nodes, if any. */
   load(signal: AbortSignal, before: ViewState | null): Promise<Loaded>;
   readonly ask: Ask;
+  /** Whether a signal ends the reading of values. */
+  readonly canStop: boolean;
   /**
    * Calls back each time the last loaded graph turns out to be outdated.
    *

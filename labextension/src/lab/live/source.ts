@@ -43,6 +43,7 @@ export interface LivePlace {
 }
 
 export class LiveSource implements Source {
+  readonly canStop = false;
   readonly #connect: () => Promise<Kernel.IKernelConnection>;
   readonly #trans: TranslationBundle;
   readonly #place: LivePlace;

@@ -118,10 +118,11 @@ export class ExplorerPanel extends Widget {
     (outline ?? this.node).focus();
   }
 
-  #mount({ ask }: Source): View {
+  #mount({ ask, canStop }: Source): View {
     return mountView(this.#stage, {
       graphviz,
       ask,
+      canStop,
       onChange: (state) => {
         this.#state = state;
       },
