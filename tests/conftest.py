@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,9 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     if "PYTEST_XDIST_WORKER" in os.environ:
         os.environ.update(_ONE_THREAD)
+    # A shell lets its background jobs ignore interrupts; tests send some, also to their children.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # Else each process that tests start, and there are hundreds, compiles the package anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     amounts.try_all(config.getoption("--exhaustive"))

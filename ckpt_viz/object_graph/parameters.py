@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from math import prod
 
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Node, Role
 from ckpt_viz.object_graph.tree import Tree
 
+_COUNTERS = re.compile(r"global_step|beta[12]_power(_\d+)?")  # of TensorFlow 1, and of its Adam
 _METRICS = "keras_api"  # where Keras 2 saves metrics: all else below it has a better place
 
 
 def parameters_of(nodes: Sequence[Node], tree: Tree) -> list[int]:
     """Return by node the number of its own parameters.
 
-    The state of optimizers has none, nor have slots, the save counter and what metrics count. The
+    The state of optimizers has none, nor have slots, counters of steps, and what metrics count. The
     variables of metrics are those with no better place than below `keras_api`, unless a SavedModel
     says that they are trainable.
     """
@@ -29,7 +31,9 @@ def parameters_of(nodes: Sequence[Node], tree: Tree) -> list[int]:
             is_state[node_id] = True
         if node.role is not Role.VARIABLE or is_state[node_id]:
             continue
-        is_counter = parent == ROOT and label == SAVE_COUNTER
+        is_counter = (parent == ROOT and label == SAVE_COUNTER) or (
+            _COUNTERS.fullmatch(label) is not None and _elements(node) == 1
+        )
         if not is_counter and (node.trainable or not is_metric[node_id]):
             found[node_id] = _elements(node)
     return found

@@ -70,7 +70,7 @@ def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | No
             "slot_rules": [rule.value for rule in _RULES],
             "overlay": None if overlay is None else _overlay_header(overlay),
             "unread": 0 if measures is None else measures.unread,
-            "unreadable": 0 if measures is None else measures.errors,
+            "unreadable": 0 if measures is None else measures.unreadable,
             "sections": sections,
         },
         separators=(",", ":"),

@@ -9,7 +9,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from math import isnan, prod
+from math import isinf, isnan, prod
 
 from ckpt_viz.object_graph.nodes import Attribute, Node, Role, loses_values
 from ckpt_viz.object_graph.parameters import parameters_of
@@ -20,7 +20,7 @@ from ckpt_viz.search.measures import PROPERTIES as OF_VALUES
 from ckpt_viz.search.measures import Measures, nodes_that_are
 from ckpt_viz.search.syntax import BLANK_OR_END, BLANKS, Reader, folded
 
-_NUMBER = r"(-?[0-9]{1,20}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?)([A-Za-z%]*)"
+_NUMBER = r"(-?(?:[0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:[eE][+-]?[0-9]{1,3})?)([A-Za-z%]*)"
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     **{">": operator.gt, "<": operator.lt, "=": operator.eq},
     **{">=": operator.ge, "<=": operator.le},
@@ -174,9 +174,10 @@ def _comparison(reader: Reader, kind: str, like: str) -> tuple[str, float]:
     field = reader.text[reader.start : reader.place].lower()
     sign = reader.take("[<>]=?|=") or reader.fail(reader.place, f"one of > < >= <= = after {field}")
     place, number = reader.place, reader.take(_NUMBER + BLANK_OR_END)
-    if number is None or number[2].lower() not in UNITS[kind]:
+    unit = None if number is None else UNITS[kind].get(number[2].lower())
+    if number is None or unit is None or isinf(wanted := float(number[1]) * unit):
         reader.fail(place, f"a number like {like}")
-    return sign[0], float(number[1]) * UNITS[kind][number[2].lower()]
+    return sign[0], wanted
 
 
 def _elements(attribute: Attribute) -> float | None:

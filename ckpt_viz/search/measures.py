@@ -15,13 +15,13 @@ Numbers = npt.NDArray[np.float64]
 
 COLUMNS = (
     *("count", "zeros", "nan", "inf", "min", "max", "mean", "std", "norm"),
-    *("before", "moved", "largest", "changed"),
+    *("unreadable", "before", "moved", "largest", "changed"),
 )
 """What is known of a node's values; the last four only in a comparison.
 
-`norm` is the Euclidean norm. Of the value on the other side, `before` is the norm and `moved` the
-norm of the difference; `largest` is the largest difference of an element, and `changed` the
-fraction of the elements with other bits.
+`norm` is the Euclidean norm. `unreadable` counts the tensors that cannot be read. Of the value on
+the other side, `before` is the norm and `moved` the norm of the difference; `largest` is the
+largest difference of an element, and `changed` the fraction of the elements with other bits.
 """
 
 
@@ -30,13 +30,16 @@ class Measures:
     """Statistics of the values of each node.
 
     `columns` has for each name of COLUMNS a float64 per node; NaN where the node has no such
-    number. `unread` counts the tensors that were not read, because the work was interrupted;
-    `errors` those that cannot be read.
+    number. `unread` counts the tensors that were not read, because the work was interrupted.
     """
 
     columns: Mapping[str, Numbers]
     unread: int = 0
-    errors: int = 0
+
+    @property
+    def unreadable(self) -> int:
+        """The number of tensors that cannot be read."""
+        return int(np.nansum(self.columns["unreadable"]))
 
     def __getitem__(self, name: str) -> Numbers:
         """Return a measure of the grammar, one number per node; NaN for none."""
@@ -62,6 +65,7 @@ _ARE: Mapping[str, Callable[[Mapping[str, Numbers]], npt.NDArray[np.bool_]]] = {
     "frozen": lambda columns: columns["changed"] == 0,
     "inf": lambda columns: columns["inf"] > 0,
     "nan": lambda columns: columns["nan"] > 0,
+    "unreadable": lambda columns: columns["unreadable"] > 0,
     "zero": lambda columns: (columns["count"] > 0) & (columns["zeros"] == columns["count"]),
 }
 PROPERTIES: Sequence[str] = tuple(_ARE)
@@ -69,5 +73,5 @@ PROPERTIES: Sequence[str] = tuple(_ARE)
 
 
 def nodes_that_are(value: str, measures: Measures) -> npt.NDArray[np.bool_]:
-    """Return by node whether its values are `nan`, `inf`, `zero` or `frozen`."""
+    """Return by node whether its values are `nan`, `inf`, `zero`, `frozen` or such."""
     return _ARE[value](measures.columns)

@@ -62,7 +62,7 @@ def measures_between(laid: Laid, begin: Begin | None) -> Measures:
             node_id = new.node_id
             is_both = old is not None and laid.places[old.node_id] == node_id
             rows.append((node_id, _row(row, before if is_both and laid.shows_other else after)))
-            if after.state in _COMPARED and after.l2 is not None:
+            if after.state in _COMPARED and after.l2 is not None and _is_measured(before, after):
                 changes.setdefault(node_id, []).append((before, after))
     except KeyboardInterrupt:
         pass
@@ -81,6 +81,12 @@ def _row(row: HistoryRow, cell: Cell) -> ValueRow:
     if cell.values is not None:
         return cell.values
     return ValueRow(row.key, row.name, row.place, row.node_id, None, None, None, error=cell.error)
+
+
+def _is_measured(before: Cell, after: Cell) -> bool:
+    """Return whether there is a difference to measure: of numbers, and of any finite ones."""
+    is_number = any(one.values and one.values.lengths is None for one in (before, after))
+    return is_number and not (after.left_out and after.l2 == 0)
 
 
 def _norms(cells: Cells) -> float:

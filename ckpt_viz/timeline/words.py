@@ -130,9 +130,10 @@ def notes(history: Record) -> Iterator[str]:
         yield f"{left} between them left out: pass a larger `most`."
     unread = sum(_is_unread(row) for row in history.rows)
     if unread:
+        whose = "its" if unread == 1 else "their"
         yield (
-            f"{count(unread, 'tensor')} never changed by checksum, so their values were not read: "
-            "unchanged=True reads them."
+            f"{count(unread, 'tensor')} never changed by checksum, so {whose} values were not "
+            "read: unchanged=True reads them."
         )
     if _goes_back(history):
         yield "The step variable goes backwards: the training was restarted, or has branches."

@@ -10,6 +10,7 @@ from ckpt_viz.search.measures import Measures, no_measures
 from ckpt_viz.values.row import ValueRow
 
 _SAME = ("count", "zeros", "nan", "inf", "min", "max", "mean", "std")
+_WITHOUT_NUMBERS = ("variant", "resource")
 _SUMS = ("count", "zeros", "nan", "inf")
 
 
@@ -20,10 +21,11 @@ def measures_of(size: int, rows: Iterable[tuple[int, ValueRow]], unread: int = 0
     measure.
     """
     by_node: dict[int, list[ValueRow]] = defaultdict(list)
-    errors = 0
+    unreadable: dict[int, int] = defaultdict(int)
     for node_id, row in rows:
         if row.error is not None:
-            errors += 1
+            # A variant, an iterator's state for example, has no numbers.
+            unreadable[node_id] += row.dtype not in _WITHOUT_NUMBERS
         elif row.count is not None and row.lengths is None:
             by_node[node_id].append(row)
     columns = no_measures(size)
@@ -31,7 +33,9 @@ def measures_of(size: int, rows: Iterable[tuple[int, ValueRow]], unread: int = 0
         for name, number in _joined(tensors):
             if number is not None:
                 columns[name][node_id] = _as_float(number)
-    return Measures(columns, unread, errors)
+    for node_id, number_of_tensors in unreadable.items():
+        columns["unreadable"][node_id] = number_of_tensors
+    return Measures(columns, unread)
 
 
 def _joined(rows: Sequence[ValueRow]) -> Iterable[tuple[str, float | None]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 Number = int | float
@@ -78,7 +78,7 @@ class ValueRow:
     mean: float | None = None
     std: float | None = None
     l2: float | None = None
-    histogram: Histogram | None = None
+    histogram: Histogram | None = field(default=None, repr=False)
     lengths: Lengths | None = None
     error: str | None = None
 

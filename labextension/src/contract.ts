@@ -228,6 +228,7 @@ const MEASURE_COLUMNS = [
   "mean",
   "std",
   "norm",
+  "unreadable",
   "before",
   "moved",
   "largest",

@@ -9,18 +9,7 @@ import type { MeasureColumnName, Payload } from "./contract";
 export type MeasureName = keyof typeof table.measures;
 
 /** In the order of the menu. */
-export const MEASURES: readonly MeasureName[] = [
-  "change",
-  "largest",
-  "norm",
-  "mean",
-  "std",
-  "min",
-  "max",
-  "zeros",
-  "nan",
-  "inf",
-];
+export const MEASURES = Object.keys(table.measures) as MeasureName[];
 
 /** Shares of a whole, which people read in percent. */
 export function isShare(name: MeasureName): boolean {
@@ -66,16 +55,18 @@ function share(part: number, whole: number): number {
   return part === 0 && whole === 0 ? 0 : part / whole;
 }
 
-const ARE: Readonly<Record<string, (at: NumberOf) => boolean>> = {
+const ARE = {
   frozen: (at) => at("changed") === 0,
   inf: (at) => at("inf") > 0,
   nan: (at) => at("nan") > 0,
+  unreadable: (at) => at("unreadable") > 0,
   zero: (at) => at("count") > 0 && at("zeros") === at("count"),
-};
+} satisfies Record<string, (at: NumberOf) => boolean>;
+export type Property = keyof typeof ARE;
 
 /** The values of `is:` about values. */
-export const PROPERTIES: readonly string[] = Object.keys(ARE);
+export const PROPERTIES = Object.keys(ARE) as Property[];
 
-export function isSo(property: string, at: NumberOf): boolean {
-  return ARE[property]?.(at) === true;
+export function isSo(property: Property, at: NumberOf): boolean {
+  return ARE[property](at);
 }

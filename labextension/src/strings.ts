@@ -25,21 +25,17 @@ export const measures = {
   nan: "NaN",
   inf: "Inf",
 } as const;
-export const measureHints = {
+/** What measures mean whose names do not tell. */
+export const measureHints: Readonly<Partial<Record<keyof typeof measures, string>>> = {
   change: "Norm of the change from the other side, as a part of the norm there",
   largest: "Largest change of one element",
-  norm: "Euclidean norm of a row's parameters",
-  mean: "Mean of the finite elements",
-  std: "Standard deviation of the finite elements",
-  min: "Smallest finite element",
-  max: "Largest finite element",
+  norm: "Euclidean norm of the parameters",
   zeros: "Part of the elements that are zero",
-  nan: "Number of elements that are NaN",
-  inf: "Number of elements that are infinite",
-} as const;
+};
 export const colourBy = "Colour by";
 export const nodeType = "node type";
 export const colourHint = "Fill the nodes by what their values measure; this reads the values";
+export const needsValues = "This search needs the values, which were not read.";
 export const readValues = "Read values";
 export const readOn = "Read on";
 export const readingValues = "Reading the values";

@@ -53,7 +53,7 @@ function colourRules(light: Colours, dark: Colours): string {
 }
 
 /** How much of the mark's colour is in each level of a measure; the first is zero. */
-const LEVELS = [0, 12, 23, 34, 46, 58, 71, 85, 100];
+const LEVELS = [0, 18, 28, 38, 48, 58, 71, 85, 100];
 
 function levelRules(): string {
   return LEVELS.map(

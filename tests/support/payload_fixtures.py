@@ -99,11 +99,15 @@ def measures() -> dict[str, Measures]:
     }
 
 
+_COLUMNS = [name for name in COLUMNS if name != "unreadable"]
+
+
 def _measures(size: int, of_nodes: dict[int, tuple[float, ...]], unread: int = 0) -> Measures:
     columns = no_measures(size)
     for node_id, numbers in of_nodes.items():
-        for name, number in zip(COLUMNS, numbers, strict=False):
+        for name, number in zip(_COLUMNS, numbers, strict=False):
             columns[name][node_id] = number
+    columns["unreadable"][size - 1] = 1 if unread else 0
     return Measures(columns, unread)
 
 

@@ -187,7 +187,8 @@ def _measures(size: int) -> Measures:
     columns["norm"][:] = columns["moved"][:] = 3.0 ** (steps % 9)
     columns["nan"][:] = np.where(steps % 4, 0, 5)
     columns["zeros"][:] = columns["inf"][:] = 0
-    return Measures(columns, unread=2, errors=1)
+    columns["unreadable"][3] = 1
+    return Measures(columns, unread=2)
 
 
 def _measured(opened: Open, **options: Any) -> Page:

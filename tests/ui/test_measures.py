@@ -80,7 +80,7 @@ def test_a_measure_colours_the_nodes_and_fills_a_column_in_a_notebook(shown: Jup
 def test_a_query_about_values_offers_to_read_them(shown: JupyterLab) -> None:
     explorer = shown.output(0).locator(".ckpt-viz")
     explorer.get_by_role("searchbox").fill("is:nan")
-    expect(explorer.locator(".ckv-mistake")).to_contain_text("expected values, which were not read")
+    expect(explorer.locator(".ckv-mistake")).to_contain_text("This search needs the values")
     explorer.get_by_role("button", name="Read values").click()
     expect(explorer.locator(".ckv-mistake")).to_have_count(0)
     expect(explorer.locator(".ckv-matches")).to_contain_text("1")

@@ -128,7 +128,7 @@ def test_two_tensors_of_a_node_are_one_measure(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_counted_and_the_rest_is_measured(saved: str) -> None:
     flipped(saved, "dense/kernel", 3)
     measures = cv.show(saved)._shown.measures()
-    assert (measures.errors, measures.unread) == (1, 0)
+    assert (measures.unreadable, measures.unread) == (1, 0)
     known = ~np.isnan(measures["norm"])
     assert known.sum() == 4
 
@@ -211,7 +211,7 @@ def test_the_value_of_a_node_comes_with_its_statistics(saved: str) -> None:
 def test_a_graph_without_values_measures_nothing() -> None:
     measures = cv.show(keras3_adam())._shown.measures()
     assert np.isnan(measures["norm"]).all()
-    assert measures.errors > 0
+    assert measures.unreadable > 0
 
 
 @pytest.mark.tf

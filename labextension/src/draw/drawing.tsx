@@ -166,7 +166,7 @@ export function NodeBox(props: NodeBoxProps) {
           {parts.beside}
         </text>
       )}
-      {look.bad === "" ? null : badSign(look.bad, width)}
+      {look.bad === "" ? null : badSign(look.bad, width + (row.childCount > 0 ? TWISTY_WIDTH : 0))}
     </g>
   );
 }
@@ -187,10 +187,10 @@ function frame(look: string, width: number, margin: number) {
   );
 }
 
-/** The word for NaN or infinities in a row, at the corner of its box. */
-function badSign(word: string, width: number) {
+/** The word for NaN or infinities in a row, beside its box. */
+function badSign(word: string, x: number) {
   return (
-    <g class="ckv-bad-sign" transform={`translate(${width - 4} ${-BOX_HEIGHT / 2})`}>
+    <g class="ckv-bad-sign" transform={`translate(${x + 20} 0)`}>
       <rect x={-16} y={-7.5} width={32} height={15} rx={3} />
       <text y={4}>{word}</text>
     </g>

@@ -16,15 +16,17 @@ export interface Look {
 export function lookOf({ graph, measure, tree }: State, row: Row): Look {
   const { chunk, id, isExpanded } = row;
   const { nan, inf } = badIn(graph, tree, row);
-  const level = measure === null ? null : levelIn(graph, id, measure);
-  if (measure === null || level === null) {
-    return { fill: measure === null ? "" : NO_FILL, words: "", bad: badWord(nan, inf) };
+  const bad = badWord(nan, inf);
+  if (measure === null) {
+    return { fill: "", words: "", bad };
   }
+  const level = levelIn(graph, tree, row, measure);
+  const number = measureWords(measure, measured(graph, tree, row, measure));
   const isOpen = isExpanded && (chunk !== null || graph.attributes(id).length === 0);
   return {
-    fill: isOpen ? NO_FILL : ` ckv-filled ckv-level-${level}`,
-    words: `${WORDS.measures[measure]} ${measureWords(measure, measured(graph, id, measure))}`,
-    bad: badWord(nan, inf),
+    fill: isOpen || level === null ? NO_FILL : ` ckv-filled ckv-level-${level}`,
+    words: number === "" ? "" : `${WORDS.measures[measure]} ${number}`,
+    bad,
   };
 }
 

@@ -4,7 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import { ROOT } from "../graph";
 import type { Tell } from "../kernel";
 import { badIn, scaleOfMeasure } from "../layout/measured";
-import { isOfComparison, isShare, MEASURES, type MeasureName } from "../measures";
+import { isOfComparison, isShare, MEASURES, type MeasureName, type Property } from "../measures";
 import { percent, short } from "../numbers";
 import { LEVELS } from "../scale";
 import type { State } from "../state";
@@ -109,7 +109,7 @@ export function Colours({ state, measuring, dispatch }: ColourProps) {
         </span>
       )}
       {measures === null || measure === null ? null : <Scale state={state} measure={measure} />}
-      {measures === null ? null : <Left measuring={measuring} state={state} />}
+      {measures === null ? null : <Left {...{ state, measuring, dispatch }} />}
     </div>
   );
 }
@@ -125,13 +125,13 @@ function Scale({ state: { graph, tree }, measure }: ScaleProps) {
   const { nan, inf } = badIn(graph, tree, WHOLE);
   return (
     <>
-      <span class="ckv-scale" title={`${WORDS.measureHints[measure]}, ${WORDS.logScale}`}>
+      <span class="ckv-scale" title={WORDS.measureHints[measure]}>
         {measureWords(measure, low)}
         {Array.from({ length: LEVELS }, (_, level) => (
           <i key={level} class={`ckv-swatch ckv-level-${level + 1}`} />
         ))}
         {measureWords(measure, high)}
-        {isCut ? ` ${WORDS.andMore}` : ""}
+        {isCut ? ` ${WORDS.andMore}` : ""} {WORDS.logScale}
       </span>
       <span class="ckv-scale">
         <i class="ckv-swatch ckv-level-0" /> {WORDS.zero}
@@ -147,22 +147,33 @@ function Scale({ state: { graph, tree }, measure }: ScaleProps) {
 
 const WHOLE = { id: ROOT, chunk: null, isExpanded: false } as const;
 
-/** The tensors that were not read or cannot be read, and the way to go on. */
-function Left({ state: { graph }, measuring: { progress, read } }: Omit<ColourProps, "dispatch">) {
+/** The tensors that were not read or cannot be read, and what to do about them. */
+function Left({ state: { graph }, measuring: { progress, read }, dispatch }: ColourProps) {
   const { unread = 0, unreadable = 0 } = graph.measures ?? {};
-  const words = [
-    unread === 0 ? "" : WORDS.unreadTensors(formatCount(unread)),
-    unreadable === 0 ? "" : WORDS.unreadableTensors(formatCount(unreadable)),
-  ].filter((one) => one !== "");
-  return words.length === 0 ? null : (
-    <span class="ckv-error">
-      ! {words.join(", ")}{" "}
-      {unread === 0 || read === null || progress !== null ? null : (
-        <button type="button" class="ckv-jump" onClick={() => read()}>
-          {WORDS.readOn}
+  const query = `is:${"unreadable" satisfies Property}`;
+  return (
+    <>
+      {unread === 0 ? null : (
+        <span class="ckv-error">
+          ! {WORDS.unreadTensors(formatCount(unread))}{" "}
+          {read === null || progress !== null ? null : (
+            <button type="button" class="ckv-jump" onClick={() => read()}>
+              {WORDS.readOn}
+            </button>
+          )}
+        </span>
+      )}
+      {unreadable === 0 ? null : (
+        <button
+          type="button"
+          class="ckv-jump ckv-error"
+          title={query}
+          onClick={() => dispatch({ type: "search", query })}
+        >
+          ! {WORDS.unreadableTensors(formatCount(unreadable))}
         </button>
       )}
-    </span>
+    </>
   );
 }
 

@@ -5,6 +5,7 @@ import type { Comparison } from "../contract";
 import { type Graph, ROOT } from "../graph";
 import { levelIn, measured } from "../layout/measured";
 import type { Row } from "../layout/rows";
+import type { ShownTree } from "../layout/shown";
 import type { SortedColumn } from "../layout/sorting";
 import { parametersOf } from "../layout/totals";
 import type { MeasureName } from "../measures";
@@ -134,30 +135,31 @@ export const COLUMNS: readonly Column[] = [
 export function columnsOf(
   comparison: Comparison | undefined,
   measure: MeasureName | null = null,
+  tree: ShownTree | null = null,
 ): readonly Column[] {
   const isCompared = comparison !== undefined;
   const shown = COLUMNS.filter(({ alone, compared }) => (isCompared ? compared : alone).length > 0);
   const place = isCompared ? "size" : "parameters";
-  return measure === null
+  return measure === null || tree === null
     ? shown
-    : shown.map((column) => (column.name === place ? measureColumn(column, measure) : column));
+    : shown.map((one) => (one.name === place ? measureColumn(one, measure, tree) : one));
 }
 
-function measureColumn(column: Column, measure: MeasureName): Column {
+function measureColumn(column: Column, measure: MeasureName, tree: ShownTree): Column {
   return {
     ...column,
     label: WORDS.measures[measure],
-    title: WORDS.measureHints[measure],
+    title: WORDS.measureHints[measure] ?? "",
     sortsBy: "measure",
-    cell: (graph, { chunk, id }) => {
-      const level = levelIn(graph, id, measure);
-      const words = level === null ? "" : measureWords(measure, measured(graph, id, measure));
+    cell: (graph, row) => {
+      const level = levelIn(graph, tree, row, measure);
+      const words = measureWords(measure, measured(graph, tree, row, measure));
       return {
         content:
-          level === null || (chunk !== null && chunk.group === null) ? null : (
+          words === "" ? null : (
             <>
               <span class="ckv-number ckv-short">{words}</span>
-              <i class={`ckv-swatch ckv-level-${level}`} aria-hidden="true" />
+              <i class={`ckv-swatch ckv-level-${level ?? "none"}`} aria-hidden="true" />
             </>
           ),
         title: words === "" ? "" : `${WORDS.measures[measure]} ${words}`,

@@ -40,7 +40,7 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
   const { found, graph, rows, rowOf, selected } = state;
   const { body, first, last, measure } = useRowsInSight(state);
   const comparison = graph.overlay?.comparison;
-  const columns = columnsOf(comparison, state.measure);
+  const columns = columnsOf(comparison, state.measure, state.tree);
   const selectedRow = selected === null ? undefined : rowOf.get(selected);
   return (
     <div
@@ -209,11 +209,11 @@ function OutlineRow(props: OutlineRowProps) {
       onDblClick={() => dispatch({ type: "toggle", id })}
     >
       <NameCell {...props} />
-      {chunk !== null && chunk.group === null
-        ? null
-        : columns.map((column) => (
-            <ColumnCell key={column.name} column={column} graph={graph} row={row} />
-          ))}
+      {columns
+        .filter(({ sortsBy }) => chunk === null || chunk.group !== null || sortsBy === "measure")
+        .map((column) => (
+          <ColumnCell key={column.name} column={column} graph={graph} row={row} />
+        ))}
     </div>
   );
 }

@@ -141,8 +141,13 @@ export function QueryMistake({ state, id, measuring }: MistakeProps) {
   const { mistake } = state.found;
   return mistake === null ? null : (
     <p class="ckv-mistake" id={`${id}-mistake`}>
-      {mistakeWords(mistake)}{" "}
-      {mistake.expected === UNREAD ? <ReadButton measuring={measuring} /> : null}
+      {mistake.expected === UNREAD ? (
+        <>
+          {WORDS.needsValues} <ReadButton measuring={measuring} />
+        </>
+      ) : (
+        mistakeWords(mistake)
+      )}
     </p>
   );
 }

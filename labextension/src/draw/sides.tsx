@@ -154,9 +154,8 @@ function LineRow(props: LineRowProps) {
   const { longer, sign, stroke, words } =
     fix === null ? markOf(graph, rows, line) : fixMarkOf(graph, rows, line, fix);
   const look = props.look(row);
-  // What a restore brings, or what b has; otherwise what there is.
-  const isSaved = graph.overlay?.comparison === "check" ? saved !== undefined : live === undefined;
-  const lookSide = isSaved ? "saved" : "live";
+  // What a restore brings into the program, or what b has; otherwise what there is.
+  const lookSide = live === undefined ? "saved" : "live";
   // A number says more than that a value differs.
   const isValued = look.words !== "" && (words === "" || graph.overlay?.state(row.id) === "value");
   const isOneSided = saved === undefined || live === undefined;

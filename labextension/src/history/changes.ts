@@ -52,7 +52,7 @@ export function changeOf(row: Row, a: number, b: number, between?: Cell): Change
   if (what !== null) {
     return { kind: "bad", what };
   }
-  return known(row, saves, a, b) ?? computed(between) ?? bound(before, after);
+  return computed(between) ?? known(row, saves, a, b) ?? bound(before, after);
 }
 
 /** The change if a cell tells it: there was one change, or the lower one is the first of all. */

@@ -3,7 +3,7 @@
  * (docs/history.md). Measures are those of b, and a change is that from a to b.
  */
 
-import { isOfComparison, isSo, type MeasureName, type NumberOf, PROPERTIES } from "../measures";
+import { isSo, type MeasureName, type NumberOf, PROPERTIES } from "../measures";
 import { comparison, likeOf } from "../search/amounts";
 import { MEASURE_KINDS } from "../search/grammar";
 import { BLANK_OR_END, BLANKS, Mistake, Reader } from "../search/syntax";
@@ -42,6 +42,21 @@ export function readQuery(query: string, b: number): Query {
   return { isMatch: (one) => tests.every((test) => test(one)), mistake: null };
 }
 
+/** The rows that match; all of them if the query has a mistake, or asks for what is not computed. */
+export function matching<One extends Measured>(
+  { isMatch, mistake }: Query,
+  rows: readonly One[],
+): { readonly found: readonly One[]; readonly mistake: Mistake | null } {
+  try {
+    return { found: rows.filter(isMatch), mistake };
+  } catch (error) {
+    if (error instanceof Mistake) {
+      return { found: rows, mistake: error };
+    }
+    throw error;
+  }
+}
+
 function term(reader: Reader, b: number): Test {
   const start = reader.place;
   if (reader.text[start] === '"') {
@@ -57,7 +72,12 @@ function term(reader: Reader, b: number): Test {
   if (measure !== undefined) {
     const [field, kind] = measure;
     const fits = comparison(reader, name ?? field, kind, likeOf(kind));
-    return (one) => fits(measured(field, one, b));
+    return (one) => {
+      if (field === "largest" && isUncomputed(one.change)) {
+        throw new Mistake(start, WORDS.computedFirst);
+      }
+      return fits(measured(field, one, b));
+    };
   }
   reader.take(`[^${BLANKS}]+`);
   return byWord(reader.text.slice(start, reader.place).toLowerCase());
@@ -70,16 +90,20 @@ function byWord(word: string): Test {
 function byProperty(reader: Reader, b: number): Test {
   const { place } = reader;
   const value = reader.value();
-  if (!PROPERTIES.includes(value)) {
-    reader.fail(place, WORDS.oneOf(PROPERTIES.join(", ")));
+  const property = PROPERTIES.find((one) => one === value);
+  switch (property) {
+    case undefined:
+      return reader.fail(place, WORDS.oneOf(PROPERTIES.join(", ")));
+    case "frozen":
+      return ({ change, row }) => !row.is_state && amountOf(change) === 0;
+    case "zero":
+      return ({ row }) => isSo(property, numbersOf(row, b));
+    case "unreadable":
+      return ({ row }) => row.cells.some(({ state }) => state === "damaged");
+    default:
+      // A NaN is worth finding in whatever checkpoint it is.
+      return ({ row }) => row.cells.some((cell) => isBroken(cell)?.toLowerCase() === property);
   }
-  if (isOfComparison(value)) {
-    return ({ change, row }) => !row.is_state && amountOf(change) === 0;
-  }
-  // A NaN is worth finding in whatever checkpoint it is.
-  return value === "zero"
-    ? ({ row }) => isSo(value, numbersOf(row, b))
-    : ({ row }) => row.cells.some((cell) => isBroken(cell)?.toLowerCase() === value);
 }
 
 function measured(name: MeasureName, { row, change }: Measured, b: number): number {
@@ -95,6 +119,11 @@ function measured(name: MeasureName, { row, change }: Measured, b: number): numb
     default:
       return numbersOf(row, b)(name);
   }
+}
+
+/** Whether only the kernel can tell the largest change of an element. */
+function isUncomputed(change: Change): boolean {
+  return change.kind === "bound" || (change.kind === "exact" && change.maxAbs === null);
 }
 
 /** The statistics of a row at a checkpoint, under the names of the explorer's measures. */

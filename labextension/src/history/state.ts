@@ -4,7 +4,7 @@ import type { Scale } from "../scale";
 import type { Mistake } from "../search/syntax";
 import { type Change, changeOf, marked, nearZero, rankOf, scaleOf, spreadOf } from "./changes";
 import { type Cell, type History, isBroken, type Row } from "./data";
-import { readQuery } from "./query";
+import { matching, readQuery } from "./query";
 
 export const ORDERS = ["tree", "largest", "layer"] as const;
 export type Order = (typeof ORDERS)[number];
@@ -189,7 +189,7 @@ export interface List {
 /** The rows in their order. For members without an order, a change is the spread. */
 export function listOf(state: State): List {
   const { history, a, b, between, order, hasStates } = state;
-  const { isMatch, mistake } = readQuery(state.query, b);
+  const query = readQuery(state.query, b);
   const isCompared = history.distances !== null;
   const least = nearZero(history.rows, a);
   const all = history.rows.map((row, number) => {
@@ -198,7 +198,8 @@ export function listOf(state: State): List {
       : marked(changeOf(row, a, b, between?.[number]), row, a, b, least);
     return { number, row, change };
   });
-  const found = all.filter(isMatch);
+  const { found, mistake } = matching(query, all);
+  const asksMore = mistake !== query.mistake;
   let shown = found.filter(({ row }) => hasStates || !row.is_state);
   const layers = order === "layer" ? layersOf(shown) : null;
   shown = layers === null ? shown : layers.flat();
@@ -214,7 +215,7 @@ export function listOf(state: State): List {
     lines: layers === null ? shown : layers.flatMap((one) => [layerOf(one), ...one]),
     variables: history.rows.filter(({ is_state }) => !is_state).length,
     states: found.filter(({ row }) => row.is_state).length,
-    hasBounds: shown.some(({ change }) => change.kind === "bound"),
+    hasBounds: asksMore || shown.some(({ change }) => change.kind === "bound"),
     mistake,
   };
 }

@@ -20,6 +20,7 @@ export const orders = {
 } as const;
 export const search = "Filter by name (/)";
 export const searchHint = "name, is:nan, change>10%";
+export const computedFirst = "changes that were computed; press Compute a → b";
 export const oneOf = (known: string) => `one of ${known}`;
 export const mistake = (character: number, expected: string) =>
   `At character ${character}: expected ${expected}`;

@@ -8,6 +8,8 @@ import { levelOf, type Scale, scaleOver } from "../scale";
 interface Totals {
   /** The statistics of all values in a row and below it. */
   of(row: number): NumberOf;
+  /** Whether these are those of parameters, or of the only kind of values that there is. */
+  isFilled(row: number): boolean;
   readonly nan: Float64Array;
   readonly inf: Float64Array;
 }
@@ -23,8 +25,16 @@ export function numbersOf(graph: Graph, id: number): NumberOf {
   return totalsOf(graph)?.of(id) ?? NOTHING;
 }
 
-export function measured(graph: Graph, id: number, name: MeasureName): number {
-  return measureOf(name, numbersOf(graph, id));
+export function measured(graph: Graph, tree: Tree, row: RowOfTree, name: MeasureName): number {
+  const rows = membersOf(graph, tree, row);
+  if (rows.length < 2) {
+    return measureOf(name, numbersOf(graph, rows[0] ?? row.id));
+  }
+  const sums = new Sums(1);
+  for (const id of Array.from(rows)) {
+    sums.add(0, SEVERAL, numbersOf(graph, id));
+  }
+  return measureOf(name, (column) => sums.at(0, column));
 }
 
 export interface Bad {
@@ -52,9 +62,8 @@ export function badIn(graph: Graph, tree: Tree, { chunk, id, isExpanded }: RowOf
       return 0;
     }
     const isList = chunk !== null && id >= graph.treeSize;
-    const whole = isList
-      ? Array.from(tree.members(id)).reduce((all, member) => all + (of[member] ?? 0), 0)
-      : (of[id] ?? 0);
+    const rows = Array.from(membersOf(graph, tree, { chunk, id, isExpanded }));
+    const whole = rows.reduce((all, member) => all + (of[member] ?? 0), 0);
     const below = isExpanded ? Array.from(tree.children(id)) : [];
     return isList && isExpanded ? 0 : below.reduce((rest, one) => rest - (of[one] ?? 0), whole);
   };
@@ -72,22 +81,39 @@ export function scaleOfMeasure(graph: Graph, name: MeasureName): Scale {
   const ids = Array.from({ length: size }, (_, id) => id);
   // Counters and slot variables have other magnitudes; those above the scale have its last colour.
   const parameters = ids.filter((id) => layerColumns?.layer_parameters[id] === 1);
-  const scale =
-    ofGraph.get(name) ??
-    scaleOver(
-      (parameters.length > 0 ? parameters : ids).map((id) =>
-        Math.abs(measureOf(name, measures?.of(id) ?? NOTHING)),
-      ),
-      name === "change" ? 1 : undefined, // a change from almost nothing would take the whole scale
-    );
+  const known = ofGraph.get(name);
+  if (known !== undefined) {
+    return known;
+  }
+  const { low, high, isCut } = scaleOver(
+    (parameters.length > 0 ? parameters : ids).map((id) =>
+      Math.abs(measureOf(name, measures?.of(id) ?? NOTHING)),
+    ),
+    name === "change" ? 1 : undefined, // a change from almost nothing would take the whole scale
+  );
+  // Numbers that hardly differ look alike.
+  const scale = { low: Math.min(low, high / 10), high, isCut };
   ofGraph.set(name, scale);
   return scale;
 }
 
-/** From 0 for nothing to 8 for the most; null for a row without this measure. */
-export function levelIn(graph: Graph, id: number, name: MeasureName): number | null {
-  const number = measured(graph, id, name);
-  return Number.isNaN(number) ? null : levelOf(scaleOfMeasure(graph, name), Math.abs(number));
+/** From 0 for nothing to 8 for the most; null for a row without parameters or without this measure. */
+export function levelIn(
+  graph: Graph,
+  tree: Tree,
+  row: RowOfTree,
+  name: MeasureName,
+): number | null {
+  const number = measured(graph, tree, row, name);
+  const isFilled = totalsOf(graph)?.isFilled(membersOf(graph, tree, row)[0] ?? row.id) === true;
+  return !isFilled || Number.isNaN(number)
+    ? null
+    : levelOf(scaleOfMeasure(graph, name), Math.abs(number));
+}
+
+/** The rows in a part of a long list; else the row itself. */
+function membersOf(graph: Graph, tree: Tree, { chunk, id }: RowOfTree): ArrayLike<number> {
+  return chunk !== null && id >= graph.treeSize ? tree.members(id) : [id];
 }
 
 function totalsOf(graph: Graph): Totals | null {
@@ -179,7 +205,9 @@ function added(graph: Graph, measures: Measures): Totals {
     const node = sums.nodes[row] ?? NONE;
     return node >= 0 ? measures.of(node) : node === NONE ? NOTHING : (name) => sums.at(row, name);
   };
-  return { of, nan, inf };
+  const hasParameters = parameters.nodes.some((node) => node !== NONE);
+  const isFilled = (row: number) => !hasParameters || parameters.nodes[row] !== NONE;
+  return { of, isFilled, nan, inf };
 }
 
 /** The row that shows a node, or that shows the next node above it. */

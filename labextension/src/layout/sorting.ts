@@ -2,8 +2,8 @@
 
 import { NODE_STATES, SEVERITIES } from "../contract";
 import type { Graph } from "../graph";
-import type { MeasureName } from "../measures";
-import { measured } from "./measured";
+import { type MeasureName, measureOf } from "../measures";
+import { numbersOf } from "./measured";
 import { elements, parametersOf, sizeOf } from "./totals";
 
 /** What a row sorts by in each column. */
@@ -17,7 +17,7 @@ const KEYS = {
   role: (graph: Graph, id: number) => (id < graph.size ? graph.role(id) : ""),
   // Rows without the measure come last when the largest come first.
   measure: (graph: Graph, id: number, measure: MeasureName | null) => {
-    const number = measure === null ? Number.NaN : measured(graph, id, measure);
+    const number = measure === null ? Number.NaN : measureOf(measure, numbersOf(graph, id));
     return Number.isNaN(number) ? Number.NEGATIVE_INFINITY : number;
   },
 } as const;

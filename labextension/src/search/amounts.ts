@@ -3,7 +3,7 @@
 import { type Kind, UNITS } from "./grammar";
 import { BLANK_OR_END, type Reader } from "./syntax";
 
-const NUMBER = `(-?[0-9]{1,20}(?:\\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?)([A-Za-z%]*)${BLANK_OR_END}`;
+const NUMBER = `(-?(?:[0-9]{1,20}(?:\\.[0-9]{0,20})?|\\.[0-9]{1,20})(?:[eE][+-]?[0-9]{1,3})?)([A-Za-z%]*)${BLANK_OR_END}`;
 const COMPARE: Readonly<Record<string, (found: number, wanted: number) => boolean>> = {
   ">": (found, wanted) => found > wanted,
   "<": (found, wanted) => found < wanted,
@@ -31,7 +31,7 @@ export function comparison(
   const units = UNITS[kind];
   const worth = Object.hasOwn(units, unit.toLowerCase()) ? units[unit.toLowerCase()] : undefined;
   const wanted = Number(digits) * (worth ?? Number.NaN);
-  if (Number.isNaN(wanted)) {
+  if (!Number.isFinite(wanted)) {
     reader.fail(place, `a number like ${like}`);
   }
   return (amount) => COMPARE[sign]?.(amount, wanted) === true;

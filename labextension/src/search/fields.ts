@@ -66,17 +66,17 @@ function ofProperty(value: string, reader: Reader, index: Index): Marks {
     return value === "problem" ? either(marks, ofProblems(index)) : marks;
   }
   const { overlay } = graph;
-  const isOfValues = OF_VALUES.includes(value);
-  if (isOfValues && !isOfComparison(value)) {
-    return whereMeasured(reader, index, (at) => isSo(value, at));
+  const ofValues = OF_VALUES.find((one) => one === value);
+  if (ofValues !== undefined && !isOfComparison(ofValues)) {
+    return whereMeasured(reader, index, (at) => isSo(ofValues, at));
   }
   if (overlay === null) {
     reader.fail(reader.start, `a comparison: only of two graphs a node is ${value}`);
   }
-  if (isOfValues) {
+  if (ofValues !== undefined) {
     // Counters, seeds and slot variables may rest.
     const isParameter = (id: number) => graph.layerColumns?.layer_parameters[id] === 1;
-    return whereMeasured(reader, index, (at, id) => isParameter(id) && isSo(value, at));
+    return whereMeasured(reader, index, (at, id) => isParameter(id) && isSo(ofValues, at));
   }
   const states = STATES.get(value) ?? [];
   return value === "unbuilt"
