@@ -43,7 +43,7 @@ export const stopHint = "To stop, interrupt the kernel: what was read stays";
 export const stop = "Stop";
 export const zero = "zero";
 export const andMore = "and more";
-export const logScale = "log";
+export const logScale = "(log)";
 export const notANumber = "NaN";
 export const infinite = "Inf";
 export const histogramOf = (low: string, high: string) => `Histogram, ${low} … ${high}`;
