@@ -3,6 +3,7 @@
 import table from "../../ckpt_viz/render/exports.json";
 import type { MeasureColumnName } from "./contract";
 import type { FixAnswer } from "./fix";
+import type { Histogram } from "./histogram";
 import * as WORDS from "./strings";
 
 export interface Value {
@@ -17,12 +18,6 @@ export interface Value {
   /** Absent for strings, and for tensors that take long to read. */
   readonly statistics?: Readonly<Partial<Record<MeasureColumnName, number>>>;
   readonly histogram?: Histogram | null;
-}
-
-/** Counts between edges, and of the elements outside of them. */
-export interface Histogram {
-  readonly counts: readonly number[];
-  readonly edges: readonly number[];
 }
 
 /** A value that the kernel cannot give, and the reason. */

@@ -115,7 +115,7 @@ const sized = (from: number, to: number, more: Partial<Row> = {}): Row => ({
 });
 const WEIGHTS = [sized(1, 2), sized(2, 2.2), sized(3, 3.3), sized(1e-9, 1, { is_state: true })];
 
-test("what begins near zero says so, and comes after the measured changes", () => {
+test("changes from near zero have their own words, and come after the measured changes", () => {
   const bias = sized(1e-9, 0.3);
   const rows = [...WEIGHTS, bias];
   const least = nearZero(rows, 0);

@@ -1,13 +1,7 @@
 /** A history as Python's `History.to_json` writes it: docs/history.md. */
 
+import type { Histogram } from "../histogram";
 import * as WORDS from "./strings";
-
-export interface Histogram {
-  readonly counts: readonly number[];
-  readonly edges: readonly number[];
-  readonly below: number;
-  readonly above: number;
-}
 
 export type Statistic = keyof typeof WORDS.statistics;
 

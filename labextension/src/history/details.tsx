@@ -1,8 +1,9 @@
 /** The selected variable: its values in a and b, its findings and its key. */
 
 import { Copy } from "../draw/copy";
+import { histograms } from "../histogram";
 import { clipStart, visible } from "../text";
-import { type Cell, type Histogram, isBroken, type Row, type Statistic } from "./data";
+import { type Cell, isBroken, type Row, type Statistic } from "./data";
 import { Findings, pathOf, type Restoring } from "./remedy";
 import type { Shown, State } from "./state";
 import * as WORDS from "./strings";
@@ -59,7 +60,10 @@ function Variable({ state, shown, cells, compute, ask, restoring }: VariableProp
       {row.shape?.length === 0 ? null : cells === null ? (
         <p class="ckh-faint">{WORDS.asking}</p>
       ) : (
-        <Histograms a={before?.values?.histogram} b={after?.values?.histogram} />
+        (histograms({
+          all: [before?.values?.histogram ?? null, after?.values?.histogram ?? null],
+          label: (low, high) => `${WORDS.histogram}, ${WORDS.range(low, high)}`,
+        }) ?? <p class="ckh-faint">{WORDS.noHistogram}</p>)
       )}
       <Statistics state={state} row={row} />
       <p>
@@ -153,64 +157,4 @@ function Statistics({ state, row }: { readonly state: State; readonly row: Row }
       </tbody>
     </table>
   );
-}
-
-const PLOT = { width: 290, height: 74 } as const;
-
-interface HistogramsProps {
-  readonly a: Histogram | undefined;
-  readonly b: Histogram | undefined;
-}
-
-/** Both histograms on one axis. Their bins differ, so a height is a density. */
-function Histograms({ a, b }: HistogramsProps) {
-  const both = [a, b].filter((one) => one !== undefined);
-  const edges = both.flatMap((one) => [one.edges[0] ?? 0, one.edges.at(-1) ?? 0]);
-  const [low, high] = [Math.min(...edges), Math.max(...edges)];
-  if (both.length === 0 || !(high > low)) {
-    return <p class="ckh-faint">{WORDS.noHistogram}</p>;
-  }
-  const most = Math.max(...both.flatMap(densities));
-  const { width, height } = PLOT;
-  const x = (value: number) => (width * (value - low)) / (high - low);
-  return (
-    <figure>
-      <svg
-        viewBox={`0 0 ${width} ${height + 1}`}
-        role="img"
-        aria-label={`${WORDS.histogram}, ${WORDS.range(short(low), short(high))}`}
-      >
-        {a === undefined ? null : <path class="ckh-of-a" d={area(a, x, most)} />}
-        {b === undefined ? null : <path class="ckh-of-b" d={area(b, x, most)} />}
-        <line x1="0" x2={width} y1={height} y2={height} />
-        {low < 0 && high > 0 ? (
-          <line class="ckh-zero" x1={x(0)} x2={x(0)} y1="0" y2={height} />
-        ) : null}
-      </svg>
-      <figcaption>
-        <span>{short(low)}</span>
-        {low < 0 && high > 0 ? <span style={{ left: `${(100 * x(0)) / width}%` }}>0</span> : null}
-        <span>{short(high)}</span>
-      </figcaption>
-    </figure>
-  );
-}
-
-function densities({ counts, edges }: Histogram): readonly number[] {
-  const all = counts.reduce((sum, count) => sum + count, 0) || 1;
-  return counts.map((count, bin) => {
-    const size = (edges[bin + 1] ?? 0) - (edges[bin] ?? 0);
-    return size > 0 ? count / all / size : 0;
-  });
-}
-
-/** The outline of a histogram as an SVG path. */
-export function area(histogram: Histogram, x: (value: number) => number, most: number): string {
-  const { edges } = histogram;
-  const { height } = PLOT;
-  const steps = densities(histogram).map((density, bin) => {
-    const y = (height - (height - 2) * (most > 0 ? density / most : 0)).toFixed(1);
-    return `V${y}H${x(edges[bin + 1] ?? 0).toFixed(1)}`;
-  });
-  return `M${x(edges[0] ?? 0).toFixed(1)} ${height}${steps.join("")}V${height}Z`;
 }

@@ -1,7 +1,7 @@
 /** What the parts of the view draw; tests/ui looks at all of it in a browser. */
 
 import { expect, test } from "vitest";
-import { area } from "./details";
+import { area } from "../histogram";
 import { cellWidth, columnsOf } from "./heat";
 import { load } from "./histories.test-data";
 import { alarmsOf, titled } from "./strip";
@@ -63,7 +63,7 @@ test("comma and period move b, with Shift a, on any keyboard", () => {
 });
 
 test("the area of a histogram goes through the densities of its bins", () => {
-  const histogram = { counts: [1, 3], edges: [0, 1, 3], below: 0, above: 0 };
+  const histogram = { counts: [1, 3], edges: [0, 1, 3] };
   const x = (value: number) => 10 * value;
   expect(area(histogram, x, 0.375)).toBe("M0.0 74V26.0H10.0V2.0H30.0V74Z");
 });

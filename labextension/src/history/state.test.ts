@@ -96,7 +96,10 @@ test("the search asks for what the values of b measure", () => {
 
 test("a query with a mistake says where it is, and leaves out nothing", () => {
   const list = listOf(after(training, { type: "query", query: "kernel is:lost" }));
-  expect(list.mistake).toMatchObject({ place: 10, expected: "one of frozen, inf, nan, unreadable, zero" });
+  expect(list.mistake).toMatchObject({
+    place: 10,
+    expected: "one of frozen, inf, nan, unreadable, zero",
+  });
   expect(list.shown).toHaveLength(list.variables);
   expect(listOf(after(training, { type: "query", query: "norm>" })).mistake?.place).toBe(5);
 });
