@@ -50,6 +50,10 @@ def test_a_document_is_coloured_by_values_that_the_server_reads(files: Files) ->
     tab = files.open("ckpt-1.index")
     tab.get_by_label("Colour by").select_option("norm")
     expect(tab.get_by_role("columnheader", name="norm")).to_be_visible()
+    # The parameters are right of what is in sight: the open rows above them have the colour.
+    expect(tab.locator(".ckv-node .ckv-measure-line").first).to_be_visible()
+    tab.get_by_role("row", name="_operations").click()
+    tab.get_by_role("treegrid").press("ArrowLeft")
     expect(tab.locator(".ckv-node.ckv-filled").first).to_be_visible()
     tab.get_by_role("searchbox").fill("norm>0")
     expect(tab.locator("mark").first).to_be_visible()

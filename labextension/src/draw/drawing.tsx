@@ -158,6 +158,9 @@ export function NodeBox(props: NodeBoxProps) {
         class={isPanel(row) ? "ckv-shape ckv-panel-head" : "ckv-shape"}
         d={outline(shape, width, BOX_HEIGHT)}
       />
+      {look.isLined ? (
+        <rect class="ckv-measure-line" x={8} y={7} width={width - 16} height={3} />
+      ) : null}
       {parts.tab === null ? null : layerTab(parts.tab.sign)}
       {boxWords(parts, width)}
       {row.childCount > 0 ? toggleButton(row, width, dispatch) : null}

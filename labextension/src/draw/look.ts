@@ -7,8 +7,9 @@ import * as WORDS from "../strings";
 import { badWord, measureWords } from "./measuring";
 
 export interface Look {
-  /** The classes of the fill. An open row has none, because its parts have theirs. */
+  /** The classes of the colour. An open row has it as a line, because its parts are filled. */
   readonly fill: string;
+  readonly isLined: boolean;
   readonly words: string;
   readonly bad: string;
 }
@@ -18,16 +19,18 @@ export function lookOf({ graph, measure, tree }: State, row: Row): Look {
   const { nan, inf } = badIn(graph, tree, row);
   const bad = badWord(nan, inf);
   if (measure === null) {
-    return { fill: "", words: "", bad };
+    return { fill: "", isLined: false, words: "", bad };
   }
   const level = levelIn(graph, tree, row, measure);
   const number = measureWords(measure, measured(graph, tree, row, measure));
   const isOpen = isExpanded && (chunk !== null || graph.attributes(id).length === 0);
   return {
-    fill: isOpen || level === null ? NO_FILL : ` ckv-filled ckv-level-${level}`,
+    fill: level === null ? NO_FILL : `${isOpen ? NO_FILL : FILL} ckv-level-${level}`,
+    isLined: isOpen && level !== null,
     words: number === "" ? "" : `${WORDS.measures[measure]} ${number}`,
     bad,
   };
 }
 
+const FILL = " ckv-filled";
 const NO_FILL = " ckv-unmeasured";
