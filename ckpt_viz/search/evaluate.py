@@ -75,7 +75,7 @@ def _term(reader: Reader, index: Index) -> tuple[bool, Marks]:
         return True, _word({reader.value()}, index)
     if reader.text[start] == "/":
         return True, _regex(reader, index)
-    name = reader.take("[A-Za-z]+(?=[:<>=])")
+    name = reader.take(f"[A-Za-z]+(?=:|[{BLANKS}]*[<>=])")
     for field in () if name is None else (f"{name[0].lower()}:", f"{name[0].lower()}>"):
         if field in FIELDS and (field.endswith(">") or reader.take(":")):
             return False, FIELDS[field](reader, index)

@@ -172,12 +172,13 @@ def _measure(name: str, kind: str) -> Field:
 def _comparison(reader: Reader, kind: str, like: str) -> tuple[str, float]:
     """Read what follows the name of an amount: a sign, and a number with a unit of this kind."""
     field = reader.text[reader.start : reader.place].lower()
-    sign = reader.take("[<>]=?|=") or reader.fail(reader.place, f"one of > < >= <= = after {field}")
+    sign = reader.take(f"[{BLANKS}]*([<>]=?|=)[{BLANKS}]*")
+    sign = sign or reader.fail(reader.place, f"one of > < >= <= = after {field}")
     place, number = reader.place, reader.take(_NUMBER + BLANK_OR_END)
     unit = None if number is None else UNITS[kind].get(number[2].lower())
     if number is None or unit is None or isinf(wanted := float(number[1]) * unit):
         reader.fail(place, f"a number like {like}")
-    return sign[0], wanted
+    return sign[1], wanted
 
 
 def _elements(attribute: Attribute) -> float | None:

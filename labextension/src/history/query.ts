@@ -6,7 +6,7 @@
 import { isSo, type MeasureName, type NumberOf, PROPERTIES } from "../measures";
 import { comparison, likeOf } from "../search/amounts";
 import { MEASURE_KINDS } from "../search/grammar";
-import { BLANK_OR_END, BLANKS, Mistake, Reader } from "../search/syntax";
+import { BLANK_OR_END, BLANKS, FIELD_NAME, Mistake, Reader } from "../search/syntax";
 import { amountOf, type Change } from "./changes";
 import { isBroken, type Row, type Statistic } from "./data";
 import * as WORDS from "./strings";
@@ -62,7 +62,7 @@ function term(reader: Reader, b: number): Test {
   if (reader.text[start] === '"') {
     return byWord(reader.value());
   }
-  const name = reader.take(/[A-Za-z]+(?=[:<>=])/)?.[0].toLowerCase();
+  const name = reader.take(FIELD_NAME)?.[0].toLowerCase();
   if (name === "is" && reader.take(":") !== null) {
     return byProperty(reader, b);
   }

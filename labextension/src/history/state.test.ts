@@ -84,6 +84,7 @@ test("the search asks for what the values of b measure", () => {
   const where = (holds: (values: Statistics) => boolean) =>
     new Set(known.filter(({ cells }) => holds(cells[b]?.values ?? {})).map(({ place }) => place));
   expect(found("norm>1")).toEqual(where(({ l2 = 0 }) => l2 > 1));
+  expect(found("norm > 1")).toEqual(found("norm>1"));
   expect(found("nan>0")).toEqual(where(({ nan = 0 }) => nan > 0));
   expect(found("min<-0.01 -bias")).toEqual(
     new Set([...where(({ min = 0 }) => min < -0.01)].filter((place) => !place.includes("bias"))),

@@ -1,7 +1,7 @@
 /** The numbers of a query: `>5%`, `<=1MB`. ckpt_viz/search/fields.py reads them in the same way. */
 
 import { type Kind, UNITS } from "./grammar";
-import { BLANK_OR_END, type Reader } from "./syntax";
+import { BLANK_OR_END, BLANKS, type Reader } from "./syntax";
 
 const NUMBER = `(-?(?:[0-9]{1,20}(?:\\.[0-9]{0,20})?|\\.[0-9]{1,20})(?:[eE][+-]?[0-9]{1,3})?)([A-Za-z%]*)${BLANK_OR_END}`;
 const COMPARE: Readonly<Record<string, (found: number, wanted: number) => boolean>> = {
@@ -24,8 +24,8 @@ export function comparison(
   kind: Kind,
   like: string,
 ): (amount: number) => boolean {
-  const [sign = ""] =
-    reader.take(/[<>]=?|=/) ?? reader.fail(reader.place, `one of > < >= <= = after ${field}`);
+  const [, sign = ""] =
+    reader.take(`[${BLANKS}]*([<>]=?|=)[${BLANKS}]*`) ?? reader.fail(reader.place, `one of > < >= <= = after ${field}`);
   const { place } = reader;
   const [, digits, unit = ""] = reader.take(NUMBER) ?? [];
   const units = UNITS[kind];

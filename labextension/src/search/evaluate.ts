@@ -8,7 +8,7 @@ import { FIELDS } from "./fields";
 import { LIMITS } from "./grammar";
 import { atOrBelow, both, either, type Index, indexOf, type Marks, pathsOf, where } from "./index";
 import { findNamed, isPasted, withoutOutput } from "./pasted";
-import { AROUND, BLANK_OR_END, BLANKS, Reader } from "./syntax";
+import { AROUND, BLANK_OR_END, BLANKS, FIELD_NAME, Reader } from "./syntax";
 
 const REGEX = /\/((?:\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|[^/[\\])*)\//;
 
@@ -61,7 +61,7 @@ function term(reader: Reader, index: Index): { readonly isWord: boolean; readonl
   if (reader.text[start] === "/") {
     return { isWord: true, own: byRegex(reader, index) };
   }
-  const name = reader.take(/[A-Za-z]+(?=[:<>=])/)?.[0].toLowerCase();
+  const name = reader.take(FIELD_NAME)?.[0].toLowerCase();
   for (const sign of [":", ">"]) {
     const field = FIELDS.get(`${name}${sign}`);
     if (field !== undefined && (sign === ">" || reader.take(":") !== null)) {
