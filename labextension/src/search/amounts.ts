@@ -25,7 +25,8 @@ export function comparison(
   like: string,
 ): (amount: number) => boolean {
   const [, sign = ""] =
-    reader.take(`[${BLANKS}]*([<>]=?|=)[${BLANKS}]*`) ?? reader.fail(reader.place, `one of > < >= <= = after ${field}`);
+    reader.take(`[${BLANKS}]*([<>]=?|=)[${BLANKS}]*`) ??
+    reader.fail(reader.place, `one of > < >= <= = after ${field}`);
   const { place } = reader;
   const [, digits, unit = ""] = reader.take(NUMBER) ?? [];
   const units = UNITS[kind];
