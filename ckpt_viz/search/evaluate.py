@@ -18,7 +18,7 @@ from ckpt_viz.search.grammar import LIMITS
 from ckpt_viz.search.index import Index, Marks, marks
 from ckpt_viz.search.measures import Measures
 from ckpt_viz.search.pasted import find_named, is_pasted, without_output
-from ckpt_viz.search.syntax import BLANK_OR_END, BLANKS, Reader, folded
+from ckpt_viz.search.syntax import BLANK_OR_END, BLANKS, FIELD_NAME, Reader, folded
 
 _REGEX = r"(?s:/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\[\\])*)/)"
 
@@ -75,7 +75,7 @@ def _term(reader: Reader, index: Index) -> tuple[bool, Marks]:
         return True, _word({reader.value()}, index)
     if reader.text[start] == "/":
         return True, _regex(reader, index)
-    name = reader.take(f"[A-Za-z]+(?=:|[{BLANKS}]*[<>=])")
+    name = reader.take(FIELD_NAME)
     for field in () if name is None else (f"{name[0].lower()}:", f"{name[0].lower()}>"):
         if field in FIELDS and (field.endswith(">") or reader.take(":")):
             return False, FIELDS[field](reader, index)

@@ -9,6 +9,7 @@ from ckpt_viz.errors import QueryError
 
 BLANKS = " \t\n\r\f\v\u00a0\u2028\u2029\ufeff"  # the same in both languages
 BLANK_OR_END = rf"(?=[{BLANKS}]|\Z)"
+FIELD_NAME = rf"[A-Za-z]+(?=:|[{BLANKS}]*[<>=])"
 # In quotes, in brackets (`[3, 4]`, but not `(root).a (or)`), or up to a blank.
 _VALUE = (
     r'"(?P<quoted>(?:\\["\\]|\\(?!["\\])|[^"\\])*)(?P<closing>"?)'

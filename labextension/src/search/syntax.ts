@@ -4,7 +4,7 @@
 export const BLANKS = " \t\n\r\f\v\u00a0\u2028\u2029\ufeff";
 export const BLANK_OR_END = `(?=[${BLANKS}]|$)`;
 export const AROUND = new RegExp(`^[${BLANKS}]+|[${BLANKS}]+$`, "g");
-/** What may be the name of a field. */
+/** A word that a colon or a sign follows; it may be the name of a field. */
 export const FIELD_NAME = `[A-Za-z]+(?=:|[${BLANKS}]*[<>=])`;
 /** In quotes, in brackets (`[3, 4]`, but not `(root).a (or)`), or up to a blank. */
 const VALUE = new RegExp(
