@@ -228,6 +228,40 @@ def test_refresh_shows_the_source_as_it_is_now() -> None:
     assert explorer.selected is None
 
 
+def test_ids_of_the_graph_before_a_refresh_are_not_taken() -> None:
+    import tensorflow as tf
+
+    net = _net()
+    net.layers = [tf.Module(), tf.Module()]
+    explorer = cv.show(net)
+    explorer.expanded, explorer.selected = [0], 1
+    net.a_new_one = tf.Module()
+    explorer.refresh()
+    late = {"of": 0, "ids": _id(explorer, "(root).layers.1")}
+    for sent in (late, {"of": 7, "ids": 2}, {"ids": 2}, 2, "<b>", [0, 2]):
+        explorer.set_state({"selected": sent, "expanded": sent})
+        assert (explorer.selected, explorer.expanded) == (1, [0])
+    state = explorer.get_state(["_edition", "selected"])
+    assert state == {"_edition": 1, "selected": {"of": 1, "ids": 1}}
+    explorer.set_state({"selected": {"of": 1, "ids": 2}, "expanded": {"of": 1, "ids": [0, 2]}})
+    assert (explorer.selected, explorer.expanded) == (2, [0, 2])
+    explorer.set_state({"selected": None})
+    assert explorer.selected_node is None
+
+
+def test_another_graph_is_sent_with_all_ids_in_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = _net()
+    explorer = cv.show(net)
+    explorer.selected = 0  # the same id in both graphs
+    sent: list[Any] = []
+    monkeypatch.setattr(Explorer, "_send", lambda _, message, **__: sent.append(message))
+    net.again = _net()
+    explorer.refresh()
+    (message,) = sent
+    assert message["state"].keys() >= {"_edition", "selected", "expanded"}
+    assert message["state"]["selected"] == {"of": 1, "ids": 0}
+
+
 def test_refresh_reads_a_path_and_compares_again(tmp_path: Path) -> None:
     import tensorflow as tf
 

@@ -112,8 +112,8 @@ def test_explorer_is_saved_as_it_is(tmp_path: Path) -> None:
     explorer.save_html(tmp_path / "explorer.html")
     page = (tmp_path / "explorer.html").read_text("utf-8")
     (state,) = re.findall(r'id="state">(.*?)</script>', page)
-    saved = {"selected": 7, "expanded": None, "query": explorer.query, "mode": "highlight"}
-    saved["view"] = saved["measure"] = None
+    saved = {"_edition": 0, "selected": {"of": 0, "ids": 7}, "expanded": None}
+    saved |= {"query": explorer.query, "mode": "highlight", "view": None, "measure": None}
     assert json.loads(state) == saved
     with pytest.raises(cv.CkptVizError, match="is a directory"):
         explorer.save_html(tmp_path)

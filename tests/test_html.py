@@ -75,7 +75,8 @@ def test_the_page_starts_with_the_state_it_is_given() -> None:
     page = to_html(keras3_adam(), state={"selected": 3, "query": query})
     (state,) = re.findall(r'id="state">(.*?)</script>', page)
     assert json.loads(state) == {
-        "selected": 3,
+        "_edition": 0,
+        "selected": {"of": 0, "ids": 3},
         "expanded": None,
         "query": query,
         "mode": "highlight",

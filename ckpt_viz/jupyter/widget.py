@@ -28,6 +28,8 @@ from ckpt_viz.search.grammar import COMPARED, MEASURES
 from ckpt_viz.text import sendable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ckpt_viz.search.measures import Measures
     from ckpt_viz.values.running import Begin
 
@@ -38,6 +40,27 @@ _PROGRESS = "ckpt-viz:progress"
 _TELL_EVERY = 0.2  # seconds
 VIEWS = ("sides", "layers", "objects", "guide")
 _STATE = ("selected", "expanded", "query", "mode", "view", "measure")  # what a file keeps
+
+
+def _of_graph(name: str) -> dict[str, Any]:
+    """Return the metadata of a trait that holds node ids.
+
+    The browser sends ids late while the kernel is busy, and after a refresh they may be those of
+    the graph before. So ids are sent with the number of their graph, and others are not taken.
+    """
+
+    def to_json(ids: object, explorer: Explorer) -> object:
+        return None if ids is None else {"of": explorer._edition, "ids": ids}
+
+    def from_json(sent: object, explorer: Explorer) -> object:
+        match sent:
+            case None:
+                return None
+            case {"of": explorer._edition, "ids": ids}:
+                return ids
+        return getattr(explorer, name)
+
+    return {"sync": True, "to_json": to_json, "from_json": from_json}
 
 
 class Explorer(SharingWidget):
@@ -59,9 +82,9 @@ class Explorer(SharingWidget):
 
     _esm = _STATIC / "widget.js"
     _css = _STATIC / "widget.css"
-    selected = traitlets.Int(None, allow_none=True).tag(sync=True)
-    expanded = traitlets.List(traitlets.Int(), None, allow_none=True).tag(sync=True)
-
+    _edition = traitlets.Int(0).tag(sync=True)  # counts the graphs that it has shown
+    selected = traitlets.Int(None, allow_none=True).tag(**_of_graph("selected"))
+    expanded = traitlets.List(traitlets.Int(), None, allow_none=True).tag(**_of_graph("expanded"))
     query = traitlets.Unicode("").tag(sync=True)
     mode = traitlets.Enum(("highlight", "filter"), "highlight").tag(sync=True)
     view = traitlets.Enum(VIEWS, None, allow_none=True).tag(sync=True)
@@ -149,16 +172,24 @@ class Explorer(SharingWidget):
             CkptVizError: The source is no longer readable; the explorer does not change.
         """
         after = self._shown.again()
-        selected, expanded = self._shown.state_in(after, self.selected, self.expanded)
-        self._shown = after
         is_same = after.encoded == self._payload
-        # Send the graph first: a view reads the ids that follow as ids of the graph it has.
-        self._payload = after.encoded
-        if expanded is not None:
-            self.expanded = expanded
-        self.selected = selected
+        with self.hold_sync():
+            selected, expanded = self._shown.state_in(after, self.selected, self.expanded)
+            self._shown = after
+            if not is_same:
+                self._edition += 1
+            self._payload = after.encoded
+            if expanded is not None:
+                self.expanded = expanded
+            self.selected = selected
         if is_same:  # no trait tells the views, but values may have changed
             self.send({"kind": _REFRESHED})
+
+    def send_state(self, key: str | Iterable[str] | None = None) -> None:
+        """Send traits to the views; another graph always goes with its ids, old ones included."""
+        if key is not None and not isinstance(key, str) and "_edition" in (keys := set(key)):
+            key = keys | {"selected", "expanded"}
+        super().send_state(key)
 
     def _answer(self, question: Any) -> tuple[Any, list[bytes]]:
         """Answer a question of the open explorer."""

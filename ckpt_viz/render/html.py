@@ -39,9 +39,10 @@ noscript {{ display: block; overflow: auto; }}
 """
 
 # The traits of a new Explorer.
-_STATE = {
-    **{"selected": None, "expanded": None, "query": "", "mode": "highlight"},
-    **{"view": None, "measure": None},
+_IDS = ("selected", "expanded")  # sent with the number of their graph
+_STATE: dict[str, Any] = {
+    **{"_edition": 0, "selected": None, "expanded": None},
+    **{"query": "", "mode": "highlight", "view": None, "measure": None},
 }
 # The model methods that the widget calls; without a kernel nothing else sets a trait.
 _MOUNT = """
@@ -80,6 +81,10 @@ def to_html(
     Raises:
         UnsupportedError: The front end is missing, as in sources that were not built.
     """
+    traits = {**_STATE, **(state or {})}
+    for name in _IDS:
+        if traits[name] is not None:
+            traits[name] = {"of": _STATE["_edition"], "ids": traits[name]}
     script = f"{_bundle()}{_MOUNT}"
     style = f"{_inside('style', _built('widget.css'))}{_PAGE_STYLE}"
     policy = "; ".join(
@@ -102,8 +107,7 @@ def to_html(
             f"<style>{style}</style>\n</head>\n<body>\n",
             '<div id="explorer"></div>\n',
             f"<noscript>\n{svg.to_svg(graph, overlay, notes=notes)}</noscript>\n",
-            f'<script type="application/json" id="state">{_json({**_STATE, **(state or {})})}'
-            "</script>\n",
+            f'<script type="application/json" id="state">{_json(traits)}</script>\n',
             f'<script type="text/plain" id="payload">{encoded}</script>\n',
             f'<script type="module">{script}</script>\n',
             "</body>\n</html>\n",

@@ -36,7 +36,9 @@ const step = (direction: Extract<Action, { type: "step" }>["step"]): Action => (
   step: direction,
 });
 
-const { commands: LABELS, keys: HELP } = WORDS;
+// One by one: to destructure a namespace would keep each of its names in the bundle.
+const LABELS = WORDS.commands;
+const HELP = WORDS.keys;
 const palette = (id: keyof typeof LABELS) => ({ id, label: LABELS[id] });
 
 /** In the order of the help. */

@@ -30,6 +30,8 @@ import { type Engine, type LoadGraphviz, makeEngine } from "./textbook/engine";
 
 /** The state that a host may follow and set. */
 export interface ViewState {
+  /** The host's number of the graph that the ids belong to. */
+  readonly of: number;
   /** The id of the selected node. */
   readonly selected: number | null;
   /** The ids of the open nodes; null until the user opens or closes a node. */
@@ -43,10 +45,15 @@ export interface ViewState {
   readonly measure: MeasureName | null;
 }
 
-type HostState = Partial<ViewState & { readonly broughtQuery: string }>;
+type HostState = {
+  readonly [Name in keyof ViewState]?: ViewState[Name] | undefined;
+} & { readonly broughtQuery?: string };
 
 export interface ViewHost {
-  /** Called after a user has changed the state, but not for the host's own changes. */
+  /**
+   * Called after a user has changed the state, but not for the host's own changes. After the host
+   * has set another graph, it tells the ids in that graph.
+   */
   onChange?(state: ViewState): void;
   /** A short text shown as a tag, e.g. "snapshot". */
   readonly note?: string;
@@ -59,9 +66,16 @@ export interface ViewHost {
 }
 
 export interface View {
-  /** Shows a payload. If it is unreadable, shows the error and keeps the graph that was there. */
-  setPayload(bytes: Uint8Array | Promise<Uint8Array>): Promise<void>;
-  /** A `broughtQuery` came with a file: the view shows it, and a user decides to run it. */
+  /**
+   * Shows a payload. If it is unreadable, shows the error and keeps the graph that was there. A host
+   * that numbers its graphs tells the number of this one.
+   */
+  setPayload(bytes: Uint8Array | Promise<Uint8Array>, of?: number): Promise<void>;
+  showsGraph(): boolean;
+  /**
+   * Ids of another graph than the shown one change nothing. A `broughtQuery` came with a file: the
+   * view shows it, and a user decides to run it.
+   */
   setState(state: HostState): void;
   /** Runs a command of the table, as its key would. */
   run(deed: Deed): void;
@@ -88,6 +102,8 @@ class MountedView implements View {
   /** Known once the page gives the view its fonts. */
   #typesetterOf: TypesetterOf | null = null;
   #graph: Graph | null = null;
+  /** The number of this graph. */
+  #of = 0;
   #state: State | null = null;
   /** The check of the fixed restore, while the user looks at it. The kernel does not know its nodes. */
   #fixed: State | null = null;
@@ -117,7 +133,7 @@ class MountedView implements View {
     });
   }
 
-  async setPayload(bytes: Uint8Array | Promise<Uint8Array>): Promise<void> {
+  async setPayload(bytes: Uint8Array | Promise<Uint8Array>, of = this.#of): Promise<void> {
     const number = ++this.#payloads;
     const start = performance.now();
     this.#reading++;
@@ -127,7 +143,12 @@ class MountedView implements View {
         this.#graph = decoded;
         this.#fixed = null;
         this.#problem = null;
+        const isOther = of !== this.#of && this.#state !== null;
+        this.#of = of;
         this.#show();
+        if (isOther && this.#isTouched) {
+          this.#host.onChange?.(this.#viewState());
+        }
         afterPaint(() => performance.measure("ckpt-viz: payload to first paint", { start }));
       }
     } catch (error) {
@@ -139,6 +160,10 @@ class MountedView implements View {
       this.#reading--;
       this.#setPending();
     }
+  }
+
+  showsGraph(): boolean {
+    return this.#state !== null;
   }
 
   setState(change: HostState): void {
@@ -164,7 +189,7 @@ class MountedView implements View {
     this.#isTouched ||= !OF_PAGE.has(action.type);
     this.#update(action);
     if (isChanged(before, this.#state)) {
-      this.#host.onChange?.(viewState(this.#state));
+      this.#host.onChange?.(this.#viewState());
     }
   };
 
@@ -274,7 +299,8 @@ class MountedView implements View {
   }
 
   #setAll(): void {
-    const { broughtQuery, expanded, measure, mode, query, selected, view } = this.#pending;
+    const { broughtQuery, measure, mode, of = this.#of, query, view } = this.#pending;
+    const { expanded, selected } = of === this.#of ? this.#pending : {};
     this.#isTouched ||= [broughtQuery, expanded, measure, query, selected, view].some(
       (value) => value != null && value !== "",
     );
@@ -299,9 +325,25 @@ class MountedView implements View {
     }
     // The host does not know chunks: it gets null for one, and must not send that null back as a
     // selection.
-    if (selected !== undefined && selected !== viewState(this.#state).selected) {
+    if (selected !== undefined && selected !== this.#viewState().selected) {
       this.#update({ type: "select", id: selected });
     }
+  }
+
+  #viewState(): ViewState {
+    const state = this.#state;
+    return {
+      of: this.#of,
+      selected: state?.selected != null && isNode(state, state.selected) ? state.selected : null,
+      expanded:
+        state === null || state.isDefaultExpansion
+          ? null
+          : [...state.expanded].filter((id) => isNode(state, id)),
+      query: state?.query ?? "",
+      mode: state?.mode ?? "highlight",
+      view: state === null ? null : viewOf(state),
+      measure: state?.measure ?? null,
+    };
   }
 }
 
@@ -359,18 +401,4 @@ function afterPaint(call: () => void): void {
     };
     port2.postMessage(null);
   });
-}
-
-function viewState(state: State | null): ViewState {
-  return {
-    selected: state?.selected != null && isNode(state, state.selected) ? state.selected : null,
-    expanded:
-      state === null || state.isDefaultExpansion
-        ? null
-        : [...state.expanded].filter((id) => isNode(state, id)),
-    query: state?.query ?? "",
-    mode: state?.mode ?? "highlight",
-    view: state === null ? null : viewOf(state),
-    measure: state?.measure ?? null,
-  };
 }

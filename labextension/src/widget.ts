@@ -10,10 +10,18 @@ import * as WORDS from "./strings";
 import type { LoadGraphviz } from "./textbook/engine";
 import { mountView } from "./view";
 
+/** Node ids with the number of the graph that they belong to. */
+interface OfGraph<Ids> {
+  readonly of: number;
+  readonly ids: Ids;
+}
+
 interface Traits extends Sharing {
   readonly _payload: DataView;
-  selected: number | null;
-  expanded: readonly number[] | null;
+  /** The number of the graph in the payload. */
+  readonly _edition: number;
+  selected: OfGraph<number> | null;
+  expanded: OfGraph<readonly number[]> | null;
   query: string;
   mode: Mode;
   view?: View | null;
@@ -33,11 +41,11 @@ function render({ model, el }: Props): () => void {
   const view = mountView(el, {
     graphviz: isAlone ? undefined : graphvizOf(model),
     ask: isAlone ? undefined : asking(model),
-    onChange({ selected, expanded, query, measure, mode, view }) {
+    onChange({ of, selected, expanded, query, measure, mode, view }) {
       isReporting = true;
       try {
-        model.set("selected", selected);
-        model.set("expanded", expanded);
+        model.set("selected", ofGraph(of, selected));
+        model.set("expanded", ofGraph(of, expanded));
         model.set("query", query);
         model.set("mode", mode);
         model.set("view", view);
@@ -48,16 +56,29 @@ function render({ model, el }: Props): () => void {
       model.save_changes();
     },
   });
-  const showPayload = () => void view.setPayload(payload(model, el));
+  let edition = model.get("_edition");
+  const showPayload = () => {
+    void view.setPayload(payload(model, el), model.get("_edition"));
+    // Not yet: all listeners to one message run before this.
+    queueMicrotask(() => {
+      edition = model.get("_edition");
+    });
+  };
   // The first query may come from a saved notebook or page. The user makes every later change.
   let isOwnQuery = false;
   const showState = () => {
     if (isReporting) {
       return;
     }
+    const of = model.get("_edition");
+    // A kernel sends a new graph with the state that it knows; what the view shows is newer.
+    const isKept = of !== edition && view.showsGraph();
+    const idsOf = <Ids>(ids: OfGraph<Ids> | null) =>
+      isKept || (ids !== null && ids.of !== of) ? undefined : (ids?.ids ?? null);
     view.setState({
-      selected: model.get("selected"),
-      expanded: model.get("expanded"),
+      of,
+      selected: idsOf(model.get("selected")),
+      expanded: idsOf(model.get("expanded")),
       [isOwnQuery ? "query" : "broughtQuery"]: model.get("query"),
       mode: model.get("mode"),
       view: model.get("view") ?? null,
@@ -84,6 +105,10 @@ function render({ model, el }: Props): () => void {
     model.off("change:query", ownQuery);
     view.dispose();
   };
+}
+
+function ofGraph<Ids>(of: number, ids: Ids | null): OfGraph<Ids> | null {
+  return ids === null ? null : { of, ids };
 }
 
 function asking(model: AnyModel): Ask {

@@ -113,6 +113,43 @@ def test_refreshed_the_explorer_stays_where_it_is(shown: JupyterLab) -> None:
 
 @pytest.mark.parametrize(
     "shown",
+    [
+        (
+            "import threading\nrefreshed = threading.Event()\n"
+            "explorer.observe(lambda _: refreshed.wait(20), 'query')",
+            "net.a_new_one = tf.Variable(1)\nexplorer.refresh()\nrefreshed.set()",
+            "named = explorer.graph.name\n"
+            "print(named(explorer.selected), *map(named, explorer.expanded))",
+            "print(explorer.query)",
+        )
+    ],
+    indirect=True,
+)
+def test_steps_that_the_kernel_has_not_heard_of_outlive_a_refresh(shown: JupyterLab) -> None:
+    """It learns of them after the refresh, by ids of a graph that it no longer has."""
+    explorer = explorer_of(shown)
+    layers = [explorer.get_by_role("row", name=re.compile(f"^{n} .*Module")) for n in range(3)]
+    layers[2].click()
+    focused(explorer)
+    shown.page.keyboard.press("ArrowLeft")
+    shown.run_cell(1)
+    # Until the kernel is done with this, the page sends no further step.
+    explorer.get_by_role("searchbox").fill("bias")
+    shown.run_cell_until(4, "bias")
+    layers[0].click()
+    focused(explorer)
+    shown.page.keyboard.press("ArrowLeft")
+    shown.page.keyboard.press("ArrowUp")
+    shown.run_cell(2)
+    expect(row(explorer, "a_new_one")).to_be_visible()
+    shown.run_cell_until(3, "(root).layers (root) (root).layers (root).layers.1\n")
+    expect(row(explorer, "layers")).to_have_attribute("aria-selected", "true")
+    for layer, is_open in zip(layers, ("false", "true", "false"), strict=True):
+        expect(layer).to_have_attribute("aria-expanded", is_open)
+
+
+@pytest.mark.parametrize(
+    "shown",
     [("explorer._payload = b'broken'", "explorer.refresh()")],
     indirect=True,
 )
