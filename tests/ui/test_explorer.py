@@ -62,6 +62,7 @@ def test_selection_reaches_the_kernel_and_the_graph_outlives_it(lab: JupyterLab)
     expect(explorer.locator(".ckv-node.ckv-selected title")).to_have_text(
         "(root).optimizer (optimizer)"
     )
+    lab.run_cell_until(2, "optimizer False")  # the last to speak decides
     lab.run_cell(3)
     expect(row(explorer, "(root)")).to_have_attribute("aria-selected", "true")
     lab.screenshot("explorer-in-a-notebook")

@@ -73,8 +73,7 @@ def test_a_measure_colours_the_nodes_and_fills_a_column_in_a_notebook(shown: Jup
     details = explorer.locator(".ckv-details")
     expect(details.locator(".ckv-histogram svg")).to_be_visible()
     expect(details.get_by_role("row", name="norm")).to_contain_text("50")
-    shown.run_cell(2)
-    expect(shown.output(2)).to_contain_text("norm ['(root).net.large']")
+    shown.run_cell_until(2, "norm ['(root).net.large']")
 
 
 def test_a_query_about_values_offers_to_read_them(shown: JupyterLab) -> None:
