@@ -123,7 +123,10 @@ def test_giant_directory_is_refused(directory: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(files, "MAX_NAMES", 1)
     with pytest.raises(UnsupportedError) as caught:
         files.list_directory(directory)
-    assert str(caught.value) == f"{directory}: has more than 1 names"
+    assert str(caught.value) == (
+        f"{directory}: has more than 1 names; expected the prefix of a checkpoint in it, or for a "
+        "history, a list of prefixes"
+    )
 
 
 def test_missing_file_is_named_by_its_path(directory: str) -> None:

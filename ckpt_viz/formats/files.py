@@ -23,8 +23,8 @@ from ckpt_viz.errors import CkptVizError, DeniedError, FormatError, OutsideError
 from ckpt_viz.formats import confinement
 
 _MAX_SHOWN = 300  # characters of a path that is too long for a file
-MAX_NAMES = 100_000
-"""The most names that `list_directory` returns; a checkpoint has some ten files."""
+MAX_NAMES = 400_000
+"""The most names that `list_directory` returns: those of 100,000 checkpoints and more."""
 
 _REQUESTS = 32  # at a time
 
@@ -186,7 +186,7 @@ def list_directory(path: str) -> list[str]:
     """Return the names in a directory, sorted.
 
     Raises FileNotFoundError if there is no such directory, and CkptVizError if it cannot
-    be read or has more than 100,000 names.
+    be read or has more than 400,000 names.
     """
     return sorted(_entries(path))
 
@@ -206,7 +206,10 @@ _Entries = dict[str, Callable[[], bool]]
 def _entries(path: str) -> _Entries:
     found = _remote_entries(path) if is_remote(path) else _local_entries(path)
     if len(found) > MAX_NAMES:
-        raise UnsupportedError(f"{path}: has more than {MAX_NAMES} names")
+        raise UnsupportedError(
+            f"{path}: has more than {MAX_NAMES} names; expected the prefix of a checkpoint in it, "
+            "or for a history, a list of prefixes"
+        )
     return found
 
 

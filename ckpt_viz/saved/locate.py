@@ -68,6 +68,37 @@ def locate(path: str) -> Location:
     return _of_nothing(path)
 
 
+def checkpoints_at(path: str) -> tuple[Kept, ...]:
+    """Return all checkpoints of a directory or its `checkpoint` file, or the one of another path.
+
+    First those that the `checkpoint` file does not name, by number, then those that it names. Lists
+    the directory, opens no checkpoint, and raises as `locate`, except that it need not be clear
+    which of several checkpoints a person means.
+    """
+    if not is_remote(path):
+        path = os.path.expanduser(path)
+    directory = _directory_of_several(path)
+    if directory is None:
+        return (Kept(locate(path).prefix, None, True),)
+    state = read_checkpoint_state(directory)
+    named = () if state is None else tuple(one for one in locate(path).kept if one.is_named)
+    others = _others(directory, [one.prefix for one in named])
+    unnamed = [Kept(join(directory, name), None, True, is_named=False) for name in others]
+    return (*unnamed, *named) or (Kept(locate(path).prefix, None, True),)
+
+
+def _directory_of_several(path: str) -> str | None:
+    """Return the directory that a path means with all its checkpoints, None if it means one."""
+    if is_file(path + INDEX):
+        return None
+    if is_directory(path):
+        of_one = (SAVED_MODEL, SAVED_MODEL_TEXT, INDEX)
+        return None if any(is_file(join(path, name)) for name in of_one) else path
+    file_type = file_type_of(path) if is_file(path) else None
+    is_state = file_type is not None and file_type.id == "state"
+    return split(path)[0] or "." if is_state else None
+
+
 def _at_prefix(
     given: str, prefix: str, resolved: str = "", kept: tuple[Kept, ...] = ()
 ) -> Location:
@@ -175,7 +206,7 @@ def _in_directory(path: str) -> Location:
     state = read_checkpoint_state(path)
     if state is not None:
         return _of_state(path, path, state)
-    names = sorted(_prefix_names(path), key=_by_number)
+    names = sorted(_prefix_names(path), key=by_number)
     if len(names) == 1:
         prefix = join(path, names[0])
         resolved = f"{prefix} is the only checkpoint with an index in {path}"
@@ -250,7 +281,7 @@ def _others(directory: str, named: Iterable[str]) -> list[str]:
     here, place = _place(directory), cache(_place)  # a state file may name a hundred thousand
     parts = (split(prefix) for prefix in named)
     known = {name for lies_in, name in parts if name in names and place(lies_in) == here}
-    return sorted(names - known, key=_by_number)
+    return sorted(names - known, key=by_number)
 
 
 def _beside(prefixes: Sequence[str], others: int, file: str) -> str:
@@ -274,7 +305,7 @@ def _place(directory: str) -> str:
     return directory.rstrip("/") if is_remote(directory) else os.path.realpath(directory or ".")
 
 
-def _by_number(name: str) -> tuple[str, int, str]:
+def by_number(name: str) -> tuple[str, int, str]:
     """Return a sort key for names; in a series, by number."""
     numbered = _NUMBERED.fullmatch(name)
     return (name, -1, name) if numbered is None else (numbered[1], int(numbered[2][-18:]), name)
@@ -364,7 +395,7 @@ def _hint(path: str, directory: str | None = None) -> str:
 
 def _meant_in(directory: str, name: str) -> list[str]:
     """Return the checkpoint of a name in a directory, or of similar names, or the latest ones."""
-    names = sorted(_prefix_names(directory), key=_by_number, reverse=True)
+    names = sorted(_prefix_names(directory), key=by_number, reverse=True)
     close = [name] if name in names else difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     return [join(directory, one) for one in close or names]
 

@@ -16,7 +16,7 @@ from ckpt_viz.live.any_source import graph_of
 from ckpt_viz.object_graph.graph import Graph, Kept
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.render.pictured import ObjectGraph
-from ckpt_viz.saved.locate import locate
+from ckpt_viz.saved.locate import by_number, checkpoints_at
 from ckpt_viz.saved.location import INDEX
 from ckpt_viz.text import count
 
@@ -146,7 +146,7 @@ def kept_in(path: str, most: int) -> tuple[list[Kept], int]:
 
     Opens none of them. Raises as `checkpoints_of`.
     """
-    kept = _globbed(path) if _is_pattern(path) else _kept(path)
+    kept = _globbed(path) if _is_pattern(path) else checkpoints_at(path)
     chosen = _sample(kept, most)
     return chosen, len(kept) - len(chosen)
 
@@ -158,11 +158,6 @@ def _is_pattern(path: str) -> bool:
 
 def _is_gone(kept: Kept) -> str:
     return f"{kept.prefix}: the file `checkpoint` names it, but it is gone"
-
-
-def _kept(path: str) -> Sequence[Kept]:
-    location = locate(path)
-    return location.kept or (Kept(location.prefix, None, True),)
 
 
 def _globbed(path: str) -> Sequence[Kept]:
@@ -185,7 +180,7 @@ def _globbed(path: str) -> Sequence[Kept]:
             else ""
         )
         raise CheckpointNotFoundError(f"{path}: no checkpoint in {directory or '.'} fits{close}")
-    return [Kept(join(directory, one), None, True) for one in fitting]
+    return [Kept(join(directory, one), None, True) for one in sorted(fitting, key=by_number)]
 
 
 def unopened(kept: Sequence[Kept]) -> tuple[Checkpoint, ...]:

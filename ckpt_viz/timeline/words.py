@@ -127,7 +127,7 @@ def notes(history: Record) -> Iterator[str]:
     yield f"{count(len(history.sources), 'checkpoint')}, {history.order}."
     if history.left_out:
         left = count(history.left_out, "checkpoint")
-        yield f"{left} between them left out: pass a larger `most`."
+        yield f"{left} between them left out: `cv.history` reads them with a larger `most`."
     unread = sum(_is_unread(row) for row in history.rows)
     if unread:
         whose = "its" if unread == 1 else "their"

@@ -165,9 +165,35 @@ def test_values_that_are_no_numbers_are_compared_by_checksum(tmp_path: Path) -> 
 
 def test_more_checkpoints_than_asked_for_are_sampled(tmp_path: Path) -> None:
     series(tmp_path, [{"v": np.full(2, n, np.float32)} for n in range(20)])
-    found = history(str(tmp_path / "ckpt-*"), most=5)
-    assert len(found.sources) == 5 and found.left_out == 15
-    assert "15 checkpoints between them left out" in str(found)
+    for source in ("ckpt-*", "."):
+        found = history(str(tmp_path / source), most=5)
+        assert [one.number for one in found.sources] == [1, 6, 11, 15, 20]
+        assert found.left_out == 15
+        assert "15 checkpoints between them left out" in str(found)
+
+
+def test_a_directory_has_all_its_checkpoints(tmp_path: Path) -> None:
+    """However many lie beside those that a `checkpoint` file names, and whatever their names."""
+    prefixes = series(tmp_path, [{"v": np.full(2, n, np.float32)} for n in range(2)])
+    for number in range(3, 302):
+        for ending in (".index", ".data-00000-of-00001"):
+            os.link(f"{prefixes[number % 2]}{ending}", tmp_path / f"ckpt-{number}{ending}")
+    found = history(str(tmp_path))
+    assert [one.number for one in found.sources] == [*range(1, 302)]
+    assert found.left_out == 0
+
+    names = "".join(f'all_model_checkpoint_paths: "ckpt-{n}"\n' for n in (300, 301, 302))
+    (tmp_path / "checkpoint").write_text(f'model_checkpoint_path: "ckpt-301"\n{names}')
+    for source in (tmp_path, tmp_path / "checkpoint"):
+        found = history(str(source))
+        assert [one.number for one in found.sources] == [*range(1, 303)]
+        assert [one.title for one in found.sources if one.error] == ["ckpt-302"]
+
+    (tmp_path / "checkpoint").unlink()
+    write(tmp_path / "best", v=np.zeros(2, np.float32))
+    with pytest.raises(cv.CheckpointNotFoundError, match="expected the prefix of one"):
+        cv.graph(str(tmp_path))
+    assert len(history(str(tmp_path)).sources) == 302
 
 
 @pytest.mark.parametrize(
