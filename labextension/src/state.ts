@@ -17,7 +17,7 @@ import {
 import { ancestors, isBookkeeping, type ShownTree, shownTree } from "./layout/shown";
 import { type Sides, sidesOf } from "./layout/sides";
 import { nextSort, type Sort, type SortedColumn } from "./layout/sorting";
-import { type Layout, PITCH, tidyTree, type Widths } from "./layout/tidy";
+import { type Layout, PITCH, tidyTree, type Widths, withSigns } from "./layout/tidy";
 import type { MeasureName } from "./measures";
 import { isQuiet, nextProblem, QUIET } from "./overlay";
 import { type Found, NOTHING_FOUND, nextMatch, searched, WAITING } from "./search/found";
@@ -265,7 +265,11 @@ function arrange(state: Omit<State, "rows" | "rowOf" | "layout" | "sides">): Sta
     ...state,
     rows,
     rowOf: new Map(rows.map((row, index) => [row.id, index])),
-    layout: tidyTree(rows, state.widthsOf(graph, state.says), state.says === "short"),
+    layout: tidyTree(
+      rows,
+      withSigns(state.widthsOf(graph, state.says), graph, tree),
+      state.says === "short",
+    ),
     sides: graph.overlay === null ? null : sidesOf(rows, graph.overlay, graph.label, fix),
   };
 }

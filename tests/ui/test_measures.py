@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -12,6 +13,9 @@ import ckpt_viz as cv
 from tests.support import name_based
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
 from tests.ui.pages import OpenPage, html_pages
+
+SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
+_SVG = "{http://www.w3.org/2000/svg}"
 
 TRAINED = """
 import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -123,6 +127,44 @@ def test_a_file_has_the_measures_that_were_read(
     unread = _page_of(open_page, cv.show(path), tmp_path)
     expect(unread.locator(".ckv-row").first).to_be_visible()
     expect(unread.get_by_label("Colour by")).to_have_count(0)
+
+
+def test_the_sign_for_nan_has_its_place_in_the_drawing_and_in_its_file(
+    open_page: OpenPage, front_end: None, tmp_path: Path
+) -> None:
+    import numpy as np
+
+    names = ("a", "b")
+    values = {name: np.ones((4, 3), np.float32) for name in names}
+    before = name_based.write(tmp_path / "before", **values)
+    values["b"] = np.full((4, 3), np.nan, np.float32)
+    after = name_based.write(tmp_path / "after", **values)
+    explorer = cv.show(before, against=after, measure="norm")
+    explorer.view = "layers"
+    page = _page_of(open_page, explorer, tmp_path)
+    sign = page.locator(".ckv-drawing .ckv-bad-sign").last.bounding_box()
+    words = page.locator(".ckv-drawing .ckv-beside").last.bounding_box()
+    drawing = page.locator(".ckv-drawing").bounding_box()
+    assert sign is not None and words is not None and drawing is not None
+    assert words["x"] + words["width"] < sign["x"]
+    assert sign["x"] + sign["width"] < drawing["x"] + drawing["width"]
+
+    page.locator(".ckv-menu summary").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Drawing, SVG").click()
+    download.value.save_as(tmp_path / "drawing.svg")
+    tree = ElementTree.parse(tmp_path / "drawing.svg").getroot()
+    scale = tree[-1]
+    assert "".join(scale.itertext()) == "norm0.34643.464 (log)zero"
+    fills = [one.get("fill") for one in scale.iter(f"{_SVG}rect")]
+    assert len(set(fills)) == 9 == len(fills)
+    page.goto((tmp_path / "drawing.svg").as_uri())
+    for text in page.locator("text").all():
+        box = text.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] < float(tree.get("width") or 0)
+        assert box["y"] + box["height"] < float(tree.get("height") or 0)
+    page.screenshot(path=SCREENSHOTS / "exported-measure.png")
 
 
 def _page_of(open_page: OpenPage, explorer: cv.Explorer, directory: Path) -> Page:

@@ -5,6 +5,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type Graph, ROOT } from "../graph";
 import { callsIn, type DrawnCall } from "../layout/calls";
 import { detour, linkPath, linksOf } from "../layout/links";
+import { BAD_SIGN } from "../layout/measured";
 import type { Row } from "../layout/rows";
 import { BOX_HEIGHT, type Box, isPanel, PANEL_MARGIN, PITCH } from "../layout/tidy";
 import { comparedWords } from "../signs";
@@ -169,7 +170,7 @@ export function NodeBox(props: NodeBoxProps) {
           {parts.beside}
         </text>
       )}
-      {look.bad === "" ? null : badSign(look.bad, width + (row.childCount > 0 ? TWISTY_WIDTH : 0))}
+      {look.bad === "" ? null : badSign(look.bad, besideX(width, row) + parts.besideWidth)}
     </g>
   );
 }
@@ -193,8 +194,8 @@ function frame(look: string, width: number, margin: number) {
 /** The word for NaN or infinities in a row, beside its box. */
 function badSign(word: string, x: number) {
   return (
-    <g class="ckv-bad-sign" transform={`translate(${x + 20} 0)`}>
-      <rect x={-16} y={-7.5} width={32} height={15} rx={3} />
+    <g class="ckv-bad-sign" transform={`translate(${x + BAD_SIGN.width / 2} 0)`}>
+      <rect x={-BAD_SIGN.width / 2} y={-7.5} width={BAD_SIGN.width} height={15} rx={3} />
       <text y={4}>{word}</text>
     </g>
   );

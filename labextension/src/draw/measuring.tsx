@@ -1,9 +1,8 @@
 /** What colours the nodes: the choice, the way to the values, and the scale with its numbers. */
 
 import { useRef, useState } from "preact/hooks";
-import { ROOT } from "../graph";
 import type { Tell } from "../kernel";
-import { badIn, scaleOfMeasure } from "../layout/measured";
+import { allBad, scaleOfMeasure } from "../layout/measured";
 import { isOfComparison, isShare, MEASURES, type MeasureName, type Property } from "../measures";
 import { percent, short } from "../numbers";
 import { LEVELS } from "../scale";
@@ -122,7 +121,7 @@ interface ScaleProps {
 /** The colours from the smallest to the largest number, what zero looks like, and what is broken. */
 function Scale({ state: { graph, tree }, measure }: ScaleProps) {
   const { low, high, isCut } = scaleOfMeasure(graph, measure);
-  const { nan, inf } = badIn(graph, tree, WHOLE);
+  const { nan, inf } = allBad(graph, tree);
   return (
     <>
       <span class="ckv-scale" title={WORDS.measureHints[measure]}>
@@ -144,8 +143,6 @@ function Scale({ state: { graph, tree }, measure }: ScaleProps) {
     </>
   );
 }
-
-const WHOLE = { id: ROOT, chunk: null, isExpanded: false } as const;
 
 /** The tensors that were not read or cannot be read, and what to do about them. */
 function Left({ state: { graph }, measuring: { progress, read }, dispatch }: ColourProps) {

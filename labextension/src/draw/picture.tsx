@@ -1,12 +1,19 @@
 /** The drawing of all open nodes as a separate SVG file that looks as on the page. */
 
 import { render } from "preact";
+import type { Graph } from "../graph";
+import { scaleOfMeasure } from "../layout/measured";
+import type { MeasureName } from "../measures";
+import { LEVELS } from "../scale";
 import type { State } from "../state";
 import * as WORDS from "../strings";
 import { Drawing } from "./drawing";
 import type { Typesetter } from "./measure";
+import { measureWords } from "./measuring";
 
 const MARGIN = 16;
+const SCALE_HEIGHT = 24;
+const SWATCH = { width: 14, height: 12 } as const;
 /** The properties of the page's style that the file needs. */
 const PROPERTIES = [
   "display",
@@ -23,8 +30,9 @@ const PROPERTIES = [
 ] as const;
 
 export function pictureOf(root: HTMLElement, state: State, typesetter: Typesetter): string {
-  const { layout } = state;
-  const [width, height] = [layout.width, layout.height].map((size) => size + 2 * MARGIN);
+  const { graph, layout, measure } = state;
+  let width = layout.width + 2 * MARGIN;
+  let height = layout.height + 2 * MARGIN;
   const camera = { x: MARGIN, y: MARGIN, scale: 1 };
   const whole = { ...state, camera, width, height, selected: null } as State;
   const stage = document.createElement("div");
@@ -35,6 +43,13 @@ export function pictureOf(root: HTMLElement, state: State, typesetter: Typesette
     const svg = stage.querySelector("svg");
     if (svg === null) {
       throw new Error(WORDS.noDrawing);
+    }
+    if (graph.measures !== null && measure !== null) {
+      const line = document.createElementNS("http://www.w3.org/2000/svg", "g");
+      svg.append(line);
+      render(<Scale {...{ graph, measure }} />, line);
+      width = Math.max(width, spread(line, height) + MARGIN);
+      height += SCALE_HEIGHT;
     }
     for (const element of svg.querySelectorAll<SVGElement>("*")) {
       dress(element);
@@ -61,6 +76,42 @@ export function pictureOf(root: HTMLElement, state: State, typesetter: Typesette
     render(null, stage);
     stage.remove();
   }
+}
+
+/** The colours of a measure with their numbers, as a line of the picture. */
+function Scale({ graph, measure }: { readonly graph: Graph; readonly measure: MeasureName }) {
+  const { low, high, isCut } = scaleOfMeasure(graph, measure);
+  return (
+    <>
+      <text class="ckv-box-name">{WORDS.measures[measure]}</text>
+      <text>{measureWords(measure, low)}</text>
+      <g>
+        {Array.from({ length: LEVELS }, (_, level) => (
+          <Swatch key={level} level={level + 1} x={level * SWATCH.width} />
+        ))}
+      </g>
+      <text>
+        {measureWords(measure, high)}
+        {isCut ? ` ${WORDS.andMore}` : ""} {WORDS.logScale}
+      </text>
+      <Swatch level={0} x={0} />
+      <text>{WORDS.zero}</text>
+    </>
+  );
+}
+
+function Swatch({ level, x }: { readonly level: number; readonly x: number }) {
+  return <rect class={`ckv-picture-swatch ckv-level-${level}`} {...SWATCH} {...{ x }} y={-10} />;
+}
+
+/** Places the parts of a line one after the other; returns where it ends. */
+function spread(line: SVGGElement, y: number): number {
+  let x = MARGIN;
+  for (const part of line.querySelectorAll<SVGGraphicsElement>(":scope > *")) {
+    part.setAttribute("transform", `translate(${x} ${y})`);
+    x += part.getBBox().width + 8;
+  }
+  return x;
 }
 
 /** Copies the page's style of an element into its attributes. */

@@ -1,7 +1,7 @@
 /** What rows measure: their own values, or those folded into them and below, added up once. */
 
 import type { MeasureColumnName } from "../contract";
-import type { Graph } from "../graph";
+import { type Graph, ROOT } from "../graph";
 import { type MeasureName, type Measures, measureOf, type NumberOf } from "../measures";
 import { levelOf, type Scale, scaleOver } from "../scale";
 
@@ -26,15 +26,7 @@ export function numbersOf(graph: Graph, id: number): NumberOf {
 }
 
 export function measured(graph: Graph, tree: Tree, row: RowOfTree, name: MeasureName): number {
-  const rows = membersOf(graph, tree, row);
-  if (rows.length < 2) {
-    return measureOf(name, numbersOf(graph, rows[0] ?? row.id));
-  }
-  const sums = new Sums(1);
-  for (const id of Array.from(rows)) {
-    sums.add(0, SEVERAL, numbersOf(graph, id));
-  }
-  return measureOf(name, (column) => sums.at(0, column));
+  return measureOf(name, listOf(graph, tree, row)?.numbers ?? numbersOf(graph, row.id));
 }
 
 export interface Bad {
@@ -54,21 +46,27 @@ interface RowOfTree {
   readonly isExpanded: boolean;
 }
 
+const NO_BAD: Bad = { nan: 0, inf: 0 };
+
 /** The NaNs and infinities of a row, and of all that is folded into it. */
 export function badIn(graph: Graph, tree: Tree, { chunk, id, isExpanded }: RowOfTree): Bad {
   const totals = totalsOf(graph);
-  const sum = (of: Float64Array | undefined) => {
-    if (of === undefined) {
-      return 0;
-    }
-    const isList = chunk !== null && id >= graph.treeSize;
-    const rows = Array.from(membersOf(graph, tree, { chunk, id, isExpanded }));
-    const whole = rows.reduce((all, member) => all + (of[member] ?? 0), 0);
-    const below = isExpanded ? Array.from(tree.children(id)) : [];
-    return isList && isExpanded ? 0 : below.reduce((rest, one) => rest - (of[one] ?? 0), whole);
-  };
-  return { nan: sum(totals?.nan), inf: sum(totals?.inf) };
+  const list = listOf(graph, tree, { chunk, id, isExpanded });
+  if (totals === null || list !== null) {
+    return list === null || isExpanded ? NO_BAD : list;
+  }
+  const below = isExpanded ? Array.from(tree.children(id)) : [];
+  const own = (of: Float64Array) => below.reduce((rest, one) => rest - (of[one] ?? 0), of[id] ?? 0);
+  return { nan: own(totals.nan), inf: own(totals.inf) };
 }
+
+/** The NaNs and infinities of all rows. */
+export function allBad(graph: Graph, tree: Tree): Bad {
+  return badIn(graph, tree, { id: ROOT, chunk: null, isExpanded: false });
+}
+
+/** The sign for NaN or infinities: its width, and the gap before all that is behind a box. */
+export const BAD_SIGN = { width: 32, gap: 8 } as const;
 
 const scales = new WeakMap<Graph, Map<MeasureName, Scale>>();
 
@@ -77,14 +75,14 @@ export function scaleOfMeasure(graph: Graph, name: MeasureName): Scale {
   const objects = graph.objects ?? graph;
   const ofGraph = scales.get(objects) ?? new Map<MeasureName, Scale>();
   scales.set(objects, ofGraph);
-  const { layerColumns, measures, size } = objects;
-  const ids = Array.from({ length: size }, (_, id) => id);
-  // Counters and slot variables have other magnitudes; those above the scale have its last colour.
-  const parameters = ids.filter((id) => layerColumns?.layer_parameters[id] === 1);
   const known = ofGraph.get(name);
   if (known !== undefined) {
     return known;
   }
+  const { layerColumns, measures, size } = objects;
+  const ids = Array.from({ length: size }, (_, id) => id);
+  // Counters and slot variables have other magnitudes; those above the scale have its last colour.
+  const parameters = ids.filter((id) => layerColumns?.layer_parameters[id] === 1);
   const { low, high, isCut } = scaleOver(
     (parameters.length > 0 ? parameters : ids).map((id) =>
       Math.abs(measureOf(name, measures?.of(id) ?? NOTHING)),
@@ -105,15 +103,45 @@ export function levelIn(
   name: MeasureName,
 ): number | null {
   const number = measured(graph, tree, row, name);
-  const isFilled = totalsOf(graph)?.isFilled(membersOf(graph, tree, row)[0] ?? row.id) === true;
+  const first = listOf(graph, tree, row)?.first ?? row.id;
+  const isFilled = totalsOf(graph)?.isFilled(first) === true;
   return !isFilled || Number.isNaN(number)
     ? null
     : levelOf(scaleOfMeasure(graph, name), Math.abs(number));
 }
 
-/** The rows in a part of a long list; else the row itself. */
-function membersOf(graph: Graph, tree: Tree, { chunk, id }: RowOfTree): ArrayLike<number> {
-  return chunk !== null && id >= graph.treeSize ? tree.members(id) : [id];
+/** A part of a long list: what all its rows measure. */
+interface List extends Bad {
+  readonly first: number;
+  readonly numbers: NumberOf;
+}
+
+const lists = new WeakMap<object, List>();
+
+/** The part of a long list that a row is, added up once; null for any other row. */
+function listOf(graph: Graph, tree: Tree, { chunk, id }: RowOfTree): List | null {
+  const totals = totalsOf(graph);
+  if (totals === null || chunk === null || id < graph.treeSize) {
+    return null;
+  }
+  const list = lists.get(chunk) ?? addedUp(totals, Array.from(tree.members(id)));
+  lists.set(chunk, list);
+  return list;
+}
+
+function addedUp(totals: Totals, rows: readonly number[]): List {
+  const [first = ROOT] = rows;
+  const sums = new Sums(1);
+  for (const row of rows) {
+    sums.add(0, SEVERAL, totals.of(row));
+  }
+  const sum = (of: Float64Array) => rows.reduce((all, row) => all + (of[row] ?? 0), 0);
+  return {
+    first,
+    numbers: rows.length === 1 ? totals.of(first) : (column) => sums.at(0, column),
+    nan: sum(totals.nan),
+    inf: sum(totals.inf),
+  };
 }
 
 function totalsOf(graph: Graph): Totals | null {

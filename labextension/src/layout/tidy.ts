@@ -9,7 +9,10 @@
  * its column.
  */
 
+import type { Graph } from "../graph";
+import { allBad, BAD_SIGN, type Bad, badIn } from "./measured";
 import type { Row } from "./rows";
+import type { ShownTree } from "./shown";
 
 /** Distances in pixels at scale 1. */
 export const PITCH = 27;
@@ -46,6 +49,19 @@ export interface Layout {
 export interface Widths {
   box(row: Row): number;
   behind(row: Row): number;
+}
+
+/** The widths of rows with the signs for NaN and infinities behind them. */
+export function withSigns(widths: Widths, graph: Graph, tree: ShownTree): Widths {
+  const isBad = ({ nan, inf }: Bad) => nan + inf > 0;
+  if (!isBad(allBad(graph, tree))) {
+    return widths;
+  }
+  const sign = BAD_SIGN.gap + BAD_SIGN.width;
+  return {
+    ...widths,
+    behind: (row) => widths.behind(row) + (isBad(badIn(graph, tree, row)) ? sign : 0),
+  };
 }
 
 export function isPanel(row: Row | undefined): boolean {
