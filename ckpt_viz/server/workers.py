@@ -272,7 +272,7 @@ class Workers:
             process.kill()
             await asked  # a job that hangs in the operating system keeps its place
             if not is_last:
-                self._lengthen(task, needs=task.needs)
+                self._begin_again(task, needs=task.needs)
             return None
         answer = asked.result()
         if answer is None:
@@ -289,7 +289,7 @@ class Workers:
         if "reason" in header:
             raise Refusal(Reason(header["reason"]), header["message"])
         if "needs" in header:
-            self._lengthen(task, needs=header["needs"])
+            self._begin_again(task, needs=header["needs"])
             return None
         return answer
 
@@ -312,6 +312,14 @@ class Workers:
         """Return the key of a history from which a job goes on."""
         asked = task.job.asked
         return self._pages.earlier(asked) if asked is not None and asked.what == "history" else None
+
+    def _begin_again(self, task: _Task, needs: int) -> None:
+        """Let a quick job begin again as a long one, unless its clients have gone."""
+        if task.waiting:
+            self._lengthen(task, needs)
+        else:
+            self._forget(task)
+            task.future.cancel()
 
     def _lengthen(self, task: _Task, needs: int) -> None:
         task.needs = needs

@@ -296,7 +296,7 @@ async def test_files_are_the_explorers(kind: str, seeded: Path, ask: Ask) -> Non
     text = base64.b64decode(buffer).decode()
     assert "kernel" in text or kind == "html"
     assert str(seeded) not in text
-    assert ('"selected": 2' in text) == (kind == "html")
+    assert ('"selected": {"of": 0, "ids": 2}' in text) == (kind == "html")
 
 
 async def test_answer_of_files_that_have_changed_is_refused(root: Path, ask: Ask) -> None:

@@ -219,6 +219,19 @@ async def test_read_without_a_client_does_not_begin(
     assert slow.began == ["adam", "values/ckpt"]
 
 
+async def test_quick_read_without_a_client_does_not_begin_again(
+    slow: Slow, ask: Ask, hanging_up: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ckpt_viz.server.workers._QUICK_SECONDS", 0.5)
+    connection = await hanging_up("adam")
+    await _until(lambda: slow.began)
+    connection.close()
+    await _until(lambda: not _is_there(_began(slow)))
+    slow.let_go()
+    assert (await ask("graph", path="state")).status == 200
+    assert slow.began == ["adam", "state"]
+
+
 @pytest.mark.parametrize("options", [{"max_reads": 1}])
 async def test_read_whose_clients_have_gone_is_ended(slow: Slow, ask: Ask, hanging_up: Any) -> None:
     slow.are_long()
