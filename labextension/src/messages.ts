@@ -61,3 +61,40 @@ export function onRefresh(model: Pick<AnyModel, "on" | "off">, call: () => void)
   model.on("msg:custom", listen);
   return () => model.off("msg:custom", listen);
 }
+
+/**
+ * Calls once for all traits that change at a time, and for none that change while `isIgnored`;
+ * returns what stops it. Hosts tell of each trait as soon as the model has it, some when it does not
+ * have the next one yet. Some take only one name at a time.
+ */
+export function onChanges<Name extends string>(
+  model: Pick<AnyModel, "on" | "off">,
+  names: readonly Name[],
+  call: (changed: ReadonlySet<Name>) => void,
+  isIgnored = () => false,
+): () => void {
+  const changed = new Set<Name>();
+  const tell = () => {
+    const now = new Set(changed);
+    changed.clear();
+    if (now.size > 0) {
+      call(now);
+    }
+  };
+  const listeners = names.map((name) => {
+    const listen = () => {
+      if (!isIgnored()) {
+        changed.add(name);
+        queueMicrotask(tell);
+      }
+    };
+    model.on(`change:${name}`, listen);
+    return () => model.off(`change:${name}`, listen);
+  });
+  return () => {
+    changed.clear();
+    for (const ignore of listeners) {
+      ignore();
+    }
+  };
+}

@@ -3,7 +3,7 @@
 import type { AnyModel, RenderProps } from "@anywidget/types";
 import { type Answer, type Ask, PATIENCE } from "./kernel";
 import type { MeasureName } from "./measures";
-import { askKernel, onRefresh } from "./messages";
+import { askKernel, onChanges, onRefresh } from "./messages";
 import { bytesOf, SHOWN, type Sharing, sharedParts } from "./shared";
 import type { Mode, View } from "./state";
 import * as WORDS from "./strings";
@@ -28,15 +28,14 @@ interface Traits extends Sharing {
   measure?: MeasureName | null;
 }
 
-const PAYLOAD = "change:_payload change:_shared_payload";
-const FOLLOWED = "change:selected change:expanded change:mode change:view change:measure";
+const PAYLOAD = ["_payload", "_shared_payload"] as const;
+const STATE = ["selected", "expanded", "query", "mode", "view", "measure"] as const;
 
 type Props = Pick<RenderProps<Traits>, "model" | "el">;
 
 function render({ model, el }: Props): () => void {
   // In a page without a kernel (render/html.py) the model cannot send.
   const isAlone = model.send === undefined;
-  // Each set() tells every listener at once, when the model has only some of the new traits.
   let isReporting = false;
   const view = mountView(el, {
     graphviz: isAlone ? undefined : graphvizOf(model),
@@ -57,22 +56,14 @@ function render({ model, el }: Props): () => void {
     },
   });
   let edition = model.get("_edition");
-  const showPayload = () => {
-    void view.setPayload(payload(model, el), model.get("_edition"));
-    // Not yet: all listeners to one message run before this.
-    queueMicrotask(() => {
-      edition = model.get("_edition");
-    });
-  };
+  const showPayload = () => void view.setPayload(payload(model, el), model.get("_edition"));
   // The first query may come from a saved notebook or page. The user makes every later change.
   let isOwnQuery = false;
   const showState = () => {
-    if (isReporting) {
-      return;
-    }
     const of = model.get("_edition");
     // A kernel sends a new graph with the state that it knows; what the view shows is newer.
     const isKept = of !== edition && view.showsGraph();
+    edition = of;
     const idsOf = <Ids>(ids: OfGraph<Ids> | null) =>
       isKept || (ids !== null && ids.of !== of) ? undefined : (ids?.ids ?? null);
     view.setState({
@@ -85,24 +76,32 @@ function render({ model, el }: Props): () => void {
       measure: model.get("measure") ?? null,
     });
   };
-  const ownQuery = () => {
-    isOwnQuery = true;
-    showState();
-  };
-  model.on(PAYLOAD, showPayload);
+  const ignoreChanges = onChanges(
+    model,
+    [...PAYLOAD, ...STATE],
+    (changed) => {
+      if (PAYLOAD.some((name) => changed.has(name))) {
+        showPayload();
+      }
+      isOwnQuery ||= changed.has("query");
+      showState();
+    },
+    () => isReporting,
+  );
   const ignoreRefresh = onRefresh(model, showPayload);
-  model.on("change:query", ownQuery);
-  model.on(FOLLOWED, showState);
   showPayload();
   showState();
   if (!isAlone && model.get("query") !== "") {
-    void isSetInKernel(model).then((is) => is && ownQuery());
+    void isSetInKernel(model).then((is) => {
+      if (is) {
+        isOwnQuery = true;
+        showState();
+      }
+    });
   }
   return () => {
-    model.off(PAYLOAD, showPayload);
+    ignoreChanges();
     ignoreRefresh();
-    model.off(FOLLOWED, showState);
-    model.off("change:query", ownQuery);
     view.dispose();
   };
 }

@@ -2,7 +2,7 @@
 
 import type { AnyModel, RenderProps } from "@anywidget/types";
 import { PATIENCE } from "../kernel";
-import { askKernel } from "../messages";
+import { askKernel, onChanges } from "../messages";
 import { bytesOf, type Sharing, sharedParts } from "../shared";
 import * as WORDS from "../strings";
 import type { Cell, ChangeMap, Row } from "./data";
@@ -49,14 +49,19 @@ function render({ model, el }: Pick<RenderProps<Traits>, "model" | "el">): () =>
       view.setOrder(order);
     }
   };
-  model.on("change:a change:b", showEnds);
-  model.on("change:order", showOrder);
+  const ignoreChanges = onChanges(model, ["a", "b", "order"], (changed) => {
+    if (changed.has("a") || changed.has("b")) {
+      showEnds();
+    }
+    if (changed.has("order")) {
+      showOrder();
+    }
+  });
   void view.setPayload(payload(model));
   showEnds();
   showOrder();
   return () => {
-    model.off("change:a change:b", showEnds);
-    model.off("change:order", showOrder);
+    ignoreChanges();
     view.dispose();
   };
 }
