@@ -249,6 +249,9 @@ def test_without_the_extension_the_saved_state_restores_the_widgets(plain_lab: J
     lab.close()  # saved as it is, without the kernel's models
     (lab.server.root / "state.ipynb").write_text(text)
     lab.open_notebook("state.ipynb")
+    # ipywidgets loses a model that it is still restoring when its kernel is shut down.
+    for output in each_output(lab, 10):
+        expect_live(output)
     lab.shut_down_kernel()
     for output in each_output(lab, 10):
         expect_live(output)
