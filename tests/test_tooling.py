@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,17 @@ def test_an_installation_leaves_the_lock_file_as_it_is(tmp_path: Path) -> None:
     """So that the README's first command leaves a clone clean."""
     lock = frontend.LABEXTENSION / "package-lock.json"
     assert frontend.lock_file(tmp_path) == lock.read_bytes()
+
+
+def test_the_lock_file_has_the_packages_of_every_platform() -> None:
+    """npm adds what is missing to a clone, and on other platforms the tools would not start."""
+    packages = json.loads((frontend.LABEXTENSION / "package-lock.json").read_bytes())["packages"]
+    names = {place.rpartition("node_modules/")[2] for place in packages}
+    optional = {
+        name for package in packages.values() for name in package.get("optionalDependencies", ())
+    }
+    assert optional
+    assert optional <= names
 
 
 def test_collecting_the_tests_imports_no_tensorflow() -> None:
