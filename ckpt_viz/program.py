@@ -11,18 +11,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ckpt_viz.errors import SourceError
+from ckpt_viz.jupyter.live_objects import listed
 
 _MAX_NAMED = 10  # names that a message lists
 
 
 class Program(NamedTuple):
-    """A Python file, and the dotted name of an object in it."""
+    """A Python file, and the dotted name of an object in it; "" if the user gave none."""
 
     path: str
     name: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.name}" if self.name else self.path
 
 
 def as_program(source: str) -> Program | None:
@@ -30,11 +34,14 @@ def as_program(source: str) -> Program | None:
 
     >>> as_program("train.py:trainer.ckpt")
     Program(path='train.py', name='trainer.ckpt')
+    >>> as_program("train.py")
+    Program(path='train.py', name='')
     >>> as_program("ckpts/ckpt-3")
     """
-    path, colon, name = source.rpartition(":")
-    is_name = all(part.isidentifier() for part in name.split("."))
-    return Program(path, name) if colon and path.endswith(".py") and is_name else None
+    path, _, name = source.rpartition(":")
+    if path.endswith(".py") and os.path.basename(name) == name:
+        return Program(path, name)
+    return Program(source, "") if source.endswith(".py") else None
 
 
 @contextmanager
@@ -49,7 +56,7 @@ def running(program: Program) -> Iterator[object]:
     sys.path.insert(0, os.path.dirname(os.path.abspath(program.path)))
     try:
         with _printing_to_stderr():
-            yield _called(program, _looked_up(program, _imported(program.path)))
+            yield _called(program, _imported(program.path))
     finally:
         sys.argv, sys.path[:] = before
 
@@ -70,30 +77,62 @@ def _imported(path: str) -> ModuleType:
 
 
 def _looked_up(program: Program, module: ModuleType) -> object:
+    if not program.name:
+        raise SourceError(f"{program}: found no name of an object; {_choice(program, module)}")
     found: object = module
     for part in program.name.split("."):
         with _raising_source_error(program.path):
             holder, found = found, getattr(found, part, _ABSENT)
         if found is _ABSENT:
-            public = [name for name in vars(module) if not name.startswith("_")]
-            there = ", ".join(public[:_MAX_NAMED]) + (", …" if len(public) > _MAX_NAMED else "")
             where = program.path if holder is module else f"a {type(holder).__name__}"
-            raise SourceError(
-                f"{program.path}:{program.name}: {where} has no {part!r}; the program has "
-                f"{there or 'no names'}"
-            )
+            raise SourceError(f"{program}: {where} has no {part!r}; {_choice(program, module)}")
     return found
+
+
+def _choice(program: Program, module: ModuleType) -> str:
+    """Return which objects of a program a user can name, as the end of a sentence."""
+    objects = list(_objects(module))
+    if objects:
+        choices = [f"{program.path}:{name} ({kind})" for name, kind in objects]
+        return f"expected one of {_first(choices)}"
+    public = [name for name in vars(module) if not name.startswith("_")]
+    return (
+        f"the program has {_first(public) or 'no names'}. None is an object that TensorFlow can "
+        "save; code under `if __name__ == '__main__'` does not run"
+    )
+
+
+def _objects(module: ModuleType) -> Iterator[tuple[str, str]]:
+    """Yield name and class of what TensorFlow can save, in the module and in its own objects."""
+    yield from _listed(vars(module))
+    for name, value in list(vars(module).items()):
+        cls = value if isinstance(value, type) else type(value)
+        if cls.__module__ == module.__name__ and not inspect.isroutine(value):
+            inner = _listed(dict(getattr(value, "__dict__", {})))
+            yield from ((f"{name}.{attribute}", kind) for attribute, kind in inner)
+
+
+def _listed(namespace: dict[str, object]) -> Iterator[tuple[str, str]]:
+    objects: Any = listed(namespace).data["objects"]
+    yield from ((one["name"], one["type"]) for one in objects)
+
+
+def _first(names: list[str]) -> str:
+    return ", ".join(names[:_MAX_NAMED]) + (", …" if len(names) > _MAX_NAMED else "")
 
 
 _ABSENT = object()
 
 
-def _called(program: Program, found: object) -> object:
+def _called(program: Program, module: ModuleType) -> object:
+    found = _looked_up(program, module)
+    if isinstance(found, ModuleType):
+        raise SourceError(f"{program}: found a module; {_choice(program, module)}")
     # Models and layers are callable too, but they are the objects to check.
     is_maker = inspect.isroutine(found) or inspect.isclass(found)
     if not is_maker and not isinstance(found, functools.partial):
         return found
-    with _raising_source_error(f"{program.path}:{program.name}"):
+    with _raising_source_error(str(program)):
         return found()  # type: ignore[operator]
 
 

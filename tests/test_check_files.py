@@ -126,6 +126,28 @@ def test_method_is_one_of_two(tmp_path: Path) -> None:
 
 
 @pytest.mark.tf
+def test_exchanged_arguments_are_an_error_and_a_manager_is_its_latest_file(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    live = tf.train.Checkpoint(v=tf.Variable(1.0))
+    manager = tf.train.CheckpointManager(live, str(tmp_path), max_to_keep=1)
+    path = manager.save()
+    module = tf.Module()
+    for of_file in (path, Path(path), cv.graph(path), cv.snapshot(live), tmp_path / "nothing"):
+        for of_program in (live, module, live.restore(path), cv.graph(live)):
+            with pytest.raises(cv.SourceError, match="exchange the two arguments"):
+                cv.check(of_file, of_program)
+    assert cv.check(path, manager).consumed
+    with pytest.raises(cv.SourceError, match="to compare two live objects"):
+        cv.check(live, cv.graph(module))
+    both = cv.check(live, module)
+    assert both.raises is not None and both.raises.type == "TypeError"
+    assert both.findings[0].remedy == (
+        "Pass the path of a checkpoint; to compare two live objects, call cv.diff(a, b)."
+    )
+
+
+@pytest.mark.tf
 @pytest.mark.parametrize("method", ["restore", "read"])
 @pytest.mark.parametrize(
     "path", ["", "ckpt", "ckpt-1.index", "ckpt-1.data-00000-of-00001", "copied"]

@@ -529,4 +529,6 @@ def test_state_of_a_legacy_optimizer_needs_the_fix_and_no_other_optimizer(tmp_pa
     path = saved(tmp_path, model=was, optimizer=legacy)
     found = cv.check(ckpt(model=live, optimizer=optimizer), path).findings[0]
     assert found.kind is Kind.OPTIMIZER_GENERATION
-    assert found.remedy == "Call check.fix().apply(): it also restores 4 slot variables."
+    assert found.remedy == (
+        "Call check.fix().apply(), or run check.fix().code, which also restores 4 slot variables."
+    )

@@ -3,6 +3,7 @@ import io
 import json
 import os
 import platform
+import shlex
 import subprocess
 import sys
 from contextlib import suppress
@@ -374,6 +375,12 @@ def test_fix_writes_a_checkpoint_on_request(adam: str, tmp_path: Path) -> None:
     result = _run("fix", adam, adam, "--write", tmp_path / "fixed")
     assert result.exit_code == 0
     assert cv.diff(adam, tmp_path / "fixed").is_empty
+    values = sum(bool(node.attributes) for node in cv.graph(adam).nodes)
+    fixed = tmp_path / "fixed"
+    assert result.stderr == (
+        f"Wrote {values} values to {fixed}.index and {fixed}.data-00000-of-00001. "
+        f"{adam} restores them with restore('{fixed}').\n"
+    )
     again = _run("fix", adam, adam, "--write", tmp_path / "fixed")
     assert again.exit_code == 2
     assert "fixed" in again.output
@@ -389,6 +396,31 @@ def test_fix_has_status_1_if_values_stay_as_they_are(adam: str, plain: str) -> N
     result = _run("fix", adam, plain)
     assert result.exit_code == 1
     assert "# These keep their values; the checkpoint has none for them:" in result.output
+
+
+def test_remedies_and_notes_are_in_the_language_of_the_command_line(tmp_path: Path) -> None:
+    saved = write_graph(tmp_path / "it's saved", graph({0: {"w": 1}}, (1,)))
+    grown = write_graph(tmp_path / "grown", graph({0: {"net": 1, "w": 2}}, (2,)))
+    result = _run("check", grown, saved, "--method", "read")
+    command = shlex.join(["ckpt-viz", "fix", "--method", "read", grown, saved])
+    assert f"restore the rest with the code of `{command}`." in result.output
+    assert "fix()" not in result.output
+    program, *arguments = shlex.split(command)
+    assert program == "ckpt-viz"
+    assert _run(*arguments).exit_code == 1  # nothing is left to restore
+
+    assert "raise DataLossError; --verify tests them." in _run("check", saved, saved).output
+    assert "verify=True tests them." in str(cv.check(saved, saved))
+
+
+@pytest.mark.parametrize("command", ["check", "fix"])
+def test_exchanged_arguments_are_named(command: str, adam: str) -> None:
+    result = _run(command, adam, "train.py:ckpt")
+    assert result.exit_code == 2
+    assert result.output == (
+        "Error: train.py:ckpt is a program; expected a checkpoint as SAVED; "
+        "exchange the two arguments\n"
+    )
 
 
 def test_check_judges_the_path_that_restore_would_get(adam: str) -> None:
@@ -490,8 +522,8 @@ def test_comparisons_are_written_and_keep_their_status(
     result = _run(command, adam, plain, "--svg", svg, "--dot", dot, "--html", html)
     assert result.exit_code == 1
     found = cv.diff(adam, plain) if command == "diff" else cv.check(adam, plain)
-    assert result.output == f"{found}\n"
-    assert svg.read_bytes() == found.to_svg().encode()
+    assert result.output == f"{found}\n".replace("verify=True", "--verify")
+    assert svg.read_text("utf-8") == found.to_svg().replace("verify=True", "--verify")
     assert ("only in a" if command == "diff" else "not in checkpoint") in dot.read_text()
     assert html.read_text().startswith("<!DOCTYPE html>")
 
@@ -590,13 +622,16 @@ def test_program_is_run_only_on_request(tmp_path: Path, adam: str) -> None:
         ("class T: pass\nt = T()", "t.ckpt", "a T has no 'ckpt'; the program has T, t"),
         ("def ckpt():\n    return 1 / 0", "ckpt", "train.py:ckpt raised ZeroDivisionError"),
         ("if __name__ == '__main__':\n    1 / 0", "x", "train.py has no 'x'"),
+        ("import os", "os", "train.py:os: found a module; the program has os."),
+        ("a = 1", "", "train.py: found no name of an object; the program has a."),
     ],
 )
 def test_programs_that_go_wrong_are_named(
     source: str, name: str, said: str, tmp_path: Path, adam: str
 ) -> None:
     (tmp_path / "train.py").write_text(source)
-    result = _run("check", f"{tmp_path / 'train.py'}:{name}", adam, "--run")
+    named = f":{name}" if name else ""
+    result = _run("check", f"{tmp_path / 'train.py'}{named}", adam, "--run")
     assert result.exit_code == 2
     assert said in result.output
     assert result.output.count("\n") == 1
@@ -606,6 +641,26 @@ def test_program_that_is_not_there_is_named(tmp_path: Path, adam: str) -> None:
     result = _run("check", f"{tmp_path}/train.py:ckpt", adam, "--run")
     assert result.exit_code == 2
     assert "train.py: no such file, expected a Python program" in result.output
+
+
+@pytest.mark.tf
+@pytest.mark.parametrize("named", ["", ":trainer.cpt"])
+def test_program_without_this_object_names_those_that_it_has(
+    named: str, tmp_path: Path, adam: str
+) -> None:
+    program = tmp_path / "train.py"
+    program.write_text(
+        "import tensorflow as tf\n"
+        "class Trainer:\n"
+        "    def __init__(self):\n"
+        "        self.ckpt = tf.train.Checkpoint()\n"
+        "trainer, net = Trainer(), tf.Module()\n"
+    )
+    result = _run("check", f"{program}{named}", adam, "--run")
+    assert result.exit_code == 2
+    assert result.output.endswith(
+        f"expected one of {program}:net (tf.Module), {program}:trainer.ckpt (tf.train.Checkpoint)\n"
+    )
 
 
 _TRAIN = """

@@ -12,7 +12,7 @@ PACKAGE = Path(ckpt_viz.__file__).parent
 
 # From the ground up. A module imports only from layers below its own, inside functions too.
 LAYERS = (
-    {"text"},
+    {"text", "wording"},
     {"gc_pause", "errors", "jupyter.live_objects", "jupyter.kernel_run"},
     {"program", "values.frame", "values.memory", "values.report", "values.row", "values.running"},
     {"formats.confinement"},

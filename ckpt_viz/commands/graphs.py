@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
@@ -21,6 +23,7 @@ from ckpt_viz.commands.output import (
     output_options,
     print_comparison,
     prints_text,
+    report,
     reporting_errors,
     view_option,
     write,
@@ -31,6 +34,8 @@ from ckpt_viz.render.exports import Content
 from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS
 from ckpt_viz.render.layer_text import render_layers
 from ckpt_viz.render.row_words import View
+from ckpt_viz.text import count
+from ckpt_viz.wording import in_commands
 
 _VERDICTS = {
     "consumed": "assert_consumed",
@@ -114,17 +119,21 @@ def check(
     """Report what restoring the checkpoint SAVED into LIVE would do; change nothing.
 
     LIVE is a program, train.py:ckpt: a Python file and the name of an object in it, or of a
-    function without arguments that returns one. Pass --run to let it run. Or LIVE is a
-    checkpoint, in place of the program that saved it; that needs no TensorFlow. SAVED is the
-    path that the program would pass to restore().
+    function without arguments that returns one. Pass --run to let it run. Without a name, the
+    command lists the objects of the program. Or LIVE is a checkpoint, in place of the program that
+    saved it; that needs no TensorFlow. SAVED is the path that the program would pass to restore().
 
     Exits with status 0 if every required assert passes, 1 if one fails, 2 on an error.
     """
     prints_text(output["as_json"], {name: output[name] for name in FILES})
     options = SimpleNamespace(experimental_skip_slot_variables=skip_slot_variables)
-    named = _target(live, is_allowed=run)
+    named = _target(live, saved, is_allowed=run)
     with reporting_errors(), named as target:
-        found = api.check(target, saved, method=method, options=options, verify=verify)
+        from ckpt_viz.restore_check.check_result import RestoreCheck  # imports NumPy
+        from ckpt_viz.restore_check.run import run_check
+
+        wording = in_commands(_fix_command(live, saved, method))
+        found = RestoreCheck(*run_check(target, saved, method, options, verify, wording))
         overlay = found.overlay
     passes = {
         "consumed": found.consumed,
@@ -136,14 +145,27 @@ def check(
     sys.exit(0 if all(passes[name] for name in required) else DIFFERS)
 
 
-def _target(live: str, *, is_allowed: bool) -> AbstractContextManager[object]:
+def _target(live: str, saved: str, *, is_allowed: bool) -> AbstractContextManager[object]:
     """Return what LIVE means: the path of a checkpoint, or an object of a program that runs."""
     program = as_program(live)
+    if as_program(saved) is not None and not os.path.lexists(f"{saved}.index"):
+        exchange = "; exchange the two arguments" if program is None else ""
+        raise InputError(
+            f"{text.printable(saved)} is a program; expected a checkpoint as SAVED{exchange}"
+        )
     if program is not None and not is_allowed:
         raise InputError(
-            f"{text.printable(live)} is a program, and the check runs it; pass --run to allow that"
+            f"{text.printable(live)} is a program, and the command runs it; "
+            "pass --run to allow that"
         )
     return running(program) if program else nullcontext(live)
+
+
+def _fix_command(live: str, saved: str, method: str | None) -> str:
+    """Return the command that prints the fix of a check."""
+    options = ["--run"] if as_program(live) else []
+    options += [] if method is None else ["--method", method]
+    return shlex.join(["ckpt-viz", "fix", *options, live, saved])
 
 
 @click.command()
@@ -161,12 +183,12 @@ def fix(live: str, saved: str, method: str | None, run: bool, prefix: str | None
 
     LIVE and SAVED are those of `ckpt-viz check`. The code gives every value to the variable that
     it belongs to, wherever that is now. Comments name what stays out. The command changes no file;
-    with --write it adds those of a new checkpoint.
+    with --write it adds those of a new checkpoint, and names them on standard error.
 
     Exits with status 0 if the code restores every object of LIVE, 1 if some keep their values, 2
     on an error.
     """
-    named = _target(live, is_allowed=run)
+    named = _target(live, saved, is_allowed=run)
     with reporting_errors(), named as target:
         found = api.check(target, saved, method=method).fix()
         program = as_program(live)
@@ -175,6 +197,11 @@ def fix(live: str, saved: str, method: str | None, run: bool, prefix: str | None
         if prefix is not None:
             found.write(prefix)
     echo(code.removesuffix("\n"))
+    if prefix is not None:
+        report(
+            f"Wrote {count(len(found.pairs), 'value')} to {prefix}.index and {prefix}.data-"
+            f"00000-of-00001. {live} restores them with {found.check.method}({prefix!r})."
+        )
     sys.exit(0 if is_whole else DIFFERS)
 
 

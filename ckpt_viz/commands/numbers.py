@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -19,6 +20,7 @@ from ckpt_viz.commands.output import (
 )
 from ckpt_viz.render import text
 from ckpt_viz.values.row import COLUMNS, MAX_ROWS
+from ckpt_viz.wording import in_commands
 
 
 @click.command()
@@ -105,6 +107,7 @@ def history(
                 executor=executor,
                 progress=is_watched(),
             )
+        found = replace(found, wording=in_commands())
         text_rows = None if all_rows else 30
         printed = json.dumps(found.to_json()) if as_json else found.to_text(text_rows)
     echo(printed)

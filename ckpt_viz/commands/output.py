@@ -168,6 +168,12 @@ def echo(said: str | bytes, *, color: bool = False) -> None:
             click.echo(shown_in(sys.stdout.encoding, said), color=color)
 
 
+def report(said: str) -> None:
+    """Print a sentence on standard error, beside the result on standard output."""
+    with suppress(OSError):
+        click.echo(shown_in(getattr(sys.stderr, "encoding", None), text.printable(said)), err=True)
+
+
 @contextmanager
 def reporting_stdout_errors() -> Iterator[None]:
     """End the command if standard output fails: quietly if the reader has closed it."""

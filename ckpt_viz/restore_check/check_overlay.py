@@ -31,7 +31,7 @@ from ckpt_viz.text import count, size_words
 from ckpt_viz.values.verifying import Verification
 
 _PLAIN = Mark(State.PLAIN)
-VALUES_NOT_READ = "Values were not read: damaged bytes raise DataLossError; verify=True tests them."
+_NOT_READ = "Values were not read: damaged bytes raise DataLossError; {} tests them."
 _MADE = "made by the restore"
 _FAILED = {Cause.SHAPE: State.SHAPE, Cause.DTYPE: State.DTYPE}
 # Problems of restored values, whether or not an assert fails for other values.
@@ -76,7 +76,7 @@ def untested(run: DryRun) -> tuple[str, ...]:
     reads = any(step.action is Action.RESTORE and step.names for step in steps)
     is_held = run.saved is not None and run.saved.is_held  # a snapshot has no bytes to damage
     would_read = reads and not (run.has_happened or is_held) and run.verdicts.restore is None
-    return (VALUES_NOT_READ,) if would_read else ()
+    return (_NOT_READ.format(run.wording.verify),) if would_read else ()
 
 
 def _tested(found: Verification) -> Iterator[str]:

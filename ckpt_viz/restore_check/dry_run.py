@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +18,7 @@ from ckpt_viz.restore_check.verdicts import Verdicts
 from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.saved_source import read_saved
 from ckpt_viz.values.verifying import Verification
+from ckpt_viz.wording import PYTHON, Wording
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,8 @@ class DryRun:
 
     `reading` is the path, None for `restore(None)`. `correction` is what is known about a path that
     leads to no checkpoint that can be read. `has_happened` says that the restore was a real one.
-    `tested` says which stored bytes were tested, None if none were.
+    `tested` says which stored bytes were tested, None if none were. Findings and notes speak of the
+    next step by `wording`.
     """
 
     outcome: Outcome
@@ -109,6 +112,7 @@ class DryRun:
     correction: MeantPath | NoSuchPath | DamagedFile | None = None
     has_happened: bool = False
     tested: Tested | None = None
+    wording: Wording = PYTHON
 
     @property
     def live(self) -> Graph:
@@ -162,11 +166,20 @@ def prefix_of(saved: Graph) -> str:
     return saved.provenance.prefix if saved.provenance is not None else saved.title
 
 
-def correction_of(path: str, restoring: Callable[[str], Verdicts]) -> MeantPath | NoSuchPath | None:
+COMPARE = "to compare two live objects, call cv.diff(a, b)"
+
+
+def correction_of(
+    given: object, restoring: Callable[[str], Verdicts]
+) -> MeantPath | NoSuchPath | None:
     """Return what is known of a path from which a restore reads nothing; None for a right path.
 
-    `restoring` returns the verdicts on the restore of another path.
+    `given` may be an object that is no path. `restoring` returns the verdicts on the restore of
+    another path.
     """
+    if not isinstance(given, (str, bytes, os.PathLike)):
+        return NoSuchPath(f"Pass the path of a checkpoint; {COMPARE}")
+    path = os.fsdecode(given)
     try:
         prefix = locate(path).prefix
     except CkptVizError as error:

@@ -12,7 +12,6 @@ IS_POISONED = "Unable to save the object"
 IMPORT_SAVER = "Import the module that registers the saver before restoring."
 _NO_SAVER = "checkpoint saver registry does not have name"
 _OWN_CODE = "Fix the object's own code, which raises this."
-_CHANGED = "Make the variable with the saved {what}, or restore the rest with check.fix().apply()."
 _KINDS = {
     Cause.SHAPE: Kind.SHAPE,
     Cause.DTYPE: Kind.DTYPE,
@@ -28,11 +27,8 @@ _KINDS = {
     Cause.ABORT: Kind.PROCESS_ABORT,
 }
 REMEDIES = {
-    Cause.SHAPE: _CHANGED.format(what="shape"),
-    Cause.DTYPE: _CHANGED.format(what="dtype"),
     Cause.KEY_MISSING: "Restore into an object of the saved class: this one reads other names.",
     Cause.UNREADABLE: "Copy the whole checkpoint again: the index and every data file.",
-    Cause.DAMAGED: "Copy the whole checkpoint again, or restore the rest with check.fix().apply().",
     Cause.CHILDREN: "Assign a new list or dict instead of changing the tracked one, and keep "
     "untracked objects out of it.",
     Cause.PREDICATE: "Restore into an object that the saver was registered for.",
@@ -59,8 +55,12 @@ def kind_of(failure: Failure) -> Kind:
     return _KINDS.get(failure.cause, Kind.UNKNOWABLE)
 
 
-def remedy_for(failure: Failure) -> str:
-    """Return what to do about a failure."""
+def remedy_for(run: DryRun, failure: Failure) -> str:
+    """Return what to do about a failure of a restore."""
+    if failure.cause is Cause.DAMAGED:
+        return remedy_for_damage(run)
+    if failure.cause in (Cause.SHAPE, Cause.DTYPE):
+        return make_as_saved(run, failure.cause.value)
     if kind_of(failure) is Kind.UNKNOWABLE:
         return _OWN_CODE
     if _NO_SAVER in failure.message:
@@ -68,11 +68,16 @@ def remedy_for(failure: Failure) -> str:
     return REMEDIES.get(failure.cause, _OWN_CODE)
 
 
+def make_as_saved(run: DryRun, what: str) -> str:
+    """Return what to do about a variable of another shape or dtype."""
+    return f"Make the variable with the saved {what}, or restore the rest with {run.wording.fix}."
+
+
 def remedy_for_damage(run: DryRun) -> str:
     """Return what to do about damaged values."""
     whole = run.tested.whole if run.tested is not None else None
     if whole is None:
-        return REMEDIES[Cause.DAMAGED]
+        return f"Copy the whole checkpoint again, or restore the rest with {run.wording.fix}."
     return f"Restore {whole!r} in its place: there all values that this restore reads are whole."
 
 

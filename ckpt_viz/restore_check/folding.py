@@ -22,6 +22,7 @@ from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.sides import is_below_optimizer
 from ckpt_viz.text import count
+from ckpt_viz.wording import Wording
 
 # Symptoms of a change. Other findings have causes of their own.
 _SYMPTOMS = frozenset(
@@ -54,7 +55,6 @@ _OF_THE_SET = (
     *(ChangeKind.INSERTED, ChangeKind.REMOVED, ChangeKind.REORDERED, ChangeKind.NEW),
     *(ChangeKind.GONE, ChangeKind.RESHAPED, ChangeKind.MOVED, ChangeKind.CONTAINER_CHANGED),
 )
-_BY_FIX = "Call check.fix().apply(), or run check.fix().code, which restores by the new places."
 _CODE = "Call tf.train.Checkpoint("  # a remedy that was run dry
 _SEVERITIES = {severity: place for place, severity in enumerate(Severity)}
 _OF_ONE_SIDE = frozenset({ChangeKind.RESHAPED, ChangeKind.NEW, ChangeKind.GONE})
@@ -226,7 +226,7 @@ class _Folder:
             change.saved,
             change.live,
             _why(change),
-            self._call_of(change, ones) or _remedy(change),
+            self._call_of(change, ones) or _remedy(change, self.case.run.wording),
             change.nodes,
             change.objects,
             change=change,
@@ -240,7 +240,7 @@ class _Folder:
             moved = sum(
                 saved[node].slot is not None and node in self._meant for node in change.nodes
             )
-            return _of_state(moved) if moved else same.remedy
+            return _of_state(moved, self.case.run.wording) if moved else same.remedy
         return same.remedy
 
     def _call_of(self, change: Change, ones: Sequence[Finding]) -> str:
@@ -307,17 +307,17 @@ def _why(change: Change) -> str:
     return f"{change.why.removesuffix('.')} ({number})."
 
 
-def _remedy(change: Change) -> str:
+def _remedy(change: Change, wording: Wording) -> str:
     if change.kind is ChangeKind.OPTIMIZER_CHANGED:
-        return "Restore the rest with check.fix().apply(), or use the optimizer that was saved."
+        return f"Restore the rest with {wording.fix}, or use the optimizer that was saved."
     if change.kind in _OF_ONE_SIDE:
-        return "Restore the rest with check.fix().apply(); " + (
+        return f"Restore the rest with {wording.fix}; " + (
             "these values stay unused."
             if change.kind is ChangeKind.GONE
             else "these keep the values that the program gives them."
         )
-    return _BY_FIX
+    return f"{wording.run_fix}, which restores by the new places."
 
 
-def _of_state(number: int) -> str:
-    return f"Call check.fix().apply(): it also restores {count(number, 'slot variable')}."
+def _of_state(number: int, wording: Wording) -> str:
+    return f"{wording.run_fix}, which also restores {count(number, 'slot variable')}."

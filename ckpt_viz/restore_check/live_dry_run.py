@@ -74,7 +74,7 @@ def live_dry_run(
     outcome = restore.outcome_of(saved)
     if outcome.verdicts.restore is None and not outcome.finds_no_name:
         return DryRun(outcome, method, str(saved))
-    correction = correction_of(str(saved), lambda prefix: restore.outcome_of(prefix).verdicts)
+    correction = correction_of(saved, lambda prefix: restore.outcome_of(prefix).verdicts)
     if correction is None and outcome.trace is None:
         return DryRun(outcome, method, str(saved), damage_of(str(saved)))
     return DryRun(outcome, method, str(saved), correction)

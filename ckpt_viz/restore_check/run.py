@@ -15,7 +15,7 @@ from ckpt_viz.live.any_source import graph_of, is_snapshot
 from ckpt_viz.live.shadows import steadily
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Fault
-from ckpt_viz.restore_check.dry_run import DryRun, Tested
+from ckpt_viz.restore_check.dry_run import COMPARE, DryRun, Tested
 from ckpt_viz.restore_check.file_dry_run import file_dry_run, missing_file_dry_run
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.findings import find_all
@@ -23,6 +23,7 @@ from ckpt_viz.restore_check.live_dry_run import live_dry_run, status_dry_run
 from ckpt_viz.restore_check.saver_dry_run import saver_dry_run
 from ckpt_viz.restore_check.verified import bytes_tested
 from ckpt_viz.saved.saved_access import with_faults
+from ckpt_viz.wording import PYTHON, Wording
 
 
 def run_check(
@@ -31,16 +32,17 @@ def run_check(
     method: str | None,
     options: Any,
     verify: bool = False,
+    wording: Wording = PYTHON,
 ) -> tuple[DryRun, tuple[Finding, ...]]:
     """Return the dry run that the arguments of `check` request, and its findings.
 
-    With `verify` it tests the stored bytes that the restore reads. Raises SourceError if the
-    arguments do not fit together.
+    With `verify` it tests the stored bytes that the restore reads. The findings speak of the next
+    step by `wording`. Raises SourceError if the arguments do not fit together.
     """
 
     def checked(tested: Tested | None) -> tuple[DryRun, tuple[Finding, ...]]:
         faults = tested.faults if tested is not None else {}
-        run = replace(_run(live, saved, method, options, faults), tested=tested)
+        run = replace(_run(live, saved, method, options, faults), tested=tested, wording=wording)
         return run, find_all(run)
 
     found = gc_paused(lambda: steadily(lambda: checked(None)))
@@ -72,11 +74,16 @@ def _run(
         )
     if isinstance(live, Graph) and live.origin is Origin.LIVE:
         live = live.source
+    if "tensorflow" in sys.modules and tf_private.is_checkpoint_manager(saved):
+        saved = saved.latest_checkpoint  # type: ignore[attr-defined]
     if isinstance(live, (Graph, str, os.PathLike)):
-        return _into_file(graph_of(live), saved, method, options, faults)
+        return _into_file(live, saved, method, options, faults)
+    if isinstance(saved, Graph) and saved.origin is Origin.LIVE:
+        raise SourceError(
+            f"{saved.title}: found live objects as the checkpoint; expected a path or a snapshot; "
+            f"{COMPARE}"
+        )
     if "tensorflow" in sys.modules:
-        if tf_private.is_checkpoint_manager(saved):
-            saved = saved.latest_checkpoint  # type: ignore[attr-defined]
         if tf_private.is_load_status(live):
             if saved is not None or method is not None or options is not None:
                 raise SourceError(
@@ -97,7 +104,7 @@ def _run(
 
 
 def _into_file(
-    live: Graph,
+    live: Graph | str | os.PathLike[str],
     saved: object,
     method: str | None,
     options: Any,
@@ -109,6 +116,12 @@ def _into_file(
     try:
         found = with_faults(graph_of(saved), faults)
     except CheckpointNotFoundError as error:
-        return missing_file_dry_run(live, str(given), str(error), method=method)
+        return missing_file_dry_run(graph_of(live), str(given), str(error), method=method)
+    if found.origin is Origin.LIVE:
+        title = live.title if isinstance(live, Graph) else os.fspath(live)
+        raise SourceError(
+            f"found the checkpoint {title} as the live object, and the live {found.title} as the "
+            "checkpoint; exchange the two arguments: cv.check(live, saved)"
+        )
     skips_slots = bool(getattr(options, "experimental_skip_slot_variables", False))
-    return file_dry_run(live, found, method=method, skips_slots=skips_slots, given=given)
+    return file_dry_run(graph_of(live), found, method=method, skips_slots=skips_slots, given=given)

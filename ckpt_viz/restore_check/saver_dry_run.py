@@ -103,7 +103,7 @@ def saver_dry_run(
         return DryRun(outcome, RESTORE, reading, NoSuchPath(outcome.path_advice))
     if outcome.verdicts.restore is None or outcome.remedy or outcome.tensors:
         return DryRun(outcome, RESTORE, reading)
-    correction = correction_of(reading, lambda prefix: _outcome(saver, names, prefix).verdicts)
+    correction = correction_of(path, lambda prefix: _outcome(saver, names, prefix).verdicts)
     return DryRun(outcome, RESTORE, reading, correction)
 
 

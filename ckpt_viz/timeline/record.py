@@ -14,6 +14,7 @@ from ckpt_viz.timeline.findings import HistoryFinding, is_alarm
 from ckpt_viz.timeline.lines import Line, Mark, lines_of
 from ckpt_viz.timeline.ranking import Ranking
 from ckpt_viz.timeline.sources import Checkpoint
+from ckpt_viz.wording import PYTHON, Wording
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Record:
         is_complete: Whether all was read; False after an interrupt.
         distances: Of `compare`: the distances of members, N×N, each the Euclidean norm of the
             difference of their variables, as a fraction of that of the mean. None of `history`.
+        wording: How its notes speak of the next step.
         manager: A weak reference to the `tf.train.CheckpointManager` that it was made of, if any.
     """
 
@@ -41,6 +43,7 @@ class Record:
     left_out: int = 0
     is_complete: bool = True
     distances: tuple[tuple[float, ...], ...] | None = field(default=None, repr=False)
+    wording: Wording = field(default=PYTHON, repr=False, compare=False)
     manager: ReferenceType[Any] | None = field(default=None, repr=False, compare=False)
     _lines: Sequence[Line] | None = field(default=None, repr=False, compare=False)
 

@@ -127,13 +127,13 @@ def notes(history: Record) -> Iterator[str]:
     yield f"{count(len(history.sources), 'checkpoint')}, {history.order}."
     if history.left_out:
         left = count(history.left_out, "checkpoint")
-        yield f"{left} between them left out: `cv.history` reads them with a larger `most`."
+        yield f"{left} between them left out: {history.wording.most} reads them."
     unread = sum(_is_unread(row) for row in history.rows)
     if unread:
         whose = "its" if unread == 1 else "their"
         yield (
             f"{count(unread, 'tensor')} never changed by checksum, so {whose} values were not "
-            "read: unchanged=True reads them."
+            f"read: {history.wording.unchanged} reads them."
         )
     if _goes_back(history):
         yield "The step variable goes backwards: the training was restarted, or has branches."

@@ -202,7 +202,7 @@ def _assembly(bundle: Bundle, row: ValueRow, budget: int, claims: Claims) -> Ass
     if (row.nbytes or 0) > budget:
         raise UnsupportedError(
             f"{bundle.prefix}: {row.key}: has {row.nbytes} bytes, expected at most {budget} more; "
-            "choose fewer tensors with `where`"
+            "choose fewer tensors by a search query"
         )
     return Assembly(row, ranges)
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ckpt_viz.formats.dtypes import ELEMENT_BYTES, ByteOrder
+from ckpt_viz.formats.dtypes import ByteOrder
 from ckpt_viz.formats.tensors import Array, numpy_dtype
 from ckpt_viz.values.difference import Difference, difference_of, joined_difference
 from ckpt_viz.values.spread import Spread, spread_of
+from tests.support.dtypes import NUMBERS
 
-DTYPES = [name for name, size in ELEMENT_BYTES.items() if size and numpy_dtype(name) is not None]
 LITTLE: tuple[ByteOrder, ByteOrder] = ("little", "little")
 
 
@@ -33,7 +33,7 @@ def as_float(array: Array) -> Array:
         return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", NUMBERS)
 @given(st.integers(0, 2**32), st.integers(0, 60), st.data())
 def test_difference_of_every_dtype(dtype: str, seed: int, count: int, data: st.DataObject) -> None:
     rng = np.random.default_rng(seed)

@@ -22,8 +22,8 @@ from ckpt_viz.values.assembly import filled
 from ckpt_viz.values.partial import Partial, joined_partial, no_elements, partial_of
 from ckpt_viz.values.row import ValueRow
 from tests.support.amounts import amount
+from tests.support.dtypes import NUMBERS
 
-NUMBERS = tuple(name for name, size in ELEMENT_BYTES.items() if size)
 INTEGERS = tuple(name for name in NUMBERS if "int" in name)
 FLOATS = ("float32", "float64")
 _MAX = sys.float_info.max

@@ -24,10 +24,10 @@ from ckpt_viz.errors import OutsideError
 from ckpt_viz.formats.bundle import open_bundle
 from ckpt_viz.formats.bundle_writer import array_tensor, write_bundle
 from ckpt_viz.formats.confinement import confined_to
-from ckpt_viz.formats.dtypes import ELEMENT_BYTES
 from ckpt_viz.formats.tensors import numpy_dtype
 from ckpt_viz.values.reading import rows_as_read, tensors_of
 from tests.support import tables
+from tests.support.dtypes import NUMBERS
 from tests.support.name_based import DATA, write
 from tests.support.tables import FLOAT32, Extents, floats, raw, shape, strings, write_sliced
 
@@ -62,7 +62,7 @@ def test_a_row_has_what_numpy_says(abc: str) -> None:
     assert (c.min, c.max, c.error) == (-1, 5, None)
 
 
-@pytest.mark.parametrize("dtype", [name for name, size in ELEMENT_BYTES.items() if size])
+@pytest.mark.parametrize("dtype", NUMBERS)
 def test_every_dtype_is_read_from_a_checkpoint(tmp_path: Path, dtype: str) -> None:
     found = numpy_dtype(dtype)
     assert found is not None

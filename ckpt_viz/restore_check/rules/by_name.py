@@ -17,7 +17,7 @@ from ckpt_viz.object_graph.name_evidence import paired_by_name
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.dry_run import DryRun
-from ckpt_viz.restore_check.failures import kind_of, remedy_for, remedy_for_damage, why
+from ckpt_viz.restore_check.failures import kind_of, remedy_for, why
 from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
 from ckpt_viz.text import count, listed
@@ -26,10 +26,6 @@ _MAX_NAMED = 5
 _MAX_COMPARED = 20  # names with the same last part
 _ALIKE = 0.6
 _BY_SAVER = "Restore with tf.compat.v1.train.Saver({name_in_file: variable})."
-_BY_FIX = (
-    "Call check.fix().apply(), or run check.fix().code, which finds the values by the names of "
-    "layers and attributes."
-)
 
 
 def names(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
@@ -86,9 +82,7 @@ def _failures(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
             step.name or None,
             run.live_name(objects[0]) if objects else None,
             why(step.failure),
-            remedy_for_damage(run)
-            if step.failure.cause is Cause.DAMAGED
-            else remedy_for(step.failure),
+            remedy_for(run, step.failure),
             (),
             tuple(objects),
         )
@@ -130,11 +124,19 @@ def _missing(run: DryRun, trace: NameTrace, free: Sequence[str]) -> Iterator[Fin
             new,
             run.live_name(obj),
             f"The file has no {name!r}{reason}{unsure}.",
-            _BY_SAVER if isinstance(run.outcome, SaverOutcome) else _BY_FIX,
+            _remedy(run),
             (),
             (obj,),
         )
     yield from _by_scopes(run, findings, is_whole=not trace.bound)
+
+
+def _remedy(run: DryRun) -> str:
+    return _BY_SAVER if isinstance(run.outcome, SaverOutcome) else _by_fix(run)
+
+
+def _by_fix(run: DryRun) -> str:
+    return f"{run.wording.run_fix}, which finds the values by the names of layers and attributes."
 
 
 _Wanted = tuple[int, str]  # an object, and a name that the file lacks
@@ -168,7 +170,7 @@ def _by_scopes(
             yield replace(
                 finding,
                 why=f"{change.why.removesuffix('.')} ({count(len(group), 'variable')}).",
-                remedy=_saver_of(*scope, is_every=is_every) if is_saver else _BY_FIX,
+                remedy=_saver_of(*scope, is_every=is_every) if is_saver else _by_fix(run),
                 objects=change.objects,
                 change=change,
                 explains=tuple(group),
@@ -212,7 +214,7 @@ def _without_any(run: DryRun, lost: Sequence[_Wanted], is_raised: bool) -> Findi
         run.live_name(lost[0][0]),
         f"The file has none of {count(len(lost), 'name')} that the restore looks up, such as "
         f"{names}.",
-        _BY_SAVER if isinstance(run.outcome, SaverOutcome) else _BY_FIX,
+        _remedy(run),
         (),
         tuple(dict.fromkeys(obj for obj, _ in lost)),
     )
@@ -231,7 +233,9 @@ def _without_names(run: DryRun, objects: Sequence[int], is_raised: bool) -> Find
         run.live_name(objects[0]),
         "A Saver wrote this file by names, and Keras 3 gives its variables no full names: the "
         f"restore finds none of {number}.",
-        "Give the Saver a dict of names." if isinstance(run.outcome, SaverOutcome) else _BY_FIX,
+        "Give the Saver a dict of names."
+        if isinstance(run.outcome, SaverOutcome)
+        else _by_fix(run),
         (),
         tuple(objects),
     )

@@ -79,7 +79,7 @@ def _failure(
         Severity.WARNING if failure.in_session else Severity.ERROR,
         kind,
         reason,
-        remedy_for(failure),
+        remedy_for(case.run, failure),
         nodes=(*_nodes(case, step, kind, seen), *_given(slot.node for slot in slots)),
         objects=_given(one.obj for one in (step, *slots)),
     )
@@ -105,10 +105,9 @@ def _nodes(case: Case, step: Step, kind: Kind, seen: set[int]) -> tuple[int, ...
 def _refused(case: Case, steps: list[Step]) -> Finding:
     failure = steps[0].failure
     assert failure is not None
-    kind, remedy, reason = kind_of(failure), remedy_for(failure), why(failure)
+    kind, remedy, reason = kind_of(failure), remedy_for(case.run, failure), why(failure)
     if failure.cause is Cause.DAMAGED:
         reason = why(failure, len(steps))
-        remedy = remedy_for_damage(case.run)
     if failure.cause is Cause.SLOT_HOOK:
         obj = steps[0].obj
         is_optimizer = facts.is_optimizer(case.live_side.object(obj) if obj is not None else None)

@@ -10,7 +10,7 @@ from ckpt_viz.object_graph.graph import Origin
 from ckpt_viz.object_graph.nodes import Node, has_value
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
-from ckpt_viz.restore_check.failures import IMPORT_SAVER
+from ckpt_viz.restore_check.failures import IMPORT_SAVER, make_as_saved
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.restore_check.sides import is_optimizer
 from ckpt_viz.text import listed
@@ -158,7 +158,7 @@ def reshaped(case: Case, explained: Explained) -> Iterator[Finding]:
                 Kind.SHAPE,
                 f"The saved value has shape {stored.shape}, the program's variable {shape}; the "
                 "graph takes it without an error and keeps the wrong shape.",
-                "Make the variable with the saved shape, or restore the rest with check.fix().",
+                make_as_saved(case.run, "shape"),
                 nodes=(step.node,),
                 objects=(step.obj,),
             )

@@ -1,0 +1,44 @@
+"""What Python and the command line call the same next step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The parts of sentences that depend on where a person reads them.
+
+    Attributes:
+        fix: What restores the values that have a place.
+        run_fix: The same as a request, without a full stop.
+        verify: What tests the checksums of stored values.
+        most: What opens more checkpoints of a history.
+        unchanged: What reads the values that never change in a history.
+    """
+
+    fix: str
+    run_fix: str
+    verify: str
+    most: str
+    unchanged: str
+
+
+PYTHON = Wording(
+    fix="check.fix().apply()",
+    run_fix="Call check.fix().apply(), or run check.fix().code",
+    verify="verify=True",
+    most="`cv.history` with a larger `most`",
+    unchanged="`cv.history` with unchanged=True",
+)
+
+
+def in_commands(fix: str = "ckpt-viz fix") -> Wording:
+    """Return the wording of the command line; `fix` is the command that prints a fix."""
+    return Wording(
+        fix=f"the code of `{fix}`",
+        run_fix=f"Run the code of `{fix}`",
+        verify="--verify",
+        most="a larger --most",
+        unchanged="--unchanged",
+    )
