@@ -322,7 +322,7 @@ import sys
 import threading
 from ckpt_viz.formats import bundle, files, saver_v1
 assert files.is_file(sys.argv[1])
-assert {"fsspec", "ml_dtypes", "cramjam", "tensorflow"}.isdisjoint(sys.modules)
+assert {"fsspec", "ml_dtypes", "tensorflow"}.isdisjoint(sys.modules)
 """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run([sys.executable, "-c", program, __file__], env=environment, check=True)

@@ -22,6 +22,7 @@ from ckpt_viz.errors import (
 from ckpt_viz.formats.files import open_file
 from ckpt_viz.formats.saver_v1 import SaverV1, open_saver_v1
 from ckpt_viz.formats.slices import Slice
+from ckpt_viz.formats.sstable import read_table
 from ckpt_viz.text import printable
 from tests.support.tables import (
     FLOAT32,
@@ -378,8 +379,10 @@ def save_v1(directory: Path, values: dict[str, Any], *, sharded: bool = False) -
 
 
 @pytest.mark.tf
-@pytest.mark.parametrize("sharded", [False, True])
-def test_values_read_like_tensorflow(tmp_path: Path, sharded: bool) -> None:
+@pytest.mark.parametrize(
+    ("sharded", "snappy"), [(False, False), (True, False), (True, True)], ids=str
+)
+def test_values_read_like_tensorflow(tmp_path: Path, sharded: bool, snappy: bool) -> None:
     import tensorflow as tf
 
     dtypes = "float32 float64 int32 uint8 int16 int8 complex64 int64 bool complex128 float16 uint16"
@@ -392,6 +395,9 @@ def test_values_read_like_tensorflow(tmp_path: Path, sharded: bool) -> None:
     }
     path, partitioned = save_v1(tmp_path, values, sharded=sharded)
     assert ("?????" in path) == sharded
+    for file in tmp_path.glob("ckpt-*") if snappy else ():  # as TensorFlow up to 1.1 wrote them
+        rows = list(read_table(file.read_bytes(), "x"))
+        file.write_bytes(table(rows, rows_per_block=3, snappy=True))
     checkpoint = open_saver_v1(path)
     reader = tf.train.load_checkpoint(path)
     dtype_map = reader.get_variable_to_dtype_map()

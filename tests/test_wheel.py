@@ -14,7 +14,7 @@ from zipfile import ZipFile
 import pytest
 
 import ckpt_viz as cv
-from tests.support import live_objects
+from tests.hostile.seeds import DIRECTORY, seeds
 from tests.support.once import make_once
 
 pytestmark = pytest.mark.slow
@@ -90,11 +90,11 @@ def test_wheel_alone_has_both_front_ends(alone: Path) -> None:
     assert (extension / "package.json").is_file()
 
 
-@pytest.mark.tf
-def test_wheel_alone_reads_a_checkpoint(alone: Path, tmp_path: Path) -> None:
-    prefix = live_objects.containers().write(str(tmp_path / "ckpt"))
-    tree = _run(_script(alone, "ckpt-viz"), "show", prefix, "--view", "objects")
-    assert tree == f"{cv.graph(prefix)}\n"
+@pytest.mark.parametrize("name", ["adam", "compressed", "compressed_v1"])
+def test_wheel_alone_reads_a_checkpoint(name: str, alone: Path) -> None:
+    path = DIRECTORY / name / seeds()[name].opened
+    tree = _run(_script(alone, "ckpt-viz"), "show", path, "--view", "objects")
+    assert tree == f"{cv.graph(path)}\n"
 
 
 def test_jupyterlab_lists_the_extension_as_enabled() -> None:

@@ -14,9 +14,10 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import cramjam
 import google_crc32c
 
-from ckpt_viz.errors import FormatError, UnsupportedError
+from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
 from ckpt_viz.formats.files import BytesFile, File
 
 GIT_LFS_POINTER = b"version https://git-lfs"
@@ -34,7 +35,8 @@ _MAX_KEY_BYTES = 1 << 28  # 256 MiB in a table; a tensor's key has some 60 bytes
 
 # The shortest form of "repeat" in snappy takes 3 bytes, for at most 64 bytes.
 _SNAPPY_RATIO = 22
-_SNAPPY_MAX_BYTES = 64 << 20  # TensorFlow's blocks have 256 KiB, or one tensor of V1
+# TensorFlow's blocks have 256 KiB, or one tensor of V1, which its writer refuses from here on.
+_SNAPPY_MAX_BYTES = 1 << 31
 
 
 class _Block(NamedTuple):
@@ -229,18 +231,12 @@ def _decompress(block: bytes, block_type: int, place: str) -> bytes:
     match block_type:
         case 0:
             return block
-        case 1:  # TensorFlow up to 1.1 wrote these
+        case 1:  # every V1 file of TensorFlow up to 1.1, and some indexes of later versions
             return _decompress_snappy(block, place)
     raise FormatError(f"{place}: type is {block_type}, expected 0 (stored) or 1 (snappy)")
 
 
 def _decompress_snappy(block: bytes, place: str) -> bytes:
-    try:
-        import cramjam
-    except ImportError as error:
-        raise UnsupportedError(
-            f'{place}: compressed with snappy; to read it: pip install "ckpt-viz[snappy]"'
-        ) from error
     size, _ = read_varint(block, 0, f"{place}: snappy")
     most = min(_SNAPPY_RATIO * len(block), _SNAPPY_MAX_BYTES)
     if size > most:
@@ -248,9 +244,11 @@ def _decompress_snappy(block: bytes, place: str) -> bytes:
             f"{place}: claims to decompress to {size} bytes, expected at most {most} "
             f"of {len(block)} bytes of snappy"
         )
-    decompressed = bytearray(size)
     try:
+        decompressed = bytearray(size)
         found = cramjam.snappy.decompress_raw_into(block, decompressed)
+    except MemoryError as error:
+        raise CkptVizError(f"{place}: its {size} bytes do not fit into memory") from error
     except cramjam.DecompressionError as error:
         raise FormatError(f"{place}: its {len(block)} bytes are not snappy: {error}") from error
     if found != size:

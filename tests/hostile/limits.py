@@ -91,8 +91,7 @@ def _serve() -> None:
     import gc
 
     warnings.simplefilter("error")
-    import cramjam  # noqa: F401 (what is imported here is not measured)
-    import ml_dtypes  # noqa: F401
+    import ml_dtypes  # noqa: F401 (what is imported here is not measured)
 
     # Else each child would import again what its operations need.
     use_all(_HEALTHY, str(Path(_HEALTHY).parent))

@@ -11,10 +11,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ckpt_viz.formats.sstable import read_table
+from tests.support.tables import table
+
 DIRECTORY = Path(__file__).parents[1] / "data" / "seeds"
 # What to open in the directory of that name.
 _PATHS = {
     "adam": "ckpt-1",  # Keras 3: only names and order show the slots
+    "compressed": "ckpt-1",  # the same, its index compressed with Snappy
+    "compressed_v1": "model",  # as TensorFlow up to 1.1 wrote the V1 format
     "declared_slots": "ckpt",  # Keras 2's legacy Adam
     "name_based": "model",  # tf.compat.v1.train.Saver, with its MetaGraph
     "name_based_v1": "model",  # the same in the format of before TensorFlow 0.12
@@ -67,6 +72,15 @@ def _write_all(directory: Path) -> None:
     _write_name_based(directory / "name_based" / "model", v1=False)
     _write_name_based(directory / "name_based_v1" / "model", v1=True)
     _write_partitioned(directory / "partitioned" / "model")
+    _compress(directory / "adam", directory / "compressed", "ckpt-1.index")
+    _compress(directory / "name_based_v1", directory / "compressed_v1", "model")
+
+
+def _compress(source: Path, target: Path, name: str) -> None:
+    """Copy files, a table of them with compressed blocks: no TensorFlow of today writes those."""
+    shutil.copytree(source, target, dirs_exist_ok=True)
+    rows = read_table((source / name).read_bytes(), name)
+    (target / name).write_bytes(table(rows, rows_per_block=8, snappy=True))
 
 
 def _write_adam(prefix: Path) -> None:
