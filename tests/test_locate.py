@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 from pathlib import Path
 
+import fsspec
 import pytest
+from click.testing import CliRunner
+from fsspec.implementations.memory import MemoryFileSystem
 
 import ckpt_viz as cv
 from ckpt_viz import CheckpointNotFoundError, FormatError, UnsupportedError
+from ckpt_viz.cli import main
+from ckpt_viz.saved import nearby
 from ckpt_viz.saved.locate import locate
 from tests.support.tables import floats, write_bundle
 
@@ -483,3 +489,61 @@ def test_a_directory_of_many_directories_is_looked_into_for_a_while_only(
     with pytest.raises(CheckpointNotFoundError) as raised:
         locate(str(tmp_path))
     assert "did you mean" not in str(raised.value)
+
+
+def test_a_search_that_takes_too_long_ends_and_leaves_the_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _touch(tmp_path, "runs/ckpt-1.index")
+    monkeypatch.setattr(nearby, "_MOST_SECONDS", -1.0)
+    with pytest.raises(CheckpointNotFoundError, match=r"expected a prefix such as \S*ckpt-1$"):
+        locate(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("", "a directory without a checkpoint; .*; did you mean .* or {}/runs/ckpt-1\\?$"),
+        ("runz/ckpt-1", "no such checkpoint, and no directory .*; did you mean {}/runs/ckpt-1\\?$"),
+        ("runs/ckpt-2", "no such checkpoint; .*; did you mean {}/runs/ckpt-1\\?$"),
+        ("pipe/ckpt-1", "no such checkpoint, and no directory .*/pipe$"),
+        ("bad/ckpt-1", r"did you mean {}/bad\\udcff/ckpt-\\udcfe1\?$"),
+    ],
+)
+def test_what_is_beside_a_wrong_path_never_hides_the_error(
+    tmp_path: Path, given: str, said: str
+) -> None:
+    _touch(tmp_path, "runs/ckpt-1.index", "runs/ckpt", "bad\udcff/ckpt-\udcfe1.index")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "runt").symlink_to("runt")  # in a circle, and spelled like `runs`
+    (tmp_path / "runs" / "again").symlink_to(tmp_path)
+    for name in ("zero", "null"):
+        (tmp_path / "runs" / f"{name}.index").symlink_to(f"/dev/{name}")
+    with pytest.raises(CheckpointNotFoundError, match=said.format(re.escape(str(tmp_path)))) as one:
+        locate(str(tmp_path / given))
+    told = CliRunner().invoke(main, ["show", str(tmp_path / given)])
+    assert (told.exit_code, told.output) == (2, f"Error: {one.value}\n")
+
+
+class _Unlisted(MemoryFileSystem):  # type: ignore[misc]
+    """Files of a bucket that allows to read objects, but not to list them."""
+
+    protocol = "unlisted"
+
+    @classmethod
+    def _strip_protocol(cls, path: str) -> str:
+        return str(super()._strip_protocol(path.removeprefix("unlisted:/")))
+
+    def ls(self, path: str, detail: bool = True, **_: object) -> list[object]:
+        raise PermissionError("AccessDenied")
+
+
+def test_a_remote_directory_that_cannot_be_listed_hides_no_error(tmp_path: Path) -> None:
+    fsspec.register_implementation("unlisted", _Unlisted, clobber=True)
+    prefix = write_bundle(tmp_path / "ckpt-1", {"v": floats(1.0)})
+    for file in tmp_path.iterdir():
+        _Unlisted().pipe_file(f"/run/{file.name}", file.read_bytes())
+    assert Path(prefix).name in locate("unlisted://run/ckpt-1").prefix
+    said = r"no such checkpoint; .*ckpt-2\.index; the directory cannot be listed: .*AccessDenied"
+    with pytest.raises(CheckpointNotFoundError, match=said):
+        locate("unlisted://run/ckpt-2")

@@ -148,6 +148,22 @@ def test_a_copied_directory_is_read_whoever_may_enter_the_one_that_it_names(plac
     assert [one.exists for one in graph.provenance.kept if one.is_named] == [False, True]
 
 
+@pytest.mark.parametrize("mode", [0, 0o400, 0o100], ids=["nothing", "listing", "searching"])
+@pytest.mark.parametrize("given", ["", "denies/ckpt-1", "rums/ckpt-1"])
+def test_a_directory_that_denies_hides_no_error_about_a_path_beside_it(
+    given: str, mode: int, place: Path
+) -> None:
+    for name in ("denied", "runs"):
+        (place / "all" / name).mkdir(parents=True)
+        write_bundle(place / "all" / name / "ckpt-1", {"a": floats(1.0)})
+    denied = place / "all" / "denied"
+    with _denied(denied, ".", mode), pytest.raises(CheckpointNotFoundError) as raised:
+        cv.graph(place / "all" / given)
+    os.chmod(denied, 0o755)
+    if not given.startswith("denies"):
+        assert str(raised.value).endswith(f" {place}/all/runs/ckpt-1?")
+
+
 @pytest.mark.parametrize("option", ["--svg", "--dot", "--html"])
 def test_a_directory_that_is_read_only_stays_as_it_is(option: str, place: Path) -> None:
     path = str(place / "ckpt-1")

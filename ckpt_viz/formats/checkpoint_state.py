@@ -5,12 +5,16 @@ A CheckpointState as text, from tensorflow/python/training/checkpoint_state.prot
 
 from __future__ import annotations
 
+import ntpath
 import os
+import posixpath
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from ckpt_viz.errors import FormatError, UnsupportedError
-from ckpt_viz.formats.files import is_file, is_readable_file, is_remote, join, open_file, split
+from ckpt_viz.formats.files import is_file, is_remote, join, open_file
 from ckpt_viz.formats.protos import CheckpointState, parse_text
 
 STATE_FILE = "checkpoint"
@@ -34,13 +38,14 @@ class State:
     listed: tuple[Listed, ...]
 
 
-def read_checkpoint_state(directory: str) -> State | None:
+def read_checkpoint_state(directory: str, is_there: Callable[[str], bool]) -> State | None:
     """Return the content of the directory's `checkpoint` file, None if there is no such file.
 
-    Relative paths in it are relative to the directory. If an absolute path leads to no checkpoint,
-    the function looks in the directory, because the checkpoint is there after a move or a copy. It
-    does the same for a path with a scheme in a local file, which must not cause a request to a
-    server. Raises FormatError for a file of another kind.
+    Relative paths in it are relative to the directory. If a path leads to no checkpoint, as
+    `is_there` says, the function looks for its name in the directory, because the checkpoint is
+    there after a move or a copy. The path may be one of Windows. A path with a scheme in a local
+    file must not cause a request to a server, so the function looks only in the directory. Raises
+    FormatError for a file of another kind.
     """
     path = join(directory, STATE_FILE)
     if not is_file(path):
@@ -64,24 +69,31 @@ def read_checkpoint_state(directory: str) -> State | None:
     names = list(proto.all_model_checkpoint_paths) or [proto.model_checkpoint_path]
     times += [None] * (len(names) - len(times))
     return State(
-        latest=_resolved(directory, proto.model_checkpoint_path),
+        latest=_resolved(directory, proto.model_checkpoint_path, is_there),
         listed=tuple(
-            Listed(_resolved(directory, name), _time(seconds))
+            Listed(_resolved(directory, name, is_there), _time(seconds))
             for name, seconds in zip(names, times, strict=False)
         ),
     )
 
 
-def _resolved(directory: str, name: str) -> str:
-    is_absolute = is_remote(name) or os.path.isabs(name)
-    prefix = name if is_absolute else join(directory, name)
-    moved = join(directory, split(name)[1])
-    if is_remote(name) and not is_remote(directory):
-        return moved
-    is_lost = (
-        prefix != moved and not is_readable_file(f"{prefix}.index") and is_file(f"{moved}.index")
-    )
-    return moved if is_lost else prefix
+def _resolved(directory: str, name: str, is_there: Callable[[str], bool]) -> str:
+    places = list(dict.fromkeys(_places(directory, name)))
+    if len(places) == 1:
+        return places[0]
+    is_of_windows = os.sep == "/" and re.match(r"[A-Za-z]:|.*\\", name, re.DOTALL)
+    gone = places[-1] if is_of_windows else places[0]
+    return next((place for place in places if is_there(place)), gone)
+
+
+def _places(directory: str, name: str) -> list[str]:
+    """Return the paths that a name in the file may mean; TensorFlow knows only the first."""
+    moved = [join(directory, posixpath.basename(name)), join(directory, ntpath.basename(name))]
+    if is_remote(name):
+        return [name, *moved] if is_remote(directory) else moved
+    if os.path.isabs(name):
+        return [name, *moved]
+    return [join(directory, name), join(directory, name.replace("\\", "/")), *moved]
 
 
 def _time(seconds: float | None) -> datetime | None:

@@ -229,14 +229,17 @@ def at(path: str) -> Iterator[Place]:
 
 @contextmanager
 def unremembered() -> Iterator[None]:
-    """Do not record refusals: for questions whose answer may be no."""
+    """Do not record refusals and reads over the limit: for questions whose answer may be no."""
     confinement = _CURRENT.get()
-    refused = 0 if confinement is None else len(confinement.refused)
+    if confinement is None:
+        yield
+        return
+    refused, over_limit = len(confinement.refused), confinement.over_limit
     try:
         yield
     finally:
-        if confinement is not None:
-            del confinement.refused[refused:]
+        del confinement.refused[refused:]
+        confinement.over_limit = over_limit
 
 
 def is_allowed(path: str) -> bool:

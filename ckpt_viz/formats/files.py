@@ -199,6 +199,19 @@ def list_files(path: str) -> list[str]:
     return sorted(name for name, is_regular in _entries(path).items() if is_regular())
 
 
+def list_directories(path: str) -> list[str]:
+    """Return the sorted names of the directories in a local one, without links and hidden ones.
+
+    Looks at none of them. Raises as `list_directory`.
+    """
+    with _listed(path) as entries:
+        return sorted(
+            name
+            for name, entry in entries.items()
+            if not name.startswith(".") and entry.is_dir(follow_symlinks=False)
+        )
+
+
 _Entries = dict[str, Callable[[], bool]]
 """The names in a directory, each with a function that returns whether it is a regular file."""
 
@@ -302,12 +315,19 @@ def _stat(path: str) -> os.stat_result:
         return place.stat()
 
 
-def _local_entries(path: str) -> _Entries:
+@contextmanager
+def _listed(path: str) -> Iterator[dict[str, os.DirEntry[str]]]:
+    """Yield the entries of a directory by name, without those that a confinement hides."""
     with _local_errors(path), confinement.at(path or os.curdir) as place, _scanned(place) as listed:
         found = {entry.name: entry for entry in islice(listed, MAX_NAMES + 1)}
-    scope = confinement.current()
-    names = list(found) if scope is None else scope.shown_names(list(found))
-    return {name: partial(_is_regular, path, found[name]) for name in names}
+        scope = confinement.current()
+        names = list(found) if scope is None else scope.shown_names(list(found))
+        yield {name: found[name] for name in names}
+
+
+def _local_entries(path: str) -> _Entries:
+    with _listed(path) as entries:
+        return {name: partial(_is_regular, path, entry) for name, entry in entries.items()}
 
 
 def _is_regular(directory: str, entry: os.DirEntry[str]) -> bool:

@@ -1,24 +1,93 @@
-"""Which files of a directory are checkpoints, whatever their names: their content decides."""
+"""Which files of a directory are checkpoints: by an index's name, or whatever their names."""
 
 from __future__ import annotations
 
 import mimetypes
+import os
+import re
+from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, UnsupportedError
-from ckpt_viz.formats.files import File, join, list_files, open_file
+from ckpt_viz.formats.files import File, is_remote, join, list_files, open_file
 from ckpt_viz.formats.sstable import ends_like_a_table
-from ckpt_viz.saved.location import Reader
+from ckpt_viz.saved.file_types import file_type_of
+from ckpt_viz.saved.location import INDEX, META, Reader
 from ckpt_viz.saved.readers import READERS
+from ckpt_viz.saved.v1_reader import V1, prefix_of_shard
 
 MOST_FILES = 10_000
-"""The most files that one call opens."""
+"""The most files that one call of `checkpoints_in` opens."""
 MOST_NAMES = 1_000
-"""The most names that one call returns."""
+"""The most names that one call of `checkpoints_in` returns."""
 
+_MOST_V1 = 1_000  # opened to find V1 checkpoints, those with likely names first
+_MOST_REMOTE_V1 = 50  # of a remote directory, all with likely names: each takes two requests
 _MOST_BYTES = 1 << 20  # of a file; TensorFlow's blocks have 256 KiB, and one is read
 _UNKNOWN = (None, "application/octet-stream", "text/plain")
 _TYPES = mimetypes.MimeTypes()  # not those of this machine
+_LIKELY = re.compile(r"ckpt|chkp|model|-[0-9]+$", re.IGNORECASE)
+# Not the number of shards, as in `x-?????-of-00002`; that follows the number of the checkpoint.
+_NUMBERED = re.compile(r"(.*?)(?<!\?-of)-([0-9]+)(?:-\?{5}-of-[0-9]{5})?", re.DOTALL)
+
+
+class Prefixes(NamedTuple):
+    """The names of the checkpoints in a directory, of each series in the order of its numbers.
+
+    `indexed` are those that have an index, `v1` those of the V1 format.
+    """
+
+    indexed: list[str]
+    v1: list[str]
+
+    @property
+    def all(self) -> list[str]:
+        """Both, in the same order."""
+        return sorted({*self.indexed, *self.v1}, key=by_number) if self.v1 else self.indexed
+
+
+def prefixes_in(directory: str) -> Prefixes:
+    """Return the checkpoints in a directory, "" for the current one; raise as `list_files`.
+
+    The name of a V1 checkpoint does not show what it is. So this opens some files.
+    """
+    names = list_files(directory or os.curdir)
+    indexed = {name.removesuffix(INDEX) for name in names if name.endswith(INDEX)} - {""}
+    by_prefix: dict[str, str] = {}
+    for name in _perhaps_v1(directory, names):
+        by_prefix.setdefault(prefix_of_shard(name), name)
+    opened = islice(by_prefix.items(), _MOST_V1)
+    v1 = [one for one, name in opened if _is_one_of((V1,), join(directory, name))]
+    return Prefixes(sorted(indexed, key=by_number), sorted(v1, key=by_number))
+
+
+def _perhaps_v1(directory: str, names: Sequence[str]) -> list[str]:
+    there = set(names)
+    unknown = [name for name in names if file_type_of(name) is None and _is_unknown(name)]
+
+    def is_likely(name: str) -> bool:
+        return _LIKELY.search(name) is not None or name + META in there
+
+    if is_remote(directory):
+        return list(islice(filter(is_likely, unknown), _MOST_REMOTE_V1))
+    return sorted(unknown, key=is_likely, reverse=True)
+
+
+def number_in(name: str) -> tuple[str, int] | None:
+    """Return the beginning and the number of a checkpoint's name; None without a number.
+
+    >>> number_in("ckpt-12"), number_in("ckpt-3-?????-of-00002"), number_in("x-?????-of-00002")
+    (('ckpt', 12), ('ckpt', 3), None)
+    """
+    numbered = _NUMBERED.fullmatch(name)
+    return None if numbered is None else (numbered[1], int(numbered[2][-18:]))
+
+
+def by_number(name: str) -> tuple[str, int, str]:
+    """Return a sort key for names; in a series, by number."""
+    beginning, number = number_in(name) or (name, -1)
+    return beginning, number, name
 
 
 def checkpoints_in(directory: str) -> list[str]:
@@ -31,16 +100,24 @@ def checkpoints_in(directory: str) -> list[str]:
         found = list_files(directory)
     except FileNotFoundError as error:
         raise CheckpointNotFoundError(f"{directory}: no such directory") from error
-    names = (name for name in found if _TYPES.guess_type(name)[0] in _UNKNOWN)
-    opened = islice(names, MOST_FILES)
-    return list(islice((one for one in opened if is_checkpoint(join(directory, one))), MOST_NAMES))
+    opened = islice(filter(_is_unknown, found), MOST_FILES)
+    return list(islice(_checkpoints_among(directory, opened), MOST_NAMES))
 
 
-def is_checkpoint(path: str) -> bool:
+def _checkpoints_among(directory: str, names: Iterator[str]) -> Iterator[str]:
+    return (name for name in names if _is_one_of(READERS, join(directory, name)))
+
+
+def _is_unknown(name: str) -> bool:
+    """Return whether the name does not tell which other program opens a file."""
+    return _TYPES.guess_type(name)[0] in _UNKNOWN
+
+
+def _is_one_of(readers: Sequence[Reader], path: str) -> bool:
     """Return whether a file is a checkpoint's index or a V1 checkpoint, by its content alone."""
     try:
         with open_file(path) as file:
-            return ends_like_a_table(file) and any(_holds(reader, file) for reader in READERS)
+            return ends_like_a_table(file) and any(_holds(reader, file) for reader in readers)
     except (CkptVizError, FileNotFoundError):
         return False
 

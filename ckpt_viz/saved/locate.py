@@ -8,17 +8,15 @@ person may mean.
 
 from __future__ import annotations
 
-import difflib
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
     CkptVizError,
-    DeniedError,
     OutsideError,
     UnsupportedError,
 )
@@ -37,14 +35,15 @@ from ckpt_viz.formats.files import (
 from ckpt_viz.formats.saved_model import SAVED_MODEL, SAVED_MODEL_TEXT, VARIABLES
 from ckpt_viz.object_graph.graph import Kept
 from ckpt_viz.saved.file_types import FileType, file_type_of
+from ckpt_viz.saved.listing import Prefixes, by_number, number_in, prefixes_in
 from ckpt_viz.saved.location import INDEX, META, Location
-from ckpt_viz.saved.nearby import checkpoints_below, similar_directory
-from ckpt_viz.saved.other_files import file_instead
+from ckpt_viz.saved.nearby import checkpoints_below, instead_of_checkpoints, near, within
+from ckpt_viz.saved.other_files import file_instead, files_of_keras
 from ckpt_viz.saved.readers import READERS
-from ckpt_viz.saved.v1_reader import in_shards, shards_of
+from ckpt_viz.saved.v1_reader import in_shards, prefix_of_shard, shards_of
 from ckpt_viz.saved.v2_reader import V2
+from ckpt_viz.text import listed as in_words
 
-_NUMBERED = re.compile(r"(.*)-([0-9]+)", re.DOTALL)
 _MOST_LISTED = 3  # in a sentence
 _MOST_UNNAMED = 200  # beside those that the `checkpoint` file names
 
@@ -80,7 +79,7 @@ def checkpoints_at(path: str) -> tuple[Kept, ...]:
     directory = _directory_of_several(path)
     if directory is None:
         return (Kept(locate(path).prefix, None, True),)
-    state = read_checkpoint_state(directory)
+    state = read_checkpoint_state(directory, _is_surely_there)
     named = () if state is None else tuple(one for one in locate(path).kept if one.is_named)
     others = _others(directory, [one.prefix for one in named])
     unnamed = [Kept(join(directory, name), None, True, is_named=False) for name in others]
@@ -161,7 +160,7 @@ def _of_part_of_saved_model(path: str, _: FileType) -> Location:
 
 def _of_state_file(path: str, _: FileType) -> Location:
     directory = split(path)[0] or "."
-    state = read_checkpoint_state(directory)
+    state = read_checkpoint_state(directory, _is_surely_there)
     if state is None:
         raise FileNotFoundError(path)  # it existed before
     return _of_state(path, directory, state)
@@ -203,28 +202,55 @@ def _in_directory(path: str) -> Location:
     if is_file(join(path, INDEX)):
         prefix = join(path, "")
         return _at_prefix(path, prefix, f"{path} holds a checkpoint with an empty name")
-    state = read_checkpoint_state(path)
+    state = read_checkpoint_state(path, _is_surely_there)
     if state is not None:
         return _of_state(path, path, state)
-    names = sorted(_prefix_names(path), key=by_number)
-    if len(names) == 1:
-        prefix = join(path, names[0])
-        resolved = f"{prefix} is the only checkpoint with an index in {path}"
-        return _at_prefix(path, prefix, resolved, _unnamed(path, names))
-    latest = _latest_of_one_series(names)
-    if latest is not None:
-        prefix = join(path, latest)
-        resolved = f"{prefix} has the highest number of the {len(names)} checkpoints in {path}"
-        return _at_prefix(path, prefix, resolved, _unnamed(path, names))
+    prefixes = prefixes_in(path)
+    names = prefixes.all
+    for among in (names, prefixes.indexed):
+        latest = among[0] if len(among) == 1 else _latest_of_one_series(among)
+        if latest is not None:
+            return _chosen(path, latest, among, prefixes)
     if not names:
-        raise CheckpointNotFoundError(
-            f"{path}: a directory without a checkpoint; expected a prefix such as "
-            f"{join(path, 'ckpt-1')}{_did_you_mean(checkpoints_below(path))}"
-        )
+        raise CheckpointNotFoundError(f"{path}: a directory without a checkpoint{_what_else(path)}")
     raise CheckpointNotFoundError(
         f"{path}: a directory of {len(names)} checkpoints; expected the prefix of one: "
         f"{_listed([join(path, name) for name in names])}"
     )
+
+
+def _chosen(directory: str, name: str, among: Sequence[str], prefixes: Prefixes) -> Location:
+    """Return the location of the checkpoint that a directory without a `checkpoint` file means."""
+    prefix, names = join(directory, name), prefixes.all
+    if len(among) == 1:
+        sign = " with an index" if name in prefixes.indexed else ""
+        resolved = f"{prefix} is the only checkpoint{sign} in {directory}"
+    else:
+        sign = " with an index" if len(among) < len(names) else ""
+        resolved = (
+            f"{prefix} has the highest number of the {len(among)} checkpoints{sign} in {directory}"
+        )
+    resolved += _keras_beside(directory)
+    return _checkpoint_at(directory, prefix, resolved, _unnamed(directory, names))
+
+
+def _what_else(directory: str) -> str:
+    """Return clauses about what a directory without a checkpoint has below it or instead."""
+    below = checkpoints_below(directory)
+    instead = "" if below else instead_of_checkpoints(directory)
+    expected = f"; expected a prefix such as {join(directory, 'ckpt-1')}{_did_you_mean(below)}"
+    return instead or expected
+
+
+def _keras_beside(directory: str) -> str:
+    """Return a clause about files of Keras beside the checkpoints of a directory."""
+    with suppress(CkptVizError, OSError):
+        names = files_of_keras(list_files(directory or os.curdir))
+        if names:
+            are = "is" if len(names) == 1 else "are"
+            last = in_words(names[::-1])
+            return f"; {last} {are} there too, for Keras: load the model to show it"
+    return ""
 
 
 def _of_state(given: str, directory: str, state: State) -> Location:
@@ -254,7 +280,7 @@ def _of_state(given: str, directory: str, state: State) -> Location:
     kept = (*unnamed, *named)
     if _is_there(state.latest):
         which = f"the latest of {len(named)} checkpoints" if len(named) > 1 else "the checkpoint"
-        resolved = f"{state.latest} is {which} that {file} names{beside}"
+        resolved = f"{state.latest} is {which} that {file} names{beside}{_keras_beside(directory)}"
         return _checkpoint_at(given, state.latest, resolved, kept)
     present = [one.prefix for one in named if one.exists]
     if present:
@@ -265,7 +291,7 @@ def _of_state(given: str, directory: str, state: State) -> Location:
         return _checkpoint_at(given, present[-1], resolved, kept)
     raise CheckpointNotFoundError(
         f"{file}: names {state.latest} and {len(named)} checkpoints, and none of them exists; "
-        f"expected a file {state.latest}{INDEX}{_hint(state.latest, directory)}"
+        f"expected a file {state.latest}{INDEX}{_did_you_mean(within(directory))}"
     )
 
 
@@ -275,7 +301,7 @@ def _others(directory: str, named: Iterable[str]) -> list[str]:
     If the directory cannot be listed, return none: the named ones can still be opened.
     """
     try:
-        names = set(_prefix_names(directory))
+        names = set(prefixes_in(directory).all)
     except (CkptVizError, OSError):
         return []
     here, place = _place(directory), cache(_place)  # a state file may name a hundred thousand
@@ -305,27 +331,23 @@ def _place(directory: str) -> str:
     return directory.rstrip("/") if is_remote(directory) else os.path.realpath(directory or ".")
 
 
-def by_number(name: str) -> tuple[str, int, str]:
-    """Return a sort key for names; in a series, by number."""
-    numbered = _NUMBERED.fullmatch(name)
-    return (name, -1, name) if numbered is None else (numbered[1], int(numbered[2][-18:]), name)
-
-
 def _presence(directory: str) -> Callable[[str], bool]:
     """Return a function from a prefix to whether a checkpoint is there.
 
     It lists the directory once: a `checkpoint` file may name a hundred thousand.
     """
     try:
-        names = set(list_files(directory))
+        names = set(list_files(directory or os.curdir))
     # A directory that cannot be listed may still allow access to its files
     except (CkptVizError, OSError):
         return cache(_is_there)
+    alone = set(map(prefix_of_shard, names))  # files of V1, or all shards of one
 
     @cache
     def is_there(prefix: str) -> bool:
         place, name = split(prefix)
-        return (name + INDEX in names or name in names) if place == directory else _is_there(prefix)
+        is_here = name + INDEX in names or name in names or name in alone
+        return is_here if place == directory else _is_there(prefix)
 
     return is_there
 
@@ -334,83 +356,64 @@ def _is_there(prefix: str) -> bool:
     return any(reader.is_at(prefix) for reader in READERS)
 
 
+def _is_surely_there(prefix: str) -> bool:
+    """Return whether a checkpoint is there; a place that cannot be looked at has none."""
+    with suppress(CkptVizError, OSError):
+        return _is_there(prefix)
+    return False
+
+
 def _checkpoint_at(given: str, prefix: str, resolved: str, kept: tuple[Kept, ...]) -> Location:
     if is_file(prefix + INDEX):
         return _at_prefix(given, prefix, resolved, kept)
-    return replace(_by_contents(prefix), given=given, resolved=resolved, kept=kept)
+    found = _by_contents(prefix) if is_file(prefix) else in_shards(prefix, "", [])
+    assert found is not None  # `_is_there` knows nothing else
+    return replace(found, given=given, resolved=resolved, kept=kept)
 
 
 def _of_nothing(path: str) -> Location:
     """Return the checkpoint of a path without a file: V1 shards, or a prefix without its number."""
     directory, name = split(path)
     if directory and not is_directory(directory):
-        meant = similar_directory(directory)
-        there = [] if meant is None else _meant_in(meant, name)
         raise CheckpointNotFoundError(
-            f"{path}: no such checkpoint, and no directory {directory}{_did_you_mean(there)}"
+            f"{path}: no such checkpoint, and no directory {directory}{_did_you_mean(near(path))}"
         )
+    expected = path if path.endswith(INDEX) else path + INDEX
     try:
-        names = _names(directory)
-    except DeniedError as error:
+        shards = in_shards(path, directory, _names(directory))
+        prefixes = prefixes_in(directory).all if shards is None else []
+    except CkptVizError as error:  # it may be too large, or allow no listing
         raise CheckpointNotFoundError(
             f"{path}: no such checkpoint; expected a file {path}{INDEX}; the directory cannot be "
             f"listed: {error}"
         ) from error
-    shards = in_shards(path, directory, names)
     if shards is not None:
         return shards
     numbered = [
-        prefix
-        for prefix in _prefix_names(directory)
-        if (match := _NUMBERED.fullmatch(prefix)) and match[1] in (name, name.rstrip("-"))
+        one
+        for one in prefixes
+        if (parts := number_in(one)) is not None and parts[0] in (name, name.rstrip("-"))
     ]
     latest = _latest_of_one_series(numbered)
     if latest is not None:
         prefix = join(directory, latest)
         how_many = f" of {len(numbered)}" if len(numbered) > 1 else ""
-        return _at_prefix(path, prefix, f"{prefix} has the highest number{how_many}")
-    expected = path if path.endswith(INDEX) else path + INDEX
+        return _checkpoint_at(path, prefix, f"{prefix} has the highest number{how_many}", ())
     raise CheckpointNotFoundError(
-        f"{path}: no such checkpoint; expected a file {expected}{_hint(path)}"
+        f"{path}: no such checkpoint; expected a file {expected}{_did_you_mean(near(path))}"
     )
 
 
 def _latest_of_one_series(names: Sequence[str]) -> str | None:
     """Return the name with the highest number, if all are the same name with a number each."""
-    series = [_NUMBERED.fullmatch(name) for name in names]
-    if not series or not all(series) or len({match[1] for match in series if match}) > 1:
+    series = [number_in(name) for name in names]
+    if not series or not all(series) or len({one[0] for one in series if one}) > 1:
         return None
-    return max(names, key=lambda name: int(name.rpartition("-")[2]))
-
-
-def _hint(path: str, directory: str | None = None) -> str:
-    """Return the checkpoints in a directory, by default the path's own directory."""
-    directory = split(path)[0] if directory is None else directory
-    try:
-        prefixes = [join(directory, name) for name in _prefix_names(directory)]
-    except DeniedError:
-        return ""
-    return _did_you_mean(difflib.get_close_matches(path, prefixes, n=3, cutoff=0.6) or prefixes)
-
-
-def _meant_in(directory: str, name: str) -> list[str]:
-    """Return the checkpoint of a name in a directory, or of similar names, or the latest ones."""
-    names = sorted(_prefix_names(directory), key=by_number, reverse=True)
-    close = [name] if name in names else difflib.get_close_matches(name, names, n=3, cutoff=0.6)
-    return [join(directory, one) for one in close or names]
+    return max(names, key=by_number)
 
 
 def _did_you_mean(paths: Sequence[str]) -> str:
     return f"; did you mean {_listed(paths)}?" if paths else ""
-
-
-def _prefix_names(directory: str) -> list[str]:
-    there = directory or "."
-    return _prefixes_among(list_files(there) if is_directory(there) else ())  # pipes are none
-
-
-def _prefixes_among(names: Sequence[str]) -> list[str]:
-    return [name[: -len(INDEX)] for name in names if name.endswith(INDEX) and name != INDEX]
 
 
 def _names(directory: str) -> list[str]:

@@ -1,30 +1,56 @@
-"""Checkpoints near a path that leads to none: in directories below it, or under similar names."""
+"""What a person may mean by a path that leads to no checkpoint: what is beside or below it.
+
+A search here only completes the error about that path. Whatever it meets, it never raises in place
+of that error: other users' directories, links that lead out or in circles, files that disappear.
+"""
 
 from __future__ import annotations
 
 import difflib
 import os
+import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 
 from ckpt_viz.errors import CkptVizError
+from ckpt_viz.formats import confinement
 from ckpt_viz.formats.files import (
     is_directory,
-    is_file,
     is_remote,
     join,
+    list_directories,
     list_directory,
     list_files,
     split,
 )
 from ckpt_viz.formats.saved_model import SAVED_MODEL
+from ckpt_viz.saved.listing import by_number, prefixes_in
 from ckpt_viz.saved.location import INDEX
+from ckpt_viz.saved.other_files import directory_of_keras, held_instead
 
+_ERRORS = (CkptVizError, OSError)
 _MOST_DIRECTORIES = 200
-_MOST_NAMES = 10_000
+_MOST_SECONDS = 1.0  # then a search looks into no further directory
+_MOST_NAMES = 5_000  # that one search compares: some 0.2 s
+_MOST_CLOSE = 20
 _DEEPEST = 3
 _MOST_FOUND = 3
 _SIMILAR = 0.6
+
+
+def near(path: str) -> list[str]:
+    """Return the checkpoints of a similar name, or all, the latest first.
+
+    They are in the path's directory, or else in one that is spelled like it.
+    """
+    return _without_errors(lambda: _near(path))
+
+
+def within(directory: str) -> list[str]:
+    """Return the checkpoints in a directory, the latest first."""
+    return _without_errors(lambda: [join(directory, one) for one in _latest_first(directory)])
 
 
 def checkpoints_below(directory: str) -> list[str]:
@@ -32,36 +58,87 @@ def checkpoints_below(directory: str) -> list[str]:
 
     It looks into a few hundred directories at most, and into none of a remote file system.
     """
+    return _without_errors(lambda: _checkpoints_below(directory))
+
+
+def instead_of_checkpoints(directory: str) -> str:
+    """Return a clause about files of Keras or an archive in a directory or below it; "" if none."""
+    return "".join(_without_errors(lambda: _instead(directory)))
+
+
+def _without_errors(search: Callable[[], Iterable[str]]) -> list[str]:
+    """Return what a search yields before it fails; record nothing that it may not read."""
     found: list[str] = []
-    queue = deque([(directory, 0)])
-    left = _MOST_DIRECTORIES
-    while queue and left and len(found) < _MOST_FOUND and not is_remote(directory):
-        here, depth = queue.popleft()
-        left -= 1
-        names = _names(here)
-        if depth and is_file(join(here, SAVED_MODEL)):
-            found.append(here)
-            continue
-        indexes = [name for name in names if name.endswith(INDEX) and name != INDEX]
-        if depth and indexes:
-            latest = max(indexes, key=lambda name: (len(name), name))
-            found.append(join(here, latest.removesuffix(INDEX)))
-        elif depth < _DEEPEST:
-            queue.extend((place, depth + 1) for place in _directories_in(here, names))
+    # Not only the errors of files: any error here would hide the one that a person asked for.
+    with confinement.unremembered(), suppress(Exception):
+        found.extend(search())  # keeps what came before an error
     return found
 
 
-def _directories_in(directory: str, names: list[str]) -> Iterator[str]:
-    """Yield the directories among these names, without hidden ones and links."""
-    files = set(list_files(directory))  # a listing knows them without a look at each
-    for name in names:
-        place = join(directory, name)
-        is_other = name not in files and not name.startswith(".")
-        if is_other and is_directory(place) and not os.path.islink(place):
-            yield place
+def _near(path: str) -> Iterator[str]:
+    directory, name = split(path)
+    if directory and not is_directory(directory):
+        directory = _similar_directory(directory) or ""
+        if not directory:
+            return
+    names = _latest_first(directory)
+    close = [name] if name in names else _close(name, names, _MOST_FOUND)
+    yield from (join(directory, one) for one in close or names)
 
 
-def similar_directory(path: str) -> str | None:
+def _latest_first(directory: str) -> list[str]:
+    return sorted(prefixes_in(directory).all, key=by_number, reverse=True)
+
+
+def _close(name: str, names: Sequence[str], most: int) -> list[str]:
+    return difflib.get_close_matches(name, names[:_MOST_NAMES], most, _SIMILAR)
+
+
+def _checkpoints_below(directory: str) -> Iterator[str]:
+    below = ((here, names) for here, names in _below(directory) if here != directory)
+    found = (_checkpoint_in(here, names) for here, names in below)
+    yield from islice(filter(None, found), _MOST_FOUND)
+
+
+def _checkpoint_in(directory: str, names: Sequence[str]) -> str:
+    """Return the SavedModel or the latest checkpoint in a directory, "" without one."""
+    if SAVED_MODEL in names:
+        return directory
+    prefixes = within(directory)
+    return prefixes[0] if prefixes else ""
+
+
+def _instead(directory: str) -> Iterator[str]:
+    for here, names in _below(directory):
+        if here == directory and (of_keras := directory_of_keras(names)) is not None:
+            yield f" ({of_keras})"
+        with suppress(*_ERRORS):  # the next directory may have a file that can be read
+            held = held_instead(here, names)
+            if held is not None:
+                yield f"; {held}"
+                return
+
+
+def _below(directory: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield directories with the names of their files, nearest first, and the given one first.
+
+    It enters no directory in one with checkpoints, no hidden one and no link.
+    """
+    deadline = time.monotonic() + _MOST_SECONDS
+    queue = deque([(directory, 0)])
+    for _ in range(_MOST_DIRECTORIES):
+        if not queue or time.monotonic() > deadline:
+            return
+        here, depth = queue.popleft()
+        with suppress(*_ERRORS):  # another user's directory, or one that has disappeared
+            names = list_files(here)
+            is_of_one = SAVED_MODEL in names or any(name.endswith(INDEX) for name in names)
+            if depth < _DEEPEST and not is_of_one and not is_remote(directory):
+                queue.extend((join(here, one), depth + 1) for one in list_directories(here))
+            yield here, names
+
+
+def _similar_directory(path: str) -> str | None:
     """Return an existing directory whose path is spelled like one that is missing; None if none.
 
     Each missing part is replaced by the most similar name beside it.
@@ -74,18 +151,17 @@ def similar_directory(path: str) -> str | None:
             return None
     for name in reversed(missing):
         place = join(path, name)
-        if not is_directory(place):
-            others = [one for one in _names(path or ".") if is_directory(join(path, one))]
-            close = difflib.get_close_matches(name, others, n=1, cutoff=_SIMILAR)
-            if not close:
+        if not _is_directory(place):
+            close = _close(name, list_directory(path or os.curdir), _MOST_CLOSE)
+            places = filter(_is_directory, (join(path, one) for one in close))
+            place = next(places, "")
+            if not place:
                 return None
-            place = join(path, close[0])
         path = place
     return path
 
 
-def _names(directory: str) -> list[str]:
-    try:
-        return sorted(list_directory(directory))[:_MOST_NAMES]
-    except (CkptVizError, OSError):
-        return []
+def _is_directory(path: str) -> bool:
+    with suppress(*_ERRORS):  # a link in a circle, or one that leads out
+        return is_directory(path)
+    return False

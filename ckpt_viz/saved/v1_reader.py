@@ -16,6 +16,25 @@ from ckpt_viz.saved.variable_facts import facts_of
 
 # A shard's path, or the path of all shards as `Saver.save` returns it.
 _SHARD = re.compile(r"(.*)-([0-9]{5}|\?{5})-of-([0-9]{5})", re.DOTALL)
+_MOST_LOOKED_AT = 8  # shards: a hostile `checkpoint` file may name thousands of checkpoints
+
+
+def prefix_of_shard(path: str) -> str:
+    """Return the prefix of a shard as TensorFlow writes it; any other path unchanged.
+
+    >>> prefix_of_shard("ckpt-1-00000-of-00002"), prefix_of_shard("ckpt-1")
+    ('ckpt-1-?????-of-00002', 'ckpt-1')
+    """
+    shard = _SHARD.fullmatch(path)
+    return path if shard is None else f"{shard[1]}-?????-of-{shard[3]}"
+
+
+def _is_at(prefix: str) -> bool:
+    shard = _SHARD.fullmatch(prefix)
+    if shard is None or is_readable_file(prefix):
+        return is_readable_file(prefix)
+    numbers = range(min(int(shard[3]), _MOST_LOOKED_AT))
+    return any(is_readable_file(f"{shard[1]}-{one:05}-of-{shard[3]}") for one in numbers)
 
 
 def _in_file(path: str) -> Location | None:
@@ -25,7 +44,7 @@ def _in_file(path: str) -> Location | None:
     shard = _SHARD.fullmatch(path)
     if shard is None:
         return Location(path, path, V1, meta=_meta_of(path))
-    prefix = f"{shard[1]}-?????-of-{shard[3]}"
+    prefix = prefix_of_shard(path)
     resolved = f"{path} is a shard of the checkpoint {prefix}"
     return Location(path, prefix, V1, meta=_meta_of(shard[1]), resolved=resolved)
 
@@ -73,4 +92,4 @@ def _missing(stored: SaverV1) -> str:
     )
 
 
-V1 = Reader("V1", is_readable_file, holds_contents, _in_file, _files_of, _read)
+V1 = Reader("V1", _is_at, holds_contents, _in_file, _files_of, _read)

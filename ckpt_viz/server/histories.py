@@ -18,9 +18,10 @@ from typing import Any, Protocol
 
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.confinement import Confinement, confined_to
-from ckpt_viz.formats.files import file_stamp, list_files, split
+from ckpt_viz.formats.files import file_stamp, join, list_files, split
 from ckpt_viz.object_graph.graph import Kept
 from ckpt_viz.saved.location import INDEX
+from ckpt_viz.saved.v1_reader import prefix_of_shard
 from ckpt_viz.server.graphs import check_size, contents_path, json_bytes
 from ckpt_viz.server.messages import QUICK_BYTES, Asked, Limits, Look
 from ckpt_viz.server.refusals import Reason, Refusal, refusal_of
@@ -117,22 +118,23 @@ def _stamps(kept: Sequence[Kept]) -> dict[str, Stamp]:
         if directory not in names:
             names[directory] = _shards_in(directory)
         shards = names[directory].get(name, [])
-        paths = [one.prefix + INDEX, one.prefix, *(f"{one.prefix}{shard}" for shard in shards)]
+        paths = [one.prefix + INDEX, one.prefix, *(join(directory, shard) for shard in shards)]
         found[one.prefix] = tuple(map(_stamp, paths))
     return found
 
 
 def _shards_in(directory: str) -> dict[str, list[str]]:
-    """Return by a checkpoint's name what follows it in the names of its shards."""
+    """Return by a checkpoint's name the names of its shards."""
     found: dict[str, list[str]] = {}
     try:
         names = list_files(directory or os.curdir)
     except (CkptVizError, OSError):
         return found
     for name in names:
-        prefix, sign, rest = name.rpartition(".data-")
-        if sign:
-            found.setdefault(prefix, []).append(sign + rest)
+        prefix, sign, _ = name.rpartition(".data-")
+        prefix = prefix if sign else prefix_of_shard(name)
+        if prefix != name:
+            found.setdefault(prefix, []).append(name)
     return found
 
 

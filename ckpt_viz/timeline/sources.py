@@ -11,12 +11,13 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, SourceError
-from ckpt_viz.formats.files import is_directory, is_remote, join, list_directory, split
+from ckpt_viz.formats.files import is_directory, is_remote, join, split
 from ckpt_viz.live.any_source import graph_of
 from ckpt_viz.object_graph.graph import Graph, Kept
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.render.pictured import ObjectGraph
-from ckpt_viz.saved.locate import by_number, checkpoints_at
+from ckpt_viz.saved.listing import by_number, prefixes_in
+from ckpt_viz.saved.locate import checkpoints_at
 from ckpt_viz.saved.location import INDEX
 from ckpt_viz.text import count
 
@@ -48,7 +49,7 @@ class Checkpoint:
     @property
     def number(self) -> int | None:
         """The last number in the name."""
-        found = _NUMBER.search(self.title)
+        found = _NUMBER.search(self.title.partition("-?????-of-")[0])  # not that of V1 shards
         return int(found[1]) if found is not None and len(found[1]) < 20 else None
 
 
@@ -166,10 +167,9 @@ def _globbed(path: str) -> Sequence[Kept]:
     if _WILD.search(directory):
         raise SourceError(f"{path}: expected a pattern in the last part of the path alone")
     try:
-        names = list_directory(directory or os.curdir)
+        prefixes = prefixes_in(directory).all
     except FileNotFoundError as error:
         raise CheckpointNotFoundError(f"{directory}: no such directory") from error
-    prefixes = [name.removesuffix(INDEX) for name in names if name.endswith(INDEX)]
     fitting = [
         one for one in prefixes if fnmatchcase(one, pattern) or fnmatchcase(one + INDEX, pattern)
     ]

@@ -258,6 +258,30 @@ async def test_hints_name_nothing_hidden(root: Path, ask: Ask) -> None:
     assert "did you mean ckpt-1?" in reply.json["message"]
 
 
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("rums/ckpt-1", "no directory rums; did you mean runs/ckpt-1?"),
+        ("runt2/ckpt-1", "no directory runt2; did you mean runs/ckpt-1?"),
+        ("runs/ckpt-2", "expected a file runs/ckpt-2.index; did you mean runs/ckpt-1?"),
+        ("below", "a directory without a checkpoint; expected a prefix such as below/ckpt-1"),
+    ],
+)
+async def test_links_beside_a_missing_file_that_lead_out_change_no_answer(
+    path: str, said: str, outside: Path, root: Path, ask: Ask
+) -> None:
+    for name in ("runs", "below"):
+        (root / name).mkdir()
+    write_bundle(root / "runs" / "ckpt-1", {"a": floats(1.0)})
+    for link in ("rumt", "runt", "runs/more", "below/more"):
+        (root / link).symlink_to(outside)
+    (root / "runs" / "ckpt-3.index").symlink_to(outside / "ckpt-1.index")
+    (root / "below" / "old").symlink_to(outside / "name_based_v1" / "model")
+    reply = await _both(ask, path)
+    expect_refusal(reply, outside, status=404)
+    assert reply.json["message"].endswith(said)
+
+
 # --- what leads nowhere else
 
 

@@ -290,3 +290,12 @@ def saved_slice(tensor_proto: bytes) -> bytes:
 def packed_floats(number: int, *values: float) -> bytes:
     """A packed repeated field of a TensorProto."""
     return field(number, struct.pack(f"<{len(values)}f", *values))
+
+
+def write_v1(path: Path, *values: float) -> None:
+    """Write a V1 checkpoint of one file, or a shard, with the float32 `w`."""
+    extents: Extents = ((0, -1),)
+    meta = contents(slice_meta(b"w", FLOAT32, shape(len(values)), extents))
+    row = (slice_key(b"w", *extents), saved_slice(packed_floats(5, *values)))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(table([(b"", meta), row]))
