@@ -19,7 +19,7 @@ from ckpt_viz.render.payload import VERSION
 from ckpt_viz.server.extension import __version__
 from tests.hostile.seeds import DIRECTORY, seeds
 from tests.server.conftest import Ask, Slow
-from tests.support.tables import floats, write_bundle
+from tests.support.tables import floats, write_bundle, write_v1
 
 _ROW = {"node": 1, "ask": "values"}
 
@@ -94,6 +94,24 @@ async def test_whatever_leads_to_a_checkpoint_is_resolved(
     assert resolved in reply["resolved"]
     assert bool(resolved) == bool(reply["resolved"])
     assert reply["prefix"] == str(seeded / title)
+
+
+async def test_directories_of_v1_files_are_resolved_and_listed(root: Path, ask: Ask) -> None:
+    for number in (9, 10):
+        write_v1(root / "run" / f"m-{number}-00000-of-00001", float(number))
+        write_v1(root / "old" / f"m-{number}", float(number))
+    (root / "old" / "checkpoint").write_text(r'model_checkpoint_path: "C:\\runs\\m-9"')
+    for path, title, kept in (
+        ("run", "run/m-10-?????-of-00001", ["run/m-9-?????-of-00001", "run/m-10-?????-of-00001"]),
+        ("old", "old/m-9", ["old/m-10", "old/m-9"]),
+    ):
+        reply = (await ask("graph", path=path)).json
+        assert (reply["title"], [one["path"] for one in reply["kept"]]) == (title, kept)
+        for one in kept:
+            assert (await ask("graph", path=one)).json["title"] == one
+    etag = (await ask("history", path="run", method="HEAD")).headers["Etag"]
+    write_v1(root / "run" / "m-10-00000-of-00001", 1.0, 2.0)
+    assert (await ask("history", path="run", method="HEAD")).headers["Etag"] != etag
 
 
 async def test_root_itself_may_hold_the_checkpoint(root: Path, ask: Ask) -> None:
