@@ -5,15 +5,15 @@ from __future__ import annotations
 import mimetypes
 import os
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import NamedTuple
 
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, UnsupportedError
 from ckpt_viz.formats.files import File, is_remote, join, list_files, open_file
 from ckpt_viz.formats.sstable import ends_like_a_table
-from ckpt_viz.saved.file_types import file_type_of
 from ckpt_viz.saved.location import INDEX, META, Reader
+from ckpt_viz.saved.other_files import files_of_keras
 from ckpt_viz.saved.readers import READERS
 from ckpt_viz.saved.v1_reader import V1, prefix_of_shard
 
@@ -23,27 +23,28 @@ MOST_NAMES = 1_000
 """The most names that one call of `checkpoints_in` returns."""
 
 _MOST_V1 = 1_000  # opened to find V1 checkpoints, those with likely names first
+_MOST_NAMES = 5_000  # of them and their shards
 _MOST_REMOTE_V1 = 50  # of a remote directory, all with likely names: each takes two requests
 _MOST_BYTES = 1 << 20  # of a file; TensorFlow's blocks have 256 KiB, and one is read
 _UNKNOWN = (None, "application/octet-stream", "text/plain")
 _TYPES = mimetypes.MimeTypes()  # not those of this machine
 _LIKELY = re.compile(r"ckpt|chkp|model|-[0-9]+$", re.IGNORECASE)
-# Not the number of shards, as in `x-?????-of-00002`; that follows the number of the checkpoint.
-_NUMBERED = re.compile(r"(.*?)(?<!\?-of)-([0-9]+)(?:-\?{5}-of-[0-9]{5})?", re.DOTALL)
 
 
 class Prefixes(NamedTuple):
     """The names of the checkpoints in a directory, of each series in the order of its numbers.
 
-    `indexed` are those that have an index, `v1` those of the V1 format.
+    `indexed` are those that have an index, `v1` those of the V1 format. `of_keras` are files beside
+    them that only Keras reads.
     """
 
     indexed: list[str]
     v1: list[str]
+    of_keras: list[str]
 
     @property
     def all(self) -> list[str]:
-        """Both, in the same order."""
+        """The names of all checkpoints, in the same order."""
         return sorted({*self.indexed, *self.v1}, key=by_number) if self.v1 else self.indexed
 
 
@@ -54,24 +55,33 @@ def prefixes_in(directory: str) -> Prefixes:
     """
     names = list_files(directory or os.curdir)
     indexed = {name.removesuffix(INDEX) for name in names if name.endswith(INDEX)} - {""}
-    by_prefix: dict[str, str] = {}
-    for name in _perhaps_v1(directory, names):
-        by_prefix.setdefault(prefix_of_shard(name), name)
-    opened = islice(by_prefix.items(), _MOST_V1)
-    v1 = [one for one, name in opened if _is_one_of((V1,), join(directory, name))]
-    return Prefixes(sorted(indexed, key=by_number), sorted(v1, key=by_number))
+    v1 = _v1_among(directory, _perhaps_v1(directory, names))
+    return Prefixes(
+        sorted(indexed, key=by_number), sorted(v1, key=by_number), files_of_keras(names)
+    )
 
 
-def _perhaps_v1(directory: str, names: Sequence[str]) -> list[str]:
+def _v1_among(directory: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield the prefixes of V1 checkpoints; of the shards of one, open the first."""
+    seen: set[str] = set()
+    for name in names:
+        prefix = prefix_of_shard(name)
+        if prefix not in seen and len(seen) < _MOST_V1:
+            seen.add(prefix)
+            if _is_one_of((V1,), join(directory, name)):
+                yield prefix
+
+
+def _perhaps_v1(directory: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield names that a V1 checkpoint may have, the likely ones first."""
     there = set(names)
-    unknown = [name for name in names if file_type_of(name) is None and _is_unknown(name)]
-
-    def is_likely(name: str) -> bool:
-        return _LIKELY.search(name) is not None or name + META in there
-
+    alone = [name for name in names if not name.endswith((INDEX, META)) and ".data-" not in name]
+    likely = [name for name in alone if _LIKELY.search(name) or name + META in there]
     if is_remote(directory):
-        return list(islice(filter(is_likely, unknown), _MOST_REMOTE_V1))
-    return sorted(unknown, key=is_likely, reverse=True)
+        return islice(filter(_is_unknown, likely), _MOST_REMOTE_V1)
+    known = set(likely)
+    others = (name for name in alone if name not in known)
+    return islice(filter(_is_unknown, chain(likely, others)), _MOST_NAMES)
 
 
 def number_in(name: str) -> tuple[str, int] | None:
@@ -80,8 +90,9 @@ def number_in(name: str) -> tuple[str, int] | None:
     >>> number_in("ckpt-12"), number_in("ckpt-3-?????-of-00002"), number_in("x-?????-of-00002")
     (('ckpt', 12), ('ckpt', 3), None)
     """
-    numbered = _NUMBERED.fullmatch(name)
-    return None if numbered is None else (numbered[1], int(numbered[2][-18:]))
+    beginning, sign, digits = name.partition("-?????-of-")[0].rpartition("-")
+    is_number = sign and digits.isascii() and digits.isdigit()
+    return (beginning, int(digits[-18:])) if is_number else None
 
 
 def by_number(name: str) -> tuple[str, int, str]:

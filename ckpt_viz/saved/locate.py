@@ -38,7 +38,7 @@ from ckpt_viz.saved.file_types import FileType, file_type_of
 from ckpt_viz.saved.listing import Prefixes, by_number, number_in, prefixes_in
 from ckpt_viz.saved.location import INDEX, META, Location
 from ckpt_viz.saved.nearby import checkpoints_below, instead_of_checkpoints, near, within
-from ckpt_viz.saved.other_files import file_instead, files_of_keras
+from ckpt_viz.saved.other_files import file_instead
 from ckpt_viz.saved.readers import READERS
 from ckpt_viz.saved.v1_reader import in_shards, prefix_of_shard, shards_of
 from ckpt_viz.saved.v2_reader import V2
@@ -79,9 +79,9 @@ def checkpoints_at(path: str) -> tuple[Kept, ...]:
     directory = _directory_of_several(path)
     if directory is None:
         return (Kept(locate(path).prefix, None, True),)
-    state = read_checkpoint_state(directory, _is_surely_there)
+    state = _state_in(directory)
     named = () if state is None else tuple(one for one in locate(path).kept if one.is_named)
-    others = _others(directory, [one.prefix for one in named])
+    others = _others(directory, _prefixes_beside(directory), [one.prefix for one in named])
     unnamed = [Kept(join(directory, name), None, True, is_named=False) for name in others]
     return (*unnamed, *named) or (Kept(locate(path).prefix, None, True),)
 
@@ -160,7 +160,7 @@ def _of_part_of_saved_model(path: str, _: FileType) -> Location:
 
 def _of_state_file(path: str, _: FileType) -> Location:
     directory = split(path)[0] or "."
-    state = read_checkpoint_state(directory, _is_surely_there)
+    state = _state_in(directory)
     if state is None:
         raise FileNotFoundError(path)  # it existed before
     return _of_state(path, directory, state)
@@ -202,7 +202,7 @@ def _in_directory(path: str) -> Location:
     if is_file(join(path, INDEX)):
         prefix = join(path, "")
         return _at_prefix(path, prefix, f"{path} holds a checkpoint with an empty name")
-    state = read_checkpoint_state(path, _is_surely_there)
+    state = _state_in(path)
     if state is not None:
         return _of_state(path, path, state)
     prefixes = prefixes_in(path)
@@ -230,7 +230,7 @@ def _chosen(directory: str, name: str, among: Sequence[str], prefixes: Prefixes)
         resolved = (
             f"{prefix} has the highest number of the {len(among)} checkpoints{sign} in {directory}"
         )
-    resolved += _keras_beside(directory)
+    resolved += _keras_beside(prefixes)
     return _checkpoint_at(directory, prefix, resolved, _unnamed(directory, names))
 
 
@@ -242,15 +242,12 @@ def _what_else(directory: str) -> str:
     return instead or expected
 
 
-def _keras_beside(directory: str) -> str:
+def _keras_beside(prefixes: Prefixes) -> str:
     """Return a clause about files of Keras beside the checkpoints of a directory."""
-    with suppress(CkptVizError, OSError):
-        names = files_of_keras(list_files(directory or os.curdir))
-        if names:
-            are = "is" if len(names) == 1 else "are"
-            last = in_words(names[::-1])
-            return f"; {last} {are} there too, for Keras: load the model to show it"
-    return ""
+    names = prefixes.of_keras
+    are = "is" if len(names) == 1 else "are"
+    last = in_words(names[::-1])
+    return f"; {last} {are} there too, for Keras: load the model to show it" if names else ""
 
 
 def _of_state(given: str, directory: str, state: State) -> Location:
@@ -274,13 +271,14 @@ def _of_state(given: str, directory: str, state: State) -> Location:
             "out of the directory that holds the files, or is hidden"
         )
     file = join(directory, STATE_FILE)
-    others = _others(directory, [one.prefix for one in listed])
+    prefixes = _prefixes_beside(directory)
+    others = _others(directory, prefixes, [one.prefix for one in listed])
     unnamed = _unnamed(directory, others)
     beside = _beside([one.prefix for one in unnamed], len(others[:-_MOST_UNNAMED]), file)
     kept = (*unnamed, *named)
     if _is_there(state.latest):
         which = f"the latest of {len(named)} checkpoints" if len(named) > 1 else "the checkpoint"
-        resolved = f"{state.latest} is {which} that {file} names{beside}{_keras_beside(directory)}"
+        resolved = f"{state.latest} is {which} that {file} names{beside}{_keras_beside(prefixes)}"
         return _checkpoint_at(given, state.latest, resolved, kept)
     present = [one.prefix for one in named if one.exists]
     if present:
@@ -295,15 +293,19 @@ def _of_state(given: str, directory: str, state: State) -> Location:
     )
 
 
-def _others(directory: str, named: Iterable[str]) -> list[str]:
-    """Return the checkpoints in a directory that its `checkpoint` file does not name.
+def _prefixes_beside(directory: str) -> Prefixes:
+    """Return what is beside a `checkpoint` file: none if the directory cannot be listed.
 
-    If the directory cannot be listed, return none: the named ones can still be opened.
+    What the file names can still be opened.
     """
-    try:
-        names = set(prefixes_in(directory).all)
-    except (CkptVizError, OSError):
-        return []
+    with suppress(CkptVizError, OSError):
+        return prefixes_in(directory)
+    return Prefixes([], [], [])
+
+
+def _others(directory: str, prefixes: Prefixes, named: Iterable[str]) -> list[str]:
+    """Return the checkpoints in a directory that its `checkpoint` file does not name."""
+    names = set(prefixes.all)
     here, place = _place(directory), cache(_place)  # a state file may name a hundred thousand
     parts = (split(prefix) for prefix in named)
     known = {name for lies_in, name in parts if name in names and place(lies_in) == here}
@@ -334,33 +336,50 @@ def _place(directory: str) -> str:
 def _presence(directory: str) -> Callable[[str], bool]:
     """Return a function from a prefix to whether a checkpoint is there.
 
-    It lists the directory once: a `checkpoint` file may name a hundred thousand.
+    It lists the directory once, and looks into no other that is missing: a `checkpoint` file may
+    name a hundred thousand.
     """
-    try:
-        names = set(list_files(directory or os.curdir))
-    # A directory that cannot be listed may still allow access to its files
-    except (CkptVizError, OSError):
-        return cache(_is_there)
-    alone = set(map(prefix_of_shard, names))  # files of V1, or all shards of one
+    may_hold = cache(_may_be_directory)
+
+    @cache
+    def listed() -> set[str] | None:
+        # A directory that cannot be listed may still allow access to its files
+        with suppress(CkptVizError, OSError):
+            names = list_files(directory or os.curdir)
+            return {*names, *map(prefix_of_shard, names)}
+        return None
 
     @cache
     def is_there(prefix: str) -> bool:
         place, name = split(prefix)
-        is_here = name + INDEX in names or name in names or name in alone
-        return is_here if place == directory else _is_there(prefix)
+        names = listed() if place == directory else None
+        if names is None:
+            return may_hold(place) and _is_there(prefix)
+        return name + INDEX in names or name in names
 
     return is_there
+
+
+def _may_be_directory(path: str) -> bool:
+    with suppress(CkptVizError):
+        return may_be_read(path) and is_directory(path or os.curdir)
+    return True
 
 
 def _is_there(prefix: str) -> bool:
     return any(reader.is_at(prefix) for reader in READERS)
 
 
-def _is_surely_there(prefix: str) -> bool:
-    """Return whether a checkpoint is there; a place that cannot be looked at has none."""
-    with suppress(CkptVizError, OSError):
-        return _is_there(prefix)
-    return False
+def _state_in(directory: str) -> State | None:
+    """Return what a directory's `checkpoint` file names; a place that is unknown has nothing."""
+    is_there = _presence(directory)
+
+    def is_surely_there(prefix: str) -> bool:
+        with suppress(CkptVizError, OSError):
+            return is_there(prefix)
+        return False
+
+    return read_checkpoint_state(directory, is_surely_there)
 
 
 def _checkpoint_at(given: str, prefix: str, resolved: str, kept: tuple[Kept, ...]) -> Location:

@@ -77,13 +77,15 @@ def _without_errors(search: Callable[[], Iterable[str]]) -> list[str]:
 
 def _near(path: str) -> Iterator[str]:
     directory, name = split(path)
-    if directory and not is_directory(directory):
-        directory = _similar_directory(directory) or ""
-        if not directory:
-            return
-    names = _latest_first(directory)
+    is_there = not directory or is_directory(directory)
+    place = directory if is_there else _similar_directory(directory)
+    if place is None:
+        return
+    names = _latest_first(place)
     close = [name] if name in names else _close(name, names, _MOST_FOUND)
-    yield from (join(directory, one) for one in close or names)
+    if is_there and close:  # the person knows the directory, perhaps not what is in it
+        close = list(dict.fromkeys([*close, *names[:_MOST_FOUND]]))[:_MOST_FOUND]
+    yield from (join(place, one) for one in close or names)
 
 
 def _latest_first(directory: str) -> list[str]:
