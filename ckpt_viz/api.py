@@ -97,7 +97,7 @@ def diff(
         b: The other source.
         values: Whether to read the values that may differ: those of other checksums, of live
             objects, of files in the V1 format, and in different slices. `diff.values` then says by
-            how much each differs, and `print` shows the ten largest changes.
+            how much each differs, even if it moved. `print` shows the ten largest changes.
         executor: Any `concurrent.futures.Executor`, for values in files.
         progress: Whether to show a bar if it takes more than a second.
 

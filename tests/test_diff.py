@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,11 @@ from ckpt_viz.graph_diff.diff_result import Change
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.object_graph.roles import assign_roles
 from tests.support import optimizers
+from tests.support.amounts import amount
 from tests.support.any_nodes import any_nodes
 from tests.support.graphs import graph, keras3_adam, named, without_optimizer
 from tests.support.saved_graphs import write_graph
-from tests.support.tables import Extents, Tensor, floats, write_bundle, write_sliced
+from tests.support.tables import Extents, Tensor, floats, raw, shape, write_bundle, write_sliced
 from tests.test_files import CountingFileSystem
 
 _MIRRORED = {State.ONLY_A: State.ONLY_B, State.ONLY_B: State.ONLY_A}
@@ -401,6 +403,70 @@ def test_name_based_files_go_by_names_of_variables(tmp_path: Path) -> None:
     assert found.only_b == ("(root).out", "(root).out.kernel")
 
 
+_names = st.dictionaries(
+    st.tuples(st.sampled_from(["", "enc", "m/enc", "head_1"]), st.sampled_from("wvb")).map(
+        lambda parts: "/".join(filter(None, parts))
+    ),
+    st.lists(st.sampled_from([0.5, 1.5]), min_size=1, max_size=2).map(lambda x: floats(*x)),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=amount(60, 600), deadline=None)
+@given(a=_names, b=_names, suffix=st.sampled_from(["", "2"]))
+def test_values_are_compared_wherever_the_diff_sees_a_pair(
+    a: dict[str, Tensor], b: dict[str, Tensor], suffix: str
+) -> None:
+    """A scope that is renamed or added moves values, which their place alone does not pair."""
+    with tempfile.TemporaryDirectory() as directory:
+        named = {f"{name}{suffix}": tensor for name, tensor in b.items()}
+        found = cv.diff(
+            write_bundle(Path(directory) / "a", a),
+            write_bundle(Path(directory) / "b", named),
+            values=True,
+        )
+        both = {**found.pairs, **found.moved_ids}
+        keys = [
+            (ours.attributes[0].checkpoint_key, theirs.attributes[0].checkpoint_key)
+            for ours, theirs in ((found.a.nodes[i], found.b.nodes[j]) for i, j in both.items())
+            if ours.attributes and theirs.attributes
+        ]
+    differing = {key for name, key in keys if a[name] != named[key]}
+    assert found.values is not None and found.common is not None
+    assert found.common >= len(keys)  # and those that only a fix maps
+    assert {row.key for row in found.values if row.key in {key for _, key in keys}} == differing
+    assert f"of {found.common} common value" in found.says[0] or not found.common
+
+
+def test_values_that_moved_are_told_in_every_output(tmp_path: Path) -> None:
+    a = write_bundle(tmp_path / "a", {"head/kernel": floats(1, 2), "step": floats(7)})
+    b = write_bundle(tmp_path / "b", {"net/out/weights": floats(1, 4), "step": floats(7)})
+    found = cv.diff(a, b, values=True)
+    said = "values: 1 of 2 common values differs; the largest relative changes:"
+    assert found.says[0] == said
+    assert said in str(found) and said in found.to_svg()
+    assert (found.to_json()["common"], len(found.to_json()["values"])) == (2, 1)
+    same = cv.diff(
+        a, write_bundle(tmp_path / "c", {"w": floats(1, 2), "step": floats(7)}), values=True
+    )
+    assert same.says == ("values: none of 2 common values differs",)
+    none = cv.diff(a, write_bundle(tmp_path / "d", {"other": floats(1, 2, 3)}), values=True)
+    assert none.says == ("values: both have no value in common",)
+
+
+def test_other_values_without_a_dtype_in_numpy_differ(tmp_path: Path) -> None:
+    """The state of an iterator: its bytes differ, though no one can say by how much."""
+    states = [raw(21, shape(count), text) for count, text in ((1, b"a"), (1, b"b"), (2, b"c"))]
+    prefixes = [write_bundle(tmp_path / f"{i}", {"it": one}) for i, one in enumerate(states)]
+    for other in prefixes[1:]:
+        found = cv.diff(prefixes[0], other, values=True)
+        assert found.says == (
+            "values: 1 of 1 common value differs; the largest relative changes:",
+            "  it  differs",
+        )
+
+
 def test_diff_of_files_imports_no_tensorflow(tmp_path: Path) -> None:
     first = write_graph(tmp_path / "ckpt-1", keras3_adam())
     second = write_graph(tmp_path / "ckpt-2", keras3_adam(), {8: 1})
@@ -504,7 +570,7 @@ def test_live_values_are_compared_on_request(tmp_path: Path) -> None:
     found = cv.diff(prefix, module, values=True)
     assert found.value == ("(root).v",)
     assert [change.name for change in found.values or ()] == ["v"]  # equal texts do not differ
-    assert "values: 1 tensor differs; the largest" in str(found)
+    assert "values: 1 of 2 common values differs; the largest" in str(found)
     assert "45 %  max |b-a| 1, 50 % of elements" in str(found)  # 1 of the norm √5
     module.name_of_it.assign("texts")
     assert cv.diff(prefix, module, values=True).value == ("(root).v", "(root).name_of_it")
@@ -518,7 +584,7 @@ def test_what_cannot_be_read_is_not_said_to_differ(tmp_path: Path) -> None:
     checkpoint = tf.train.Checkpoint(table=table)
     found = cv.diff(checkpoint.write(str(tmp_path / "c")), checkpoint, values=True)
     assert found.is_empty and found.not_compared == ("(root).table",)
-    assert "values: 1 tensor cannot be read:" in str(found)
+    assert "common value differs, 1 cannot be read:" in str(found)
 
 
 @pytest.mark.tf

@@ -112,10 +112,11 @@ def print_comparison(
 ) -> None:
     """Write the files that the options name, and print the comparison with `more` lines.
 
-    `data` returns it for JSON; the default is what the export has.
+    Files have only the first of these lines, which sums them up. `data` returns the comparison for
+    JSON; the default is what the export has.
     """
     is_text_printed = prints_text(as_json, files)
-    content = Content(overlay.graph, overlay, notes, view=view)
+    content = Content(overlay.graph, overlay, [*notes, *more[:1]], view=view)
     with reporting_errors():
         write(files, content)
     if as_json:

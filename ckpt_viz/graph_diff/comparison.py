@@ -36,14 +36,16 @@ class Compared:
         return {*self.states_a, *self.states_b} <= {State.MATCHED}
 
 
-def compare(a: Graph, b: Graph, differ: Comparer | None = None) -> Compared:
-    """Return how two graphs differ, node by node.
-
-    `differ` decides whether values differ; the default is what the checksums say.
-    """
-    differ = by_checksums(a, b) if differ is None else differ
+def compare(a: Graph, b: Graph) -> Compared:
+    """Return how two graphs differ, node by node; of values, what the checksums say."""
     pairs = pair(a, b)
-    moves = moved(a, b, pairs)
+    return judged(a, b, pairs, moved(a, b, pairs), by_checksums(a, b))
+
+
+def judged(
+    a: Graph, b: Graph, pairs: Mapping[int, int], moves: Mapping[int, int], differ: Comparer
+) -> Compared:
+    """Return how counterparts differ; `differ` decides whether their values do."""
     differences = {
         ours: difference(a.nodes[ours], b.nodes[theirs], differ) for ours, theirs in pairs.items()
     }

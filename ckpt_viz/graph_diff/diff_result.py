@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ckpt_viz.gc_pause import gc_paused
-from ckpt_viz.graph_diff.comparison import CHANGED, Compared, compare
+from ckpt_viz.graph_diff.comparison import CHANGED, Compared, compare, judged
 from ckpt_viz.graph_diff.diff_overlay import overlay_of
 from ckpt_viz.graph_diff.value_change import ValueChange, change_json, changes_text
 from ckpt_viz.object_graph.graph import Graph
@@ -45,14 +45,16 @@ class GraphDiff:
     Every node of both has exactly one state. Names are the ones that TensorFlow prints; a node more
     than 100 steps deep has only the end of its name. `print(diff)` lists the differences.
 
-    `values` are the tensors whose values differ, the largest relative change first; None unless
-    `diff(a, b, values=True)` has read them.
+    `values` are the tensors whose values differ or cannot be read, the largest relative change
+    first. `common` counts all tensors that both have, in the same place, moved or renamed. Both
+    are None unless `diff(a, b, values=True)` has read them.
     """
 
     a: ObjectGraph
     b: ObjectGraph
     _compared: Compared = field(repr=False, compare=False)
     values: tuple[ValueChange, ...] | None = field(default=None, repr=False, compare=False)
+    common: int | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_empty(self) -> bool:
@@ -163,12 +165,14 @@ class GraphDiff:
 
     def to_svg(self, view: View = "layers") -> str:
         """Return the differences as a static SVG: among the layers, or among all objects."""
-        return to_svg(self.overlay.graph, self.overlay, notes=self.notes, view=view)
+        notes = *self.notes, *self.says[:1]
+        return to_svg(self.overlay.graph, self.overlay, notes=notes, view=view)
 
     def to_json(self) -> dict[str, Any]:
         """Return the difference as data for `json.dumps`: see docs/plan_json.md."""
         found = plan_json(self.overlay, notes=self.notes)
         if self.values is not None:
+            found["common"] = self.common
             found["values"] = [change_json(one) for one in self.values]
         return found
 
@@ -178,7 +182,7 @@ class GraphDiff:
     @property
     def says(self) -> tuple[str, ...]:
         """Lines about the largest changes of values; none unless they were read."""
-        return () if self.values is None else tuple(changes_text(self.values))
+        return () if self.values is None else tuple(changes_text(self.values, self.common or 0))
 
     def __repr__(self) -> str:
         return shown_on_stdout(f"<GraphDiff {self.a.title!r} → {self.b.title!r}: {self.headline}>")
@@ -210,5 +214,9 @@ def diff_of(
         return gc_paused(lambda: GraphDiff(a, b, compare(a, b)))
     from ckpt_viz.graph_diff.value_changes import by_values, value_changes  # they need NumPy
 
-    found = value_changes(a, b, executor=executor, progress=progress)
-    return gc_paused(lambda: GraphDiff(a, b, compare(a, b, by_values(a, b, found)), found.rows))
+    first = gc_paused(lambda: compare(a, b))
+    counterparts = {**first.pairs, **first.moved}
+    found = value_changes(a, b, counterparts, executor=executor, progress=progress)
+    differ = by_values(a, b, found)
+    compared = gc_paused(lambda: judged(a, b, first.pairs, first.moved, differ))
+    return GraphDiff(a, b, compared, found.rows, found.common)

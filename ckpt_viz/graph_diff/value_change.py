@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ckpt_viz.text import count, percent, printable
+from ckpt_viz.text import count, percent, printable, shape_words
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.table_json import row_json
 
@@ -44,15 +44,12 @@ class ValueChange:
     error: str | None = None
 
 
-def changes_text(rows: Sequence[ValueChange]) -> Iterator[str]:
-    """Yield lines about the ten largest changes, and about NaNs."""
-    if not rows:
-        yield "values: none of the values that both have differs"
-        return
-    yield _headline(rows)
+def changes_text(rows: Sequence[ValueChange], common: int) -> Iterator[str]:
+    """Yield lines about the ten largest changes of `common` values, and about NaNs."""
+    yield _headline(rows, common)
     shown = rows[:_MOST_PRINTED]
     names = [_end(printable(row.name)) for row in shown]
-    width = max(map(len, names))
+    width = max(map(len, names), default=0)
     for row, name in zip(shown, names, strict=True):
         yield f"  {name.ljust(width)}  {_words(row)}"
     if len(rows) > len(shown):
@@ -63,14 +60,21 @@ def changes_text(rows: Sequence[ValueChange]) -> Iterator[str]:
             yield f"  NaN only in b: {printable(row.name)}, {share}"
 
 
-def _headline(rows: Sequence[ValueChange]) -> str:
+def _headline(rows: Sequence[ValueChange], common: int) -> str:
+    """Return how many of the common values differ, and how many cannot be compared.
+
+    >>> print(_headline([], 14))
+    values: none of 14 common values differs
+    """
+    if not common:
+        return "values: both have no value in common"
     unread = sum(row.error is not None for row in rows)
-    parts = [f"{count(unread, 'tensor')} cannot be read"] if unread else []
     differing = len(rows) - unread
-    if not differing:
-        return f"values: {parts[0]}:"
-    parts = [f"{count(differing, 'tensor')} {'differs' if differing == 1 else 'differ'}", *parts]
-    return f"values: {', '.join(parts)}; the largest relative changes:"
+    which = f"{differing:,}" if differing else "none"
+    verb = "differ" if differing > 1 else "differs"
+    said = f"values: {which} of {count(common, 'common value')} {verb}"
+    said += f", {unread:,} cannot be read" if unread else ""
+    return f"{said}; the largest relative changes:" if differing else f"{said}{':' * bool(unread)}"
 
 
 def change_json(change: ValueChange) -> dict[str, Any]:
@@ -94,9 +98,14 @@ def _words(row: ValueChange) -> str:
     if row.error is not None:
         return f"cannot be read: {printable(row.error)}"
     if row.l2 is None or row.relative is None or row.max_abs is None or row.changed is None:
-        return "differs"
+        kinds = [_kind(one) for one in (row.a, row.b) if one is not None]
+        return " ≠ ".join(kinds) if len({*kinds}) == 2 else "differs"
     share = percent(row.relative).rjust(9)
     return f"{share}  max |b-a| {row.max_abs:.3g}, {percent(row.changed)} of elements"
+
+
+def _kind(row: ValueRow) -> str:
+    return f"{row.dtype} {shape_words(row.shape)}"
 
 
 def _end(name: str) -> str:

@@ -1,51 +1,70 @@
-"""By how much values differ between two graphs: every byte is read once, equal checksums never."""
+"""By how much values differ between two graphs: every byte is read once.
+
+Tensors with equal checksums are equal, and hardly any of them is read.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
-from ckpt_viz.errors import CkptVizError
+from ckpt_viz.errors import CkptVizError, UnsupportedError
 from ckpt_viz.graph_diff.value_change import ValueChange
 from ckpt_viz.graph_diff.value_comparison import (
     Comparer,
     by_checksums,
     by_reading,
+    differ_by_index,
     tensors_differ,
 )
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.timeline.cells import Cell, CellState
-from ckpt_viz.timeline.lines import lines_of
+from ckpt_viz.timeline.lines import joined_by_mapping, lines_between
 from ckpt_viz.timeline.reading import Reader
+from ckpt_viz.values.places import in_layer_names
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.running import bar
 
 
 @dataclass(frozen=True)
 class ValueChanges:
-    """The tensors that differ, the largest relative change first; `pairs` tells it by two keys."""
+    """The tensors that differ, the largest relative change first; `pairs` tells it by two keys.
+
+    `common` is the number of tensors that both graphs have.
+    """
 
     rows: tuple[ValueChange, ...]
     pairs: dict[tuple[str, str], bool]
+    common: int
 
 
 def value_changes(
-    a: Graph, b: Graph, *, executor: Executor | None = None, progress: bool = True
+    a: Graph,
+    b: Graph,
+    counterparts: Mapping[int, int],
+    *,
+    executor: Executor | None = None,
+    progress: bool = True,
 ) -> ValueChanges:
-    """Return how the values of two graphs differ."""
-    lines = lines_of([a, b]).lines
+    """Return how the values of two graphs differ, by the counterpart in b of nodes of a.
+
+    The mapping of a fix joins tensors that are in only one graph by the counterparts, such as those
+    of two renamed scopes that look alike.
+    """
+    every = joined_by_mapping(a, b, lines_between(a, b, counterparts))
+    lines = [line for line in every if None not in line.tensors]
     reader = Reader([a, b], lines)
     total = reader.nbytes()
     shown = bar("diff", total) if progress and total else None
-    found: list[ValueChange] = []
+    found: list[tuple[ValueRow, Cell, Cell]] = []
     pairs: dict[tuple[str, str], bool] = {}
     try:
         for number, row in reader.rows(executor, shown):
             before, after = lines[number].tensors
-            if before is None or after is None:
-                continue
+            assert before is not None and after is not None
             first, second = row.cells
             is_known = second.state in (CellState.EQUAL, CellState.CHANGED)
             if is_known and second.l2 is not None:
@@ -55,16 +74,23 @@ def value_changes(
                 if second.error is None:
                     pairs[before.key, after.key] = second.state is CellState.CHANGED
             if second.state is not CellState.EQUAL:
-                found.append(_change(after, first, second))
+                found.append((after, first, second))
     finally:
         if shown is not None:
             shown.close()
-    return ValueChanges(tuple(sorted(found, key=_size)), pairs)
+    named = in_layer_names(b, (row for row, _, _ in found))
+    rows = [_change(row, *cells) for row, (_, *cells) in zip(named, found, strict=True)]
+    return ValueChanges(tuple(sorted(rows, key=_size)), pairs, len(lines))
 
 
 def _compared(a: Graph, b: Graph, key_in_a: str, key_in_b: str) -> Cell:
     try:
-        differs = tensors_differ(a, b, key_in_a, key_in_b)
+        differs: bool | None = tensors_differ(a, b, key_in_a, key_in_b)
+    except UnsupportedError as error:
+        # NumPy has no such values, an iterator's state, for example. Other bytes are other values.
+        differs = differ_by_index(a, b, key_in_a, key_in_b)
+        if differs is None:
+            return Cell(CellState.UNREAD, error=str(error))
     except CkptVizError as error:
         return Cell(CellState.UNREAD, error=str(error))
     return Cell(CellState.CHANGED if differs else CellState.EQUAL)

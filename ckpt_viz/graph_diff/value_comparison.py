@@ -41,11 +41,10 @@ def _tensors(graph: Graph, checkpoint_key: str) -> dict[str, _Tensor] | None:
     """
     found: dict[str, _Tensor] = {}
     for key in graph.tensor_keys(checkpoint_key):
-        stored, fingerprint = graph.stored(key), graph.fingerprint(key)
-        if stored is None or fingerprint is None:
+        tensor = _tensor(graph, key)
+        if tensor is None:
             return None
-        layout, sums = fingerprint
-        found[key.removeprefix(checkpoint_key)] = _Tensor(stored.dtype, stored.shape, layout, sums)
+        found[key.removeprefix(checkpoint_key)] = tensor
     return found or None
 
 
@@ -56,6 +55,19 @@ class _Tensor(NamedTuple):
     shape: tuple[int, ...] | None
     layout: object
     sums: object
+
+
+def _tensor(graph: Graph, key: str) -> _Tensor | None:
+    stored, fingerprint = graph.stored(key), graph.fingerprint(key)
+    if stored is None or fingerprint is None:
+        return None
+    return _Tensor(stored.dtype, stored.shape, *fingerprint)
+
+
+def differ_by_index(a: Graph, b: Graph, key_in_a: str, key_in_b: str) -> bool | None:
+    """Return whether two tensors differ, as two indexes say; None if these do not tell."""
+    left, right = _tensor(a, key_in_a), _tensor(b, key_in_b)
+    return None if left is None or right is None else _tensors_differ(left, right)
 
 
 def _tensors_differ(left: _Tensor, right: _Tensor) -> bool | None:

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.search.measures import Measures
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
-from ckpt_viz.timeline.lines import Line
+from ckpt_viz.timeline.lines import lines_between
 from ckpt_viz.timeline.reading import Reader
 from ckpt_viz.values.measured import measures_of
-from ckpt_viz.values.reading import Tensor, tensors_of
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.running import Begin
 
@@ -43,7 +42,12 @@ def measures_between(laid: Laid, begin: Begin | None) -> Measures:
     Reads all values of both graphs once; of two tensors with equal checksums, one. If this is
     interrupted, it returns what was read. `begin` starts a progress bar.
     """
-    lines = _lines(laid)
+    counterparts = {**laid.places, **laid.moved}
+    lines = [
+        line
+        for line in lines_between(laid.other, laid.base, counterparts)
+        if (ours := line.tensors[0]) is None or ours.node_id in laid.places
+    ]
     reader = Reader([laid.other, laid.base], lines, unchanged=True)
     total = reader.nbytes()
     shown = begin("values", total) if begin is not None and total else None
@@ -105,21 +109,3 @@ _OF_CHANGE: Mapping[str, Callable[[Cells], float]] = {
     "largest": lambda cells: max(two.max_abs or 0.0 for _, two in cells),
     "changed": _changed,
 }
-
-
-def _lines(laid: Laid) -> list[Line]:
-    """Return the tensors of both graphs, those of a pair of nodes together."""
-    theirs = {_part(tensor, tensor.row.node_id): tensor.row for tensor in tensors_of(laid.base)}
-    found: list[Line] = []
-    for tensor in tensors_of(laid.other):
-        node_id = tensor.row.node_id
-        if node_id in laid.places:
-            counterpart = laid.moved.get(node_id, laid.places[node_id])
-            found.append(Line([tensor.row, theirs.pop(_part(tensor, counterpart), None)]))
-    return [*found, *(Line([None, row]) for row in theirs.values())]
-
-
-def _part(tensor: Tensor, node_id: int) -> tuple[int, str, str]:
-    """Return which part of which node a tensor is: one of a table's, one of a variable's slices."""
-    key = tensor.attribute.checkpoint_key
-    return node_id, tensor.attribute.name, tensor.row.key.removeprefix(key)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ckpt_viz.mapping.pairs import Certainty
 from ckpt_viz.mapping.value_mapping import map_values
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.values.places import in_layer_names
-from ckpt_viz.values.reading import tensors_of
+from ckpt_viz.values.reading import Tensor, tensors_of
 from ckpt_viz.values.row import ValueRow
 
 _MOST_NAMED = 3
@@ -87,6 +87,47 @@ def lines_of(graphs: Sequence[Graph | None]) -> Lines:
         current = {key: following[key] for key in rows}
         before = graph
     return found
+
+
+def lines_between(a: Graph, b: Graph, counterparts: Mapping[int, int]) -> list[Line]:
+    """Return the tensors of two graphs, those of a pair of nodes together.
+
+    `counterparts` has, by node of a, the node of b.
+    """
+    theirs = {_part(tensor, tensor.row.node_id): tensor.row for tensor in tensors_of(b)}
+    found: list[Line] = []
+    for tensor in tensors_of(a):
+        other = counterparts.get(tensor.row.node_id)
+        row = None if other is None else theirs.pop(_part(tensor, other), None)
+        found.append(Line([tensor.row, row]))
+    return [*found, *(Line([None, row]) for row in theirs.values())]
+
+
+def _part(tensor: Tensor, node_id: int) -> tuple[int, str, str]:
+    """Return which part of which node a tensor is: one of a table's, one of a variable's slices."""
+    key = tensor.attribute.checkpoint_key
+    return node_id, tensor.attribute.name, tensor.row.key.removeprefix(key)
+
+
+def joined_by_mapping(a: Graph, b: Graph, lines: Sequence[Line]) -> list[Line]:
+    """Return lines of two graphs, with tensors of only one joined where a fix maps them."""
+    ours = {row.key: row for row, other in _tensors(lines) if row is not None and other is None}
+    theirs = {row.key: row for other, row in _tensors(lines) if row is not None and other is None}
+    names = _renamed(a, b, ours, theirs) if ours and theirs else {}
+    joined = {*names.values()}
+    found: list[Line] = []
+    for line, (before, after) in zip(lines, _tensors(lines), strict=True):
+        if after is None and before is not None and before.key in names:
+            found.append(Line([before, theirs[names[before.key]]]))
+        elif before is not None or after is None or after.key not in joined:
+            found.append(line)
+    return found
+
+
+def _tensors(lines: Sequence[Line]) -> Iterator[tuple[ValueRow | None, ValueRow | None]]:
+    for line in lines:
+        before, after = line.tensors
+        yield before, after
 
 
 def _rows_of(graph: Graph) -> dict[str, ValueRow]:
