@@ -264,7 +264,7 @@ def test_data_file_is_gone_or_cut(tmp_path: Path) -> None:
     data.unlink()
     check = _compare(_one, prefix)
     assert check.raises.type == "NotFoundError"
-    assert _only_finding(check) == ("key_missing", "error")
+    assert _only_finding(check) == ("damaged", "error")
 
 
 def test_damaged_bytes_are_found_if_they_are_tested(tmp_path: Path) -> None:

@@ -456,7 +456,7 @@ def models_8892_path_is_a_directory(at: Path) -> Any:
     return str(at), lambda: ckpt(v=var())
 
 
-@thread(Kind.KEY_MISSING, Severity.ERROR, "cannot be read")
+@thread(Kind.DAMAGED, Severity.ERROR, "can be read")
 def tensorflow_39033_file_is_too_short(at: Path) -> Any:
     path = saved(at, v=var([1.0] * 1000))
     data = Path(path + ".data-00000-of-00001")

@@ -155,7 +155,7 @@ class Bundle:
         if entry is None or entry.shape is None or entry.slices or entry.dtype == "string":
             return None
         dtype = tensors.numpy_dtype(entry.dtype)
-        if dtype is None or self._why_absent(entry) is not None:
+        if dtype is None or self.why_absent(entry) is not None:
             return None
         number = min(count, math.prod(entry.shape))
         if number * dtype.itemsize > entry.size:
@@ -191,9 +191,9 @@ class Bundle:
         """
         entry = self.entries[key]
         if not entry.slices:
-            return self._why_absent(entry)
+            return self.why_absent(entry)
         reasons = (
-            _LACKS_A_SLICE if part is None else self._why_absent(part) for part in self.parts[key]
+            _LACKS_A_SLICE if part is None else self.why_absent(part) for part in self.parts[key]
         )
         incomplete = why_incomplete(entry.shape, entry.slices)
         return incomplete or next((reason for reason in reasons if reason is not None), None)
@@ -220,7 +220,7 @@ class Bundle:
         return tuple(
             CheckedRange(
                 *(self.shard_path(part), part.offset, part.size, part.crc32c),
-                *(part.dtype, part.shape, self._why_absent(part)),
+                *(part.dtype, part.shape, self.why_absent(part)),
             )
             for part in parts
         )
@@ -239,7 +239,8 @@ class Bundle:
         sums = [(part.size, part.crc32c) for part in parts if part is not None]
         return ((*layout, entry.slices), tuple(sums)) if len(sums) == len(parts) else None
 
-    def _why_absent(self, entry: Entry) -> str | None:
+    def why_absent(self, entry: Entry) -> str | None:
+        """Return why the bytes of a tensor or slice without slices are missing, None if not."""
         if entry.shard not in self._shards:
             self._look_at_shards(entry)
         found = self._shards[entry.shard]

@@ -174,10 +174,20 @@ def why_short_at(path: str, size: int) -> str:
 
 
 def sizes_or_why_not(paths: Sequence[str]) -> list[int | str]:
-    """Return the size of each shard, or the reason why it is unknown."""
+    """Return the size of each shard, or the reason why nothing can be read of it."""
     return [
-        f"{path}: no such file, expected a shard; {_PARTIAL}"
-        if found is None
-        else (found if isinstance(found, int) else str(found))
-        for path, found in zip(paths, file_sizes(paths), strict=True)
+        _size_or_why_not(path, found) for path, found in zip(paths, file_sizes(paths), strict=True)
     ]
+
+
+def _size_or_why_not(path: str, found: int | CkptVizError | None) -> int | str:
+    if found is None:
+        return f"{path}: no such file, expected a shard; {_PARTIAL}"
+    if isinstance(found, CkptVizError):
+        return str(found)
+    if not is_remote(path):  # anyone may ask for the size of a file that only its owner may read
+        try:
+            open_file(path).close()
+        except (CkptVizError, FileNotFoundError) as error:
+            return str(error)
+    return found

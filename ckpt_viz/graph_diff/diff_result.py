@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ckpt_viz.formats.lost_files import lost_files
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared, compare, judged
 from ckpt_viz.graph_diff.diff_overlay import overlay_of
@@ -21,6 +22,7 @@ from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.row_words import View
 from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.render.svg import to_svg
+from ckpt_viz.render.text import ALARM
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -45,9 +47,9 @@ class GraphDiff:
     Every node of both has exactly one state. Names are the ones that TensorFlow prints; a node more
     than 100 steps deep has only the end of its name. `print(diff)` lists the differences.
 
-    `values` are the tensors whose values differ or cannot be read, the largest relative change
-    first. `common` counts all tensors that both have, in the same place, moved or renamed. Both
-    are None unless `diff(a, b, values=True)` has read them.
+    `values` are the tensors whose values differ, the largest relative change first, and last those
+    that cannot be read. `common` counts all tensors that both have, in the same place, moved or
+    renamed. Both are None unless `diff(a, b, values=True)` has read them.
     """
 
     a: ObjectGraph
@@ -155,7 +157,9 @@ class GraphDiff:
     @cached_property
     def overlay(self) -> Overlay:
         """The difference laid over one graph, for text and explorer: b plus the nodes only in a."""
-        return gc_paused(lambda: overlay_of(self.a, self.b, self._compared))
+        found = gc_paused(lambda: overlay_of(self.a, self.b, self._compared))
+        sides = (("a", self.a), ("b", self.b))
+        return replace(found, notes=tuple(one for side in sides for one in _alarms(*side)))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -195,6 +199,11 @@ class GraphDiff:
             if state in CHANGED:
                 theirs = readable_name(self.b, self._compared.pairs[ours])
                 yield Change(state, readable_name(self.a, ours), theirs, detail)
+
+
+def _alarms(side: str, graph: Graph) -> Iterator[str]:
+    """Yield what the data files of a side lack."""
+    return (f"{ALARM} {side}: {one}" for one in lost_files(graph.stored_in))
 
 
 def _named(graph: Graph, states: Sequence[State], state: State) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ckpt_viz.render.text import briefly
 from ckpt_viz.text import count, percent, printable, shape_words
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.table_json import row_json
@@ -96,7 +97,7 @@ def change_json(change: ValueChange) -> dict[str, Any]:
 
 def _words(row: ValueChange) -> str:
     if row.error is not None:
-        return f"cannot be read: {printable(row.error)}"
+        return f"cannot be read: {printable(briefly(row.error))}"
     if row.l2 is None or row.relative is None or row.max_abs is None or row.changed is None:
         kinds = [_kind(one) for one in (row.a, row.b) if one is not None]
         return " ≠ ".join(kinds) if len({*kinds}) == 2 else "differs"

@@ -103,10 +103,10 @@ def _change(row: ValueRow, first: Cell, second: Cell) -> ValueChange:
     )
 
 
-def _size(change: ValueChange) -> tuple[float, str]:
-    """Return the sort key: what cannot be compared first, then the largest relative change."""
+def _size(change: ValueChange) -> tuple[bool, float, str]:
+    """Return the sort key: other kinds first, the largest change, what cannot be read last."""
     size = math.inf if change.relative is None else change.relative
-    return -size, change.key
+    return change.error is not None, -size, change.key
 
 
 def by_values(a: Graph, b: Graph, found: ValueChanges) -> Comparer:

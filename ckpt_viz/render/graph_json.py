@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ckpt_viz.formats.lost_files import lost_files
 from ckpt_viz.object_graph.graph import Graph, Provenance
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import Attribute, Node
@@ -23,6 +24,7 @@ def graph_json(graph: Graph) -> dict[str, Any]:
         "title": graph.title,
         "origin": graph.origin.value,
         "provenance": _provenance(graph.provenance),
+        "lost_files": [one.to_json() for one in lost_files(graph.stored_in)],
         "nodes": [_node(graph, node_id) for node_id in range(len(graph.nodes))],
         "calls": [{"producer": call.producer, "consumer": call.consumer} for call in graph.calls],
     }

@@ -6,7 +6,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS, layer_outline
 from ckpt_viz.render.row_tree import Row
 from ckpt_viz.render.row_words import left_out, line_of
-from ckpt_viz.render.text import advice, notes, printable, summary
+from ckpt_viz.render.text import advice, alarms, notes, printable, summary
 
 
 def render_layers(graph: Graph, max_rows: int = MAX_LAYER_ROWS) -> str:
@@ -26,7 +26,7 @@ def render_layers(graph: Graph, max_rows: int = MAX_LAYER_ROWS) -> str:
     rest = left_out(graph, rows)
     said = [
         summary(graph),
-        *map(printable, (*notes(graph), *advice(graph))),
+        *map(printable, (*alarms(graph), *notes(graph), *advice(graph))),
         *drawn,
         *([rest] if rest else []),
     ]

@@ -21,7 +21,7 @@ from ckpt_viz.object_graph.layers import Layers
 from ckpt_viz.object_graph.nodes import Role, SlotRule
 from ckpt_viz.object_graph.overlay import Overlay, Severity, State
 from ckpt_viz.object_graph.parameters import parameters_of
-from ckpt_viz.render.text import advice, notes
+from ckpt_viz.render.text import advice, alarms, notes
 from ckpt_viz.search.measures import Measures
 
 VERSION = 1
@@ -65,7 +65,7 @@ def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | No
             "version": VERSION,
             "title": _utf8(graph.title).decode(),
             "origin": graph.origin.value,
-            "notes": [_utf8(note).decode() for note in (*notes(graph), *left_open)],
+            "notes": [_utf8(note).decode() for note in (*alarms(graph), *notes(graph), *left_open)],
             "roles": [role.value for role in _ROLES],
             "slot_rules": [rule.value for rule in _RULES],
             "overlay": None if overlay is None else _overlay_header(overlay),

@@ -28,7 +28,8 @@ class Row:
     index of the parent's row, -1 for the root. `hidden` counts the nodes without their own row that
     this row represents, and `repeated` those of parts that are like the part shown below this row.
     `states` counts those of both that need attention in a comparison, by state. Only rows of layers
-    have a `name`, and only those of a graph alone a number of `parameters` below.
+    have a `name`, and only those of a graph alone a number of `parameters` below. `unreadable`
+    counts those of the nodes without their own row whose values cannot be read.
     """
 
     node_id: int | None
@@ -41,6 +42,7 @@ class Row:
     group: Group | None = None
     parameters: int | None = None
     repeated: int = 0
+    unreadable: int = 0
 
 
 class RowTree:
@@ -122,8 +124,8 @@ class RowTree:
         while stack:
             row, level, parent, rest = stack.pop()
             if row is None:
-                hidden, states = self._summed(i for child in rest for i in self.below(child))
-                yield Row(None, level, parent, hidden, len(rest), states)
+                hidden, states, lost = self._summed(i for one in rest for i in self.below(one))
+                yield Row(None, level, parent, hidden, len(rest), states, unreadable=lost)
             else:
                 shown = opened.get(row, ())
                 yield self._row(row, level, parent, shown, parameters)
@@ -143,7 +145,7 @@ class RowTree:
         parameters: Sequence[int] | None,
     ) -> Row:
         is_group = self.node(row) is None
-        count, states = self._summed(self._repeated(row) if shown else self.below(row)[1:])
+        count, states, lost = self._summed(self._repeated(row) if shown else self.below(row)[1:])
         return Row(
             *(None if is_group else row, level, parent),
             hidden=0 if shown else count,
@@ -152,6 +154,7 @@ class RowTree:
             group=None if self.layers is None else self.layers.group(row),
             parameters=None if parameters is None else parameters[row],
             repeated=count if shown else 0,
+            unreadable=lost,
         )
 
     def _repeated(self, row: int) -> list[int]:
@@ -164,13 +167,22 @@ class RowTree:
             return []
         return [hidden for hidden in self.below(row)[1:] if self._stand_in[hidden] == row]
 
-    def _summed(self, rows: Iterable[int]) -> tuple[int, _States]:
-        """Return the number of nodes, and by state the number that needs attention."""
+    def _summed(self, rows: Iterable[int]) -> tuple[int, _States, int]:
+        """Return the number of nodes, by state that of nodes that need attention, and of lost ones.
+
+        Values of the latter cannot be read.
+        """
         nodes = [row for row in rows if row < len(self.nodes)]
+        lost = sum(_is_lost(self.nodes[node_id]) for node_id in nodes)
         if self._marks is None:
-            return len(nodes), ()
+            return len(nodes), (), lost
         counts = Counter(self._marks[node_id].state for node_id in nodes)
-        return len(nodes), tuple((s, counts[s]) for s in State if counts[s] and s not in QUIET)
+        states = tuple((s, counts[s]) for s in State if counts[s] and s not in QUIET)
+        return len(nodes), states, lost
+
+
+def _is_lost(node: Node) -> bool:
+    return any(attribute.error is not None for attribute in node.attributes)
 
 
 def pressing(overlay: Overlay) -> Iterable[tuple[int, ...]]:

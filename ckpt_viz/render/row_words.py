@@ -16,7 +16,7 @@ from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS, layer_outline
 from ckpt_viz.render.outline import outline
 from ckpt_viz.render.row_tree import Row
 from ckpt_viz.render.signs import SIDES, STATES
-from ckpt_viz.render.text import describe_value, printable, shortened, side_by_side
+from ckpt_viz.render.text import briefly, describe_value, printable, shortened, side_by_side
 from ckpt_viz.text import count
 
 View = Literal["layers", "objects"]
@@ -59,9 +59,9 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> Line:
         words = f"… {count(row.siblings, 'more child', 'more children')}"
         below = row.hidden - row.siblings
         more = f"{count(below, 'node')} below them" if below else ""
-        states = _counted(row)
-        sentence = ", ".join(filter(None, (words[2:], more, states)))
-        return Line(words, "", more, "", "", _signs(row), sentence)
+        lost, states = _lost(row), _counted(row)
+        sentence = ", ".join(filter(None, (words[2:], more, lost, states)))
+        return Line(words, "", more, "", lost, _signs(row), sentence)
     node = graph.nodes[row.node_id]
     label = title_of(graph, row)
     kind = f"{node.role.value} {printable(node.type_name or '')[:_MAX_KIND]}".rstrip()
@@ -70,9 +70,10 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> Line:
     closed = "" if slots or not row.hidden else f"▸ {count(row.hidden, 'node')} below"
     shown = cut(side_by_side(value or _parameters(row), slots, closed), _MAX_VALUE)
     glyph, note = _state(overlay, row.node_id)
-    notes = side_by_side(note, _wrong(node))
+    wrong = side_by_side(_wrong(node), _lost(row))
+    notes = side_by_side(note, wrong)
     name = shortened(readable_name(graph, row.node_id))
-    said = (name, kind, value, slots, closed.removeprefix("▸ "), note, _counted(row), _wrong(node))
+    said = (name, kind, value, slots, closed.removeprefix("▸ "), note, _counted(row), wrong)
     return Line(
         cut(label, _MAX_LABEL),
         cut(kind, _MAX_KIND),
@@ -90,9 +91,11 @@ def _group_line(row: Row, group: Group) -> Line:
     kind = f"{group.size} alike" if group.is_alike else f"{group.size} in a block"
     closed = f"▸ {count(row.hidden, 'node')} below" if row.hidden else ""
     value = side_by_side(_parameters(row), closed)
-    sentence = ", ".join(filter(None, (label, kind, value.replace("▸ ", ""), _counted(row))))
+    lost = _lost(row)
+    said = (label, kind, value.replace("▸ ", ""), _counted(row), lost)
     shown = cut(value, _MAX_VALUE)
-    return Line(cut(label, _MAX_LABEL), kind, shown, "", "", _signs(row), sentence)
+    sentence = ", ".join(filter(None, said))
+    return Line(cut(label, _MAX_LABEL), kind, shown, "", lost, _signs(row), sentence)
 
 
 def _group_title(group: Group) -> str:
@@ -161,12 +164,17 @@ def _counted(row: Row) -> str:
     return ", ".join(f"{number} {STATES[state].word}" for state, number in row.states)
 
 
+def _lost(row: Row) -> str:
+    """Return how many nodes without a row of their own cannot be read; "" for none."""
+    return f"! {row.unreadable} below cannot be read" if row.unreadable else ""
+
+
 def _wrong(node: Node) -> str:
     """Return what is wrong with a node itself: it is unreadable, or not saved whole.
 
     Only an alarm has a `!`: what loses no trained value is a note.
     """
-    problems = [node.error, *(attribute.error for attribute in node.attributes[:3])]
+    problems = [node.error, *(one.error and briefly(one.error) for one in node.attributes[:3])]
     found = [f"! {shortened(problem)}" for problem in problems if problem]
     found += [
         f"{'! not saved' if one.is_lost else 'not tracked'}: {shortened(one.name)}"

@@ -246,6 +246,8 @@ def sentences(
         if overlay.comparison is Comparison.CHECK:
             yield "faint", _verdicts(overlay)
     left_open = text.advice(graph) if overlay is None else overlay.notes
+    for alarm in text.alarms(graph):
+        yield "mark", shortened(alarm)
     for note in [*left_open, *notes, *text.notes(graph)][:_MAX_NOTES]:
         yield "faint", shortened(note)
 

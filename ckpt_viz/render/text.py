@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
+from ckpt_viz.formats.lost_files import lost_files
 from ckpt_viz.object_graph.graph import Format, Graph, Kept, Origin
 from ckpt_viz.object_graph.hanging import hanging_from_optimizers
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
+from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.tree import Tree
-from ckpt_viz.text import count, shape_words
+from ckpt_viz.render.signs import SEVERITIES
+from ckpt_viz.text import count, first_clause, shape_words
 from ckpt_viz.text import printable as printable
 
 MAX_LINES = 300
@@ -26,7 +30,7 @@ def render_tree(graph: Graph, max_lines: int | None = MAX_LINES) -> str:
     line that ends in an arrow and the node's id. After `max_lines` a last line counts the lines
     left out.
     """
-    lines = [summary(graph), *map(printable, (*notes(graph), *advice(graph)))]
+    lines = [summary(graph), *map(printable, (*alarms(graph), *notes(graph), *advice(graph)))]
     tree = graph.tree
     for number, line in enumerate(_tree_lines(graph, tree)):
         if max_lines is not None and number >= max_lines:
@@ -41,6 +45,17 @@ def summary(graph: Graph) -> str:
     counts = Counter(node.role for node in graph.nodes)
     roles = ", ".join(f"{counts[role]} {role.value}" for role in Role if counts[role])
     return f"{printable(graph.title)} ({_WORDS[graph.origin]}): {len(graph.nodes)} nodes: {roles}"
+
+
+ALARM = SEVERITIES[Severity.ERROR].glyph
+
+
+def alarms(graph: Graph) -> tuple[str, ...]:
+    """Return a sentence, after a sign, for each reason why data files lack values, and the remedy.
+
+    It stands above the graph, because folded rows hide the values.
+    """
+    return tuple(f"{ALARM} {one}" for one in lost_files(graph.stored_in))
 
 
 def notes(graph: Graph) -> tuple[str, ...]:
@@ -100,6 +115,19 @@ def shortened(name: str) -> str:
     return printable(name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…")
 
 
+_SHARD = re.compile(r"^.*?([^/\\]+\.data-\d{5}-of-\d{5}): ", re.DOTALL)
+
+
+def briefly(error: str) -> str:
+    """Return why a value cannot be read, if a data file is the reason, by the file's name alone.
+
+    >>> briefly("a/b.data-00000-of-00001: no such file, expected a shard; the copy is partial")
+    'b.data-00000-of-00001: no such file, expected a shard'
+    """
+    found = _SHARD.match(error)
+    return error if found is None else f"{found[1]}: {first_clause(error[found.end() :])}"
+
+
 def _tree_lines(graph: Graph, tree: Tree) -> Iterator[str]:
     """Yield the lines of the tree, depth first and without recursion."""
     yield " ".join(filter(None, ("(root)", _node_words(graph.nodes[ROOT], ROOT))))
@@ -154,6 +182,6 @@ def _node_words(node: Node, node_id: int) -> str:
 
 def _problems(node: Node) -> list[str]:
     """Return the problems of a node: it could not be walked or read, or is not saved whole."""
-    problems = [node.error] + [attribute.error for attribute in node.attributes]
+    problems = [node.error] + [one.error and briefly(one.error) for one in node.attributes]
     unsaved = [f"not saved: {one.name} ({one.type_name})" for one in node.not_saved if one.is_lost]
     return [problem for problem in problems if problem is not None] + unsaved

@@ -116,7 +116,7 @@ def headline(run: DryRun, findings: Sequence[Finding]) -> str:
     steps = run.trace.steps if run.trace is not None else ()
     failed = Counter(step.failure.cause for step in steps if step.failure is not None)
     shapes, dtypes = failed.pop(Cause.SHAPE, 0), failed.pop(Cause.DTYPE, 0)
-    damaged = failed.pop(Cause.DAMAGED, 0)
+    damaged = failed.pop(Cause.DAMAGED, 0) + failed.pop(Cause.UNREADABLE, 0)
     counts = (
         (len(verdicts.unresolved) - waiting, "not used"),
         (len(verdicts.unmatched), "not in checkpoint"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ckpt_viz.errors import CkptVizError
+from ckpt_viz.formats.lost_files import LostFiles, lost_files
 from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
@@ -78,9 +79,13 @@ class NoSuchPath:
 
 @dataclass(frozen=True)
 class DamagedFile:
-    """A checkpoint that cannot be read: which file and why, as a sentence without a full stop."""
+    """A checkpoint that cannot be read: which file and why, as a sentence without a full stop.
+
+    `lost` are its data files that are missing or cut.
+    """
 
     why: str
+    lost: LostFiles | None = None
 
 
 @dataclass(frozen=True)
@@ -193,6 +198,5 @@ def damage_of(path: str) -> DamagedFile | None:
         saved = read_saved(path)
     except CkptVizError as error:
         return DamagedFile(str(error))
-    errors = (a.error for node in saved.nodes for a in node.attributes if a.error is not None)
-    first = next(errors, None)
-    return None if first is None else DamagedFile(first)
+    lost = lost_files(saved.stored_in)
+    return DamagedFile(lost[0].why, lost[0]) if lost else None

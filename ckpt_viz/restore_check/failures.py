@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 
+from ckpt_viz.errors import CkptVizError
+from ckpt_viz.formats.lost_files import LostFiles, lost_by_key, lost_files
 from ckpt_viz.matching.trace import Cause, Failure
+from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Kind
+from ckpt_viz.saved.saved_source import read_saved
 
 IS_POISONED = "Unable to save the object"
 IMPORT_SAVER = "Import the module that registers the saver before restoring."
@@ -16,7 +22,7 @@ _KINDS = {
     Cause.SHAPE: Kind.SHAPE,
     Cause.DTYPE: Kind.DTYPE,
     Cause.KEY_MISSING: Kind.KEY_MISSING,
-    Cause.UNREADABLE: Kind.KEY_MISSING,
+    Cause.UNREADABLE: Kind.DAMAGED,
     Cause.DAMAGED: Kind.DAMAGED,
     Cause.CHILDREN: Kind.POISONED_CONTAINER,
     Cause.PREDICATE: Kind.SAVER_UNKNOWN,
@@ -79,6 +85,37 @@ def remedy_for_damage(run: DryRun) -> str:
     if whole is None:
         return f"Copy the whole checkpoint again, or restore the rest with {run.wording.fix}."
     return f"Restore {whole!r} in its place: there all values that this restore reads are whole."
+
+
+def lost_to(run: DryRun) -> Mapping[str, LostFiles]:
+    """Return which missing or cut data files hold the tensors that a restore reads, by key."""
+    saved = run.saved
+    if saved is None and run.reading is not None:
+        with suppress(CkptVizError):
+            saved = read_saved(run.reading)
+    return lost_by_key(lost_files(saved.stored_in)) if saved is not None else {}
+
+
+def files_of(lost: Mapping[str, LostFiles], saved: Graph, node: int | None) -> LostFiles | None:
+    """Return the missing or cut data files in which a saved node has a tensor; the first of them.
+
+    `lost` is what `lost_to` returns.
+    """
+    attributes = saved.nodes[node].attributes if lost and node is not None else ()
+    keys = (key for one in attributes for key in saved.tensor_keys(one.checkpoint_key))
+    return next((lost[key] for key in keys if key in lost), None)
+
+
+def why_lost(lost: LostFiles, number: int, failure: Failure) -> str:
+    """Return in a sentence why `number` values cannot be read from a data file."""
+    call = "run_restore_ops()" if failure.in_session else "the restore"
+    return f"{lost.why}; {call} needs {number} and raises {failure.type}."
+
+
+def remedy_for_lost(run: DryRun, lost: LostFiles) -> str:
+    """Return what to do about data files that lack values."""
+    rest = f", or restore the rest with {run.wording.fix}" if lost.left else ""
+    return f"{lost.remedy.removesuffix('.')}{rest}."
 
 
 def why(failure: Failure, number: int = 1) -> str:

@@ -267,20 +267,21 @@ class RestoreFix(Generic[CheckT]):
 
     @cached_property
     def _damaged(self) -> frozenset[int]:
-        """The saved nodes with damaged values, if the check has tested the bytes.
+        """The saved nodes whose bytes are missing, or damaged if the check has tested the bytes.
 
         It tests now what the checked restore would not read.
         """
-        if self._run.tested is None:
-            return frozenset()
         nodes = {pair.node for pair in self._mapping.pairs}
         key_sets = {
             node: {one for key in self._keys(node) for one in self._saved.tensor_keys(key)}
             for node in nodes
         }
         every = frozenset[str]().union(*key_sets.values())
-        found = verify(self._saved, every - set(keys_read(self._run)), progress=False)
-        damaged = {one.key for one in (*self._run.tested.found, *found)}
+        stored = {key: self._saved.stored(key) for key in every}
+        damaged = {key for key, one in stored.items() if one is not None and one.error is not None}
+        if self._run.tested is not None:
+            found = verify(self._saved, every - set(keys_read(self._run)), progress=False)
+            damaged |= {one.key for one in (*self._run.tested.found, *found)}
         return frozenset(node for node, keys in key_sets.items() if not keys.isdisjoint(damaged))
 
     @cached_property

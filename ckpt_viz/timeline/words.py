@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from statistics import median
 
+from ckpt_viz.formats.lost_files import lost_files
 from ckpt_viz.object_graph.overlay import Severity, State
 from ckpt_viz.render.signs import SEVERITIES, STATES
 from ckpt_viz.text import count, listed, percent
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
-from ckpt_viz.timeline.findings import HistoryFinding, is_alarm
+from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind, is_alarm
 from ckpt_viz.timeline.lines import Mark
 from ckpt_viz.timeline.ranking import GROWN
 from ckpt_viz.timeline.record import Record
 
 _MOST_COLUMNS = 60
+_MOST_LOST = 3
+_ERROR = SEVERITIES[Severity.ERROR].glyph
 HEAT = "·▁▂▃▄▅▆▇█"
 """Signs of a change: none, then from the smallest to the largest of a history."""
 _SIGNS = {
@@ -24,7 +27,7 @@ _SIGNS = {
     CellState.EQUAL: "=",
     CellState.RESHAPED: STATES[State.SHAPE].glyph,
     CellState.ABSENT: " ",
-    CellState.DAMAGED: SEVERITIES[Severity.ERROR].glyph,
+    CellState.DAMAGED: _ERROR,
     CellState.UNREAD: "?",
 }
 
@@ -135,8 +138,20 @@ def notes(history: Record) -> Iterator[str]:
             f"{count(unread, 'tensor')} never changed by checksum, so {whose} values were not "
             f"read: {history.wording.unchanged} reads them."
         )
+    yield from islice(_lost(history), _MOST_LOST)
     if _goes_back(history):
         yield "The step variable goes backwards: the training was restarted, or has branches."
+
+
+def _lost(history: Record) -> Iterator[str]:
+    """Yield which data files are missing or cut, if no finding tells of that checkpoint.
+
+    Values that never change are not read, so that no cell shows it.
+    """
+    told = {finding.first for finding in history.findings if finding.kind is HistoryKind.DAMAGED}
+    for time, one in enumerate(history.sources):
+        if one.graph is not None and time not in told:
+            yield from (f"{_ERROR} {files}" for files in lost_files(one.graph.stored_in))
 
 
 def _goes_back(history: Record) -> bool:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, overload
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError
+from ckpt_viz.formats.lost_files import LostFiles, lost_files
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.tree import NOWHERE
 from ckpt_viz.render.signs import shown_on_stdout
@@ -112,13 +113,13 @@ class ValueTable(Sequence[ValueRow]):
         """Return the table for a terminal; None shows all rows. `print(table)` shows 40."""
         from ckpt_viz.values.table_text import table_text
 
-        return table_text(self.title, self._named_by_layers, max_rows)
+        return table_text(self.title, self._named_by_layers, self._lost, max_rows)
 
     def to_json(self) -> dict[str, Any]:
         """Return the table as data for `json.dumps`: see docs/values_json.md."""
         from ckpt_viz.values.table_json import table_json
 
-        return table_json(self.title, self._rows)
+        return table_json(self.title, self._rows, self._lost)
 
     def to_dataframe(self) -> Any:
         """Return a pandas.DataFrame with a row for each tensor, and the fields of `ValueRow`.
@@ -138,7 +139,11 @@ class ValueTable(Sequence[ValueRow]):
     def _repr_html_(self) -> str:
         from ckpt_viz.values.table_html import table_html
 
-        return table_html(self.title, self._named_by_layers)
+        return table_html(self.title, self._named_by_layers, self._lost)
+
+    @property
+    def _lost(self) -> tuple[LostFiles, ...]:
+        return lost_files(self._graph.stored_in)
 
     @cached_property
     def _named_by_layers(self) -> tuple[ValueRow, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from ckpt_viz.formats.lost_files import LostFiles
 from ckpt_viz.render.palette import style_of_colours
 from ckpt_viz.values.row import MAX_ROWS, Histogram, ValueRow
 from ckpt_viz.values.table_text import HEADER, WORDS, cells_of, cut_words, headline
@@ -33,9 +34,9 @@ _STYLE = (
 )
 
 
-def table_html(title: str, rows: Sequence[ValueRow]) -> str:
+def table_html(title: str, rows: Sequence[ValueRow], lost: Sequence[LostFiles]) -> str:
     """Return the headline and the first 40 rows, each with its histogram."""
-    *problems, amount = headline(title, rows)
+    *problems, amount = headline(title, rows, lost)
     lines = "".join(f'<p class="bad">{escape(words)}</p>' for words in problems)
     lines += f"<p>{escape(amount)}</p>"
     *names, last = (_cell("th", column, words) for column, words in enumerate(HEADER))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ckpt_viz.formats.lost_files import LostFiles
 from ckpt_viz.values.row import ValueRow
 
 VERSION = 1
@@ -13,9 +14,10 @@ _ALWAYS = ("key", "name", "place", "node_id", "dtype", "shape", "nbytes")
 _STATISTICS = ("count", "zeros", "nan", "inf", "min", "max", "mean", "std", "l2")
 
 
-def table_json(title: str, rows: Sequence[ValueRow]) -> dict[str, Any]:
-    """Return a table as dicts, lists, strings and finite numbers."""
-    return {"version": VERSION, "title": title, "rows": list(map(row_json, rows))}
+def table_json(title: str, rows: Sequence[ValueRow], lost: Sequence[LostFiles]) -> dict[str, Any]:
+    """Return a table as dicts, lists, strings and finite numbers; `lost` are files that lack."""
+    found = {"version": VERSION, "title": title, "lost_files": [one.to_json() for one in lost]}
+    return {**found, "rows": list(map(row_json, rows))}
 
 
 def row_json(row: ValueRow) -> dict[str, Any]:

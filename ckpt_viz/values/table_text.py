@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ckpt_viz.formats.lost_files import LostFiles
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.render.signs import SEVERITIES
-from ckpt_viz.render.text import shortened
+from ckpt_viz.render.text import briefly, shortened
 from ckpt_viz.text import count, listed, percent, printable, shape_words
 from ckpt_viz.values.row import Number, ValueRow
 
@@ -18,27 +19,34 @@ _MOST_ERROR = 120
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
-def table_text(title: str, rows: Sequence[ValueRow], max_rows: int | None) -> str:
-    """Return the headline and an aligned table, cut after so many rows."""
+def table_text(
+    title: str, rows: Sequence[ValueRow], lost: Sequence[LostFiles], max_rows: int | None
+) -> str:
+    """Return the headline and an aligned table, cut after so many rows.
+
+    `lost` are the files that lack values.
+    """
     shown = rows if max_rows is None else rows[:max_rows]
     cells = [HEADER, *(cells_of(row) for row in shown)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(HEADER))]
-    lines = [*headline(title, rows), *(_line(line, widths) for line in cells)]
+    lines = [*headline(title, rows, lost), *(_line(line, widths) for line in cells)]
     if len(shown) < len(rows):
         lines.append(cut_words(len(rows) - len(shown)))
     return "\n".join(lines)
 
 
-def headline(title: str, rows: Sequence[ValueRow]) -> tuple[str, ...]:
-    """Return sentences: first the problems, then how much the table has."""
+def headline(title: str, rows: Sequence[ValueRow], lost: Sequence[LostFiles]) -> tuple[str, ...]:
+    """Return sentences: first the problems, those of whole files once, then the amount."""
     elements = sum(row.count or 0 for row in rows)
     nbytes = sum(row.nbytes or 0 for row in rows)
     amount = f"{count(len(rows), 'tensor')}, {elements:,} elements, {_bytes_words(nbytes)}"
-    sentences = []
+    sentences = [f"{SEVERITIES[Severity.ERROR].glyph} {printable(str(one))}" for one in lost]
+    told = {key for one in lost for key in one.keys}
+    unreadable = [row for row in rows if row.error is not None and row.key not in told]
     for word, glyph, found in (
         ("NaN", Severity.WARNING, [row for row in rows if row.nan]),
         ("Inf", Severity.WARNING, [row for row in rows if row.inf]),
-        ("unreadable", Severity.ERROR, [row for row in rows if row.error is not None]),
+        ("unreadable", Severity.ERROR, unreadable),
     ):
         if found:
             names = listed([shortened(_end(row.place)) for row in found])
@@ -68,7 +76,8 @@ def cells_of(row: ValueRow) -> tuple[str, ...]:
 def said_of(row: ValueRow) -> str:
     """Return a row's problems with their signs, or the lengths of its strings."""
     if row.error is not None:
-        reason = row.error if len(row.error) <= _MOST_ERROR else f"{row.error[:_MOST_ERROR]}…"
+        reason = briefly(row.error)
+        reason = reason if len(reason) <= _MOST_ERROR else f"{reason[:_MOST_ERROR]}…"
         return f"{SEVERITIES[Severity.ERROR].glyph} cannot be read: {reason}"
     said = []
     if row.nan:

@@ -47,6 +47,11 @@ export function stateSign(state: NodeState): Sign {
 }
 
 /** How bad a problem is. In a diff no problem is bad, so the sign shows the kind of difference. */
+/** Whether a note says that files lack values: Python puts the sign for an error before it. */
+export function isAlarm(note: string): boolean {
+  return note.startsWith(SEVERITY_SIGNS.error.glyph);
+}
+
 export function problemSign(overlay: Overlay, { nodes, severity }: Problem): Sign {
   const [first] = nodes;
   return overlay.comparison === "diff" && first !== undefined

@@ -9,7 +9,7 @@ from ckpt_viz.restore_check.finding import Kind
 from tests.check_findings.savers import eager_saver
 from tests.check_findings.table import ERROR, FAIL, Pair, Rows
 from tests.check_rows.objects import serializing
-from tests.support.programs import ckpt, module, rewritten, saved, saved_model, tensors, var
+from tests.support.programs import ckpt, module, saved, saved_model, tensors, var
 
 rows = Rows()
 shows, silent = rows.shows, rows.silent
@@ -132,22 +132,6 @@ def iterator_of_more_data(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(i=iter(tf.data.Dataset.range(9).batch(2))))
 
 
-@shows(Kind.KEY_MISSING, ERROR, "(root).v", "(root).v", "Copy the whole checkpoint again")
-def data_file_is_cut_short(at: Path) -> Pair:
-    path = rewritten(at, saved(at, a=var([1.0]), v=var([1.0] * 100)), lambda graph, values: None)
-    cut(path, 16)
-    return Pair(path, lambda: ckpt(a=var([0.0]), v=var([0.0] * 100)))
-
-
-@shows(
-    Kind.KEY_MISSING, ERROR, None, None, "cannot be read", "Repair", ".data-00000-of-00001: has 1 b"
-)
-def data_file_is_cut_before_the_object_graph(at: Path) -> Pair:
-    path = saved(at, v=var([1.0] * 100))
-    cut(path, 10**6)
-    return Pair(path, lambda: ckpt(v=var([0.0] * 100)))
-
-
 @shows(
     Kind.KEY_MISSING, ERROR, None, None, "cannot be read", ".index: a Git LFS pointer", "git lfs"
 )
@@ -164,18 +148,6 @@ def index_is_cut_short(at: Path) -> Pair:
     index = Path(path + ".index")
     index.write_bytes(index.read_bytes()[:-20])
     return Pair(path, lambda: ckpt(v=var([0.0])))
-
-
-def cut(path: str, number: int) -> None:
-    data = Path(path + ".data-00000-of-00001")
-    data.write_bytes(data.read_bytes()[: -min(number, data.stat().st_size - 1)])
-
-
-@shows(Kind.KEY_MISSING, ERROR, "v", "(root).v", "no such file", "Copy the whole checkpoint again")
-def data_file_is_gone_for_a_saver(at: Path) -> Pair:
-    path = tensors(at, v=[1.0])
-    Path(path + ".data-00000-of-00001").unlink()
-    return Pair(path, _saver)
 
 
 @silent(Kind.KEY_MISSING)

@@ -25,7 +25,11 @@ _GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
 def write_graph(
-    prefix: Path | str, graph: ObjectGraph, filled: Mapping[int, int] | None = None
+    prefix: Path | str,
+    graph: ObjectGraph,
+    filled: Mapping[int, int] | None = None,
+    *,
+    shards: int = 1,
 ) -> str:
     """Write a checkpoint of these nodes and return its prefix.
 
@@ -37,7 +41,8 @@ def write_graph(
         for attribute in node.attributes
     }
     proto = b"".join(field(1, _node(node)) for node in graph.nodes)
-    return write_bundle(prefix, dict(sorted({**tensors, _GRAPH: string(proto)}.items())))
+    every = dict(sorted({**tensors, _GRAPH: string(proto)}.items()))
+    return write_bundle(prefix, every, shards=shards)
 
 
 def _tensor(attribute: Attribute, byte: int) -> Tensor:

@@ -212,10 +212,12 @@ def write_index(prefix: Path | str, rows: Rows, *, snappy: bool = False) -> str:
     return str(prefix)
 
 
-def write_bundle(prefix: Path | str, tensors: Mapping[str, Tensor], *, endianness: int = 0) -> str:
-    """Write a bundle of one shard and return its prefix."""
+def write_bundle(
+    prefix: Path | str, tensors: Mapping[str, Tensor], *, endianness: int = 0, shards: int = 1
+) -> str:
+    """Write a bundle and return its prefix; tensors go to its shards in turn."""
     stored = {key.encode(): tensor for key, tensor in tensors.items()}
-    return write_rows(prefix, stored, {}, endianness=endianness)
+    return write_rows(prefix, stored, {}, endianness=endianness, shards=shards)
 
 
 def write_rows(
@@ -224,17 +226,24 @@ def write_rows(
     others: Mapping[bytes, bytes],
     *,
     endianness: int = 0,
+    shards: int = 1,
 ) -> str:
-    """Write a bundle of one shard: tensors, and rows of the index that have no bytes."""
-    rows = {b"": header(endianness=endianness), **others}
-    data = b""
-    for key, tensor in tensors.items():
-        crc32c = masked_crc32c(tensor.checked)
+    """Write a bundle: tensors, in its shards in turn, and rows of the index that have no bytes."""
+    rows = {b"": header(shards, endianness=endianness), **others}
+    data = [b""] * shards
+    for number, (key, tensor) in enumerate(tensors.items()):
+        shard = number % shards
         rows[key] = bundle_entry(
-            tensor.dtype, tensor.dims, offset=len(data), size=len(tensor.data), crc32c=crc32c
+            tensor.dtype,
+            tensor.dims,
+            shard=shard,
+            offset=len(data[shard]),
+            size=len(tensor.data),
+            crc32c=masked_crc32c(tensor.checked),
         )
-        data += tensor.data
-    Path(f"{prefix}.data-00000-of-00001").write_bytes(data)
+        data[shard] += tensor.data
+    for shard, stored in enumerate(data):
+        Path(f"{prefix}.data-{shard:05d}-of-{shards:05d}").write_bytes(stored)
     return write_index(prefix, sorted(rows.items()))
 
 
@@ -258,13 +267,17 @@ def write_holes(prefix: Path | str, sizes: Mapping[str, int], *, number: int) ->
 
 
 def write_sliced(
-    prefix: Path, dims: bytes, slices: Mapping[Extents, Tensor], name: bytes = b"w"
+    prefix: Path,
+    dims: bytes,
+    slices: Mapping[Extents, Tensor],
+    name: bytes = b"w",
+    shards: int = 1,
 ) -> str:
     """Write a bundle of one tensor, saved in slices, which need not fit together."""
     dtype = next(iter(slices.values())).dtype
     whole = bundle_entry(dtype, dims, slices=[slice_proto(*extents) for extents in slices])
     parts = {slice_key(name, *extents): tensor for extents, tensor in slices.items()}
-    return write_rows(prefix, parts, {name: whole})
+    return write_rows(prefix, parts, {name: whole}, shards=shards)
 
 
 # --- V1 checkpoints

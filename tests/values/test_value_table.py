@@ -125,7 +125,7 @@ def test_a_long_text_is_cut_and_says_how_to_see_more(tmp_path: Path) -> None:
 def test_unreadable_tensors_are_marked_in_text_and_html(prefix: str) -> None:
     Path(prefix + DATA).unlink()
     table = cv.graph(prefix).values(progress=False)
-    assert str(table).splitlines()[0].startswith("✗ 4 tensors cannot be read: ")
+    assert "data-00000-of-00001 is missing: none of 4 tensors" in str(table).splitlines()[0]
     assert table._repr_html_().count('<b class="bad">✗ cannot be read: ') == 4
 
 

@@ -55,6 +55,7 @@ def test_result_is_printed_as_json(prefix: str) -> None:
     assert json.loads(done.output) == {
         "version": 1,
         "title": prefix,
+        "lost_files": [],
         "damaged": [{"key": "b", "name": "(root).b", "why": found.why, "raises": "DataLossError"}],
         "untested": [],
         "tensors": 2,

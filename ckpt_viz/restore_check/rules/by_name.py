@@ -12,12 +12,19 @@ from ckpt_viz.changes.sentences import scope_sentence
 from ckpt_viz.mapping.pairs import Certainty
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.read_failures import fits
-from ckpt_viz.matching.trace import Cause
+from ckpt_viz.matching.trace import Cause, Step
 from ckpt_viz.object_graph.name_evidence import paired_by_name
 from ckpt_viz.object_graph.nodes import SAVE_COUNTER
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.dry_run import DryRun
-from ckpt_viz.restore_check.failures import kind_of, remedy_for, why
+from ckpt_viz.restore_check.failures import (
+    kind_of,
+    lost_to,
+    remedy_for,
+    remedy_for_lost,
+    why,
+    why_lost,
+)
 from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
 from ckpt_viz.text import count, listed
@@ -72,9 +79,14 @@ def _graph_is_built() -> Finding:
 
 
 def _failures(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
+    lost = lost_to(run) if any(map(_is_unreadable, trace.steps)) else {}
+    together: dict[str, list[Step]] = {}
     for step in trace.steps:
         if step.failure is None or step.failure.cause is Cause.KEY_MISSING:
             continue  # `_missing` says what its former name may have been
+        if _is_unreadable(step) and (key := _key_of(run, step)) in lost:
+            together.setdefault(lost[key].what, []).append(step)
+            continue
         objects = [step.obj] if step.obj is not None else _refusing(run)
         yield Finding(
             Severity.ERROR,
@@ -86,6 +98,31 @@ def _failures(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
             (),
             tuple(objects),
         )
+
+    for steps in together.values():
+        files, failure = lost[_key_of(run, steps[0])], steps[0].failure
+        assert failure is not None
+        found = tuple(dict.fromkeys(one.obj for one in steps if one.obj is not None))
+        yield Finding(
+            Severity.ERROR,
+            Kind.DAMAGED,
+            steps[0].name,
+            run.live_name(found[0]) if found else None,
+            why_lost(files, len(steps), failure),
+            remedy_for_lost(run, files),
+            (),
+            found,
+        )
+
+
+def _is_unreadable(step: Step) -> bool:
+    return step.failure is not None and step.failure.cause is Cause.UNREADABLE
+
+
+def _key_of(run: DryRun, step: Step) -> str:
+    """Return the checkpoint key that a step reads: a Saver may read it by another name."""
+    keys = run.outcome.keys if isinstance(run.outcome, SaverOutcome) else None
+    return step.name if keys is None else keys[step.name]
 
 
 def _refusing(run: DryRun) -> list[int]:

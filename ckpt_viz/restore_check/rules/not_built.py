@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ckpt_viz.formats.lost_files import LostFiles
 from ckpt_viz.live import facts
 from ckpt_viz.live.facts import Generation
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
+from ckpt_viz.restore_check.failures import files_of, lost_to
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.restore_check.harmless import is_harmless
 from ckpt_viz.restore_check.outlook import outlook
@@ -65,8 +67,9 @@ def _unfit(case: Case, obj: int) -> Iterator[Finding]:
 
 
 def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find saved values that wait for something to be built."""
+    """Find saved values that wait for something to be built, and those whose data file is gone."""
     seen: set[int] = set()
+    lost = lost_to(case.run)
     waiting = _waiting(case, explained)
     tops = dict.fromkeys((*waiting, *_unbuilt_optimizers(case))) if waiting else {}
     looks = {obj: outlook(case, obj) for obj in tops}
@@ -77,6 +80,7 @@ def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
         and not case.unmatched
         and not case.trace.unused_attributes
         and not (case.run.tested is not None and case.run.tested.faults)
+        and not lost
     )
     of_object: dict[int, tuple[list[int], list[int]]] = {}
     for obj, nodes in waiting.items():
@@ -119,6 +123,27 @@ def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
             else f"Build it and check again: {build}.",
             nodes=below,
             objects=(obj,),
+        )
+    yield from _lost(case, lost, [node for below, _ in of_object.values() for node in below])
+
+
+def _lost(case: Case, lost: Mapping[str, LostFiles], waiting: Sequence[int]) -> Iterator[Finding]:
+    """Find values that wait and are in a missing or cut data file."""
+    failed = (step.node for step in case.trace.steps_of(Action.FAIL))
+    told = {files_of(lost, case.saved, node) for node in failed}
+    of_files: dict[LostFiles, list[int]] = {}
+    for node in waiting:
+        files = files_of(lost, case.saved, node)
+        if files is not None and files not in told:
+            of_files.setdefault(files, []).append(node)
+    for files, nodes in of_files.items():
+        wait = "value waits" if len(nodes) == 1 else "values wait"
+        yield case.finding(
+            Severity.WARNING,
+            Kind.DAMAGED,
+            f"{files.why}; {len(nodes)} {wait}, and building raises {files.raises}.",
+            files.remedy,
+            nodes=nodes,
         )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ckpt_viz.formats.lost_files import LostFiles
 from ckpt_viz.live import facts
 from ckpt_viz.matching.trace import Action, Cause, Failure, SlotKind, Step
 from ckpt_viz.object_graph.nodes import Fault
@@ -12,10 +13,14 @@ from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.failures import (
     IS_POISONED,
     REMEDIES,
+    files_of,
     kind_of,
+    lost_to,
     remedy_for,
     remedy_for_damage,
+    remedy_for_lost,
     why,
+    why_lost,
     why_poisoned,
 )
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
@@ -25,20 +30,23 @@ from ckpt_viz.text import count
 def failures(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find what `restore` raises: every failure, not only the first.
 
-    All refusals by a scope form one finding, and so do all damaged values, and all slot variables
-    that one object refuses.
+    All refusals by a scope form one finding, and so do all damaged values, all values in data files
+    that are gone, and all slot variables that one object refuses.
     Slot variables that fail like their variable are in its finding.
     """
     alike = _slots_by_variable(case)
     slots_of_failing = {step.node for steps in alike.values() for step in steps}
     optimizers = {obj for obj, _, _ in case.other_generation.values()}
     together: dict[object, list[Step]] = {}
+    lost = lost_to(case.run)
     seen: set[int] = set()
     for step in case.trace.steps_of(Action.FAIL):
         failure = step.failure
         assert failure is not None
         if failure.cause is Cause.SCOPE:
             together.setdefault(failure.type, []).append(step)
+        elif (files := _lost_at(case, lost, step)) is not None:
+            together.setdefault((files.what, failure.type, failure.in_session), []).append(step)
         elif failure.cause is Cause.DAMAGED:
             together.setdefault((failure.cause, failure.in_session), []).append(step)
         elif failure.cause is Cause.SLOT_HOOK:
@@ -47,7 +55,13 @@ def failures(case: Case, explained: Explained) -> Iterator[Finding]:
         elif step.node is None or step.node not in slots_of_failing:
             yield _failure(case, step, failure, seen, alike.get(step.obj, ()))
     for steps in together.values():
-        yield _refused(case, steps)
+        yield _refused(case, steps, _lost_at(case, lost, steps[0]))
+
+
+def _lost_at(case: Case, lost: Mapping[str, LostFiles], step: Step) -> LostFiles | None:
+    """Return the data files whose loss is why a step fails; None for another reason."""
+    is_unread = step.failure is not None and step.failure.cause is Cause.UNREADABLE
+    return files_of(lost, case.saved, step.node) if is_unread else None
 
 
 def _slots_by_variable(case: Case) -> dict[int | None, list[Step]]:
@@ -102,12 +116,14 @@ def _nodes(case: Case, step: Step, kind: Kind, seen: set[int]) -> tuple[int, ...
     )
 
 
-def _refused(case: Case, steps: list[Step]) -> Finding:
+def _refused(case: Case, steps: list[Step], lost: LostFiles | None) -> Finding:
     failure = steps[0].failure
     assert failure is not None
     kind, remedy, reason = kind_of(failure), remedy_for(case.run, failure), why(failure)
     if failure.cause is Cause.DAMAGED:
         reason = why(failure, len(steps))
+    if lost is not None:
+        reason, remedy = why_lost(lost, len(steps), failure), remedy_for_lost(case.run, lost)
     if failure.cause is Cause.SLOT_HOOK:
         obj = steps[0].obj
         is_optimizer = facts.is_optimizer(case.live_side.object(obj) if obj is not None else None)

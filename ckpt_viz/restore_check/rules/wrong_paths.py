@@ -58,6 +58,10 @@ def unreadable(run: DryRun) -> Iterator[Finding]:
     damage = run.correction if isinstance(run.correction, DamagedFile) else None
     if run.trace is not None or (run.correction is not None and damage is None):
         return
+    if damage is not None and damage.lost is not None:
+        why = f"{damage.why}; the restore raises {said}."
+        yield Finding(Severity.ERROR, Kind.DAMAGED, None, None, why, damage.lost.remedy)
+        return
     yield Finding(
         Severity.ERROR,
         Kind.KEY_MISSING,

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { type Attribute, type Edge, type Graph, type NotSaved, ROOT } from "../graph";
 import type { Kernel } from "../kernel";
 import { numbersOf } from "../layout/measured";
-import { belowSentence, partnerWords, stateSign } from "../signs";
+import { belowSentence, isAlarm, partnerWords, stateSign } from "../signs";
 import { isNode, type State } from "../state";
 import * as WORDS from "../strings";
 import { countWords, sentenceText, visible } from "../text";
@@ -54,6 +54,7 @@ export function Details({ state, kernel, dispatch, evidence }: DetailsProps) {
       {evidence}
       {selected === null ? (
         <>
+          <Notes graph={graph} alarms />
           {graph.overlay === null ? (
             <GraphSummary state={state} kernel={kernel} dispatch={dispatch} />
           ) : (
@@ -122,6 +123,7 @@ function NodeDetails({
           {WORDS.saver} {visible(saver)}
         </p>
       )}
+      {id === ROOT ? <Notes graph={graph} alarms /> : null}
       {id === ROOT ? <Notes graph={graph} /> : null}
       <SlotWords graph={graph} id={id} dispatch={dispatch} />
       <VariableWords graph={graph} id={id} />
@@ -271,15 +273,23 @@ function SlotWords({ graph, id, dispatch }: NodeProps) {
   );
 }
 
+interface NotesProps {
+  readonly graph: Graph;
+  /** Only the alarms, which are about missing files; otherwise only all other notes. */
+  readonly alarms?: boolean;
+}
+
 /** How the source's path was understood, what else its directory holds, what hangs on what. */
-function Notes({ graph }: { readonly graph: Graph }) {
+function Notes({ graph, alarms = false }: NotesProps) {
   return (
     <>
-      {graph.notes.map((note) => (
-        <p key={note} class="ckv-faint">
-          {visible(note)}
-        </p>
-      ))}
+      {graph.notes
+        .filter((note) => isAlarm(note) === alarms)
+        .map((note) => (
+          <p key={note} class={alarms ? "ckv-error" : "ckv-faint"}>
+            {visible(note)}
+          </p>
+        ))}
     </>
   );
 }

@@ -16,8 +16,7 @@ export interface Look {
 
 export function lookOf({ graph, measure, tree }: State, row: Row): Look {
   const { chunk, id, isExpanded } = row;
-  const { nan, inf } = badIn(graph, tree, row);
-  const bad = badWord(nan, inf);
+  const bad = badWord(badIn(graph, tree, row));
   if (measure === null) {
     return { fill: "", isLined: false, words: "", bad };
   }

@@ -2,13 +2,13 @@
 
 import { useRef, useState } from "preact/hooks";
 import type { Tell } from "../kernel";
-import { allBad, scaleOfMeasure } from "../layout/measured";
+import { allBad, type Bad, scaleOfMeasure } from "../layout/measured";
 import { isOfComparison, isShare, MEASURES, type MeasureName, type Property } from "../measures";
 import { percent, short } from "../numbers";
 import { LEVELS } from "../scale";
 import type { State } from "../state";
 import * as WORDS from "../strings";
-import { formatCount, whyWords } from "../text";
+import { countWords, formatCount, whyWords } from "../text";
 import { bytesWords } from "../words";
 import type { Dispatch } from "./props";
 
@@ -137,7 +137,7 @@ function Scale({ state: { graph, tree }, measure }: ScaleProps) {
       </span>
       {nan + inf === 0 ? null : (
         <span class="ckv-scale">
-          <BadSign nan={nan} inf={inf} />
+          <BadSign nan={nan} inf={inf} lost={0} />
         </span>
       )}
     </>
@@ -175,11 +175,13 @@ function Left({ state: { graph }, measuring: { progress, read }, dispatch }: Col
 }
 
 /** The sign and the word of what is broken in a row. */
-export function BadSign({ nan, inf }: { readonly nan: number; readonly inf: number }) {
-  const word = badWord(nan, inf);
+export function BadSign(bad: Bad) {
+  const { nan, inf, lost } = bad;
+  const word = badWord(bad);
   const hints = [
     nan === 0 ? "" : WORDS.elementsWith(WORDS.notANumber, formatCount(nan)),
     inf === 0 ? "" : WORDS.elementsWith(WORDS.infinite, formatCount(inf)),
+    lost === 0 ? "" : countWords(lost, ...WORDS.counts.broken),
   ];
   return word === "" ? null : (
     <span class="ckv-bad" title={hints.filter((one) => one !== "").join(", ")}>
@@ -188,8 +190,9 @@ export function BadSign({ nan, inf }: { readonly nan: number; readonly inf: numb
   );
 }
 
-export function badWord(nan: number, inf: number): string {
-  return nan > 0 ? WORDS.notANumber : inf > 0 ? WORDS.infinite : "";
+export function badWord({ nan, inf, lost }: Bad): string {
+  const unread = lost > 999 ? "!" : `! ${formatCount(lost)}`;
+  return nan > 0 ? WORDS.notANumber : inf > 0 ? WORDS.infinite : lost > 0 ? unread : "";
 }
 
 /** A number of a measure in few letters. */

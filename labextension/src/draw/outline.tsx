@@ -223,7 +223,6 @@ function NameCell({ graph, tree, row, found, dispatch }: OutlineRowProps) {
   const label = chunk === null ? visible(graph.label(id)) || WORDS.root : chunkLabel(graph, chunk);
   const problem = chunk === null ? problemWords(graph, id) : "";
   const note = chunk === null && problem === "" ? noteWords(graph, id) : "";
-  const { nan, inf } = badIn(graph, tree, row);
   const type = chunk === null ? ownType(graph, id) : chunkCount(chunk);
   return (
     <span
@@ -240,7 +239,7 @@ function NameCell({ graph, tree, row, found, dispatch }: OutlineRowProps) {
         <span class="ckv-name">{label}</span>
       )}
       {row.childCount > 0 && !row.isExpanded ? <Count {...heldBy(tree, found, id)} /> : null}
-      <BadSign nan={nan} inf={inf} />
+      <BadSign {...badIn(graph, tree, row)} />
       {problem === "" ? null : <span class="ckv-error">! {problem}</span>}
       {note === "" ? null : (
         <span class="ckv-aside" title={note}>

@@ -4,6 +4,7 @@ import type { MeasureColumnName } from "../contract";
 import { type Graph, ROOT } from "../graph";
 import { type MeasureName, type Measures, measureOf, type NumberOf } from "../measures";
 import { levelOf, type Scale, scaleOver } from "../scale";
+import { isUnreadable, summaryOf } from "./summary";
 
 interface Totals {
   /** The statistics of all values in a row and below it. */
@@ -32,12 +33,15 @@ export function measured(graph: Graph, tree: Tree, row: RowOfTree, name: Measure
 export interface Bad {
   readonly nan: number;
   readonly inf: number;
+  /** The nodes without a row of their own that cannot be read: a node's row says so itself. */
+  readonly lost: number;
 }
 
 /** What the rows of a list of siblings are, and those below a row. */
 interface Tree {
   readonly children: (id: number) => ArrayLike<number>;
   members(id: number): ArrayLike<number>;
+  chunk(id: number): object | null;
 }
 
 interface RowOfTree {
@@ -46,26 +50,89 @@ interface RowOfTree {
   readonly isExpanded: boolean;
 }
 
-const NO_BAD: Bad = { nan: 0, inf: 0 };
+const NO_BAD: Bad = { nan: 0, inf: 0, lost: 0 };
 
-/** The NaNs and infinities of a row, and of all that is folded into it. */
+/** The NaNs and infinities of a row, and all that is bad among what is folded into it. */
 export function badIn(graph: Graph, tree: Tree, { chunk, id, isExpanded }: RowOfTree): Bad {
-  const totals = totalsOf(graph);
-  const list = listOf(graph, tree, { chunk, id, isExpanded });
-  if (totals === null || list !== null) {
-    return list === null || isExpanded ? NO_BAD : list;
+  const [totals, lost] = [totalsOf(graph), lostOf(graph)];
+  if (totals === null && lost === null) {
+    return NO_BAD;
   }
-  const below = isExpanded ? Array.from(tree.children(id)) : [];
-  const own = (of: Float64Array) => below.reduce((rest, one) => rest - (of[one] ?? 0), of[id] ?? 0);
-  return { nan: own(totals.nan), inf: own(totals.inf) };
+  if (chunk !== null && id >= graph.treeSize) {
+    return isExpanded ? NO_BAD : inList(graph, tree, chunk, id);
+  }
+  const told =
+    lost !== null && chunk === null && id < graph.size && isUnreadable(graph, id) ? 1 : 0;
+  const bad = {
+    nan: totals?.nan[id] ?? 0,
+    inf: totals?.inf[id] ?? 0,
+    lost: (lost?.[id] ?? 0) - told,
+  };
+  for (const one of isExpanded ? Array.from(tree.children(id)) : []) {
+    const list = tree.chunk(one);
+    const below =
+      list !== null && one >= graph.treeSize
+        ? inList(graph, tree, list, one)
+        : { nan: totals?.nan[one] ?? 0, inf: totals?.inf[one] ?? 0, lost: lost?.[one] ?? 0 };
+    bad.nan -= below.nan;
+    bad.inf -= below.inf;
+    bad.lost -= below.lost;
+  }
+  return bad;
 }
 
-/** The NaNs and infinities of all rows. */
+const badLists = new WeakMap<object, Bad>();
+
+/** All that is bad in a part of a long list, added up once. */
+function inList(graph: Graph, tree: Tree, chunk: object, id: number): Bad {
+  const rows = Array.from(tree.members(id));
+  const totals = totalsOf(graph);
+  const sum = (of: Float64Array | undefined) =>
+    of === undefined ? 0 : rows.reduce((all, row) => all + (of[row] ?? 0), 0);
+  const bad = badLists.get(chunk) ?? {
+    nan: sum(totals?.nan),
+    inf: sum(totals?.inf),
+    lost: sum(lostOf(graph) ?? undefined),
+  };
+  badLists.set(chunk, bad);
+  return bad;
+}
+
+/** All that is bad in all rows, without what the root's own row says. */
 export function allBad(graph: Graph, tree: Tree): Bad {
   return badIn(graph, tree, { id: ROOT, chunk: null, isExpanded: false });
 }
 
-/** The sign for NaN or infinities: its width, and the gap before all that is behind a box. */
+const knownLost = new WeakMap<Graph, Float64Array | null>();
+
+/** By row, the nodes in it and below that cannot be read; null if all can. */
+function lostOf(graph: Graph): Float64Array | null {
+  let lost = knownLost.get(graph);
+  if (lost === undefined) {
+    lost = summaryOf(graph).broken === 0 ? null : lostBelow(graph);
+    knownLost.set(graph, lost);
+  }
+  return lost;
+}
+
+function lostBelow(graph: Graph): Float64Array {
+  const lost = new Float64Array(graph.treeSize);
+  for (let id = 0; id < graph.size; id++) {
+    const row = isUnreadable(graph, id) ? rowOf(graph, graph.objects ?? graph, id) : null;
+    if (row !== null) {
+      lost[row] = (lost[row] ?? 0) + 1;
+    }
+  }
+  for (const id of graph.order.slice().reverse()) {
+    const above = graph.treeParent(id);
+    if (above !== null) {
+      lost[above] = (lost[above] ?? 0) + (lost[id] ?? 0);
+    }
+  }
+  return lost;
+}
+
+/** The sign for what is bad: its width, and the gap before all that is behind a box. */
 export const BAD_SIGN = { width: 32, gap: 8 } as const;
 
 const scales = new WeakMap<Graph, Map<MeasureName, Scale>>();
@@ -111,7 +178,7 @@ export function levelIn(
 }
 
 /** A part of a long list: what all its rows measure. */
-interface List extends Bad {
+interface List {
   readonly first: number;
   readonly numbers: NumberOf;
 }
@@ -135,13 +202,8 @@ function addedUp(totals: Totals, rows: readonly number[]): List {
   for (const row of rows) {
     sums.add(0, SEVERAL, totals.of(row));
   }
-  const sum = (of: Float64Array) => rows.reduce((all, row) => all + (of[row] ?? 0), 0);
-  return {
-    first,
-    numbers: rows.length === 1 ? totals.of(first) : (column) => sums.at(0, column),
-    nan: sum(totals.nan),
-    inf: sum(totals.inf),
-  };
+  const numbers = rows.length === 1 ? totals.of(first) : (column: string) => sums.at(0, column);
+  return { first, numbers };
 }
 
 function totalsOf(graph: Graph): Totals | null {

@@ -30,6 +30,11 @@ export function summaryOf(graph: Graph): Summary {
   return summary;
 }
 
+/** Whether a node or one of its values could not be read. */
+export function isUnreadable(graph: Graph, id: number): boolean {
+  return graph.error(id) !== null || graph.attributes(id).some(({ error }) => error !== null);
+}
+
 function summed(graph: Graph): Summary {
   const dtypes = new Map<string, number>();
   const holders = new Set<number>();
@@ -52,7 +57,7 @@ function summed(graph: Graph): Summary {
       trained += trainable === true ? elements(graph, id) : 0;
     }
     slots += role === "slot" ? 1 : 0;
-    broken += graph.error(id) !== null || attributes.some(({ error }) => error !== null) ? 1 : 0;
+    broken += isUnreadable(graph, id) ? 1 : 0;
     const left = graph.notSaved(id);
     unsaved += left.some(({ isLost }) => isLost) ? 1 : 0;
     if (left.some(({ isLost }) => !isLost)) {

@@ -51,9 +51,9 @@ export interface Widths {
   behind(row: Row): number;
 }
 
-/** The widths of rows with the signs for NaN and infinities behind them. */
+/** The widths of rows with the signs for what is bad behind them. */
 export function withSigns(widths: Widths, graph: Graph, tree: ShownTree): Widths {
-  const isBad = ({ nan, inf }: Bad) => nan + inf > 0;
+  const isBad = ({ nan, inf, lost }: Bad) => nan + inf + lost > 0;
   if (!isBad(allBad(graph, tree))) {
     return widths;
   }

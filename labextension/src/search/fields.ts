@@ -5,6 +5,7 @@
 
 import { ROLES } from "../contract";
 import type { Attribute, Graph } from "../graph";
+import { isUnreadable } from "../layout/summary";
 import {
   isOfComparison,
   isSo,
@@ -36,9 +37,9 @@ type Field = (reader: Reader, index: Index) => Marks;
 const OF_GRAPH: ReadonlyMap<string, (graph: Graph, id: number) => boolean> = new Map(
   Object.entries({
     empty: isEmpty,
-    error: hasError,
+    error: isUnreadable,
     inferred: (graph: Graph, id: number) => (graph.slot(id)?.rule ?? "declared") !== "declared",
-    problem: hasError,
+    problem: isUnreadable,
     shared: (graph: Graph, id: number) => graph.edgesTo(id).length > 1,
     sliced: (graph: Graph, id: number) => graph.attributes(id).some(({ slices }) => slices > 0),
     trainable: (graph: Graph, id: number) => graph.trainable(id) === true,
@@ -52,10 +53,6 @@ export const UNREAD = "values, which were not read";
 function isEmpty(graph: Graph, id: number): boolean {
   const holds = graph.children(id).length > 0 || graph.attributes(id).length > 0;
   return !holds && !graph.registeredSaver(id) && graph.slot(id) === null;
-}
-
-function hasError(graph: Graph, id: number): boolean {
-  return graph.error(id) !== null || graph.attributes(id).some(({ error }) => error !== null);
 }
 
 function ofProperty(value: string, reader: Reader, index: Index): Marks {

@@ -1,0 +1,164 @@
+"""Data files of a checkpoint that are missing, too short or closed, and what is lost with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ckpt_viz.formats.bundle import Bundle
+from ckpt_viz.formats.entries import Entry, raised_for
+from ckpt_viz.formats.files import split
+from ckpt_viz.formats.saver_v1 import SaverV1
+from ckpt_viz.text import count, first_clause, listed, size_words
+
+
+class LostFiles(NamedTuple):
+    """The data files of a checkpoint that lack bytes for one reason.
+
+    `what` names the files and says what is wrong with them, `extent` how much is lost and what is
+    left, `remedy` what to do. `raises` is the class of the error that reading one of the tensors
+    raises in TensorFlow. `keys` are the tensors that cannot be read, with `nbytes` bytes in these
+    files. In a V1 checkpoint, each file lists its own tensors, so these are only those with slices
+    elsewhere. `left` counts the tensors of the checkpoint that can be read.
+    """
+
+    paths: tuple[str, ...]
+    what: str
+    extent: str
+    remedy: str
+    raises: str
+    keys: tuple[str, ...] = ()
+    nbytes: int = 0
+    left: int = 0
+
+    @property
+    def why(self) -> str:
+        """The files, what is wrong with them and what is lost, without a full stop."""
+        return f"{self.what}: {self.extent}"
+
+    def __str__(self) -> str:
+        return f"{self.why}. {self.remedy}"
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as data for JSON."""
+        lists = {"files": list(self.paths), "keys": list(self.keys)}
+        words = {"why": self.why, "remedy": self.remedy, "raises": self.raises}
+        return {**lists, "bytes": self.nbytes, **words}
+
+
+def lost_files(stored: object) -> tuple[LostFiles, ...]:
+    """Return what an open checkpoint lacks, by its index: an item for each reason.
+
+    Compares the sizes of files with the index and reads nothing.
+    """
+    if isinstance(stored, SaverV1) and stored.missing:
+        return (_of_v1(stored),)
+    return _of_bundle(stored) if isinstance(stored, Bundle) else ()
+
+
+def _of_bundle(bundle: Bundle) -> tuple[LostFiles, ...]:
+    ends: dict[int, Entry] = {}
+    for _, part in _parts(bundle):
+        if part.shard not in ends or _end(part) > _end(ends[part.shard]):
+            ends[part.shard] = part
+    lost = {shard: why for shard in sorted(ends) if (why := bundle.why_absent(ends[shard]))}
+    absent = [(key, part) for key, part in _parts(bundle) if part.shard in lost]
+    absent = [(key, part) for key, part in absent if bundle.why_absent(part) is not None]
+    every = {key for key, _ in absent}
+    groups: dict[str, list[int]] = {}
+    for shard, why in lost.items():
+        groups.setdefault(_kind(why), []).append(shard)
+    found = []
+    left = len(bundle.entries) - len(every)
+    for shards in groups.values():
+        parts = [(key, part) for key, part in absent if part.shard in {*shards}]
+        keys = tuple(dict.fromkeys(key for key, _ in parts))
+        nbytes = sum(part.size for _, part in parts)
+        extent = _extent(len(keys), nbytes, len(bundle.entries), left)
+        paths = tuple(bundle.shard_path(ends[shard]) for shard in shards)
+        why = lost[shards[0]]
+        what = _what(bundle, [ends[shard] for shard in shards], paths, why)
+        remedy = _remedy(why, len(shards))
+        found.append(LostFiles(paths, what, extent, remedy, raised_for(why), keys, nbytes, left))
+    return tuple(found)
+
+
+def _parts(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
+    """Yield the stored ranges of each tensor: its own, or those of its slices."""
+    for key, entry in bundle.entries.items():
+        for part in bundle.parts[key] if entry.slices else (entry,):
+            if part is not None:
+                yield key, part
+
+
+def _end(part: Entry) -> int:
+    return part.offset + part.size
+
+
+_MISSING, _POINTER, _SHORT = "no such file", "Git LFS pointer", "expected bytes"
+
+
+def _kind(why: str) -> str:
+    """Return the sort of a reason; "" for one that the system or a server gives."""
+    return next((one for one in (_MISSING, _POINTER, _SHORT) if one in why), "")
+
+
+def _what(bundle: Bundle, ends: Sequence[Entry], paths: Sequence[str], why: str) -> str:
+    names = [split(path)[1] for path in paths]
+    are = "is" if len(names) == 1 else "are"
+    kind = _kind(why)
+    if kind == _MISSING and 1 < len(names) == bundle.num_shards:
+        return f"all {len(names)} data files are missing, such as {names[0]}"
+    if kind == _MISSING:
+        return f"{listed(names)} {are} missing"
+    if kind == _POINTER:
+        return f"{listed(names)} {are} only a pointer of Git LFS"
+    if kind == _SHORT and len(names) == 1:
+        return f"{names[0]} has {bundle.shard_bytes(ends[0]):,} of {_end(ends[0]):,} bytes"
+    if kind == _SHORT:
+        return f"{listed(names)} are too short"
+    return f"{listed(names)} cannot be read ({first_clause(why).rpartition(': ')[2]})"
+
+
+def _remedy(why: str, number: int) -> str:
+    these, them = ("this file", "it") if number == 1 else ("these files", "them")
+    kind = _kind(why)
+    if kind == _POINTER:
+        return "Run `git lfs pull`."
+    if kind == _MISSING:
+        return f"Copy {these} from where the checkpoint came."
+    if kind == _SHORT:
+        return f"Copy {these} again from where the checkpoint came."
+    if "permission denied" in why:
+        return f"Ask the file's owner for the permission to read {them}, or open a copy."
+    return f"Try again, or copy {these} from where the checkpoint came."
+
+
+def _extent(lost: int, nbytes: int, every: int, readable: int) -> str:
+    if lost == every:
+        return f"none of {count(every, 'tensor')} ({size_words(nbytes)}) can be read"
+    return (
+        f"{lost} of {count(every, 'tensor')} ({size_words(nbytes)}) cannot be read, {readable} can"
+    )
+
+
+def _of_v1(stored: SaverV1) -> LostFiles:
+    keys = tuple(key for key in stored.entries if stored.why_unreadable(key) is not None)
+    names = [split(path)[1] for path in stored.missing]
+    are, its = ("is", "its") if len(names) == 1 else ("are", "their")
+    part = f", with slices of {count(len(keys), 'tensor')} here" if keys else ""
+    rest = len(stored.entries) - len(keys)
+    return LostFiles(
+        stored.missing,
+        f"{listed(names)} {are} missing",
+        f"{its} tensors are unknown{part}; {count(rest, 'tensor')} of the other files can be read",
+        _remedy(_MISSING, len(names)),
+        "NotFoundError",
+        keys,
+        left=rest,
+    )
+
+
+def lost_by_key(lost: Sequence[LostFiles]) -> Mapping[str, LostFiles]:
+    """Return what is wrong by the key of each tensor that cannot be read; the first, if several."""
+    return {key: one for one in reversed(lost) for key in one.keys}
