@@ -13,7 +13,9 @@ PACKAGE = Path(ckpt_viz.__file__).parent
 # From the ground up. A module imports only from layers below its own, inside functions too.
 LAYERS = (
     {"text", "wording"},
-    {"gc_pause", "errors", "jupyter.live_objects", "jupyter.kernel_run"},
+    {"gc_pause", "errors", "jupyter.live_objects"},
+    {"expressions"},
+    {"jupyter.kernel_run"},
     {"program", "values.frame", "values.memory", "values.report", "values.row", "values.running"},
     {"formats.confinement"},
     {"formats.files", "formats.protos"},
@@ -39,6 +41,7 @@ LAYERS = (
     {"object_graph.graph"},
     {"values.held"},
     {"object_graph.merge", "object_graph.overlay", "object_graph.subtrees", "matching.trace"},
+    {"object_graph.ways"},
     {"object_graph.groups", "object_graph.names", "object_graph.places"},
     {"object_graph.layer_names"},
     {"object_graph.causes"},
@@ -91,6 +94,7 @@ LAYERS = (
     {"live.restore_side", "live.live_source"},
     {"live.eager_values", "live.restore_target", "live.session_values"},
     {"live.status"},
+    {"restore_check.objects_in_code"},
     {
         "restore_check.new_objects",
         "restore_check.skeleton",

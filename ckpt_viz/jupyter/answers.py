@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ckpt_viz.errors import CkptVizError, SourceError
+from ckpt_viz.expressions import is_name
 from ckpt_viz.graph_diff.diff_result import GraphDiff
 from ckpt_viz.jupyter.kernel_run import kernel_shell, variable_of
 from ckpt_viz.jupyter.shown import Shown
@@ -197,7 +198,7 @@ def _accessor(shown: Shown, question: Mapping[str, Any]) -> Answer:
 def _source(question: Mapping[str, Any]) -> str | None:
     """Return the program's variable, if the question gives it."""
     source = question.get("source")
-    if source is None or (isinstance(source, str) and source.isidentifier()):
+    if source is None or (isinstance(source, str) and is_name(source)):
         return source
     raise SourceError(f"found source {source!r:.80}, expected the name of a variable")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from keyword import iskeyword
 from typing import Any
+
+from ckpt_viz.expressions import is_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,8 @@ def variable_of(shell: Any, obj: object) -> str | None:
     """
     names = dict.copy(shell.user_ns)  # another thread may set names
     for name, value in names.items():
-        is_name = isinstance(name, str) and name.isidentifier() and not iskeyword(name)
-        if value is obj and is_name and not name.startswith("_"):
-            return str(name)
+        if value is obj and isinstance(name, str) and is_name(name) and not name.startswith("_"):
+            return name
     return None
 
 

@@ -122,7 +122,10 @@ def _objects(namespace: dict[str, object]) -> tuple[list[tuple[int, str, type]],
 
 def _is_listed(name: object) -> bool:
     """Return whether an expression can read this name and it is not IPython's own."""
-    return type(name) is str and name.isidentifier() and name[0] != "_" and not iskeyword(name)
+    if type(name) is not str or not name.isidentifier() or name[0] == "_" or iskeyword(name):
+        return False
+    # Python reads names in their NFKC form: a namespace may hold others.
+    return name.isascii() or compile(name, "<name>", "eval").co_names == (name,)
 
 
 def _ranks() -> dict[int, int]:

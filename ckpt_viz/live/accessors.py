@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import keyword
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ckpt_viz.errors import SourceError
+from ckpt_viz.expressions import is_name, quoted
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.shadows import Shadows, instance_dict, trackable_attributes
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER
+from ckpt_viz.object_graph.ways import is_slot_alone, way_to
 
 _KERAS = ("keras", "tf_keras")
 
@@ -24,13 +24,14 @@ def accessor(graph: Graph, node_id: int, source: Any, name: str) -> str:
     object: an attribute, an item, and last TensorFlow's own list of children. `name` is the
     expression for the source. Raises SourceError if an object on the way is gone.
     """
-    slot = graph.nodes[node_id].slot
-    if slot is not None and slot.optimizer is not None and not graph.edges_to[node_id]:
+    if is_slot_alone(graph, node_id):
+        slot = graph.nodes[node_id].slot
+        assert slot is not None and slot.optimizer is not None
         optimizer = accessor(graph, slot.optimizer, source, name)
         variable = accessor(graph, slot.variable, source, name)
-        return f"{optimizer}.get_slot({variable}, {slot.name!r})"
+        return f"{optimizer}.get_slot({variable}, {quoted(slot.name)})"
     expression, holder = _root(graph, source, name)
-    edges = list(_edges(graph, node_id))
+    edges = way_to(graph, node_id)
     while edges:
         parent, label, child = edges.pop(0)
         obj, target = _object(graph, parent), _object(graph, child)
@@ -105,27 +106,6 @@ def _root(graph: Graph, source: Any, name: str) -> tuple[str, Any]:
     return f"{expression}._saver._graph_view.root", holder
 
 
-def _edges(graph: Graph, node_id: int) -> Iterator[tuple[int, str, int]]:
-    """Return the edges that lead from the root to a node: parent, local name, child."""
-    edges = []
-    while node_id != ROOT:
-        parent, label = _edge_to(graph, node_id)
-        edges.append((parent, label, node_id))
-        node_id = parent
-    return reversed(edges)
-
-
-def _edge_to(graph: Graph, node_id: int) -> tuple[int, str]:
-    place = (graph.tree.parents[node_id], graph.tree.labels[node_id])
-    real = graph.edges_to[node_id]
-    if place in real:
-        return place
-    # An inferred slot is below its variable, but no edge leads to it there. Its own list in the
-    # optimizer is clearer than the list of all the optimizer's variables.
-    own_lists = [edge for edge in real if graph.tree.labels[edge[0]] != "_variables"]
-    return (own_lists or real)[0]
-
-
 def _object(graph: Graph, node_id: int) -> Any:
     obj = graph.object(node_id)
     if obj is None:
@@ -150,11 +130,11 @@ def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
     if label == SAVE_COUNTER and "_save_counter" in attributes:
         yield ".save_counter", attributes["_save_counter"]
     if isinstance(obj, Mapping) and label in obj:
-        yield f"[{label!r}]", obj[label]
+        yield f"[{quoted(label)}]", obj[label]
     if isinstance(obj, (list, tuple)):
         if label.isdecimal() and label.isascii() and int(label) < len(obj):
             yield f"[{int(label)}]", obj[int(label)]
-        elif label in getattr(obj, "_fields", ()):
+        elif is_name(label) and label in getattr(obj, "_fields", ()):
             yield f".{label}", getattr(obj, label)
     yield from _layers(obj)
     # An optimizer around another one lists the inner one's children as its own.
@@ -162,10 +142,10 @@ def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
         if label in instance_dict(value):
             yield _attribute(obj, name) + _attribute(value, label), instance_dict(value)[label]
     shadows = Shadows()
-    yield f"._lookup_dependency({label!r})", shadows.lookup(obj, label)
+    yield f"._lookup_dependency({quoted(label)})", shadows.lookup(obj, label)
     children = shadows.children(obj)
     if label in children:
-        yield f"._trackable_children()[{label!r}]", children[label]
+        yield f"._trackable_children()[{quoted(label)}]", children[label]
 
 
 def _public(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
@@ -185,19 +165,9 @@ def _attribute(obj: Any, label: str) -> str:
     missing = object()
     on_class = inspect.getattr_static(type(obj), label, missing)
     is_shadowed = hasattr(type(on_class), "__set__") or hasattr(type(on_class), "__delete__")
-    if _is_plain_name(label) and not is_shadowed:
+    if is_name(label) and not is_shadowed:
         return f".{label}"
-    return f".__dict__[{label!r}]"
-
-
-def _is_plain_name(label: str) -> bool:
-    """Return whether an attribute of this name can be written after a dot."""
-    # Python reads identifiers in their NFKC form: `x.º` is `x.o`.
-    return (
-        label.isidentifier()
-        and not keyword.iskeyword(label)
-        and unicodedata.normalize("NFKC", label) == label
-    )
+    return f".__dict__[{quoted(label)}]"
 
 
 def _to_layer(obj: Any, way: Sequence[Any]) -> tuple[str, int] | None:
@@ -206,10 +176,11 @@ def _to_layer(obj: Any, way: Sequence[Any]) -> tuple[str, int] | None:
     for steps, target in enumerate(way):
         for index, layer in enumerate(layers):
             if layer is target:
-                name = getattr(layer, "name", None)
+                name = getattr(layer, "name", None) or ""
                 is_unique = [getattr(one, "name", None) for one in layers].count(name) == 1
-                by_name = f".get_layer({name!r})"
-                return (by_name if is_unique and name else f".layers[{index}]"), steps
+                by_name = f".get_layer({quoted(name)})"
+                is_named = is_unique and isinstance(name, str) and name != ""
+                return (by_name if is_named else f".layers[{index}]"), steps
     return None
 
 

@@ -295,10 +295,11 @@ def asynchronous_checkpoint(checkpoint: Any) -> Any:
 def new_checkpoint(root: Any, children: Mapping[str, Any]) -> Any:
     """Return a new Checkpoint of these objects, without writing to them.
 
-    TensorFlow's own constructor adds bookkeeping to its arguments. Raises ValueError as it does.
+    TensorFlow's own constructor adds bookkeeping to its arguments. Raises ValueError as it does. It
+    ignores a root that is false, such as an empty list.
     """
     checkpoint = private("checkpoint.checkpoint", "Checkpoint")()
-    if root is None:
+    if root is None or not root:
         return _tracking(checkpoint, dict(sorted(children.items())))
     shadows, attached = Shadows(), []
     for name, child in sorted({**children, "root": root}.items()):

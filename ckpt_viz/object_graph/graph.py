@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ckpt_viz.errors import NoSuchNodeError, NoSuchTensorError, SourceError, UnsupportedError
+from ckpt_viz.expressions import ROOT_ARGUMENT, is_attribute, operand
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.layers import Layers, layers_of
 from ckpt_viz.object_graph.lookup import Lookup
@@ -294,11 +295,12 @@ class Graph:
             source: The expression, usually a variable's name, for what was passed to `graph`.
 
         Raises:
-            SourceError: The graph comes from a file, or the object is gone.
+            SourceError: The graph comes from a file, the object is gone, or `source` is no
+                expression.
         """
         if self._access is None:
             raise SourceError(f"{self.title}: this graph has no live objects")
-        return self._access.accessor(self, node_id, source)
+        return self._access.accessor(self, node_id, operand(source))
 
     @cached_property
     def first_edges(self) -> dict[int, tuple[int, str]]:
@@ -316,6 +318,19 @@ class Graph:
             for child in node.children:
                 edges[child.node_id].append((parent, child.local_name))
         return tuple(map(tuple, edges))
+
+    @cached_property
+    def attribute_holders(self) -> frozenset[int]:
+        """The nodes whose children have the names of attributes in Python, so far as they tell."""
+        own = [(ROOT, SAVE_COUNTER), (ROOT, ROOT_ARGUMENT)]  # of a tf.train.Checkpoint
+        return frozenset(
+            node_id
+            for node_id, node in enumerate(self.nodes)
+            if all(
+                is_attribute(one.local_name) or (node_id, one.local_name) in own
+                for one in node.children
+            )
+        )
 
     @cached_property
     def save_counter(self) -> int | None:

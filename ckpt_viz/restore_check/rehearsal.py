@@ -15,12 +15,16 @@ from ckpt_viz.live import facts
 from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.matching.trace import Action, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.nodes import ROOT, Child, Node, SlotVariable
+from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Attribute, Child, Node, SlotVariable
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.file_dry_run import file_dry_run
 from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.live_dry_run import live_dry_run
-from ckpt_viz.restore_check.skeleton import Skeleton, Variables
+from ckpt_viz.restore_check.skeleton import Skeleton, Variables, can_be_made
+
+_COUNTER = Attribute(
+    "VARIABLE_VALUE", SAVE_COUNTER, "save_counter/.ATTRIBUTES/VARIABLE_VALUE", "int64", ()
+)
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ def rehearse(run: DryRun, skeleton: Skeleton, method: str) -> Rehearsal | None:
 
 def rehearse_on_graphs(live: Graph, saved: Graph, skeleton: Skeleton, method: str) -> Rehearsal:
     """Return the same from graphs alone: without what the code of live objects does."""
-    graph, originals = _graph_of(live, skeleton)
+    graph, originals = _graph_of(live, skeleton, method)
     return Rehearsal(file_dry_run(graph, saved, method=method), originals)
 
 
@@ -89,7 +93,12 @@ def rehearse_on_graphs(live: Graph, saved: Graph, skeleton: Skeleton, method: st
 
 
 def checkpoint_of(live: Graph, skeleton: Skeleton) -> Any:
-    """Return the checkpoint of live objects; raises if one is gone or TensorFlow rejects one."""
+    """Return the checkpoint of live objects; raises if one is gone or TensorFlow rejects one.
+
+    It raises as well if no code makes such a checkpoint.
+    """
+    if not can_be_made(skeleton):
+        raise ValueError("a name of a part is taken")
 
     def object_of(obj: int) -> Any:
         found = live.object(obj)
@@ -112,10 +121,11 @@ def checkpoint_of(live: Graph, skeleton: Skeleton) -> Any:
 # --- of a file
 
 
-def _graph_of(live: Graph, skeleton: Skeleton) -> tuple[Graph, Mapping[int, int]]:
+def _graph_of(live: Graph, skeleton: Skeleton, method: str) -> tuple[Graph, Mapping[int, int]]:
     """Return the graph that a program with such a checkpoint would save, and its nodes' originals.
 
-    The new nodes come first, the original ones after them, in their order.
+    The new nodes come first, the original ones after them, in their order. The counter that a new
+    checkpoint makes at the end of `restore` is the last.
     """
     new = [skeleton]
     ids = {id(skeleton): ROOT}  # of the parts that are in `new`
@@ -139,6 +149,11 @@ def _graph_of(live: Graph, skeleton: Skeleton) -> tuple[Graph, Mapping[int, int]
         return own._replace(children=(*own.children, *added))
 
     nodes = [*map(made, new), *(_moved(node, place) for node in live.nodes)]
+    has_counter = any(child.local_name == SAVE_COUNTER for child in nodes[ROOT].children)
+    if method == "restore" and skeleton != Skeleton(ROOT) and not has_counter:
+        counter = Child(SAVE_COUNTER, len(nodes))
+        nodes[ROOT] = nodes[ROOT]._replace(children=(*nodes[ROOT].children, counter))
+        nodes.append(Node(attributes=(_COUNTER,)))
     originals = {place(original): original for original in range(len(live.nodes))}
     return replace(live, nodes=_without_unreachable(nodes)), originals
 

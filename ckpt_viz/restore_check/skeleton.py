@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from keyword import iskeyword
 
 from ckpt_viz.errors import SourceError
+from ckpt_viz.expressions import ROOT_ARGUMENT, argument, is_taken, item, quoted
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.restore_check.objects_in_code import expression_of
+
+_HELD = "parts"
+_WIDTH = 80
+_INDENT = 4
+_MOST_LEVELS = 50  # Python reads no expression with more than 200 open brackets
 
 
 @dataclass(frozen=True)
@@ -60,32 +66,107 @@ def skeleton_of(places: Mapping[tuple[str, ...], int]) -> Skeleton:
     return Skeleton(places.get(()), children)
 
 
-def to_code(skeleton: Skeleton, live: Graph, source: str = "live") -> str:
+def can_be_made(skeleton: Skeleton) -> bool:
+    """Return whether some code makes the checkpoint, whatever the names of its parts are.
+
+    A dictionary has parts of any name. But the keywords beside a root share the checkpoint with
+    its methods, and only an attribute can be called `root`.
+    """
+    taken = set(filter(is_taken, skeleton.children))
+    if skeleton.root is not None and taken:
+        return False
+    has_one_way = ROOT_ARGUMENT not in taken or taken == {ROOT_ARGUMENT}
+    return has_one_way and _depth(skeleton) <= _MOST_LEVELS
+
+
+def _depth(skeleton: Skeleton) -> int:
+    depth, level = 0, [skeleton]
+    while level:
+        depth += 1
+        level = [c for one in level for c in one.children.values() if isinstance(c, Skeleton)]
+    return depth
+
+
+def making(skeleton: Skeleton, live: Graph, source: str, name: str) -> list[str]:
+    """Return the lines of code that make a checkpoint and give it a name."""
+    parts = dict(skeleton.children)
+    late = parts.pop(ROOT_ARGUMENT, None)
+    made = to_code(Skeleton(skeleton.root, parts), live, source, width=_WIDTH)
+    lines = [f"{name} = {made}"]
+    if late is not None:
+        value = _text(_part(late, live, source), 0, _WIDTH)
+        lines.append(f"{name}.{ROOT_ARGUMENT} = {value}")
+    return lines
+
+
+def to_code(skeleton: Skeleton, live: Graph, source: str = "live", width: int | None = None) -> str:
     """Return the Python expression that makes a checkpoint.
 
-    In it, `source` is the expression for the checked object.
+    In it, `source` is the expression for the checked object. It is on one line, or has one part on
+    each if that is wider than `width`. Raises SourceError if there is no such expression.
     """
-    arguments = [] if skeleton.root is None else [expression_of(live, skeleton.root, source)]
-    for name, child in skeleton.children.items():
-        if isinstance(child, Skeleton):
-            value = to_code(child, live, source)
-        elif isinstance(child, Variables):
-            value = f"{expression_of(live, child.of, source)}.variables"
-        else:
-            value = expression_of(live, child, source)
-        arguments.append(_keyword(name, value))
-    return f"tf.train.Checkpoint({', '.join(arguments)})"
+    return _text(_checkpoint(skeleton, live, source), 0, width)
 
 
-def expression_of(live: Graph, obj: int, source: str = "live") -> str:
-    """Return the expression for a live object; `source` is that for the checked object."""
-    try:
-        return live.accessor(obj, source)
-    except SourceError:  # a file in place of the program
-        return "".join((source, *(f".{name}" for name in live.path(obj))))
+@dataclass(frozen=True)
+class _Made:
+    """An expression of parts, a call or a dictionary: each part follows its keyword or key."""
+
+    opening: str
+    parts: tuple[tuple[str, str | _Made], ...]
+    closing: str
 
 
-def _keyword(name: str, value: str) -> str:
-    if name.isidentifier() and not iskeyword(name):
-        return f"{name}={value}"
-    return f"**{{{name!r}: {value}}}"
+def _checkpoint(skeleton: Skeleton, live: Graph, source: str) -> _Made:
+    """Return the call that makes a checkpoint with methods."""
+    if not can_be_made(skeleton) or ROOT_ARGUMENT in skeleton.children:
+        taken = ", ".join(map(quoted, filter(is_taken, skeleton.children)))
+        raise SourceError(f"no tf.train.Checkpoint can be made with parts of the names {taken}")
+    parts = _natural(skeleton, live, source)
+    if any(map(is_taken, parts)):
+        # The keyword's dictionary becomes an object that TensorFlow tracks: the new root.
+        held = _Made("tf.train.Checkpoint(", ((f"{_HELD}=", _items(parts)),), f").{_HELD}")
+        return _Made("tf.train.Checkpoint(", (("", held),), ")")
+    keywords = {word: part for name, part in parts.items() if (word := argument(name))}
+    others = {name: part for name, part in parts.items() if not argument(name)}
+    root = [] if skeleton.root is None else [("", expression_of(live, skeleton.root, source))]
+    rest = [("**", _items(others))] if others else []
+    return _Made("tf.train.Checkpoint(", (*root, *keywords.items(), *rest), ")")
+
+
+def _part(part: int | Variables | Skeleton, live: Graph, source: str) -> str | _Made:
+    if isinstance(part, Variables):
+        return f"{expression_of(live, part.of, source)}.variables"
+    if not isinstance(part, Skeleton):
+        return expression_of(live, part, source)
+    if part.root is None and not all(map(argument, part.children)):
+        return _items(_natural(part, live, source))  # TensorFlow tracks dictionaries as they are
+    return _checkpoint(part, live, source)
+
+
+def _items(parts: Mapping[str, str | _Made]) -> _Made:
+    return _Made("{", tuple((item(name), part) for name, part in parts.items()), "}")
+
+
+def _natural(skeleton: Skeleton, live: Graph, source: str) -> dict[str, str | _Made]:
+    """Return the expressions of a checkpoint's parts; numbers last, in their order."""
+    names = sorted(skeleton.children, key=_place)
+    return {name: _part(skeleton.children[name], live, source) for name in names}
+
+
+def _place(name: str) -> tuple[bool, int, str]:
+    is_number = name.isascii() and name.isdecimal()
+    return (is_number, len(name) if is_number else 0, name)
+
+
+def _text(made: str | _Made, depth: int, width: int | None) -> str:
+    if isinstance(made, str):
+        return made
+    one_line = ", ".join(before + _text(part, 0, None) for before, part in made.parts)
+    one_line = f"{made.opening}{one_line}{made.closing}"
+    if width is None or len(one_line) + _INDENT * depth <= width:
+        return one_line
+    indent = "\n" + " " * _INDENT * depth
+    inner = indent + " " * _INDENT
+    lines = (f"{before}{_text(part, depth + 1, width)}," for before, part in made.parts)
+    return f"{made.opening}{''.join(inner + line for line in lines)}{indent}{made.closing}"

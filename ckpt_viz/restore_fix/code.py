@@ -9,12 +9,13 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import getattr_static
-from keyword import iskeyword
 from typing import NamedTuple
 
-from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.expressions import quoted
+from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT
-from ckpt_viz.restore_check.skeleton import Skeleton, Variables, expression_of, to_code
+from ckpt_viz.restore_check.objects_in_code import expression_of
+from ckpt_viz.restore_check.skeleton import Skeleton, making
 from ckpt_viz.restore_check.verdicts import Verdicts
 from ckpt_viz.text import printable
 
@@ -24,8 +25,6 @@ TO_WRITE_FIRST = """\
 
 """
 _MOST_LISTED = 20  # names in a comment
-_WIDTH = 80
-_INDENT = 4
 
 
 class Partly(NamedTuple):
@@ -84,9 +83,10 @@ def restoring(
     if skeleton == Skeleton(ROOT) and restores_by_itself(live, method):
         lines = [call.format(source)]
     else:
-        made = _laid_out(skeleton, live, source, 0)
-        lines = ["import tensorflow as tf", "", f"restored = {made}", call.format("restored")]
-    comments = [*_comments(left), *_copied(left.partly, live, source, reader)]
+        made = making(skeleton, live, source, "restored")
+        lines = ["import tensorflow as tf", "", *made, call.format("restored")]
+    comments = [*_of_file(live, source), *_comments(left)]
+    comments += _copied(left.partly, live, source, reader)
     return "\n".join([*lines, f"status.{strongest_assert(verdicts)}()", *comments]) + "\n"
 
 
@@ -108,39 +108,6 @@ def restores_by_itself(live: Graph, method: str) -> bool:
     """Return whether the checked object is a checkpoint with this method, or a file for one."""
     source = live.source
     return source is None or getattr_static(type(source), method, None) is not None
-
-
-def _laid_out(skeleton: Skeleton, live: Graph, source: str, depth: int) -> str:
-    """Return the expression for a checkpoint: on one line if it fits, else one part on each."""
-    one_line = to_code(skeleton, live, source)
-    if len(one_line) + _INDENT * depth <= _WIDTH:
-        return one_line
-    names, others = [], []
-    for name, child in sorted(skeleton.children.items(), key=lambda item: _natural(item[0])):
-        is_keyword = name.isidentifier() and not iskeyword(name)
-        inner = depth + (1 if is_keyword else 2)
-        value = (
-            _laid_out(child, live, source, inner)
-            if isinstance(child, Skeleton)
-            else expression_of(live, child.of if isinstance(child, Variables) else child, source)
-        )
-        value += ".variables" if isinstance(child, Variables) else ""
-        if is_keyword:
-            names.append(f"{name}={value},")
-        else:
-            others.append(f"{name!r}: {value},")
-    indent = " " * _INDENT * (depth + 1)
-    lines = [] if skeleton.root is None else [f"{expression_of(live, skeleton.root, source)},"]
-    lines += names
-    if others:
-        inside = f"\n{indent}{' ' * _INDENT}".join(others)
-        lines.append(f"**{{\n{indent}{' ' * _INDENT}{inside}\n{indent}}},")
-    body = f"\n{indent}".join(lines)
-    return f"tf.train.Checkpoint(\n{indent}{body}\n{' ' * _INDENT * depth})"
-
-
-def _natural(name: str) -> tuple[bool, int, str]:
-    return (name.isdecimal(), int(name) if name.isdecimal() else 0, name)
 
 
 def assigning(
@@ -165,9 +132,10 @@ def assigning(
         "values = [",
     ]
     for obj, keys in pairs.items():
-        lines += [f"    ({expression_of(live, obj, source)}, {key!r})," for key in keys]
+        lines += [f"    ({expression_of(live, obj, source)}, {quoted(key)})," for key in keys]
     lines += ["]", "for variable, key in values:", f"    variable.assign({value})"]
-    comments = [*_comments(left), *_copied(left.partly, live, source, reader)]
+    comments = [*_of_file(live, source), *_comments(left)]
+    comments += _copied(left.partly, live, source, reader)
     return "\n".join([*lines, *comments]) + "\n"
 
 
@@ -178,6 +146,14 @@ def strongest_assert(verdicts: Verdicts) -> str:
     if verdicts.existing is None:
         return "assert_existing_objects_matched"
     return "expect_partial"
+
+
+def _of_file(live: Graph, source: str) -> Iterator[str]:
+    """Yield a comment on what a file in place of the program does not tell."""
+    if live.origin is not Origin.LIVE:
+        yield f"# {source} is the checkpoint of the program that saved this file:"
+        yield f"#   {printable(live.title)}"
+        yield f"# Write {source}.part['name'] for {source}.part.name where part is a dictionary."
 
 
 def _comments(left: Left) -> Iterator[str]:
@@ -205,7 +181,7 @@ def _copied(partly: Sequence[Partly], live: Graph, source: str, reader: str) -> 
     for one in reshaped[:_MOST_LISTED]:
         variable = expression_of(live, one.obj, source)
         yield f"#   value = {variable}.numpy()"
-        yield f"#   value{one.common} = reader.get_tensor({one.key!r}){one.common}"
+        yield f"#   value{one.common} = reader.get_tensor({quoted(one.key)}){one.common}"
         yield f"#   {variable}.assign(value)"
     if len(reshaped) > _MOST_LISTED:
         yield f"#   and {len(reshaped) - _MOST_LISTED} more"
@@ -214,7 +190,7 @@ def _copied(partly: Sequence[Partly], live: Graph, source: str, reader: str) -> 
         yield opening
     for one in cast[:_MOST_LISTED]:
         variable = expression_of(live, one.obj, source)
-        value = f"reader.get_tensor({one.key!r})"
+        value = f"reader.get_tensor({quoted(one.key)})"
         yield f"#   {variable}.assign(tf.cast({value}, {variable}.dtype))"
     if len(cast) > _MOST_LISTED:
         yield f"#   and {len(cast) - _MOST_LISTED} more"

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.errors import SourceError
+from ckpt_viz.expressions import operand
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
 from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
@@ -29,7 +30,7 @@ from ckpt_viz.restore_check.rehearsal import (
     rehearse,
     rehearse_on_graphs,
 )
-from ckpt_viz.restore_check.skeleton import Skeleton
+from ckpt_viz.restore_check.skeleton import Skeleton, can_be_made
 from ckpt_viz.restore_check.verified import keys_read
 from ckpt_viz.restore_fix.applying import apply, is_applied, put_held
 from ckpt_viz.restore_fix.arrangement import Arrangement
@@ -121,8 +122,12 @@ class RestoreFix(Generic[CheckT]):
         return self.to_code()
 
     def to_code(self, live: str = "ckpt", path: str | None = None) -> str:
-        """Return the code with the caller's expression for the live object, and a prefix."""
-        code = self._code(live, self._prefix if path is None else path)
+        """Return the code with the caller's expression for the live object, and a prefix.
+
+        Raises:
+            SourceError: `live` is no expression, or no expression leads to one of the objects.
+        """
+        code = self._code(operand(live), self._prefix if path is None else path)
         return f"{TO_WRITE_FIRST}{code}" if self._saved.is_held and path is None else code
 
     def _code(self, live: str, prefix: str | None) -> str:
@@ -363,7 +368,8 @@ class RestoreFix(Generic[CheckT]):
         arrangement = Arrangement(
             self._saved, self._live, wanted, counterparts, self._run.method, self._rehearsed
         )
-        return arrangement.found()
+        found = arrangement.found()
+        return None if found is None or not can_be_made(found) else found
 
     def _rehearsed(self, skeleton: Skeleton) -> Rehearsal | None:
         """Return a rehearsal with the live objects; the last one is not repeated."""

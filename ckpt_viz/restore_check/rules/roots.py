@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 
+from ckpt_viz.errors import SourceError
 from ckpt_viz.mapping.pairs import Certainty
 from ckpt_viz.matching.trace import Action, Cause, Step
 from ckpt_viz.object_graph.nodes import ROOT
@@ -73,9 +75,6 @@ def _shifted_root(case: Case, shift: Shift, now: int) -> Finding:
         fits.append(f"and {len(others) - len(named)} more")
     evidence = ", by their names" if shift.group.has_rivals else ""
     method = "restore" if case.saved.save_counter is not None else "read"
-    skeleton = skeleton_of(shift.places)
-    call = f"{to_code(skeleton, case.live)}.{method}(path)"
-    remedy = f"Call {call}, where live is the checked object."
     return case.finding(
         Severity.FAIL,
         Kind.ROOT_SHIFTED,
@@ -84,8 +83,18 @@ def _shifted_root(case: Case, shift: Shift, now: int) -> Finding:
         _MOVE,
         nodes=dict.fromkeys((*shift.tops, *shift.values)),
         objects=dict.fromkeys((*shift.tops.values(), *shift.values.values())),
-        trial=Trial(skeleton, method, shift.values, remedy),
+        trial=_trial(case, shift, method),
     )
+
+
+def _trial(case: Case, shift: Shift, method: str) -> Trial | None:
+    """Return the remedy with code; None if no expression has these names."""
+    skeleton = skeleton_of(shift.places)
+    with suppress(SourceError):
+        call = f"{to_code(skeleton, case.live)}.{method}(path)"
+        remedy = f"Call {call}, where live is the checked object."
+        return Trial(skeleton, method, shift.values, remedy)
+    return None
 
 
 def _equal(case: Case, group: Group) -> Finding:

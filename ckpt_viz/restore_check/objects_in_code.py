@@ -1,0 +1,73 @@
+"""Python expressions for the objects of the program, live or in a file in its place."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from ckpt_viz.errors import SourceError
+from ckpt_viz.expressions import ROOT_ARGUMENT, child, children, quoted
+from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.object_graph.ways import is_slot_alone, way_to
+
+_MOST_STEPS = 60  # Python reads no expression with more than 200 open brackets
+
+
+def expression_of(live: Graph, obj: int, source: str = "live") -> str:
+    """Return the expression for an object; `source` is that for the checked object.
+
+    Raises SourceError, with the name of the object, if no expression leads to it.
+    """
+    if live.origin is Origin.LIVE:
+        return live.accessor(obj, source)
+    return _in_program_of_file(live, obj, source)
+
+
+def _in_program_of_file(graph: Graph, obj: int, source: str) -> str:
+    """Return the expression for an object in the program that saved a file."""
+    if is_slot_alone(graph, obj):
+        slot = graph.nodes[obj].slot
+        assert slot is not None and slot.optimizer is not None
+        if any(is_slot_alone(graph, one) for one in (slot.optimizer, slot.variable)):
+            raise SourceError(f"{graph.name(obj)}: belongs to a slot variable, so no code gets it")
+        optimizer = _in_program_of_file(graph, slot.optimizer, source)
+        variable = _in_program_of_file(graph, slot.variable, source)
+        return f"{optimizer}.get_slot({variable}, {quoted(slot.name)})"
+    way = way_to(graph, obj)
+    if len(way) > _MOST_STEPS:
+        raise SourceError(
+            f"{graph.name(obj)[:1000]}: is {len(way)} local names below the root, expected at most "
+            f"{_MOST_STEPS} for an expression; check the live objects instead of a file"
+        )
+    if not way:
+        return f"{source}.{ROOT_ARGUMENT}" if _has_own_root(graph) else source
+    expression = _child_of_root(graph, way[0][1], source)
+    for parent, label, _ in way[1:]:
+        # Beside an item that is no attribute, as in a dictionary or a list, there are only items.
+        expression = child(expression, label, by_attribute=parent in graph.attribute_holders)
+    return expression
+
+
+def _has_own_root(graph: Graph) -> bool:
+    """Return whether the file is of a `tf.train.Checkpoint(root)`, which saves the edge `root`."""
+    return (ROOT, ROOT_ARGUMENT) in graph.edges_to[ROOT]
+
+
+def _child_of_root(graph: Graph, label: str, source: str) -> str:
+    """Return the expression for a child of the root.
+
+    A `tf.train.Checkpoint(root, name=part)` saves the children of the root, then the keywords
+    sorted by name, `root` among them, and its counter. `ckpt` has the keywords, `ckpt.root` the
+    others. The order tells them apart but for the names that are sorted just before `root`.
+    """
+    by_attribute = ROOT in graph.attribute_holders
+    if not _has_own_root(graph):
+        return child(source, label, by_attribute=by_attribute)
+    names = [one.local_name for one in graph.nodes[ROOT].children]
+    place, end = names.index(label), names.index(ROOT_ARGUMENT)
+    root = f"{source}.{ROOT_ARGUMENT}"
+    if place > end:
+        return child(source, label)
+    if any(one >= other for one, other in pairwise(names[place : end + 1])):
+        return child(root, label, by_attribute=by_attribute)
+    return f"{{**{children(root)}, **{children(source)}}}[{quoted(label)}]"
