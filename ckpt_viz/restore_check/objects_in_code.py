@@ -10,6 +10,7 @@ from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.object_graph.ways import is_slot_alone, way_to
 
+_SHOWN = 200  # characters of a long name
 _MOST_STEPS = 60  # Python reads no expression with more than 200 open brackets
 
 
@@ -36,7 +37,7 @@ def _in_program_of_file(graph: Graph, obj: int, source: str) -> str:
     way = way_to(graph, obj)
     if len(way) > _MOST_STEPS:
         raise SourceError(
-            f"{graph.name(obj)[:1000]}: is {len(way)} local names below the root, expected at most "
+            f"{graph.name(obj)[:_SHOWN]}…: is {len(way)} local names below the root, expected at most "
             f"{_MOST_STEPS} for an expression; check the live objects instead of a file"
         )
     if not way:

@@ -108,14 +108,14 @@ def checkpoint_of(live: Graph, skeleton: Skeleton) -> Any:
 
     def made(part: int | Variables | Skeleton) -> Any:
         if isinstance(part, Skeleton):
-            return checkpoint_of(live, part)
+            root = None if part.root is None else object_of(part.root)
+            children = {name: made(child) for name, child in part.children.items()}
+            return tf_restore.new_checkpoint(root, children)
         if isinstance(part, Variables):
             return tf_restore.new_list(facts.variables_of(object_of(part.of)))
         return object_of(part)
 
-    root = None if skeleton.root is None else object_of(skeleton.root)
-    children = {name: made(part) for name, part in skeleton.children.items()}
-    return tf_restore.new_checkpoint(root, children)
+    return made(skeleton)
 
 
 # --- of a file

@@ -81,11 +81,11 @@ def restoring(
     """Return the code that restores into a skeleton of live objects."""
     call = f"status = {{}}.{method}({path})"
     if skeleton == Skeleton(ROOT) and restores_by_itself(live, method):
-        lines = [call.format(source)]
+        lines, comments = [call.format(source)], list(_comments(left))
     else:
         made = making(skeleton, live, source, "restored")
         lines = ["import tensorflow as tf", "", *made, call.format("restored")]
-    comments = [*_of_file(live, source), *_comments(left)]
+        comments = [*_of_file(live, source), *_comments(left)]
     comments += _copied(left.partly, live, source, reader)
     return "\n".join([*lines, f"status.{strongest_assert(verdicts)}()", *comments]) + "\n"
 

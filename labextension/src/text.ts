@@ -5,7 +5,7 @@ const MAX_NAME = 60;
 /** A sentence of a hostile payload may have any length, but a drawn sentence may not. */
 const MAX_SENTENCE = 600;
 /** Control and format characters, lone surrogates, ends of lines and of paragraphs. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+export const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const numbers = new Intl.NumberFormat();
 
 /** An untrusted name on one line: control characters are shown, not obeyed. */

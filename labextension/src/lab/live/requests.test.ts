@@ -53,4 +53,7 @@ test("a caller can stop waiting for a busy kernel", async () => {
 
 test("any text becomes a valid Python literal", () => {
   expect(literal("a'b\"c\\d\n\u0000é")).toBe('"a\'b\\"c\\\\d\\n\\u0000é"');
+  expect(literal("\u202e\u009b\u2028\u{e0001}")).toBe(
+    '"\\U0000202e\\U0000009b\\U00002028\\U000e0001"',
+  );
 });

@@ -1,6 +1,7 @@
 /** Questions to a kernel that leave no trace there: one user expression, silent and unnumbered. */
 
 import type { Kernel, KernelMessage } from "@jupyterlab/services";
+import { INVISIBLE } from "../../text";
 
 /** The media type of the answer; ckpt_viz/jupyter/live_objects.py and live_tabs.py return it. */
 const REPLY = "application/vnd.ckpt-viz.reply+json";
@@ -100,6 +101,10 @@ function dataOf<Data>(content: KernelMessage.IExecuteReplyMsg["content"]): Data 
 
 /** A Python literal for a text. */
 export function literal(text: string): string {
-  // Python knows each escape that JSON.stringify writes; all other characters may be in a literal.
-  return JSON.stringify(text);
+  // Python knows each escape that JSON.stringify writes. Other invisible characters may be in a
+  // literal, but could show a reader other code than the one that runs.
+  return JSON.stringify(text).replace(
+    INVISIBLE,
+    (c) => `\\U${(c.codePointAt(0) ?? 0).toString(16).padStart(8, "0")}`,
+  );
 }
