@@ -120,7 +120,7 @@ def test_the_parts_of_a_root_in_a_file_are_told_from_its_keywords(tmp_path: Path
     was, live = made("before", 5.0), made("now", 0.0)
     path, target = str(was.save(str(tmp_path / "was"))), str(live.save(str(tmp_path / "live")))
     fix = run_fix(live, path, target)
-    assert len(fix.pairs) == 10 and "before=ckpt.root.now" in fix.code
+    assert len(fix.pairs) == 9 and "before=ckpt.root.now" in fix.code
 
 
 def test_a_root_that_is_false_is_no_root(tmp_path: Path) -> None:

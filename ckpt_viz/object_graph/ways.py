@@ -6,6 +6,7 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT
 
+_SHOWN = 200  # characters of a long name
 Edge = tuple[int, str, int]  # parent, local name, child
 
 
@@ -17,12 +18,17 @@ def way_to(graph: Graph, node_id: int) -> list[Edge]:
         edge = _edge_to(graph, node_id)
         if edge is None or edge[0] in way:
             raise SourceError(
-                f"{graph.name(node_id)}: no local name leads to it from the root, so no code can"
+                f"{place(graph, node_id)}: no local name leads to it from the root, so no code does"
             )
         edges.append((*edge, node_id))
         node_id = edge[0]
         way.add(node_id)
     return edges[::-1]
+
+
+def place(graph: Graph, node_id: int) -> str:
+    """Return the graph and the name of a node, for errors."""
+    return f"{graph.title}: {graph.name(node_id)[:_SHOWN]}"
 
 
 def is_slot_alone(graph: Graph, node_id: int) -> bool:
@@ -32,10 +38,10 @@ def is_slot_alone(graph: Graph, node_id: int) -> bool:
 
 
 def _edge_to(graph: Graph, node_id: int) -> tuple[int, str] | None:
-    place = (graph.tree.parents[node_id], graph.tree.labels[node_id])
+    own = (graph.tree.parents[node_id], graph.tree.labels[node_id])
     real = graph.edges_to[node_id]
-    if place in real:
-        return place
+    if own in real:
+        return own
     # An inferred slot is below its variable, but no edge leads to it there. Its own list in the
     # optimizer is clearer than the list of all the optimizer's variables.
     own_lists = [edge for edge in real if graph.tree.labels[edge[0]] != "_variables"]

@@ -8,9 +8,8 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import ROOT_ARGUMENT, child, children, quoted
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT
-from ckpt_viz.object_graph.ways import is_slot_alone, way_to
+from ckpt_viz.object_graph.ways import is_slot_alone, place, way_to
 
-_SHOWN = 200  # characters of a long name
 _MOST_STEPS = 60  # Python reads no expression with more than 200 open brackets
 
 
@@ -30,14 +29,14 @@ def _in_program_of_file(graph: Graph, obj: int, source: str) -> str:
         slot = graph.nodes[obj].slot
         assert slot is not None and slot.optimizer is not None
         if any(is_slot_alone(graph, one) for one in (slot.optimizer, slot.variable)):
-            raise SourceError(f"{graph.name(obj)}: belongs to a slot variable, so no code gets it")
+            raise SourceError(f"{place(graph, obj)}: a slot of a slot, which no code gets")
         optimizer = _in_program_of_file(graph, slot.optimizer, source)
         variable = _in_program_of_file(graph, slot.variable, source)
         return f"{optimizer}.get_slot({variable}, {quoted(slot.name)})"
     way = way_to(graph, obj)
     if len(way) > _MOST_STEPS:
         raise SourceError(
-            f"{graph.name(obj)[:_SHOWN]}…: is {len(way)} local names below the root, expected at most "
+            f"{place(graph, obj)}: is {len(way)} local names below the root, expected at most "
             f"{_MOST_STEPS} for an expression; check the live objects instead of a file"
         )
     if not way:
@@ -65,10 +64,10 @@ def _child_of_root(graph: Graph, label: str, source: str) -> str:
     if not _has_own_root(graph):
         return child(source, label, by_attribute=by_attribute)
     names = [one.local_name for one in graph.nodes[ROOT].children]
-    place, end = names.index(label), names.index(ROOT_ARGUMENT)
+    at, end = names.index(label), names.index(ROOT_ARGUMENT)
     root = f"{source}.{ROOT_ARGUMENT}"
-    if place > end:
+    if at > end:
         return child(source, label)
-    if any(one >= other for one, other in pairwise(names[place : end + 1])):
+    if any(one >= other for one, other in pairwise(names[at : end + 1])):
         return child(root, label, by_attribute=by_attribute)
     return f"{{**{children(root)}, **{children(source)}}}[{quoted(label)}]"

@@ -16,9 +16,10 @@ import cramjam
 
 from tests.hostile.limits import SECONDS
 from tests.hostile.seeds import seeds
-from tests.hostile.use import copy_of
+from tests.hostile.use import PROGRAM, copy_of
 from tests.support import tables
 from tests.support.amounts import amount
+from tests.support.restore_code import CODE_NAMES
 from tests.support.tables import (
     FLOAT32,
     STRING,
@@ -548,6 +549,22 @@ _of_nodes(
         ],
     ],
 )
+
+
+@attack(rf"graph of {len(CODE_NAMES) + 2} nodes")
+def names_that_are_code(directory: Path) -> str:
+    """The file of a program as well, `use.PROGRAM`, which has other names for the same values."""
+    plain = [f"plain{number}" for number in range(len(CODE_NAMES))]
+    for name, names in ((PROGRAM, plain), ("ckpt", CODE_NAMES)):
+        inner = [(n, local) for n, local in enumerate(names, 2)]
+        keys = [f"net/{number}" for number in range(len(names))]
+        nodes = [_node([(1, "net")]), _node(inner), *(_node(values=[key]) for key in keys)]
+        stored = {
+            f"{key}/.ATTRIBUTES/{VALUE}": floats(*range(number + 1))
+            for number, key in enumerate(keys)
+        }
+        tables.write_bundle(directory / name, {GRAPH: string(_proto(nodes)), **stored})
+    return str(directory / "ckpt")
 
 
 @attack(r"FormatError: .*are not a TrackableObjectGraph")

@@ -15,6 +15,7 @@ from ckpt_viz.formats.sstable import read_table
 from tests.hostile.makers import GRAPH, NASTY
 from tests.hostile.seeds import HEALTHY, Seed, seeds
 from tests.support import tables
+from tests.support.restore_code import CODE_NAMES
 
 Files = dict[str, bytes]
 Mutation = Callable[[random.Random, Files], None]
@@ -229,7 +230,7 @@ def _change_graph(chooser: random.Random, proto: Any) -> None:
         return
     ids = (*range(count), *range(count), *range(count), -1, count, (1 << 31) - 1)
     node = proto.nodes[chooser.randrange(count)]
-    name = chooser.choice((*NASTY, *_KERAS_NAMES))
+    name = chooser.choice((*NASTY, *CODE_NAMES, *_KERAS_NAMES))
     kind = chooser.randrange(10)
     if kind == 0:
         node.children.add(node_id=chooser.choice(ids), local_name=name)

@@ -16,8 +16,10 @@ from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.row_words import View
 from ckpt_viz.render.text import printable
 from ckpt_viz.render.verified import render_verification
+from tests.support.restore_code import assert_restores_only
 
 MAX_MESSAGE = 17_000  # characters: three shapes of 254 dimensions, and some words
+PROGRAM = "program"  # the file beside an attack that it is compared with as a program
 VIEWS: tuple[View, View] = ("layers", "objects")
 _MAX_IN_DOT = 2_000  # nodes; a picture of more is of no use
 _MAX_IN_JSON = 20_000  # nodes; JSON of more takes more memory than opening them may
@@ -93,7 +95,10 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
     except cv.CkptVizError:
         return  # as `use` has looked at
     healthy = cv.graph(healthy_path)
+    program = os.path.join(sandbox, PROGRAM)
+    both = [program, path] if os.path.exists(f"{program}.index") else []
     for name, one, other in (
+        *((f"the other side, {both[0]}", *sides) for sides in (both, both[::-1]) if both),
         ("itself", graph, graph),
         ("a healthy program", healthy, graph),
         ("a healthy checkpoint", graph, healthy),
@@ -104,6 +109,8 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
         except cv.CkptVizError as error:
             _checked(error, sandbox)
         else:
+            stage(f"code of the fix against {name}")
+            _check_code(found, sandbox)
             stage(f"findings against {name}")
             _ = found.findings, found.coverage
             stage(f"print the check against {name}")
@@ -132,6 +139,19 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
         stage(f"SVG of the diff against {name}")
         for view in VIEWS:
             _check_picture(diff.to_svg(view))
+
+
+def _check_code(found: cv.RestoreCheck, sandbox: str) -> None:
+    """Make sure that the code of a fix does nothing but restore."""
+    sides = [found.live, *([found.saved] if found.saved is not None else [])]
+    if max(len(side.nodes) for side in sides) > _MAX_IN_DOT:
+        return
+    try:
+        code = found.fix().code
+    except cv.CkptVizError as error:
+        _checked(error, sandbox)
+        return
+    assert_restores_only(code, {c.local_name for n in found.live.nodes for c in n.children})
 
 
 def _ask_nodes(graph: cv.ObjectGraph, stage: Stage) -> None:
