@@ -44,8 +44,19 @@ def as_program(source: str) -> Program | None:
     return Program(source, "") if source.endswith(".py") else None
 
 
+class Target(NamedTuple):
+    """An object to check, and its expression in code.
+
+    If a function of the program returns the object, `code` calls the function first.
+    """
+
+    found: object
+    expression: str = "ckpt"
+    code: str = ""
+
+
 @contextmanager
-def running(program: Program) -> Iterator[object]:
+def running(program: Program) -> Iterator[Target]:
     """Run the program and return the named object; if that is a function, return its result.
 
     Runs the file as an import does, without the code under `if __name__ == "__main__":`. Sends all
@@ -124,16 +135,16 @@ def _first(names: list[str]) -> str:
 _ABSENT = object()
 
 
-def _called(program: Program, module: ModuleType) -> object:
+def _called(program: Program, module: ModuleType) -> Target:
     found = _looked_up(program, module)
     if isinstance(found, ModuleType):
         raise SourceError(f"{program}: found a module; {_choice(program, module)}")
     # Models and layers are callable too, but they are the objects to check.
     is_maker = inspect.isroutine(found) or inspect.isclass(found)
     if not is_maker and not isinstance(found, functools.partial):
-        return found
+        return Target(found, program.name)
     with _raising_source_error(str(program)):
-        return found()  # type: ignore[operator]
+        return Target(found(), code=f"ckpt = {program.name}()\n")  # type: ignore[operator]
 
 
 @contextmanager

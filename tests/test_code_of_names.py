@@ -197,6 +197,34 @@ def test_the_command_prints_names_and_obeys_none(tmp_path: Path) -> None:
     )
 
 
+_TRAIN = """
+import tensorflow as tf
+
+class Trainer:
+    pass
+
+def make():
+    net = tf.Module()
+    net.now = tf.Variable([0.0, 0.0])
+    made.append(tf.train.Checkpoint(net=net))
+    return made[-1]
+
+made = []
+Trainer.ckpt = make()
+"""
+
+
+@pytest.mark.parametrize("name", ["Trainer.ckpt", "make"])
+def test_the_command_prints_code_for_the_objects_of_a_program(name: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(_TRAIN)
+    path = str(ckpt(net=module(was=var([1.0, 2.0]))).save(str(tmp_path / "was")))
+    arguments = ["fix", "--run", f"{tmp_path}/train.py:{name}", path]
+    code = CliRunner().invoke(main, arguments, catch_exceptions=False).output
+    names: dict[str, Any] = {}
+    exec(compile(f"{_TRAIN}\n{code}", "train", "exec"), names)
+    np.testing.assert_array_equal(names["made"][-1].net.now, [1.0, 2.0])
+
+
 def test_every_name_of_a_checkpoint_itself_is_taken() -> None:
     assert [name for name in dir(ckpt()) if not is_taken(name)] == []
 

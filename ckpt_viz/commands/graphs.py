@@ -28,7 +28,7 @@ from ckpt_viz.commands.output import (
     view_option,
     write,
 )
-from ckpt_viz.program import as_program, running
+from ckpt_viz.program import Target, as_program, running
 from ckpt_viz.render import text
 from ckpt_viz.render.exports import Content
 from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS
@@ -133,7 +133,7 @@ def check(
         from ckpt_viz.restore_check.run import run_check
 
         wording = in_commands(_fix_command(live, saved, method))
-        found = RestoreCheck(*run_check(target, saved, method, options, verify, wording))
+        found = RestoreCheck(*run_check(target.found, saved, method, options, verify, wording))
         overlay = found.overlay
     passes = {
         "consumed": found.consumed,
@@ -145,7 +145,7 @@ def check(
     sys.exit(0 if all(passes[name] for name in required) else DIFFERS)
 
 
-def _target(live: str, saved: str, *, is_allowed: bool) -> AbstractContextManager[object]:
+def _target(live: str, saved: str, *, is_allowed: bool) -> AbstractContextManager[Target]:
     """Return what LIVE means: the path of a checkpoint, or an object of a program that runs."""
     program = as_program(live)
     if as_program(saved) is not None and not os.path.lexists(f"{saved}.index"):
@@ -158,7 +158,7 @@ def _target(live: str, saved: str, *, is_allowed: bool) -> AbstractContextManage
             f"{text.printable(live)} is a program, and the command runs it; "
             "pass --run to allow that"
         )
-    return running(program) if program else nullcontext(live)
+    return running(program) if program else nullcontext(Target(live))
 
 
 def _fix_command(live: str, saved: str, method: str | None) -> str:
@@ -190,9 +190,8 @@ def fix(live: str, saved: str, method: str | None, run: bool, prefix: str | None
     """
     named = _target(live, saved, is_allowed=run)
     with reporting_errors(), named as target:
-        found = api.check(target, saved, method=method).fix()
-        program = as_program(live)
-        code = found.to_code("ckpt" if program is None else program.name, found.prefix)
+        found = api.check(target.found, saved, method=method).fix()
+        code = target.code + found.to_code(target.expression, found.prefix)
         is_whole = not found.missing
         if prefix is not None:
             found.write(prefix)
