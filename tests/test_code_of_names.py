@@ -98,6 +98,18 @@ def test_code_restores_parts_of_any_name(
     assert len(fix.pairs) >= len(possible) * (1 if of_variables else 2)
 
 
+@pytest.mark.parametrize("is_renamed", [False, True])
+def test_code_reads_a_path_of_any_name(is_renamed: bool, tmp_path: Path) -> None:
+    directory = tmp_path / "{0}{x}{}'\"\\ \x1b\n"
+    directory.mkdir()
+    path = str(ckpt(was=var([1.0, 2.0])).save(str(directory / "ckpt")))
+    live = ckpt(**{"now" if is_renamed else "was": var([0.0, 0.0])})
+    code = cv.check(live, path).fix().to_code("ckpt", path)
+    assert_restores_only(code, ["now"])
+    exec(code, {"ckpt": live})
+    np.testing.assert_array_equal(live.now if is_renamed else live.was, [1.0, 2.0])
+
+
 @pytest.mark.parametrize("name", ["root", "self", "restore", "read", "_kwargs", "ﬁ"])
 def test_a_root_part_of_a_taken_name_is_restored_by_its_path(name: str, tmp_path: Path) -> None:
     was, live = program("root part", [name, "b"], 5.0), program("root part", ["a", "b"], 0.0)

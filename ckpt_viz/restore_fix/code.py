@@ -79,12 +79,12 @@ def restoring(
     reader: str,
 ) -> str:
     """Return the code that restores into a skeleton of live objects."""
-    call = f"status = {{}}.{method}({path})"
+    call = f"{method}({path})"
     if skeleton == Skeleton(ROOT) and restores_by_itself(live, method):
-        lines, comments = [call.format(source)], list(_comments(left))
+        lines, comments = [f"status = {source}.{call}"], list(_comments(left))
     else:
         made = making(skeleton, live, source, "restored")
-        lines = ["import tensorflow as tf", "", *made, call.format("restored")]
+        lines = ["import tensorflow as tf", "", *made, f"status = restored.{call}"]
         comments = [*_of_file(live, source), *_comments(left)]
     comments += _copied(left.partly, live, source, reader)
     return "\n".join([*lines, f"status.{strongest_assert(verdicts)}()", *comments]) + "\n"
