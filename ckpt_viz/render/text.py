@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from ckpt_viz.formats.lost_files import lost_files
 from ckpt_viz.object_graph.graph import Format, Graph, Kept, Origin
 from ckpt_viz.object_graph.hanging import hanging_from_optimizers
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
@@ -53,8 +52,10 @@ ALARM = SEVERITIES[Severity.ERROR].glyph
 def alarms(graph: Graph) -> tuple[str, ...]:
     """Return a sentence, after a sign, for each reason why data files lack values, and the remedy.
 
-    It stands above the graph, because folded rows hide the values.
+    The sentences come above the graph, because folded rows hide the values.
     """
+    from ckpt_viz.formats.lost_files import lost_files  # here: the help of a command needs no file
+
     return tuple(f"{ALARM} {one}" for one in lost_files(graph.stored_in))
 
 
