@@ -59,6 +59,17 @@ class ReadLimitError(UnsupportedError):
         self.needs = needs
 
 
+class HalfChangedError(CkptVizError, RuntimeError):
+    """A change of live objects failed, and some of them did not take their old values.
+
+    `old` has the names of objects with their old values, `changed` those with others.
+    """
+
+    def __init__(self, message: str, old: tuple[str, ...], changed: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.old, self.changed = old, changed
+
+
 class DeniedError(CkptVizError, PermissionError):
     """This user may not read an existing file or directory."""
 

@@ -208,7 +208,7 @@ def test_apply_changes_nothing_if_a_value_is_damaged(tmp_path: Path) -> None:
     live = ckpt(net=module(dense=layer(200), head=layer(5)))
     before = _values(cv.graph(live))
     fix = cv.check(live, path).fix()
-    with pytest.raises(NotAppliedError, match="all variables are as before"):
+    with pytest.raises(NotAppliedError, match="all values are as before"):
         fix.apply()
     for name, value in _values(cv.graph(live)).items():
         np.testing.assert_array_equal(value, before[name], name)

@@ -13,7 +13,7 @@ PACKAGE = Path(ckpt_viz.__file__).parent
 # From the ground up. A module imports only from layers below its own, inside functions too.
 LAYERS = (
     {"text", "wording"},
-    {"gc_pause", "errors", "jupyter.live_objects"},
+    {"gc_pause", "errors", "interrupts", "jupyter.live_objects"},
     {"expressions"},
     {"jupyter.kernel_run"},
     {"program", "values.frame", "values.memory", "values.report", "values.row", "values.running"},
@@ -90,7 +90,7 @@ LAYERS = (
     {"live.losses"},
     {"live.building", "live.iterators", "live.opening", "live.tables", "live.walk"},
     {"live.holding", "live.restore_failures"},
-    {"live.gathering"},
+    {"live.gathering", "live.rollback"},
     {"live.restore_side", "live.live_source"},
     {"live.eager_values", "live.restore_target", "live.session_values"},
     {"live.status"},

@@ -12,17 +12,18 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from ckpt_viz.errors import CkptVizError, SourceError
+from ckpt_viz.interrupts import Interrupts
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.live import tensorflow_state as tf_state
-from ckpt_viz.live.holding import Files, State, has_value, misfit, put, state_of
-from ckpt_viz.live.live_source import view_of, weak
-from ckpt_viz.live.shadows import steadily
+from ckpt_viz.live.holding import Files, State, has_value, misfit, put, said, state_of
+from ckpt_viz.live.live_source import walked, weak
+from ckpt_viz.live.rollback import put_each
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.keys import checkpoint_key
@@ -114,7 +115,7 @@ class EagerValues:
         """
         _refuse_graphs()
         with tf_state.unrecorded():
-            walk = steadily(lambda: _reached(self.source))
+            walk = walked(self.source)
             nodes = walk.bare_nodes()
             budget = Budget(self.title, limit)
             budget.expect(sum(_expected(nodes, walk.objects)))
@@ -136,15 +137,17 @@ class EagerValues:
         """Put all values back; check all first, and then assign."""
         _refuse_graphs()
         with tf_state.unrecorded():
-            walk = steadily(lambda: _reached(self.source))
+            walk = walked(self.source)
             putting = _Putting(taken, walk)
             putting.check()
-            try:
-                putting.assign()
-            except KeyboardInterrupt:  # half of the values would be worse than a short wait
-                putting.assign()
-                raise
-            return putting.restored()
+            with Interrupts(held=True) as interrupts:
+                interrupt = putting.assign()
+                restored = putting.restored()
+                if interrupt is not None or interrupts.are_waiting:
+                    restored.warn_if_partial(self.title)
+                if interrupt is not None:
+                    raise interrupt
+            return restored
 
 
 def _refuse_graphs() -> None:
@@ -153,12 +156,6 @@ def _refuse_graphs() -> None:
             "found a graph in the making, expected eager execution; take snapshots outside of "
             "tf.function, and pass `session=` for the graph of a session"
         )
-
-
-def _reached(source: object) -> Walk:
-    walk = Walk(view_of(source))
-    walk.reach()
-    return walk
 
 
 def as_source(live: Any) -> Any:
@@ -230,7 +227,7 @@ class _Taking:
         except CkptVizError:
             raise
         except Exception as error:  # the object's own code
-            self.skipped[node_id] = f"it cannot be saved: {_said(error)}"
+            self.skipped[node_id] = f"it cannot be saved: {said(error)}"
             return
         if state is not None:
             self.states[node_id] = state
@@ -242,7 +239,7 @@ class _Taking:
         try:
             tf_state.save_by(saver, objects, made.prefix)
         except Exception as error:  # code of the user
-            why = f"its registered saver {saver} cannot save it: {_said(error)}"
+            why = f"its registered saver {saver} cannot save it: {said(error)}"
             self.skipped.update(dict.fromkeys(names, why))
             return Files(saver, {}, made.directory)
         self._count(made.nbytes)
@@ -318,22 +315,20 @@ class _Putting:
             self._replaced.append(node_id)
         self._todo.append((node_id, now, state))
 
-    def assign(self) -> None:
-        for node_id, obj, state in self._todo:
-            self._try(node_id, lambda obj=obj, state=state: put(obj, state))  # type: ignore[misc]
+    def assign(self) -> BaseException | None:
+        """Assign all, also after an object that refuses; return what has interrupted that."""
+        puts: list[tuple[tuple[int, ...], Callable[[], None]]] = [
+            ((node_id,), partial(put, obj, state)) for node_id, obj, state in self._todo
+        ]
         for files, objects in self._by_savers:
-            self._try(
-                next(iter(files.names)),
-                lambda files=files, objects=objects: tf_state.restore_by(  # type: ignore[misc]
-                    files.saver, objects, files.prefix
-                ),
-            )
-
-    def _try(self, node_id: int, restore: Callable[[], None]) -> None:
-        try:
-            restore()
-        except Exception as error:  # code of the user; the others are restored all the same
-            self._left[node_id] = f"it did not take its value: {_said(error)}"
+            nodes = tuple(n for n, name in files.names.items() if name in objects)
+            restore = partial(tf_state.restore_by, files.saver, objects, files.prefix)
+            puts.append((nodes, restore))
+        done = put_each([one for _, one in puts])
+        for number, error in done.failures.items():
+            why = f"it did not take its value: {said(error)}"
+            self._left.update(dict.fromkeys(puts[number][0], why))
+        return done.interrupt
 
     def restored(self) -> Restored:
         def name(node_id: int) -> str:  # most restores need no name, and so no graph
@@ -401,8 +396,3 @@ def _child(children: Sequence[Sequence[Child]], parent: int, child: Child) -> in
     if parent >= len(children):  # a slot variable
         return None
     return next((c.node_id for c in children[parent] if c.local_name == child.local_name), None)
-
-
-def _said(error: Exception) -> str:
-    text = str(getattr(error, "message", None) or error)
-    return f"{type(error).__name__}: {text}"

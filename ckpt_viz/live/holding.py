@@ -46,7 +46,12 @@ class Files:
     @property
     def nbytes(self) -> int:
         """The bytes of the files."""
-        return sum(p.stat().st_size for p in Path(self.directory.name).rglob("*") if p.is_file())
+        return bytes_below(self.directory.name)
+
+
+def bytes_below(directory: str) -> int:
+    """Return the bytes of the files in a directory and below."""
+    return sum(path.stat().st_size for path in Path(directory).rglob("*") if path.is_file())
 
 
 def state_of(obj: Any) -> State | None:
@@ -79,6 +84,36 @@ def put(obj: Any, state: State) -> None:
         obj.deserialize(state.parts[0].value.item())  # bytes, as a checkpoint's reader gives them
     else:
         tf_state.put_parts(obj, state.parts)
+
+
+def is_held_by(obj: Any, state: State) -> bool:
+    """Return whether an object has this state now, bit by bit; False if NumPy cannot compare."""
+    now = state_of(obj)
+    return (
+        now is not None
+        and [part[:3] for part in now.parts] == [part[:3] for part in state.parts]
+        and all(map(_are_same, now.parts, state.parts))
+    )
+
+
+def _are_same(now: Part, before: Part) -> bool:
+    if now.value is None or before.value is None:
+        return now.value is before.value
+    return hasattr(now.value, "nbytes") and are_equal(now.value, before.value)
+
+
+def are_equal(expected: Any, found: Any) -> bool:
+    """Return whether two arrays have the same elements; NaN equals NaN of the same bits."""
+    if expected.dtype != found.dtype or expected.shape != found.shape:
+        return False
+    if expected.dtype.hasobject:  # strings
+        return bool((expected == found).all())
+    return bool(expected.tobytes() == found.tobytes())
+
+
+def said(error: BaseException) -> str:
+    """Return the type and the message of what an object's own code has raised."""
+    return f"{type(error).__name__}: {getattr(error, 'message', None) or error}"
 
 
 def has_value(state: State) -> bool:

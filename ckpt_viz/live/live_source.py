@@ -42,6 +42,17 @@ def _read(source: object) -> Graph:
     return graph_of_walk(source, walk, nodes)
 
 
+def walked(source: object) -> Walk:
+    """Return a walk that has found all objects of a source, without describing them."""
+
+    def walk() -> Walk:
+        found = Walk(view_of(source))
+        found.reach()
+        return found
+
+    return steadily(walk)
+
+
 def graph_of_walk(source: object, walk: Walk, nodes: tuple[Node, ...]) -> Graph:
     """Return the graph of the nodes from a walk."""
     objects = list(walk.objects)

@@ -11,15 +11,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from typing import Any
 
 from ckpt_viz.errors import SourceError
+from ckpt_viz.interrupts import Interrupts
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_session as tf_session
-from ckpt_viz.live.holding import State, put, python_state
+from ckpt_viz.live.holding import State, put, python_state, said
 from ckpt_viz.live.live_source import view_of
+from ckpt_viz.live.rollback import put_each
 from ckpt_viz.live.saver import taken_variables
 from ckpt_viz.live.tensorflow_session import FinalizedError, Leaf
 from ckpt_viz.live.tensorflow_state import nbytes_of
@@ -128,22 +130,40 @@ class SessionValues:
         return TakenInSession(self.title, tuple(held), python, tuple(left), nbytes)
 
     def put_back(self, taken: TakenInSession) -> Restored:
-        """Put all values back."""
-        try:
-            tf_session.assign_all(self._session, taken.leaves)
-        except KeyboardInterrupt:  # half of the values would be worse than a short wait
-            tf_session.assign_all(self._session, taken.leaves)
-            raise
-        left = list(taken.left)
-        for name, obj, state in taken.python:
-            try:
-                put(obj, state)
-            except Exception as error:  # the object's own code
-                left.append(Left(name, f"it did not take its value: {_said(error)}"))
+        """Put all values back, also after one that is refused."""
+        with Interrupts(held=True) as interrupts:
+            refused, interrupt = self._assign(taken)
+            python = put_each([partial(put, obj, state) for _, obj, state in taken.python])
+            refused |= {taken.python[n][0]: error for n, error in python.failures.items()}
+            restored = self._restored(taken, refused)
+            interrupt = interrupt or python.interrupt
+            if interrupt is not None or interrupts.are_waiting:
+                restored.warn_if_partial(self.title)
+            if interrupt is not None:
+                raise interrupt
+        return restored
+
+    def _assign(
+        self, taken: TakenInSession
+    ) -> tuple[dict[str, BaseException], BaseException | None]:
+        """Assign the values of leaves; return what was raised by leaf, and what has interrupted."""
+        assign = partial(tf_session.assign_all, self._session)
+        done = put_each([partial(assign, taken.leaves)])
+        if not done.failures:
+            return {}, done.interrupt
+        # One of many in a run: nobody knows how far the run came.
+        groups = tf_session.groups(taken.leaves)
+        failures = put_each([partial(assign, one) for one in groups]).failures
+        refused = {leaf.name: e for number, e in failures.items() for leaf, _ in groups[number]}
+        return refused, done.interrupt
+
+    def _restored(self, taken: TakenInSession, refused: Mapping[str, BaseException]) -> Restored:
+        why = "it did not take its value"
+        left = [*taken.left, *(Left(name, f"{why}: {said(e)}") for name, e in refused.items())]
         known = {leaf.name for leaf, _ in taken.leaves} | {one.name for one in left}
         later = [name for name in self._names_now() if name not in known]
         left += [Left(name, _LATER) for name in later]
-        return Restored(len(taken.leaves) + len(taken.python), tuple(left))
+        return Restored(len(taken.leaves) + len(taken.python) - len(refused), tuple(left))
 
     def _names_now(self) -> Iterator[str]:
         for _, item in self._items():
@@ -165,7 +185,7 @@ class SessionValues:
             except FinalizedError:
                 left.append(Left(name, _FINALIZED))
             except Exception as error:  # the object's own code
-                left.append(Left(name, f"it cannot be saved: {_said(error)}"))
+                left.append(Left(name, f"it cannot be saved: {said(error)}"))
             else:
                 leaves |= {id(leaf): leaf for leaf in found}
         return list(leaves.values()), left
@@ -237,7 +257,3 @@ def _least_bytes(leaf: Leaf) -> int:
     shape = tf_private.full_shape(leaf.read.shape)
     dtype = tf_private.base_dtype_name(leaf.read.dtype)
     return 0 if shape is None else tf_private.stored_bytes(dtype, shape) or 0
-
-
-def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {getattr(error, 'message', None) or error}"

@@ -200,16 +200,21 @@ def assign_all(session: Any, values: Sequence[tuple[Leaf, Any]]) -> None:
         session.run(runs, fed)
 
 
+def groups(values: Sequence[tuple[Leaf, Any]]) -> list[list[tuple[Leaf, Any]]]:
+    """Return the values that can only be assigned together: those of leaves with the same `run`."""
+    together: dict[int, list[tuple[Leaf, Any]]] = {}
+    for leaf, value in values:
+        together.setdefault(id(leaf.run), []).append((leaf, value))
+    return list(together.values())
+
+
 def _rounds(values: Sequence[tuple[Leaf, Any]]) -> Iterator[tuple[dict[Any, Any], list[Any]]]:
     """Yield what to feed and what to run.
 
     Initializers may share their initial value. One run can feed it only once.
     """
-    together: dict[int, list[tuple[Leaf, Any]]] = {}
-    for leaf, value in values:
-        together.setdefault(id(leaf.run), []).append((leaf, value))
     rounds: list[tuple[dict[int, tuple[Any, Any]], list[Any]]] = []
-    for group in together.values():
+    for group in groups(values):
         feeds = {id(leaf.feed): (leaf.feed, value) for leaf, value in group}
         place = next((one for one in rounds if not one[0].keys() & feeds.keys()), None)
         if place is None:

@@ -137,6 +137,19 @@ def _parts(obj: object) -> Sequence[object]:
     return [part for part in parts if part is not obj and tf_private.is_variable(part)]
 
 
+def leaves_of(obj: object) -> list[object]:
+    """Return the variables in which a variable holds its values; any other object alone."""
+    leaves, seen, stack = [], {id(obj)}, [obj]
+    while stack:
+        one = stack.pop()
+        parts = [part for part in _parts(one) if id(part) not in seen]
+        seen.update(map(id, parts))
+        stack += reversed(parts)
+        if not _parts(one):
+            leaves.append(one)
+    return leaves
+
+
 def _is_composed(obj: object) -> bool:
     """Return whether an object is a variable whose class has a place for other variables."""
     return not instance_dict(obj).keys().isdisjoint(_PARTS) and tf_private.is_variable(obj)

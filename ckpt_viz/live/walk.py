@@ -22,6 +22,7 @@ from ckpt_viz.object_graph import keys
 from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.nodes import (
     ROOT,
+    SAVE_COUNTER,
     Attribute,
     Child,
     Node,
@@ -208,6 +209,16 @@ class Walk:
         )
         if tf_private.is_sharded(self.objects[variable_id]):
             self.momentary.add(slot_id)
+
+    def save_counters(self) -> list[Any]:
+        """Return the counters of saves, which a restore sets."""
+        found = (
+            self.objects[child.node_id]
+            for children in self.children
+            for child in children
+            if child.local_name == SAVE_COUNTER
+        )
+        return [one for one in found if tf_private.is_variable(one)]
 
     def object_as_held(self, parent: int, child: Child) -> Any:
         """Return a list of the walk in the form that its parent holds.

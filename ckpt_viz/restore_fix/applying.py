@@ -3,37 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from ckpt_viz.errors import CkptVizError, SourceError
+from ckpt_viz.errors import CkptVizError, HalfChangedError, SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
-from ckpt_viz.live.holding import PYTHON_STATE, State, put
+from ckpt_viz.live import tensorflow_state as tf_state
+from ckpt_viz.live.holding import PYTHON_STATE, State, are_equal, put
+from ckpt_viz.live.live_source import walked
+from ckpt_viz.live.rollback import Held, all_or_nothing, hold, records_of
 from ckpt_viz.mapping.pairs import Evidence, Pair
 from ckpt_viz.object_graph.graph import Graph, Origin
-from ckpt_viz.object_graph.nodes import Role
+from ckpt_viz.object_graph.nodes import SAVE_COUNTER, Role
 from ckpt_viz.values.held import parts_of
+from ckpt_viz.values.memory import Budget
+
+_ADVICE = "run the fix's code, which keeps no old values"
 
 
 class NotAppliedError(CkptVizError, RuntimeError):
-    """The fix could not be applied; every variable has the value that it had before."""
+    """The fix could not be applied; every object has the value that it had before."""
 
 
 def apply(
     saved: Graph, live: Graph, pairs: Sequence[Pair], restore: Callable[[], object] | None
 ) -> None:
-    """Give every live object of the pairs its saved value, and compare it with the file's.
+    """Give every live object of the pairs its saved value, and compare variables with the file's.
 
     `restore` restores the values that are not variables, and may restore the variables; without it
-    all are assigned. If anything raises or differs, all variables get their old values again.
+    all are assigned. If anything raises or differs, everything is as before: values, and what waits
+    for objects that are not built.
 
     Raises:
         NotAppliedError: A value could not be restored.
-        SourceError: The live side is a file, or a value is no variable and there is no `restore`.
+        HalfChangedError: Nor could another one be put back. The error names both kinds.
+        ReadLimitError: The old values do not fit into memory a second time.
+        SourceError: The live side is a file, or a value is no variable and there is no `restore`;
+            or an object's old value cannot be copied.
     """
     if live.origin is not Origin.LIVE:
         raise SourceError(f"{live.title}: found saved values; apply the fix to live objects")
-    if not tf_restore.is_eager():
+    if not tf_state.is_eager_now():
         raise SourceError(
             f"{live.title}: in graph mode, a restore only adds operations; run the fix's code"
         )
@@ -41,20 +52,40 @@ def apply(
     if restore is None and len(variables) < len(pairs):
         other = next(pair for pair in pairs if pair not in variables)
         raise SourceError(f"{live.name(other.obj)}: no variable; expected values to assign")
-    before = {pair.obj: _value(live, pair.obj) for pair in variables}
-    try:
+
+    def change() -> None:
         if restore is not None:
             restore()
         else:
             _assign({pair.obj: _expected(saved, live, pair) for pair in variables}, live)
         _compare(saved, live, variables)
-    except BaseException as error:
-        _assign(before, live)
-        if isinstance(error, Exception):
+
+    with tf_state.unrecorded():
+        held, put_records = _held(live, pairs)
+        try:
+            all_or_nothing(live.title, change, held, put_records)
+        except HalfChangedError:
+            raise
+        except Exception as error:
             raise NotAppliedError(
-                f"{live.title}: the fix was not applied, and all variables are as before: {error}"
+                f"{live.title}: the fix was not applied, and all values are as before: {error}"
             ) from error
-        raise
+
+
+def _held(live: Graph, pairs: Sequence[Pair]) -> tuple[list[Held], Callable[[], None]]:
+    """Return the old values of the pairs' objects, and what puts TensorFlow's records back."""
+    walk = walked(live.source)
+    objects: dict[int, Any] = {pair.obj: live.object(pair.obj) for pair in pairs}
+    gone = next((live.name(node_id) for node_id, obj in objects.items() if obj is None), None)
+    if gone is not None:
+        raise SourceError(f"{gone}: the program has dropped it; check the program again")
+    named: list[tuple[Callable[[], str], Any]] = [
+        (partial(live.name, node_id), obj) for node_id, obj in objects.items()
+    ]
+    named += [(lambda: SAVE_COUNTER, counter) for counter in walk.save_counters()]
+    budget = Budget(live.title, None, "a copy of the old values", _ADVICE, takes_all=True)
+    budget.expect(sum(one.nbytes or 0 for obj in objects for one in live.nodes[obj].attributes))
+    return hold(named, budget), records_of(walk.objects)
 
 
 def put_held(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> None:
@@ -85,7 +116,7 @@ def is_applied(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> bool:
     variables = _variables(live, pairs)
     try:
         return bool(variables) and all(
-            _are_equal(_expected(saved, live, pair), _value(live, pair.obj)) for pair in variables
+            are_equal(_expected(saved, live, pair), _value(live, pair.obj)) for pair in variables
         )
     except Exception:  # an object is gone, a file is damaged
         return False
@@ -118,13 +149,5 @@ def _compare(saved: Graph, live: Graph, pairs: Iterable[Pair]) -> None:
     """Raise if any variable differs from the file; NaN equals NaN of the same bits."""
     for pair in pairs:
         expected, found = _expected(saved, live, pair), _value(live, pair.obj)
-        if not _are_equal(expected, found):
+        if not are_equal(expected, found):
             raise ValueError(f"{live.name(pair.obj)} has another value than the checkpoint")
-
-
-def _are_equal(expected: Any, found: Any) -> bool:
-    if expected.dtype != found.dtype or expected.shape != found.shape:
-        return False
-    if expected.dtype.hasobject:  # strings
-        return bool((expected == found).all())
-    return bool(expected.tobytes() == found.tobytes())

@@ -172,13 +172,15 @@ class RestoreFix(Generic[CheckT]):
         """Restore now: every value of `pairs`, or none; return the fix.
 
         Values of a snapshot come from memory, and none waits for an object that is built later.
-        Afterwards it compares every variable with the saved value. If a value differs or anything
-        raises, all variables get back the values that they had. Tables and other values that are no
-        variables stay as TensorFlow restored them.
+        Afterwards it compares every variable with the saved value. If a value differs, anything
+        raises or you interrupt it, everything is as before, also what waits for objects.
 
         Raises:
-            NotAppliedError: A value could not be restored; the variables are as before.
-            SourceError: The live side is a file, or TensorFlow runs in graph mode: run `code`.
+            NotAppliedError: A value could not be restored; all values are as before.
+            HalfChangedError: An object did not take its old value either. `changed` names the
+                objects with other values than before, `old` those with their old ones.
+            SourceError: The live side is a file, TensorFlow runs in graph mode: run `code`. Or an
+                old value cannot be copied.
         """
         restore: Callable[[], None] | None = None
         if self._saved.is_held:

@@ -53,12 +53,18 @@ def _number(path: str) -> int | None:
 class Budget:
     """The bytes that a copy may take; None is half of the available memory.
 
-    `title` names what is copied. `known` counts what is certain before anything is copied.
+    `title` names what is copied. `copy` is what needs the bytes, `advice` what to do instead. A
+    copy that `takes_all` may take all of the available memory.
     """
 
     title: str
     limit: int | None
-    known: int = 0
+    copy: str = "a snapshot"
+    advice: str = (
+        "pass a higher `limit` in bytes, or take a snapshot of a part, such as the model without "
+        "its optimizer"
+    )
+    takes_all: bool = False
     _copied: int = field(default=0, init=False)
     _allowed: int | None = field(default=None, init=False)
 
@@ -75,13 +81,18 @@ class Budget:
         if self.limit is None and nbytes <= _ALWAYS_THERE:
             return
         if self._allowed is None:
-            self._allowed = available_bytes() // 2 if self.limit is None else self.limit
+            self._allowed = self._most()
         if nbytes > self._allowed:
-            which = "half of the available memory" if self.limit is None else "the limit"
+            share = "the available memory" if self.takes_all else "half of the available memory"
+            which = share if self.limit is None else "the limit"
             raise ReadLimitError(
-                f"{self.title}: a snapshot needs {nbytes:,} bytes or more, expected at most "
-                f"{self._allowed:,}, {which}; pass a higher `limit` in bytes, or take a snapshot "
-                "of a part, such as the model without its optimizer",
+                f"{self.title}: {self.copy} needs {nbytes:,} bytes or more, expected at most "
+                f"{self._allowed:,}, {which}; {self.advice}",
                 self._allowed,
                 nbytes,
             )
+
+    def _most(self) -> int:
+        if self.limit is not None:
+            return self.limit
+        return available_bytes() // (1 if self.takes_all else 2)

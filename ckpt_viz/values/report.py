@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 from ckpt_viz.text import count, printable
@@ -37,6 +38,11 @@ class Restored:
     def is_complete(self) -> bool:
         """Whether the objects of the snapshot have their state back, and nothing was left."""
         return not self.left and not self.replaced
+
+    def warn_if_partial(self, title: str) -> None:
+        """Warn of what was left, if an error comes in place of this result."""
+        if not self.is_complete:
+            warnings.warn(f"{title}: {self}", RuntimeWarning, stacklevel=4)
 
     def __str__(self) -> str:
         lines = [f"{count(self.count, 'object')} restored"]

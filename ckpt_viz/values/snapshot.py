@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 from types import TracebackType
 from typing import Any
 
 from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.gc_pause import gc_paused
+from ckpt_viz.interrupts import Interrupts
 from ckpt_viz.live.eager_values import EagerValues, Taken, as_source
 from ckpt_viz.live.session_values import SessionValues, TakenInSession
 from ckpt_viz.render.pictured import ObjectGraph
@@ -104,9 +104,8 @@ class Snapshot:
     ) -> None:
         if kind is None:
             return
-        restored = self.restore()
-        if not restored.is_complete:
-            warnings.warn(f"{self._values.title}: {restored}", RuntimeWarning, stacklevel=2)
+        with Interrupts(held=True):  # a second Ctrl+C comes after the warning
+            self.restore().warn_if_partial(self._values.title)
 
     def __repr__(self) -> str:
         graph = self._taken.graph

@@ -11,6 +11,9 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.errors import ReadLimitError, SourceError
+from ckpt_viz.live.live_source import walked
+from ckpt_viz.live.rollback import hold, put_each
+from ckpt_viz.values.memory import Budget
 
 tf = pytest.importorskip("tensorflow")
 pytestmark = pytest.mark.tf
@@ -248,6 +251,18 @@ def test_restore_gives_what_reading_a_file_gives(make: Any, tmp_path: Path) -> N
     read, done = (tensors(tmp_path / name) for name in ("read", "restored"))
     assert done == read
     assert read != tensors(tmp_path / "changed")
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_a_rollback_brings_every_kind_of_state_back(make: Any, tmp_path: Path) -> None:
+    checkpoint, change = make()
+    objects = walked(checkpoint).objects
+    checkpoint.write(str(tmp_path / "before"))
+    held = hold([(lambda: "", obj) for obj in objects], Budget("", None))
+    change()
+    assert put_each([one.put_back for one in held]) == ({}, None)
+    checkpoint.write(str(tmp_path / "after"))
+    assert tensors(tmp_path / "after") == tensors(tmp_path / "before")
 
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
