@@ -182,8 +182,9 @@ def snapshot(live: object, session: Any = None, *, limit: int | None = None) -> 
 
     The Snapshot is a source like a saved checkpoint. `snapshot.restore()` puts everything back that
     `tf.train.Checkpoint` saves: variables, the state of optimizers, tables, generators, iterators,
-    Python state. `with cv.snapshot(ckpt):` does so if the block raises. `snapshot.take()` replaces
-    the held values by those of now.
+    Python state. So it does with variables that TensorFlow does not follow.
+    `with cv.snapshot(ckpt):` does so if the block raises. `snapshot.take()` replaces the held
+    values by those of now.
 
     Args:
         live: A `tf.train.Checkpoint` or any other trackable: module, layer, model, optimizer; or a

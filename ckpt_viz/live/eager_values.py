@@ -22,8 +22,9 @@ from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.live import tensorflow_state as tf_state
 from ckpt_viz.live.holding import Files, State, has_value, misfit, put, said, state_of
-from ckpt_viz.live.live_source import walked, weak
+from ckpt_viz.live.live_source import view_of, weak
 from ckpt_viz.live.rollback import put_each
+from ckpt_viz.live.shadows import steadily
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.keys import checkpoint_key
@@ -38,14 +39,17 @@ from ckpt_viz.values.report import Left, Restored
 class Taken:
     """The copied values of one moment.
 
-    `nodes` are those that `Checkpoint.write` would have saved, `object_keys` the beginnings of
-    their keys. `objects` returns the live object of a node, if it still exists. `states` holds the
-    values by node id, `files` what registered savers wrote, `skipped` the reason why a node's state
-    is not held.
+    `nodes` are those that `Checkpoint.write` would have saved, the first `tracked` ones, and those
+    of variables that TensorFlow does not follow. `object_keys` are the beginnings of their keys.
+    `objects` returns the live object of a node, if it still exists. `states` holds the values by
+    node id, `files` what registered savers wrote, `skipped` the reason why a node's state is not
+    held, `lost` the nodes without which a file lacks trained values.
     """
 
     title: str
     nodes: tuple[Node, ...]
+    tracked: int
+    lost: tuple[int, ...]
     object_keys: tuple[str, ...]
     objects: tuple[Callable[[], object | None], ...]
     momentary: frozenset[int]
@@ -58,9 +62,9 @@ class Taken:
     def graph(self) -> Graph:
         """The object graph at that time, whose values are read from memory."""
         tensors: dict[str, list[Part]] = {}
-        nodes = list(self.nodes)
+        nodes = [_without(self.tracked, node) for node in self.nodes[: self.tracked]]
         for node_id, state in self.states.items():
-            if not has_value(state):
+            if not has_value(state) or node_id >= self.tracked:
                 continue
             for part in state.parts:
                 key = checkpoint_key(self.object_keys[node_id], part.name)
@@ -72,9 +76,43 @@ class Taken:
         return Graph(assign_roles(tuple(nodes)), self.title, Origin.SAVED, _access=access)
 
     @cached_property
+    def _with_untracked(self) -> Graph:
+        return Graph(self.nodes, self.title, Origin.SAVED)
+
+    def name(self, node_id: int) -> str:
+        """Return the name of a node, also of one that TensorFlow does not follow."""
+        return (self.graph if node_id < self.tracked else self._with_untracked).name(node_id)
+
+    @cached_property
     def left(self) -> tuple[Left, ...]:
         """What the snapshot does not hold, with the reasons."""
-        return tuple(Left(self.graph.name(node), why) for node, why in self.skipped.items())
+        return tuple(Left(self.name(node), why) for node, why in self.skipped.items())
+
+    @property
+    def unwritten(self) -> tuple[str, ...]:
+        """The names of what has trained values that neither a file nor the graph gets."""
+        return tuple(map(self.name, self.lost))
+
+    @property
+    def missing(self) -> tuple[Left, ...]:
+        """What the graph lacks of the values that `Checkpoint.write` would have written."""
+        lacks = (node < self.tracked for node in self.skipped)
+        return tuple(one for one, is_missing in zip(self.left, lacks, strict=True) if is_missing)
+
+    @cached_property
+    def untracked(self) -> tuple[str, ...]:
+        """The names of objects whose values are held, although TensorFlow does not follow them."""
+        held = {*self.states, *(node for files in self.files for node in files.names)}
+        return tuple(self.name(node) for node in sorted(held) if node >= self.tracked)
+
+
+def _without(tracked: int, node: Node) -> Node:
+    """Return a node without the children and slots that TensorFlow does not follow."""
+    children = tuple(child for child in node.children if child.node_id < tracked)
+    slots = tuple(slot for slot in node.slot_variables if slot.slot_variable < tracked)
+    if (len(children), len(slots)) == (len(node.children), len(node.slot_variables)):
+        return node
+    return node._replace(children=children, slot_variables=slots)
 
 
 def _described(
@@ -115,7 +153,7 @@ class EagerValues:
         """
         _refuse_graphs()
         with tf_state.unrecorded():
-            walk = walked(self.source)
+            walk, tracked = _reached(self.source)
             nodes = walk.bare_nodes()
             budget = Budget(self.title, limit)
             budget.expect(sum(_expected(nodes, walk.objects)))
@@ -124,6 +162,8 @@ class EagerValues:
         return Taken(
             self.title,
             nodes,
+            tracked,
+            tuple(walk.lost),
             tuple(walk.object_keys),
             tuple(map(weak, walk.objects)),
             frozenset(walk.momentary),
@@ -137,8 +177,7 @@ class EagerValues:
         """Put all values back; check all first, and then assign."""
         _refuse_graphs()
         with tf_state.unrecorded():
-            walk = walked(self.source)
-            putting = _Putting(taken, walk)
+            putting = _Putting(taken, *_reached(self.source))
             putting.check()
             with Interrupts(held=True) as interrupts:
                 interrupt = putting.assign()
@@ -156,6 +195,19 @@ def _refuse_graphs() -> None:
             "found a graph in the making, expected eager execution; take snapshots outside of "
             "tf.function, and pass `session=` for the graph of a session"
         )
+
+
+def _reached(source: object) -> tuple[Walk, int]:
+    """Return a walk to all objects, and how many of them TensorFlow follows; they come first."""
+
+    def walk() -> tuple[Walk, int]:
+        found = Walk(view_of(source))
+        found.reach()
+        tracked = len(found.objects)
+        found.reach_untracked()
+        return found, tracked
+
+    return steadily(walk)
 
 
 def as_source(live: Any) -> Any:
@@ -253,8 +305,8 @@ class _Taking:
 class _Putting:
     """Values on their way back: first everything is checked, then assigned."""
 
-    def __init__(self, taken: Taken, walk: Walk) -> None:
-        self._taken, self._walk = taken, walk
+    def __init__(self, taken: Taken, walk: Walk, tracked: int) -> None:
+        self._taken, self._walk, self._tracked = taken, walk, tracked
         self._places = places_now(taken, walk)
         self._todo: list[tuple[int, Any, State]] = []
         self._left: dict[int, str] = dict(taken.skipped)
@@ -263,12 +315,20 @@ class _Putting:
         self._taken_places = set(self._places.values())
         self._elsewhere: set[int | None] = set()
 
+    def _now(self, node_id: int) -> Any:
+        """Return what is in the place of a node now.
+
+        What TensorFlow does not follow has no place, as in a set: it is the same object or none.
+        """
+        if node_id >= self._taken.tracked:
+            return self._taken.objects[node_id]()
+        place = self._places.get(node_id)
+        return None if place is None else self._walk.objects[place]
+
     def check(self) -> None:
-        taken, walk = self._taken, self._walk
+        taken = self._taken
         for node_id, state in taken.states.items():
-            before = taken.objects[node_id]()
-            place = self._places.get(node_id)
-            now = None if place is None else walk.objects[place]
+            before, now = taken.objects[node_id](), self._now(node_id)
             if not has_value(state):
                 if now is not None and _is_initialized(now):
                     self._left[node_id] = "it had no value in the snapshot; it keeps its value"
@@ -285,8 +345,7 @@ class _Putting:
     def _objects_of(self, files: Files) -> Iterator[tuple[str, Any]]:
         """Yield the objects that a registered saver will restore, by their names."""
         for node_id, name in files.names.items():
-            place = self._places.get(node_id)
-            now = None if place is None else self._walk.objects[place]
+            now = self._now(node_id)
             if now is None:
                 self._left[node_id] = _DROPPED
             elif tf_private.registered_saver_name(now) != files.saver:
@@ -331,9 +390,7 @@ class _Putting:
         return done.interrupt
 
     def restored(self) -> Restored:
-        def name(node_id: int) -> str:  # most restores need no name, and so no graph
-            return self._taken.graph.name(node_id)
-
+        name = self._taken.name  # most restores need no name, and so no graph
         left = [Left(name(node_id), why) for node_id, why in sorted(self._left.items())]
         left += [Left(new, _LATER) for new in self._made_later()]
         done = {node_id for node_id, _, _ in self._todo} - self._left.keys()
@@ -342,14 +399,23 @@ class _Putting:
 
     def _made_later(self) -> list[str]:
         """Return the names of objects with a value that were made after the snapshot."""
-        known = self._taken_places | self._elsewhere
-        walk = self._walk
+        walk, taken = self._walk, self._taken
+        held = (
+            walk.ids.get(id(taken.objects[i]())) for i in range(taken.tracked, len(taken.nodes))
+        )
+        known = {*self._taken_places, *self._elsewhere, *held}
         new = [i for i in range(len(walk.objects)) if i not in known]
         if not new:
             return []
         nodes = walk.bare_nodes()
-        graph = Graph(nodes, self._taken.title, Origin.LIVE)
-        return [graph.name(i) for i in new if nodes[i].attributes or nodes[i].registered_saver]
+        every = Graph(nodes, taken.title, Origin.LIVE)
+        tracked = [_without(self._tracked, node) for node in nodes[: self._tracked]]
+        graph = Graph(tuple(tracked), taken.title, Origin.LIVE)
+        return [
+            (graph if i < self._tracked else every).name(i)
+            for i in new
+            if nodes[i].attributes or nodes[i].registered_saver
+        ]
 
 
 _DROPPED = "the program has dropped it, and nothing is in its place"
@@ -364,14 +430,15 @@ def _is_initialized(obj: Any) -> bool:
 def places_now(taken: Taken, walk: Walk) -> dict[int, int]:
     """Return, by node id of the snapshot, the id in the walk of what is in its place now."""
     if _has_the_same_edges(taken.nodes, walk):
-        return dict(enumerate(range(len(walk.objects))))
+        return {node_id: node_id for node_id in range(taken.tracked)}
     places = {ROOT: ROOT}
     queue = deque([ROOT])
     while queue:
         node_id = queue.popleft()
         for child in taken.nodes[node_id].children:
             now = _child(walk.children, places[node_id], child)
-            if now is not None and child.node_id not in places:
+            is_new = child.node_id not in places and child.node_id < taken.tracked
+            if now is not None and is_new:
                 places[child.node_id] = now
                 queue.append(child.node_id)
     for optimizer, node in enumerate(taken.nodes):
@@ -379,6 +446,8 @@ def places_now(taken: Taken, walk: Walk) -> dict[int, int]:
             declared = walk.slot_variables.get(places.get(optimizer, -1), ())
             variable = places.get(slot.variable)
             for one in declared:
+                if slot.slot_variable >= taken.tracked:
+                    continue
                 if (one.slot_name, one.variable) == (slot.slot_name, variable):
                     places[slot.slot_variable] = one.slot_variable
     return places

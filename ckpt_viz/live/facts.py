@@ -7,11 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Container
 from enum import Enum
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.shadows import instance_dict
-from ckpt_viz.live.untracked import KERAS_3_PARTS, attributes_of, is_known, items_of
+from ckpt_viz.live.untracked import (
+    KERAS_3_PARTS,
+    attributes_of,
+    is_container,
+    is_known,
+    items_of,
+)
 
 _KERAS = ("keras", "tf_keras")
 _OPTIMIZERS = {"Optimizer", "OptimizerV2", "BaseOptimizer", "_BaseOptimizer"}
@@ -25,6 +32,8 @@ _OWN_ATTRIBUTES = {
     "_test_counter",
     "_predict_counter",
 }
+# Where Keras 3 keeps its lists of all parts a second time, and what it knows of calls.
+_OF_CALLS = {"_tracker", "_inbound_nodes", "_outbound_nodes", "_nodes_by_depth", "_call_signature"}
 # The variables from which `finalize_state` computes a layer's working values, when it is adapted
 # or built. For each: the class, and the attribute of these values.
 FINALIZED = {
@@ -183,6 +192,68 @@ def variables_of(layer: Any) -> list[Any]:
         return list(layer.variables)
     except Exception:  # as above
         return []
+
+
+def state_variables_of(layer: Any) -> list[Any]:
+    """Return all variables of a Keras layer, and those of its metrics."""
+    found = variables_of(layer)
+    try:
+        if hasattr(type(layer), "metrics_variables"):  # Keras 3's models
+            found += layer.metrics_variables
+        elif hasattr(type(layer), "compile"):
+            found += [variable for metric in layer.metrics for variable in metric.variables]
+    except Exception:  # as above
+        pass
+    return list(filter(tf_private.is_variable, found))
+
+
+def is_of_no_interest(obj: object, attribute: str, value: object) -> bool:
+    """Return whether an attribute leads to no variables but those of `state_variables_of`.
+
+    In a Keras layer these are Keras' own objects, such as metrics and initializers. In one of
+    Keras' own classes, they are all private attributes that hold more than a variable: a program
+    gives public names to what it adds. A checkpoint's private attributes lead to its children.
+    """
+    cls, of_value = cast("Any", type(obj)), cast("Any", type(value))
+    private, public, of_calls = _passed_over(cls, of_value)
+    if attribute[:1] != "_":
+        return public
+    return private or (of_calls and attribute in _OF_CALLS)
+
+
+@lru_cache(maxsize=4096)
+def _passed_over(cls: Any, of_value: Any) -> tuple[bool, bool, bool]:
+    """Return which attributes with a class of value are of no interest in objects of a class.
+
+    These are the private ones, the public ones, and those that Keras keeps of calls.
+    """
+    kind = _kind(cls)
+    if kind == "checkpoint":
+        return True, False, False
+    if kind is None or hasattr(of_value, "_trackable_children"):
+        return False, False, False
+    is_own = _kind(of_value) == "keras" and not is_container(of_value)
+    return is_own or kind == "keras", is_own, True
+
+
+_KERAS_KINDS = frozenset({"keras", "of keras"})
+
+
+@lru_cache(maxsize=1024)
+def _kind(cls: Any) -> str | None:
+    """Return whether a class is Keras' own, derives from one, or is that of a checkpoint."""
+    if _package(cls) in _KERAS:
+        return "keras"
+    if any(_package(base) in _KERAS for base in cls.__mro__):
+        return "of keras"
+    is_checkpoint = cls.__name__.startswith("Checkpoint") and _package(cls) == "tensorflow"
+    return "checkpoint" if is_checkpoint else None
+
+
+def has_listed_variables(obj: object) -> bool:
+    """Return whether `state_variables_of` may know variables of an object: a Keras layer."""
+    cls: Any = type(obj)
+    return _kind(cls) in _KERAS_KINDS and hasattr(cls, "variables")
 
 
 def is_kept_by_keras(obj: object, attribute: str) -> bool:

@@ -50,6 +50,15 @@ class TakenInSession:
     left: tuple[Left, ...]
     nbytes: int
 
+    # Every variable has a name, so a file has them all.
+    untracked: tuple[str, ...] = ()
+    unwritten: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> tuple[Left, ...]:
+        """What a file of the values would lack."""
+        return self.left
+
     @cached_property
     def graph(self) -> Graph:
         """The values by name, in the tree of their name scopes."""
@@ -151,7 +160,7 @@ class SessionValues:
         done = put_each([partial(assign, taken.leaves)])
         if not done.failures:
             return {}, done.interrupt
-        # One of many in a run: nobody knows how far the run came.
+        # A run has many values, and does not tell how far it came.
         groups = tf_session.groups(taken.leaves)
         failures = put_each([partial(assign, one) for one in groups]).failures
         refused = {leaf.name: e for number, e in failures.items() for leaf, _ in groups[number]}
@@ -233,16 +242,20 @@ class SessionValues:
             yield from self._trackables()
 
     def _trackables(self) -> Iterator[tuple[str, Any]]:
-        walk = Walk(view_of(self._source))
-        walk.reach()
+        walk = self._walk()
         for node, obj, key in zip(walk.bare_nodes(), walk.objects, walk.object_keys, strict=True):
             if node.attributes and not tf_private.is_python_state(obj):
                 yield key, obj
 
+    def _walk(self) -> Walk:
+        walk = Walk(view_of(self._source))
+        walk.reach()
+        walk.reach_untracked()
+        return walk
+
     def _python_objects(self) -> Iterator[tuple[str, Any]]:
         if tf_private.is_trackable(self._source):
-            walk = Walk(view_of(self._source))
-            walk.reach()
+            walk = self._walk()
             for obj, key in zip(walk.objects, walk.object_keys, strict=True):
                 if tf_private.is_python_state(obj):
                     yield key, obj

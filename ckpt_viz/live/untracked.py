@@ -29,7 +29,10 @@ _NO_HOLDERS = (
     types.MethodType,
     types.BuiltinMethodType,
 )
-_PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
+_PLAIN = frozenset(
+    {bool, bytes, float, int, str, type(None)}
+    | {type, types.ModuleType, types.FunctionType, types.MethodType, types.BuiltinMethodType}
+)
 KERAS_3_PARTS = ("_tracker", "_layers")  # where a layer lists all its parts
 _MAX_LOOKED_AT = 10_000  # items below one attribute
 _LIBRARIES = ("builtins", "keras", "tensorflow", "tf_keras")
@@ -45,6 +48,8 @@ class Missed(NamedTuple):
     holder: Any = None
 
 
+# Says of an attribute of an object, by its name and value, that it need not be looked at.
+PassesOver = Callable[[object, str, object], bool]
 # Says whether a save loses a trained value with an attribute. It gets the owner and the name of the
 # attribute, what is missed, the ids of what the graph has, and the shadows.
 IsLost = Callable[[Any, str, Sequence[Missed], set[int], Shadows], bool]
@@ -64,32 +69,90 @@ def find_not_saved(
     `shadows` ask others for their children. Each value is reported once, by the first attribute
     that holds it.
     """
-    known = ids_of(objects)
+    known = Known(objects)
+    found: dict[int, list[NotSaved]] = {}
+    for one in unsaved_in(objects, known, shadows, is_layer=is_layer):
+        lost = is_lost(objects[one.owner], one.attribute, one.missed, known.ids, shadows)
+        note = NotSaved(one.attribute, type(one.value).__name__, len(one.missed), lost)
+        found.setdefault(one.owner, []).append(note)
+    return {owner: tuple(notes) for owner, notes in found.items()}
+
+
+class Known:
+    """The ids that identify the objects of a graph, and those of their variables' parts.
+
+    The parts are looked for when something is not among the objects themselves.
+    """
+
+    def __init__(self, objects: Sequence[object]) -> None:
+        self.ids = set(map(id, objects))
+        self._without_parts: Sequence[object] = objects
+
+    def has(self, obj: object) -> bool:
+        """Return whether an object is known, or consists of known ones."""
+        if id(obj) in self.ids:
+            return True
+        self.ids |= ids_of(self._without_parts)
+        self._without_parts = ()
+        return is_known(obj, self.ids)
+
+    def add(self, objects: Sequence[object]) -> None:
+        """Make more objects known."""
+        self.ids |= ids_of(objects)
+
+
+class Unsaved(NamedTuple):
+    """What an attribute of an object holds without a node; `owner` is the position of the object.
+
+    `value` is the attribute's.
+    """
+
+    owner: int
+    attribute: str
+    value: Any
+    missed: list[Missed]
+
+
+def unsaved_in(
+    objects: Sequence[Any],
+    known: Known,
+    shadows: Shadows,
+    *,
+    is_layer: Callable[[object], bool],
+    passes_over: PassesOver | None = None,
+) -> Iterator[Unsaved]:
+    """Yield what the attributes of objects hold in values without a node.
+
+    Adds what they lead to to `known`. Leaves out attributes that the caller passes over.
+    """
     followed = {id(obj) for obj in objects if tf_private.is_data_structure(obj)}
     on_class = cache(_on_class)  # valid as long as no class changes
-    found: dict[int, tuple[NotSaved, ...]] = {}
-    for node_id, obj in enumerate(objects):
-        not_saved = []
-        for name, value in _attributes(obj, known, followed, on_class):
-            if id(value) in known and id(value) not in followed:
+    for owner, obj in enumerate(objects):
+        if id(obj) in followed and _has_known_items(obj, known.ids, followed):
+            continue
+        for name, value in _attributes(obj, known.ids, followed, on_class, passes_over):
+            if id(value) in known.ids and id(value) not in followed:
                 continue  # an earlier attribute has led to it
-            missed = [
-                m for m in _trackables_in(value, followed) if not is_known(m.trackable, known)
-            ]
+            missed = [m for m in _trackables_in(value, followed) if not known.has(m.trackable)]
             unsaved = [
                 one
                 for one in missed
                 if is_layer(one.trackable)
-                or any(True for _ in unknown_values(one.trackable, known, shadows))
+                or any(True for _ in unknown_values(one.trackable, known.ids, shadows))
             ]
-            if unsaved:
-                lost = is_lost(obj, name, unsaved, known, shadows)
-                not_saved.append(NotSaved(name, type(value).__name__, len(unsaved), lost))
+            if unsaved and not _saves_by_own_code(obj):
+                yield Unsaved(owner, name, value, unsaved)
             # Their search has led to nothing and would again.
-            known |= ids_of([one.trackable for one in missed])
-        if not_saved and not _saves_by_own_code(obj):
-            found[node_id] = tuple(not_saved)
-    return found
+            if missed:
+                known.add([one.trackable for one in missed])
+
+
+def _has_known_items(container: Any, known: Container[int], followed: Container[int]) -> bool:
+    """Return whether a container that TensorFlow follows holds nothing but other nodes."""
+    return all(
+        type(item) in _PLAIN or (id(item) in known and id(item) not in followed)
+        for item in items_of(container) or ()
+    )
 
 
 def ids_of(objects: Sequence[object]) -> set[int]:
@@ -191,6 +254,7 @@ def _attributes(
     known: set[int],
     followed: set[int],
     on_class: Callable[[type], dict[str, Any]],
+    passes_over: PassesOver | None,
 ) -> list[tuple[str, Any]]:
     """Return the attributes that may hold unknown values, in the order of their creation.
 
@@ -205,11 +269,14 @@ def _attributes(
         if type(value) not in _PLAIN
         and not (id(value) in known and id(value) not in followed)
         and isinstance(name, str)
+        and not (passes_over is not None and passes_over(obj, name, value))
         and not name.startswith("_self_")
         and not tf_private.is_name_scope(value)
         # The arguments with which it was made
         and not (name == "_kwargs" and tf_private.is_checkpoint(obj))
     ]
+    if len(attributes) < 2:
+        return attributes
     return sorted(attributes, key=lambda item: (item[0].startswith("_"), item[0] in KERAS_3_PARTS))
 
 
@@ -254,6 +321,11 @@ def items_of(value: Any) -> Sequence[Any] | None:
     cls: Any = type(value)  # the real class, since a proxy reports that of the wrapped object
     items = _items_by(cls)
     return _some(value, items) if items is not None else None
+
+
+def is_container(cls: type) -> bool:
+    """Return whether a class is one of lists, dicts or the like, but not TensorFlow's wrapper."""
+    return _items_by(cls) is not None
 
 
 @lru_cache(maxsize=1024)

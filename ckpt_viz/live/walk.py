@@ -8,15 +8,16 @@ reads no value and runs none of the objects' own serialisation. It never touches
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ckpt_viz.live import facts
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.keras_calls import calls_among
 from ckpt_viz.live.losses import loses_a_weight
 from ckpt_viz.live.shadows import Shadows, instance_dict, trackable_attributes
-from ckpt_viz.live.untracked import find_not_saved
+from ckpt_viz.live.untracked import Known, Unsaved, find_not_saved, unsaved_in
 from ckpt_viz.live.wrappers import are_same_objects
 from ckpt_viz.object_graph import keys
 from ckpt_viz.object_graph.calls import Call
@@ -33,6 +34,7 @@ from ckpt_viz.object_graph.nodes import (
 )
 
 _PYTHON_STATE = "py_state"
+_UNTRACKED = ".UNTRACKED"  # begins no key of TensorFlow
 
 
 @dataclass
@@ -44,7 +46,8 @@ class Walk:
     roles from types, and `slot_refusal` what listing slot variables raised first. `childless` are
     nodes that obviously track nothing, so the walk does not ask them. `hidden` are the root's own
     children, by name, that the walk skips: a checkpoint keyword has their name, and nothing else
-    leads to them. `calls` are those between layers.
+    leads to them. `lost` are the nodes that a save leaves out with a trained value. `calls` are
+    those between layers.
     """
 
     view: Any
@@ -64,6 +67,8 @@ class Walk:
     hidden: dict[str, Any] = field(default_factory=dict)
     childless: set[int] = field(default_factory=set)
     momentary: set[int] = field(default_factory=set)
+    lost: list[int] = field(default_factory=list)
+    _is_beyond: bool = field(default=False, init=False)  # at what TensorFlow does not follow
     calls: tuple[Call, ...] = ()
 
     def run(self) -> tuple[Node, ...]:
@@ -84,6 +89,76 @@ class Walk:
         non_slots = len(self.objects)
         for node_id in range(non_slots):
             self._declared_slots(node_id, non_slots)
+
+    def reach_untracked(self) -> None:
+        """Go on to variables that TensorFlow does not follow, and all that is below them.
+
+        They hang from their owners by children whose names tell the attribute. No file has them.
+        """
+        tracked = len(self.objects)
+        self.children += [()] * (tracked - len(self.children))
+        known, start = Known(self.objects), 0
+        while start < len(self.objects):
+            end = len(self.objects)
+            self._hang_unsaved(start, known)
+            if end == len(self.objects):  # ask Keras last: attributes have better names
+                self._hang_listed(known)
+            start = end
+            self._follow_new(known)
+        if len(self.objects) > tracked:
+            self._slots_of_untracked(tracked)
+
+    def _hang_unsaved(self, start: int, known: Known) -> None:
+        """Hang what the attributes of the objects from `start` on hold without a node."""
+        found = unsaved_in(
+            self.objects[start:],
+            known,
+            self.shadows,
+            is_layer=_is_layer,
+            passes_over=facts.is_of_no_interest,
+        )
+        for one in found:
+            owner = start + one.owner
+            lost = loses_a_weight(
+                self.objects[owner], one.attribute, one.missed, known.ids, self.shadows
+            )
+            self._hang(owner, _named(one), lambda _, lost=lost: lost)  # type: ignore[misc]
+
+    def _hang_listed(self, known: Known) -> None:
+        """Hang the variables that Keras layers list."""
+        for owner, obj in enumerate(tuple(self.objects)):
+            if facts.has_listed_variables(obj):
+                listed = facts.state_variables_of(obj)
+                new = [(_path(one), one) for one in listed if not known.has(one)]
+                self._hang(owner, new, lambda variable: bool(getattr(variable, "trainable", False)))
+
+    def _hang(
+        self, owner: int, named: Sequence[tuple[str, Any]], is_weight: Callable[[Any], bool]
+    ) -> None:
+        """Give an object children that TensorFlow does not know."""
+        prefix = f"{self.object_keys[owner]}/{_UNTRACKED}"
+        for name, obj in named:
+            if id(obj) in self.ids:
+                continue
+            if is_weight(obj):
+                self.lost.append(len(self.objects))
+            child = Child(name, self._add(obj, f"{prefix}/{keys.escape_local_name(name)}"))
+            self.children[owner] = (*self.children[owner], child)
+
+    def _follow_new(self, known: Known) -> None:
+        node_id = end = len(self.children)
+        while node_id < len(self.objects):  # grows during the loop
+            self.children.append(self._follow(node_id, self.objects[node_id]))
+            node_id += 1
+        if end < len(self.objects):
+            known.add(self.objects[end:])
+
+    def _slots_of_untracked(self, tracked: int) -> None:
+        """Add the declared slot variables of untracked variables and of untracked optimizers."""
+        every = len(self.objects)
+        self._is_beyond = True
+        for optimizer_id in range(every):
+            self._declared_slots(optimizer_id, every, tracked if optimizer_id < tracked else 0)
 
     def bare_nodes(self) -> tuple[Node, ...]:
         """Return the nodes of the objects that `reach` found, with what a file would hold."""
@@ -174,8 +249,11 @@ class Walk:
         with tf_private.staying_shards_of_theirs([slot for slot in slots if slot is not None]):
             return optimizer.get_slot(variable, slot_name)
 
-    def _declared_slots(self, optimizer_id: int, non_slots: int) -> None:
-        """Add the slot variables that an optimizer of TensorFlow 1 or Keras 2 declares."""
+    def _declared_slots(self, optimizer_id: int, non_slots: int, first: int = 0) -> None:
+        """Add the slot variables that an optimizer of TensorFlow 1 or Keras 2 declares.
+
+        They belong to the variables before `non_slots`, from the `first` on.
+        """
         optimizer = self.objects[optimizer_id]
         # Ask the class, because an object's own __getattr__ is the user's code. (TensorFlow lists
         # dir(), which takes longer.)
@@ -183,7 +261,7 @@ class Walk:
             return
         try:
             for slot_name in optimizer.get_slot_names():
-                for variable_id in range(non_slots):
+                for variable_id in range(first, non_slots):
                     self._declared_slot(optimizer_id, slot_name, variable_id)
         except Exception as error:  # as in _follow
             self.errors[optimizer_id] = _said(error)
@@ -197,6 +275,8 @@ class Walk:
         if slot is None:
             return
         if id(slot) in self.ids:
+            if self._is_beyond:
+                return
             raise NotImplementedError(
                 f"slot variable {slot_name!r} is tracked a second time; TensorFlow cannot save it"
             )
@@ -281,6 +361,23 @@ def _provisional_role(obj: Any) -> Role:
     if _is_layer(obj):
         return Role.LAYER
     return Role.OPTIMIZER if _has_base(obj, ("tensorflow", *_KERAS), _OPTIMIZERS) else Role.OBJECT
+
+
+def _named(unsaved: Unsaved) -> list[tuple[str, Any]]:
+    """Return what an attribute holds, with names; `_trackables_in` finds the last of a list first.
+
+    >>> from ckpt_viz.live.untracked import Missed
+    >>> _named(Unsaved(0, "blocks", None, [Missed("b"), Missed("a")]))
+    [('blocks[0]', 'a'), ('blocks[1]', 'b')]
+    """
+    found = [one.trackable for one in reversed(unsaved.missed)]
+    if len(found) == 1 and found[0] is unsaved.value:
+        return [(unsaved.attribute, found[0])]
+    return [(f"{unsaved.attribute}[{place}]", one) for place, one in enumerate(found)]
+
+
+def _path(variable: Any) -> str:
+    return str(getattr(variable, "path", None) or getattr(variable, "name", ""))
 
 
 def _own_name(layer: object) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from types import TracebackType
 from typing import Any
 
@@ -14,7 +15,7 @@ from ckpt_viz.live.session_values import SessionValues, TakenInSession
 from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.text import printable
 from ckpt_viz.restore_fix.rewrite import write_held
-from ckpt_viz.text import count
+from ckpt_viz.text import count, listed
 from ckpt_viz.values.report import Left, Restored
 
 
@@ -72,10 +73,19 @@ class Snapshot:
                 registered saver wrote it. No file remains.
             CkptVizError: A file of the prefix exists or cannot be written.
         """
-        if self.left:
-            raise UnsupportedError(f"{self._values.title}: has no value of {self.left[0]}")
+        missing = self._taken.missing
+        if missing:
+            raise UnsupportedError(f"{self._values.title}: has no value of {missing[0]}")
         path = os.fspath(prefix)
         write_held(self._taken.graph, path)
+        if self._taken.unwritten:
+            warnings.warn(
+                f"{self._values.title}: {path} lacks the trained values of "
+                f"{listed(self._taken.unwritten)}, which TensorFlow does not follow; the snapshot "
+                "holds them. Pass them along: Checkpoint(model, blocks=list(model.blocks))",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         return path
 
     @property
@@ -92,6 +102,14 @@ class Snapshot:
     def left(self) -> tuple[Left, ...]:
         """What the snapshot does not hold, with reasons: an iterator that cannot be saved."""
         return self._taken.left
+
+    @property
+    def untracked(self) -> tuple[str, ...]:
+        """The names of held values that TensorFlow does not follow, such as layers in a list.
+
+        `restore` puts them back. The graph and a file do not have them, as with `Checkpoint.write`.
+        """
+        return self._taken.untracked
 
     def __enter__(self) -> Snapshot:
         return self
@@ -110,8 +128,9 @@ class Snapshot:
     def __repr__(self) -> str:
         graph = self._taken.graph
         values = count(sum(len(node.attributes) for node in graph.nodes), "value")
+        more = f", {len(self.untracked)} untracked" if self.untracked else ""
         left = f", without {count(len(self.left), 'object')}: see .left" if self.left else ""
-        return f"<Snapshot of {printable(self._of)}: {values}, {self.nbytes:,} bytes{left}>"
+        return f"<Snapshot of {printable(self._of)}: {values}{more}, {self.nbytes:,} bytes{left}>"
 
 
 def _words(live: object) -> str:
