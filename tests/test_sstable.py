@@ -182,7 +182,9 @@ def test_snappy_at_its_best_is_within_the_bound() -> None:
     payload = block(entry(0, b"k", tensor))
     compressed = bytes(cramjam.snappy.compress_raw(payload))
     assert len(payload) > 20 * len(compressed)
-    assert rows_of(table_of_blocks([compressed], block_type=1)) == [(b"k", tensor)]
+    data = table_of_blocks([compressed], separators=[b"k"], block_type=1)
+    assert Table(BytesFile("x.index", data)).get(b"k") == tensor
+    assert "expected at most 67108864 of" in error_of(data)  # the index of no checkpoint
 
 
 def test_unknown_block_type_is_refused() -> None:

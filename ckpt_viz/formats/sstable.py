@@ -35,8 +35,8 @@ _MAX_KEY_BYTES = 1 << 28  # 256 MiB in a table; a tensor's key has some 60 bytes
 
 # The shortest form of "repeat" in snappy takes 3 bytes, for at most 64 bytes.
 _SNAPPY_RATIO = 22
-# TensorFlow's blocks have 256 KiB, or one tensor of V1, which its writer refuses from here on.
-_SNAPPY_MAX_BYTES = 1 << 31
+_SNAPPY_MAX_BYTES = 64 << 20  # TensorFlow's blocks have 256 KiB
+_SNAPPY_MAX_TENSOR_BYTES = 1 << 31  # or one tensor of V1, which its writer refuses from here on
 
 
 class _Block(NamedTuple):
@@ -101,8 +101,10 @@ class Table:
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of a key; read only the block that may hold it."""
+        # Under the empty key, both formats describe the file: that alone is read to open one.
+        most = _SNAPPY_MAX_TENSOR_BYTES if key else _SNAPPY_MAX_BYTES
         for _, offset, size in self._blocks_for(key):
-            place, block = _read_block(self._file, offset, size)
+            place, block = _read_block(self._file, offset, size, most)
             for found, value in _entries(block, place):
                 if found == key:
                     return value
@@ -199,8 +201,10 @@ def _place(file: File, offset: int) -> str:
     return f"{file.path}: block at offset {offset}"
 
 
-def _read_block(file: File, offset: int, size: int) -> tuple[str, bytes]:
-    """Return a block's position, for messages, and its entries, decompressed.
+def _read_block(
+    file: File, offset: int, size: int, most: int = _SNAPPY_MAX_BYTES
+) -> tuple[str, bytes]:
+    """Return a block's position, for messages, and its entries, decompressed to `most` bytes.
 
     The file gives offset and size in bytes; the size excludes the trailer.
     """
@@ -212,7 +216,7 @@ def _read_block(file: File, offset: int, size: int) -> tuple[str, bytes]:
         raise FormatError(
             f"{place}: masked crc32c is 0x{found:08x}, the file says 0x{expected:08x}"
         )
-    block = _decompress(stored[:-_TRAILER_BYTES], stored[-_TRAILER_BYTES], place)
+    block = _decompress(stored[:-_TRAILER_BYTES], stored[-_TRAILER_BYTES], place, most)
     return place, _without_restarts(block, place)
 
 
@@ -227,18 +231,17 @@ def _check_end(file: File, offset: int, size: int) -> str:
     return place
 
 
-def _decompress(block: bytes, block_type: int, place: str) -> bytes:
+def _decompress(block: bytes, block_type: int, place: str, most: int) -> bytes:
     match block_type:
         case 0:
             return block
         case 1:  # every V1 file of TensorFlow up to 1.1, and some indexes of later versions
-            return _decompress_snappy(block, place)
+            return _decompress_snappy(block, place, min(most, _SNAPPY_RATIO * len(block)))
     raise FormatError(f"{place}: type is {block_type}, expected 0 (stored) or 1 (snappy)")
 
 
-def _decompress_snappy(block: bytes, place: str) -> bytes:
+def _decompress_snappy(block: bytes, place: str, most: int) -> bytes:
     size, _ = read_varint(block, 0, f"{place}: snappy")
-    most = min(_SNAPPY_RATIO * len(block), _SNAPPY_MAX_BYTES)
     if size > most:
         raise FormatError(
             f"{place}: claims to decompress to {size} bytes, expected at most {most} "

@@ -6,6 +6,7 @@ expression. `limits` makes sure that this takes little time and memory.
 
 from __future__ import annotations
 
+import gzip
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -667,6 +668,28 @@ def v1_shards_without_end(directory: Path) -> str:
     return str(directory / "v1")
 
 
+@attack(r"FormatError: .*v1: .*restart points")
+def v1_decompression_bomb(directory: Path) -> str:
+    bomb = bytes(cramjam.snappy.compress_raw(b"\x00" * (60 << 20)))
+    (directory / "v1").write_bytes(tables.table_of_blocks([bomb], block_type=1))
+    return str(directory / "v1")
+
+
+@attack(r"CheckpointNotFoundError: .*: a directory without a checkpoint")
+def directory_of_decompression_bombs(directory: Path) -> str:
+    bomb = bytes(cramjam.snappy.compress_raw(tables.block(b"\x00" * (16 << 20))))
+    table = tables.table_of_blocks([bomb], block_type=1)
+    for number in range(8):
+        (directory / f"ckpt-{number}").write_bytes(table)
+    return str(directory)
+
+
+@attack(r"CheckpointNotFoundError: .*: a directory without a checkpoint; .*ckpt\.tar\.gz is a tar")
+def directory_of_an_archive_that_is_a_bomb(directory: Path) -> str:
+    (directory / "ckpt.tar.gz").write_bytes(gzip.compress(bytes(60 << 20)))
+    return str(directory)
+
+
 # --- what lies beside a checkpoint
 
 
@@ -685,6 +708,14 @@ def state_of_ten_megabytes(directory: Path) -> str:
 def state_as_large_as_may_be(directory: Path) -> str:
     lines = b'model_checkpoint_path: "ckpt-1"\n' + b'all_model_checkpoint_paths: "a"\n' * 60_000
     return _state(directory, lines)
+
+
+@attack(r"graph of 1 nodes")
+def state_of_shards_elsewhere(directory: Path) -> str:
+    paths = [b"/gone/%d/c-?????-of-99999" % n for n in range(10_000)]
+    paths += [rb"C:\\\\gone\\\\%d-?????-of-99999" % n for n in range(10_000)]
+    lines = b"".join(b'all_model_checkpoint_paths: "%s"\n' % path for path in paths)
+    return _state(directory, b'model_checkpoint_path: "ckpt-1"\n' + lines)
 
 
 @attack(r"FormatError: .*checkpoint: names a path of 1000000 characters")
