@@ -22,9 +22,8 @@ MOST_FILES = 10_000
 MOST_NAMES = 1_000
 """The most names that one call of `checkpoints_in` returns."""
 
-_MOST_V1 = 1_000  # opened to find V1 checkpoints, those with likely names first
-_MOST_NAMES = 5_000  # of them and their shards
-_MOST_REMOTE_V1 = 50  # of a remote directory, all with likely names: each takes two requests
+# The most files that are opened to find V1 checkpoints. Each of a remote one takes two requests.
+_MOST_LIKELY, _MOST_OTHERS, _MOST_REMOTE = 10_000, 1_000, 50
 _MOST_BYTES = 1 << 20  # of a file; TensorFlow's blocks have 256 KiB, and one is read
 _UNKNOWN = (None, "application/octet-stream", "text/plain")
 _TYPES = mimetypes.MimeTypes()  # not those of this machine
@@ -62,26 +61,28 @@ def prefixes_in(directory: str) -> Prefixes:
 
 
 def _v1_among(directory: str, names: Iterable[str]) -> Iterator[str]:
-    """Yield the prefixes of V1 checkpoints; of the shards of one, open the first."""
-    seen: set[str] = set()
+    """Yield the prefixes of V1 checkpoints; of the shards of one, open only the first sound one."""
+    found: set[str] = set()
     for name in names:
         prefix = prefix_of_shard(name)
-        if prefix not in seen and len(seen) < _MOST_V1:
-            seen.add(prefix)
-            if _is_one_of((V1,), join(directory, name)):
-                yield prefix
+        if prefix not in found and _is_one_of((V1,), join(directory, name)):
+            found.add(prefix)
+            yield prefix
 
 
 def _perhaps_v1(directory: str, names: Sequence[str]) -> Iterator[str]:
-    """Yield names that a V1 checkpoint may have, the likely ones first."""
+    """Yield names that a V1 checkpoint may have: the likely ones first, by number from the last."""
     there = set(names)
     alone = [name for name in names if not name.endswith((INDEX, META)) and ".data-" not in name]
-    likely = [name for name in alone if _LIKELY.search(name) or name + META in there]
+    likely = {name for name in alone if _LIKELY.search(name) or name + META in there}
+    by_time = sorted(likely, key=lambda name: by_number(prefix_of_shard(name)), reverse=True)
     if is_remote(directory):
-        return islice(filter(_is_unknown, likely), _MOST_REMOTE_V1)
-    known = set(likely)
-    others = (name for name in alone if name not in known)
-    return islice(filter(_is_unknown, chain(likely, others)), _MOST_NAMES)
+        return islice(filter(_is_unknown, by_time), _MOST_REMOTE)
+    others = (name for name in alone if name not in likely)
+    return chain(
+        islice(filter(_is_unknown, by_time), _MOST_LIKELY),
+        islice(filter(_is_unknown, others), _MOST_OTHERS),
+    )
 
 
 def number_in(name: str) -> tuple[str, int] | None:
