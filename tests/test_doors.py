@@ -78,6 +78,10 @@ def test_directory_of_v1_leads_to_its_latest_and_lists_all(
     told = CliRunner().invoke(main, ["history", str(tmp_path), "--json", "-"])
     assert '"title": "m.ckpt-10' in told.output.replace('":"', '": "'), told.output
     assert locate(f"{tmp_path}/m.ckpt").prefix == f"{tmp_path}/{names[-1]}"
+    assert locate(f"{tmp_path}/m.ckpt-9").prefix == f"{tmp_path}/{names[1]}"
+    if sharded:
+        with pytest.raises(CheckpointNotFoundError, match=r"did you mean .*m\.ckpt-10-\?{5}-of-0"):
+            locate(f"{tmp_path}/m.ckpt-11{SHARDS}")
 
 
 @pytest.mark.parametrize("sharded", [False, True], ids=["one file", "shards"])

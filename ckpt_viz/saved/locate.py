@@ -385,8 +385,7 @@ def _state_in(directory: str) -> State | None:
 def _checkpoint_at(given: str, prefix: str, resolved: str, kept: tuple[Kept, ...]) -> Location:
     if is_file(prefix + INDEX):
         return _at_prefix(given, prefix, resolved, kept)
-    found = _by_contents(prefix) if is_file(prefix) else in_shards(prefix, "", [])
-    assert found is not None  # `_is_there` knows nothing else
+    found = _by_contents(prefix) if is_file(prefix) else _of_nothing(prefix)
     return replace(found, given=given, resolved=resolved, kept=kept)
 
 

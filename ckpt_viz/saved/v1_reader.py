@@ -55,9 +55,17 @@ def in_shards(path: str, directory: str, names: list[str]) -> Location | None:
     `names` are the names in the path's directory.
     """
     shard = _SHARD.fullmatch(path)
-    if shard is None and not shards_of(path, directory, names):
-        return None
-    return Location(path, path, V1, meta=_meta_of(shard[1] if shard is not None else path))
+    beginning = path if shard is None else shard[1]
+    prefixes = set(map(prefix_of_shard, shards_of(beginning, directory, names)))
+    meta = _meta_of(beginning) if prefixes else None
+    if shard is not None:
+        prefix = prefix_of_shard(path)
+        return Location(path, prefix, V1, meta=meta) if prefix in prefixes else None
+    if len(prefixes) == 1:
+        (prefix,) = prefixes
+        resolved = f"{path} is saved in shards; its prefix is {prefix}"
+        return Location(path, prefix, V1, meta=meta, resolved=resolved)
+    return Location(path, path, V1, meta=meta) if prefixes else None  # the reader asks which
 
 
 def shards_of(prefix: str, directory: str, names: list[str]) -> list[str]:
