@@ -24,6 +24,10 @@ class CheckpointNotFoundError(CkptVizError, FileNotFoundError):
     """The path leads to no checkpoint."""
 
 
+class GoneError(CheckpointNotFoundError):
+    """A file that a read needs does not exist, usually because another program has removed it."""
+
+
 class FormatError(CkptVizError, ValueError):
     """The bytes of a file do not match its format: corrupt, truncated or another kind of file."""
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
+from ckpt_viz.errors import CkptVizError, FormatError, GoneError, UnsupportedError
 from ckpt_viz.formats import files
 from ckpt_viz.formats.bundle import open_bundle
 from tests.support.tables import floats, string, write_bundle
@@ -131,10 +132,16 @@ def test_giant_directory_is_refused(directory: str, monkeypatch: pytest.MonkeyPa
 
 def test_missing_file_is_named_by_its_path(directory: str) -> None:
     path = files.join(directory, "absent")
-    with pytest.raises(FileNotFoundError) as caught:
+    with pytest.raises(GoneError) as caught:
         files.open_file(path)
-    assert str(caught.value) == path
-    assert not isinstance(caught.value, CkptVizError)
+    assert (
+        str(caught.value) == f"{path}: this file has disappeared; check the path, then read again"
+    )
+
+
+def test_a_file_that_another_machine_removed_has_disappeared() -> None:
+    with pytest.raises(GoneError), files._local_errors("ckpt-1.index"):
+        raise OSError(errno.ESTALE, "Stale file handle")
 
 
 def test_directory_is_not_opened(directory: str) -> None:
@@ -187,7 +194,9 @@ def test_what_the_system_refuses_is_our_error(tmp_path: Path) -> None:
     for ask in (files.open_file, files.is_file, files.list_directory):
         with pytest.raises(CkptVizError) as caught:
             ask(path)
-        assert str(caught.value) == f"{path}: cannot be read: Too many levels of symbolic links"
+        assert str(caught.value) == (
+            f"{path}: cannot be read: Too many levels of symbolic links; try again, or open a copy"
+        )
 
 
 def test_file_that_shrinks_is_an_error(tmp_path: Path) -> None:
@@ -270,7 +279,9 @@ def test_whatever_a_file_system_raises_names_the_path(
     for ask in (files.open_file, files.is_file, files.file_size, files.list_directory):
         with pytest.raises(CkptVizError) as caught:
             ask("failing://bucket/ckpt-1")
-        assert str(caught.value) == f"failing://bucket/ckpt-1: cannot be read: {error}"
+        assert str(caught.value).startswith(f"failing://bucket/ckpt-1: cannot be read: {error}; ")
+    for found in files.file_sizes(["failing://bucket/a", "failing://bucket/b"]):
+        assert isinstance(found, CkptVizError)
 
 
 def test_error_without_words_is_named_by_its_kind(monkeypatch: pytest.MonkeyPatch) -> None:

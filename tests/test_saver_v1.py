@@ -16,7 +16,7 @@ from ckpt_viz.errors import (
     CheckpointNotFoundError,
     CkptVizError,
     DtypeError,
-    FormatError,
+    GoneError,
     UnsupportedError,
 )
 from ckpt_viz.formats.files import open_file
@@ -290,7 +290,7 @@ def test_file_that_went_away_is_named(tmp_path: Path) -> None:
     path = write_floats(tmp_path / "v1", [ALL], packed_floats(5, 1, 2, 3))
     checkpoint = open_saver_v1(path)
     os.remove(path)
-    with pytest.raises(FormatError, match="v1: this file has disappeared"):
+    with pytest.raises(GoneError, match="v1: this file has disappeared"):
         checkpoint.read("w")
 
 

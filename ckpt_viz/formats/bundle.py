@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import google_crc32c
 
-from ckpt_viz.errors import CheckpointNotFoundError, FormatError, UnsupportedError
+from ckpt_viz.errors import FormatError, GoneError, NoSuchTensorError, UnsupportedError
 from ckpt_viz.formats.dtypes import ByteOrder, Shape, dtype_name, parse_shape, tensor_bytes
 from ckpt_viz.formats.entries import (
     CheckedRange,
@@ -51,6 +51,7 @@ MAX_STRING_BYTES = 1 << 28  # 256 MiB; an object takes some 200 bytes in the obj
 _LARGE_INDEX_BYTES = 1 << 24
 _BUNDLE_VERSION = 1  # kTensorBundleVersion: the version that this reader understands
 _MAX_MATCHES = 256
+_OF_A_VARIABLE = "/.ATTRIBUTES/VARIABLE_VALUE"
 _LACKS_A_SLICE = "the index lacks the entry of a slice"
 _BYTE_ORDERS: Mapping[int, ByteOrder] = {0: "little", 1: "big"}
 PIECE_BYTES = 1 << 24  # 16 MiB
@@ -80,15 +81,27 @@ class Bundle:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_keys", tuple(self.entries))
 
+    def entry(self, key: str) -> Entry:
+        """Return the entry of a tensor; raise NoSuchTensorError if the index has none."""
+        if key not in self.entries:
+            raise NoSuchTensorError(
+                f"{self.index}: lacks the entry {brief(key)}; if others name this tensor, the "
+                "index is damaged: copy the checkpoint again"
+            )
+        return self.entries[key]
+
     def matching(self, checkpoint_key: str) -> tuple[str, ...]:
         """Return the keys of the entries for an attribute's `checkpoint_key`.
 
         Return this key, or else the keys that begin with it: a table saves `.../table-keys` and
-        `.../table-values`, an iterator `.../ITERATOR_STATE`. None if there are more than 256, which
-        no object saves: a forged graph could request all entries once per attribute.
+        `.../table-values`, an iterator `.../ITERATOR_STATE`. A variable has exactly its key. None
+        if there are more than 256, which no object saves: a forged graph could request all entries
+        once per attribute.
         """
         if checkpoint_key in self.entries:
             return (checkpoint_key,)
+        if checkpoint_key.endswith(_OF_A_VARIABLE):
+            return ()
         start = bisect_left(self._keys, checkpoint_key)
         end = bisect_left(
             self._keys, True, lo=start, key=lambda key: not key.startswith(checkpoint_key)
@@ -100,11 +113,11 @@ class Bundle:
     def read(self, key: str) -> Array:
         """Return a tensor's values; read only its bytes and check their checksum.
 
-        The array is read-only. Strings are `bytes`; see `tensors.numpy_dtype`. Raises KeyError for
-        a key that is not in `entries`; DtypeError, with the bytes, if NumPy has no such dtype;
-        UnsupportedError for values that only TensorFlow can decode.
+        The array is read-only. Strings are `bytes`; see `tensors.numpy_dtype`. Raises
+        NoSuchTensorError for a key that is not in `entries`; DtypeError, with the bytes, if NumPy
+        has no such dtype; UnsupportedError for values that only TensorFlow can decode.
         """
-        entry = self.entries[key]
+        entry = self.entry(key)
         place = f"{self.prefix}: {brief(key)}"
         if entry.shape is None or entry.dtype in ("variant", "resource"):
             raise UnsupportedError(f"{place}: cannot read {described(entry)}")
@@ -116,9 +129,9 @@ class Bundle:
         """Yield the stored bytes of a tensor that is not in slices, at most 16 MiB at a time.
 
         After the last it checks the checksum, if it knows what that covers.
-        Raises KeyError for a key that is not in `entries`.
+        Raises NoSuchTensorError for a key that is not in `entries`.
         """
-        entry = self.entries[key]
+        entry = self.entry(key)
         if entry.shape is None or entry.slices:
             raise UnsupportedError(f"{self.prefix}: {brief(key)}: cannot copy {described(entry)}")
         check_size(f"{self.prefix}.index: {brief(key)}", entry, entry.shape)
@@ -138,9 +151,9 @@ class Bundle:
     def beginning(self, key: str, nbytes: int) -> bytes:
         """Return at most this many first stored bytes of a tensor of any dtype; unchecked.
 
-        Raises KeyError for a key that is not in `entries`.
+        Raises NoSuchTensorError for a key that is not in `entries`.
         """
-        entry = self.entries[key]
+        entry = self.entry(key)
         return self._stored_bytes(key, entry._replace(size=min(entry.size, nbytes)))
 
     def first_elements(self, key: str, count: int) -> Array | None:
@@ -166,9 +179,9 @@ class Bundle:
     def read_string_scalar(self, key: str) -> bytes:
         """Return the single string that a tensor holds, for example the object graph.
 
-        Raises KeyError for a key that is not in `entries`.
+        Raises NoSuchTensorError for a key that is not in `entries`.
         """
-        entry = self.entries[key]
+        entry = self.entry(key)
         if entry.dtype != "string" or entry.shape != ():
             raise FormatError(
                 f"{self.index}: {brief(key)}: is {described(entry)}, expected a string scalar"
@@ -187,9 +200,9 @@ class Bundle:
         """Return why some of a tensor's bytes are missing, None if all exist.
 
         Compares the sizes of files with the index and reads nothing. Checks each shard once in the
-        lifetime of the bundle. Raises KeyError for a key not in `entries`.
+        lifetime of the bundle. Raises NoSuchTensorError for a key not in `entries`.
         """
-        entry = self.entries[key]
+        entry = self.entry(key)
         if not entry.slices:
             return self.why_absent(entry)
         reasons = (
@@ -202,10 +215,10 @@ class Bundle:
         """Return the ranges of a tensor's bytes: one, or one for each slice; read nothing of them.
 
         Raises FormatError if the index contradicts itself about them: a size that the dtype and
-        shape exclude, or slices that are missing. Slices may share bytes. Raises KeyError for a key
-        that is not in `entries`.
+        shape exclude, or slices that are missing. Slices may share bytes. Raises NoSuchTensorError
+        for a key that is not in `entries`.
         """
-        entry, place = self.entries[key], f"{self.index}: {brief(key)}"
+        entry, place = self.entry(key), f"{self.index}: {brief(key)}"
         parts = [entry]
         if entry.slices:
             reason = why_incomplete(entry.shape, entry.slices)
@@ -229,9 +242,9 @@ class Bundle:
         """Return a tensor's layout, and the checksums of its bytes; read nothing.
 
         Tensors of the same layout with different checksums have different values. None if the index
-        lacks a slice. Raises KeyError for a key not in `entries`.
+        lacks a slice. Raises NoSuchTensorError for a key not in `entries`.
         """
-        entry = self.entries[key]
+        entry = self.entry(key)
         layout = (entry.dtype, entry.shape, self.byte_order)
         if not entry.slices:
             return layout, (entry.size, entry.crc32c)
@@ -435,10 +448,8 @@ def _sliced(entry: Entry, slices: Any, parts: tuple[Entry | None, ...]) -> Entry
 def _read_index(prefix: str, path: str) -> bytes:
     try:
         file = open_file(path)
-    except FileNotFoundError as error:
-        raise CheckpointNotFoundError(
-            f"{prefix}: no such checkpoint; expected a file {path}"
-        ) from error
+    except GoneError as error:
+        raise GoneError(f"{prefix}: no such checkpoint; expected a file {path}") from error
     with file:
         if file.size > MAX_INDEX_BYTES:
             raise UnsupportedError(

@@ -168,7 +168,7 @@ def _why_short(file: File) -> str:
 def why_short_at(path: str, size: int) -> str:
     """Return why the shard at a path is so short, as far as it shows."""
     if size <= _MAX_POINTER_BYTES:
-        with suppress(CkptVizError, FileNotFoundError), open_file(path) as file:
+        with suppress(CkptVizError), open_file(path) as file:
             return _why_short(file)
     return _PARTIAL
 

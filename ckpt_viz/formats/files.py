@@ -17,9 +17,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from ckpt_viz.errors import CkptVizError, DeniedError, FormatError, OutsideError, UnsupportedError
+from ckpt_viz.errors import (
+    CkptVizError,
+    DeniedError,
+    FormatError,
+    GoneError,
+    OutsideError,
+    UnsupportedError,
+)
 from ckpt_viz.formats import confinement
 
 _MAX_SHOWN = 300  # characters of a path that is too long for a file
@@ -27,9 +34,12 @@ MAX_NAMES = 400_000
 """The most names that `list_directory` returns: those of 100,000 checkpoints and more."""
 
 _REQUESTS = 32  # at a time
+_TRIES = 5  # while another program removes files
 
 # If a pipe has replaced a file, do not wait for it.
 _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+_T = TypeVar("_T")
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _MODULE_OF_FSSPEC = {"gs": "gcsfs", "gcs": "gcsfs", "s3": "s3fs", "az": "adlfs", "abfs": "adlfs"}
@@ -92,12 +102,24 @@ def open_file(path: str, *, end: int | None = None) -> File:
     after them. They are then the size of a remote file, which saves a request; `read` raises if it
     has become shorter.
 
-    Raises FileNotFoundError, and CkptVizError for any other reason. If `end` is given, `read` of a
-    remote file raises FileNotFoundError, too.
+    Raises GoneError if there is no file, and CkptVizError for any other reason. If `end` is given,
+    `read` of a remote file raises GoneError, too.
     """
     if is_remote(path):
         return _RemoteFile(path, end)
     return _LocalFile(path)
+
+
+def again_if_gone(read: Callable[[], _T]) -> _T:
+    """Return what a function returns; call it again if a file that it found has disappeared.
+
+    A training that removes its old checkpoints may do so between a listing and a read. Raises what
+    the last of five calls raises.
+    """
+    for _ in range(_TRIES - 1):
+        with suppress(GoneError):
+            return read()
+    return read()
 
 
 def is_remote(path: str) -> bool:
@@ -170,7 +192,8 @@ def file_sizes(paths: Sequence[str]) -> list[int | CkptVizError | None]:
         return [_size_or_error(path) for path in paths]
     from concurrent.futures import ThreadPoolExecutor  # slow to import
 
-    _file_system(paths[0])  # its modules are imported once, here
+    with suppress(CkptVizError), _remote_errors(paths[0]):
+        _file_system(paths[0])  # its modules are imported once, here
     with ThreadPoolExecutor(min(len(paths), _REQUESTS)) as threads:
         return list(threads.map(_size_or_error, paths))
 
@@ -185,8 +208,8 @@ def _size_or_error(path: str) -> int | CkptVizError | None:
 def list_directory(path: str) -> list[str]:
     """Return the names in a directory, sorted.
 
-    Raises FileNotFoundError if there is no such directory, and CkptVizError if it cannot
-    be read or has more than 400,000 names.
+    Raises GoneError if there is no such directory, and CkptVizError if it cannot be read or has
+    more than 400,000 names.
     """
     return sorted(_entries(path))
 
@@ -361,7 +384,7 @@ def _local_errors(path: str, *, is_looked_at: bool = False) -> Iterator[None]:
         yield
     # A file on the way where a directory should be; a NUL in the path.
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-        raise FileNotFoundError(path) from error
+        raise _gone(path) from error
     except PermissionError as error:
         # A user who may search a directory may look at all entries in it.
         denied = (os.path.dirname(path) or os.curdir) if is_looked_at else path
@@ -371,9 +394,12 @@ def _local_errors(path: str, *, is_looked_at: bool = False) -> Iterator[None]:
             "open a copy that you may read"
         ) from error
     except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:  # no file can have this name
-            raise FileNotFoundError(path[:_MAX_SHOWN]) from error
-        raise CkptVizError(f"{path}: cannot be read: {error.strerror}") from error
+        # No file can have this name; another machine has removed the file from a network's disk.
+        if error.errno in (errno.ENAMETOOLONG, errno.ESTALE):
+            raise _gone(path) from error
+        raise CkptVizError(
+            f"{path}: cannot be read: {error.strerror or error}; try again, or open a copy"
+        ) from error
 
 
 # --- fsspec's files
@@ -438,7 +464,7 @@ def _remote_entries(path: str) -> _Entries:
         kinds = {str(found["name"]).rstrip("/"): found["type"] for found in listed}
         inside = inside.rstrip("/")
         if list(kinds) == [inside]:  # fsspec lists a file as a directory that contains itself
-            raise FileNotFoundError(path)
+            raise _gone(path)
         kinds.pop(inside, None)  # buckets may hold an object with the directory's own name
         return {
             one.rpartition("/")[2]: partial(operator.eq, kind, "file")
@@ -453,11 +479,18 @@ def _remote_errors(path: str) -> Iterator[None]:
     except CkptVizError:
         raise
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise FileNotFoundError(path) from error
+        raise _gone(path) from error
     # Each file system raises the errors of its client library: aiohttp's, botocore's ...
     except Exception as error:
         reason = str(error) or type(error).__name__
-        raise CkptVizError(f"{path}: cannot be read: {reason}") from error
+        raise CkptVizError(
+            f"{path}: cannot be read: {reason}; check the address and your access, then try again"
+        ) from error
+
+
+def _gone(path: str) -> GoneError:
+    shown = path if len(path) <= _MAX_SHOWN else f"{path[:_MAX_SHOWN]}..."
+    return GoneError(f"{shown}: this file has disappeared; check the path, then read again")
 
 
 def _not_regular(path: str) -> CkptVizError:

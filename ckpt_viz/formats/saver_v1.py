@@ -16,7 +16,12 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ckpt_viz.errors import CheckpointNotFoundError, FormatError, UnsupportedError
+from ckpt_viz.errors import (
+    CheckpointNotFoundError,
+    FormatError,
+    NoSuchTensorError,
+    UnsupportedError,
+)
 from ckpt_viz.formats.dtypes import Shape, dtype_name, parse_shape, tensor_bytes
 from ckpt_viz.formats.files import (
     File,
@@ -96,15 +101,21 @@ class SaverV1:
     missing: tuple[str, ...]
     _records: Mapping[str, tuple[_Record, ...]] = field(repr=False)
 
+    def entry(self, key: str) -> SaverEntry:
+        """Return the entry of a tensor; raise NoSuchTensorError if there is none."""
+        if key not in self.entries:
+            raise NoSuchTensorError(f"{self.path}: there is no tensor {brief(key)}")
+        return self.entries[key]
+
     def read(self, key: str) -> Array:
         """Return a tensor's values; read and check only the blocks that hold it.
 
-        The array is read-only. Strings are `bytes`; see `tensors.numpy_dtype`. Raises KeyError for
-        a key that is not in `entries`.
+        The array is read-only. Strings are `bytes`; see `tensors.numpy_dtype`. Raises
+        NoSuchTensorError for a key that is not in `entries`.
         """
         from ckpt_viz.formats import tensors
 
-        entry, records = self.entries[key], self._records[key]
+        entry, records = self.entry(key), self._records[key]
         place = f"{self.path}: {brief(key)}"
         reason = self.why_unreadable(key)
         if reason is not None:
@@ -117,12 +128,12 @@ class SaverV1:
     def blocks(self, keys: Iterable[str]) -> Iterator[tuple[str, str, StoredBlock | str]]:
         """Yield keys with the file and the block of each of their slices; read only checksums.
 
-        In place of a block, it yields why there is none. Raises KeyError for a key that is not in
-        `entries`, FormatError for a file that is not a table any more.
+        In place of a block, it yields why there is none. The keys are those of `entries`. Raises
+        GoneError, and FormatError for a file that is not a table any more.
         """
         records = sorted((record, key) for key in keys for record in self._records[key])
         for path, of_path in groupby(records, lambda one: one[0].path):
-            with _opened(path) as file:
+            with open_file(path) as file:
                 table = Table(file)
                 for record, key in of_path:
                     try:
@@ -138,9 +149,9 @@ class SaverV1:
     def why_unreadable(self, key: str) -> str | None:
         """Return why a tensor cannot be complete, None if it may be.
 
-        Reads nothing. Raises KeyError for a key that is not in `entries`.
+        Reads nothing. Raises NoSuchTensorError for a key that is not in `entries`.
         """
-        entry, records = self.entries[key], self._records[key]
+        entry, records = self.entry(key), self._records[key]
         if len(set(records)) < len(records):
             return "the same slice is listed twice"
         reason = why_incomplete(entry.shape, [record.slice for record in records])
@@ -251,15 +262,8 @@ def _missing_row(record: _Record) -> FormatError:
 
 def _row(path: str, key: bytes) -> bytes | None:
     """Return the value of a key in a table; read little else of it."""
-    with _opened(path) as file:
+    with open_file(path) as file:
         return Table(file).get(key)
-
-
-def _opened(path: str) -> File:
-    try:
-        return open_file(path)
-    except FileNotFoundError as error:
-        raise FormatError(f"{path}: this file has disappeared") from error
 
 
 def _values(proto: Any, dtype: str, shape: tuple[int, ...], place: str) -> Array:

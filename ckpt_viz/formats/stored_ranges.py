@@ -58,11 +58,11 @@ class Claims:
 def stored_ranges(bundle: Bundle, key: str) -> tuple[StoredRange, ...]:
     """Return the ranges of a tensor's bytes, those of its slices in their order; read nothing.
 
-    Each element is in exactly one range. Raises KeyError for a key that is not in the bundle's
-    `entries`, FormatError if bytes are missing or do not fit the shape, UnsupportedError for values
-    that only TensorFlow can decode.
+    Each element is in exactly one range. Raises NoSuchTensorError for a key that is not in the
+    bundle's `entries`, FormatError if bytes are missing or do not fit the shape, UnsupportedError
+    for values that only TensorFlow can decode.
     """
-    entry = bundle.entries[key]
+    entry = bundle.entry(key)
     place = f"{bundle.index}: {brief(key)}"
     if entry.shape is None or entry.dtype in ("variant", "resource"):
         raise UnsupportedError(f"{place}: cannot read {described(entry)}; only TensorFlow can")

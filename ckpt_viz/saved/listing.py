@@ -130,7 +130,7 @@ def _is_one_of(readers: Sequence[Reader], path: str) -> bool:
     try:
         with open_file(path) as file:
             return ends_like_a_table(file) and any(_holds(reader, file) for reader in readers)
-    except (CkptVizError, FileNotFoundError):
+    except CkptVizError:
         return False
 
 

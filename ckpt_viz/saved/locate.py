@@ -17,6 +17,7 @@ from functools import cache
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
     CkptVizError,
+    GoneError,
     OutsideError,
     UnsupportedError,
 )
@@ -162,7 +163,7 @@ def _of_state_file(path: str, _: FileType) -> Location:
     directory = split(path)[0] or "."
     state = _state_in(directory)
     if state is None:
-        raise FileNotFoundError(path)  # it existed before
+        raise GoneError(f"{path}: this file has disappeared; read again")
     return _of_state(path, directory, state)
 
 

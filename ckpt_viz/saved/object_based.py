@@ -9,6 +9,7 @@ from ckpt_viz.errors import FormatError, UnsupportedError
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.protos import TrackableObjectGraph, parse
 from ckpt_viz.formats.sstable import brief
+from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 from ckpt_viz.object_graph.nodes import (
     ROOT,
     Attribute,
@@ -22,6 +23,7 @@ from ckpt_viz.object_graph.nodes import (
 from ckpt_viz.saved.from_keys import nodes_from_keys
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
+_OTHER_COPY = "the index is damaged: copy the checkpoint again, or save it again"
 
 
 def read_object_based(bundle: Bundle) -> tuple[Node, ...]:
@@ -101,6 +103,8 @@ def _attribute_maker(bundle: Bundle) -> Callable[[str, str, str], Attribute]:
         keys = bundle.matching(key)
         if len(keys) != 1:
             errors = [bundle.why_unreadable(k) for k in keys]
+            if not keys and name == VARIABLE_VALUE:  # other objects may skip what they would save
+                errors = [f"{bundle.index}: lacks the entry {brief(key)}; {_OTHER_COPY}"]
             nbytes = sum(bundle.entries[k].size for k in keys) if keys else None
             made = Attribute(
                 name, full_name, key, nbytes=nbytes, error=next(filter(None, errors), None)

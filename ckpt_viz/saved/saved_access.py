@@ -60,7 +60,7 @@ def faulty(tensors: Mapping[str, Stored], faults: Mapping[str, Fault]) -> Mappin
 def names_beginning(beginning: str) -> tuple[str, ...]:
     """Return the paths in a directory with this beginning; none if it cannot be listed."""
     directory, name = split(beginning)
-    with suppress(CkptVizError, FileNotFoundError):
+    with suppress(CkptVizError):
         names = list_directory(directory or ".")
         return tuple(join(directory, one) for one in names if one.startswith(name))
     return ()
@@ -100,12 +100,11 @@ class _SavedAccess:
         )
 
     def value(self, checkpoint_key: str) -> Array:
-        entries = self.stored_in.entries
-        if checkpoint_key in entries:
+        if checkpoint_key in self.stored_in.entries:
             return self.stored_in.read(checkpoint_key)
         # Several tensors may store an attribute: `.../table-keys`, `.../table-values`.
         is_attribute = parse_checkpoint_key(checkpoint_key) is not None
-        keys = [key for key in entries if is_attribute and key.startswith(checkpoint_key)]
+        keys = self.tensor_keys(checkpoint_key) if is_attribute else ()
         if len(keys) == 1:
             return self.stored_in.read(keys[0])
         found = f"is stored as {' and '.join(keys[:3])}" if keys else "there is none"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 
+from ckpt_viz.errors import CkptVizError, GoneError
+from ckpt_viz.formats.files import again_if_gone, is_file
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.saved.locate import locate
+from ckpt_viz.saved.location import Location
 
 
 def read_saved(path: str | os.PathLike[str], meta: str | os.PathLike[str] | None = None) -> Graph:
@@ -16,9 +19,35 @@ def read_saved(path: str | os.PathLike[str], meta: str | os.PathLike[str] | None
     object graph, and the facts about objects in a SavedModel or MetaGraph; reads no other tensor.
     Raises CheckpointNotFoundError, FormatError or UnsupportedError.
     """
+    given, of_user = os.fspath(path), None if meta is None else os.fspath(meta)
+    return gc_paused(lambda: again_if_gone(lambda: _read(given, of_user)))
 
-    def read() -> Graph:
-        location = locate(os.fspath(path))
-        return location.reader.read(location, None if meta is None else os.fspath(meta))
 
-    return gc_paused(read)
+def _read(path: str, meta: str | None) -> Graph:
+    """Return the graph at a path; raise GoneError if its checkpoint was removed meanwhile."""
+    location = locate(path)
+    try:
+        graph = location.reader.read(location, meta)
+    except CkptVizError as error:
+        if not _is_there(location):
+            raise GoneError(str(error)) from error
+        raise
+    if _lacks_bytes(graph) and not _is_there(location):
+        raise GoneError(f"{location.prefix}: this checkpoint has disappeared; read again")
+    return graph
+
+
+def _is_there(location: Location) -> bool:
+    """Return whether a checkpoint that was located still exists, as far as that is known."""
+    files = location.reader.files_of(location)
+    try:
+        return any(map(is_file, files.values if files.index is None else (files.index,)))
+    except CkptVizError:
+        return True
+
+
+def _lacks_bytes(graph: Graph) -> bool:
+    return any(
+        node.error is not None or any(one.error is not None for one in node.attributes)
+        for node in graph.nodes
+    )

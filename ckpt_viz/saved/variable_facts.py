@@ -20,5 +20,5 @@ def facts_of(location: Location, meta: str | None) -> tuple[MetaGraph | None, tu
         if location.saved_model is not None:
             return open_saved_models_meta_graph(join(location.saved_model, SAVED_MODEL)), ()
         return None if location.meta is None else open_meta_graph(location.meta), ()
-    except (CkptVizError, FileNotFoundError) as error:
+    except CkptVizError as error:
         return None, (f"without the MetaGraph's facts: {error}",)

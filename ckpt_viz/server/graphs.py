@@ -259,7 +259,7 @@ def _why_no_checkpoint(path: str, error: CkptVizError) -> str | None:
         file_type = file_type_of(path)
         is_part = file_type is not None and file_type.is_part
         return str(error) if is_file(path) and not is_part else None
-    with suppress(CkptVizError, FileNotFoundError):
+    with suppress(CkptVizError):
         location = locate(path)
         index = location.reader.files_of(location).index
         return None if index is None else _why_no_index(index, error)

@@ -14,9 +14,17 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
 from tornado.web import Finish, HTTPError, authenticated
 
-from ckpt_viz.server.messages import Asked, Look
+from ckpt_viz.server.messages import Asked, Look, continued
 from ckpt_viz.server.paths import asked_of
-from ckpt_viz.server.refusals import STATUS, Reason, Refusal, reason_of_status, refusal_of
+from ckpt_viz.server.refusals import (
+    FAILED,
+    STATUS,
+    Reason,
+    Refusal,
+    line_of,
+    reason_of_status,
+    refusal_of,
+)
 from ckpt_viz.server.service import Body, Service, parsed
 
 API = "ckpt-viz/api/v1"
@@ -35,6 +43,7 @@ class _Handler(APIHandler):
     def initialize(self, service: Service) -> None:
         self._service = service
         self._is_gone = False
+        self._sent: list[bytes] = []  # the parts of a history
         self._waiting: asyncio.Future[Any] | None = None
 
     def on_connection_close(self) -> None:
@@ -130,7 +139,7 @@ class _Handler(APIHandler):
 def _of_http(status: int, error: object) -> Refusal:
     message = getattr(error, "log_message", None) if isinstance(error, HTTPError) else None
     if status >= 500:
-        message = "ckpt-viz could not answer; the log of Jupyter's server says why"
+        message = FAILED
     return Refusal(reason_of_status(status), message or responses.get(status, "No answer"))
 
 
@@ -174,7 +183,15 @@ class HistoryHandler(_Handler):
         look = await self._unless_gone(self._service.look(asked))
         self.set_header("Etag", look.etag)
         work = self._service.history(asked, look, self._pass_on, packs=self._packs)
-        await self._unless_gone(work)
+        try:
+            await self._unless_gone(work)
+        except (Refusal, RuntimeError) as error:  # its process has ended, for example
+            if not self._sent:
+                raise
+            self.log.error("%s", error)
+            refusal = refusal_of(error) or Refusal(Reason.FAILED, FAILED)
+            line = json.dumps(line_of(refusal)).encode() + b"\n"
+            self.write(await asyncio.to_thread(continued, self._sent, line, packs=self._packs))
         self.finish()
 
     async def _answer(self, asked: Asked, question: Mapping[str, Any]) -> None:
@@ -204,6 +221,7 @@ class HistoryHandler(_Handler):
             if self._packs:
                 self.set_header("Content-Encoding", "gzip")
         self.write(part)
+        self._sent.append(part)
         with self._service.sending(len(part)):
             try:
                 await asyncio.wait_for(self.flush(), self._service.seconds)

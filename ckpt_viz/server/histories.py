@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import time
+import traceback
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -24,7 +25,7 @@ from ckpt_viz.saved.location import INDEX
 from ckpt_viz.saved.v1_reader import prefix_of_shard
 from ckpt_viz.server.graphs import check_size, contents_path, json_bytes
 from ckpt_viz.server.messages import QUICK_BYTES, Asked, Limits, Look
-from ckpt_viz.server.refusals import Reason, Refusal, refusal_of
+from ckpt_viz.server.refusals import FAILED, Reason, Refusal, line_of, refusal_of
 from ckpt_viz.text import size_words
 from ckpt_viz.timeline.cells import HistoryRow
 from ckpt_viz.timeline.history import history_so_far
@@ -128,7 +129,7 @@ def _shards_in(directory: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     try:
         names = list_files(directory or os.curdir)
-    except (CkptVizError, OSError):
+    except CkptVizError:
         return found
     for name in names:
         prefix, sign, _ = name.rpartition(".data-")
@@ -141,7 +142,7 @@ def _shards_in(directory: str) -> dict[str, list[str]]:
 def _stamp(path: str) -> tuple[int, ...] | None:
     try:
         return file_stamp(path)
-    except (CkptVizError, OSError):
+    except CkptVizError:
         return None
 
 
@@ -179,12 +180,13 @@ def send_history(
                 why = str(stopped)
             lines.send(_end(page, why))
     except Exception as error:
-        refusal = refusal_of(error)
-        if refusal is None or not lines.is_begun:
+        if not lines.is_begun:
             raise
-        lines.send_last(
-            {"part": "refused", "reason": refusal.reason.value, "message": refusal.message}
-        )
+        refusal = refusal_of(error)
+        if refusal is None:  # this process's errors appear in the log of Jupyter's server
+            traceback.print_exc()
+            refusal = Refusal(Reason.FAILED, f"{lines.title}: {FAILED}")
+        lines.send_last(line_of(refusal))
     return page, lines.finished()
 
 

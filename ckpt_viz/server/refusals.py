@@ -42,6 +42,9 @@ STATUS = {
 }
 
 
+FAILED = "ckpt-viz could not answer; the log of Jupyter's server says why"
+
+
 class Refusal(Exception):
     """A refused request: the reason, and a sentence for people."""
 
@@ -62,8 +65,6 @@ def refusal_of(error: Exception) -> Refusal | None:
         return Refusal(Reason.DENIED, said)
     if isinstance(error, CheckpointNotFoundError):
         return Refusal(Reason.NOT_FOUND, said)
-    if isinstance(error, FileNotFoundError):  # gone since the server found it
-        return Refusal(Reason.NOT_FOUND, f"{said}: this file has disappeared; try again")
     if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
         return Refusal(
             Reason.TOO_LARGE,
@@ -73,6 +74,11 @@ def refusal_of(error: Exception) -> Refusal | None:
     if isinstance(error, CkptVizError):
         return Refusal(Reason.UNREADABLE, said)
     return None
+
+
+def line_of(refusal: Refusal) -> dict[str, str]:
+    """Return the line that ends a history in place of its end."""
+    return {"part": "refused", "reason": refusal.reason.value, "message": refusal.message}
 
 
 def reason_of_status(status: int) -> Reason:

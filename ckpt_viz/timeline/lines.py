@@ -68,7 +68,7 @@ def lines_of(graphs: Sequence[Graph | None]) -> Lines:
         if graph is None:
             continue
         # Most checkpoints of a training have the nodes of the one before.
-        is_alike = before is not None and before.nodes == graph.nodes
+        is_alike = before is not None and before.nodes == graph.nodes and _has(graph, rows)
         rows = rows if is_alike else _rows_of(graph)
         names = {} if before is None else _renamed(before, graph, _kinds(current), rows)
         following: dict[str, Line] = {}
@@ -134,6 +134,15 @@ def _rows_of(graph: Graph) -> dict[str, ValueRow]:
     """Return the tensors of a graph by key, with their places as people name them."""
     rows = in_layer_names(graph, (row for row, _ in tensors_of(graph)))
     return {row.key: row for row in rows}
+
+
+def _has(graph: Graph, rows: Mapping[str, ValueRow]) -> bool:
+    """Return whether a graph stores these tensors: equal nodes may have several tensors each."""
+    for key, row in rows.items():
+        stored = graph.stored(key)
+        if stored is None or (stored.dtype, stored.shape) != (row.dtype, row.shape):
+            return False
+    return True
 
 
 def _kinds(current: Mapping[str, Line]) -> dict[str, ValueRow]:

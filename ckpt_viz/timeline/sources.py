@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, SourceError
-from ckpt_viz.formats.files import is_directory, is_remote, join, split
+from ckpt_viz.formats.files import again_if_gone, is_directory, is_remote, join, split
 from ckpt_viz.live.any_source import graph_of
 from ckpt_viz.object_graph.graph import Graph, Kept
 from ckpt_viz.object_graph.nodes import ROOT
@@ -147,7 +147,7 @@ def kept_in(path: str, most: int) -> tuple[list[Kept], int]:
 
     Opens none of them. Raises as `checkpoints_of`.
     """
-    kept = _globbed(path) if _is_pattern(path) else checkpoints_at(path)
+    kept = _globbed(path) if _is_pattern(path) else again_if_gone(lambda: checkpoints_at(path))
     chosen = _sample(kept, most)
     return chosen, len(kept) - len(chosen)
 
@@ -209,7 +209,7 @@ def _name_of(source: object) -> str:
 def _opened(source: object, name: str) -> Checkpoint:
     try:
         graph = graph_of(source)
-    except (CkptVizError, OSError) as error:
+    except CkptVizError as error:
         return Checkpoint(name, name, None, error=str(error))
     path = graph.provenance.prefix if graph.provenance is not None else graph.title
     counter = None if graph.save_counter is None else _scalar(graph, graph.save_counter)

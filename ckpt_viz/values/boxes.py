@@ -124,10 +124,7 @@ class _InRanges:
         for one in ranges:
             ends[one.path] = max(ends.get(one.path, 0), one.offset + one.size)
         for path, end in ends.items():
-            try:
-                files[path] = stack.enter_context(open_file(path, end=end))
-            except FileNotFoundError as error:
-                raise FormatError(f"{path}: this file has disappeared") from error
+            files[path] = stack.enter_context(open_file(path, end=end))
         self._parts = [
             _Part(place, one, files[one.path])
             for place, one in zip(slices, ranges, strict=True)
@@ -169,10 +166,7 @@ class _Part:
     def read(self, size: int) -> bytes:
         """Return the next bytes; raise FormatError after the last ones if the checksum differs."""
         stored = self._stored
-        try:
-            data = self._file.read(stored.offset + self._done, size)
-        except FileNotFoundError as error:
-            raise FormatError(f"{stored.path}: this file has disappeared") from error
+        data = self._file.read(stored.offset + self._done, size)
         self._crc = google_crc32c.extend(self._crc, data)
         self._done += size
         masked = mask_crc32c(self._crc)

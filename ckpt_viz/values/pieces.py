@@ -98,8 +98,6 @@ def measure(task: Task) -> tuple[Measured | str, ...]:
                 is_small = len(task.pieces) > 1
                 data = file.read(task.offset, task.size) if is_small else None
                 return tuple([_measured(task, piece, file, data) for piece in task.pieces])
-        except FileNotFoundError:
-            return (f"{task.path}: this file has disappeared",) * len(task.pieces)
         except CkptVizError as error:
             return (str(error),) * len(task.pieces)
 

@@ -67,8 +67,6 @@ def checksums_in(stretch: Stretch) -> tuple[int, ...] | str:
     try:
         with open_file(stretch.path, end=stretch.offset + stretch.size) as file:
             return tuple(_checksums(file, stretch, most))
-    except FileNotFoundError:
-        return f"{stretch.path}: this file has disappeared"
     except CkptVizError as error:
         return str(error)
 

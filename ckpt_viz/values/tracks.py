@@ -226,8 +226,6 @@ def _read(followers: Sequence[_Follower], time: int) -> Iterator[tuple[_Follower
 def _opened(path: str, end: int, stack: ExitStack) -> File | str:
     try:
         return stack.enter_context(open_file(path, end=end))
-    except FileNotFoundError:
-        return f"{path}: this file has disappeared"
     except CkptVizError as error:
         return str(error)
 
@@ -237,7 +235,5 @@ def _range(file: File | str, offset: int, size: int) -> bytes | str:
         return file
     try:
         return file.read(offset, size)
-    except FileNotFoundError:
-        return f"{file.path}: this file has disappeared"
     except CkptVizError as error:
         return str(error)

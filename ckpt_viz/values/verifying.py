@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ckpt_viz.errors import CkptVizError, FormatError, SourceError
+from ckpt_viz.errors import CkptVizError, FormatError, GoneError, SourceError
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.dtypes import ByteOrder
 from ckpt_viz.formats.entries import CheckedRange, raised_for
@@ -322,8 +322,8 @@ def checksum_of(task: Encoded) -> int | Fault:
         return Fault(str(error), "OutOfRangeError")
     except UndecodedVariantError as error:
         return Fault(str(error), "InternalError")
-    except FileNotFoundError:
-        return Fault(f"{task.path}: this file has disappeared", "NotFoundError")
+    except GoneError as error:
+        return Fault(str(error), "NotFoundError")
     except CkptVizError as error:
         return Fault(str(error))
     return checksum.value

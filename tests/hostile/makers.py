@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import cramjam
 
+from ckpt_viz.formats.sstable import read_table
 from tests.hostile.limits import SECONDS
 from tests.hostile.seeds import seeds
 from tests.hostile.use import PROGRAM, copy_of
@@ -841,6 +842,39 @@ for _name, _data in _METAS.items():
     ATTACKS[_name] = Attack(_with_file("name_based", "model.meta", _data), r"graph of \d+ nodes")
 
 
+# --- keys that the object graph does not have
+
+
+def _series_with(key: bytes | None) -> Make:
+    """Return a maker of two saves of variables; the second has another key, or none, for `v`."""
+
+    def make(directory: Path) -> str:
+        path = ""
+        for number in (1, 2):
+            tensors = {name: floats(number, 2.0) for name in ("u", "v", "w")}
+            path = _variables(directory, tensors, name=f"ckpt-{number}")
+        index = Path(f"{path}.index")
+        rows = dict(read_table(index.read_bytes(), path))
+        entry = rows.pop(f"v/.ATTRIBUTES/{VALUE}".encode())
+        rows |= {} if key is None else {key: entry}
+        index.write_bytes(tables.table(sorted(rows.items())))
+        return path
+
+    return make
+
+
+for _name, _key in {
+    "key_that_is_gone": None,
+    "key_with_a_byte_more": f"v/.ATTRIBUTES/{VALUE}x".encode(),
+    "key_with_a_part_more": f"v/.ATTRIBUTES/{VALUE}/0".encode(),
+    "key_with_another_byte": f"v/.ATTRIBUTFS/{VALUE}".encode(),
+    "key_that_is_no_text": f"v/.ATTRIBUTES/{VALUE}".encode() + b"\xff",
+}.items():
+    ATTACKS[_name] = Attack(
+        _series_with(_key), r"graph of 4 nodes, 1 marked: .*ckpt-2\.index: lacks the entry 'v/"
+    )
+
+
 # --- the pieces
 
 
@@ -863,12 +897,12 @@ def _entry(directory: Path, entry: bytes, *, data: bool = True) -> str:
     return tables.write_index(directory / "ckpt", [(b"", header()), (GRAPH.encode(), entry)])
 
 
-def _variables(directory: Path, tensors: Mapping[str, Tensor]) -> str:
+def _variables(directory: Path, tensors: Mapping[str, Tensor], *, name: str = "ckpt") -> str:
     """Write a root with these variables."""
-    root = _node([(n, name) for n, name in enumerate(tensors, 1)])
-    stored = {f"{name}/.ATTRIBUTES/{VALUE}": tensor for name, tensor in tensors.items()}
-    nodes = [root, *(_node(values=[name]) for name in tensors)]
-    return tables.write_bundle(directory / "ckpt", {GRAPH: string(_proto(nodes)), **stored})
+    root = _node([(n, one) for n, one in enumerate(tensors, 1)])
+    stored = {f"{one}/.ATTRIBUTES/{VALUE}": tensor for one, tensor in tensors.items()}
+    nodes = [root, *(_node(values=[one]) for one in tensors)]
+    return tables.write_bundle(directory / name, {GRAPH: string(_proto(nodes)), **stored})
 
 
 def _graph(directory: Path, nodes: Iterable[bytes]) -> str:

@@ -226,6 +226,9 @@ def _measure(graph: cv.ObjectGraph, sandbox: str, stage: Stage) -> None:
     _check_text(str(history))
     _check_text(history._repr_html_())
     json.dumps(history.to_json(), allow_nan=False)
+    if len(list(Path(sandbox).glob("*.index"))) > 1:
+        stage("history of the directory")
+        _check_text(str(cv.history(sandbox, progress=False)))
 
 
 def _checked(error: cv.CkptVizError, sandbox: str) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -335,6 +336,23 @@ async def test_checkpoints_that_are_deleted_while_it_reads_are_marked(
     assert last[-1]["part"] == "end"
     ((_, cells),) = [row for line in last for row in line.get("rows", ())]
     assert "no such file" in cells[5]["error"] or "disappeared" in cells[5]["error"]
+
+
+async def test_a_process_that_ends_while_it_reads_ends_the_lines_with_a_refusal(
+    root: Path, ask: Ask, lines_of: Any
+) -> None:
+    (root / "run").mkdir()
+    for number in range(16):
+        write_holes(root / "run" / f"ckpt-{number}", {"a": 400, "w": 128 << 20}, number=number)
+    await ask("history", path="run", method="HEAD")
+    idle = {one.pid for one in processes.PROCESSES.idle}
+    async with lines_of("run") as lines:
+        while (await lines.next())["part"] != "rows":
+            pass
+        (busy,) = idle - {one.pid for one in processes.PROCESSES.idle}
+        os.kill(busy, signal.SIGKILL)
+        last = [line async for line in lines][-1]
+    assert (last["part"], last["reason"]) == ("refused", "failed")
 
 
 # --- who hangs up

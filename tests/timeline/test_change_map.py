@@ -236,7 +236,7 @@ def test_damage_is_an_error_with_the_place(tmp_path: Path) -> None:
     with pytest.raises(cv.FormatError, match=r"masked crc32c is 0x[0-9a-f]+, the index says"):
         change_map(found, 0, 0, 1)
     data.unlink()
-    with pytest.raises(cv.FormatError, match="this file has disappeared"):
+    with pytest.raises(cv.CheckpointNotFoundError, match="this file has disappeared"):
         change_map(found, 0, 0, 1)
     with pytest.raises(cv.SourceError, match="number of a variable, 0 to 0; found 1"):
         change_map(found, 1, 0, 1)
