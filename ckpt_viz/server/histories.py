@@ -45,7 +45,7 @@ _PART_CELLS = 20_000  # in a part
 _LEAST_PIECE = 1 << 16
 _NODE_BYTES = 1_200  # of memory, as measured for graphs
 _CELL_BYTES = 900  # of memory, without the histogram
-_HISTOGRAM_BYTES = 5_000
+_HISTOGRAM_BYTES = 1_200
 
 Stamp = tuple[tuple[int, ...] | None, ...]
 

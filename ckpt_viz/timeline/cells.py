@@ -39,6 +39,8 @@ class Cell:
         error: Why it cannot be read.
         left_out: How many elements have other bits, but count in no difference, because they are
             NaN or infinite in this checkpoint or in the one before.
+        units: In the last of several cells that were read together, which indices of the last axis
+            changed in any of them.
     """
 
     state: CellState

@@ -267,14 +267,14 @@ def _likeness(row: HistoryRow, time: int) -> float:
 
 def _dead(case: _Case) -> Iterator[_Found]:
     for row in case.are_weights():
-        known = [(t, c.units) for t, c in enumerate(row.cells) if c.state is CellState.CHANGED]
-        known = [(time, units) for time, units in known if units is not None]
-        if len(known) < DEAD_SAVES or len({len(units.changed) for _, units in known}) > 1:
+        known = [cell.units for cell in row.cells if cell.units is not None]
+        changes = [t for t, c in enumerate(row.cells) if c.state is CellState.CHANGED]
+        if len(changes) < DEAD_SAVES or len({len(units.changed) for units in known}) != 1:
             continue
-        moved = np.logical_or.reduce([units.changed for _, units in known])
-        still = int((~moved | ~known[-1][1].nonzero).sum())
+        moved = np.logical_or.reduce([units.changed for units in known])
+        still = int((~moved | ~known[-1].nonzero).sum())
         if 0 < still < len(moved):
-            yield row, known[0][0], f"{still} of {len(moved)}"
+            yield row, changes[0], f"{still} of {len(moved)}"
 
 
 def _saturated(case: _Case) -> Iterator[_Found]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from sys import intern
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +18,14 @@ from ckpt_viz.formats.tensors import Array, encode, numpy_dtype
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.timeline.cells import Cell, CellState
 from ckpt_viz.timeline.lines import Line
-from ckpt_viz.values.assembly import Assembly, filled
-from ckpt_viz.values.difference import Difference, joined_difference, relative
+from ckpt_viz.values.assembly import Assembly, with_statistics
+from ckpt_viz.values.difference import (
+    Difference,
+    Units,
+    joined_difference,
+    relative,
+    units_of_both,
+)
 from ckpt_viz.values.pieces import Measured
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.spread import Spread
@@ -55,21 +63,47 @@ class Plan:
         self.memory: list[tuple[Part, list[Callable[[], bytes]]]] = []
         self._number, self._states, self._is_compared = number, states, is_compared
         self._rows = {t: row for t, row in enumerate(line.tensors) if row is not None}
-        self._assemblies: dict[int, Assembly] = {}
+        self.bytes_read = 0
+        self._assemblies: dict[int, Assembly] = {}  # of tensors in several parts
         self._errors: dict[int, str] = {}
-        self._found: dict[tuple[int, int], Followed] = {}
-        self._segments: list[tuple[list[int], int]] = []  # times, and the number of parts
+        self._segments: list[_Segment] = []
         for times in self._times():
             self._begin(graphs, times, claims)
 
     @property
     def is_done(self) -> bool:
         """Whether all parts were read."""
-        return len(self._found) == sum(number for _, number in self._segments)
+        return all(segment.is_done for segment in self._segments)
+
+    def missing(self) -> Iterator[Part]:
+        """Yield the parts that were not read."""
+        for part in self.parts:
+            if not self._segments[part.name[1]].has(part):
+                yield part
 
     def add(self, part: Part, followed: Followed) -> None:
-        """Add what became of a part."""
-        self._found[part.name[1], part.first] = followed
+        """Add what became of a part. An interrupted call may be made again."""
+        segment = self._segments[part.name[1]]
+        segment.waiting[part.first] = followed
+        while (following := segment.following) is not None:
+            self._join(segment, following)
+        self.bytes_read += part.size
+
+    def _join(self, segment: _Segment, followed: Followed) -> None:
+        """Join the next part to those before, in one assignment."""
+        before, rows = segment.joined, dict(segment.joined.rows)
+        for time in segment.times:
+            measured = followed.measured[time]
+            if isinstance(rows.get(time), str):
+                continue
+            if isinstance(measured, ValueRow):
+                rows[time] = with_statistics(self._rows[time], measured)
+            elif isinstance(measured, Measured):
+                self._assemblies[time].add(before.number, measured)
+            else:
+                rows[time] = measured or "its bytes were not read"
+        segment.joined = _joined(before, followed)._replace(rows=rows)
+        del segment.waiting[segment.firsts[before.number]]
 
     def follow_in_memory(self) -> None:
         """Read the tensors that are no ranges of files, here."""
@@ -79,12 +113,8 @@ class Plan:
     def cells(self) -> dict[int, Cell]:
         """Return the cells of the times that were to be read."""
         found: dict[int, Cell] = {}
-        for segment, (times, _) in enumerate(self._segments):
-            parts = [self._found[key] for key in sorted(self._found) if key[0] == segment]
-            if parts and self._is_compared:
-                found |= self._compared(times, parts)
-            elif parts:
-                found |= self._cells_of(times, parts)
+        for segment in self._segments:
+            found |= self._compared(segment) if self._is_compared else self._cells_of(segment)
         for time, error in self._errors.items():
             found[time] = Cell(CellState.DAMAGED, error=error)
         return found
@@ -92,11 +122,9 @@ class Plan:
     @property
     def spread(self) -> tuple[tuple[int, ...], Spread] | None:
         """The members, by time, and how far they are from each other; None if not compared."""
-        for segment, (times, _) in enumerate(self._segments):
-            of_parts = [self._found[key].spread for key in sorted(self._found) if key[0] == segment]
-            known = [one for one in of_parts if one is not None]
-            if known and len(known) == len(of_parts):
-                return self._members(times)[0], reduce(Spread.joined, known)
+        for segment in self._segments:
+            if segment.joined.spread is not None:
+                return self._members(segment.times)[0], segment.joined.spread
         return None
 
     def _members(self, times: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -111,15 +139,14 @@ class Plan:
                 sources.append(source)
         return tuple(members), tuple(sources)
 
-    def _compared(self, times: Sequence[int], parts: Sequence[Followed]) -> dict[int, Cell]:
+    def _compared(self, segment: _Segment) -> dict[int, Cell]:
         """Return the cells of members: how far each is from their mean."""
         found: dict[int, Cell] = {}
         spread = self.spread
-        members, sources = self._members(times)
+        members, sources = self._members(segment.times)
         for place, (time, source) in enumerate(zip(members, sources, strict=True)):
             if time == source:
-                values = self._values_of(time, [part.measured[time] for part in parts])
-                known = values
+                known = self._values_of(segment, time)
             if isinstance(known, str):
                 found[time] = Cell(CellState.DAMAGED, error=known)
             elif spread is None:
@@ -186,10 +213,11 @@ class Plan:
             most = most // (units * size) * units * size
         else:
             units = 0
-        for time, found in ranges.items():
+        is_whole = len(some) == 1 and some[0].size <= most
+        for time, found in ranges.items() if not is_whole else ():
             self._assemblies[time] = Assembly(self._rows[time], found, most)
-        first = number = 0
-        segment = len(self._segments)
+        first, firsts = 0, []
+        name = self._number, len(self._segments)
         for place in range(len(some)):
             for start in range(0, max(some[place].size, 1), most):
                 length = min(most, some[place].size - start)
@@ -200,12 +228,14 @@ class Plan:
                     crc = one.crc32c if length == one.size else None
                     order = graph.stored_in.byte_order
                     offset = one.offset + start
-                    at[time] = Where(one.path, offset, length, order, one.place, crc)
-                name = self._number, segment
-                self.parts.append(Part(name, str(row.dtype), first, units, tuple(at), members))
+                    path = intern(one.path)  # all tensors of a file share it
+                    at[time] = Where(path, offset, length, order, self._rows[time].key, crc)
+                self.parts.append(
+                    Part(name, str(row.dtype), first, units, tuple(at), members, is_whole)
+                )
+                firsts.append(first)
                 first += length // size
-                number += 1
-        self._segments.append((list(ranges), number))
+        self._segments.append(_Segment(list(ranges), firsts))
 
     def _in_memory(
         self,
@@ -220,24 +250,24 @@ class Plan:
             graph = graphs[time]
             assert graph is not None
             values[time] = memory.get(time) or _bytes_of(graph, self._rows[time].key)
-            at[time] = Where("", 0, 0, "little", f"{graph.title}: {self._rows[time].key}")
+            at[time] = Where(graph.title, 0, 0, "little", self._rows[time].key)
         name = self._number, len(self._segments)
         members = self._members(times)[1] if self._is_compared else ()
         units = 0 if members else _units(row, 1)
-        self.memory.append((Part(name, str(row.dtype), 0, units, tuple(at), members), values))
-        self._segments.append((list(times), 1))
+        part = Part(name, str(row.dtype), 0, units, tuple(at), members, is_whole=True)
+        self.memory.append((part, values))
+        self._segments.append(_Segment(list(times), [0]))
 
-    def _cells_of(self, times: Sequence[int], parts: Sequence[Followed]) -> dict[int, Cell]:
+    def _cells_of(self, segment: _Segment) -> dict[int, Cell]:
         found: dict[int, Cell] = {}
         norm = first_norm = 0.0
-        is_first = True
-        for time in times:
-            values = self._values_of(time, [part.measured[time] for part in parts])
+        is_first, last = True, -1
+        for time in segment.times:
+            values = self._values_of(segment, time)
             if isinstance(values, str):
                 found[time] = Cell(CellState.DAMAGED, error=values)
                 continue
-            delta = _joined([part.since_last[time] for part in parts])
-            total = _joined([part.since_first[time] for part in parts])
+            delta, total = segment.joined.since_last[time], segment.joined.since_first[time]
             state = self._states[time]
             if is_first or delta is None or total is None:
                 state = state if state is CellState.RESHAPED else CellState.FIRST
@@ -253,27 +283,77 @@ class Plan:
                     delta.changed / delta.elements if delta.elements else 0.0,
                     relative(total.l2, first_norm),
                     left_out=delta.left_out,
-                    units=delta.units,
                 )
+                last = time
             norm = values.l2 or 0.0
             first_norm = norm if is_first else first_norm
             is_first = False
+        if last >= 0:
+            found[last] = replace(found[last], units=segment.joined.units)
         return found
 
-    def _values_of(self, time: int, measured: Sequence[Measured | str | None]) -> ValueRow | str:
-        assembly = self._assemblies.get(time)
-        for number, one in enumerate(measured):
-            if isinstance(one, str):
-                return one
-            if one is None:
-                return "its bytes were not read"
-            if assembly is None:
-                return filled(self._rows[time], one.found)
-            assembly.add(number, one)
-        if assembly is None:
-            return "its bytes were not read"
-        row = assembly.finished()
+    def _values_of(self, segment: _Segment, time: int) -> ValueRow | str:
+        known = segment.joined.rows.get(time)
+        if known is not None:
+            return known
+        row = self._assemblies[time].finished()
         return row if row.error is None else row.error
+
+
+class _Joined(NamedTuple):
+    """What became of the first parts of a tensor, together.
+
+    `rows` has by time the statistics of a tensor in one part, or why its bytes cannot be read.
+    """
+
+    number: int
+    rows: Mapping[int, ValueRow | str]
+    since_last: tuple[Difference | None, ...]
+    since_first: tuple[Difference | None, ...]
+    units: Units | None
+    spread: Spread | None
+
+
+_NOTHING = _Joined(0, {}, (), (), None, None)
+
+
+def _joined(before: _Joined, followed: Followed) -> _Joined:
+    """Return what became of some parts and of the next one, without the rows."""
+    _, last, first, units, spread = followed
+    if before.number:
+        last = tuple(map(_both, before.since_last, last))
+        first = tuple(map(_both, before.since_first, first))
+        are_known = before.units is not None and units is not None
+        units = units_of_both(before.units, units) if are_known else None  # type: ignore[arg-type]
+        known = before.spread
+        spread = known.joined(spread) if known is not None and spread is not None else None
+    return _Joined(before.number + 1, before.rows, last, first, units, spread)
+
+
+def _both(a: Difference | None, b: Difference | None) -> Difference | None:
+    return None if a is None or b is None else joined_difference(a, b)
+
+
+@dataclass
+class _Segment:
+    """The times whose tensors have one dtype and shape, and their parts by the first elements."""
+
+    times: list[int]
+    firsts: list[int]
+    waiting: dict[int, Followed] = field(default_factory=dict)  # for those before them
+    joined: _Joined = _NOTHING
+
+    @property
+    def is_done(self) -> bool:
+        return self.joined.number == len(self.firsts)
+
+    @property
+    def following(self) -> Followed | None:
+        """What became of the next part to be joined, if it was read."""
+        return None if self.is_done else self.waiting.get(self.firsts[self.joined.number])
+
+    def has(self, part: Part) -> bool:
+        return part.first in self.waiting or part.first in self.firsts[: self.joined.number]
 
 
 def _units(row: ValueRow, ranges: int) -> int:
@@ -281,15 +361,6 @@ def _units(row: ValueRow, ranges: int) -> int:
     if row.shape is None or len(row.shape) < 2 or ranges > 1 or 0 in row.shape:
         return 0
     return row.shape[-1] if row.shape[-1] > 1 else 0
-
-
-def _joined(differences: Sequence[Difference | None]) -> Difference | None:
-    found = Difference()
-    for one in differences:
-        if one is None:
-            return None
-        found = joined_difference(found, one)
-    return found
 
 
 def _index(at: int, shape: tuple[int, ...] | None) -> tuple[int, ...] | None:

@@ -19,17 +19,16 @@ from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
 from ckpt_viz.timeline.lines import Line
 from ckpt_viz.timeline.plan import CHANGES, READ, Plan
-from ckpt_viz.values.pieces import result_bytes
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.running import Progress, in_flight_of, results
-from ckpt_viz.values.tracks import PIECE_BYTES, Followed, Part, Track, follow
+from ckpt_viz.values.tracks import PIECE_BYTES, Part, Track, follow
 
 UNCHANGED_SHARE = 1 / 200
 """Of tensors that never change, the smallest are read, as long as this share of all bytes lasts."""
 
 
-Parts = dict[tuple[int, int, int], tuple[Followed, int]]
-"""What became of parts, and the bytes read; by row, segment and first element."""
+Plans = dict[int, Plan]
+"""What is to be read of rows, and what was read up to now; by their number."""
 _POWERS = ("beta1_power", "beta2_power")  # of an Adam of TensorFlow 1
 
 
@@ -41,8 +40,8 @@ class Reader:
     the checkpoints are members without an order; `squares` then has the sums of the squared
     distances of their variables, N×N, and `norm` the squared norm of the mean. `known` has rows
     of an earlier reading, by number: of all these checkpoints, or of the first ones only. They
-    are not read again, except what later checkpoints are compared with. `parts` has what became of
-    the parts of rows that are not complete, with the bytes read; a later reading goes on from it.
+    are not read again, except what later checkpoints are compared with. `begun` has the plans of
+    rows that were read in part; a later reading goes on from them.
     Each checkpoint is read in pieces of at most `piece_bytes`.
     """
 
@@ -51,7 +50,7 @@ class Reader:
     unchanged: bool = False
     is_compared: bool = False
     known: Mapping[int, HistoryRow] = field(default_factory=dict)
-    parts: Parts = field(default_factory=dict)
+    begun: Plans = field(default_factory=dict)
     piece_bytes: int = PIECE_BYTES
     squares: Array = field(init=False)
     norm: float = 0.0
@@ -72,21 +71,16 @@ class Reader:
         for number in range(len(self.lines)):
             if number not in wanted:
                 yield number, self._row(number, self._earlier(number))
-        plans = {number: self._plan(number) for number in sorted(wanted)}
-        rest = []
-        for part in (part for plan in plans.values() for part in plan.parts):
-            if _id(part) in self.parts:
-                plans[part.name[0]].add(part, self.parts[_id(part)][0])
-            else:
-                rest.append(part)
+        plans = {n: self.begun.get(n) or self._plan(n) for n in sorted(wanted)}
+        rest = [part for plan in plans.values() for part in plan.missing()]
         tracks = list(_tracks(rest, self.piece_bytes))
-        for number, plan in plans.items():
+        for number, plan in list(plans.items()):
             if plan.memory:
                 plan.follow_in_memory()
                 if shown is not None:
                     shown.update(self._nbytes(number))
             if plan.is_done:
-                yield number, self._finished(number, plan)
+                yield number, self._finished(number, plans.pop(number))
         # Here, the bar also moves within a task, and may raise what ends the reading.
         is_here = executor is None and shown is not None
         found = results(
@@ -94,18 +88,17 @@ class Reader:
             tracks,
             executor=executor,
             on_done=None if is_here or shown is None else lambda task: shown.update(task.size),
-            in_flight=in_flight_of(sum(map(_result_bytes, tracks)) / max(len(tracks), 1)),
+            in_flight=in_flight_of(sum(part.result_bytes for part in rest) / max(len(tracks), 1)),
         )
         with closing(found):  # type: ignore[type-var]
             for track, of_parts in found:
                 for part, followed in zip(track.parts, of_parts, strict=True):
-                    plan = plans[part.name[0]]
+                    number = part.name[0]
+                    plan = self.begun[number] = plans[number]
                     plan.add(part, followed)
-                    self.parts[_id(part)] = followed, _size(part)
-                    if plan.is_done:
-                        for done in plan.parts:
-                            self.parts.pop(_id(done), None)
-                        yield part.name[0], self._finished(part.name[0], plan)
+                    if plan.is_done:  # drop what it has read: the row has the results
+                        yield number, self._finished(number, plans.pop(number))
+                        del self.begun[number]
 
     def unread(self, number: int) -> HistoryRow:
         """Return the row of a variable whose values were not read."""
@@ -113,7 +106,7 @@ class Reader:
 
     def nbytes(self) -> int:
         """Return the bytes that `rows` reads."""
-        read = sum(size for _, size in self.parts.values())
+        read = sum(plan.bytes_read for plan in self.begun.values())
         return sum(map(self._nbytes, self._wanted)) - read
 
     def _nbytes(self, number: int) -> int:
@@ -227,7 +220,7 @@ class Reader:
                 values = last.values if last is not None else None
                 cell = Cell(state, values, 0.0, 0.0, 0.0, changed=0.0)
                 if last is not None and values is not None:
-                    cell = replace(cell, since_first=last.since_first or 0.0, units=last.units)
+                    cell = replace(cell, since_first=last.since_first or 0.0)
             elif cell is None:
                 is_read = state in (CellState.ABSENT, CellState.DAMAGED)
                 cell = Cell(state if is_read else CellState.UNREAD)
@@ -275,19 +268,6 @@ def _tracks(parts: Sequence[Part], most: int) -> Iterator[Track]:
         size += largest
     if group:
         yield Track(tuple(group), limit)
-
-
-def _id(part: Part) -> tuple[int, int, int]:
-    return (*part.name, part.first)
-
-
-def _size(part: Part) -> int:
-    return sum(one.size for one in part.at if one is not None)
-
-
-def _result_bytes(track: Track) -> int:
-    """Return what the statistics of a track may take."""
-    return sum(result_bytes(one.size) for part in track.parts for one in part.at if one is not None)
 
 
 def _place(part: Part) -> tuple[str, int]:

@@ -11,7 +11,7 @@ from ckpt_viz.errors import CheckpointNotFoundError
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.timeline.cells import HistoryRow
 from ckpt_viz.timeline.lines import Lines, lines_of
-from ckpt_viz.timeline.reading import Parts, Reader
+from ckpt_viz.timeline.reading import Plans, Reader
 from ckpt_viz.timeline.sources import Checkpoint, Ordered
 from ckpt_viz.values.running import Progress
 from ckpt_viz.values.tracks import PIECE_BYTES
@@ -22,14 +22,14 @@ class Work:
     """The checkpoints of a history, its variables, and the rows that were read up to now.
 
     `rows` has them by number. Those of an earlier work may lack the last checkpoints; `read`
-    completes them. `parts` has what was read of the next ones.
+    completes them. `begun` has what was read of the next ones.
     """
 
     ordered: Ordered
     lines: Lines
     unchanged: bool = False
     rows: dict[int, HistoryRow] = field(default_factory=dict)
-    parts: Parts = field(default_factory=dict)
+    begun: Plans = field(default_factory=dict)
 
     @property
     def checkpoints(self) -> Sequence[Checkpoint]:
@@ -47,12 +47,12 @@ class Work:
     def reader(self, piece_bytes: int = PIECE_BYTES) -> Reader:
         """Return what reads the rest, in pieces of so many bytes of each checkpoint."""
         graphs = [one.graph for one in self.checkpoints]
-        known, parts = dict(self.rows), self.parts
+        known, begun = dict(self.rows), self.begun
         return gc_paused(
             lambda: Reader(
                 *(graphs, self.lines.lines, self.unchanged),
                 known=known,
-                parts=parts,
+                begun=begun,
                 piece_bytes=piece_bytes,
             )
         )
@@ -81,8 +81,8 @@ class Work:
         )
         if not is_begin:
             return self
-        parts = earlier.parts if len(theirs) == len(ours) else {}
-        return replace(self, rows=dict(earlier.rows), parts=parts)
+        begun = earlier.begun if len(theirs) == len(ours) else {}
+        return replace(self, rows=dict(earlier.rows), begun=begun)
 
 
 def work_on(ordered: Ordered, *, unchanged: bool = False) -> Work:

@@ -16,6 +16,8 @@ from ckpt_viz.values.pieces import PIECE_BYTES, Measured, Piece, cut
 from ckpt_viz.values.row import Lengths, ValueRow
 from ckpt_viz.values.strings import NO_STRINGS, joined_lengths
 
+_IDENTITY = ("key", "name", "place", "node_id", "dtype", "shape", "nbytes")
+
 
 class _Part(NamedTuple):
     """A piece, its range, and whether it is the last of that."""
@@ -113,6 +115,11 @@ def joined_statistics(a: Partial | Lengths, b: Partial | Lengths) -> Partial | L
         return joined_partial(a, b)
     assert isinstance(b, Lengths)
     return joined_lengths(a, b)
+
+
+def with_statistics(row: ValueRow, found: ValueRow) -> ValueRow:
+    """Return a row with the statistics that another one has."""
+    return replace(found, **{name: getattr(row, name) for name in _IDENTITY})
 
 
 def filled(row: ValueRow, found: Partial | Lengths) -> ValueRow:

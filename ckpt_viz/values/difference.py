@@ -19,7 +19,10 @@ MOST_UNITS = 1 << 16
 
 
 class Units(NamedTuple):
-    """By index of the last axis, whether any element changed, and whether any has a bit set."""
+    """By index of the last axis, whether any element changed, and whether any has a bit set.
+
+    Of several times, `nonzero` is that of the last.
+    """
 
     changed: Array
     nonzero: Array
@@ -89,7 +92,7 @@ def joined_difference(a: Difference, b: Difference) -> Difference:
     larger = b if b.at >= 0 and (a.at < 0 or b.largest > a.largest) else a
     units = None
     if a.units is not None and b.units is not None:
-        units = Units(a.units.changed | b.units.changed, a.units.nonzero | b.units.nonzero)
+        units = units_of_both(a.units, b.units)
     return Difference(
         a.elements + b.elements,
         a.changed + b.changed,
@@ -99,6 +102,18 @@ def joined_difference(a: Difference, b: Difference) -> Difference:
         a.left_out + b.left_out,
         units,
     )
+
+
+def units_of_both(a: Units, b: Units) -> Units:
+    """Return what changed in either of two parts of a tensor."""
+    return Units(a.changed | b.changed, a.nonzero | b.nonzero)
+
+
+def joined_units(before: Units | None, now: Units | None) -> Units | None:
+    """Return what changed at either of two times."""
+    if before is None or now is None:
+        return before or now
+    return Units(before.changed | now.changed, now.nonzero)
 
 
 def _of_block(before: Array, after: Array, is_other: Array, dtype: str, first: int) -> Difference:

@@ -7,6 +7,8 @@ finer. Because k depends on the coarse bins alone, pieces agree on it when they 
 
 A fine bin holds the numbers from its lower edge on, without its upper edge. For negative numbers
 this is that of the pattern minus one. Zeros, infinities and NaNs are in no bin.
+
+Of few numbers, the numbers themselves take the place of bins, until they join others.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ BLOCK = 1 << 17  # elements; the arrays for a block's arithmetic fit into a cach
 COARSE_BITS = 16
 VALUES = 0  # the `width` of counts of single values
 _COARSE = 1 << COARSE_BITS
-_FEW = 1 << 12  # elements from which on a table of all coarse bins is faster than sorting
+_FEW = 1 << 14  # elements from which on a table of all coarse bins is faster than sorting
 # The most fine bins in use, unless there are more coarse ones. A float64 has 4 bits of its mantissa
 # in the coarse bin, a float32 has 7.
 _MOST_FINE = {32: 1 << 12, 64: 1 << 14}
@@ -43,6 +45,23 @@ class FineBins(NamedTuple):
     counts: Array
 
 
+class Numbers(NamedTuple):
+    """A few finite numbers without zeros, as float32 or float64 of this `width`, ascending."""
+
+    width: int
+    numbers: Array
+
+    @property
+    def extra(self) -> int:
+        """The `extra` of the fine bins of these numbers."""
+        keys = _patterns(self.numbers, self.width) >> (self.width - COARSE_BITS)
+        used = 1 + int(np.count_nonzero(keys[1:] != keys[:-1]))
+        return _extra_bits(used if keys.size else 0, self.width)
+
+
+Bins = FineBins | Numbers
+
+
 def no_bins(width: int) -> FineBins:
     """Return the bins of no numbers."""
     extra = 0 if width == VALUES else width - COARSE_BITS
@@ -50,11 +69,11 @@ def no_bins(width: int) -> FineBins:
     return FineBins(width, extra, keys, np.empty(0, np.int64))
 
 
-def fine_bins(floats: Array) -> FineBins:
+def fine_bins(floats: Array) -> Bins:
     """Return the bins of float32 or float64 numbers, in native byte order and of any size."""
     width = floats.dtype.itemsize * 8
     if floats.size <= _FEW:
-        return _few(floats[np.isfinite(floats) & (floats != 0)], width)
+        return Numbers(width, np.sort(floats[np.isfinite(floats) & (floats != 0)]))
     coarse = _coarse_counts(floats, width)
     used = np.flatnonzero(coarse)
     if not used.size:
@@ -65,8 +84,9 @@ def fine_bins(floats: Array) -> FineBins:
     return _split(floats, width, used, extra)
 
 
-def joined_bins(a: FineBins, b: FineBins) -> FineBins:
+def joined_bins(one: Bins, other: Bins) -> FineBins:
     """Return the bins of the numbers of both."""
+    a, b = binned(one), binned(other)
     extra = min(a.extra, b.extra)
     a, b = _coarsened(a, extra), _coarsened(b, extra)
     keys = np.concatenate((a.keys, b.keys))
@@ -78,6 +98,21 @@ def joined_bins(a: FineBins, b: FineBins) -> FineBins:
     coarse = keys >> np.uint64(extra)
     used = 1 + int(np.count_nonzero(coarse[1:] != coarse[:-1]))
     return _coarsened(both, min(extra, _extra_bits(used, a.width)))
+
+
+def binned(bins: Bins) -> FineBins:
+    """Return fine bins, also of few numbers."""
+    if isinstance(bins, FineBins):
+        return bins
+    width, numbers = bins
+    if not numbers.size:
+        return no_bins(width)
+    keys = np.sort(_keys(numbers, width))
+    extra = bins.extra
+    fine, counts = _summed(
+        keys >> np.uint64(width - COARSE_BITS - extra), np.ones(keys.size, np.int64)
+    )
+    return FineBins(width, extra, fine, counts)
 
 
 def bounds(bins: FineBins) -> tuple[Array, Array]:
@@ -115,22 +150,14 @@ def _extra_bits(used: int, width: int) -> int:
 
 def _keys(floats: Array, width: int) -> Array:
     """Return the patterns of floats as uint64, those of negative ones minus one; zeros are 0."""
-    patterns = (floats + 0.0).view(f"u{width // 8}")
-    keys: Array = (patterns - (patterns >> (width - 1))).astype(np.uint64)
+    return _patterns(floats + 0.0, width).astype(np.uint64)
+
+
+def _patterns(floats: Array, width: int) -> Array:
+    """Return the patterns of floats without -0.0, those of negative ones minus one."""
+    patterns = floats.view(f"u{width // 8}")
+    keys: Array = patterns - (patterns >> (width - 1))
     return keys
-
-
-def _few(numbers: Array, width: int) -> FineBins:
-    if not numbers.size:
-        return no_bins(width)
-    keys = np.sort(_keys(numbers, width))
-    coarse = keys >> np.uint64(width - COARSE_BITS)
-    used = 1 + int(np.count_nonzero(coarse[1:] != coarse[:-1]))
-    extra = _extra_bits(used, width)
-    fine, counts = _summed(
-        keys >> np.uint64(width - COARSE_BITS - extra), np.ones(keys.size, np.int64)
-    )
-    return FineBins(width, extra, fine, counts)
 
 
 def _coarse_counts(floats: Array, width: int) -> Array:

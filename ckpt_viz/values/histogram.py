@@ -15,47 +15,77 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from ckpt_viz.formats.tensors import Array
-from ckpt_viz.values.fine_bins import VALUES, FineBins, bounds, floor_to_bins
+from ckpt_viz.values.fine_bins import VALUES, Bins, Numbers, bounds, floor_to_bins
 from ckpt_viz.values.row import Histogram
 
 BINS = 64
 _OUTLIERS = 1000  # one of so many elements, on each side
 
 
-def histogram_of(
-    bins: FineBins, zeros: int, low: float, high: float, *, is_whole: bool
-) -> Histogram:
+def histogram_of(bins: Bins, zeros: int, low: float, high: float, *, is_whole: bool) -> Histogram:
     """Return the histogram of finite elements; `low` and `high` are their extremes."""
+    ranked = _ranked(bins)
+    first, last = _range(ranked, zeros, low, high)
+    edges = _edges(first, last, ranked, is_whole=is_whole)
+    below = ranked.below(edges) + np.where(edges > 0, zeros, 0)
+    counts, above = np.diff(below), ranked.total + zeros - int(below[-1])
+    if edges[-1] == sys.float_info.max:
+        counts[-1], above = counts[-1] + above, 0
+    return Histogram.of(counts.tolist(), edges.tolist(), int(below[0]), above)
+
+
+class _Ranked(NamedTuple):
+    """Bins in ascending order of their lower edges `lows`, or numbers themselves.
+
+    `until` has how many numbers there are up to each bin, and is None for numbers.
+    """
+
+    width: int
+    extra: int
+    lows: Array
+    highs: Array | None
+    until: Array | None
+
+    @property
+    def total(self) -> int:
+        """How many numbers there are."""
+        return self.lows.size if self.until is None else int(self.until[-1])
+
+    def between(self, rank: int, other: int) -> tuple[float, float]:
+        """Return the lower edge of the bin with the number of a rank, the upper one of another."""
+        if self.until is None or self.highs is None:
+            lows, highs = floor_to_bins(self.lows[[rank, other]], self.width, self.extra)
+            return float(lows[0]), float(highs[1])
+        first, last = np.searchsorted(self.until, [rank, other], side="right")
+        return float(self.lows[first]), float(self.highs[last])
+
+    def below(self, edges: Array) -> Array:
+        """Return how many numbers are below each edge."""
+        places = np.searchsorted(self.lows, edges)
+        return places if self.until is None else np.append(0, self.until)[places]
+
+
+def _ranked(bins: Bins) -> _Ranked:
+    if isinstance(bins, Numbers):
+        return _Ranked(bins.width, bins.extra, bins.numbers.astype(np.float64), None, None)
     lows, highs = bounds(bins)
     order = np.argsort(lows, kind="stable")
-    lows, highs, counts = lows[order], highs[order], bins.counts[order]
-    first, last = _range(lows, highs, counts, zeros, low, high)
-    edges = _edges(first, last, bins, is_whole=is_whole)
-    lows, counts = np.append(lows, 0.0), np.append(counts, zeros)
-    places = np.searchsorted(edges, lows, side="right")
-    if edges[-1] == sys.float_info.max:
-        places = np.minimum(places, BINS)
-    found = np.zeros(BINS + 2, np.int64)
-    np.add.at(found, places, counts)
-    return Histogram(
-        tuple(found[1:-1].tolist()), tuple(edges.tolist()), int(found[0]), int(found[-1])
-    )
+    until = np.cumsum(bins.counts[order]) if order.size else None
+    return _Ranked(bins.width, bins.extra, lows[order], highs[order], until)
 
 
-def _range(
-    lows: Array, highs: Array, counts: Array, zeros: int, low: float, high: float
-) -> tuple[float, float]:
+def _range(ranked: _Ranked, zeros: int, low: float, high: float) -> tuple[float, float]:
     """Return the range of the elements that are no outliers."""
-    if not counts.size:
+    total = ranked.total
+    if not total:
         return 0.0, 0.0
-    until, total = np.cumsum(counts), int(counts.sum())
     most = total // _OUTLIERS
-    first = float(lows[np.searchsorted(until, most, side="right")])
-    last = float(highs[np.searchsorted(until, total - most, side="left")])
+    first, last = ranked.between(most, total - most - 1)
     half = last / 2 - first / 2  # half of the range, which itself may be too large for a float
     first, last = max(low, first - half), min(high, last + half)
     if zeros * _OUTLIERS >= zeros + total:
@@ -63,7 +93,7 @@ def _range(
     return first, last
 
 
-def _edges(first: float, last: float, bins: FineBins, *, is_whole: bool) -> Array:
+def _edges(first: float, last: float, bins: _Ranked, *, is_whole: bool) -> Array:
     """Return 65 edges around a range, each an edge of a fine bin."""
     if first == last:
         first, last = _around(first, is_whole=is_whole)

@@ -14,6 +14,7 @@ from ckpt_viz.formats.tensors import Array, numpy_dtype
 from ckpt_viz.values.fine_bins import (
     BLOCK,
     VALUES,
+    Bins,
     FineBins,
     fine_bins,
     joined_bins,
@@ -28,6 +29,7 @@ from ckpt_viz.values.moments import (
 from ckpt_viz.values.row import Number
 
 _CHUNK = 1 << 19  # elements that are converted to float64 at a time
+_FEW_PATTERNS = 1 << 12  # of which sorting is faster than a table of 65,536
 _EXACT = 1 << 53  # from here on a float64 does not hold every integer
 
 
@@ -46,7 +48,7 @@ class Partial:
     low: Number | None
     high: Number | None
     moments: Moments
-    bins: FineBins
+    bins: Bins
 
 
 def no_elements(dtype: str) -> Partial:
@@ -175,6 +177,10 @@ def _of_patterns(flat: Array, dtype: str, byte_order: ByteOrder, place: str) -> 
     size = ELEMENT_BYTES[dtype] or 1
     patterns = flat.view(f"u{size}")
     number = 1 << (8 * size)
+    if patterns.size <= _FEW_PATTERNS:
+        patterns = patterns.byteswap() if size > 1 and byte_order != sys.byteorder else patterns
+        used, counts = np.unique(patterns, return_counts=True)
+        return _of_counted(used, counts, dtype, place)
     counts = np.zeros(number, np.int64)
     for start in range(0, patterns.size, BLOCK):
         block = patterns[start : start + BLOCK]
@@ -182,9 +188,14 @@ def _of_patterns(flat: Array, dtype: str, byte_order: ByteOrder, place: str) -> 
             block = block.byteswap()
         counts += np.bincount(block, minlength=number)
     (used,) = np.nonzero(counts)
+    return _of_counted(used, counts[used], dtype, place)
+
+
+def _of_counted(used: Array, counts: Array, dtype: str, place: str) -> Partial:
+    """Return the statistics of elements whose patterns in use are counted."""
     if dtype == "bool" and used[-1] > 1:
         raise FormatError(f"{place}: has a byte of {used[-1]}, expected 0 or 1 for bool")
-    values, counts = values_of_patterns(dtype)[used], counts[used]
+    values, total = values_of_patterns(dtype)[used], int(counts.sum())
     is_finite = np.isfinite(values)
     nan = int(counts[np.isnan(values)].sum())
     finite, of_finite = values[is_finite], counts[is_finite]
@@ -194,10 +205,10 @@ def _of_patterns(flat: Array, dtype: str, byte_order: ByteOrder, place: str) -> 
     np.add.at(sums, first.reshape(-1), of_finite)
     zeros = int(sums[keys == 0].sum())
     return Partial(
-        patterns.size,
+        total,
         zeros,
         nan,
-        patterns.size - nan - int(of_finite.sum()),
+        total - nan - int(of_finite.sum()),
         kind(keys[0]) if keys.size else None,
         kind(keys[-1]) if keys.size else None,
         moments_of_counted(keys, sums),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from struct import Struct
 
 Number = int | float
 COLUMNS = (
@@ -15,7 +16,11 @@ MAX_ROWS = 40
 """The rows of a table that `print` shows."""
 
 
-class Histogram(NamedTuple):
+_COUNTS, _EDGES = Struct("<64q"), Struct("<65d")
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
     """How many finite elements are in each of 64 bins.
 
     `edges` are 65 floats in ascending order. A bin includes its lower edge, not its upper one.
@@ -24,10 +29,24 @@ class Histogram(NamedTuple):
     counts in the last bin.
     """
 
-    counts: tuple[int, ...]
-    edges: tuple[float, ...]
     below: int
     above: int
+    _packed: bytes = field(repr=False)  # a history keeps many thousands: tuples are 4 times larger
+
+    @classmethod
+    def of(cls, counts: Sequence[int], edges: Sequence[float], below: int, above: int) -> Histogram:
+        """Return a histogram of 64 counts between 65 edges."""
+        return cls(below, above, _COUNTS.pack(*counts) + _EDGES.pack(*edges))
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The number of elements in each bin."""
+        return _COUNTS.unpack_from(self._packed)
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """The edges between the bins, in ascending order."""
+        return _EDGES.unpack_from(self._packed, _COUNTS.size)
 
 
 @dataclass(frozen=True, slots=True)

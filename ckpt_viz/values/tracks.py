@@ -16,18 +16,21 @@ from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats import confinement
 from ckpt_viz.formats.dtypes import ByteOrder
 from ckpt_viz.formats.files import File, open_file
-from ckpt_viz.formats.sstable import mask_crc32c
-from ckpt_viz.values.difference import Difference, difference_of
+from ckpt_viz.formats.sstable import brief, mask_crc32c
+from ckpt_viz.values.assembly import filled
+from ckpt_viz.values.difference import Difference, Units, difference_of, joined_units
 from ckpt_viz.values.partial import joined_partial, no_elements, partial_of
-from ckpt_viz.values.pieces import Measured
+from ckpt_viz.values.pieces import Measured, result_bytes
+from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.spread import Spread, spread_of
 
 PIECE_BYTES = 1 << 23  # 8 MiB; three of them and their numbers in blocks are in memory
 _BLOCK_BYTES = 1 << 20
+_ROW_BYTES = 2_000  # measured, with the differences
 
 
 class Where(NamedTuple):
-    """A range of a file; `place` is for errors.
+    """A range of a file, or memory of no size; `key` is that of its tensor.
 
     `crc32c` is the masked checksum of the bytes, None if it covers more than them.
     """
@@ -36,8 +39,13 @@ class Where(NamedTuple):
     offset: int
     size: int
     byte_order: ByteOrder
-    place: str
+    key: str
     crc32c: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Where the bytes are, for errors."""
+        return f"{self.path}: {brief(self.key)} at offset {self.offset}"
 
 
 class Part(NamedTuple):
@@ -45,7 +53,8 @@ class Part(NamedTuple):
 
     `first` is the flat index of its first element, `units` the size of the last axis if the piece
     is whole rows of it, else 0. `name` is for the caller. `members` is given if the times are to be
-    compared with each other: for each member, the time whose bytes it has.
+    compared with each other: for each member, the time whose bytes it has. `is_whole` says that the
+    piece is the tensor: its statistics are then a row, which takes less memory than a partial.
     """
 
     name: tuple[int, int]
@@ -54,6 +63,18 @@ class Part(NamedTuple):
     units: int
     at: tuple[Where | None, ...]
     members: tuple[int, ...] = ()
+    is_whole: bool = False
+
+    @property
+    def size(self) -> int:
+        """The bytes to read."""
+        return sum(one.size for one in self.at if one is not None)
+
+    @property
+    def result_bytes(self) -> int:
+        """What the statistics may take."""
+        sizes = [one.size for one in self.at if one is not None]
+        return _ROW_BYTES * len(sizes) if self.is_whole else sum(map(result_bytes, sizes))
 
 
 class Track(NamedTuple):
@@ -65,19 +86,20 @@ class Track(NamedTuple):
     @property
     def size(self) -> int:
         """The bytes to read."""
-        return sum(one.size for part in self.parts for one in part.at if one is not None)
+        return sum(part.size for part in self.parts)
 
 
 class Followed(NamedTuple):
     """A part at each time: its statistics, and how it differs from before and from the first.
 
     None where the bytes are those of the time before. A sentence says why they cannot be read; the
-    next ones then compare with the last that could be.
+    next ones then compare with the last that could be. `units` are those that changed at any time.
     """
 
-    measured: tuple[Measured | str | None, ...]
+    measured: tuple[Measured | ValueRow | str | None, ...]
     since_last: tuple[Difference | None, ...]
     since_first: tuple[Difference | None, ...]
+    units: Units | None = None
     spread: Spread | None = None
 
 
@@ -118,9 +140,10 @@ class _Follower:
     def __init__(self, part: Part) -> None:
         times = len(part.at)
         self.part = part
-        self._measured: list[Measured | str | None] = [None] * times
+        self._measured: list[Measured | ValueRow | str | None] = [None] * times
         self._since_last: list[Difference | None] = [None] * times
         self._since_first: list[Difference | None] = [None] * times
+        self._units: Units | None = None
         self._first: tuple[bytes, ByteOrder] | None = None
         self._last: tuple[bytes, ByteOrder] | None = None
         self._kept: dict[int, tuple[bytes, ByteOrder]] = {}
@@ -137,7 +160,7 @@ class _Follower:
         except CkptVizError as error:
             self._measured[time] = str(error)
             return
-        self._measured[time] = found
+        self._measured[time] = self._row(found) if self.part.is_whole else found
         masked = mask_crc32c(found.crc32c)
         if where.crc32c not in (None, masked):  # damaged bytes are nothing to compare with
             self._measured[time] = (
@@ -150,10 +173,12 @@ class _Follower:
             self._kept[time] = now
             return
         if self._last is not None and self._first is not None:
-            self._since_last[time] = self._differs(self._last, now)
+            delta = self._differs(self._last, now, self.part.units)
+            self._units = joined_units(self._units, delta.units)
+            self._since_last[time] = delta._replace(units=None)
             is_second = self._last is self._first
             self._since_first[time] = (
-                self._since_last[time] if is_second else self._differs(self._first, now)
+                self._since_last[time] if is_second else self._differs(self._first, now, 0)
             )
         self._first = self._first or now
         self._last = now
@@ -163,6 +188,7 @@ class _Follower:
             tuple(self._measured),
             tuple(self._since_last),
             tuple(self._since_first),
+            self._units,
             self._spread(),
         )
 
@@ -175,10 +201,14 @@ class _Follower:
             [data for data, _ in known], self.part.dtype, [order for _, order in known]
         )
 
-    def _differs(self, was: tuple[bytes, ByteOrder], now: tuple[bytes, ByteOrder]) -> Difference:
-        part = self.part
-        orders = was[1], now[1]
-        return difference_of(was[0], now[0], part.dtype, orders, first=part.first, units=part.units)
+    def _row(self, found: Measured) -> ValueRow:
+        return filled(ValueRow("", "", "", 0, self.part.dtype, None, None), found.found)
+
+    def _differs(
+        self, was: tuple[bytes, ByteOrder], now: tuple[bytes, ByteOrder], units: int
+    ) -> Difference:
+        part, orders = self.part, (was[1], now[1])
+        return difference_of(was[0], now[0], part.dtype, orders, first=part.first, units=units)
 
 
 def measured(data: bytes, dtype: str, byte_order: ByteOrder, place: str) -> Measured:

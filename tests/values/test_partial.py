@@ -19,6 +19,7 @@ from ckpt_viz.formats.crc32c import combine
 from ckpt_viz.formats.dtypes import ELEMENT_BYTES
 from ckpt_viz.formats.tensors import numpy_dtype
 from ckpt_viz.values.assembly import filled
+from ckpt_viz.values.fine_bins import binned
 from ckpt_viz.values.partial import Partial, joined_partial, no_elements, partial_of
 from ckpt_viz.values.row import ValueRow
 from tests.support.amounts import amount
@@ -50,8 +51,9 @@ def same(a: Partial, b: Partial) -> bool:
     is_equal = (a.count, a.zeros, a.nan, a.inf, a.low, a.high) == (
         *(b.count, b.zeros, b.nan, b.inf, b.low, b.high),
     )
-    is_equal = is_equal and a.bins[:2] == b.bins[:2]
-    return is_equal and all(map(np.array_equal, a.bins[2:], b.bins[2:]))
+    bins, others = binned(a.bins), binned(b.bins)
+    is_equal = is_equal and bins[:2] == others[:2]
+    return is_equal and all(map(np.array_equal, bins[2:], others[2:]))
 
 
 def elements(stored: bytes, dtype: str) -> list[Any]:
