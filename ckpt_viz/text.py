@@ -106,6 +106,22 @@ def sendable(data: Any) -> Any:
     return [sendable(one) for one in data] if isinstance(data, (list, tuple)) else data
 
 
+def left_out_words(number: int, *, all_of_them: bool) -> str:
+    """Return what a change leaves out, or what it is if it leaves out all that changed.
+
+    >>> left_out_words(2, all_of_them=True), left_out_words(0, all_of_them=False)
+    ('2 elements changed to or from NaN or infinity', '')
+    >>> left_out_words(1, all_of_them=False)
+    'without 1 element that was or is NaN or infinite'
+    """
+    if not number:
+        return ""
+    if all_of_them:
+        return f"{count(number, 'element')} changed to or from NaN or infinity"
+    verb = "was or is" if number == 1 else "were or are"
+    return f"without {count(number, 'element')} that {verb} NaN or infinite"
+
+
 def percent(share: float | None) -> str:
     """Return a share in few letters; only the whole is 100 %.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ckpt_viz.render.text import briefly
-from ckpt_viz.text import count, percent, printable, shape_words
+from ckpt_viz.text import count, left_out_words, percent, printable, shape_words
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.table_json import row_json
 
@@ -24,13 +24,16 @@ class ValueChange:
         key: Its checkpoint key in b.
         name: Its place in b, in the names of layers.
         l2: The Euclidean norm of b - a; None where dtypes or shapes differ, and for strings.
-        relative: The same as a fraction of the norm of a; infinite if that is 0.
+        relative: The same as a fraction of the norm of a; infinite if that is 0, or if all elements
+            that changed are left out.
         max_abs: The largest difference of an element.
         at: The index of that element.
         changed: The fraction of the elements that have other bits.
         a: Its statistics in a; None for strings.
         b: Its statistics in b; None for strings.
         error: Why it cannot be read.
+        left_out: How many elements differ, but count in no difference, because they are NaN or
+            infinite on either side.
     """
 
     key: str
@@ -43,6 +46,7 @@ class ValueChange:
     a: ValueRow | None
     b: ValueRow | None
     error: str | None = None
+    left_out: int = 0
 
 
 def changes_text(rows: Sequence[ValueChange], common: int) -> Iterator[str]:
@@ -85,6 +89,8 @@ def change_json(change: ValueChange) -> dict[str, Any]:
         value = getattr(change, name)
         if value is not None and math.isfinite(value):
             found[name] = value
+    if change.left_out:
+        found["left_out"] = change.left_out
     if change.at is not None:
         found["at"] = list(change.at)
     for name, row in (("a", change.a), ("b", change.b)):
@@ -101,8 +107,12 @@ def _words(row: ValueChange) -> str:
     if row.l2 is None or row.relative is None or row.max_abs is None or row.changed is None:
         kinds = [_kind(one) for one in (row.a, row.b) if one is not None]
         return " ≠ ".join(kinds) if len({*kinds}) == 2 else "differs"
+    left_out = left_out_words(row.left_out, all_of_them=not row.l2)
+    if left_out and not row.l2:
+        return f"{'NaN':>9}  {left_out}"
     share = percent(row.relative).rjust(9)
-    return f"{share}  max |b-a| {row.max_abs:.3g}, {percent(row.changed)} of elements"
+    said = f"{share}  max |b-a| {row.max_abs:.3g}, {percent(row.changed)} of elements"
+    return f"{said}, {left_out}" if left_out else said
 
 
 def _kind(row: ValueRow) -> str:

@@ -100,12 +100,13 @@ def _change(row: ValueRow, first: Cell, second: Cell) -> ValueChange:
     return ValueChange(
         *(row.key, row.place, second.l2, second.relative, second.max_abs, second.at),
         *(second.changed, first.values, second.values, first.error or second.error),
+        left_out=second.left_out,
     )
 
 
 def _size(change: ValueChange) -> tuple[bool, float, str]:
-    """Return the sort key: other kinds first, the largest change, what cannot be read last."""
-    size = math.inf if change.relative is None else change.relative
+    """Return the sort key: other kinds and NaN first, the largest change, what cannot be read last."""
+    size = math.inf if change.relative is None or change.left_out else change.relative
     return change.error is not None, -size, change.key
 
 

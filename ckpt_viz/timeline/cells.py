@@ -30,12 +30,13 @@ class Cell:
             values were not read, because the work was interrupted.
         values: Its statistics, None if they were not read.
         l2: The Euclidean norm of the difference.
-        relative: The same as a fraction of the norm before; infinite if that was 0.
+        relative: The same as a fraction of the norm before; infinite if that was 0, or if all
+            elements that changed are left out.
         max_abs: The largest difference of an element.
         at: The index of that element.
         changed: The fraction of the elements that have other bits.
         since_first: The norm of the difference to the first checkpoint that has it, as a fraction
-            of the norm then.
+            of the norm then; infinite if an element became NaN or infinite, or was it.
         error: Why it cannot be read.
         left_out: How many elements have other bits, but count in no difference, because they are
             NaN or infinite in this checkpoint or in the one before.

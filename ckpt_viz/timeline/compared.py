@@ -66,7 +66,7 @@ def measures_between(laid: Laid, begin: Begin | None) -> Measures:
             node_id = new.node_id
             is_both = old is not None and laid.places[old.node_id] == node_id
             rows.append((node_id, _row(row, before if is_both and laid.shows_other else after)))
-            if after.state in _COMPARED and after.l2 is not None and _is_measured(before, after):
+            if after.state in _COMPARED and after.l2 is not None and _are_numbers(before, after):
                 changes.setdefault(node_id, []).append((before, after))
     except KeyboardInterrupt:
         pass
@@ -87,10 +87,13 @@ def _row(row: HistoryRow, cell: Cell) -> ValueRow:
     return ValueRow(row.key, row.name, row.place, row.node_id, None, None, None, error=cell.error)
 
 
-def _is_measured(before: Cell, after: Cell) -> bool:
-    """Return whether there is a difference to measure: of numbers, and of any finite ones."""
-    is_number = any(one.values and one.values.lengths is None for one in (before, after))
-    return is_number and not (after.left_out and after.l2 == 0)
+def _are_numbers(before: Cell, after: Cell) -> bool:
+    return any(one.values and one.values.lengths is None for one in (before, after))
+
+
+def _of_all(cell: Cell, of_finite: float | None) -> float:
+    """Return a number of a change: infinity if an element changed to or from NaN or infinity."""
+    return math.inf if cell.left_out else of_finite or 0.0
 
 
 def _norms(cells: Cells) -> float:
@@ -105,7 +108,7 @@ def _changed(cells: Cells) -> float:
 
 _OF_CHANGE: Mapping[str, Callable[[Cells], float]] = {
     "before": _norms,
-    "moved": lambda cells: math.hypot(*(two.l2 or 0.0 for _, two in cells)),
-    "largest": lambda cells: max(two.max_abs or 0.0 for _, two in cells),
+    "moved": lambda cells: math.hypot(*(_of_all(two, two.l2) for _, two in cells)),
+    "largest": lambda cells: max(_of_all(two, two.max_abs) for _, two in cells),
     "changed": _changed,
 }

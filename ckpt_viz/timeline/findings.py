@@ -239,7 +239,7 @@ def _norms(*, is_up: bool) -> Callable[[_Case], Iterator[_Found]]:
 
 def _reinitialised(case: _Case) -> Iterator[_Found]:
     for row in case.are_weights():
-        changes = [(t, c.relative) for t, c in enumerate(row.cells) if c.relative]
+        changes = [(t, c.relative) for t, c in enumerate(row.cells) if c.relative and c.l2]
         for time, change in changes[1:]:  # a first step is often the largest one
             others = [other for t, other in changes if t != time]
             if len(others) < NORM_SAVES - 1 or not math.isfinite(change):

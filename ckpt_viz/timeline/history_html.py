@@ -18,8 +18,8 @@ from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind, is_alarm
 from ckpt_viz.timeline.record import Record
 from ckpt_viz.timeline.words import (
     Levels,
+    change_words,
     columns,
-    left_out_words,
     mark_words,
     notes,
     ordered,
@@ -256,8 +256,7 @@ def _cell(cell: Cell, heat: Levels, title: str) -> str:
         kind, word = "bad", "NaN" if values.nan else "Inf"
         said = f"{values.nan or 0:,} NaN, {values.inf or 0:,} infinite of {values.count:,}"
     elif cell.state is CellState.CHANGED:
-        said = f"changed by {percent(cell.relative)}"
-        said = ", ".join(filter(None, (said, left_out_words(cell))))
+        said = change_words(cell)
         kind, style = "heat", f' style="--heat: {_HEAT[heat.of(cell)]}%"'
     said = f"{title}: {cell.error or said}"
     return f'<i class="{kind}" title="{escape(printable(said), quote=True)}"{style}>{word}</i>'

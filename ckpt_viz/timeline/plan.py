@@ -277,11 +277,11 @@ class Plan:
                     CellState.CHANGED if delta.changed else CellState.EQUAL,
                     values,
                     delta.l2,
-                    relative(delta.l2, norm),
+                    delta.share_of(norm),
                     delta.largest,
                     _index(delta.at, values.shape),
                     delta.changed / delta.elements if delta.elements else 0.0,
-                    relative(total.l2, first_norm),
+                    math.inf if total.left_out else relative(total.l2, first_norm),
                     left_out=delta.left_out,
                 )
                 last = time

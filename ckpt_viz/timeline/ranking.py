@@ -67,7 +67,7 @@ class Ranking:
 
     def place(self, row: HistoryRow) -> tuple[bool, float]:
         """Return what sorts rows: the largest change first, those from near zero last."""
-        if self.began_near_zero(row):
+        if self.began_near_zero(row) and not _is_broken(row):
             return True, -self._sizes[id(row)].last
         return False, -(row.total or 0.0)
 
@@ -75,7 +75,15 @@ class Ranking:
         """Return the change of a row in few letters."""
         if self.began_near_zero(row) and self._sizes[id(row)].first:
             return "from ≈ 0"
+        if row.total is not None and math.isinf(row.total) and _is_broken(row):
+            return "NaN"
         return percent(row.total)
+
+
+def _is_broken(row: HistoryRow) -> bool:
+    """Return whether the first or the last values have a NaN or an infinity."""
+    known = [cell.values for cell in row.cells if cell.values is not None]
+    return any(one.nan or one.inf for one in (known[0], known[-1])) if known else False
 
 
 def size_of(row: HistoryRow) -> Size | None:

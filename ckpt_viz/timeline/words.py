@@ -10,7 +10,7 @@ from statistics import median
 from ckpt_viz.formats.lost_files import lost_files
 from ckpt_viz.object_graph.overlay import Severity, State
 from ckpt_viz.render.signs import SEVERITIES, STATES
-from ckpt_viz.text import count, listed, percent
+from ckpt_viz.text import count, left_out_words, listed, percent
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
 from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind, is_alarm
 from ckpt_viz.timeline.lines import Mark
@@ -213,12 +213,12 @@ def scale_words(heat: Levels) -> str:
     return f"{percent(heat.low)} to {percent(heat.high)}{more}"
 
 
-def left_out_words(cell: Cell) -> str:
-    """Return what the change of a cell leaves out, "" if it is of all elements."""
-    if not cell.left_out:
-        return ""
-    verb = "was or is" if cell.left_out == 1 else "were or are"
-    return f"without {count(cell.left_out, 'element')} that {verb} NaN or infinite"
+def change_words(cell: Cell) -> str:
+    """Return by how much a cell changed, and what that leaves out."""
+    is_all = not cell.l2
+    share = "" if cell.left_out and is_all else f"changed by {percent(cell.relative)}"
+    left_out = left_out_words(cell.left_out, all_of_them=is_all)
+    return ", ".join(filter(None, (share, left_out)))
 
 
 def rest_words(history: Record, shown: int) -> str:

@@ -50,6 +50,13 @@ class Difference(NamedTuple):
         """The Euclidean norm of the differences."""
         return l2_of(self.moments)
 
+    def share_of(self, norm: float) -> float:
+        """Return the norm as a fraction of another one; infinity if only NaN or infinities changed.
+
+        A change to NaN, or back, has no size: 0 would say that nothing has changed.
+        """
+        return math.inf if self.left_out and not self.l2 else relative(self.l2, norm)
+
 
 def difference_of(
     was: bytes,

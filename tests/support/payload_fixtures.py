@@ -88,6 +88,7 @@ def measures() -> dict[str, Measures]:
     }
     compared: dict[int, tuple[float, ...]] = {
         2: (4, 0, 0, 0, -1, 1, 0, 1, 2, 8, 2, 0.5, 1),
+        4: (2, 0, 2, 0, NONE, NONE, NONE, NONE, NONE, 3, math.inf, math.inf, 1),  # became NaN
         5: (4, 4, 0, 0, 0, 0, 0, 0, 0, NONE, NONE, NONE, NONE),
         6: (9, 1, 0, 0, 1, 1, 1, 0, 3, 3, 0, 0, 0),
         7: (2, 0, 0, 0, 1, 1, 1, 0, 1.5, 0, 1.5, 1, 1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.formats import files
 from ckpt_viz.timeline.cells import CellState
+from ckpt_viz.timeline.history_json import cell_json
+from ckpt_viz.timeline.words import change_words
 from tests.support.name_based import DATA, write
 
 RNG = np.random.default_rng(7)
@@ -358,3 +361,41 @@ def test_the_state_of_optimizers_is_below_the_variables(
     assert len(states) == 2 and all(f"<div>{one}</div>" in opened for one in states)
     assert shown.count("<tr title=") == 1
     assert "2 tensors of optimizers" in opened
+
+
+_NOT_FINITE = {
+    "to NaN": (np.ones(4), np.full(4, np.nan), math.inf, 4, "4 elements changed to or from NaN"),
+    "from NaN": (np.full(4, np.nan), np.ones(4), math.inf, 4, "4 elements changed to or from NaN"),
+    "to Inf": (np.ones(4), np.full(4, -np.inf), math.inf, 4, "4 elements changed to or from NaN"),
+    "NaN to Inf": (np.full(4, np.nan), np.full(4, np.inf), math.inf, 4, "4 elements changed to"),
+    "one of them": (np.ones(4), np.array([1, np.nan, 1, 1]), math.inf, 1, "1 element changed to"),
+    "one, and others": (np.ones(4), np.array([1, np.nan, 3, 1]), 1.0, 1, "without 1 element that"),
+    "equal NaN": (np.full(4, np.nan), np.full(4, np.nan), 0.0, 0, ""),
+}
+
+
+@pytest.mark.parametrize("case", _NOT_FINITE)
+def test_a_change_to_or_from_nan_is_none_of_0_percent(case: str, tmp_path: Path) -> None:
+    was, now, share, left_out, words = _NOT_FINITE[case]
+    times = [
+        {"v": one.astype(np.float32), "w": np.full(3, 1 + n / 4)}
+        for n, one in enumerate((was, now))
+    ]
+    paths = series(tmp_path, times)
+    found = history(paths, unchanged=True)
+    cell = found["v"].cells[1]
+    assert (cell.relative, cell.left_out) == (pytest.approx(share), left_out)
+    assert math.isinf(found["v"].total or 0.0) == (left_out > 0)
+    assert ("relative" in cell_json(cell)) == math.isfinite(share)
+    diff = cv.diff(*paths, values=True, progress=False)
+    names = [change.name for change in diff.values or ()]
+    assert names == (["v", "w"] if left_out else ["w"])
+    assert [row.key for row in found.largest] == (["v", "w"] if left_out else ["w", "v"])
+    explorer = cv.show(paths[0], against=paths[1])
+    assert len(explorer.find("change>5%")) == (2 if left_out else 1)
+    assert words in str(diff)
+    assert words in change_words(cell)
+    line = next(line for line in str(found).splitlines() if line.startswith("v "))
+    assert ("NaN" in line) == (left_out > 0)
+    if not np.isfinite(was).all() and np.isfinite(now).all():
+        assert words in found.to_html()

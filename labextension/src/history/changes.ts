@@ -78,8 +78,8 @@ function computed(cell: Cell | undefined): Change | null {
   if (cell?.l2 === undefined) {
     return null;
   }
-  const { l2, relative, max_abs: maxAbs, at } = cell;
-  const share = relative ?? (l2 === 0 ? 0 : null);
+  const { l2, relative, max_abs: maxAbs, at, left_out: leftOut } = cell;
+  const share = relative ?? (l2 === 0 && !leftOut ? 0 : null);
   return { kind: "exact", relative: share, maxAbs: maxAbs ?? null, at: at ?? null };
 }
 

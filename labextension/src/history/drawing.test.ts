@@ -2,7 +2,8 @@
 
 import { expect, test } from "vitest";
 import { area } from "../histogram";
-import { cellWidth, columnsOf } from "./heat";
+import { levelOf } from "../scale";
+import { cellWidth, columnsOf, lookOf } from "./heat";
 import { load } from "./histories.test-data";
 import { alarmsOf, titled } from "./strip";
 import { nextPlace } from "./table";
@@ -21,6 +22,22 @@ test("a checkpoint that cannot be opened has an alarm with the reason", () => {
   const checkpoints = [{ ...first!, error: "no file\u202e" }, ...rest];
   const [alarm] = alarmsOf({ ...history, checkpoints });
   expect(alarm?.hint).toBe("no file\\u202e");
+});
+
+test("the save after a NaN has changed, and not by 0 %", () => {
+  const scale = { low: 0.01, high: 1, isCut: false };
+  const look = (cell: object) =>
+    lookOf({ state: "changed", values: { nan: 0 }, ...cell }, "ckpt-2", scale, false, false);
+  expect(look({ l2: 0, left_out: 4 })).toEqual({
+    look: "heat",
+    level: 8,
+    word: "",
+    hint: "ckpt-2: 4 elements changed to or from NaN or infinity",
+  });
+  expect(look({ l2: 1, relative: 0.5, left_out: 1 })).toMatchObject({
+    level: levelOf(scale, 0.5),
+    hint: "ckpt-2: changed by 50 %, without 1 element NaN or infinite here or before",
+  });
 });
 
 test("titles keep apart, and those of a and b are there", () => {

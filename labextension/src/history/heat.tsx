@@ -60,7 +60,8 @@ export function Heat({ row, checkpoints, scale, isCompared }: HeatProps) {
 const WEIGHTS = { bad: 4, other: 3, new: 2, heat: 1, equal: 0, none: -1 } as const;
 const weight = ({ look, level }: Look) => WEIGHTS[look] + level / 100;
 
-function lookOf(
+/** How one cell looks, and what it says. */
+export function lookOf(
   cell: Cell,
   title: string,
   scale: Scale,
@@ -74,11 +75,15 @@ function lookOf(
     return { look: "bad", level: 0, word: broken, hint };
   }
   const hint = WORDS.isAs(title, visible(cell.error ?? WORDS.cellStates[cell.state] ?? cell.state));
+  if (cell.left_out && !cell.l2) {
+    const said = WORDS.isAs(title, WORDS.toOrFromBroken(cell.left_out));
+    return { look: "heat", level: 8, word: "", hint: said };
+  }
   if (cell.relative || cell.left_out) {
-    const share = percent(cell.relative ?? (cell.l2 === 0 ? 0 : null));
+    const share = percent(cell.relative ?? null);
     const said = isCompared ? WORDS.apartBy(title, share) : WORDS.changedBy(title, share);
     const more = cell.left_out ? `, ${WORDS.without(cell.left_out)}` : "";
-    const level = cell.l2 === 0 ? 0 : levelOf(scale, cell.relative ?? 1);
+    const level = levelOf(scale, cell.relative ?? 1);
     return { look: level === 0 ? "equal" : "heat", level, word: "", hint: said + more };
   }
   switch (cell.relative === 0 ? "equal" : cell.state) {

@@ -133,7 +133,9 @@ function cellOf(
     const place = { x: x + 10, y: y + 14, fill: back, ...CENTRED };
     return rect(x, y + 3, CELL - 2, 15, alarm) + element("text", place, broken);
   }
-  const change = Math.max(...cells.map((cell) => cell.relative ?? (cell.l2 ? 1 : 0)));
+  const change = Math.max(
+    ...cells.map((cell) => cell.relative ?? (cell.l2 || cell.left_out ? 1 : 0)),
+  );
   const colour = levels[levelOf(scale, change) - 1];
   if (colour !== undefined) {
     return rect(x, y + 3, CELL - 2, 15, colour);

@@ -156,6 +156,8 @@ export const notFinite = (count: number) =>
 export const leftOut = (count: number) =>
   `The change leaves out ${countWords(count, "element that is", "elements that are")} NaN or infinite in a or b.`;
 export const othersChange = (share: string) => `The others changed by ${share}.`;
+export const toOrFromBroken = (count: number) =>
+  `${countWords(count, "element", "elements")} changed to or from NaN or infinity`;
 export const without = (count: number) =>
   `without ${countWords(count, "element", "elements")} NaN or infinite here or before`;
 export const layerWords = (count: number, largest: string) =>
