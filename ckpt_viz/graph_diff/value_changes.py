@@ -105,7 +105,7 @@ def _change(row: ValueRow, first: Cell, second: Cell) -> ValueChange:
 
 
 def _size(change: ValueChange) -> tuple[bool, float, str]:
-    """Return the sort key: other kinds and NaN first, the largest change, what cannot be read last."""
+    """Return the sort key: other kinds and NaN first, largest changes, what is unreadable last."""
     size = math.inf if change.relative is None or change.left_out else change.relative
     return change.error is not None, -size, change.key
 
