@@ -20,6 +20,7 @@ from ckpt_viz.restore_check.finding import Finding, Kind
 from tests.check_findings import (
     by_name,
     changes,
+    created_later,
     damaged,
     leftovers,
     paths,
@@ -36,7 +37,10 @@ from tests.support.told import told
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
-FAMILIES = (paths, damaged, raising, structure, changes, leftovers, values, tracking, by_name)
+FAMILIES = (
+    *(paths, damaged, raising, structure, changes),
+    *(leftovers, created_later, values, tracking, by_name),
+)
 ROWS = [row for family in FAMILIES for row in family.rows]
 
 

@@ -81,6 +81,7 @@ LAYERS = (
     {
         "live.tensorflow_restore",
         "live.accessors",
+        "live.code_reading",
         "live.keras_calls",
         "live.saver",
         "live.untracked",
@@ -122,6 +123,7 @@ LAYERS = (
     {
         "restore_check.rules.ambiguous",
         "restore_check.rules.by_name",
+        "restore_check.rules.created_later",
         "restore_check.rules.leftovers",
         "restore_check.rules.misplaced",
         "restore_check.rules.not_built",

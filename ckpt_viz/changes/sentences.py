@@ -11,6 +11,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layer_names import LayerNames
 from ckpt_viz.object_graph.names import readable_place
 from ckpt_viz.object_graph.nodes import has_value
+from ckpt_viz.object_graph.places import same_places
 from ckpt_viz.text import count, listed, listed_by, shape_words
 
 _INPUT = "InputLayer"  # Keras inserts it itself
@@ -83,7 +84,11 @@ class Sentences:
             case ChangeKind.NEW:
                 return f"The program has added {listed_by(self.live.place, told.objects)}."
             case ChangeKind.GONE:
-                return f"The program has no {listed_by(self.saved.place, told.nodes)} any more."
+                gone = listed_by(self.saved.place, told.nodes)
+                here = same_places(self.saved.graph, self.live.graph)
+                if any(here(node) is not None for node in told.nodes):  # empty, or not yet built
+                    return f"Nothing in the program takes the values of {gone}."
+                return f"The program has no {gone} any more."
 
     def _was_is(self, told: Told) -> str:
         was, now = self.saved.place(told.nodes[0]), self.live.place(told.objects[0])

@@ -16,6 +16,7 @@ from ckpt_viz.restore_check.rehearsal import about, rehearse
 from ckpt_viz.restore_check.rules import (
     ambiguous,
     by_name,
+    created_later,
     leftovers,
     misplaced,
     not_built,
@@ -56,6 +57,7 @@ _RULES: tuple[Rule, ...] = (
     wrong_values.reshaped,
     tracking.not_tracked,
     raising.partial_overwrite,
+    created_later.created_later,
     not_built.deferred,
     leftovers.unresolved,
     leftovers.unmatched,

@@ -312,7 +312,7 @@ def _remedy(change: Change, wording: Wording) -> str:
         return f"Restore the rest with {wording.fix}, or use the optimizer that was saved."
     if change.kind in _OF_ONE_SIDE:
         return f"Restore the rest with {wording.fix}; " + (
-            "these values stay unused."
+            "these values stay unused, unless the program creates their objects later."
             if change.kind is ChangeKind.GONE
             else "these keep the values that the program gives them."
         )

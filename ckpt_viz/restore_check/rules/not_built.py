@@ -86,7 +86,7 @@ def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
     for obj, nodes in waiting.items():
         below = [low for node in nodes for low in case.saved_side.unbound_below(node, seen)]
         below += [slot for node in below for slot in case.saved_side.unbound_slots_of(node)]
-        left = [node for node in below if node in case.unresolved]
+        left = [node for node in below if node in case.unresolved - explained.nodes]
         if left:
             of_object[obj] = below, left
     # The finding names the first of several objects; it includes the doubts about all.

@@ -1,0 +1,116 @@
+"""Values that wait for objects which the program's own code creates after the constructor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ckpt_viz.live import facts
+from ckpt_viz.live.code_reading import setter_of
+from ckpt_viz.matching.trace import Action, Step
+from ckpt_viz.object_graph.nodes import ROOT, Role
+from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.restore_check.case import Case
+from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.restore_check.harmless import is_harmless
+from ckpt_viz.text import count, listed
+
+_MAX_NAMED = 2
+
+
+@dataclass
+class _Waiting:
+    """What waits in one part of the program: saved nodes, the objects that lack them, by whom."""
+
+    nodes: list[int] = field(default_factory=list)
+    objects: dict[int, None] = field(default_factory=dict)
+    methods: dict[str, None] = field(default_factory=dict)
+
+
+def created_later(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find saved values whose objects a method of the program's own class creates later.
+
+    TensorFlow restores them then. A file has no classes, so only the code of the live one tells a
+    module that was not called yet from one that has lost a variable.
+    """
+    found = _by_part(case, explained)
+    waiting = {node for part in found for node in part.nodes}
+    is_all = case.unresolved <= waiting and not case.unmatched and not case.trace.unused_attributes
+    then = "passes only then" if is_all else "depends on the other findings, too"
+    for part in found:
+        number = sum(node in case.unresolved for node in part.nodes)
+        if not number:
+            continue
+        yield case.finding(
+            Severity.DEFERRED,
+            Kind.DEFERRED,
+            f"{count(number, 'saved value')} {'waits' if number == 1 else 'wait'} until "
+            f"{_creators(part.methods)} created {'its object' if number == 1 else 'their objects'}"
+            f"; assert_consumed() {then}.",
+            "Call the module once, or run one training step, and check again.",
+            nodes=part.nodes,
+            objects=(_common_holder(case, list(part.objects)),),
+        )
+
+
+def _creators(methods: Iterable[str]) -> str:
+    names = [f"{method}()" for method in methods]
+    more = [f"{len(names) - _MAX_NAMED} more methods"] if len(names) > _MAX_NAMED + 1 else []
+    shown = [*names[:_MAX_NAMED], *more] if more else names
+    return f"{listed(shown)} {'has' if len(names) == 1 else 'have'}"
+
+
+def _by_part(case: Case, explained: Explained) -> list[_Waiting]:
+    """Return what waits in each part of the program just below its root."""
+    seen: set[int] = set()
+    found: dict[int, _Waiting] = {}
+    for step in case.trace.steps_of(Action.DEFER):
+        node = step.node
+        if node is None or node in case.trace.bound or node in explained.nodes:
+            continue
+        place = None if is_harmless(case, node) else _creator(case, step)
+        if place is None:
+            continue
+        obj, method = place
+        below = list(case.saved_side.unbound_below(node, seen))
+        below += [slot for one in below for slot in case.saved_side.unbound_slots_of(one)]
+        part = found.setdefault(_path(case, obj)[:2][-1], _Waiting())
+        part.nodes += below
+        part.objects[obj] = None
+        part.methods[method] = None
+    return list(found.values())
+
+
+def _creator(case: Case, step: Step) -> tuple[int, str] | None:
+    """Return the object whose own code may create what a step misses, and the method.
+
+    Lists and dicts count for their holder. Keras' own rules say when its layers are built.
+    """
+    obj, name, is_container = step.obj, step.name, False
+    if obj is None or not case.live_side.is_in_graph(obj):
+        return None
+    nodes, tree = case.live.nodes, case.live.tree
+    while obj > ROOT and nodes[obj].role is Role.CONTAINER:
+        obj, name, is_container = tree.parents[obj], tree.labels[obj], True
+    it = case.live_side.object(obj)
+    if it is None or facts.is_of_keras(it):
+        return None
+    method = setter_of(it, name, is_container=is_container)
+    return None if method is None else (obj, method)
+
+
+def _common_holder(case: Case, objects: Sequence[int]) -> int:
+    """Return the nearest object, not a list or dict, that holds all of these."""
+    paths = [_path(case, obj) for obj in objects]
+    common: list[int] = [level[0] for level in zip(*paths, strict=False) if len(set(level)) == 1]
+    nodes = case.live.nodes
+    holders = [obj for obj in common if nodes[obj].role is not Role.CONTAINER]
+    return holders[-1]
+
+
+def _path(case: Case, obj: int) -> list[int]:
+    """Return the objects from the root to one, with both."""
+    path = [obj]
+    while path[-1] > ROOT:
+        path.append(case.live.tree.parents[path[-1]])
+    return path[::-1]
