@@ -14,7 +14,6 @@ from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.shadows import instance_dict
 from ckpt_viz.live.untracked import (
     KERAS_3_PARTS,
-    attributes_of,
     is_container,
     is_known,
     items_of,
@@ -173,6 +172,21 @@ def weights_of(layer: Any) -> list[Any]:
         return []
 
 
+def holds_weights(value: Any) -> bool:
+    """Return whether a value is a layer with weights, or holds one in lists, dicts and the like."""
+    seen: set[int] = set()
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        stack += items_of(item) or ()
+        if is_of_keras(item) and not has_no_weights(item) and weights_of(item):
+            return True
+    return False
+
+
 def trainable_variables_of(layer: Any) -> list[Any] | None:
     """Return the variables of a Keras layer that its training changes, in Keras' order.
 
@@ -259,21 +273,15 @@ def has_listed_variables(obj: object) -> bool:
 def is_kept_by_keras(obj: object, attribute: str) -> bool:
     """Return whether an attribute is internal to Keras.
 
-    Its counters, metrics, seeds and steps are not part of a model's weights, and Keras resets most
-    of them itself. A Sequential tracks its layers when it is built. A Bidirectional runs two copies
-    of the layer that it is given.
+    Its counters and steps are not part of a model's weights, and Keras resets most of them itself.
+    A Sequential tracks its layers when it is built. A Bidirectional runs two copies of the layer
+    that it is given.
     """
     if attribute in _OWN_ATTRIBUTES:
         return is_of_keras(obj)
     if attribute in KERAS_3_PARTS and tracks_when_built(obj):
         return True
-    if attribute == "layer" and _is_any(obj, ("Bidirectional",), *_KERAS):
-        return True
-    value = attributes_of(obj).get(attribute)
-    items = items_of(value) or (value,)
-    if tf_private.is_data_structure(value):  # which follows the trackables in it
-        items = [item for item in items if not tf_private.is_trackable(item)]
-    return bool(items) and all(_is_any(item, _OWN_STATE, *_KERAS) for item in items)
+    return attribute == "layer" and _is_any(obj, ("Bidirectional",), *_KERAS)
 
 
 def is_state_between_calls(obj: object, attribute: str) -> bool:

@@ -34,6 +34,7 @@ _PLAIN = frozenset(
     | {type, types.ModuleType, types.FunctionType, types.MethodType, types.BuiltinMethodType}
 )
 KERAS_3_PARTS = ("_tracker", "_layers")  # where a layer lists all its parts
+_LISTS_OF_KERAS_3 = (*KERAS_3_PARTS, "_metrics", "_seed_generators")
 _MAX_LOOKED_AT = 10_000  # items below one attribute
 _LIBRARIES = ("builtins", "keras", "tensorflow", "tf_keras")
 # The attributes in which variables that wrap or combine others hold them. These are Keras 3's and
@@ -61,17 +62,18 @@ def find_not_saved(
     *,
     is_layer: Callable[[object], bool],
     is_lost: IsLost,
+    is_state: Callable[[object], bool] = lambda _: False,
 ) -> dict[int, tuple[NotSaved, ...]]:
     """Return, by node id, the attributes that hold values without a node.
 
     Checks the objects' own attributes, the containers in them, and one object deep into values that
-    TensorFlow cannot track; runs no property. `objects` are those of the graph, by node id;
-    `shadows` ask others for their children. Each value is reported once, by the first attribute
-    that holds it.
+    TensorFlow cannot track; runs no property. Keras' own state in such an object, which `is_state`
+    recognises, counts as a container. `objects` are those of the graph, by node id; `shadows` ask
+    others for their children. Each value is reported once, by the first attribute that holds it.
     """
     known = Known(objects)
     found: dict[int, list[NotSaved]] = {}
-    for one in unsaved_in(objects, known, shadows, is_layer=is_layer):
+    for one in unsaved_in(objects, known, shadows, is_layer=is_layer, is_state=is_state):
         lost = is_lost(objects[one.owner], one.attribute, one.missed, known.ids, shadows)
         note = NotSaved(one.attribute, type(one.value).__name__, len(one.missed), lost)
         found.setdefault(one.owner, []).append(note)
@@ -119,6 +121,7 @@ def unsaved_in(
     shadows: Shadows,
     *,
     is_layer: Callable[[object], bool],
+    is_state: Callable[[object], bool] = lambda _: False,
     passes_over: PassesOver | None = None,
 ) -> Iterator[Unsaved]:
     """Yield what the attributes of objects hold in values without a node.
@@ -133,7 +136,9 @@ def unsaved_in(
         for name, value in _attributes(obj, known.ids, followed, on_class, passes_over):
             if id(value) in known.ids and id(value) not in followed:
                 continue  # an earlier attribute has led to it
-            missed = [m for m in _trackables_in(value, followed) if not known.has(m.trackable)]
+            missed = [
+                m for m in _trackables_in(value, followed, is_state) if not known.has(m.trackable)
+            ]
             unsaved = [
                 one
                 for one in missed
@@ -258,7 +263,7 @@ def _attributes(
 ) -> list[tuple[str, Any]]:
     """Return the attributes that may hold unknown values, in the order of their creation.
 
-    The public ones come first. Keras 3's list of a layer's parts comes last, because the program
+    The public ones come first. Keras 3's lists of a layer's parts come last, because the program
     has its own names for them.
     """
     if tf_private.is_variable(obj):
@@ -277,10 +282,14 @@ def _attributes(
     ]
     if len(attributes) < 2:
         return attributes
-    return sorted(attributes, key=lambda item: (item[0].startswith("_"), item[0] in KERAS_3_PARTS))
+    return sorted(
+        attributes, key=lambda item: (item[0].startswith("_"), item[0] in _LISTS_OF_KERAS_3)
+    )
 
 
-def _trackables_in(value: Any, followed: set[int]) -> Iterator[Missed]:
+def _trackables_in(
+    value: Any, followed: set[int], is_state: Callable[[object], bool]
+) -> Iterator[Missed]:
     """Yield the trackables that a value is, or holds in containers; each once.
 
     For a container that TensorFlow follows, yield what it does not follow; and remove the container
@@ -301,7 +310,7 @@ def _trackables_in(value: Any, followed: set[int]) -> Iterator[Missed]:
             yield Missed(item, holder)
         elif (items := items_of(item)) is not None:
             stack.extend((one, holder) for one in items)
-        elif holder is None and not isinstance(item, _NO_HOLDERS):
+        elif not isinstance(item, _NO_HOLDERS) and (holder is None or is_state(item)):
             own = tuple(instance_dict(item).values())
             stack.extend((one, item) for one in islice(chain(own, _slots(item)), _MAX_LOOKED_AT))
 

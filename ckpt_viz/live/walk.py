@@ -14,6 +14,7 @@ from typing import Any
 
 from ckpt_viz.live import facts
 from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.live.facts import is_state_of_keras
 from ckpt_viz.live.keras_calls import calls_among
 from ckpt_viz.live.losses import loses_a_weight
 from ckpt_viz.live.shadows import Shadows, instance_dict, trackable_attributes
@@ -76,7 +77,11 @@ class Walk:
         self.reach()
         self.calls = calls_among(self.objects, self.ids)
         self.not_saved = find_not_saved(
-            self.objects, self.shadows, is_layer=_is_layer, is_lost=loses_a_weight
+            self.objects,
+            self.shadows,
+            is_layer=_is_layer,
+            is_lost=loses_a_weight,
+            is_state=is_state_of_keras,
         )
         return self.bare_nodes()
 

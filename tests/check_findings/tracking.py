@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from ckpt_viz.restore_check.finding import Kind
 from tests.check_findings.objects import replaced_block, two_blocks
-from tests.check_findings.table import WARNING, Maker, Pair, Rows
+from tests.check_findings.table import INFO, WARNING, Maker, Pair, Rows
 from tests.check_rows.objects import mirrored, serializing, sharded, state_of_python
 from tests.support.programs import (
     ckpt,
@@ -141,20 +143,117 @@ def list_of_keras_2_layers(at: Path) -> Pair:
     return Pair(save_any(at, make()), make)
 
 
-@silent(Kind.NOT_TRACKED)
+# --- state that training does not change
+
+
+def variables_of(metrics: Iterable[Any]) -> list[Any]:
+    return [variable for metric in metrics for variable in metric.variables]
+
+
+_shows_state = partial(shows, Kind.NOT_TRACKED, INFO, None)
+
+
+@_shows_state(
+    "(root).model", "restores (root).model.loss_tracker (Mean), ", "(TrackedList) and 4 more: "
+)
 def metrics_and_seeds_of_keras_3(at: Path) -> Pair:
+    keras = keras_3()
+    mean = keras.metrics.Mean
+
     def make() -> Any:
-        keras = keras_3()
         model = _net(
             keras.Model,
             out=lambda: dense(2)[0],
-            loss_tracker=lambda: keras.metrics.Mean(),
+            loss_tracker=mean,
+            some=lambda: [mean()],
             seed=lambda: keras.random.SeedGenerator(1),
+            _private=mean,
+            nested=lambda: {"a": [(mean(),)]},
+            plain=lambda: SimpleNamespace(metric=mean()),
             dropout=lambda: keras.layers.Dropout(0.5),
         )
         return ckpt(model=model)
 
-    return Pair(save_any(at, make()), make)
+    def hidden(target: Any) -> list[Any]:
+        net = target.model
+        metrics = (net.loss_tracker, *net.some, net._private, net.nested["a"][0][0])
+        return [*variables_of((*metrics, net.plain.metric)), net.seed.state]
+
+    def with_variables() -> Any:
+        metric = mean()
+        return ckpt(model=module(v=var()), metric=metric.variables)
+
+    fixed = save_any(at / "fixed", with_variables())
+    return Pair(
+        save_any(at, make()), make, hidden=hidden, fixed=lambda: Pair(fixed, with_variables)
+    )
+
+
+@_shows_state("(root).net", "(root).net.metrics (ListWrapper) and (root).net.some (_DictWrapper)")
+def metrics_of_keras_3_in_a_list(at: Path) -> Pair:
+    def make() -> Any:
+        metrics = keras_3().metrics
+        some = {"mean": metrics.Mean(), "sums": [metrics.Sum()]}
+        return ckpt(net=module(v=var(), metrics=[metrics.Mean(), var()], some=some))
+
+    return _same(at, make, hidden=lambda target: target.net.metrics[0].variables)
+
+
+@_shows_state("(root)", "(root).metrics (ListWrapper): ")
+def metrics_of_keras_3_in_a_checkpoint(at: Path) -> Pair:
+    return _same(
+        at,
+        lambda: ckpt(metrics=[keras_3().metrics.Mean()]),
+        hidden=lambda target: target.metrics[0].variables,
+    )
+
+
+def fitted(keras: Any, **attributes: Any) -> Any:
+    """Return a checkpoint of a model that was trained with metrics, and was given attributes."""
+    import numpy as np
+
+    layers = [keras.layers.Dense(2), keras.layers.Dropout(0.5)]
+    model = keras.Sequential([keras.Input((3,)), *layers])
+    model.compile("sgd", "mse", metrics=["mae", keras.metrics.AUC()])
+    model.fit(np.ones((2, 3)), np.ones((2, 2)), verbose=0)
+    return ckpt(model=with_children(model, **attributes))
+
+
+@_shows_state("(root).model", "(root).model.tracker (Mean): ")
+def metric_hung_on_a_model_of_keras_3(at: Path) -> Pair:
+    return _same(
+        at,
+        lambda: fitted(keras_3(), tracker=keras_3().metrics.Mean()),
+        hidden=lambda target: target.model.tracker.variables,
+    )
+
+
+@shows(Kind.NOT_TRACKED, WARNING, None, "(root).model", "'blocks' (TrackedList)", "1 object")
+def layers_hung_on_a_model_of_keras_3(at: Path) -> Pair:
+    return _same(
+        at,
+        lambda: fitted(keras_3(), blocks=dense(2)),
+        hidden=lambda target: _kernels(target.model.blocks),
+    )
+
+
+@_shows_state("(root).net", "(root).net.some (set) and (root).net.plain (SimpleNamespace): ")
+def metrics_of_keras_2_out_of_sight(at: Path) -> Pair:
+    def make() -> Any:
+        mean = keras_2().metrics.Mean
+        return ckpt(net=module(v=var(), some={mean()}, plain=SimpleNamespace(metric=mean())))
+
+    return _same(at, make, hidden=lambda target: target.net.plain.metric.variables)
+
+
+@silent(Kind.NOT_TRACKED)
+def metrics_of_keras_2(at: Path) -> Pair:
+    def make() -> Any:
+        mean = keras_2().metrics.Mean
+        net = _net(keras_2().Model, loss_tracker=mean, some=lambda: [mean()])
+        return ckpt(net=net, m=module(metric=mean(), some={"a": [mean()]}))
+
+    return _same(at, make)
 
 
 # --- plain objects in what TensorFlow follows
@@ -213,16 +312,6 @@ def plain_objects_without_values_in_a_list(at: Path) -> Pair:
         plain = Block()
         net = module(w=plain.w, plain=[plain, object(), [object()], "text"], blocks=[module()])
         return ckpt(net=net)
-
-    return Pair(save_any(at, make()), make)
-
-
-@silent(Kind.NOT_TRACKED)
-def metrics_of_keras_3_in_a_list(at: Path) -> Pair:
-    def make() -> Any:
-        metrics = keras_3().metrics
-        some = {"mean": metrics.Mean(), "sums": [metrics.Sum()]}
-        return ckpt(net=module(v=var(), metrics=[metrics.Mean(), var()], some=some))
 
     return Pair(save_any(at, make()), make)
 
@@ -494,7 +583,6 @@ def members_of_a_class_that_hold_no_value(at: Path) -> Pair:
         ran: list[str] = []
         net = _of_class(
             w=var(),
-            metric=keras_2().metrics.Mean(),
             step=tf.function(lambda self: self.w + 1.0),
             value=property(lambda self: ran.append("value")),
         )
@@ -688,6 +776,13 @@ for_both(
     ),
     weights_of_words_adapted_since,
 )
+
+
+def model_that_was_trained(at: Path, keras: Any) -> Pair:
+    return _same(at, lambda: fitted(keras))
+
+
+for_both(silent(Kind.NOT_TRACKED), model_that_was_trained)
 
 
 def discretized(keras: Any, *data: float) -> Any:

@@ -15,8 +15,6 @@ from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.restore_check.harmless import is_harmless
 from ckpt_viz.text import count, listed
 
-_MAX_NAMED = 2
-
 
 @dataclass
 class _Waiting:
@@ -55,9 +53,7 @@ def created_later(case: Case, explained: Explained) -> Iterator[Finding]:
 
 def _creators(methods: Iterable[str]) -> str:
     names = [f"{method}()" for method in methods]
-    more = [f"{len(names) - _MAX_NAMED} more methods"] if len(names) > _MAX_NAMED + 1 else []
-    shown = [*names[:_MAX_NAMED], *more] if more else names
-    return f"{listed(shown)} {'has' if len(names) == 1 else 'have'}"
+    return f"{listed(names)} {'has' if len(names) == 1 else 'have'}"
 
 
 def _by_part(case: Case, explained: Explained) -> list[_Waiting]:

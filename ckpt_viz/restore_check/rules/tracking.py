@@ -2,67 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 from ckpt_viz.live import facts
-from ckpt_viz.live.untracked import ids_of
-from ckpt_viz.object_graph.nodes import Node, Role
+from ckpt_viz.live.code_reading import is_set_by_libraries
+from ckpt_viz.live.untracked import attributes_of, ids_of
+from ckpt_viz.object_graph.nodes import Node, NotSaved, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
-from ckpt_viz.text import count
+from ckpt_viz.text import count, listed
 
 _MAX_NAMED = 3
 
 
 def not_tracked(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find attributes and weights that TensorFlow does not follow."""
-    attributes = tuple(_attributes(case))
+    left_out = [
+        (obj, one)
+        for obj, node in enumerate(case.live.nodes)
+        for one in node.not_saved
+        if not _is_internal(case.live_side.object(obj), node, one)
+    ]
+    state = [(obj, one) for obj, one in left_out if _is_state(case.live_side.object(obj), one)]
+    attributes = [_attribute(case, *pair) for pair in left_out if pair not in state]
     yield from attributes or _weights(case)
+    if state:
+        yield _state(case, state)
     for obj, node in enumerate(case.live.nodes):
         if node.role is Role.LAYER and obj in case.trace.holders:
             yield from _not_finalized(case, obj)
             yield from _not_adapted(case, obj)
 
 
-def _attributes(case: Case) -> Iterator[Finding]:
-    for obj, node in enumerate(case.live.nodes):
-        for one in node.not_saved:
-            if _is_internal(case.live_side.object(obj), node, one.name):
-                continue
-            it = f"{one.name!r} ({one.type_name})"
-            held = f"{count(one.count, 'object')} with values, and no assert fails"
-            is_followed = case.live_side.child(obj, one.name) is not None
-            yield case.finding(
-                Severity.WARNING,
-                Kind.NOT_TRACKED,
-                f"TensorFlow does not track the plain objects in the attribute {it}: no checkpoint "
-                f"holds their {held}."
-                if is_followed
-                else f"TensorFlow does not track the attribute {it}: no checkpoint holds its "
-                f"{held}."
-                if one.is_lost
-                else f"TensorFlow does not track the attribute {it}: no checkpoint holds its "
-                f"{count(one.count, 'object')} under this name, but no trained value is lost.",
-                "Derive the class of these objects from tf.Module, or assign each value to an "
-                "attribute of its own."
-                if is_followed
-                else "Assign each object to an attribute of its own, or pass it to "
-                "tf.train.Checkpoint by name.",
-                objects=(obj,),
-            )
-
-
-def _is_internal(obj: object, node: Node, attribute: str) -> bool:
-    """Return whether the attribute is internal to its owner, not the program's own."""
-    return (
-        node.role is Role.CONTAINER
-        or node.error is not None  # and so it could not list its parts
-        or (facts.is_layer_of_keras(obj) and not facts.is_state_between_calls(obj, attribute))
-        or facts.is_kept_by_keras(obj, attribute)
+def _attribute(case: Case, obj: int, one: NotSaved) -> Finding:
+    it = f"{one.name!r} ({one.type_name})"
+    held = f"{count(one.count, 'object')} with values, and no assert fails"
+    is_followed = case.live_side.child(obj, one.name) is not None
+    return case.finding(
+        Severity.WARNING,
+        Kind.NOT_TRACKED,
+        f"TensorFlow does not track the plain objects in the attribute {it}: no checkpoint "
+        f"holds their {held}."
+        if is_followed
+        else f"TensorFlow does not track the attribute {it}: no checkpoint holds its {held}."
+        if one.is_lost
+        else f"TensorFlow does not track the attribute {it}: no checkpoint holds its "
+        f"{count(one.count, 'object')} under this name, but no trained value is lost.",
+        "Derive the class of these objects from tf.Module, or assign each value to an "
+        "attribute of its own."
+        if is_followed
+        else "Assign each object to an attribute of its own, or pass it to "
+        "tf.train.Checkpoint by name.",
+        objects=(obj,),
     )
+
+
+def _state(case: Case, left_out: Sequence[tuple[int, NotSaved]]) -> Finding:
+    """Find metrics and the like: an interrupted training starts them anew."""
+    names = [f"{case.live.name(obj)}.{one.name} ({one.type_name})" for obj, one in left_out]
+    return case.finding(
+        Severity.INFO,
+        Kind.NOT_TRACKED,
+        f"TensorFlow neither saves nor restores {listed(names)}: metrics, seeds and counters start "
+        "anew, and no trained value is lost.",
+        "To save such state, pass the variables in a list to tf.train.Checkpoint, such as "
+        "metric=metric.variables.",
+        objects=dict.fromkeys(obj for obj, _ in left_out),
+    )
+
+
+def _is_state(obj: object, one: NotSaved) -> bool:
+    """Return whether an attribute holds no weights, not even some that are tracked elsewhere."""
+    return not one.is_lost and not facts.holds_weights(attributes_of(obj).get(one.name))
+
+
+def _is_internal(obj: object, node: Node, one: NotSaved) -> bool:
+    """Return whether an attribute is internal to its owner, not the program's own."""
+    if node.role is Role.CONTAINER or node.error is not None:  # which could not list its parts
+        return True
+    if facts.is_state_between_calls(obj, one.name):
+        return False
+    is_theirs = is_set_by_libraries(obj, one.name)
+    if facts.is_layer_of_keras(obj):
+        return is_theirs or one.name.startswith("_")
+    return (is_theirs and not one.is_lost) or facts.is_kept_by_keras(obj, one.name)
 
 
 def _weights(case: Case) -> Iterator[Finding]:
