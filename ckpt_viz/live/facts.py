@@ -5,7 +5,7 @@ Reads attributes and Keras' own properties; changes nothing. No verdict depends 
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from enum import Enum
 from functools import lru_cache
 from typing import Any, cast
@@ -317,12 +317,28 @@ def is_stale(layer: object, variable: str, restored: Any) -> bool:
 def lacks(layer: object) -> str | None:
     """Return what a layer needs before a call and no checkpoint holds; None for nothing."""
     own = instance_dict(layer)
-    if "lookup_table" in own and _is_lookup(layer):
-        initializer = instance_dict(own["lookup_table"]).get("_initializer")
-        return "vocabulary" if type(initializer).__name__ == "NullInitializer" else None
+    if _is_lookup(layer):
+        return "vocabulary" if is_without_vocabulary(own) else None
     if own.get("bin_boundaries", layer) is None and _is_any(layer, ("Discretization",), *_KERAS):
         return "list of boundaries"
     return None
+
+
+def is_without_vocabulary(own: Mapping[str, Any]) -> bool:
+    """Return whether a lookup layer with these attributes has no vocabulary yet."""
+    initializer = instance_dict(own.get("lookup_table")).get("_initializer")
+    return type(initializer).__name__ == "NullInitializer"
+
+
+def is_embedding(obj: object) -> bool:
+    """Return whether an object is an embedding of Keras, which has one row for each index."""
+    return _is_any(obj, ("Embedding",), *_KERAS)
+
+
+def rows_of(embedding: object) -> int | None:
+    """Return the number of an embedding's rows; None if unknown."""
+    rows = instance_dict(embedding).get("input_dim")
+    return rows if type(rows) is int else None
 
 
 def is_count(holder: object, attribute: str) -> bool:

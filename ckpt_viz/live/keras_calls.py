@@ -17,6 +17,7 @@ from ckpt_viz.object_graph.calls import Call
 
 _RECORDS = "_nodes_by_depth"  # of a functional model: the inputs have the greatest depth
 _IN_A_ROW = ("_layers", "_self_tracked_trackables")  # of a Sequential model: Keras 3, Keras 2
+_INBOUND = ("_inbound_nodes", "_inbound_nodes_value")  # of a layer: Keras 3, Keras 2
 _MAX_SOURCES = 1000  # layers whose tensors meet in operations without a node, such as x + y
 
 
@@ -33,6 +34,33 @@ def calls_among(objects: Sequence[object], ids: Mapping[int, int]) -> tuple[Call
         except Exception:  # these are not Keras' own records, or a thread is changing them
             continue
     return tuple(sorted(found))
+
+
+def takes_directly(consumer: object, producer: object) -> bool:
+    """Return whether a layer was called on a tensor of another, with no operation between them.
+
+    Also true for a layer that remembers no call: those of a Sequential model before it is built.
+    """
+    own = instance_dict(consumer)
+    records = next((own[name] for name in _INBOUND if name in own), ())
+    try:
+        taken = [tensor for record in records for tensor in _taken(instance_dict(record))]
+    except (KeyError, TypeError):  # these are not Keras' own records
+        return False
+    histories = [_history(tensor) for tensor in taken]
+    return not histories or any(history[0] is producer for history in histories if history)
+
+
+def _taken(record: Mapping[str, Any]) -> Iterable[Any]:
+    if "arguments" in record:
+        return _items(instance_dict(record["arguments"])["keras_tensors"])
+    return _items(record["_keras_inputs"])
+
+
+def _history(tensor: object) -> tuple[Any, ...] | None:
+    """Return the layer and the call that made a tensor, as Keras notes them."""
+    found = instance_dict(tensor).get("_keras_history")
+    return found if isinstance(found, tuple) else None
 
 
 def _functional(by_depth: Any, ids: Mapping[int, int]) -> Iterator[Call]:

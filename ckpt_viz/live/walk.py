@@ -16,6 +16,7 @@ from ckpt_viz.live import facts
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live.facts import is_state_of_keras
 from ckpt_viz.live.keras_calls import calls_among
+from ckpt_viz.live.left_aside import not_saved_of
 from ckpt_viz.live.losses import loses_a_weight
 from ckpt_viz.live.shadows import Shadows, instance_dict, trackable_attributes
 from ckpt_viz.live.untracked import Known, Unsaved, find_not_saved, unsaved_in
@@ -83,6 +84,8 @@ class Walk:
             is_lost=loses_a_weight,
             is_state=is_state_of_keras,
         )
+        for node_id, aside in not_saved_of(self.objects).items():
+            self.not_saved[node_id] = (*self.not_saved.get(node_id, ()), aside)
         return self.bare_nodes()
 
     def reach(self) -> None:

@@ -145,11 +145,12 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class NotSaved:
-    """An attribute that holds trackables which TensorFlow does not follow.
+    """An attribute that holds trackables which TensorFlow does not follow, or data of a layer.
 
     `type_name` is the Python class of the attribute's value. `count` is the number of trackables
     with values in it that are nowhere in the graph. `is_lost` says whether a save loses a trained
-    value with them; otherwise they are seeds, metrics and counters.
+    value with them; otherwise they are seeds, metrics and counters. Data that no checkpoint holds,
+    such as a "vocabulary", have a name in words and the class of the layer.
     """
 
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -755,10 +755,13 @@ def variable_called_like_one_of_keras(at: Path, keras: Any) -> Pair:
 for _pair in (
     normalization_adapted_to_the_same_data,
     normalization_not_adapted,
-    normalization_that_was_given_its_mean,
     variable_called_like_one_of_keras,
 ):
     for_both(silent(Kind.NOT_TRACKED), _pair)
+for_both(
+    _shows_state(None, "holds the mean and variance of the Normalization 'normalization"),
+    normalization_that_was_given_its_mean,
+)
 
 
 def weights_of_words_adapted_since(at: Path, keras: Any) -> Pair:
@@ -818,7 +821,11 @@ for _pair in (bins_adapted_since, bins_adapted_to_other_data):
         "keras_2",
     )
 for_both(silent(Kind.NOT_TRACKED), bins_not_adapted, "keras_2")
-for_both(silent(Kind.NOT_TRACKED), bins_adapted_to_other_data, "keras_3")  # has no variable for it
+for_both(  # which has no variable for them
+    _shows_state("(root).layer", "holds the boundaries of the Discretization", "(1 entry): "),
+    bins_adapted_to_other_data,
+    "keras_3",
+)
 for_both(
     shows(Kind.NOT_TRACKED, WARNING, "(root).layer", "(root).layer", "has no list of boundaries"),
     bins_adapted_since,
@@ -872,5 +879,176 @@ for_both(
     shows(Kind.NOT_TRACKED, WARNING, None, None, "This TextVectorization has no vocabulary yet"),
     text_adapted_since,
 )
-for_both(silent(Kind.NOT_TRACKED), words_adapted_to_other_data)
-for_both(silent(Kind.NOT_TRACKED), words_given)
+for _pair in (words_adapted_to_other_data, words_given):
+    for_both(
+        _shows_state(
+            "(root).layer", "holds the vocabulary of the StringLookup", "(1 word of 2 entries)"
+        ),
+        _pair,
+    )
+
+
+# --- vocabularies and embeddings
+
+WORDS = tuple(f"word {number}" for number in range(1000))
+
+
+def read_by_row(
+    keras: Any,
+    words: Sequence[Any],
+    rows: int | None = None,
+    *,
+    layer: str = "StringLookup",
+    is_remainder: bool = False,
+    **options: Any,
+) -> Any:
+    """Return a checkpoint of a model that gives words their rows of an embedding."""
+    lookup = getattr(keras.layers, layer)(vocabulary=list(words), **options)
+    inputs = keras.Input((1,), dtype="int64" if layer == "IntegerLookup" else "string")
+    index = lookup(inputs)
+    if is_remainder:
+        index = index % 100
+    embedding = keras.layers.Embedding(rows or lookup.vocabulary_size(), 2)
+    return ckpt(model=keras.Model(inputs, embedding(index)))
+
+
+def _words(
+    at: Path, was: Callable[[], Any], now: Callable[[], Any], *, is_mended: bool = False
+) -> Pair:
+    path = save_any(at, was())
+    return Pair(path, now, fixed=(lambda: Pair(path, was)) if is_mended else None)
+
+
+def other_words(at: Path, keras: Any) -> Pair:
+    return _words(at, lambda: read_by_row(keras, WORDS), lambda: read_by_row(keras, WORDS[::-1]))
+
+
+def other_numbers(at: Path, keras: Any) -> Pair:
+    def make(*numbers: int) -> Any:
+        return read_by_row(keras, numbers, layer="IntegerLookup")
+
+    return _words(at, lambda: make(1, 2), lambda: make(3, 4))
+
+
+def other_text(at: Path, keras: Any) -> Pair:
+    def make(*words: str) -> Any:
+        return read_by_row(keras, words, layer="TextVectorization")
+
+    return _words(at, lambda: make("a", "b"), lambda: make("b", "a"))
+
+
+def embedding_for_more_words_than_there_are(at: Path, keras: Any) -> Pair:
+    return _same(at, lambda: read_by_row(keras, WORDS, 5000, max_tokens=5000))
+
+
+def embedding_with_rows_to_spare(at: Path, keras: Any) -> Pair:
+    return _same(at, lambda: read_by_row(keras, WORDS, len(WORDS) + 3))
+
+
+def words_that_share_rows(at: Path, keras: Any) -> Pair:
+    return _same(at, lambda: read_by_row(keras, WORDS, 100, is_remainder=True))
+
+
+def many_features(at: Path, keras: Any) -> Pair:
+    def make() -> Any:
+        layers = [keras.layers.StringLookup(vocabulary=WORDS[:2], name=name) for name in "abcd"]
+        return ckpt(net=module(layers=layers))
+
+    return _same(at, make)
+
+
+for _pair, _said in {
+    other_words: "the StringLookup 'string_lookup",
+    other_numbers: "the IntegerLookup 'integer_lookup",
+    other_text: "the TextVectorization 'text_vectorization",
+    embedding_for_more_words_than_there_are: " (1,000 words of 1,001 entries): ",
+    embedding_with_rows_to_spare: " (1,000 words of 1,001 entries): ",
+    words_that_share_rows: "words take other indices, and no assert fails",
+    many_features: "(root).net.layers.0 (3 entries), (root).net.layers.1 (3 entries) and 2",
+}.items():
+    for_both(_shows_state(None, "No checkpoint holds the vocabulary of ", _said), _pair)
+
+
+def more_words_than_rows(at: Path, keras: Any) -> Pair:
+    rows = len(WORDS) + 1
+    return _words(
+        at,
+        lambda: read_by_row(keras, WORDS, rows),
+        lambda: read_by_row(keras, (*WORDS, "new"), rows),
+        is_mended=True,
+    )
+
+
+def more_words_than_rows_in_a_class(at: Path, keras: Any) -> Pair:
+    def make(*words: str) -> Any:
+        net = _net(
+            keras.Model,
+            lookup=lambda: keras.layers.StringLookup(vocabulary=[*words]),
+            embedding=lambda: keras.layers.Embedding(3, 2),
+        )
+        net.embedding.build((None,))
+        return ckpt(net=net)
+
+    return _words(at, lambda: make("a", "b"), lambda: make("a", "b", "c"), is_mended=True)
+
+
+def weights_of_more_words(at: Path, keras: Any) -> Pair:
+    def make(*data: Any) -> Any:
+        return ckpt(layer=adapted(keras.layers.TextVectorization(output_mode="tf_idf"), *data))
+
+    return _words(at, lambda: make("a b", "a"), lambda: make("a b c d"), is_mended=True)
+
+
+def fewer_words_than_rows(at: Path, keras: Any) -> Pair:
+    rows = len(WORDS) + 1
+    return _words(
+        at,
+        lambda: read_by_row(keras, WORDS, rows),
+        lambda: read_by_row(keras, WORDS[:900], rows),
+        is_mended=True,
+    )
+
+
+def words_of_which_the_embedding_has_another_number(at: Path, keras: Any) -> Pair:
+    return _words(
+        at,
+        lambda: read_by_row(keras, WORDS),
+        lambda: read_by_row(keras, WORDS[1:]),
+        is_mended=True,
+    )
+
+
+for _pair, _said in {
+    more_words_than_rows: "was saved with 1,001 rows: the saved program had another vocabulary.",
+    more_words_than_rows_in_a_class: "has 4 entries, but (root).net.embedding was saved with 3 ",
+    weights_of_more_words: "idf_weights was saved with 3 rows: the saved program had",
+    fewer_words_than_rows: "has 901 entries",
+    words_of_which_the_embedding_has_another_number: "has 1,000 entries",
+}.items():
+    for_both(shows(Kind.NOT_TRACKED, WARNING, None, None, "The vocabulary of the", _said), _pair)
+
+
+# --- static tables
+
+
+@_shows_state("(root).table", "holds the entries of this StaticHashTable (2 entries): a restore")
+def static_table(at: Path) -> Pair:
+    import tensorflow as tf
+
+    def make() -> Any:
+        pairs = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
+        return ckpt(table=tf.lookup.StaticHashTable(pairs, -1), v=var())
+
+    return _same(at, make)
+
+
+@silent(Kind.NOT_TRACKED)
+def table_that_is_saved(at: Path) -> Pair:
+    import tensorflow as tf
+
+    def make() -> Any:
+        table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, 0)
+        table.insert(["a"], tf.constant([1], tf.int64))
+        return ckpt(table=table)
+
+    return _same(at, make)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ckpt_viz.live import facts
 from ckpt_viz.live.code_reading import is_set_by_libraries
+from ckpt_viz.live.left_aside import aside_of
 from ckpt_viz.live.untracked import attributes_of, ids_of
 from ckpt_viz.object_graph.nodes import Node, NotSaved, Role
 from ckpt_viz.object_graph.overlay import Severity
@@ -82,6 +83,9 @@ def _is_state(obj: object, one: NotSaved) -> bool:
 def _is_internal(obj: object, node: Node, one: NotSaved) -> bool:
     """Return whether an attribute is internal to its owner, not the program's own."""
     if node.role is Role.CONTAINER or node.error is not None:  # which could not list its parts
+        return True
+    aside = aside_of(obj)
+    if aside is not None and aside.what == one.name:  # a rule of its own tells of it
         return True
     if facts.is_state_between_calls(obj, one.name):
         return False

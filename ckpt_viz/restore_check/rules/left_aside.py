@@ -1,0 +1,158 @@
+"""Data of preprocessing layers and static tables, such as vocabularies; no checkpoint holds them.
+
+With another vocabulary each word takes another row of an embedding, and every assert passes. The
+file does not show that, except where the number of rows does not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from ckpt_viz.live import facts
+from ckpt_viz.live.keras_calls import takes_directly
+from ckpt_viz.live.left_aside import VOCABULARY, Aside, aside_of, asides_of
+from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.restore_check.case import Case
+from ckpt_viz.restore_check.finding import Explained, Finding, Kind
+from ckpt_viz.text import listed
+
+_MAX_APART = 3  # notes of one kind; more are one note
+_WEIGHTS = "idf_weights"  # of the words, in the mode tf_idf
+_EMBEDDINGS = ("embeddings", "_embeddings")  # of Keras 2 and Keras 3
+
+
+def left_aside(case: Case, explained: Explained) -> Iterator[Finding]:
+    """Find data that the program must bring itself, and vocabularies that do not fit."""
+    asides = asides_of([case.live_side.object(obj) for obj in range(len(case.live.nodes))])
+    notes: dict[str, dict[int, Aside]] = {}
+    for obj, aside in asides.items():
+        if obj not in case.trace.holders:
+            continue
+        misfit = _misfit(case, obj, aside)
+        if misfit is not None:
+            yield misfit
+        else:
+            notes.setdefault(aside.what, {})[obj] = aside
+    for what, found in notes.items():
+        apart = [[obj] for obj in found] if len(found) <= _MAX_APART else [list(found)]
+        for objects in apart:
+            yield _note(case, what, {obj: found[obj] for obj in objects})
+
+
+def _note(case: Case, what: str, found: Mapping[int, Aside]) -> Finding:
+    called = [f"{_called(case, *one)}{_size(one[1])}" for one in found.items()]
+    if len(found) > 1:
+        called = [f"{case.live.name(obj)}{_entries(one.size)}" for obj, one in found.items()]
+    is_of_keras = facts.is_of_keras(case.live_side.object(next(iter(found))))
+    so = (
+        "with others, words take other indices, and no assert fails"
+        if what == VOCABULARY
+        else "a restore leaves the program's own"
+    )
+    return case.finding(
+        Severity.INFO,
+        Kind.NOT_TRACKED,
+        f"No checkpoint holds the {what} of {listed(called)}: {so}.",
+        f"Load the {what} of the saved program from a file, or adapt() to the same data; "
+        f"model.save() stores the {what}, too."
+        if is_of_keras
+        else "Make the table from the data of the saved program.",
+        nodes=[case.trace.holders[obj][0] for obj in found],
+        objects=found,
+    )
+
+
+def _misfit(case: Case, obj: int, aside: Aside) -> Finding | None:
+    """Find an embedding whose rows belong to another vocabulary than a layer's."""
+    if aside.size is None:
+        return None
+    for other, saved, live in _rows(case, obj, aside):
+        if not aside.contradicts(saved, live):
+            continue
+        return case.finding(
+            Severity.WARNING,
+            Kind.NOT_TRACKED,
+            f"The vocabulary of {_called(case, obj, aside)} has {aside.size:,} entries, but "
+            f"{case.live.name(other)} was saved with {saved:,} rows: the saved program "
+            f"{'had' if aside.size > saved else 'probably had'} another vocabulary.",
+            "Give the layer the vocabulary of the saved program; no checkpoint holds one, but "
+            "model.save() stores it.",
+            nodes=case.trace.holders[obj][:1],
+            objects=(obj, other),
+        )
+    return None
+
+
+def _rows(case: Case, obj: int, aside: Aside) -> Iterator[tuple[int, int, int | None]]:
+    """Yield what has a row for each entry of a vocabulary, its saved rows, and its rows now."""
+    for embedding in _embeddings_after(case, obj) if aside.is_index else ():
+        saved = _saved_rows(case, embedding, _EMBEDDINGS)
+        if saved is not None:
+            yield embedding, saved, facts.rows_of(case.live_side.object(embedding))
+    inner = case.live_side.child(obj, "_lookup_layer")
+    lookup = obj if inner is None else inner
+    saved, weights = _saved_rows(case, lookup, (_WEIGHTS,)), case.live_side.child(lookup, _WEIGHTS)
+    if saved is not None and weights is not None:
+        yield weights, saved, aside.limit if saved == aside.limit else aside.size
+
+
+def _called(case: Case, obj: int, aside: Aside) -> str:
+    name = case.live.nodes[obj].own_name
+    return f"this {aside.kind}" if name is None else f"the {aside.kind} {name!r}"
+
+
+def _size(aside: Aside) -> str:
+    if aside.size is None or aside.words in (None, aside.size):
+        return _entries(aside.size)
+    words = "word" if aside.words == 1 else "words"
+    return f" ({aside.words:,} {words} of {aside.size:,} entries)"
+
+
+def _entries(size: int | None) -> str:
+    return "" if size is None else f" ({size:,} {'entry' if size == 1 else 'entries'})"
+
+
+def _embeddings_after(case: Case, obj: int) -> list[int]:
+    """Return the embeddings that take a layer's indices, by the calls that Keras remembers.
+
+    Where Keras remembers none, the only embedding beside the only lookup layer of an object counts.
+    """
+    producer = case.live_side.object(obj)
+    called = {one for call in case.live.calls for one in call}
+    if obj in called:
+        return [
+            call.consumer
+            for call in case.live.calls
+            if call.producer == obj
+            and _is_embedding(case, call.consumer)
+            and takes_directly(case.live_side.object(call.consumer), producer)
+        ]
+    for node in case.live.nodes:
+        beside = {child.node_id for child in node.children}
+        if obj not in beside:
+            continue
+        embeddings = [one for one in beside if _is_embedding(case, one)]
+        lookups = [one for one in beside if _makes_indices(case, one)]
+        if len(embeddings) == len(lookups) == 1 and not called.intersection(embeddings):
+            return embeddings
+    return []
+
+
+def _is_embedding(case: Case, obj: int) -> bool:
+    return facts.is_embedding(case.live_side.object(obj))
+
+
+def _makes_indices(case: Case, obj: int) -> bool:
+    aside = aside_of(case.live_side.object(obj))
+    return aside is not None and aside.is_index
+
+
+def _saved_rows(case: Case, obj: int, names: Iterable[str]) -> int | None:
+    """Return the length of the first of these variables that was saved for an object."""
+    for node in case.trace.holders.get(obj, ()):
+        for name in names:
+            child = case.saved_side.child(node, name)
+            attributes = case.saved.nodes[child].attributes if child is not None else ()
+            if attributes and attributes[0].shape:
+                return attributes[0].shape[0]
+    return None
