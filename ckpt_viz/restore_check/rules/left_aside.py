@@ -1,7 +1,7 @@
 """Data of preprocessing layers and static tables, such as vocabularies; no checkpoint holds them.
 
-With another vocabulary each word takes another row of an embedding, and every assert passes. The
-file does not show that, except where the number of rows does not fit.
+If the vocabulary differs, words take other rows of an embedding, and every assert passes. The file
+does not show that, except where the number of rows does not fit.
 """
 
 from __future__ import annotations

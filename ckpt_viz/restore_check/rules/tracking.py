@@ -62,7 +62,7 @@ def _attribute(case: Case, obj: int, one: NotSaved) -> Finding:
 
 
 def _state(case: Case, left_out: Sequence[tuple[int, NotSaved]]) -> Finding:
-    """Find metrics and the like: an interrupted training starts them anew."""
+    """Find metrics and the like, which begin again after a restore."""
     names = [f"{case.live.name(obj)}.{one.name} ({one.type_name})" for obj, one in left_out]
     return case.finding(
         Severity.INFO,
