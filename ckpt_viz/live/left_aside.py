@@ -37,23 +37,37 @@ class Aside:
     is_index: bool = False
 
     def contradicts(self, saved_rows: int, live_rows: int | None) -> bool:
-        """Return whether these rows of an embedding belong to a vocabulary of another size.
+        """Return whether saved rows belong to a vocabulary of another size.
 
-        More rows are usual where the program allows a larger vocabulary. If the live rows follow
-        the vocabulary, the saved ones have followed theirs.
+        That is so if there are fewer rows than entries. If the live rows follow the vocabulary, the
+        saved ones have followed theirs.
 
         >>> words = Aside("vocabulary", "StringLookup", size=5)
-        >>> words.contradicts(4, 4), words.contradicts(5, 5), words.contradicts(7, 7)
+        >>> words.contradicts(4, 4), words.contradicts(5, 5), words.contradicts(8, 8)
         (True, False, False)
-        >>> words.contradicts(8, 8), words.contradicts(7, 5), words.contradicts(7, 9)
-        (True, True, False)
+        >>> words.contradicts(7, 5), words.contradicts(7, 9)
+        (True, False)
         """
         if self.size is None:
             return False
         follows = live_rows is not None and self.size <= live_rows <= self.size + _SLACK
-        if follows and saved_rows != live_rows:
-            return True
-        return not self.size <= saved_rows <= max(self.size, self.limit or 0) + _SLACK
+        return saved_rows < self.size or (follows and saved_rows != live_rows)
+
+    def leaves_rows(self, rows: int) -> bool:
+        """Return whether rows are left over that look as if they were counted for more entries.
+
+        Programs choose round numbers, or the largest size that the layer allows.
+
+        >>> words = Aside("vocabulary", "StringLookup", size=5)
+        >>> words.leaves_rows(7), words.leaves_rows(9), words.leaves_rows(10), words.leaves_rows(64)
+        (False, True, False, False)
+        """
+        is_round = rows % 10 == 0 or rows & (rows - 1) == 0
+        return (
+            self.size is not None
+            and rows > max(self.size, self.limit or 0) + _SLACK
+            and not is_round
+        )
 
 
 def aside_of(obj: object) -> Aside | None:

@@ -88,7 +88,7 @@ export const notSavedHint =
 export const notTracked = "Not tracked";
 export const noLoss = "no trained value is lost";
 export const notTrackedHint =
-  "TensorFlow does not track these attributes, but no trained value is lost. They are seeds, metrics and counters, or the graph holds their values elsewhere.";
+  "TensorFlow does not track these attributes, but no trained value is lost. They are seeds, metrics and counters, data that the program brings itself, such as a vocabulary, or the graph holds their values elsewhere.";
 export const trainable = "trainable";
 export const notTrainable = "not trainable";
 export const collections = "in collections";

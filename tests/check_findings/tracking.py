@@ -945,6 +945,33 @@ def embedding_with_rows_to_spare(at: Path, keras: Any) -> Pair:
     return _same(at, lambda: read_by_row(keras, WORDS, len(WORDS) + 3))
 
 
+def embedding_of_a_round_size(at: Path, keras: Any) -> Pair:
+    return _same(at, lambda: read_by_row(keras, WORDS, 5000))
+
+
+def label_beside_an_embedding_of_text(at: Path, keras: Any) -> Pair:
+    def make() -> Any:
+        lookup, embedding = (
+            keras.layers.StringLookup(vocabulary=["a"]),
+            keras.layers.Embedding(57, 2),
+        )
+        embedding.build((None,))
+        return ckpt(net=_net(keras.Model, labels=lambda: lookup, embedding=lambda: embedding))
+
+    return _same(at, make)
+
+
+def two_vocabularies_for_one_embedding(at: Path, keras: Any) -> Pair:
+    def make() -> Any:
+        inputs = [keras.Input((1,), dtype="string") for _ in range(2)]
+        few, many = (keras.layers.StringLookup(vocabulary=WORDS[:size]) for size in (3, 56))
+        embedding = keras.layers.Embedding(57, 2)
+        rows = [embedding(few(inputs[0])), embedding(many(inputs[1]))]
+        return ckpt(model=keras.Model(inputs, rows))
+
+    return _same(at, make)
+
+
 def words_that_share_rows(at: Path, keras: Any) -> Pair:
     return _same(at, lambda: read_by_row(keras, WORDS, 100, is_remainder=True))
 
@@ -963,6 +990,9 @@ for _pair, _said in {
     other_text: "the TextVectorization 'text_vectorization",
     embedding_for_more_words_than_there_are: " (1,000 words of 1,001 entries): ",
     embedding_with_rows_to_spare: " (1,000 words of 1,001 entries): ",
+    embedding_of_a_round_size: " (1,000 words of 1,001 entries): ",
+    label_beside_an_embedding_of_text: " (1 word of 2 entries): ",
+    two_vocabularies_for_one_embedding: " (3 words of 4 entries): ",
     words_that_share_rows: "words take other indices, and no assert fails",
     many_features: "(root).net.layers.0 (3 entries), (root).net.layers.1 (3 entries) and 2",
 }.items():

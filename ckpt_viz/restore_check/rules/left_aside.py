@@ -7,6 +7,7 @@ does not show that, except where the number of rows does not fit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from ckpt_viz.live import facts
 from ckpt_viz.live.keras_calls import takes_directly
@@ -66,15 +67,17 @@ def _misfit(case: Case, obj: int, aside: Aside) -> Finding | None:
     """Find an embedding whose rows belong to another vocabulary than a layer's."""
     if aside.size is None:
         return None
-    for other, saved, live in _rows(case, obj, aside):
-        if not aside.contradicts(saved, live):
+    for one in _rows(case, obj, aside):
+        other, saved = one.of, one.saved
+        if not (aside.contradicts(saved, one.live) or (one.is_alone and aside.leaves_rows(saved))):
             continue
+        is_sure = one.is_known and saved < aside.size
         return case.finding(
             Severity.WARNING,
             Kind.NOT_TRACKED,
             f"The vocabulary of {_called(case, obj, aside)} has {aside.size:,} entries, but "
             f"{case.live.name(other)} was saved with {saved:,} rows: the saved program "
-            f"{'had' if aside.size > saved else 'probably had'} another vocabulary.",
+            f"{'had' if is_sure else 'probably had'} another vocabulary.",
             "Give the layer the vocabulary of the saved program; no checkpoint holds one, but "
             "model.save() stores it.",
             nodes=case.trace.holders[obj][:1],
@@ -83,17 +86,34 @@ def _misfit(case: Case, obj: int, aside: Aside) -> Finding | None:
     return None
 
 
-def _rows(case: Case, obj: int, aside: Aside) -> Iterator[tuple[int, int, int | None]]:
-    """Yield what has a row for each entry of a vocabulary, its saved rows, and its rows now."""
+class _Rows(NamedTuple):
+    """A variable or layer with a row for each entry: its saved rows, and those it has now.
+
+    `is_known` says that the layer surely takes the indices, `is_alone` that it takes no others.
+    """
+
+    of: int
+    saved: int
+    live: int | None
+    is_known: bool = True
+    is_alone: bool = False
+
+
+def _rows(case: Case, obj: int, aside: Aside) -> Iterator[_Rows]:
+    """Yield what has a row for each entry of a vocabulary."""
+    calls = case.live.calls
+    is_known = any(obj in call for call in calls)
     for embedding in _embeddings_after(case, obj) if aside.is_index else ():
         saved = _saved_rows(case, embedding, _EMBEDDINGS)
+        sources = {call.producer for call in calls if call.consumer == embedding}
+        live = facts.rows_of(case.live_side.object(embedding))
         if saved is not None:
-            yield embedding, saved, facts.rows_of(case.live_side.object(embedding))
+            yield _Rows(embedding, saved, live, is_known, sources == {obj})
     inner = case.live_side.child(obj, "_lookup_layer")
     lookup = obj if inner is None else inner
     saved, weights = _saved_rows(case, lookup, (_WEIGHTS,)), case.live_side.child(lookup, _WEIGHTS)
     if saved is not None and weights is not None:
-        yield weights, saved, aside.limit if saved == aside.limit else aside.size
+        yield _Rows(weights, saved, aside.limit if saved == aside.limit else aside.size)
 
 
 def _called(case: Case, obj: int, aside: Aside) -> str:
