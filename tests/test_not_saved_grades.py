@@ -11,7 +11,7 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.render.row_words import line_of, rows_of
 from ckpt_viz.render.text import render_tree
-from tests.support import live_objects
+from tests.support import live_objects, programs
 
 pytestmark = pytest.mark.tf
 
@@ -108,3 +108,47 @@ def test_values_that_the_optimizer_saves_are_not_lost() -> None:
     root.holder.layers = deque([layer])
     assert grades(root) == {"layers": False}
     assert not any(grades(live_objects.keras3_model_with_lists_and_seeds()).values())
+
+
+@pytest.mark.parametrize("name", ["keras_3", "keras_2"])
+def test_data_of_layers_and_tables_are_notes_at_the_layer_that_the_program_knows(name: str) -> None:
+    import tensorflow as tf
+
+    keras = getattr(programs, name)()
+    layers = keras.layers
+    pairs = tf.lookup.KeyValueTensorInitializer(["a"], [1])
+    root = tf.train.Checkpoint(
+        words=layers.StringLookup(vocabulary=["a", "b"]),
+        text=layers.TextVectorization(vocabulary=["a", "b"]),
+        later=layers.IntegerLookup(),
+        bins=layers.Discretization(bin_boundaries=[1.0, 2.0]),
+        given=layers.Normalization(mean=1.0, variance=2.0),
+        learned=layers.Normalization(axis=None),
+        hashed=layers.Hashing(10, salt=1),
+        table=tf.lookup.StaticHashTable(pairs, -1),
+        saved=tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, 0),
+    )
+    graph = cv.graph(root)
+    found = {
+        graph.name(i).removeprefix("(root)."): (one.name, one.type_name, one.is_lost)
+        for i, node in enumerate(graph.nodes)
+        for one in node.not_saved
+    }
+    assert found == {
+        "words": ("vocabulary", "StringLookup", False),
+        "text": ("vocabulary", "TextVectorization", False),
+        "bins": ("boundaries", "Discretization", False),
+        "given": ("mean and variance", "Normalization", False),
+        "table": ("entries", "StaticHashTable", False),
+    }
+    assert "(not tracked: vocabulary StringLookup)" in render_tree(graph)
+
+
+def test_metrics_of_keras_3_in_plain_objects_are_notes() -> None:
+    import tensorflow as tf
+
+    keras = programs.keras_3()
+    module = tf.Module()
+    module.plain = SimpleNamespace(metric=keras.metrics.Mean())
+    module.both = SimpleNamespace(metric=keras.metrics.Mean(), w=tf.Variable([1.0]))
+    assert grades(module) == {"plain": False, "both": True}
