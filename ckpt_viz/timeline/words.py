@@ -38,10 +38,11 @@ def headline(history: Record) -> str:
 
 
 def sentences(history: Record) -> Iterator[str]:
-    """Yield the sentences of the headline, those of alarms last."""
+    """Yield the sentences of the headline: the alarms in their order, then what changed."""
     sources = history.sources
     if not history.is_complete:
         yield "Interrupted: some variables were not read."
+    yield from _alarms(history)
     if len(sources) == 1:
         yield f"{sources[0].title} is the only checkpoint: {count(len(history.rows), 'tensor')}."
     elif history.distances is not None:
@@ -55,7 +56,19 @@ def sentences(history: Record) -> Iterator[str]:
     if lost:
         titles = listed([one.title for one in lost])
         yield f"{count(len(lost), 'checkpoint')} cannot be opened: {titles}."
-    yield from (finding.why for finding in history.alarms)
+
+
+def _alarms(history: Record) -> Iterator[str]:
+    """Yield the first alarm of each kind, and how many more there are; all of members."""
+    are_members = history.distances is not None
+    kinds: set[HistoryKind] = set()
+    for finding in history.alarms:
+        if are_members or finding.kind not in kinds:
+            yield finding.why
+        kinds.add(finding.kind)
+    more = 0 if are_members else len(history.alarms) - len(kinds)
+    if more:
+        yield f"{count(more, 'more finding')} of these kinds in later checkpoints."
 
 
 def _change(history: Record) -> str:

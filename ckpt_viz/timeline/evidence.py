@@ -1,0 +1,232 @@
+"""What the cells of a history prove: the sizes of variables, their steps, and what a save keeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+from typing import NamedTuple
+
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import ROOT, Role
+from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
+from ckpt_viz.timeline.sources import Checkpoint
+from ckpt_viz.values.row import ValueRow
+
+SIGMAS = 3.0
+"""How many standard errors a bound is from its estimate."""
+
+ROUNDING = 1e-6
+"""A relative change below this is rounding of what no longer moves."""
+
+_COUNTERS = ("iterations", "_iterations", "iter", "iteration")
+_AVERAGES = ("average", "ema")
+
+
+class Kept(NamedTuple):
+    """How much of its former values a variable has after a save.
+
+    `lowest` and `highest` bound the correlation of its elements with the former ones. `share` is
+    the slope of the line through them: 1 for a step in any new direction, 0 for new values.
+    """
+
+    lowest: float
+    highest: float
+    share: float
+
+
+class SlotRow(NamedTuple):
+    """A slot variable's name and row, and the node of its variable in the last checkpoint."""
+
+    name: str
+    row: HistoryRow
+    variable: int
+
+
+@dataclass(frozen=True)
+class Case:
+    """The checkpoints and rows that rules look at."""
+
+    checkpoints: Sequence[Checkpoint]
+    rows: Sequence[HistoryRow]
+
+    def title(self, time: int) -> str:
+        return self.checkpoints[time].title
+
+    @cached_property
+    def weights(self) -> Sequence[HistoryRow]:
+        """The floating-point variables of at least one dimension outside of optimizers."""
+        return [row for row in self.rows if _is_float(row) and not row.is_state]
+
+    @cached_property
+    def kernels(self) -> Sequence[HistoryRow]:
+        """The weights of at least two dimensions, or all weights if there are none.
+
+        Only a step of an optimizer changes them. Statistics of batches have one dimension.
+        """
+        return [row for row in self.weights if len(row.shape or ()) > 1] or self.weights
+
+    @cached_property
+    def moving(self) -> frozenset[int]:
+        """The checkpoints in which a kernel changed by more than rounding."""
+        return frozenset(
+            time
+            for row in self.kernels
+            for time in changes_of(row)
+            if (row.cells[time].relative or 0.0) > ROUNDING or row.cells[time].left_out
+        )
+
+    @cached_property
+    def scale(self) -> float:
+        """The usual size of an element: the median over kernels, each at its first values."""
+        sizes = [size for row in self.kernels if (size := next(iter(sizes_of(row).values()), 0))]
+        return median(sizes) if sizes else 0.0
+
+    @cached_property
+    def counters(self) -> Sequence[HistoryRow]:
+        """The rows in which optimizers count their steps."""
+        return [row for row in self.rows if _is_count(row) and self._is_of_optimizer(row)]
+
+    @cached_property
+    def slots(self) -> Sequence[SlotRow]:
+        """The slot variables that follow gradients."""
+        found: list[SlotRow] = []
+        for row in self.rows:
+            graph = self._graph_of(row)
+            slot = None if graph is None else graph.nodes[row.node_id].slot
+            if slot is None or not _is_float(row):
+                continue
+            if not any(one in slot.name.lower() for one in _AVERAGES):
+                found.append(SlotRow(slot.name, row, slot.variable))
+        return found
+
+    def slots_of(self, row: HistoryRow) -> Sequence[HistoryRow]:
+        """Return the slot variables of a variable that have its shape."""
+        ours = (slot.row for slot in self.slots if slot.variable == row.node_id)
+        return [one for one in ours if one.shape == row.shape]
+
+    def rate_before_and_at(self, time: int) -> tuple[float, float] | None:
+        """Return the learning rates that optimizers have before and at a checkpoint, if saved."""
+        for row in self.rows:
+            if row.is_state and row.shape == () and row.place.endswith("learning_rate"):
+                was, now = values_before(row, time), row.cells[time].values
+                if was is not None and now is not None and was.max and now.max:
+                    return float(was.max), float(now.max)
+        return None
+
+    def steps_before(self, time: int) -> int:
+        """Return the steps from the checkpoint before, 1 if they are not known."""
+        now, was = self.checkpoints[time].step, self.checkpoints[time - 1].step
+        return max(1, now - was) if time and now is not None and was is not None else 1
+
+    def pace(self, row: HistoryRow, time: int) -> float:
+        """Return the root mean square change of an element per step up to a checkpoint."""
+        root = math.sqrt(math.prod(row.shape or ()))
+        return (row.cells[time].l2 or 0.0) / root / self.steps_before(time) if root else 0.0
+
+    def has_other_slots(self, time: int) -> bool:
+        """Return whether optimizers keep the state of other variables from a checkpoint on."""
+        ends = (CellState.FIRST, CellState.ABSENT)
+        return any(
+            (row.cells[time].state in ends) and row.cells[time].state != row.cells[time - 1].state
+            for row in self.rows
+            if time and row.is_state and row.shape
+        )
+
+    def _is_of_optimizer(self, row: HistoryRow) -> bool:
+        graph = self._graph_of(row)
+        if graph is None or graph.is_name_based:
+            return graph is not None
+        node = graph.tree.parents[row.node_id]
+        return node != ROOT and graph.nodes[node].role is Role.OPTIMIZER
+
+    def _graph_of(self, row: HistoryRow) -> Graph | None:
+        """Return the last graph that has a row, whose node it names."""
+        for source, cell in zip(self.checkpoints[::-1], row.cells[::-1], strict=True):
+            if cell.state is not CellState.ABSENT and source.graph is not None:
+                return source.graph
+        return None
+
+
+def changes_of(row: HistoryRow) -> list[int]:
+    """Return the checkpoints in which a row has other values than before."""
+    return [time for time, cell in enumerate(row.cells) if cell.state is CellState.CHANGED]
+
+
+def sizes_of(row: HistoryRow) -> dict[int, float]:
+    """Return the root mean square of a row's elements by time, up to its first NaN or infinity."""
+    found: dict[int, float] = {}
+    for time, cell in enumerate(row.cells):
+        values = cell.values
+        if values is None or values.l2 is None or not values.count:
+            if values is not None and (values.nan or values.inf):
+                break
+            continue
+        if values.nan or values.inf:
+            break
+        found[time] = values.l2 / math.sqrt(values.count)
+    return found
+
+
+def values_before(row: HistoryRow, time: int) -> ValueRow | None:
+    """Return the last values of a row before a checkpoint."""
+    return next((c.values for c in reversed(row.cells[:time]) if c.values is not None), None)
+
+
+def returns(row: HistoryRow, time: int) -> bool:
+    """Return whether a save brings back the values of an earlier checkpoint."""
+    now = _summary(row.cells[time])
+    return now is not None and any(_summary(cell) == now for cell in row.cells[:time])
+
+
+def kept_at(row: HistoryRow, time: int) -> Kept | None:
+    """Return how much of the former values is left, None if the cells do not tell."""
+    was, now, step = values_before(row, time), row.cells[time].values, row.cells[time].l2
+    if was is None or now is None or step is None or was.count != now.count:
+        return None
+    numbers = (was.mean, was.std, now.mean, now.std)
+    if now.nan or now.inf or was.nan or was.inf or None in numbers or not was.std:
+        return None
+    count = int(now.count or 0)
+    changed = step**2 / count - (float(now.mean or 0) - float(was.mean or 0)) ** 2
+    both = (was.std**2 + float(now.std or 0) ** 2 - changed) / 2
+    if count <= 3 or not math.isfinite(both):
+        return None
+    ratio = float(now.std or 0) / was.std
+    correlation = both / was.std**2 / ratio if ratio else 0.0
+    return Kept(*_bounds(correlation, count), both / was.std**2)
+
+
+def is_constant(cell: Cell) -> bool:
+    """Return whether all elements are one number."""
+    return cell.values is not None and cell.values.min is not None and _spread(cell.values) == 0
+
+
+def _bounds(correlation: float, count: int) -> tuple[float, float]:
+    """Return the bounds of a correlation of so many pairs, by Fisher's transformation."""
+    centre = math.atanh(max(-1 + 1e-12, min(1 - 1e-12, correlation)))
+    error = SIGMAS / math.sqrt(count - 3)
+    return math.tanh(centre - error), math.tanh(centre + error)
+
+
+def _spread(values: ValueRow) -> float:
+    return float((values.max or 0) - (values.min or 0))
+
+
+def _summary(cell: Cell) -> tuple[object, ...] | None:
+    values = cell.values
+    if values is None or values.l2 is None:
+        return None
+    return values.l2, values.mean, values.std, values.min, values.max
+
+
+def _is_float(row: HistoryRow) -> bool:
+    dtype = row.dtype or ""
+    return dtype.startswith(("float", "bfloat", "complex")) and row.shape not in (None, ())
+
+
+def _is_count(row: HistoryRow) -> bool:
+    name = row.key.removesuffix("/.ATTRIBUTES/VARIABLE_VALUE").rpartition("/")[2]
+    return name in _COUNTERS and (row.dtype or "").startswith("int") and row.shape == ()

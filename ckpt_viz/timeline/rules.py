@@ -1,0 +1,363 @@
+"""The rules of findings: each yields variables, the first checkpoint concerned, and a detail.
+
+docs/history.md says what each threshold is for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import median
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ckpt_viz.formats.tensors import numpy_dtype
+from ckpt_viz.timeline.cells import CellState, HistoryRow
+from ckpt_viz.timeline.evidence import (
+    Case,
+    changes_of,
+    is_constant,
+    kept_at,
+    returns,
+    sizes_of,
+    values_before,
+)
+
+SAVES = 2
+"""Saves that a state lasts before a finding names it."""
+BEFORE = 3
+"""Checkpoints before that a size is compared with."""
+EXPLODED = 10.0
+"""A norm explodes if both it and its change per step are at least this many times the usual."""
+GRADIENTS_EXPLODED = 100.0
+"""Gradients explode if what an optimizer keeps of them is this many times the usual."""
+VANISHED = 0.1
+"""A norm vanishes if it is at most this share of the largest before."""
+LEAST_ELEMENTS = 16
+"""Of fewer elements, all may come near zero on their way: their norm does not vanish."""
+ALIKE = 0.5
+"""New values have less than this share of those before; other saves keep a larger correlation."""
+DEAD_STEPS = 20
+"""Steps in which a unit never changes before it is dead."""
+DEAD_SHARE = 1 / 8
+"""Sound networks of rectified units have a few dead ones; a finding needs more than this share."""
+STOPPED = 0.1
+"""A variable stops at once if its last change is at least this share of its usual one."""
+
+_SATURABLE = ("float16", "bfloat16", "float8", "float4", "int4", "int8", "qint", "quint")
+
+
+class Found(NamedTuple):
+    """A variable that a rule names, the first checkpoint concerned, and a detail in words."""
+
+    row: HistoryRow
+    time: int
+    detail: str = ""
+
+
+Rule = Callable[[Case], Iterator[Found]]
+
+
+def not_finite(attribute: str) -> Rule:
+    """Return the rule of variables with elements that are NaN, or infinite."""
+
+    def rule(case: Case) -> Iterator[Found]:
+        for row in case.rows:
+            for time, cell in enumerate(row.cells):
+                number = getattr(cell.values, attribute, None) if cell.values is not None else None
+                if number and not _is_placeholder(case, row, time):
+                    assert cell.values is not None
+                    yield Found(row, time, f"{number:,} of {cell.values.count:,} elements")
+                    break
+
+    return rule
+
+
+def damaged(case: Case) -> Iterator[Found]:
+    """Find variables that cannot be read."""
+    for row in case.rows:
+        for time, cell in enumerate(row.cells):
+            if cell.error is not None:
+                yield Found(row, time, cell.error)
+                break
+
+
+def stale(case: Case) -> Iterator[Found]:
+    """Find optimizers that count no step at several saves, although kernels change."""
+    counting = {time for row in case.counters for time in changes_of(row)}
+    idle = sorted(case.moving - counting)
+    for row in case.counters:
+        times = [time for time in idle if row.cells[time].state is CellState.EQUAL]
+        if len(times) >= SAVES:
+            yield Found(row, times[0])
+
+
+def reset(case: Case) -> Iterator[Found]:
+    """Find optimizers whose count goes down, and that keep the state of the same variables."""
+    for row in case.counters:
+        for time in changes_of(row):
+            was, now = values_before(row, time), row.cells[time].values
+            if was is None or now is None or was.max is None or now.max is None:
+                continue
+            if now.max < was.max and not case.has_other_slots(time):
+                yield Found(row, time, f"from {was.max:,} to {now.max:,}")
+                break
+
+
+def frozen(case: Case) -> Iterator[Found]:
+    """Find weights that stop at once, or never change, while kernels do."""
+    constant = {row.key for row, _, _ in untrained(case)}
+    for row in case.weights:
+        since = None if row.key in constant else _unchanged_since(row)
+        if since is None or sum(time > since for time in case.moving) < SAVES:
+            continue
+        changes = [row.cells[time].relative or 0.0 for time in changes_of(row)]
+        if not changes or changes[-1] >= STOPPED * median(changes):
+            yield Found(row, since)
+
+
+def untrained(case: Case) -> Iterator[Found]:
+    """Find weights whose elements are one number that never changes, while kernels change."""
+    if len(case.moving) < SAVES:
+        return
+    for row in case.weights:
+        known = [cell for cell in row.cells if cell.values is not None]
+        numbers = {cell.values.min for cell in known if cell.values is not None}
+        if known and all(map(is_constant, known)) and len(numbers) == 1:
+            yield Found(row, _first(row), f"{numbers.pop():g}")
+
+
+def exploding(case: Case) -> Iterator[Found]:
+    """Find weights whose norm and change per step are many times the usual, or leap as a whole."""
+    leaps = _leaps(case)
+    for row in case.weights:
+        sizes = sizes_of(row)
+        paces = {time: case.pace(row, time) for time in sizes}
+        for number, (time, size) in enumerate(sizes.items()):
+            earlier = list(sizes.values())[:number]
+            moved = [pace for other, pace in paces.items() if other < time and pace]
+            is_settled = number >= BEFORE and len(moved) >= BEFORE - 1
+            is_sudden = is_settled and paces[time] >= EXPLODED * median(moved)
+            if row.key in leaps.get(time, ()) or (is_sudden and _is_large(case, sizes, time)):
+                yield Found(row, time, _numbers(row, median(earlier), size))
+                break
+
+
+def _leaps(case: Case) -> dict[int, set[str]]:
+    """Return when most of several kernels moved by many times their norm at each step, and which.
+
+    A kernel alone may do so: that of a sound linear regression does, if its targets are large.
+    """
+    far: dict[int, set[str]] = defaultdict(set)
+    number: dict[int, int] = defaultdict(int)
+    for row in case.kernels:
+        times = list(sizes := sizes_of(row))
+        for before, time in zip(times, times[1:], strict=False):
+            number[time] += 1
+            if case.pace(row, time) >= EXPLODED * max(sizes[before], case.scale) > 0:
+                far[time].add(row.key)
+    return {time: keys for time, keys in far.items() if 1 < number[time] < 2 * len(keys)}
+
+
+def _is_large(case: Case, sizes: Mapping[int, float], time: int) -> bool:
+    earlier = [size for other, size in sizes.items() if other < time]
+    usual = max(median(earlier) if earlier else 0.0, case.scale)
+    return sizes.get(time, 0.0) >= EXPLODED * usual
+
+
+def gradients_exploding(case: Case) -> Iterator[Found]:
+    """Find slot variables if all of one name show gradients many times the usual.
+
+    Slots without a negative element follow squares of gradients.
+    """
+    by_name: dict[str, list[HistoryRow]] = defaultdict(list)
+    for slot in case.slots:
+        by_name[slot.name].append(slot.row)
+    grown = [found for rows in by_name.values() for found in _grown_slots(rows)]
+    first = min((found.time for found in grown), default=None)
+    yield from (found for found in grown if found.time == first)
+
+
+def _grown_slots(rows: Sequence[HistoryRow]) -> Iterator[Found]:
+    is_square = not any(c.values and (c.values.min or 0) < 0 for row in rows for c in row.cells)
+    power = 2 if is_square else 1
+    sizes = {row.key: sizes_of(row) for row in rows}
+    times = sorted(set().union(*sizes.values()))
+    totals = {time: sum(of_row.get(time, 0.0) for of_row in sizes.values()) for time in times}
+    time = _first_jump(totals, GRADIENTS_EXPLODED**power)
+    if time is None:
+        return
+    for row in sorted(rows, key=lambda row: -sizes[row.key].get(time, 0.0)):
+        now = sizes[row.key].get(time, 0.0)
+        usual = median([0.0, *(one for t, one in sizes[row.key].items() if t < time)])
+        if now >= GRADIENTS_EXPLODED**power * usual:
+            yield Found(row, time, _numbers(row, usual, now))
+
+
+def _first_jump(sizes: Mapping[int, float], factor: float) -> int | None:
+    """Return the first time whose size is so many times the usual, and far above all before."""
+    before: list[float] = []
+    for time, size in sizes.items():
+        is_known = len(before) >= BEFORE - 1
+        if is_known and size >= max(factor * median(before), EXPLODED * max(before)):
+            return time
+        before += [size] if size else []
+    return None
+
+
+def vanishing(case: Case) -> Iterator[Found]:
+    """Find kernels that keep their direction and lose nearly all of their norm."""
+    for row in case.kernels:
+        sizes = sizes_of(row) if math.prod(row.shape or ()) >= LEAST_ELEMENTS else {}
+        times = list(sizes)
+        for number, time in enumerate(times[1:], 1):
+            most = max(times[:number], key=lambda one: sizes[one])
+            least = VANISHED * sizes[most]
+            if least and all(sizes[one] <= least for one in times[number : number + SAVES]):
+                if _renewed_at(case, row) != time:
+                    yield Found(row, time, _numbers(row, sizes[most], sizes[time]))
+                break
+
+
+def reinitialised(case: Case) -> Iterator[Found]:
+    """Find kernels that lose their former values at a save, unlike at others.
+
+    The constant siblings in their layers, such as biases of zeros, come along.
+    """
+    for row in case.kernels:
+        time = _renewed_at(case, row)
+        if time is not None:
+            yield Found(row, time)
+            yield from _constant_siblings(case, row, time)
+
+
+def _renewed_at(case: Case, row: HistoryRow) -> int | None:
+    """Return the save at which a kernel got values like its first ones, but none of those before.
+
+    The first change is left out, because the first steps may lead far away.
+    """
+    kept = {time: one for time in changes_of(row) if (one := kept_at(row, time)) is not None}
+    sizes = sizes_of(row)
+    for time in list(kept)[1:]:
+        others = [one.lowest for other, one in kept.items() if other != time]
+        usual = median(others) if len(others) >= SAVES else 0.0
+        is_lost = usual > ALIKE and kept[time].share < ALIKE and kept[time].highest < usual
+        if is_lost and _has_usual_sizes(case, sizes, time) and not returns(row, time):
+            return time
+    return None
+
+
+def _has_usual_sizes(case: Case, sizes: Mapping[int, float], time: int) -> bool:
+    """Return whether a variable is as large as its first values, and was not near zero before.
+
+    Near zero, noise turns a variable round: a bias that crosses it, or one without a gradient.
+    """
+    times = list(sizes)
+    if time not in times[1:] or _is_large(case, sizes, time):
+        return False
+    before = sizes[times[times.index(time) - 1]]
+    return before > VANISHED * case.scale and sizes[time] >= ALIKE * sizes[times[0]]
+
+
+def _constant_siblings(case: Case, row: HistoryRow, time: int) -> Iterator[Found]:
+    layer = row.place.rpartition(".")[0]
+    for other in case.weights:
+        is_sibling = other is not row and other.place.rpartition(".")[0] == layer
+        cell = other.cells[time]
+        if is_sibling and cell.state is CellState.CHANGED and is_constant(cell):
+            yield Found(other, time)
+
+
+def dead(case: Case) -> Iterator[Found]:
+    """Find tensors that change, but some of their units never do, or are zero at the end."""
+    for row in case.weights:
+        known = [(t, c.units) for t, c in enumerate(row.cells) if c.state is CellState.CHANGED]
+        known = [(time, units) for time, units in known if units is not None]
+        steps = sum(case.steps_before(time) for time, _ in known)
+        is_known = any(one.step for one in case.checkpoints)
+        if len(known) < SAVES or (is_known and steps < DEAD_STEPS):
+            continue
+        if len({len(units.changed) for _, units in known}) > 1:
+            continue
+        moved = np.logical_or.reduce([units.changed for _, units in known])
+        still = int((~moved | ~known[-1][1].nonzero | _without_gradient(case, row)).sum())
+        if DEAD_SHARE < still / len(moved) < 1:
+            yield Found(row, known[0][0], f"{still} of {len(moved)}")
+
+
+def _without_gradient(case: Case, row: HistoryRow) -> Any:
+    """Return for each unit whether all slot variables of a row have been zero all the time.
+
+    Weight decay changes a unit, too, but no slot variable.
+    """
+    units = [cell.units for slot in case.slots_of(row) for cell in slot.cells]
+    known = [one.nonzero for one in units if one is not None]
+    return ~np.logical_or.reduce(known) if known else False
+
+
+def saturated(case: Case) -> Iterator[Found]:
+    """Find variables of small dtypes that reach the limits of their dtype."""
+    for row in case.rows:
+        if not (row.dtype or "").startswith(_SATURABLE):
+            continue
+        limits = _limits(str(row.dtype))
+        for time, cell in enumerate(row.cells):
+            values = cell.values
+            if values is None or values.max is None or values.min is None:
+                continue
+            if values.min <= limits[0] or values.max >= limits[1]:
+                if time > _first(row):  # scaled numbers have the limits from the beginning
+                    yield Found(row, time, f"{values.min:g} to {values.max:g}")
+                break
+
+
+# --- questions
+
+
+def _is_placeholder(case: Case, row: HistoryRow, time: int) -> bool:
+    """Return whether a value that is not finite may be meant.
+
+    It is then the first one of a scalar, or infinity in a mask that never changes.
+    """
+    if time != _first(row) or not case.moving:
+        return False
+    values = row.cells[time].values
+    is_mask = values is not None and not values.nan and bool(values.count != values.inf)
+    return row.shape == () or (is_mask and not changes_of(row))
+
+
+def _numbers(row: HistoryRow, was: float, now: float) -> str:
+    """Return two sizes of elements as norms."""
+    root = math.sqrt(math.prod(row.shape or ()))
+    return f"from {was * root:.3g} to {now * root:.3g}"
+
+
+def _unchanged_since(row: HistoryRow) -> int | None:
+    """Return the checkpoint since which a variable is as it is; None if the last is another one."""
+    since: int | None = None
+    for time, cell in enumerate(row.cells):
+        if cell.state is CellState.EQUAL:
+            continue
+        if cell.state is CellState.UNREAD and since is not None:
+            continue
+        since = time if cell.state not in (CellState.ABSENT, CellState.DAMAGED) else None
+    last = row.cells[-1] if row.cells else None
+    return since if last is not None and last.state is CellState.EQUAL else None
+
+
+def _first(row: HistoryRow) -> int:
+    return next(t for t, cell in enumerate(row.cells) if cell.state is not CellState.ABSENT)
+
+
+def _limits(dtype: str) -> tuple[float, float]:
+    found = numpy_dtype(dtype)
+    assert found is not None
+    if found.kind in "iu":
+        whole = np.iinfo(found)
+        return float(whole.min), float(whole.max)
+    import ml_dtypes  # here, because few histories have such a dtype
+
+    info: Any = ml_dtypes.iinfo if dtype.startswith(("int", "uint")) else ml_dtypes.finfo
+    return float(info(found).min), float(info(found).max)
