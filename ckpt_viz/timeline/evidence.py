@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
@@ -53,6 +54,7 @@ class Case:
     rows: Sequence[HistoryRow]
 
     def title(self, time: int) -> str:
+        """Return what sentences call a checkpoint."""
         return self.checkpoints[time].title
 
     @cached_property
@@ -64,9 +66,11 @@ class Case:
     def kernels(self) -> Sequence[HistoryRow]:
         """The weights of at least two dimensions, or all weights if there are none.
 
-        Only a step of an optimizer changes them. Statistics of batches have one dimension.
+        Only a step of an optimizer changes them. Statistics of batches have one dimension. If
+        optimizers have slot variables for some, the others may be queues, averages or states.
         """
-        return [row for row in self.weights if len(row.shape or ()) > 1] or self.weights
+        wide = [row for row in self.weights if len(row.shape or ()) > 1] or self.weights
+        return [row for row in wide if self.slots_of(row)] or wide
 
     @cached_property
     def moving(self) -> frozenset[int]:
@@ -104,8 +108,14 @@ class Case:
 
     def slots_of(self, row: HistoryRow) -> Sequence[HistoryRow]:
         """Return the slot variables of a variable that have its shape."""
-        ours = (slot.row for slot in self.slots if slot.variable == row.node_id)
-        return [one for one in ours if one.shape == row.shape]
+        return [one for one in self._slots_by_variable[row.node_id] if one.shape == row.shape]
+
+    @cached_property
+    def _slots_by_variable(self) -> Mapping[int, Sequence[HistoryRow]]:
+        found: dict[int, list[HistoryRow]] = defaultdict(list)
+        for slot in self.slots:
+            found[slot.variable].append(slot.row)
+        return found
 
     def rate_before_and_at(self, time: int) -> tuple[float, float] | None:
         """Return the learning rates that optimizers have before and at a checkpoint, if saved."""
@@ -128,12 +138,9 @@ class Case:
 
     def has_other_slots(self, time: int) -> bool:
         """Return whether optimizers keep the state of other variables from a checkpoint on."""
-        ends = (CellState.FIRST, CellState.ABSENT)
-        return any(
-            (row.cells[time].state in ends) and row.cells[time].state != row.cells[time - 1].state
-            for row in self.rows
-            if time and row.is_state and row.shape
-        )
+        pairs = ((row.cells[time - 1], row.cells[time]) for row in self.rows if row.is_state)
+        absent = CellState.ABSENT
+        return time > 0 and any((a.state is absent) != (b.state is absent) for a, b in pairs)
 
     def _is_of_optimizer(self, row: HistoryRow) -> bool:
         graph = self._graph_of(row)

@@ -134,12 +134,18 @@ _Say = Callable[[Case, int, Sequence[Found]], str]
 
 
 def _says(sentence: str, more: _Say = lambda case, time, ones: "") -> _Say:
-    """Return what says a sentence with `{told}`, `{at}`, the first `{detail}` and `{more}`."""
+    """Return what says a sentence.
+
+    It may have `{told}`, the names; `{norms}`, the first name and how its norm changed; `{at}`; the
+    first `{detail}`; and `{more}`.
+    """
 
     def say(case: Case, time: int, ones: Sequence[Found]) -> str:
-        names = listed([one.row.place for one in ones])
-        told = names if len(ones) == 1 else f"{count(len(ones), 'variable')}: {names}"
-        parts = {"told": told, "at": case.title(time), "detail": ones[0].detail}
+        names, number = listed([one.row.place for one in ones]), len(ones) - 1
+        told = names if not number else f"{count(len(ones), 'variable')}: {names}"
+        rest = f", and {count(number, 'more variable')} did the same" if number else ""
+        norms = f"the norm of {ones[0].row.place} went {ones[0].detail}{rest}"
+        parts = {"told": told, "norms": norms, "at": case.title(time), "detail": ones[0].detail}
         return sentence.format(**parts, more=more(case, time, ones))
 
     return say
@@ -161,7 +167,10 @@ def _slots(case: Case, time: int, ones: Sequence[Found]) -> str:
 
 
 _RULES: dict[HistoryKind, tuple[Rule, _Say]] = {
-    HistoryKind.NAN: (rules.not_finite("nan"), _says("NaN first in {at}, {told} ({detail}).{more}", _rate)),
+    HistoryKind.NAN: (
+        rules.not_finite("nan"),
+        _says("NaN first in {at}, {told} ({detail}).{more}", _rate),
+    ),
     HistoryKind.INF: (
         rules.not_finite("inf"),
         _says("Infinity first in {at}, {told} ({detail}).{more}", _rate),
@@ -169,7 +178,10 @@ _RULES: dict[HistoryKind, tuple[Rule, _Say]] = {
     HistoryKind.DAMAGED: (rules.damaged, _says("{at} cannot be read for {told}: {detail}")),
     HistoryKind.OPTIMIZER_RESET: (
         rules.reset,
-        _says("The optimizer began again in {at}: {told} went {detail}."),
+        _says(
+            "The optimizer began again by {at}: {told} went {detail}. It was not restored, or was "
+            "created anew."
+        ),
     ),
     HistoryKind.STALE_OPTIMIZER: (
         rules.stale,
@@ -179,19 +191,22 @@ _RULES: dict[HistoryKind, tuple[Rule, _Say]] = {
     ),
     HistoryKind.REINITIALISED: (
         rules.reinitialised,
-        _says("New values in {at}, {told}: nothing is left of the values before."),
+        _says(
+            "New values in {at}, {told}: unlike at other saves, they do not follow from those "
+            "before, as if the layer was created anew."
+        ),
     ),
     HistoryKind.EXPLODING_GRADIENTS: (
         rules.gradients_exploding,
-        _says("Gradients exploded in {at}, {told} (norm {detail}).{more}", _rate),
+        _says("Gradients exploded by {at}: {norms}.{more}", _rate),
     ),
     HistoryKind.EXPLODING: (
         rules.exploding,
-        _says("Weights exploded in {at}, {told} (norm {detail}).{more}", _rate),
+        _says("Weights exploded by {at}: {norms}.{more}", _rate),
     ),
     HistoryKind.VANISHING: (
         rules.vanishing,
-        _says("Weights vanished by {at}, {told} (norm {detail})."),
+        _says("Weights vanished by {at}: {norms}."),
     ),
     HistoryKind.SATURATED: (
         rules.saturated,

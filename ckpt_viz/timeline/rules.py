@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ import numpy as np
 from ckpt_viz.formats.tensors import numpy_dtype
 from ckpt_viz.timeline.cells import CellState, HistoryRow
 from ckpt_viz.timeline.evidence import (
+    ROUNDING,
     Case,
     changes_of,
     is_constant,
@@ -130,19 +132,25 @@ def untrained(case: Case) -> Iterator[Found]:
 
 
 def exploding(case: Case) -> Iterator[Found]:
-    """Find weights whose norm and change per step are many times the usual, or leap as a whole."""
+    """Find weights whose norm and change per step are many times the usual, or leap together."""
     leaps = _leaps(case)
     for row in case.weights:
-        sizes = sizes_of(row)
-        paces = {time: case.pace(row, time) for time in sizes}
-        for number, (time, size) in enumerate(sizes.items()):
-            earlier = list(sizes.values())[:number]
-            moved = [pace for other, pace in paces.items() if other < time and pace]
-            is_settled = number >= BEFORE and len(moved) >= BEFORE - 1
-            is_sudden = is_settled and paces[time] >= EXPLODED * median(moved)
-            if row.key in leaps.get(time, ()) or (is_sudden and _is_large(case, sizes, time)):
-                yield Found(row, time, _numbers(row, median(earlier), size))
-                break
+        found = _exploding_at(case, row, leaps)
+        if found is not None:
+            yield found
+
+
+def _exploding_at(case: Case, row: HistoryRow, leaps: Mapping[int, set[str]]) -> Found | None:
+    sizes = sizes_of(row)
+    paces = {time: case.pace(row, time) for time in sizes}
+    for number, (time, size) in enumerate(sizes.items()):
+        earlier = list(sizes.values())[:number]
+        moved = [pace for other, pace in paces.items() if other < time and pace]
+        is_settled = number >= BEFORE and len(moved) >= BEFORE - 1
+        is_sudden = is_settled and paces[time] >= EXPLODED * median(moved)
+        if row.key in leaps.get(time, ()) or (is_sudden and _is_large(case, row, time)):
+            return Found(row, time, _numbers(row, median(earlier), size))
+    return None
 
 
 def _leaps(case: Case) -> dict[int, set[str]]:
@@ -154,16 +162,22 @@ def _leaps(case: Case) -> dict[int, set[str]]:
     number: dict[int, int] = defaultdict(int)
     for row in case.kernels:
         times = list(sizes := sizes_of(row))
-        for before, time in zip(times, times[1:], strict=False):
+        for before, time in pairwise(times):
             number[time] += 1
             if case.pace(row, time) >= EXPLODED * max(sizes[before], case.scale) > 0:
                 far[time].add(row.key)
     return {time: keys for time, keys in far.items() if 1 < number[time] < 2 * len(keys)}
 
 
-def _is_large(case: Case, sizes: Mapping[int, float], time: int) -> bool:
+def _is_large(case: Case, row: HistoryRow, time: int) -> bool:
+    """Return whether a variable is many times its usual size, and that of variables of its kind.
+
+    Of one dimension are biases and normalisations, which begin at 0 or 1.
+    """
+    sizes = sizes_of(row)
     earlier = [size for other, size in sizes.items() if other < time]
-    usual = max(median(earlier) if earlier else 0.0, case.scale)
+    least = case.scale if len(row.shape or ()) > 1 else max(1.0, case.scale)
+    usual = max(median(earlier) if earlier else 0.0, least)
     return sizes.get(time, 0.0) >= EXPLODED * usual
 
 
@@ -175,14 +189,18 @@ def gradients_exploding(case: Case) -> Iterator[Found]:
     by_name: dict[str, list[HistoryRow]] = defaultdict(list)
     for slot in case.slots:
         by_name[slot.name].append(slot.row)
-    grown = [found for rows in by_name.values() for found in _grown_slots(rows)]
+    groups = sorted(by_name.values(), key=_are_squares, reverse=True)
+    grown = [found for rows in groups for found in _grown_slots(rows)]
     first = min((found.time for found in grown), default=None)
     yield from (found for found in grown if found.time == first)
 
 
+def _are_squares(rows: Sequence[HistoryRow]) -> bool:
+    return not any(c.values and (c.values.min or 0) < 0 for row in rows for c in row.cells)
+
+
 def _grown_slots(rows: Sequence[HistoryRow]) -> Iterator[Found]:
-    is_square = not any(c.values and (c.values.min or 0) < 0 for row in rows for c in row.cells)
-    power = 2 if is_square else 1
+    power = 2 if _are_squares(rows) else 1
     sizes = {row.key: sizes_of(row) for row in rows}
     times = sorted(set().union(*sizes.values()))
     totals = {time: sum(of_row.get(time, 0.0) for of_row in sizes.values()) for time in times}
@@ -216,7 +234,7 @@ def vanishing(case: Case) -> Iterator[Found]:
             most = max(times[:number], key=lambda one: sizes[one])
             least = VANISHED * sizes[most]
             if least and all(sizes[one] <= least for one in times[number : number + SAVES]):
-                if _renewed_at(case, row) != time:
+                if _renewed_at(case, row) != time and not returns(row, time):
                     yield Found(row, time, _numbers(row, sizes[most], sizes[time]))
                 break
 
@@ -239,23 +257,23 @@ def _renewed_at(case: Case, row: HistoryRow) -> int | None:
     The first change is left out, because the first steps may lead far away.
     """
     kept = {time: one for time in changes_of(row) if (one := kept_at(row, time)) is not None}
-    sizes = sizes_of(row)
     for time in list(kept)[1:]:
         others = [one.lowest for other, one in kept.items() if other != time]
         usual = median(others) if len(others) >= SAVES else 0.0
         is_lost = usual > ALIKE and kept[time].share < ALIKE and kept[time].highest < usual
-        if is_lost and _has_usual_sizes(case, sizes, time) and not returns(row, time):
+        if is_lost and _has_usual_sizes(case, row, time) and not returns(row, time):
             return time
     return None
 
 
-def _has_usual_sizes(case: Case, sizes: Mapping[int, float], time: int) -> bool:
+def _has_usual_sizes(case: Case, row: HistoryRow, time: int) -> bool:
     """Return whether a variable is as large as its first values, and was not near zero before.
 
     Near zero, noise turns a variable round: a bias that crosses it, or one without a gradient.
     """
+    sizes = sizes_of(row)
     times = list(sizes)
-    if time not in times[1:] or _is_large(case, sizes, time):
+    if time not in times[1:] or _is_large(case, row, time):
         return False
     before = sizes[times[times.index(time) - 1]]
     return before > VANISHED * case.scale and sizes[time] >= ALIKE * sizes[times[0]]
@@ -273,8 +291,8 @@ def _constant_siblings(case: Case, row: HistoryRow, time: int) -> Iterator[Found
 def dead(case: Case) -> Iterator[Found]:
     """Find tensors that change, but some of their units never do, or are zero at the end."""
     for row in case.weights:
-        known = [(t, c.units) for t, c in enumerate(row.cells) if c.state is CellState.CHANGED]
-        known = [(time, units) for time, units in known if units is not None]
+        times = [t for t in changes_of(row) if (row.cells[t].relative or 0.0) > ROUNDING]
+        known = [(time, units) for time in times if (units := row.cells[time].units) is not None]
         steps = sum(case.steps_before(time) for time, _ in known)
         is_known = any(one.step for one in case.checkpoints)
         if len(known) < SAVES or (is_known and steps < DEAD_STEPS):

@@ -128,7 +128,7 @@ def test_the_json_of_a_view_is_strict(history: Any) -> None:
 
     text = gzip.decompress(view_payload.encode(history))
     content = json.loads(text, parse_constant=refuse)
-    assert content["sentences"][-1]["is_alarm"] and "NaN" in content["sentences"][-1]["text"]
+    assert content["sentences"][0]["is_alarm"] and "NaN" in content["sentences"][0]["text"]
     assert " ".join(one["text"] for one in content["sentences"]) == content["headline"]
 
 

@@ -12,8 +12,19 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind
+from tests.support.amounts import amount
 from tests.support.programs import keras_3
+from tests.support.trainings import (
+    DEFECT_INTERVALS,
+    HEALTHY,
+    HELD_OUT,
+    MAY_NOTE,
+    PLANTED,
+    judged,
+    train,
+)
 
+KINDS = {**HEALTHY, **HELD_OUT}
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
 
@@ -75,6 +86,39 @@ def test_a_sound_training_has_no_finding(tmp_path: Path) -> None:
     assert trained(tmp_path, network()) == ()
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("regression", "classifier", "adversarial", "transformer", "stopped", "reduced", "tuned"),
+        *("scalars", "residual", "queued"),
+    ],
+)
+def test_a_healthy_training_of_each_kind_has_no_finding(kind: str, tmp_path: Path) -> None:
+    """`python -m tests.support.trainings` has more kinds."""
+    for seed in range(amount(1, 10)):
+        alarms, notes = judged(train(KINDS[kind], seed, tmp_path / str(seed)))
+        assert (alarms, {*notes} - MAY_NOTE.get(kind, set())) == ([], set()), seed
+
+
+def test_a_bias_that_crosses_zero_is_no_finding(tmp_path: Path) -> None:
+    for seed in range(amount(4, 24)):
+        assert judged(train(HEALTHY["regression"], seed, tmp_path / str(seed))) == ([], []), seed
+
+
+@pytest.mark.parametrize("defect", ["high_rate", "bad_batch"])
+def test_a_blow_up_begins_with_the_gradients(defect: str, tmp_path: Path) -> None:
+    source = train(HEALTHY["classifier"], 0, tmp_path, PLANTED[defect][0], DEFECT_INTERVALS)
+    history = cv.history(source, progress=False)
+    first = history.alarms[0]
+    assert (first.kind, first.first) == (HistoryKind.EXPLODING_GRADIENTS, 4)
+    assert first.name.endswith(".velocity")
+    before, after = history[first.name].cells[3].values, history[first.name].cells[4].values
+    assert after.l2 > 1e6 * before.l2 and f"to {after.l2:.3g}" in first.why
+    assert history.headline.startswith(first.why)
+    rose = "The learning rate had risen from 0.01 to 1e+04." in first.why
+    assert rose is (defect == "high_rate")
+
+
 def test_a_learning_rate_that_is_too_high_gives_the_first_nan(tmp_path: Path) -> None:
     def higher(save: int, model: Any) -> None:
         if save == 3:
@@ -98,10 +142,10 @@ def test_a_frozen_layer_is_found_since_its_first_checkpoint(tmp_path: Path) -> N
 def test_a_unit_that_its_relu_never_lets_learn_is_dead(tmp_path: Path) -> None:
     model = network()
     bias = model.get_layer("hidden").bias
-    bias.assign(np.where(np.arange(16) == 5, -100.0, 0.0))
+    bias.assign(np.where(np.arange(16) % 4 == 1, -100.0, 0.0))
     found = kinds(trained(tmp_path, model))
     assert found[HistoryKind.DEAD].names == ("model.hidden.kernel",)
-    assert "(1 of 16)" in found[HistoryKind.DEAD].why
+    assert "(4 of 16)" in found[HistoryKind.DEAD].why
 
 
 def test_an_optimizer_that_was_not_restored_began_again(tmp_path: Path) -> None:
