@@ -185,9 +185,7 @@ _RULES: dict[HistoryKind, tuple[Rule, _Say]] = {
     ),
     HistoryKind.STALE_OPTIMIZER: (
         rules.stale,
-        _says(
-            "The model changed from {at} on without a step of {told}: another optimizer trained it."
-        ),
+        _says("The model changed by {at} without a step of {told}: {detail}."),
     ),
     HistoryKind.REINITIALISED: (
         rules.reinitialised,

@@ -24,7 +24,7 @@ class Record:
     Attributes:
         sources: The checkpoints.
         rows: The variables, in the order of the first checkpoint that has each.
-        findings: What to know, the worst first.
+        findings: What to know: alarms before notes, the earliest first.
         marks: Where the structure changes.
         order: What tells the order, in a few words.
         left_out: How many checkpoints of the source are not in it.

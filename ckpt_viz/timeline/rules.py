@@ -6,6 +6,7 @@ docs/history.md says what each threshold is for.
 from __future__ import annotations
 
 import math
+from bisect import insort
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -87,13 +88,20 @@ def damaged(case: Case) -> Iterator[Found]:
 
 
 def stale(case: Case) -> Iterator[Found]:
-    """Find optimizers that count no step at several saves, although kernels change."""
+    """Find optimizers that count no step, although kernels change, and slot variables or not.
+
+    Without the slot variables, an average of the weights may replace them once.
+    """
     counting = {time for row in case.counters for time in changes_of(row)}
     idle = sorted(case.moving - counting)
+    branches = {time for slot in case.slots for time in changes_of(slot.row)}
     for row in case.counters:
         times = [time for time in idle if row.cells[time].state is CellState.EQUAL]
-        if len(times) >= SAVES:
-            yield Found(row, times[0])
+        back = [time for time in times if time in branches]
+        if back:
+            yield Found(row, back[0], "the training went back, and took another way")
+        elif len(times) >= SAVES:
+            yield Found(row, times[0], "another optimizer trained it")
 
 
 def reset(case: Case) -> Iterator[Found]:
@@ -142,15 +150,35 @@ def exploding(case: Case) -> Iterator[Found]:
 
 def _exploding_at(case: Case, row: HistoryRow, leaps: Mapping[int, set[str]]) -> Found | None:
     sizes = sizes_of(row)
-    paces = {time: case.pace(row, time) for time in sizes}
-    for number, (time, size) in enumerate(sizes.items()):
-        earlier = list(sizes.values())[:number]
-        moved = [pace for other, pace in paces.items() if other < time and pace]
-        is_settled = number >= BEFORE and len(moved) >= BEFORE - 1
-        is_sudden = is_settled and paces[time] >= EXPLODED * median(moved)
-        if row.key in leaps.get(time, ()) or (is_sudden and _is_large(case, row, time)):
-            return Found(row, time, _numbers(row, median(earlier), size))
+    least = EXPLODED * _least_usual(case, row)
+    before: list[float] = []  # sorted
+    paces: list[float] = []
+    for time, size in sizes.items():
+        pace = case.pace(row, time)
+        is_settled = len(before) >= BEFORE and len(paces) >= BEFORE - 1
+        is_large = is_settled and size >= max(least, EXPLODED * _middle(before))
+        if row.key in leaps.get(time, ()) or (is_large and pace >= EXPLODED * _middle(paces)):
+            return Found(row, time, _numbers(row, _middle(before), size))
+        insort(before, size)
+        if pace:
+            insort(paces, pace)
     return None
+
+
+def _middle(ordered: Sequence[float]) -> float:
+    """Return the median of sorted numbers, without sorting them again; 0 of none."""
+    half = len(ordered) // 2
+    if not ordered:
+        return 0.0
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def _least_usual(case: Case, row: HistoryRow) -> float:
+    """Return the usual size of variables of a kind.
+
+    Of one dimension are biases and normalisations, which begin at 0 or 1.
+    """
+    return case.scale if len(row.shape or ()) > 1 else max(1.0, case.scale)
 
 
 def _leaps(case: Case) -> dict[int, set[str]]:
@@ -167,18 +195,6 @@ def _leaps(case: Case) -> dict[int, set[str]]:
             if case.pace(row, time) >= EXPLODED * max(sizes[before], case.scale) > 0:
                 far[time].add(row.key)
     return {time: keys for time, keys in far.items() if 1 < number[time] < 2 * len(keys)}
-
-
-def _is_large(case: Case, row: HistoryRow, time: int) -> bool:
-    """Return whether a variable is many times its usual size, and that of variables of its kind.
-
-    Of one dimension are biases and normalisations, which begin at 0 or 1.
-    """
-    sizes = sizes_of(row)
-    earlier = [size for other, size in sizes.items() if other < time]
-    least = case.scale if len(row.shape or ()) > 1 else max(1.0, case.scale)
-    usual = max(median(earlier) if earlier else 0.0, least)
-    return sizes.get(time, 0.0) >= EXPLODED * usual
 
 
 def gradients_exploding(case: Case) -> Iterator[Found]:
@@ -216,12 +232,13 @@ def _grown_slots(rows: Sequence[HistoryRow]) -> Iterator[Found]:
 
 def _first_jump(sizes: Mapping[int, float], factor: float) -> int | None:
     """Return the first time whose size is so many times the usual, and far above all before."""
-    before: list[float] = []
+    before: list[float] = []  # sorted
     for time, size in sizes.items():
         is_known = len(before) >= BEFORE - 1
-        if is_known and size >= max(factor * median(before), EXPLODED * max(before)):
+        if is_known and size >= max(factor * _middle(before), EXPLODED * before[-1]):
             return time
-        before += [size] if size else []
+        if size:
+            insort(before, size)
     return None
 
 
@@ -229,14 +246,14 @@ def vanishing(case: Case) -> Iterator[Found]:
     """Find kernels that keep their direction and lose nearly all of their norm."""
     for row in case.kernels:
         sizes = sizes_of(row) if math.prod(row.shape or ()) >= LEAST_ELEMENTS else {}
-        times = list(sizes)
-        for number, time in enumerate(times[1:], 1):
-            most = max(times[:number], key=lambda one: sizes[one])
-            least = VANISHED * sizes[most]
-            if least and all(sizes[one] <= least for one in times[number : number + SAVES]):
+        times, most = list(sizes), 0.0
+        for number, time in enumerate(times):
+            lasting = [sizes[one] for one in times[number : number + SAVES]]
+            if most and max(lasting) <= VANISHED * most:
                 if _renewed_at(case, row) != time and not returns(row, time):
-                    yield Found(row, time, _numbers(row, sizes[most], sizes[time]))
+                    yield Found(row, time, _numbers(row, most, sizes[time]))
                 break
+            most = max(most, sizes[time])
 
 
 def reinitialised(case: Case) -> Iterator[Found]:
@@ -257,10 +274,10 @@ def _renewed_at(case: Case, row: HistoryRow) -> int | None:
     The first change is left out, because the first steps may lead far away.
     """
     kept = {time: one for time in changes_of(row) if (one := kept_at(row, time)) is not None}
-    for time in list(kept)[1:]:
+    for time in [time for time in list(kept)[1:] if kept[time].share < ALIKE]:
         others = [one.lowest for other, one in kept.items() if other != time]
         usual = median(others) if len(others) >= SAVES else 0.0
-        is_lost = usual > ALIKE and kept[time].share < ALIKE and kept[time].highest < usual
+        is_lost = usual > ALIKE and kept[time].highest < usual
         if is_lost and _has_usual_sizes(case, row, time) and not returns(row, time):
             return time
     return None
@@ -272,11 +289,11 @@ def _has_usual_sizes(case: Case, row: HistoryRow, time: int) -> bool:
     Near zero, noise turns a variable round: a bias that crosses it, or one without a gradient.
     """
     sizes = sizes_of(row)
-    times = list(sizes)
-    if time not in times[1:] or _is_large(case, row, time):
+    earlier = [size for other, size in sizes.items() if other < time]
+    if not earlier or time not in sizes or earlier[-1] <= VANISHED * case.scale:
         return False
-    before = sizes[times[times.index(time) - 1]]
-    return before > VANISHED * case.scale and sizes[time] >= ALIKE * sizes[times[0]]
+    most = EXPLODED * max(median(earlier), case.scale)
+    return ALIKE * earlier[0] <= sizes[time] < most
 
 
 def _constant_siblings(case: Case, row: HistoryRow, time: int) -> Iterator[Found]:

@@ -157,6 +157,15 @@ def test_one_save_without_a_step_is_an_average_and_two_are_stale(tmp_path: Path)
         assert found(tmp_path / name, times) == kinds
 
 
+def test_a_training_that_goes_back_has_other_slots_at_the_same_step(tmp_path: Path) -> None:
+    times = [
+        {"kernel": kernel, "kernel/Momentum": DRIFT[n], "optimizer/iterations": np.array(n)}
+        for n, kernel in enumerate(walk())
+    ]
+    times[5]["optimizer/iterations"] = np.array(4)
+    assert found(tmp_path, times) == [("stale_optimizer", 5)]
+
+
 def test_one_of_two_optimizers_may_wait(tmp_path: Path) -> None:
     times = [
         {"kernel": kernel, "a/iterations": np.array(n), "b/iterations": np.array(n // 4)}

@@ -113,6 +113,7 @@ def test_a_blow_up_begins_with_the_gradients(defect: str, tmp_path: Path) -> Non
     assert (first.kind, first.first) == (HistoryKind.EXPLODING_GRADIENTS, 4)
     assert first.name.endswith(".velocity")
     before, after = history[first.name].cells[3].values, history[first.name].cells[4].values
+    assert before is not None and after is not None and before.l2 and after.l2
     assert after.l2 > 1e6 * before.l2 and f"to {after.l2:.3g}" in first.why
     assert history.headline.startswith(first.why)
     rose = "The learning rate had risen from 0.01 to 1e+04." in first.why
