@@ -695,7 +695,7 @@ def stateful(rng: Rng) -> Training:
 
 
 def quantized(rng: Rng) -> Training:
-    """A codebook by averages of what it stands for, in which unused codes are drawn again."""
+    """A codebook that follows averages of codes, and draws unused ones again."""
     import tensorflow as tf
 
     encoder, decoder = _mlp(6, 16, outputs=3), _mlp(3, 16, outputs=6)
