@@ -17,6 +17,8 @@ from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 
 ROOT = 0
 SAVE_COUNTER = "save_counter"  # the local name of a tf.train.Checkpoint's own counter
+CONFIGURATION = "OBJECT_CONFIG_JSON"
+"""The attribute in which TensorFlow 1.13 to 2.0 saved `get_config()`: a text that nothing reads."""
 
 
 class Role(str, Enum):
@@ -186,7 +188,9 @@ class Node(NamedTuple):
 
 
 def has_value(node: Node) -> bool:
-    """Return whether a node itself holds something that is saved."""
+    """Return whether a node itself holds something that is saved, and that a restore may need."""
+    if len(node.attributes) == 1 and node.attributes[0].name == CONFIGURATION:
+        return bool(node.registered_saver)
     return bool(node.attributes or node.registered_saver)
 
 

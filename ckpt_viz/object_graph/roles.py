@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ckpt_viz.object_graph.keras_optimizers import VARIABLES, is_keras_optimizer
-from ckpt_viz.object_graph.nodes import ROOT, Node, Role, is_variable
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value, is_variable
 from ckpt_viz.object_graph.slots import find_slots
 
 # Local names of the scalars that TensorFlow 1's Adam and every Keras 2 optimizer before 2.11 track.
@@ -72,7 +72,7 @@ def assign_roles(nodes: Sequence[Node]) -> tuple[Node, ...]:
             role = Role.VARIABLE
         elif node_id in wrapped or (node_id in telling and _is_optimizer(nodes, node)):
             role = Role.OPTIMIZER
-        elif node.attributes or node.registered_saver:
+        elif has_value(node):
             role = Role.VALUE
         else:
             role = Role.BOOKKEEPING if node_id in bookkeeping else node.role

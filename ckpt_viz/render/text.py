@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ckpt_viz.object_graph.graph import Format, Graph, Kept, Origin
 from ckpt_viz.object_graph.hanging import hanging_from_optimizers
-from ckpt_viz.object_graph.nodes import ROOT, Node, Role
+from ckpt_viz.object_graph.nodes import CONFIGURATION, ROOT, Node, Role
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.object_graph.tree import Tree
 from ckpt_viz.render.signs import SEVERITIES
@@ -102,7 +102,7 @@ def describe_value(node: Node) -> str:
     return ", ".join(
         " ".join(filter(None, (attribute.dtype, shape_words(attribute.shape))))
         for attribute in node.attributes
-        if attribute.dtype
+        if attribute.dtype and attribute.name != CONFIGURATION
     )
 
 

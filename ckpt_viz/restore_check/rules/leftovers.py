@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Role
+from ckpt_viz.object_graph.nodes import CONFIGURATION, ROOT, SAVE_COUNTER, Role, has_value
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
@@ -20,8 +20,7 @@ from ckpt_viz.restore_check.twins import paired_twins, unbound_alike
 from ckpt_viz.restore_check.without_values import saved_without_values, was_without_weights
 from ckpt_viz.text import count, listed
 
-# Keras keeps data here that no restore needs: TensorFlow 1.13 to 2.0 saved a layer's configuration.
-_CONFIGURATION = "OBJECT_CONFIG_JSON"
+# Keras keeps data here that no restore needs.
 _OF_EXPORTS = ("variables", "_all_variables")
 _MAX_ALIKE = 32  # if there are more, the finding does not mention them
 
@@ -66,7 +65,7 @@ def unresolved(case: Case, explained: Explained) -> Iterator[Finding]:
         yield exported
     already_explained = explained.nodes.union(exported.nodes if exported is not None else ())
     for top, group in case.saved_side.unresolved_groups.items():
-        nodes = [node for node in group if node not in already_explained]
+        nodes = [node for node in group if node not in already_explained and _is_valued(case, node)]
         if not nodes:
             continue
         harmless = is_harmless(case, top)
@@ -208,20 +207,34 @@ def _why_unmatched(case: Case, top: int) -> str:
     return f"{case.saved.name(node)} has no child {label!r}"
 
 
+def _is_valued(case: Case, node: int) -> bool:
+    return has_value(case.saved.nodes[node])
+
+
 def unused_attributes(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find saved attributes that the object has no place for."""
-    for node, names in case.trace.unused_attributes.items():
-        harmless = set(names) == {_CONFIGURATION}
+    """Find saved attributes that the object has no place for; all configurations in one finding."""
+    unused = case.trace.unused_attributes
+    configured = {node: None for node, names in unused.items() if set(names) == {CONFIGURATION}}
+    for node, names in unused.items():
+        if node not in configured:
+            yield case.finding(
+                Severity.FAIL,
+                Kind.UNUSED_ATTRIBUTE,
+                f"The object in the program has no place for the saved {listed(names)}.",
+                "Restore into an object of the saved class, or rename the attribute.",
+                nodes=(node,),
+                objects=(case.trace.bound[node],),
+            )
+    gone = [node for node in sorted(case.unresolved) if not _is_valued(case, node)]
+    if configured or gone:
+        number = len(configured) + len(gone)
+        what = "the layer's configuration" if number == 1 else f"{number} layers' configurations"
         yield case.finding(
             Severity.FAIL,
-            Kind.LEFTOVER if harmless else Kind.UNUSED_ATTRIBUTE,
-            "An old version of Keras stored the layer's configuration here, and nothing reads it "
-            "now."
-            if harmless
-            else f"The object in the program has no place for the saved {listed(names)}.",
-            "Ignore this; assert_consumed() still fails."
-            if harmless
-            else "Restore into an object of the saved class, or rename the attribute.",
-            nodes=(node,),
-            objects=(case.trace.bound[node],),
+            Kind.LEFTOVER,
+            f"An old version of Keras stored {what} here, and nothing reads "
+            f"{'it' if number == 1 else 'them'} now.",
+            "Ignore this; assert_consumed() still fails.",
+            nodes=(*configured, *gone),
+            objects=dict.fromkeys(case.trace.bound[node] for node in configured),
         )
