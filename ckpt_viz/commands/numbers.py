@@ -52,8 +52,9 @@ def values(
     each tensor once and checks its checksum; needs no TensorFlow. A bar on standard error shows
     the progress.
 
-    Exits with status 0 if every value is a finite number or a string, 1 if there is a NaN or an
-    infinity or a tensor cannot be read, 2 on an error.
+    Exits with status 1 if there is a NaN or an infinity, or if a tensor is missing or damaged, 0 if
+    not, 2 on an error. The state of an iterator has no statistics, which is no problem. An infinity
+    may be intended, as in a mask: --where=-mask leaves out what is called mask.
     """
     with reporting_errors(), workers_of(workers) as executor:
         graph = api.graph(path, meta=meta)

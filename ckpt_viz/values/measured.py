@@ -10,7 +10,6 @@ from ckpt_viz.search.measures import Measures, no_measures
 from ckpt_viz.values.row import ValueRow
 
 _SAME = ("count", "zeros", "nan", "inf", "min", "max", "mean", "std")
-_WITHOUT_NUMBERS = ("variant", "resource")
 _SUMS = ("count", "zeros", "nan", "inf")
 
 
@@ -24,8 +23,7 @@ def measures_of(size: int, rows: Iterable[tuple[int, ValueRow]], unread: int = 0
     unreadable: dict[int, int] = defaultdict(int)
     for node_id, row in rows:
         if row.error is not None:
-            # A variant, an iterator's state for example, has no numbers.
-            unreadable[node_id] += row.dtype not in _WITHOUT_NUMBERS
+            unreadable[node_id] += 1
         elif row.count is not None and row.lengths is None:
             by_node[node_id].append(row)
     columns = no_measures(size)

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ckpt_viz.errors import CkptVizError, UnsupportedError
+from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
 from ckpt_viz.formats import confinement
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.dtypes import OF_ML_DTYPES, ByteOrder, tensor_bytes
 from ckpt_viz.formats.files import is_remote
-from ckpt_viz.formats.stored_ranges import Claims, stored_ranges
+from ckpt_viz.formats.stored_ranges import Claims, StoredRange, stored_ranges
 from ckpt_viz.formats.tensors import Array, numpy_dtype
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keys import parse_checkpoint_key
@@ -162,6 +162,13 @@ def _of_bundle(
             budget -= row.nbytes or 0
             continue
         try:
+            note = _why_opaque(row)
+            if note is not None:
+                _test_opaque(bundle, row.key, claims)
+                yield replace(row, note=note)
+                if shown is not None:
+                    shown.update(row.nbytes or 0)
+                continue
             assembly = _assembly(bundle, row, budget, claims)
         except CkptVizError as error:
             yield replace(row, error=row.error or str(error))
@@ -197,14 +204,41 @@ def _assembly(bundle: Bundle, row: ValueRow, budget: int, claims: Claims) -> Ass
     ranges = stored_ranges(bundle, row.key)
     claims.add(ranges)
     assert row.dtype is not None
-    if row.dtype != "string":
-        _check_dtype(row.dtype, bundle.prefix)
     if (row.nbytes or 0) > budget:
         raise UnsupportedError(
             f"{bundle.prefix}: {row.key}: has {row.nbytes} bytes, expected at most {budget} more; "
             "choose fewer tensors by a search query"
         )
     return Assembly(row, ranges)
+
+
+def _why_opaque(row: ValueRow) -> str | None:
+    """Return why a healthy tensor has no statistics, None if it has some."""
+    if row.error is not None or row.dtype == "string":
+        return None
+    if row.dtype in ("variant", "resource"):
+        return f"only TensorFlow decodes a {row.dtype}"
+    if row.shape is None:
+        return "its rank is unknown"
+    try:
+        _check_dtype(row.dtype or "", "")
+    except UnsupportedError as error:
+        return str(error).removeprefix(": ")
+    return None
+
+
+def _test_opaque(bundle: Bundle, key: str, claims: Claims) -> None:
+    """Test the checksum of a tensor without statistics; raise CkptVizError if it is damaged."""
+    entry, reason = bundle.entries[key], bundle.why_unreadable(key)
+    place = bundle.place(key, entry)
+    if reason is not None:
+        raise FormatError(f"{bundle.index}: {key}: {reason}")
+    if entry.shape is None or entry.slices or entry.size > _MOST_WHOLE_BYTES:
+        return
+    path, nbytes = bundle.shard_path(entry), bundle.shard_bytes(entry)
+    claims.add([StoredRange(path, entry.offset, entry.size, 0, entry.crc32c, place, nbytes)])
+    for _ in bundle.pieces(key):
+        pass
 
 
 def _check_dtype(dtype: str, place: str) -> None:
@@ -294,13 +328,13 @@ def _whole(graph: Graph, row: ValueRow) -> ValueRow:
     """Return the row of a tensor whose value is read at once."""
     if row.error is not None:
         return row
+    if graph.provenance is not None and (row.nbytes or 0) > _MOST_WHOLE_BYTES:
+        why = f"has {row.nbytes} bytes, expected at most {_MOST_WHOLE_BYTES} in this format"
+        return replace(row, error=f"{graph.title}: {row.key}: {why}")
     try:
-        if graph.provenance is not None and (row.nbytes or 0) > _MOST_WHOLE_BYTES:
-            raise UnsupportedError(
-                f"{graph.title}: {row.key}: has {row.nbytes} bytes, expected at most "
-                f"{_MOST_WHOLE_BYTES} in this format"
-            )
         return _of_array(row, graph.read(row.key), graph.title)
+    except UnsupportedError as error:
+        return replace(row, note=str(error))
     except CkptVizError as error:
         return replace(row, error=str(error))
 

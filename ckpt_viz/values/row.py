@@ -78,7 +78,8 @@ class ValueRow:
     infinity if a float64 cannot hold it.
 
     Strings have a `count` and `lengths`, and None elsewhere. If the tensor cannot be read, `error`
-    says why, and all statistics are None.
+    says why, and all statistics are None. So they are if nothing is wrong, but the values are no
+    numbers for NumPy, like the state of an iterator: then `note` says why.
     """
 
     key: str
@@ -100,6 +101,7 @@ class ValueRow:
     histogram: Histogram | None = field(default=None, repr=False)
     lengths: Lengths | None = None
     error: str | None = None
+    note: str | None = None
 
     @property
     def has_problem(self) -> bool:

@@ -41,6 +41,8 @@ def row_json(row: ValueRow) -> dict[str, Any]:
             for name in ("shortest", "longest", "total")
             if getattr(row.lengths, name) is not None
         }
+    if row.note is not None:
+        found["note"] = row.note
     if row.error is not None:
         found["error"] = row.error
     return found

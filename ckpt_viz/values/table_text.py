@@ -79,6 +79,8 @@ def said_of(row: ValueRow) -> str:
         reason = briefly(row.error)
         reason = reason if len(reason) <= _MOST_ERROR else f"{reason[:_MOST_ERROR]}…"
         return f"{SEVERITIES[Severity.ERROR].glyph} cannot be read: {reason}"
+    if row.note is not None:
+        return f"no statistics: {row.note}"
     said = []
     if row.nan:
         said.append(f"{SEVERITIES[Severity.WARNING].glyph} NaN: {row.nan:,} of {row.count:,}")

@@ -1078,6 +1078,49 @@ def configuration_of_an_old_layer(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(layer=module(kernel=var([2.0]))))
 
 
+def as_tensorflow_2_0(graph: Any, values: dict[str, Any]) -> None:
+    """Add the configuration of each layer, as Keras saved it up to TensorFlow 2.0."""
+    layers = {
+        child.node_id: child.local_name
+        for node in graph.nodes
+        for child in node.children
+        if child.local_name == "model" or child.local_name.startswith("layer")
+    }
+    for node, name in layers.items():
+        key = f"{name}/.ATTRIBUTES/OBJECT_CONFIG_JSON"
+        graph.nodes[node].attributes.add(name="OBJECT_CONFIG_JSON", checkpoint_key=key)
+        values[key] = f'{{"name": "{name}"}}'.encode()
+
+
+def with_dropout(keras: Any, *, is_shared: bool = False) -> Any:
+    """Return a model with two layers without weights, or with one of them at two places."""
+    inputs = keras.Input((4,))
+    first = keras.layers.Dropout(0.1)
+    second = first if is_shared else keras.layers.Dropout(0.2)
+    hidden = second(keras.layers.Dense(3)(first(keras.layers.Dense(3)(inputs))))
+    return keras.Model(inputs, keras.layers.Dense(2)(hidden))
+
+
+def _of_tensorflow_2_0(at: Path) -> str:
+    return rewritten(at, saved(at, model=with_dropout(keras_2())), as_tensorflow_2_0)
+
+
+@shows(Kind.LEFTOVER, FAIL, None, None, "stored 7 layers' configurations here", "Ignore this")
+def configurations_of_tensorflow_2_0(at: Path) -> Pair:
+    return Pair(_of_tensorflow_2_0(at), lambda: ckpt(model=with_dropout(keras_2())))
+
+
+@silent(Kind.VALUE_LOST)
+def two_configurations_for_one_layer_without_weights(at: Path) -> Pair:
+    path = _of_tensorflow_2_0(at)
+    return Pair(path, lambda: ckpt(model=with_dropout(keras_2(), is_shared=True)))
+
+
+@shows(Kind.MIGRATED, FAIL, None, None, "under other local names (6 values)")
+def configurations_in_keras_3(at: Path) -> Pair:
+    return Pair(_of_tensorflow_2_0(at), lambda: ckpt(model=with_dropout(keras_3())))
+
+
 def compiled() -> Any:
     """Return a Keras 2 model with an optimizer and metrics."""
     model = called(keras_2_sequential(4, 2))

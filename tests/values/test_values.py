@@ -16,10 +16,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ckpt_viz as cv
+from ckpt_viz.cli import main
 from ckpt_viz.errors import OutsideError
 from ckpt_viz.formats.bundle import open_bundle
 from ckpt_viz.formats.bundle_writer import array_tensor, write_bundle
@@ -27,6 +29,7 @@ from ckpt_viz.formats.confinement import confined_to
 from ckpt_viz.formats.tensors import numpy_dtype
 from ckpt_viz.values.reading import rows_as_read, tensors_of
 from tests.support import tables
+from tests.support.damage import flipped
 from tests.support.dtypes import NUMBERS
 from tests.support.name_based import DATA, write
 from tests.support.tables import FLOAT32, Extents, floats, raw, shape, strings, write_sliced
@@ -212,9 +215,36 @@ def test_a_failure_is_read_again_after_a_repair(abc: str) -> None:
 def test_dtypes_without_a_number_are_marked(tmp_path: Path) -> None:
     given = {"v": raw(21, shape(), b"??"), "w": raw(99, shape(2), b"????"), "x": floats(1.0)}
     v, w, x = values(tables.write_bundle(tmp_path / "ckpt", given))
-    assert "cannot read variant" in v.error
-    assert "numpy has no dtype for unknown dtype 99" in w.error
+    assert "ends 1 elements too early" in v.error  # no variant that TensorFlow wrote
+    assert (w.note, w.error) == ("numpy has no dtype for unknown dtype 99", None)
     assert x.max == 1.0
+
+
+@pytest.mark.tf
+def test_healthy_tensors_without_statistics_are_no_problem(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+    table.insert("a", 1)
+    module = tf.Module()
+    module.empty, module.text = tf.Variable(tf.zeros([0, 3])), tf.Variable("a")
+    module.quantized = tf.Variable(tf.bitcast(tf.constant([1, 2], tf.int8), tf.qint8))
+    iterator = iter(tf.data.Dataset.range(9).shuffle(3))
+    program = tf.train.Checkpoint(
+        it=iterator, table=table, module=module, rng=tf.random.Generator.from_seed(1)
+    )
+    paths = [program.save(str(tmp_path / "ckpt")) for _ in range(2) if next(iterator) is not None]
+    for line in (["values", paths[0]], ["verify", paths[0]], ["history", str(tmp_path)]):
+        assert CliRunner().invoke(main, line).exit_code == 0, line
+    live = cv.graph(program).values(progress=False)
+    assert live.problems == cv.graph(paths[1]).values(progress=False).problems == ()
+    (state,) = [row for row in cv.graph(paths[1]).values(progress=False) if row.note]
+    assert (state.dtype, state.note) == ("variant", "only TensorFlow decodes a variant")
+    flipped(paths[0], state.key, -1)
+    assert CliRunner().invoke(main, ["values", paths[0]]).exit_code == 1
+    Path(f"{paths[1]}{DATA}").unlink()
+    row = cv.graph(paths[1]).values(progress=False)[state.key]
+    assert "no such file" in (row.error or "")
 
 
 def test_a_bool_of_another_byte_is_damage(tmp_path: Path) -> None:
