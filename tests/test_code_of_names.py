@@ -100,7 +100,7 @@ def test_code_restores_parts_of_any_name(
 
 @pytest.mark.parametrize("is_renamed", [False, True])
 def test_code_reads_a_path_of_any_name(is_renamed: bool, tmp_path: Path) -> None:
-    directory = tmp_path / "{0}{x}{}'\"\\ \x1b\n"
+    directory = tmp_path / "{0}{x}{}'\" \x1b\n"
     directory.mkdir()
     path = str(ckpt(was=var([1.0, 2.0])).save(str(directory / "ckpt")))
     live = ckpt(**{"now" if is_renamed else "was": var([0.0, 0.0])})
