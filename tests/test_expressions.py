@@ -139,6 +139,15 @@ def test_objects_without_an_expression_are_named(edges: dict[int, Any], said: st
     assert len(str(caught.value)) < 500
 
 
+def test_the_deepest_code_is_python() -> None:
+    live = graph({n: {"a b": n + 1} for n in range(60)}, (60,))
+    skeleton = Skeleton(None, {"a b": 60})
+    while can_be_made(skeleton):
+        code = to_code(skeleton, live, width=80)
+        skeleton = Skeleton(None, {"a b": skeleton})
+    assert_restores_only(f"values = [({code.replace('live', 'ckpt')}, 1)]")
+
+
 def test_a_slot_is_what_its_optimizer_gives() -> None:
     name = "m') or print('"
     opt = SimpleNamespace(get_slot=lambda variable, slot: (variable, slot))

@@ -41,10 +41,15 @@ def _in_program_of_file(graph: Graph, obj: int, source: str) -> str:
         )
     if not way:
         return f"{source}.{ROOT_ARGUMENT}" if _has_own_root(graph) else source
-    expression = _child_of_root(graph, way[0][1], source)
-    for parent, label, _ in way[1:]:
-        # Beside an item that is no attribute, as in a dictionary or a list, there are only items.
-        expression = child(expression, label, by_attribute=parent in graph.attribute_holders)
+    expression = source
+    for parent, label, node in way:
+        # What has items is a list or a dictionary, and Keras has its own in attributes. Beside an
+        # item, all names are those of items.
+        by_attribute = {parent, node} <= graph.attribute_holders
+        if parent == ROOT and _has_own_root(graph):
+            expression = _child_of_own_root(graph, label, source, by_attribute=by_attribute)
+        else:
+            expression = child(expression, label, by_attribute=by_attribute)
     return expression
 
 
@@ -53,21 +58,18 @@ def _has_own_root(graph: Graph) -> bool:
     return (ROOT, ROOT_ARGUMENT) in graph.edges_to[ROOT]
 
 
-def _child_of_root(graph: Graph, label: str, source: str) -> str:
-    """Return the expression for a child of the root.
+def _child_of_own_root(graph: Graph, label: str, source: str, *, by_attribute: bool) -> str:
+    """Return the expression for a child of the root of a `tf.train.Checkpoint(root, name=part)`.
 
-    A `tf.train.Checkpoint(root, name=part)` saves the children of the root, then the keywords
-    sorted by name, `root` among them, and its counter. `ckpt` has the keywords, `ckpt.root` the
-    others. The order tells them apart but for the names that are sorted just before `root`.
+    The checkpoint saves the children of the root, then its keywords sorted by name, `root` among
+    them, and its counter. `ckpt` has the keywords, `ckpt.root` the others. The order tells them
+    apart but for the names that are sorted just before `root`.
     """
-    by_attribute = ROOT in graph.attribute_holders
-    if not _has_own_root(graph):
-        return child(source, label, by_attribute=by_attribute)
     names = [one.local_name for one in graph.nodes[ROOT].children]
     at, end = names.index(label), names.index(ROOT_ARGUMENT)
     root = f"{source}.{ROOT_ARGUMENT}"
     if at > end:
-        return child(source, label)
+        return child(source, label, by_attribute=by_attribute)
     if any(one >= other for one, other in pairwise(names[at : end + 1])):
         return child(root, label, by_attribute=by_attribute)
     return f"{{**{children(root)}, **{children(source)}}}[{quoted(label)}]"
