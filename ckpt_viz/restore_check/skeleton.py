@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import ROOT_ARGUMENT, argument, is_taken, item, quoted
@@ -11,6 +12,8 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.restore_check.objects_in_code import expression_of
 
 _HELD = "parts"
+_CALL = "tf.train.Checkpoint("
+_LAST = "\U0010ffff"  # after the names of keywords
 _WIDTH = 80
 _INDENT = 4
 _MOST_LEVELS = 50  # Python reads no expression with more than 200 open brackets
@@ -108,12 +111,20 @@ def to_code(skeleton: Skeleton, live: Graph, source: str = "live", width: int | 
     return _text(_checkpoint(skeleton, live, source), 0, width)
 
 
+class _Item(NamedTuple):
+    """A part of an expression, after its keyword, its key or `**`."""
+
+    before: str
+    value: str | _Made
+    name: str = ""  # none for a root, which comes first
+
+
 @dataclass(frozen=True)
 class _Made:
-    """An expression of parts, a call or a dictionary: each part follows its keyword or key."""
+    """An expression of parts: a call or a dictionary."""
 
     opening: str
-    parts: tuple[tuple[str, str | _Made], ...]
+    parts: tuple[_Item, ...]
     closing: str
 
 
@@ -122,16 +133,16 @@ def _checkpoint(skeleton: Skeleton, live: Graph, source: str) -> _Made:
     if not can_be_made(skeleton) or ROOT_ARGUMENT in skeleton.children:
         taken = ", ".join(map(quoted, filter(is_taken, skeleton.children)))
         raise SourceError(f"no tf.train.Checkpoint can be made with parts of the names {taken}")
-    parts = _natural(skeleton, live, source)
+    parts = {name: _part(one, live, source) for name, one in skeleton.children.items()}
     if any(map(is_taken, parts)):
         # The keyword's dictionary becomes an object that TensorFlow tracks: the new root.
-        held = _Made("tf.train.Checkpoint(", ((f"{_HELD}=", _items(parts)),), f").{_HELD}")
-        return _Made("tf.train.Checkpoint(", (("", held),), ")")
-    keywords = {word: part for name, part in parts.items() if (word := argument(name))}
-    others = {name: part for name, part in parts.items() if not argument(name)}
-    root = [] if skeleton.root is None else [("", expression_of(live, skeleton.root, source))]
-    rest = [("**", _items(others))] if others else []
-    return _Made("tf.train.Checkpoint(", (*root, *keywords.items(), *rest), ")")
+        held = _Made(_CALL, (_Item(f"{_HELD}=", _items(parts)),), f").{_HELD}")
+        return _Made(_CALL, (_Item("", held),), ")")
+    made = [] if skeleton.root is None else [_Item("", expression_of(live, skeleton.root, source))]
+    made += [_Item(word, one, name) for name, one in parts.items() if (word := argument(name))]
+    others = {name: one for name, one in parts.items() if not argument(name)}
+    made += [_Item("**", _items(others), _LAST)] if others else []
+    return _Made(_CALL, tuple(made), ")")
 
 
 def _part(part: int | Variables | Skeleton, live: Graph, source: str) -> str | _Made:
@@ -140,33 +151,30 @@ def _part(part: int | Variables | Skeleton, live: Graph, source: str) -> str | _
     if not isinstance(part, Skeleton):
         return expression_of(live, part, source)
     if part.root is None and not all(map(argument, part.children)):
-        return _items(_natural(part, live, source))  # TensorFlow tracks dictionaries as they are
+        # TensorFlow tracks dictionaries as they are.
+        return _items({name: _part(one, live, source) for name, one in part.children.items()})
     return _checkpoint(part, live, source)
 
 
 def _items(parts: Mapping[str, str | _Made]) -> _Made:
-    return _Made("{", tuple((item(name), part) for name, part in parts.items()), "}")
-
-
-def _natural(skeleton: Skeleton, live: Graph, source: str) -> dict[str, str | _Made]:
-    """Return the expressions of a checkpoint's parts; numbers last, in their order."""
-    names = sorted(skeleton.children, key=_place)
-    return {name: _part(skeleton.children[name], live, source) for name in names}
-
-
-def _place(name: str) -> tuple[bool, int, str]:
-    is_number = name.isascii() and name.isdecimal()
-    return (is_number, len(name) if is_number else 0, name)
+    return _Made("{", tuple(_Item(item(name), one, name) for name, one in parts.items()), "}")
 
 
 def _text(made: str | _Made, depth: int, width: int | None) -> str:
+    """Return the code, on several lines with its parts by name if one line is too wide."""
     if isinstance(made, str):
         return made
-    one_line = ", ".join(before + _text(part, 0, None) for before, part in made.parts)
+    one_line = ", ".join(one.before + _text(one.value, 0, None) for one in made.parts)
     one_line = f"{made.opening}{one_line}{made.closing}"
     if width is None or len(one_line) + _INDENT * depth <= width:
         return one_line
     indent = "\n" + " " * _INDENT * depth
     inner = indent + " " * _INDENT
-    lines = (f"{before}{_text(part, depth + 1, width)}," for before, part in made.parts)
-    return f"{made.opening}{''.join(inner + line for line in lines)}{indent}{made.closing}"
+    parts = sorted(made.parts, key=lambda one: _natural(one.name))
+    lines = (f"{inner}{one.before}{_text(one.value, depth + 1, width)}," for one in parts)
+    return f"{made.opening}{''.join(lines)}{indent}{made.closing}"
+
+
+def _natural(name: str) -> tuple[bool, int, str]:
+    is_number = name.isascii() and name.isdecimal()
+    return (is_number, len(name) if is_number else 0, name)
