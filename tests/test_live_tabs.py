@@ -158,6 +158,8 @@ def test_a_checkpoint_is_checked_against_the_path_that_restore_gets(kernel: Kern
     # What restore would not find, but lies there, is for the check to tell.
     kernel.run("numbered = ckpt.save('numbered/ckpt')")
     assert opens(kernel, "ckpt, 'numbered/ckpt'")["comparison"] == "check"
+    kernel.run("__import__('os').symlink('circle', 'circle')")
+    assert opens(kernel, "ckpt, 'circle/ckpt'")["comparison"] == "check"
 
 
 def test_a_path_that_the_kernel_does_not_see_is_an_error(kernel: Kernel) -> None:

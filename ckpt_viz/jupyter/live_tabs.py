@@ -15,12 +15,13 @@ import json
 import os
 import socket
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 from uuid import uuid4
 
-from ckpt_viz.errors import CheckpointNotFoundError
+from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError
 from ckpt_viz.formats.files import is_directory, is_file, is_remote, list_directory, split
 from ckpt_viz.jupyter.answers import answer, error_sentence
 from ckpt_viz.jupyter.live_objects import Reply
@@ -177,11 +178,16 @@ def _check_seen(path: object) -> None:
 
 
 def _is_seen(path: str) -> bool:
-    """Return whether a file or directory has this path, or a path that begins with it."""
-    if is_file(path + INDEX) or is_file(path) or is_directory(path):
-        return True
-    directory, name = split(path)
-    directory = directory or os.curdir
-    return is_directory(directory) and any(
-        one.startswith(name) for one in list_directory(directory)
-    )
+    """Return whether a file or directory has this path, or a path that begins with it.
+
+    A place that cannot be looked at may have one: what reads the path then tells why it cannot.
+    """
+    with suppress(CkptVizError, OSError):
+        if is_file(path + INDEX) or is_file(path) or is_directory(path):
+            return True
+        directory, name = split(path)
+        directory = directory or os.curdir
+        return is_directory(directory) and any(
+            one.startswith(name) for one in list_directory(directory)
+        )
+    return True
