@@ -120,10 +120,14 @@ _READS: dict[str, Callable[[Path], Any]] = {
 }
 
 
+# Of these, which ask the operating system hundreds of times, every few moments.
+_STEPS = {_READS["server"]: 9, _READS["check"]: 5, _READS["diff"]: 3, _READS["history"]: 2}
+
+
 def _each_moment(tmp_path: Path, read: Callable[[Path], Any], harm: Harm) -> Iterator[Any]:
     """Yield the result, or our error, of reads during each of which the files are harmed once."""
     calls = 1
-    for number in count(1, step=3 if read is _sent else 1):
+    for number in count(1, step=_STEPS.get(read, 1)):
         if number > calls:
             break
         directory = tmp_path / f"run{number}"

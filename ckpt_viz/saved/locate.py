@@ -386,7 +386,10 @@ def _state_in(directory: str) -> State | None:
 def _checkpoint_at(given: str, prefix: str, resolved: str, kept: tuple[Kept, ...]) -> Location:
     if is_file(prefix + INDEX):
         return _at_prefix(given, prefix, resolved, kept)
-    found = _by_contents(prefix) if is_file(prefix) else _of_nothing(prefix)
+    try:
+        found = _by_contents(prefix) if is_file(prefix) else _of_nothing(prefix)
+    except CheckpointNotFoundError as error:  # it was there when the directory was listed
+        raise GoneError(str(error)) from error
     return replace(found, given=given, resolved=resolved, kept=kept)
 
 
