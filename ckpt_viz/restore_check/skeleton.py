@@ -13,7 +13,7 @@ from ckpt_viz.restore_check.objects_in_code import expression_of
 
 _HELD = "parts"
 _CALL = "tf.train.Checkpoint("
-_LAST = "\U0010ffff"  # after the names of keywords
+_LAST = chr(0x10FFFF)  # after the names of keywords
 _WIDTH = 80
 _INDENT = 4
 _MOST_LEVELS = 50  # Python reads no expression with more than 200 open brackets
