@@ -110,7 +110,7 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
             _checked(error, sandbox)
         else:
             stage(f"code of the fix against {name}")
-            _check_code(found, sandbox)
+            _check_code(found)
             stage(f"findings against {name}")
             _ = found.findings, found.coverage
             stage(f"print the check against {name}")
@@ -141,7 +141,7 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
             _check_picture(diff.to_svg(view))
 
 
-def _check_code(found: cv.RestoreCheck, sandbox: str) -> None:
+def _check_code(found: cv.RestoreCheck) -> None:
     """Make sure that the code of a fix does nothing but restore."""
     sides = [found.live, *([found.saved] if found.saved is not None else [])]
     if max(len(side.nodes) for side in sides) > _MAX_IN_DOT:
@@ -149,7 +149,7 @@ def _check_code(found: cv.RestoreCheck, sandbox: str) -> None:
     try:
         code = found.fix().code
     except cv.CkptVizError as error:
-        _checked(error, sandbox)
+        _check_message(str(error), "")  # it may name the program's file alone
         return
     assert_restores_only(code, {c.local_name for n in found.live.nodes for c in n.children})
 
