@@ -209,7 +209,10 @@ def variables_of(layer: Any) -> list[Any]:
 
 
 def state_variables_of(layer: Any) -> list[Any]:
-    """Return all variables of a Keras layer, and those of its metrics."""
+    """Return all variables of a Keras layer, and those of its metrics.
+
+    A lookup layer of Keras 2 lists a vocabulary, which is not a variable.
+    """
     found = variables_of(layer)
     try:
         if hasattr(type(layer), "metrics_variables"):  # Keras 3's models
@@ -218,7 +221,7 @@ def state_variables_of(layer: Any) -> list[Any]:
             found += [variable for metric in layer.metrics for variable in metric.variables]
     except Exception:  # as above
         pass
-    return list(filter(tf_private.is_variable, found))
+    return found
 
 
 def is_of_no_interest(obj: object, attribute: str, value: object) -> bool:

@@ -235,12 +235,18 @@ def _saves_by_own_code(obj: Any) -> bool:
 def _on_class(cls: type) -> dict[str, Any]:
     """Return the trackables on the program's own classes among the bases of a class."""
     found: dict[str, Any] = {}
-    for base in reversed(cls.__mro__):
-        if str(base.__module__).partition(".")[0] not in _LIBRARIES:
-            found.update(vars(base))
+    for base in _own_bases(cls):
+        found.update(vars(base))
     return {
         name: value for name, value in found.items() if hasattr(type(value), "_trackable_children")
     }
+
+
+@lru_cache(maxsize=1024)
+def _own_bases(cls: type) -> tuple[type, ...]:
+    """Return the program's own classes among the bases of a class, from the last one on."""
+    bases = reversed(cls.__mro__)
+    return tuple(one for one in bases if str(one.__module__).partition(".")[0] not in _LIBRARIES)
 
 
 def attributes_of(
@@ -251,7 +257,8 @@ def attributes_of(
     `on_class` may cache those of a class.
     """
     cls: Any = type(obj)
-    return {**on_class(cls), **instance_dict(obj)}
+    inherited, own = on_class(cls), instance_dict(obj)
+    return {**inherited, **own} if inherited else own.copy()
 
 
 def _attributes(

@@ -137,7 +137,8 @@ class Walk:
         for owner, obj in enumerate(tuple(self.objects)):
             if facts.has_listed_variables(obj):
                 listed = facts.state_variables_of(obj)
-                new = [(_path(one), one) for one in listed if not known.has(one)]
+                missed = [one for one in listed if not known.has(one)]
+                new = [(_path(one), one) for one in missed if tf_private.is_variable(one)]
                 self._hang(owner, new, lambda variable: bool(getattr(variable, "trainable", False)))
 
     def _hang(
