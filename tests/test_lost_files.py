@@ -19,7 +19,16 @@ from ckpt_viz.formats.lost_files import lost_files
 from ckpt_viz.render.payload import encode
 from tests.support.graphs import keras3_adam
 from tests.support.saved_graphs import write_graph
-from tests.support.tables import Extents, Tensor, floats, shape, write_bundle, write_sliced
+from tests.support.tables import (
+    Extents,
+    Tensor,
+    floats,
+    packed_floats,
+    shape,
+    write_bundle,
+    write_sliced,
+)
+from tests.test_saver_v1 import ALL, write_floats
 
 _POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 1234\n"
 Damage = Callable[[list[Path]], None]
@@ -134,6 +143,20 @@ def test_remote_files_are_told_alike(prefix: str) -> None:
     (found,) = lost_files(cv.graph("memory://lost/c").stored_in)
     assert str(found) == _CASES["one"][1]
     memory.rm("/lost", recursive=True)
+
+
+def test_a_missing_file_of_the_v1_format_is_told_though_its_tensors_are_unknown(
+    tmp_path: Path,
+) -> None:
+    write_floats(tmp_path / "v1-00000-of-00002", [ALL], packed_floats(5, 1, 2, 3))
+    (found,) = lost_files(cv.graph(tmp_path / "v1").stored_in)
+    assert found.why == (
+        "v1-00001-of-00002 is missing: its tensors are unknown; 1 tensor of the other files can "
+        "be read"
+    )
+    for command in ("verify", "values"):
+        done = CliRunner().invoke(main, [command, str(tmp_path / "v1")])
+        assert (done.exit_code, done.output.count(found.why)) == (1, 1)
 
 
 # --- wherever people look

@@ -56,13 +56,17 @@ def values(
     not, 2 on an error. The state of an iterator has no statistics, which is no problem. An infinity
     may be intended, as in a mask: --where=-mask leaves out what is called mask.
     """
+    from ckpt_viz.formats.lost_files import lost_files
+
     with reporting_errors(), workers_of(workers) as executor:
         graph = api.graph(path, meta=meta)
         table = graph.values(where, executor=executor, progress=is_watched())
         table = table if column is None else table.sorted(column)
         printed = json.dumps(table.to_json()) if as_json else table.to_text(max_lines)
+        # A missing file of the V1 format has tensors that no other file lists.
+        lacks_unknown = any(not one.nbytes for one in lost_files(graph.stored_in))
     echo(printed)
-    sys.exit(DIFFERS if table.problems else 0)
+    sys.exit(DIFFERS if table.problems or lacks_unknown else 0)
 
 
 @click.command()
