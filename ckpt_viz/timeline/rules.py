@@ -309,25 +309,26 @@ def dead(case: Case) -> Iterator[Found]:
     """Find tensors that change, but some of their units never do, or are zero at the end."""
     for row in case.weights:
         times = [t for t in changes_of(row) if (row.cells[t].relative or 0.0) > ROUNDING]
-        known = [(time, units) for time in times if (units := row.cells[time].units) is not None]
-        steps = sum(case.steps_before(time) for time, _ in known)
+        known = [cell.units for cell in row.cells if cell.units is not None]
+        steps = sum(case.steps_before(time) for time in times)
         is_known = any(one.step for one in case.checkpoints)
-        if len(known) < SAVES or (is_known and steps < DEAD_STEPS):
+        if len(times) < SAVES or (is_known and steps < DEAD_STEPS):
             continue
-        if len({len(units.changed) for _, units in known}) > 1:
+        if len({len(units.changed) for units in known}) != 1:
             continue
-        moved = np.logical_or.reduce([units.changed for _, units in known])
-        still = int((~moved | ~known[-1][1].nonzero | _without_gradient(case, row)).sum())
+        moved = np.logical_or.reduce([units.changed for units in known])
+        still = int((~moved | ~known[-1].nonzero | _without_gradient(case, row)).sum())
         if DEAD_SHARE < still / len(moved) < 1:
-            yield Found(row, known[0][0], f"{still} of {len(moved)}")
+            yield Found(row, times[0], f"{still} of {len(moved)}")
 
 
 def _without_gradient(case: Case, row: HistoryRow) -> Any:
-    """Return for each unit whether all slot variables of a row have been zero all the time.
+    """Return for each unit whether all squares of its gradients are zero at the end.
 
-    Weight decay changes a unit, too, but no slot variable.
+    Weight decay changes a unit, too, but no slot variable. A momentum may decay to zero.
     """
-    units = [cell.units for slot in case.slots_of(row) for cell in slot.cells]
+    squares = [slot for slot in case.slots_of(row) if _are_squares([slot])]
+    units = [cell.units for slot in squares for cell in slot.cells]
     known = [one.nonzero for one in units if one is not None]
     return ~np.logical_or.reduce(known) if known else False
 
