@@ -19,6 +19,7 @@ import google_crc32c
 from ckpt_viz.errors import FormatError, GoneError, NoSuchTensorError, UnsupportedError
 from ckpt_viz.formats.dtypes import ByteOrder, Shape, dtype_name, parse_shape, tensor_bytes
 from ckpt_viz.formats.entries import (
+    Absence,
     CheckedRange,
     Entry,
     check_crc32c,
@@ -73,10 +74,10 @@ class Bundle:
     entries: Mapping[str, Entry] = field(repr=False)
     parts: Mapping[str, tuple[Entry | None, ...]] = field(default_factory=dict, repr=False)
     _keys: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    _shards: dict[int, int | str] = field(
+    _shards: dict[int, int | Absence] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    _short: dict[int, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _short: dict[int, Absence] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_keys", tuple(self.entries))
@@ -254,17 +255,23 @@ class Bundle:
 
     def why_absent(self, entry: Entry) -> str | None:
         """Return why the bytes of a tensor or slice without slices are missing, None if not."""
+        absence = self.absence(entry)
+        return None if absence is None else absence.why
+
+    def absence(self, entry: Entry) -> Absence | None:
+        """Return the same with what is wrong with the shard."""
         if entry.shard not in self._shards:
             self._look_at_shards(entry)
-        found = self._shards[entry.shard]
-        if isinstance(found, str):
-            return found
-        if entry.offset + entry.size <= found:
+        size = self._shards[entry.shard]
+        if isinstance(size, Absence):
+            return size
+        if entry.offset + entry.size <= size:
             return None
         path = self.shard_path(entry)
         if entry.shard not in self._short:
-            self._short[entry.shard] = why_short_at(path, found)
-        return f"{path}: has {found} bytes, expected {span(entry)}; {self._short[entry.shard]}"
+            self._short[entry.shard] = why_short_at(path, size)
+        lack, why = self._short[entry.shard]
+        return Absence(lack, f"{path}: has {size} bytes, expected {span(entry)}; {why}")
 
     def _look_at_shards(self, first: Entry) -> None:
         """Ask for the size of a shard; of all shards if they are remote, at the same time."""

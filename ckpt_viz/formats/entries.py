@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from enum import Enum
 from itertools import pairwise
 from typing import NamedTuple
 
-from ckpt_viz.errors import CkptVizError, FormatError
+from ckpt_viz.errors import CkptVizError, DeniedError, FormatError
 from ckpt_viz.formats.dtypes import Shape, tensor_bytes
 from ckpt_viz.formats.files import File, file_sizes, is_remote, open_file
 from ckpt_viz.formats.slices import Slice
@@ -16,6 +17,7 @@ from ckpt_viz.formats.sstable import GIT_LFS_POINTER, brief, mask_crc32c
 
 _MAX_POINTER_BYTES = 1024  # of Git LFS
 _PARTIAL = "the copy is probably partial"
+_POINTER = "it is a Git LFS pointer: run `git lfs pull`"
 
 
 class Entry(NamedTuple):
@@ -161,33 +163,55 @@ def open_shard(path: str, entry: Entry, key: str) -> File:
 
 def _why_short(file: File) -> str:
     if file.read(0, min(file.size, len(GIT_LFS_POINTER))) == GIT_LFS_POINTER:
-        return "it is a Git LFS pointer: run `git lfs pull`"
+        return _POINTER
     return _PARTIAL
 
 
-def why_short_at(path: str, size: int) -> str:
+class Lack(Enum):
+    """What is wrong with a shard that lacks bytes."""
+
+    MISSING = "missing"
+    POINTER = "pointer"  # of Git LFS, in place of the shard
+    SHORT = "short"
+    DENIED = "denied"
+    UNREADABLE = "unreadable"
+
+
+class Absence(NamedTuple):
+    """Why bytes of a shard are missing, as a sentence without a full stop."""
+
+    lack: Lack
+    why: str
+
+
+def why_short_at(path: str, size: int) -> Absence:
     """Return why the shard at a path is so short, as far as it shows."""
+    why = _PARTIAL
     if size <= _MAX_POINTER_BYTES:
         with suppress(CkptVizError), open_file(path) as file:
-            return _why_short(file)
-    return _PARTIAL
+            why = _why_short(file)
+    return Absence(Lack.POINTER if why == _POINTER else Lack.SHORT, why)
 
 
-def sizes_or_why_not(paths: Sequence[str]) -> list[int | str]:
+def sizes_or_why_not(paths: Sequence[str]) -> list[int | Absence]:
     """Return the size of each shard, or the reason why nothing can be read of it."""
     return [
         _size_or_why_not(path, found) for path, found in zip(paths, file_sizes(paths), strict=True)
     ]
 
 
-def _size_or_why_not(path: str, found: int | CkptVizError | None) -> int | str:
+def _size_or_why_not(path: str, found: int | CkptVizError | None) -> int | Absence:
     if found is None:
-        return f"{path}: no such file, expected a shard; {_PARTIAL}"
+        return Absence(Lack.MISSING, f"{path}: no such file, expected a shard; {_PARTIAL}")
     if isinstance(found, CkptVizError):
-        return str(found)
+        return _unreadable(found)
     if not is_remote(path):  # anyone may ask for the size of a file that only its owner may read
         try:
             open_file(path).close()
-        except (CkptVizError, FileNotFoundError) as error:
-            return str(error)
+        except CkptVizError as error:
+            return _unreadable(error)
     return found
+
+
+def _unreadable(error: CkptVizError) -> Absence:
+    return Absence(Lack.DENIED if isinstance(error, DeniedError) else Lack.UNREADABLE, str(error))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from ckpt_viz.formats.bundle import Bundle
-from ckpt_viz.formats.entries import Entry, raised_for
+from ckpt_viz.formats.entries import Absence, Entry, Lack, raised_for
 from ckpt_viz.formats.files import split
 from ckpt_viz.formats.saver_v1 import SaverV1
 from ckpt_viz.text import count, first_clause, listed, size_words
 
 
-class LostFiles(NamedTuple):
+@dataclass(frozen=True, eq=False)  # each is itself: its lists may be long
+class LostFiles:
     """The data files of a checkpoint that lack bytes for one reason.
 
     `what` names the files and says what is wrong with them, `extent` how much is lost and what is
@@ -61,26 +62,40 @@ def _of_bundle(bundle: Bundle) -> tuple[LostFiles, ...]:
     for _, part in _parts(bundle):
         if part.shard not in ends or _end(part) > _end(ends[part.shard]):
             ends[part.shard] = part
-    lost = {shard: why for shard in sorted(ends) if (why := bundle.why_absent(ends[shard]))}
-    absent = [(key, part) for key, part in _parts(bundle) if part.shard in lost]
-    absent = [(key, part) for key, part in absent if bundle.why_absent(part) is not None]
-    every = {key for key, _ in absent}
-    groups: dict[str, list[int]] = {}
-    for shard, why in lost.items():
-        groups.setdefault(_kind(why), []).append(shard)
-    found = []
-    left = len(bundle.entries) - len(every)
-    for shards in groups.values():
-        parts = [(key, part) for key, part in absent if part.shard in {*shards}]
-        keys = tuple(dict.fromkeys(key for key, _ in parts))
-        nbytes = sum(part.size for _, part in parts)
-        extent = _extent(len(keys), nbytes, len(bundle.entries), left)
-        paths = tuple(bundle.shard_path(ends[shard]) for shard in shards)
-        why = lost[shards[0]]
-        what = _what(bundle, [ends[shard] for shard in shards], paths, why)
-        remedy = _remedy(why, len(shards))
-        found.append(LostFiles(paths, what, extent, remedy, raised_for(why), keys, nbytes, left))
-    return tuple(found)
+    lost = {shard: why for shard in sorted(ends) if (why := bundle.absence(ends[shard]))}
+    absent: dict[Lack, list[tuple[str, Entry]]] = {}
+    for key, part in _parts(bundle):
+        if part.shard in lost and bundle.absence(part) is not None:
+            absent.setdefault(lost[part.shard].lack, []).append((key, part))
+    left = len(bundle.entries) - len({key for parts in absent.values() for key, _ in parts})
+    shards = {lack: [n for n, one in lost.items() if one.lack is lack] for lack in absent}
+    return tuple(
+        _group(bundle, [ends[n] for n in shards[lack]], lost[shards[lack][0]], parts, left)
+        for lack, parts in absent.items()
+    )
+
+
+def _group(
+    bundle: Bundle,
+    ends: Sequence[Entry],
+    absence: Absence,
+    parts: Sequence[tuple[str, Entry]],
+    left: int,
+) -> LostFiles:
+    """Return the shards that lack bytes for one reason, given the last range of each."""
+    paths = tuple(map(bundle.shard_path, ends))
+    keys = tuple(dict.fromkeys(key for key, _ in parts))
+    nbytes = sum(part.size for _, part in parts)
+    return LostFiles(
+        paths,
+        _what(bundle, ends, paths, absence),
+        _extent(len(keys), nbytes, len(bundle.entries), left),
+        _remedy(absence.lack, len(paths)),
+        raised_for(absence.why),
+        keys,
+        nbytes,
+        left,
+    )
 
 
 def _parts(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
@@ -95,43 +110,39 @@ def _end(part: Entry) -> int:
     return part.offset + part.size
 
 
-_MISSING, _POINTER, _SHORT = "no such file", "Git LFS pointer", "expected bytes"
-
-
-def _kind(why: str) -> str:
-    """Return the sort of a reason; "" for one that the system or a server gives."""
-    return next((one for one in (_MISSING, _POINTER, _SHORT) if one in why), "")
-
-
-def _what(bundle: Bundle, ends: Sequence[Entry], paths: Sequence[str], why: str) -> str:
+def _what(bundle: Bundle, ends: Sequence[Entry], paths: Sequence[str], absence: Absence) -> str:
     names = [split(path)[1] for path in paths]
     are = "is" if len(names) == 1 else "are"
-    kind = _kind(why)
-    if kind == _MISSING and 1 < len(names) == bundle.num_shards:
-        return f"all {len(names)} data files are missing, such as {names[0]}"
-    if kind == _MISSING:
-        return f"{listed(names)} {are} missing"
-    if kind == _POINTER:
-        return f"{listed(names)} {are} only a pointer of Git LFS"
-    if kind == _SHORT and len(names) == 1:
-        return f"{names[0]} has {bundle.shard_bytes(ends[0]):,} of {_end(ends[0]):,} bytes"
-    if kind == _SHORT:
-        return f"{listed(names)} are too short"
-    return f"{listed(names)} cannot be read ({first_clause(why).rpartition(': ')[2]})"
+    match absence.lack:
+        case Lack.MISSING if 1 < len(names) == bundle.num_shards:
+            return f"all {len(names)} data files are missing, such as {names[0]}"
+        case Lack.MISSING:
+            return f"{listed(names)} {are} missing"
+        case Lack.POINTER:
+            return f"{listed(names)} {are} only a pointer of Git LFS"
+        case Lack.SHORT if len(names) == 1:
+            return f"{names[0]} has {bundle.shard_bytes(ends[0]):,} of {_end(ends[0]):,} bytes"
+        case Lack.SHORT:
+            return f"{listed(names)} are too short"
+        case Lack.DENIED:
+            return f"{listed(names)} cannot be read (permission denied)"
+        case Lack.UNREADABLE:
+            return f"{listed(names)} cannot be read ({first_clause(absence.why)})"
 
 
-def _remedy(why: str, number: int) -> str:
+def _remedy(lack: Lack, number: int) -> str:
     these, them = ("this file", "it") if number == 1 else ("these files", "them")
-    kind = _kind(why)
-    if kind == _POINTER:
-        return "Run `git lfs pull`."
-    if kind == _MISSING:
-        return f"Copy {these} from where the checkpoint came."
-    if kind == _SHORT:
-        return f"Copy {these} again from where the checkpoint came."
-    if "permission denied" in why:
-        return f"Ask the file's owner for the permission to read {them}, or open a copy."
-    return f"Try again, or copy {these} from where the checkpoint came."
+    match lack:
+        case Lack.POINTER:
+            return "Run `git lfs pull`."
+        case Lack.MISSING:
+            return f"Copy {these} from where the checkpoint came."
+        case Lack.SHORT:
+            return f"Copy {these} again from where the checkpoint came."
+        case Lack.DENIED:
+            return f"Ask the file's owner for the permission to read {them}, or open a copy."
+        case Lack.UNREADABLE:
+            return f"Try again, or copy {these} from where the checkpoint came."
 
 
 def _extent(lost: int, nbytes: int, every: int, readable: int) -> str:
@@ -152,7 +163,7 @@ def _of_v1(stored: SaverV1) -> LostFiles:
         stored.missing,
         f"{listed(names)} {are} missing",
         f"{its} tensors are unknown{part}; {count(rest, 'tensor')} of the other files can be read",
-        _remedy(_MISSING, len(names)),
+        _remedy(Lack.MISSING, len(names)),
         "NotFoundError",
         keys,
         left=rest,

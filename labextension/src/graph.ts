@@ -262,6 +262,11 @@ function parseShape(text: string | null): readonly number[] | null {
   return text === "" ? [] : text.split(",").map(Number);
 }
 
+/** Whether a node or one of its values could not be read. */
+export function isUnreadable(graph: Graph, id: number): boolean {
+  return graph.error(id) !== null || graph.attributes(id).some(({ error }) => error !== null);
+}
+
 /** The children of every node in one array, in the order of a tree. */
 export function childLists(
   order: Column,

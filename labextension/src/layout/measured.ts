@@ -1,10 +1,10 @@
 /** What rows measure: their own values, or those folded into them and below, added up once. */
 
 import type { MeasureColumnName } from "../contract";
-import { type Graph, ROOT } from "../graph";
+import { type Graph, isUnreadable, ROOT } from "../graph";
 import { type MeasureName, type Measures, measureOf, type NumberOf } from "../measures";
 import { levelOf, type Scale, scaleOver } from "../scale";
-import { isUnreadable, summaryOf } from "./summary";
+import { summaryOf } from "./summary";
 
 interface Totals {
   /** The statistics of all values in a row and below it. */
@@ -33,7 +33,7 @@ export function measured(graph: Graph, tree: Tree, row: RowOfTree, name: Measure
 export interface Bad {
   readonly nan: number;
   readonly inf: number;
-  /** The nodes without a row of their own that cannot be read: a node's row says so itself. */
+  /** The nodes without a row of their own that cannot be read: a row shows its own error. */
   readonly lost: number;
 }
 

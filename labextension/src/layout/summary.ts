@@ -1,6 +1,6 @@
 /** What a graph holds, in numbers: for the summary that the view shows before a selection. */
 
-import { type Graph, ROOT } from "../graph";
+import { type Graph, isUnreadable, ROOT } from "../graph";
 import { elements, parametersOf } from "./totals";
 
 export interface Summary {
@@ -28,11 +28,6 @@ export function summaryOf(graph: Graph): Summary {
   const summary = known.get(graph) ?? summed(graph);
   known.set(graph, summary);
   return summary;
-}
-
-/** Whether a node or one of its values could not be read. */
-export function isUnreadable(graph: Graph, id: number): boolean {
-  return graph.error(id) !== null || graph.attributes(id).some(({ error }) => error !== null);
 }
 
 function summed(graph: Graph): Summary {

@@ -4,8 +4,7 @@
  */
 
 import { ROLES } from "../contract";
-import type { Attribute, Graph } from "../graph";
-import { isUnreadable } from "../layout/summary";
+import { type Attribute, type Graph, isUnreadable } from "../graph";
 import {
   isOfComparison,
   isSo,
