@@ -28,6 +28,16 @@ def test_root_reached_from_below_keeps_the_empty_path() -> None:
     assert circle.aliases(0) == (("self",), ("child", "parent"))
 
 
+def test_every_way_up_ends_at_the_root_or_at_once() -> None:
+    # The variable 1 is below its own slot 2, which an edge of the root and one of its own reach.
+    circle = graph({0: {"slot": 2}, 1: {"m": 2}, 2: {"of": 1}}, (1, 2), {0: (("m", 1, 2),)})
+    assert list(circle.way_up(1)) == [(2, "of", 1), (0, "slot", 2)]
+    island = graph({0: {"to": 3}, 1: {"to": 2}, 2: {"to": 1}, 3: {"self": 3}}, (1, 2, 3))
+    assert list(island.way_up(1)) == []
+    assert list(island.way_up(3)) == [(0, "to", 3)]
+    assert list(island.way_up(0)) == []
+
+
 def test_slot_variable_is_named_as_tensorflow_prints_it() -> None:
     declared = graph(
         {0: {"model": 1, "opt": 2}, 1: {"kernel": 3}}, variables=(3, 4), slots={2: (("m", 3, 4),)}

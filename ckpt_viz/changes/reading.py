@@ -85,8 +85,9 @@ def _told(mapping: ValueMapping, group: Group) -> Told:
     """Return the parts of a group to tell of: states of optimizers only follow."""
     saved, live = mapping.saved.nodes, mapping.live.nodes
     return Told(
-        [node for node in group.nodes if saved[node].slot is None],
-        [obj for obj in group.objects if live[obj].slot is None],
+        # What is a slot on one side alone has no other part to tell of.
+        [node for node in group.nodes if saved[node].slot is None] or group.nodes,
+        [obj for obj in group.objects if live[obj].slot is None] or group.objects,
         group.words,
         group.alone,
     )

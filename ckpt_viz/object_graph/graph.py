@@ -17,7 +17,7 @@ from ckpt_viz.object_graph.calls import Call
 from ckpt_viz.object_graph.layers import Layers, layers_of
 from ckpt_viz.object_graph.lookup import Lookup
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Fingerprint, Node, SlotRule, Stored
-from ckpt_viz.object_graph.tree import Tree, spanning_tree
+from ckpt_viz.object_graph.tree import Tree, last_edges, spanning_tree
 
 if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
     from ckpt_viz.formats.tensors import Array
@@ -161,6 +161,17 @@ class Graph:
                     f"by {len(self.edges_to[node_id])} edges"
                 )
         return tuple(paths)
+
+    def way_up(self, node_id: int) -> Iterator[tuple[int, str, int]]:
+        """Yield the edges of a node's most natural path, from the node up to the root.
+
+        Each is a parent, a local name and a child. It always ends: at the root, or at once for a
+        node that no edges lead to from there.
+        """
+        while node_id in self._last_edges:
+            parent, local_name = self._last_edges[node_id]
+            yield parent, local_name, node_id
+            node_id = parent
 
     def read(self, name_or_key: str) -> Array:
         """Return the value of one tensor.
@@ -331,6 +342,10 @@ class Graph:
                 for one in node.children
             )
         )
+
+    @cached_property
+    def _last_edges(self) -> dict[int, tuple[int, str]]:
+        return last_edges(self.tree, self.edges_to, self.first_edges)
 
     @cached_property
     def save_counter(self) -> int | None:

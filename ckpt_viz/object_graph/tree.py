@@ -8,7 +8,7 @@ gives every node one place, the most natural of its paths; the other edges are a
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
@@ -17,7 +17,10 @@ NOWHERE = -1
 # What Keras 2 adds to each layer of a SavedModel; below it, variables have their second place.
 _KERAS_API = "keras_api"
 _EXPORTED = (_KERAS_API, "variables", "trainable_variables", "non_trainable_variables")
+_VARIABLES = "_variables"  # an optimizer's list of all its variables
 _Cost = tuple[int, int, int, int]
+Edge = tuple[int, str]
+"""The parent that an edge starts from, and its local name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,35 @@ def spanning_tree(nodes: Sequence[Node]) -> Tree:
             else:
                 parents[node_id], labels[node_id] = ROOT, f"(unreachable node {node_id})"
     return Tree(tuple(parents), tuple(labels), _children(nodes, parents, labels))
+
+
+def last_edges(
+    tree: Tree, edges_to: Sequence[Sequence[Edge]], breadth_first: Iterable[int]
+) -> dict[int, Edge]:
+    """Return, by node that edges lead to from the root, the last edge of its most natural path.
+
+    That is the path in the outline, as far as edges make it: none leads to a slot variable below
+    its variable. Each edge starts at the root or at a node that has an edge already, so every walk
+    along them towards the root ends. Circles and unreachable parts of a file have no way in.
+
+    Args:
+        tree: The outline.
+        edges_to: All edges to each node.
+        breadth_first: The nodes that the root reaches, in the order of a breadth-first walk.
+    """
+    links: dict[int, Edge] = {}
+    for node in tree.preorder():
+        own = tree.parents[node], tree.labels[node]
+        if (own[0] == ROOT or own[0] in links) and own in edges_to[node]:
+            links[node] = own
+    for node in breadth_first:
+        if node not in links:
+            edges = [edge for edge in edges_to[node] if edge[0] == ROOT or edge[0] in links]
+            # A slot's own list in the optimizer is clearer than that of all its variables.
+            own_lists = [edge for edge in edges if tree.labels[edge[0]] != _VARIABLES]
+            if edges:
+                links[node] = (own_lists or edges)[0]
+    return links
 
 
 def _exported(nodes: Sequence[Node]) -> set[int]:

@@ -12,17 +12,11 @@ Edge = tuple[int, str, int]  # parent, local name, child
 
 def way_to(graph: Graph, node_id: int) -> list[Edge]:
     """Return the edges from the root to a node; raises SourceError if there is no such way."""
-    edges: list[Edge] = []
-    way = {node_id}
-    while node_id != ROOT:
-        edge = _edge_to(graph, node_id)
-        if edge is None or edge[0] in way:
-            raise SourceError(
-                f"{place(graph, node_id)}: no local name leads to it from the root, so no code does"
-            )
-        edges.append((*edge, node_id))
-        node_id = edge[0]
-        way.add(node_id)
+    edges = list(graph.way_up(node_id))
+    if not edges and node_id != ROOT:
+        raise SourceError(
+            f"{place(graph, node_id)}: no local name leads to it from the root, so no code does"
+        )
     return edges[::-1]
 
 
@@ -35,14 +29,3 @@ def is_slot_alone(graph: Graph, node_id: int) -> bool:
     """Return whether only an optimizer's declaration leads to a slot variable, and no edge."""
     slot = graph.nodes[node_id].slot
     return slot is not None and slot.optimizer is not None and not graph.edges_to[node_id]
-
-
-def _edge_to(graph: Graph, node_id: int) -> tuple[int, str] | None:
-    own = (graph.tree.parents[node_id], graph.tree.labels[node_id])
-    real = graph.edges_to[node_id]
-    if own in real:
-        return own
-    # An inferred slot is below its variable, but no edge leads to it there. Its own list in the
-    # optimizer is clearer than the list of all the optimizer's variables.
-    own_lists = [edge for edge in real if graph.tree.labels[edge[0]] != "_variables"]
-    return next(iter(own_lists or real), None)

@@ -208,7 +208,8 @@ class _Folder:
 
     def _head(self, change: Change, ones: list[Finding]) -> Finding:
         """Return the finding of a change: one that says the same, or one of its own."""
-        same = [one for one in ones if self._is_same(one, change)]
+        parts = self._parts(change)
+        same = [one for one in ones if self._is_same(one, change, parts)]
         if len(same) == 1:
             rest = tuple(one for one in ones if one is not same[0])
             severity = min((one.severity for one in ones), key=_SEVERITIES.__getitem__)
@@ -249,9 +250,15 @@ class _Folder:
         calls = (one for one in ones if one.remedy.startswith(_CODE))
         return next((one.remedy for one in calls if valued.issubset(one.nodes)), "")
 
-    def _is_same(self, finding: Finding, change: Change) -> bool:
-        """Return whether a finding says what a change says, and nothing of another place."""
-        if finding.kind not in _SAME.get(change.kind, ()) or not self._is_about(finding, change):
+    def _is_same(self, finding: Finding, change: Change, parts: tuple[set[int], set[int]]) -> bool:
+        """Return whether a finding says what a change of these parts says, and of no other place.
+
+        A finding about the slots of new or lost parts alone does not say it.
+        """
+        if finding.kind not in _SAME.get(change.kind, ()):
+            return False
+        is_elsewhere = parts[0].isdisjoint(finding.nodes) and parts[1].isdisjoint(finding.objects)
+        if change.kind in (ChangeKind.NEW, ChangeKind.GONE) and is_elsewhere:
             return False
         if change.kind is ChangeKind.OPTIMIZER_CHANGED and self._keeps_other_slots(change):
             return finding.kind is Kind.OPTIMIZER_GENERATION
@@ -264,15 +271,12 @@ class _Folder:
         was = slot_names(self.case.saved, change.nodes)
         return tuple(was) != tuple(slot_names(self.case.live, change.objects))
 
-    def _is_about(self, finding: Finding, change: Change) -> bool:
-        """Return whether a finding is about any part of a change, not about its slots alone."""
-        if change.kind not in (ChangeKind.NEW, ChangeKind.GONE):
-            return True
-        case = self.case
-        nodes = (node for node in change.nodes if case.saved.nodes[node].slot is None)
-        objects = (obj for obj in change.objects if case.live.nodes[obj].slot is None)
-        return not (
-            set(finding.nodes).isdisjoint(nodes) and set(finding.objects).isdisjoint(objects)
+    def _parts(self, change: Change) -> tuple[set[int], set[int]]:
+        """Return the nodes and the objects of a change without the slots."""
+        saved, live = self.case.saved.nodes, self.case.live.nodes
+        return (
+            {node for node in change.nodes if saved[node].slot is None},
+            {obj for obj in change.objects if live[obj].slot is None},
         )
 
     @cached_property

@@ -16,7 +16,7 @@ _CALL = "tf.train.Checkpoint("
 _LAST = chr(0x10FFFF)  # after the names of keywords
 _WIDTH = 80
 _INDENT = 4
-_MOST_LEVELS = 50  # Python reads no expression with more than 200 open brackets
+MOST_LEVELS = 50  # Python reads no expression with more than 200 open brackets
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def can_be_made(skeleton: Skeleton) -> bool:
     if skeleton.root is not None and taken:
         return False
     has_one_way = ROOT_ARGUMENT not in taken or taken == {ROOT_ARGUMENT}
-    return has_one_way and _depth(skeleton) <= _MOST_LEVELS
+    return has_one_way and _depth(skeleton) <= MOST_LEVELS
 
 
 def _depth(skeleton: Skeleton) -> int:

@@ -22,6 +22,7 @@ from ckpt_viz.formats.bundle_writer import (
     write_bundle,
 )
 from ckpt_viz.formats.protos import TrackableObjectGraph
+from ckpt_viz.formats.sstable import brief
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.object_graph import keys
 from ckpt_viz.object_graph.graph import Graph
@@ -36,6 +37,8 @@ from ckpt_viz.object_graph.nodes import (
     has_value,
 )
 from ckpt_viz.saved.object_based import OBJECT_GRAPH_KEY
+
+_MOST_CHARACTERS = 100_000_000  # in the keys of all objects; a million variables have as many
 
 
 def write_mapped(
@@ -126,6 +129,7 @@ class _Rewrite:
             before = self._saved_paths.of(node)
             for key in self._keys_by_saver.get(node, ()):
                 self._copy(key, object_key + key[len(before) :])
+        copied: set[str] = set()
         for attribute in self._saved.nodes[node].attributes:
             suffix = _suffix(attribute)
             key = keys.checkpoint_key(object_key, "") + suffix
@@ -137,6 +141,12 @@ class _Rewrite:
                     f"{self._saved.title}: the object graph names {attribute.checkpoint_key!r}, "
                     "expected a tensor of this key"
                 )
+            if not copied.isdisjoint(of_tensors):
+                raise UnsupportedError(
+                    f"{self._saved.title}: {brief(attribute.checkpoint_key)}: found tensors that "
+                    "another attribute of the object has, too; expected its own"
+                )
+            copied.update(of_tensors)
             for one in of_tensors:
                 self._copy(one, key + one[len(attribute.checkpoint_key) :])
 
@@ -321,10 +331,15 @@ class _Rewrite:
 
 
 class _ObjectKeys:
-    """The keys of objects, as TensorFlow spells them: by the shortest path."""
+    """The keys of objects, as TensorFlow spells them: by the shortest path.
+
+    In a chain of 100,000 objects with values, the keys have 25 billion characters: it refuses then.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
+        self._known = {ROOT: ""}
+        self._characters = 0
         self._slots = {
             slot.slot_variable: (slot, optimizer)
             for optimizer, node in enumerate(graph.nodes)
@@ -333,13 +348,17 @@ class _ObjectKeys:
 
     def of(self, node_id: int) -> str:
         """Return the key of an object that the root reaches."""
-        if node_id in self._slots and not self._graph.edges_to[node_id]:
+        is_declared = node_id in self._slots and not self._graph.edges_to[node_id]
+        if is_declared and node_id != ROOT:
             return self.of_slot(*self._slots[node_id])
         return self._path(node_id)
 
     def of_slot(self, slot: SlotVariable, optimizer: int) -> str:
         """Return the key of a declared slot variable."""
-        return keys.slot_key(self._path(slot.variable), self._path(optimizer), slot.slot_name)
+        variable, holder = self._path(slot.variable), self._path(optimizer)
+        self._count(holder)
+        self._count(variable)
+        return keys.slot_key(variable, holder, slot.slot_name)
 
     def below(self, node_id: int, local_name: str) -> str:
         """Return the key of a new child of an object."""
@@ -347,11 +366,29 @@ class _ObjectKeys:
         return step if node_id == ROOT else f"{self._path(node_id)}/{step}"
 
     def _path(self, node_id: int) -> str:
-        steps = []
-        while node_id != ROOT:
-            node_id, local_name = self._graph.first_edges[node_id]
-            steps.append(keys.escape_local_name(local_name))
-        return "/".join(reversed(steps))
+        way = []
+        while node_id not in self._known:
+            edge = self._graph.first_edges.get(node_id)
+            if edge is None:
+                raise UnsupportedError(
+                    f"{self._graph.title}: the root does not reach node {node_id}, expected one "
+                    "that a restore reaches"
+                )
+            way.append((node_id, edge[1]))
+            node_id = edge[0]
+        for below, local_name in reversed(way):
+            self._known[below] = self.below(node_id, local_name)
+            self._count(self._known[below])
+            node_id = below
+        return self._known[node_id]
+
+    def _count(self, path: str) -> None:
+        self._characters += len(path)
+        if self._characters > _MOST_CHARACTERS:
+            raise UnsupportedError(
+                f"{self._graph.title}: found objects so deep that their keys have more than "
+                f"{_MOST_CHARACTERS} characters, expected a program of fewer levels"
+            )
 
 
 def _is_name_based(graph: Graph) -> bool:
