@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import sys
 from collections.abc import Iterator
@@ -19,12 +20,22 @@ from hypothesis import strategies as st
 import ckpt_viz as cv
 from ckpt_viz.formats.protos import CheckpointState, parse_text
 from ckpt_viz.jupyter import live_tabs
-from tests.hostile.limits import MEGABYTES, Worker
-from tests.hostile.makers import ATTACKS, LARGE, NASTY, SHAPES, of_shape
+from tests.hostile.limits import MEGABYTES, SECONDS, Worker, ends_within
+from tests.hostile.makers import (
+    ATTACKS,
+    LARGE,
+    NASTY,
+    SHAPES,
+    Small,
+    any_small,
+    every_small,
+    of_shape,
+)
 from tests.hostile.mutate import change_object_graph
 from tests.hostile.seeds import DIRECTORY, seeds
-from tests.hostile.use import copy_of
+from tests.hostile.use import compare, copy_of, use
 from tests.support import live_objects
+from tests.support.amounts import amount
 from tests.support.graphs import graph
 from tests.support.oracle import raised_by
 from tests.support.saved_graphs import write_graph
@@ -50,6 +61,25 @@ def test_attack_is_answered_within_the_limits(name: str, worker: Worker, tmp_pat
     assert result.finding is None, result
     assert result.megabytes <= MEGABYTES
     assert re.match(attack.said, result.said, re.DOTALL), result.said
+
+
+def test_every_small_graph_is_answered(seed: int, tmp_path: Path) -> None:
+    """All edges, values and slots of two nodes, and some of three: no walk goes in circles."""
+    chooser = random.Random(seed)
+    graphs = chooser.sample([*every_small(2)], amount(30, 576))
+    graphs += [any_small(chooser, 3) for _ in range(amount(30, 3000))]
+    healthy = Small(3, ((0, 1), (0, 2)), (1, 2)).write(_new(tmp_path / "healthy"))
+    for number, small in enumerate(graphs):
+        directory = _new(tmp_path / str(number))
+        path = small.write(directory)
+        with ends_within(SECONDS, small):
+            use(path, str(directory))
+            compare(path, str(directory), healthy)
+
+
+def _new(directory: Path) -> Path:
+    directory.mkdir()
+    return directory
 
 
 def test_limits_and_demands_are_real(worker: Worker, tmp_path: Path) -> None:

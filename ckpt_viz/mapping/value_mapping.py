@@ -55,7 +55,13 @@ def map_values(saved: Graph, live: Graph) -> ValueMapping:
         if pair.node not in found and pair.obj not in taken:
             found[pair.node], taken[pair.obj] = pair, pair.node
     found |= {pair.node: pair for pair in [*unsure_states(saved, live, found)]}
-    pairs = [pair for pair in found.values() if has_value(saved.nodes[pair.node])]
+    pairs = [
+        pair
+        for pair in found.values()
+        if has_value(saved.nodes[pair.node])
+        and _is_reached(saved, pair.node)
+        and _is_reached(live, pair.obj)
+    ]
     fitting = [pair for pair in pairs if _fit(saved, live, pair)]
     if not saved.is_name_based:
         fitting += _shared(saved, live, found, taken)
@@ -97,9 +103,12 @@ def _by_name(saved: Graph, live: Graph) -> dict[int, Pair]:
 def _valued(graph: Graph) -> Iterator[int]:
     """Yield the nodes with values that a restore can reach, without the `save_counter`."""
     for node_id, node in enumerate(graph.nodes):
-        is_listed = node_id == ROOT or node_id in graph.first_edges
-        if has_value(node) and is_listed and node_id != graph.save_counter:
+        if has_value(node) and _is_reached(graph, node_id) and node_id != graph.save_counter:
             yield node_id
+
+
+def _is_reached(graph: Graph, node_id: int) -> bool:
+    return node_id == ROOT or node_id in graph.first_edges
 
 
 def _fit(saved: Graph, live: Graph, pair: Pair) -> bool:
@@ -109,8 +118,10 @@ def _fit(saved: Graph, live: Graph, pair: Pair) -> bool:
         return False
     if pair.evidence is Evidence.RESHAPED:
         return True
+    if any(not attribute.name for attribute in theirs.attributes):
+        return bool(ours.attributes)  # only the object's own code names its values
     if any(attribute.dtype is None for attribute in theirs.attributes):
-        return len(ours.attributes) == len(theirs.attributes)
+        return [one.name for one in ours.attributes] == [one.name for one in theirs.attributes]
     return values_of(ours) == values_of(theirs)
 
 

@@ -106,6 +106,16 @@ def put_held(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> None:
         put(obj, State(parts, is_python=is_python))
 
 
+def assign_variables(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> None:
+    """Assign the saved values to the variables among the pairs."""
+    _assign({pair.obj: _expected(saved, live, pair) for pair in _variables(live, pairs)}, live)
+
+
+def is_variable(live: Graph, pair: Pair) -> bool:
+    """Return whether a pair's object takes its value by `assign`, not by code of its own."""
+    return live.nodes[pair.obj].role in (Role.VARIABLE, Role.SLOT)
+
+
 def is_applied(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> bool:
     """Return whether all live variables of the pairs have their saved values, and there are some.
 
@@ -124,7 +134,7 @@ def is_applied(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> bool:
 
 def _variables(live: Graph, pairs: Sequence[Pair]) -> list[Pair]:
     """Return the pairs of variables: other objects restore their values by their own code."""
-    return [p for p in pairs if live.nodes[p.obj].role in (Role.VARIABLE, Role.SLOT)]
+    return [pair for pair in pairs if is_variable(live, pair)]
 
 
 def _value(graph: Graph, node: int) -> Any:

@@ -7,14 +7,15 @@ saved node around it, and gives each of its children a live object.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ckpt_viz.matching.trace import Action, Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.restore_check.rehearsal import Rehearsal, rehearse_on_graphs
-from ckpt_viz.restore_check.skeleton import Skeleton
+from ckpt_viz.restore_check.skeleton import MOST_LEVELS, Skeleton, Variables, can_be_made
 
 _MOST_TRIES = 16  # opened levels
 
@@ -24,8 +25,9 @@ class Arrangement:
     """The live objects at saved nodes, and the saved nodes that become checkpoints.
 
     `wanted` are the saved values with the objects that must get them, `counterparts` the live
-    objects of all saved nodes, as far as known. `proof` rehearses with the live objects, which know
-    more than their graph; it returns None if it cannot.
+    objects of all saved nodes, as far as known. It may restore those of `allowed`, too, and nothing
+    else. `proof` rehearses with the live objects, which know more than their graph; it
+    returns None if it cannot.
     """
 
     saved: Graph
@@ -33,13 +35,16 @@ class Arrangement:
     wanted: Mapping[int, int]
     counterparts: Mapping[int, int]
     method: str
-    proof: Callable[[Skeleton], Rehearsal | None]
+    proof: Callable[[Skeleton, str], Rehearsal | None]
+    allowed: Mapping[int, int] = field(default_factory=dict)
     _opened: set[int] = field(default_factory=set)
     _edges: dict[int, dict[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for node in self.wanted:
-            for parent, label, child in self._way_to(node):
+            for parent, label, child in self.saved.way_up(node):
+                if self._edges.get(parent, {}).get(label) == child:
+                    break
                 self._edges.setdefault(parent, {})[label] = child
         if self.counterparts.get(ROOT) is None:
             self._opened.add(ROOT)
@@ -47,11 +52,13 @@ class Arrangement:
     def found(self) -> Skeleton | None:
         """Return the arrangement that restores all wanted values, and nothing else; or None."""
         for _ in range(_MOST_TRIES):
-            skeleton = self._skeleton(ROOT)
+            skeleton = self._skeleton(ROOT, MOST_LEVELS)
+            if skeleton is None or not can_be_made(skeleton):
+                return None
             rehearsal = rehearse_on_graphs(self.live, self.saved, skeleton, self.method)
-            wrong = tuple(self._wrong(rehearsal))
+            wrong = tuple(self._wrong(rehearsal, self._unknown))
             if not wrong:
-                proof = self.proof(skeleton)
+                proof = self.proof(skeleton, self.method)
                 # An object's own code may raise, or restore in another order.
                 if proof is not None and proof.run.verdicts.restore is not None:
                     return None
@@ -62,65 +69,68 @@ class Arrangement:
                 return None
         return None
 
-    def _way_to(self, node: int) -> Iterator[tuple[int, str, int]]:
-        """Yield the edges from a node up to the root, as far as they are new."""
-        while node != ROOT:
-            parent, label = self._edge_to(node)
-            if parent < ROOT or node in self._edges.get(parent, {}).values():
-                return
-            yield parent, label, node
-            node = parent
-
-    def _edge_to(self, node: int) -> tuple[int, str]:
-        """Return the edge by which a checkpoint reaches a node: the outline's, if it is one."""
-        tree = self.saved.tree
-        own = tree.parents[node], tree.labels[node]
-        edges = self.saved.edges_to[node]
-        return own if own in edges or not edges else edges[0]
-
-    def _skeleton(self, node: int) -> Skeleton:
+    def _skeleton(self, node: int, levels: int) -> Skeleton | None:
+        """Return the checkpoint at an open node; None if it has more levels than these."""
         if node not in self._opened:
             return Skeleton(self.counterparts[node])
-        children: dict[str, int | Skeleton] = {}
+        children: dict[str, int | Variables | Skeleton] = {}
         for label, child in self._edges.get(node, {}).items():
-            is_open = child in self._opened or child not in self.counterparts
-            if is_open:
-                self._opened.add(child)
-                children[label] = self._skeleton(child)
-            else:
+            if child not in self._opened and child in self.counterparts:
                 children[label] = self.counterparts[child]
+                continue
+            self._opened.add(child)
+            part = self._skeleton(child, levels - 1) if levels else None
+            if part is None:
+                return None
+            children[label] = part
         return Skeleton(None, children)
 
-    def _wrong(self, rehearsal: Rehearsal) -> Iterator[int]:
+    @cached_property
+    def _unknown(self) -> frozenset[int]:
+        """The saved values whose objects alone know which tensors they read: graphs cannot tell."""
+        every = {**self.allowed, **self.wanted}.items()
+        nodes = self.live.nodes
+        return frozenset(n for n, obj in every if not all(a.name for a in nodes[obj].attributes))
+
+    def _wrong(self, rehearsal: Rehearsal, unknown: Container[int] = ()) -> Iterator[int]:
         """Yield the saved values that do not go where they belong."""
         trace = rehearsal.run.trace
         if not isinstance(trace, Trace):
             yield from self.wanted
             return
-        failing = {step.node for step in trace.steps_of(Action.FAIL)}
+        placed = {node: rehearsal.originals.get(obj) for node, obj in trace.bound.items()}
+        failed = {step.node for step in trace.steps_of(Action.FAIL)}
+        failing = {node for node in failed if node is not None and node not in unknown}
         for node, obj in self.wanted.items():
-            if rehearsal.originals.get(trace.bound.get(node, -1)) != obj or node in failing:
+            if placed.get(node) != obj or node in failing:
                 yield node
         restored = {step.node for step in trace.steps_of(Action.RESTORE)}
-        known = {*self.wanted, self.saved.save_counter, None}
-        yield from (node for node in restored | failing if node is not None and node not in known)
+        for other in failing | {node for node in restored if node is not None}:
+            is_right = other in self.allowed and placed.get(other) == self.allowed[other]
+            is_known = other in self.wanted or other == self.saved.save_counter
+            if not is_known and (other in failing or not is_right):
+                yield other
 
     def _open(self, nodes: Iterable[int]) -> bool:
         """Open the saved nodes whose live objects take or miss wrong values; False without any."""
-        tops = {top for top in map(self._top, nodes) if top is not None}
-        self._opened |= tops
-        return bool(tops)
+        tops: dict[int, int | None] = {ROOT: None if ROOT in self._opened else ROOT}
+        found = {self._top(node, tops) for node in nodes} - {None}
+        self._opened.update(top for top in found if top is not None)
+        return bool(found)
 
-    def _top(self, node: int) -> int | None:
-        """Return the part with a live object in which a node is; None if that is the node."""
-        top = None
-        while self._edges.get(node) is None and node != ROOT:
-            node = self._edge_to(node)[0]
-            if node < ROOT:
-                return None
-        while True:
-            if node not in self._opened:
-                top = node
-            if node == ROOT:
-                return top
-            node = self._edge_to(node)[0]
+    def _top(self, node: int, tops: dict[int, int | None]) -> int | None:
+        """Return the highest part around a node that is not open; None if that is the node.
+
+        `tops` has those of the root and of nodes that were asked for.
+        """
+        way = [node]
+        for parent, _, child in self.saved.way_up(node):
+            if child in tops:
+                break
+            way.append(parent)
+        top = tops.get(way[-1])
+        for one in reversed(way):
+            if top is None and one in self._edges and one not in self._opened:
+                top = one
+            tops[one] = top
+        return top

@@ -24,6 +24,24 @@ TO_WRITE_FIRST = """\
 #   path = snapshot.write("before")
 
 """
+_LOADED = "values = [(variable, tf.constant(reader.get_tensor(key))) for variable, key in values]"
+_SAME_DTYPE = "    assert value.dtype == tf.as_dtype(variable.dtype), variable"
+# Without and with values that have other dimensions now.
+_CHECKED = (
+    (
+        _LOADED,
+        "for variable, value in values:",
+        _SAME_DTYPE,
+        "    assert value.shape.is_compatible_with(variable.shape), variable",
+    ),
+    (
+        _LOADED,
+        "values = [(variable, tf.reshape(value, variable.shape)) for variable, value in values]",
+        "for variable, value in values:",
+        _SAME_DTYPE,
+    ),
+)
+_ASSIGNED = ("for variable, value in values:", "    variable.assign(value)")
 _MOST_LISTED = 20  # names in a comment
 
 
@@ -56,7 +74,8 @@ class Left:
 
     `untracked` are attributes with values that TensorFlow does not follow. A part of the values of
     `partly` fits. The keys in `waiting` are restored once their objects are built. The bytes of
-    those in `damaged` do not match their checksums; they are in `unused`, too.
+    those in `damaged` do not match their checksums; they are in `unused`, too. Those in
+    `not_restored` have objects that no code of ours restores: their names, with the keys.
     """
 
     missing: Sequence[str]
@@ -66,6 +85,22 @@ class Left:
     partly: Sequence[Partly] = ()
     waiting: Sequence[str] = ()
     damaged: Sequence[str] = ()
+    not_restored: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A restore in two steps: the values that only objects restore, and the variables.
+
+    Attributes:
+        keys: The checkpoint key of each variable.
+        parts: Checkpoints of everything else, such as tables.
+        has_reshaped: Whether some variables have the saved elements in other dimensions.
+    """
+
+    keys: Mapping[int, str]
+    parts: Sequence[Skeleton] = ()
+    has_reshaped: bool = False
 
 
 def restoring(
@@ -110,30 +145,22 @@ def restores_by_itself(live: Graph, method: str) -> bool:
     return source is None or getattr_static(type(source), method, None) is not None
 
 
-def assigning(
-    pairs: Mapping[int, Sequence[str]],
-    live: Graph,
-    left: Left,
-    source: str,
-    reader: str,
-    *,
-    has_reshaped: bool = False,
-) -> str:
-    """Return the code that assigns values one by one: keys by live object.
+def assigning(steps: Steps, live: Graph, left: Left, source: str, path: str, reader: str) -> str:
+    """Return the code that assigns values one by one, and restores what is no variable.
 
-    `has_reshaped` says that some have the same elements in other dimensions.
+    It reads and compares everything before it changes the first object.
     """
-    value = "reader.get_tensor(key)"
-    value = f"tf.reshape({value}, variable.shape)" if has_reshaped else value
-    lines = [
-        "import tensorflow as tf",
-        "",
-        f"reader = {reader}",
-        "values = [",
-    ]
-    for obj, keys in pairs.items():
-        lines += [f"    ({expression_of(live, obj, source)}, {quoted(key)})," for key in keys]
-    lines += ["]", "for variable, key in values:", f"    variable.assign({value})"]
+    lines = ["import tensorflow as tf", ""]
+    for skeleton in steps.parts:
+        lines += making(skeleton, live, source, "restored")
+        lines.append(f"restored.read({path}).assert_existing_objects_matched()")
+    if steps.keys:
+        pairs = [
+            f"    ({expression_of(live, obj, source)}, {quoted(key)}),"
+            for obj, key in steps.keys.items()
+        ]
+        loading = [f"reader = {reader}", "values = [", *pairs, "]", *_CHECKED[steps.has_reshaped]]
+        lines = [*lines[:2], *loading, *lines[2:], *_ASSIGNED]
     comments = [*_of_file(live, source), *_comments(left)]
     comments += _copied(left.partly, live, source, reader)
     return "\n".join([*lines, *comments]) + "\n"
@@ -158,13 +185,20 @@ def _of_file(live: Graph, source: str) -> Iterator[str]:
 
 def _comments(left: Left) -> Iterator[str]:
     why = "none that is whole" if left.damaged else "none"
-    yield from _listed(f"These keep their values; the checkpoint has {why} for them:", left.missing)
+    names = dict.fromkeys(name for name, _ in left.not_restored)
+    missing = [name for name in left.missing if name not in names]
+    yield from _listed(f"These keep their values; the checkpoint has {why} for them:", missing)
+    yield from _listed(
+        "These keep their values; they are no variables, and no checkpoint of parts restores them:",
+        names,
+    )
     yield from _listed(
         "TensorFlow does not track these; pass them to tf.train.Checkpoint:", left.untracked
     )
     yield from _listed("These are restored as soon as their objects are built:", left.waiting)
     yield from _listed("The checkpoint has these, but their bytes are damaged:", left.damaged)
-    unused = [key for key in left.unused if key not in set(left.damaged)]
+    known = {*left.damaged, *(key for _, key in left.not_restored)}
+    unused = [key for key in left.unused if key not in known]
     yield from _listed("The checkpoint has these, which nothing takes:", unused)
     guesses = [f"{key} may belong to {name}" for key, name in left.guesses]
     yield from _listed("Left out, since other places fit as well:", guesses)

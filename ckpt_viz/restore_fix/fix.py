@@ -17,6 +17,7 @@ from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
 from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
 from ckpt_viz.matching.trace import Action, Cause, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
+from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_check.dry_run import DryRun, MeantPath, prefix_of
@@ -30,14 +31,21 @@ from ckpt_viz.restore_check.rehearsal import (
     rehearse,
     rehearse_on_graphs,
 )
-from ckpt_viz.restore_check.skeleton import Skeleton, can_be_made
+from ckpt_viz.restore_check.skeleton import Skeleton
 from ckpt_viz.restore_check.verified import keys_read
-from ckpt_viz.restore_fix.applying import apply, is_applied, put_held
+from ckpt_viz.restore_fix.applying import (
+    apply,
+    assign_variables,
+    is_applied,
+    is_variable,
+    put_held,
+)
 from ckpt_viz.restore_fix.arrangement import Arrangement
 from ckpt_viz.restore_fix.code import (
     TO_WRITE_FIRST,
     Left,
     Partly,
+    Steps,
     are_numbers,
     assigning,
     reading,
@@ -52,6 +60,7 @@ from ckpt_viz.values.verifying import verify
 
 CheckT = TypeVar("CheckT")
 _MOST_ALTERNATIVES = 3
+_MOST_TRIES = 32  # checkpoints of parts
 _OWN_CODE = frozenset({Cause.STAGES, Cause.SYMBOLIC, Cause.CODE})
 
 
@@ -67,7 +76,7 @@ class RestoreFix(Generic[CheckT]):
     _prefix: str | None = None
     _by_name: Graph | None = field(default=None, repr=False)
     _found: Sequence[Finding] | None = field(default=None, repr=False)
-    _last: list[tuple[Skeleton, Rehearsal | None]] = field(
+    _last: list[tuple[tuple[Skeleton, str], Rehearsal | None]] = field(
         default_factory=list, init=False, repr=False, compare=False
     )
 
@@ -83,7 +92,7 @@ class RestoreFix(Generic[CheckT]):
         A value that was shared, and no longer is, goes to the first of its objects.
         """
         return {
-            key: self._live.name(pair.obj)
+            key: readable_name(self._live, pair.obj)
             for pair in reversed(self._sure)
             for key in self._keys(pair.node)
         }
@@ -92,18 +101,17 @@ class RestoreFix(Generic[CheckT]):
     def missing(self) -> tuple[str, ...]:
         """The names of live objects that keep their values.
 
-        The file has none for them, or theirs are damaged.
+        The file has none for them, theirs are damaged, or no code can restore theirs.
         """
         filled = {pair.obj for pair in self._sure}
-        objects = [*self._mapping.missing, *(pair.obj for pair in self._guesses)]
-        objects += [pair.obj for pair in self._mapping.pairs if pair.node in self._damaged]
-        return tuple(self._live.name(obj) for obj in sorted(set(objects) - filled))
+        objects = [*self._mapping.missing, *(pair.obj for pair in self._mapping.pairs)]
+        return tuple(readable_name(self._live, obj) for obj in sorted(set(objects) - filled))
 
     @cached_property
     def unused(self) -> tuple[str, ...]:
         """The checkpoint keys that nothing takes, now or when the program's objects are built."""
         used = {pair.node for pair in self._sure} | self._waiting
-        nodes = [*self._mapping.unused, *(pair.node for pair in self._guesses), *self._damaged]
+        nodes = [*self._mapping.unused, *(pair.node for pair in self._mapping.pairs)]
         return tuple(key for node in sorted(set(nodes) - used) for key in self._keys(node))
 
     @property
@@ -137,16 +145,16 @@ class RestoreFix(Generic[CheckT]):
         damaged = [key for node in sorted(self._damaged) for key in self._keys(node)]
         left = Left(
             *(self.missing, self.unused, self._guessed_names, self._untracked),
-            *(tuple(self._partly()), waiting, damaged),
+            *(tuple(self._partly()), waiting, damaged, self._not_restored),
         )
         if not self._sure and not waiting:
             return restoring_nothing(left)
         if self._skeleton is None:
-            keys: dict[int, Sequence[str]] = {
-                pair.obj: self._keys(pair.node) for pair in self._sure
-            }
-            has_reshaped = any(pair.evidence is Evidence.RESHAPED for pair in self._sure)
-            return assigning(keys, self._live, left, live, reader, has_reshaped=has_reshaped)
+            assigned = [pair for pair in self._sure if is_variable(self._live, pair)]
+            keys = {pair.obj: self._keys(pair.node)[0] for pair in assigned}
+            has_reshaped = any(pair.evidence is Evidence.RESHAPED for pair in assigned)
+            steps = Steps(keys, [skeleton for skeleton, _ in self._by_parts], has_reshaped)
+            return assigning(steps, self._live, left, live, where, reader)
         run = self._rehearsal.run
         how = run.method, run.verdicts, left, live, where, reader
         return restoring(self._skeleton, self._live, *how)
@@ -187,6 +195,8 @@ class RestoreFix(Generic[CheckT]):
             restore = partial(put_held, self._saved, self._live, self._sure)
         elif self._skeleton is not None:
             restore = self._restore
+        elif self._by_parts:
+            restore = self._restore_by_parts
         apply(self._saved, self._live, self._sure, restore)
         return self
 
@@ -216,6 +226,12 @@ class RestoreFix(Generic[CheckT]):
         assert self._skeleton is not None
         checkpoint = source if is_whole else checkpoint_of(self._live, self._skeleton)
         getattr(checkpoint, method)(prefix_of(self._saved)).expect_partial()
+
+    def _restore_by_parts(self) -> None:
+        for skeleton, _ in self._by_parts:
+            checkpoint = checkpoint_of(self._live, skeleton)
+            checkpoint.read(prefix_of(self._saved)).expect_partial()
+        assign_variables(self._saved, self._live, self._sure)
 
     @cached_property
     def _saved(self) -> Graph:
@@ -255,15 +271,26 @@ class RestoreFix(Generic[CheckT]):
         trace = self._run.trace
         if not isinstance(trace, Trace) or self._run.verdicts.restore is not None:
             return False
-        nodes = {pair.node for pair in self._sure}
+        nodes = {pair.node for pair in self._placed}
         others = trace.restored - nodes - {self._saved.save_counter}
         return not others and all(
             pair.node in trace.restored and trace.bound[pair.node] == pair.obj
-            for pair in self._sure
+            for pair in self._placed
         )
 
     @cached_property
     def _sure(self) -> tuple[Pair, ...]:
+        """The values that the fixed restore puts into their objects."""
+        if self._skeleton is not None:
+            return self._placed
+        by_parts = frozenset(pair for _, pairs in self._by_parts for pair in pairs)
+        return tuple(
+            pair for pair in self._placed if is_variable(self._live, pair) or pair in by_parts
+        )
+
+    @cached_property
+    def _placed(self) -> tuple[Pair, ...]:
+        """The values whose place is sure, and whose bytes and objects are known to be whole."""
         return tuple(
             pair
             for pair in self._mapping.pairs
@@ -321,14 +348,14 @@ class RestoreFix(Generic[CheckT]):
 
     def _alternatives(self, obj: int, objects: Sequence[int]) -> str:
         others = [one for one in objects if one != obj]
-        shown = [self._live.name(one) for one in (obj, *others[: _MOST_ALTERNATIVES - 1])]
+        shown = [readable_name(self._live, one) for one in (obj, *others[: _MOST_ALTERNATIVES - 1])]
         more = len(objects) - len(shown)
         return " or ".join(shown) + (f", or {more} more" if more else "")
 
     @property
     def _untracked(self) -> tuple[str, ...]:
         return tuple(
-            f"{self._live.name(obj)}.{one.name}"
+            f"{readable_name(self._live, obj)}.{one.name}"
             for obj, node in enumerate(self._live.nodes)
             for one in node.not_saved
             if one.is_lost
@@ -356,8 +383,8 @@ class RestoreFix(Generic[CheckT]):
     @cached_property
     def _skeleton(self) -> Skeleton | None:
         """The live objects under saved names; None if no such arrangement restores all pairs."""
-        wanted = {pair.node: pair.obj for pair in reversed(self._sure)}
-        if self._by_name is not None or len(wanted) < len(self._sure):
+        wanted = {pair.node: pair.obj for pair in reversed(self._placed)}
+        if self._by_name is not None or len(wanted) < len(self._placed):
             return None  # a checkpoint gives a value to one object alone, and only by paths
         if self._waiting and self._is_right_by_itself:
             return Skeleton(ROOT)
@@ -370,21 +397,66 @@ class RestoreFix(Generic[CheckT]):
         arrangement = Arrangement(
             self._saved, self._live, wanted, counterparts, self._run.method, self._rehearsed
         )
-        found = arrangement.found()
-        return None if found is None or not can_be_made(found) else found
+        return arrangement.found()
 
-    def _rehearsed(self, skeleton: Skeleton) -> Rehearsal | None:
+    @cached_property
+    def _by_parts(self) -> Sequence[tuple[Skeleton, Sequence[Pair]]]:
+        """Checkpoints of what no code can assign, such as tables, and the pairs that each restores.
+
+        A checkpoint gives a value to one object alone, so a value of several needs several.
+        """
+        if self._skeleton is not None or self._by_name is not None:
+            return ()
+        found: list[tuple[Skeleton, Sequence[Pair]]] = []
+        others = [pair for pair in self._placed if not is_variable(self._live, pair)]
+        groups: list[list[Pair]] = []
+        for pair in others:
+            group = next((g for g in groups if pair.node not in {p.node for p in g}), None)
+            if group is None:
+                groups.append(group := [])
+            group.append(pair)
+        tries = _MOST_TRIES
+        while groups and tries:
+            group, tries = groups.pop(0), tries - 1
+            skeleton = self._of_parts(group)
+            if skeleton is not None:
+                found.append((skeleton, group))
+            elif len(group) > 1:  # one of them may be to blame
+                groups += [group[: len(group) // 2], group[len(group) // 2 :]]
+        return found
+
+    def _of_parts(self, pairs: Sequence[Pair]) -> Skeleton | None:
+        """Return the checkpoint that restores these pairs, and no value that belongs elsewhere."""
+        wanted = {pair.node: pair.obj for pair in pairs}
+        allowed = {pair.node: pair.obj for pair in reversed(self._placed)}
+        return Arrangement(
+            self._saved, self._live, wanted, wanted, "read", self._rehearsed, allowed
+        ).found()
+
+    @property
+    def _not_restored(self) -> tuple[tuple[str, str], ...]:
+        """The names and keys of values in whole files that no code restores."""
+        sure = frozenset(self._sure)
+        left = [p for p in self._mapping.pairs if p.certainty is not Certainty.GUESS]
+        return tuple(
+            (readable_name(self._live, pair.obj), key)
+            for pair in left
+            if pair not in sure and pair.node not in self._damaged
+            for key in self._keys(pair.node) or ("",)
+        )
+
+    def _rehearsed(self, skeleton: Skeleton, method: str) -> Rehearsal | None:
         """Return a rehearsal with the live objects; the last one is not repeated."""
         if skeleton == Skeleton(ROOT):
             return Rehearsal(self._run, {obj: obj for obj in range(len(self._live.nodes))})
-        if skeleton not in [known for known, _ in self._last]:
-            self._last[:] = [(skeleton, rehearse(self._run, skeleton, self._run.method))]
+        if (skeleton, method) not in [known for known, _ in self._last]:
+            self._last[:] = [((skeleton, method), rehearse(self._run, skeleton, method))]
         return self._last[0][1]
 
     @cached_property
     def _rehearsal(self) -> Rehearsal:
         skeleton = Skeleton(ROOT) if self._skeleton is None else self._skeleton
-        found = self._rehearsed(skeleton)
+        found = self._rehearsed(skeleton, self._run.method)
         if found is None:
             found = rehearse_on_graphs(self._live, self._saved, skeleton, self._run.method)
         return found

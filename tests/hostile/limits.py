@@ -17,6 +17,8 @@ import subprocess
 import sys
 import traceback
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -31,6 +33,22 @@ MEGABYTES_TO_COMPARE = 512  # two graphs, and both as one
 _WATCHDOG_SECONDS = 30.0  # on the clock, for each thing: some wait and take no processor time
 _HEALTHY = str(DIRECTORY / "adam" / "ckpt-1")
 _ADDRESS_SPACE = 1 << 30  # beyond the worker's own: allocations fail rather than thrash
+
+
+@contextmanager
+def ends_within(seconds: float, what: object) -> Iterator[None]:
+    """Raise TimeoutError in this process if the body takes more processor time."""
+
+    def late(number: int, frame: object) -> None:
+        raise TimeoutError(f"took more than {seconds} seconds: {what}")
+
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 class Result(NamedTuple):

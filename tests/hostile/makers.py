@@ -7,11 +7,14 @@ expression. `limits` makes sure that this takes little time and memory.
 from __future__ import annotations
 
 import gzip
+import itertools
 import os
-from collections.abc import Callable, Iterable, Mapping
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import combinations, product
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import cramjam
 
@@ -71,6 +74,7 @@ NASTY = (
     "\U0010ffff",
 )
 
+_Item = TypeVar("_Item")
 Make = Callable[[Path], str]
 
 
@@ -408,11 +412,13 @@ def _of_nodes(said: str, name: str, nodes: Callable[[], Iterable[bytes]]) -> Non
 _ALL = rf"graph of {MANY} nodes"
 
 
-def chain(*extra: tuple[int, str], name: str = "next", count: int = MANY) -> Iterable[bytes]:
+def chain(
+    *extra: tuple[int, str], name: str = "next", count: int = MANY, values: str = ""
+) -> Iterable[bytes]:
     """Nodes that each lead to the next, and by further edges to the same few."""
     for n in range(count - 1):
-        yield _node([(n + 1, name), *extra])
-    yield _node()
+        yield _node([(n + 1, name), *extra], values=values)
+    yield _node(values=values)
 
 
 def _cycle(count: int) -> Iterable[bytes]:
@@ -439,8 +445,85 @@ def of_shape(name: str, count: int, directory: Path) -> str:
 
 _of_nodes(_ALL, "chain_with_an_edge_to_the_root_from_everywhere", lambda: chain((0, "root")))
 _of_nodes(_ALL, "chain_with_an_edge_to_the_end_from_everywhere", lambda: chain((MANY - 1, "z")))
+_of_nodes(_ALL, "chain_of_values", lambda: chain(values="v"))
 _of_nodes(_ALL, "chain_of_bookkeeping", lambda: chain(name="_tracked"))
 _of_nodes(_ALL, "chain_of_optimizers", lambda: chain(name="_variables"))
+_of_nodes(
+    _ALL,
+    "star_of_values",
+    lambda: [_node([(n, str(n)) for n in range(1, MANY)]), *[_node(values="v")] * (MANY - 1)],
+)
+
+
+class Small(NamedTuple):
+    """A graph of a few nodes by its edges, the nodes with a value, and its slots.
+
+    A slot is its optimizer, its variable and itself.
+    """
+
+    size: int
+    edges: tuple[tuple[int, int], ...] = ()
+    values: tuple[int, ...] = ()
+    slots: tuple[tuple[int, int, int], ...] = ()
+
+    def nodes(self) -> list[bytes]:
+        return [
+            _node(
+                [(to, f"to{to}") for start, to in self.edges if start == node],
+                values=["v"] * (node in self.values),
+                slots=[
+                    (variable, "m", slot) for owner, variable, slot in self.slots if owner == node
+                ],
+            )
+            for node in range(self.size)
+        ]
+
+    def write(self, directory: Path) -> str:
+        return _graph(directory, self.nodes())
+
+
+# Islands that only edges from themselves lead to, circles, and slots in the place of variables.
+ISLANDS: Mapping[str, Small] = {
+    "value_with_an_edge_from_itself": Small(2, ((1, 1),), (1,)),
+    "values_with_edges_from_themselves": Small(2, ((0, 0), (1, 1)), (0, 1), ((0, 0, 0),)),
+    "circle_of_two_values": Small(3, ((1, 2), (2, 1)), (1, 2)),
+    "circle_of_three_values": Small(4, ((1, 2), (2, 3), (3, 1)), (1, 2, 3)),
+    "slot_of_itself": Small(2, ((1, 1),), (1,), ((1, 1, 1),)),
+    "slot_of_a_slot_of_it": Small(3, ((1, 2), (2, 1)), (1, 2), ((0, 1, 2), (0, 2, 1))),
+    "variable_below_its_own_slot": Small(3, ((0, 2), (1, 2), (2, 1)), (1, 2), ((0, 1, 2),)),
+    "slot_by_its_declaration_alone": Small(3, ((0, 1),), (1, 2), ((2, 1, 2),)),
+    "root_that_is_a_slot_of_an_island": Small(2, (), (0, 1), ((1, 1, 0),)),
+}
+
+
+def every_small(size: int) -> Iterator[Small]:
+    """Yield all graphs of so many nodes: all edges, all values, and no slot or any."""
+    ids = range(size)
+    edges, slots = list(product(ids, ids)), [(), *((one,) for one in product(ids, ids, ids))]
+    for chosen in _subsets(edges):
+        for values in _subsets(ids):
+            yield from (Small(size, chosen, values, slot) for slot in slots)
+
+
+def any_small(chooser: random.Random, size: int) -> Small:
+    """Return one of those, with up to two slots."""
+    ids = range(size)
+    edges = [edge for edge in product(ids, ids) if chooser.random() < 0.4]
+    slots = chooser.sample(list(product(ids, ids, ids)), chooser.choice((0, 1, 1, 2)))
+    values = [node for node in ids if chooser.random() < 0.7]
+    return Small(size, tuple(edges), tuple(values), tuple(slots))
+
+
+def _subsets(items: Iterable[_Item]) -> Iterator[tuple[_Item, ...]]:
+    every = list(items)
+    return itertools.chain.from_iterable(
+        combinations(every, size) for size in range(len(every) + 1)
+    )
+
+
+for _name, _small in ISLANDS.items():
+    ATTACKS[_name] = Attack(_small.write, r"graph of [234] nodes")
+
 _of_nodes(
     _ALL,
     "star_of_one_name",

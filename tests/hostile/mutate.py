@@ -231,7 +231,7 @@ def _change_graph(chooser: random.Random, proto: Any) -> None:
     ids = (*range(count), *range(count), *range(count), -1, count, (1 << 31) - 1)
     node = proto.nodes[chooser.randrange(count)]
     name = chooser.choice((*NASTY, *CODE_NAMES, *_KERAS_NAMES))
-    kind = chooser.randrange(10)
+    kind = chooser.randrange(11)
     if kind == 0:
         node.children.add(node_id=chooser.choice(ids), local_name=name)
     elif kind == 1 and node.children:
@@ -262,6 +262,19 @@ def _change_graph(chooser: random.Random, proto: Any) -> None:
         node.Clear()
     elif kind == 9:
         tie_slots(chooser, proto)
+    elif kind == 10:
+        _make_island(chooser, proto)
+
+
+def _make_island(chooser: random.Random, proto: Any) -> None:
+    """Let only edges from each other, or from itself, lead to some nodes."""
+    island = chooser.sample(range(len(proto.nodes)), min(len(proto.nodes), chooser.randint(1, 3)))
+    for node in proto.nodes:
+        kept = [child for child in node.children if child.node_id not in island]
+        del node.children[:]
+        node.children.extend(kept)
+    for node_id, following in zip(island, [*island[1:], island[0]], strict=True):
+        proto.nodes[node_id].children.add(node_id=following, local_name="to")
 
 
 def tie_slots(chooser: random.Random, proto: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.row_words import View
 from ckpt_viz.render.text import printable
 from ckpt_viz.render.verified import render_verification
+from ckpt_viz.search.evaluate import find
 from tests.support.restore_code import assert_restores_only
 
 MAX_MESSAGE = 17_000  # characters: three shapes of 254 dimensions, and some words
@@ -62,6 +64,7 @@ def use(path: str, sandbox: str, stage: Stage = lambda name: None) -> str:
         stage("to_json")
         json.dumps(graph.to_json())
     _ask_nodes(graph, stage)
+    _search(graph, stage)
     errors = [node.error for node in graph.nodes if node.error]
     errors += [a.error for node in graph.nodes for a in node.attributes if a.error]
     for mark in errors[:1000]:
@@ -109,8 +112,6 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
         except cv.CkptVizError as error:
             _checked(error, sandbox)
         else:
-            stage(f"code of the fix against {name}")
-            _check_code(found)
             stage(f"findings against {name}")
             _ = found.findings, found.coverage
             stage(f"print the check against {name}")
@@ -123,6 +124,7 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
                 _check_picture(found.to_svg(view))
             stage(f"JSON of the check against {name}")
             plan_json(found.overlay)
+            _fix(found, str(name), sandbox, stage)
     if not _takes_long(sandbox):
         stage("check of the bytes")
         with suppress(cv.CkptVizError):
@@ -141,17 +143,39 @@ def compare(path: str, sandbox: str, healthy_path: str, stage: Stage = lambda na
             _check_picture(diff.to_svg(view))
 
 
-def _check_code(found: cv.RestoreCheck) -> None:
+def _check_code(found: cv.RestoreCheck, code: str) -> None:
     """Make sure that the code of a fix does nothing but restore."""
     sides = [found.live, *([found.saved] if found.saved is not None else [])]
-    if max(len(side.nodes) for side in sides) > _MAX_IN_DOT:
-        return
+    if max(len(side.nodes) for side in sides) <= _MAX_IN_DOT:
+        assert_restores_only(code, {c.local_name for n in found.live.nodes for c in n.children})
+
+
+def _fix(found: cv.RestoreCheck, name: str, sandbox: str, stage: Stage) -> None:
+    """Ask a check for its fix and all that the fix does, with files on both sides."""
     try:
-        code = found.fix().code
+        stage(f"fix against {name}")
+        fix = found.fix()
+        stage(f"code of the fix against {name}")
+        _check_code(found, fix.code)
+        stage(f"changes against {name}")
+        _ = fix.changes, fix.pairs, fix.missing, fix.unused, fix.places(found.saved_places)
+        stage(f"check of the fix against {name}")
+        _check_text(str(fix.check))
+        if not _takes_long(sandbox):
+            stage(f"write the fix against {name}")
+            with tempfile.TemporaryDirectory() as directory:
+                fix.write(os.path.join(directory, "fixed"))
+        stage(f"apply the fix against {name}")
+        fix.apply()
     except cv.CkptVizError as error:
         _check_message(str(error), "")  # it may name the program's file alone
-        return
-    assert_restores_only(code, {c.local_name for n in found.live.nodes for c in n.children})
+
+
+def _search(graph: cv.ObjectGraph, stage: Stage) -> None:
+    for query in ("to", "is:shared", "below:(to) -next", graph.name(len(graph.nodes) - 1)):
+        stage(f"search for {query[:100]!r}")
+        with suppress(cv.CkptVizError):
+            find(graph, query)
 
 
 def _ask_nodes(graph: cv.ObjectGraph, stage: Stage) -> None:

@@ -40,22 +40,35 @@ CODE_NAMES = (
 _NODES = (
     *(ast.Module, ast.Import, ast.alias, ast.Assign, ast.Expr, ast.For, ast.Load, ast.Store),
     *(ast.Attribute, ast.Call, ast.Constant, ast.Dict, ast.keyword, ast.List, ast.Name),
-    *(ast.Subscript, ast.Tuple),
+    *(ast.Subscript, ast.Tuple, ast.ListComp, ast.comprehension, ast.Assert, ast.Compare, ast.Eq),
 )
-_NAMES = {"tf", "ckpt", "path", "restored", "status", "reader", "values", "variable", "key"}
+_NAMES = {
+    "tf",
+    "ckpt",
+    "path",
+    "restored",
+    "status",
+    "reader",
+    "values",
+    "variable",
+    "key",
+    "value",
+}
 _TENSORFLOW = {
     "tf.train.Checkpoint",
     "tf.train.TrackableView.children",
     "tf.train.load_checkpoint",
     "tf.compat.v1.train.NewCheckpointReader",
     "tf.reshape",
+    "tf.constant",
+    "tf.as_dtype",
 }
 _METHODS = {
     *("assert_consumed", "assert_existing_objects_matched", "expect_partial", "read", "restore"),
-    *("assign", "get_layer", "get_slot", "get_tensor"),
+    *("assign", "get_layer", "get_slot", "get_tensor", "is_compatible_with"),
     *("_lookup_dependency", "_trackable_children"),
 }
-_ATTRIBUTES = {"__dict__", "checkpoint", "layers", "parts", "root", "shape", "variables"}
+_ATTRIBUTES = {"__dict__", "checkpoint", "dtype", "layers", "parts", "root", "shape", "variables"}
 
 
 def assert_restores_only(code: str, local_names: Collection[str] = ()) -> None:
