@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import logging
+import signal
+import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -90,3 +94,78 @@ def test_without_a_restore_there_is_no_check() -> None:
         cv.graph("no/such/path")
     except cv.CheckpointNotFoundError as error:
         assert check_of(error) is None
+
+
+def _status_of_own_code(directory: Path, act: Callable[[], object]) -> dict[str, Any]:
+    """Return a checkpoint and its status; a part of it acts by its own code from now on."""
+    import tensorflow as tf
+
+    acts: list[bool] = []
+
+    class Own(tf.__internal__.tracking.AutoTrackable):  # type: ignore[misc]
+        def _serialize_to_tensors(self) -> dict[str, Any]:
+            if acts:
+                act()
+            return {"x": tf.constant(1.0)}
+
+        def _restore_from_tensors(self, restored: Any) -> Any:
+            return tf.no_op()
+
+    path = ckpt(own=Own(), a=var(1.0)).write(str(directory / "own"))
+    live = ckpt(own=Own(), b=var(0.0))
+    names = {"live": live, "status": live.read(path)}
+    acts.append(True)
+    return names
+
+
+_ACTS: dict[str, tuple[Callable[[], object], str]] = {
+    "sleeps": (lambda: time.sleep(60), "take long and were stopped"),
+    "is interrupted": (lambda: signal.raise_signal(signal.SIGINT), "you have stopped the check"),
+    "exits": (sys.exit, "ended with a SystemExit"),
+    "is at fault": (lambda: exec("raise BaseException"), "ended with a BaseException"),
+}
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timer")
+@pytest.mark.parametrize("name", _ACTS)
+def test_a_check_that_does_not_end_says_what_to_call(name: str, run: Any, tmp_path: Path) -> None:
+    act, why = _ACTS[name]
+    names = _status_of_own_code(tmp_path, act)
+    begin = time.monotonic()
+    out = run("status.assert_consumed()", names)
+    assert time.monotonic() - begin < 30
+    assert "AssertionError" in out and "Traceback" in out.partition("ckpt_viz: ")[0]
+    after = out.partition("ckpt_viz: ")[2]
+    assert why in after
+    assert f"check = ckpt_viz.check(live, {str(tmp_path / 'own')!r})" in after
+    assert "Error in callback" not in out
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timer")
+def test_a_timer_of_the_user_runs_on_after_a_check(run: Any, tmp_path: Path) -> None:
+    def handler(number: int, frame: object) -> None:
+        raise AssertionError("rings after an hour")
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 3600, 7)
+        names = _status_of_own_code(tmp_path, lambda: time.sleep(60))
+        assert "take long" in run("status.assert_consumed()", names)
+        left, interval = signal.getitimer(signal.ITIMER_REAL)
+        assert 3000 < left < 3600 and interval == 7
+        assert signal.getsignal(signal.SIGALRM) is handler
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_outside_of_the_main_thread_a_hint_takes_the_place_of_the_check(
+    run: Any, tmp_path: Path
+) -> None:
+    names = _status_of_own_code(tmp_path, lambda: time.sleep(60))
+    said: list[str] = []
+    thread = threading.Thread(target=lambda: said.append(run("status.assert_consumed()", names)))
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert "no time limit in this thread" in said[0] and "ckpt_viz.check(live, " in said[0]

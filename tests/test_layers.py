@@ -15,7 +15,7 @@ LAYERS = (
     {"text", "wording"},
     {"gc_pause", "errors", "interrupts", "jupyter.live_objects"},
     {"expressions"},
-    {"jupyter.kernel_run"},
+    {"jupyter.kernel_run", "jupyter.time_limit"},
     {"program", "values.frame", "values.memory", "values.report", "values.row", "values.running"},
     {"formats.confinement"},
     {"formats.files", "formats.protos"},

@@ -1,15 +1,22 @@
-"""`%load_ext ckpt_viz`: the check and its fix, below the traceback of a restore that failed."""
+"""`%load_ext ckpt_viz`: the check and its fix, below the traceback of a restore that failed.
+
+The user has not asked for this check. So it ends within two seconds, or a message says what to
+call. No error in it reaches the cell.
+"""
 
 from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.jupyter.kernel_run import kernel_shell
+from ckpt_viz.jupyter.time_limit import TimeIsUp, TimeLimit
 from ckpt_viz.live import tensorflow_private as tf_private
 
 if TYPE_CHECKING:
@@ -22,6 +29,7 @@ _WARNINGS = (
     "Value in checkpoint could not be found in the restored object",
     "An attribute in the restored object could not be found in the checkpoint",
 )
+_SECONDS = 1.8  # what cannot be interrupted, such as a collection of garbage, comes on top
 _HINT = (
     "ckpt_viz: a restore left values of the checkpoint unused. To see which and why, run\n"
     "    check = ckpt_viz.check(ckpt, path)  # what you restored, and from where\n"
@@ -48,11 +56,39 @@ class FailedRestores:
 
     def _after(self, result: Any) -> None:
         has_warned, self._log.has_warned = self._log.has_warned, False
-        check = None if result.error_in_exec is None else check_of(result.error_in_exec)
-        if check is not None:
-            self._say(check)
-        elif has_warned:
-            print(_HINT)
+        with suppress(Exception):  # not even a message that cannot be printed
+            call = None if result.error_in_exec is None else call_of(result.error_in_exec)
+            if call is not None:
+                self._look_at(call)
+            elif has_warned:
+                print(_HINT)
+
+    def _look_at(self, call: RestoreCall) -> None:
+        """Check a call that has failed, and show the check; or say how to do that."""
+        if not TimeLimit.is_possible():
+            print(
+                call.hint(
+                    "a check has no time limit in this thread or on this system",
+                    self._shell.user_ns,
+                )
+            )
+            return
+        limit = TimeLimit(_SECONDS)
+        try:
+            with limit:
+                self._say(call.check())
+            return
+        except (CkptVizError, LookupError):
+            return
+        except TimeIsUp:
+            why = "the check of this restore and its fix take long and were stopped"
+        except KeyboardInterrupt:
+            why = "you have stopped the check of this restore"
+        except BaseException as error:  # of the user's objects, or a fault of ours
+            why = f"the check of this restore ended with a {type(error).__name__}"
+        finally:
+            limit.stop()
+        print(call.hint(why, self._shell.user_ns))
 
 
 class _Warnings(logging.Handler):
@@ -65,34 +101,66 @@ class _Warnings(logging.Handler):
             self.has_warned = True
 
 
-def check_of(error: BaseException) -> RestoreCheck | None:
-    """Return the check of the restore, or of its status, in whose call an error was raised.
+@dataclass(frozen=True, eq=False)
+class RestoreCall:
+    """A call that has failed: of what was restored, from where, by which method.
 
-    None for any other error, and if the check itself cannot be made.
+    Without a `path` the target is a status, which knows it.
     """
+
+    target: object
+    path: object = None
+    method: str | None = None
+
+    def check(self) -> RestoreCheck:
+        """Return the check of the call; raises what `check` raises."""
+        from ckpt_viz.api import check
+
+        return check(self.target, self.path, method=self.method)
+
+    def hint(self, why: str, names: Mapping[str, object]) -> str:
+        """Return the code for the check, after the reason why it is not here.
+
+        `names` are those of the user, one of which may be the target's.
+        """
+        known = (name for name, value in list(names.items()) if value is self.target)
+        name = next((name for name in known if not name.startswith("_")), "ckpt")
+        path = ascii(self.path) if isinstance(self.path, str) else "path"
+        arguments = name if self.path is None else f"{name}, {path}"
+        return (
+            f"ckpt_viz: {why}. To see why the restore failed, run\n"
+            "    import ckpt_viz\n"
+            f"    check = ckpt_viz.check({arguments})\n"
+            "    print(check); print(check.fix().code)"
+        )
+
+
+def call_of(error: BaseException) -> RestoreCall | None:
+    """Return the restore, or the assert of its status, in whose call an error was raised."""
     if "tensorflow" not in sys.modules:
         return None
     for frame in _frames(error.__traceback__):
         name, known = frame.f_code.co_name, frame.f_locals
         target = known.get("self")
-        try:
-            if name in _ASSERTS and tf_private.is_load_status(target):
-                known_by = tf_private.restored_by(target)
-                return _checked(target, None) if known_by is None else _checked(*known_by)
-            if name in _RESTORES and _is_checkpoint(target) and "save_path" in known:
-                return _checked(target, known["save_path"], name)
-            if name == "load_weights" or getattr(known.get("fn"), "__name__", "") == "load_weights":
-                target, path = _of_load_weights(known)
-                return _checked(target, path, "read")
-        except (CkptVizError, LookupError):
-            return None
+        if name in _ASSERTS and tf_private.is_load_status(target):
+            known_by = tf_private.restored_by(target)
+            return RestoreCall(target) if known_by is None else RestoreCall(*known_by)
+        if name in _RESTORES and _is_checkpoint(target) and "save_path" in known:
+            return RestoreCall(target, known["save_path"], name)
+        if name == "load_weights" or getattr(known.get("fn"), "__name__", "") == "load_weights":
+            return _of_load_weights(known)
     return None
 
 
-def _checked(target: object, path: object, method: str | None = None) -> RestoreCheck:
-    from ckpt_viz.api import check
+def check_of(error: BaseException) -> RestoreCheck | None:
+    """Return the check of the call in which an error was raised.
 
-    return check(target, path, method=method)
+    None for any other error, and if the check itself cannot be made.
+    """
+    call = call_of(error)
+    with suppress(CkptVizError, LookupError):
+        return None if call is None else call.check()
+    return None
 
 
 def _is_checkpoint(target: object) -> bool:
@@ -101,15 +169,15 @@ def _is_checkpoint(target: object) -> bool:
     return module == "tensorflow" and not bases.isdisjoint({"Checkpoint", "CheckpointV1"})
 
 
-def _of_load_weights(known: dict[str, Any]) -> tuple[object, object]:
-    """Return the model and the path of a call; raises LookupError for another file."""
+def _of_load_weights(known: dict[str, Any]) -> RestoreCall | None:
+    """Return the call of a Keras model; None if it is of a file of another format."""
     arguments = dict(enumerate(known.get("args", ())))
     named = known.get("kwargs") or {}
     model = known.get("self", arguments.get(0))
     path = known.get("filepath", named.get("filepath", arguments.get(1)))
     if model is None or not isinstance(path, str) or path.endswith((".h5", ".keras", ".hdf5")):
-        raise LookupError("not a checkpoint of TensorFlow")
-    return model, path
+        return None
+    return RestoreCall(model, path, "read")
 
 
 def _frames(traceback: TracebackType | None) -> Iterator[FrameType]:
@@ -122,8 +190,12 @@ _watching: list[FailedRestores] = []
 
 
 def load(shell: Any) -> None:
-    """Watch a shell, once."""
+    """Watch a shell, once; import now what a check needs, since its time is limited."""
     if not _watching:
+        import ckpt_viz.api
+
+        if kernel_shell() is not None:
+            import ckpt_viz.jupyter.widget  # noqa: F401
         _watching.append(FailedRestores(shell, show_below))
         _watching[0].start()
 
@@ -136,7 +208,6 @@ def unload() -> None:
 
 def show_below(check: RestoreCheck) -> None:
     """Show a check and its fix: in Jupyter the explorer, in a terminal the text."""
-    fix = check.fix() if check.saved is not None else None
     if kernel_shell() is None:
         print(check)
     else:
@@ -145,6 +216,8 @@ def show_below(check: RestoreCheck) -> None:
         from ckpt_viz.jupyter.widget import show
 
         display(show(check))  # type: ignore[no-untyped-call]
+    fix = check.fix() if check.saved is not None else None
     if fix is not None and fix.pairs:
+        code = fix.code
         print("This restores every value that has a place (`ckpt` and `path` are yours):\n")
-        print(fix.code)
+        print(code)
