@@ -127,8 +127,11 @@ def _held_by_saver(
 def records_of(objects: Iterable[Any]) -> Callable[[], None]:
     """Return what puts TensorFlow's records of restores back to what they are now."""
     holders = {id(one): one for obj in objects for one in _holders_of(obj)}
-    kept = [partial(_put_record, one, name, _kept(_record(one, name)))
-            for one in holders.values() for name in _RECORDS]  # fmt: skip
+    kept = [
+        partial(_put_record, one, name, _kept(_record(one, name)))
+        for one in holders.values()
+        for name in _RECORDS
+    ]
 
     def put_back() -> None:
         for one in kept:
