@@ -16,7 +16,7 @@ it.each([
   ["objects", async () => damaged(await loadGraph("blocks"))],
   ["layers", async () => layersOf(damaged(await loadGraph("blocks")))!],
   ["a long list", async () => damaged(treeGraph(Array.from({ length: 20_000 }, (_, i) => i % 7)))],
-])("each node that cannot be read is told once, whatever is folded: %s", async (_, load) => {
+])("each node that cannot be read shows once, whatever is folded: %s", async (_, load) => {
   const graph = await load();
   const tree = shownTree(graph, true);
   const all = Array.from({ length: graph.size }, (_, id) => id).filter((id) => id % 3 === 1).length;
