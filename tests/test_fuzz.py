@@ -72,7 +72,7 @@ def test_damage_of_any_kind_is_answered_or_shrunk_by_hypothesis(
 
 
 def test_damage_comes_to_every_kind_of_answer(tmp_path: Path) -> None:
-    answers = Counter(_answer(random.Random(n), tmp_path / str(n)) for n in range(300))
+    answers = Counter(_answer(random.Random(n), tmp_path / str(n)) for n in range(400))
     assert answers.keys() == {
         "graph",
         "marked graph",

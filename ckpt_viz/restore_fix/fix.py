@@ -374,7 +374,7 @@ class RestoreFix(Generic[CheckT]):
                 if was.shape == now.shape and are_numbers(was.dtype, now.dtype):
                     yield Partly(pair.obj, was.checkpoint_key, was.shape, now.shape, is_cast=True)
                 continue
-            if len(was.shape) == len(now.shape) and min((*was.shape, *now.shape)) > 0:
+            if len(was.shape) == len(now.shape) and min((*was.shape, *now.shape), default=0) > 0:
                 yield Partly(pair.obj, was.checkpoint_key, was.shape, now.shape)
 
     def _keys(self, node: int) -> tuple[str, ...]:
