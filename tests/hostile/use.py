@@ -160,7 +160,9 @@ def _fix(found: cv.RestoreCheck, name: str, sandbox: str, stage: Stage) -> None:
         stage(f"changes against {name}")
         _ = fix.changes, fix.pairs, fix.missing, fix.unused, fix.places(found.saved_places)
         stage(f"check of the fix against {name}")
-        _check_text(str(fix.check))
+        fixed = fix.check
+        stage(f"print the check of the fix against {name}")
+        _check_text(str(fixed))
         if not _takes_long(sandbox):
             stage(f"write the fix against {name}")
             with tempfile.TemporaryDirectory() as directory:
