@@ -67,7 +67,7 @@ class Ranking:
 
     def place(self, row: HistoryRow) -> tuple[bool, float]:
         """Return what sorts rows: the largest change first, those from near zero last."""
-        if self.began_near_zero(row) and not _is_broken(row):
+        if self.began_near_zero(row) and not _broken(row):
             return True, -self._sizes[id(row)].last
         return False, -(row.total or 0.0)
 
@@ -75,15 +75,17 @@ class Ranking:
         """Return the change of a row in few letters."""
         if self.began_near_zero(row) and self._sizes[id(row)].first:
             return "from ≈ 0"
-        if row.total is not None and math.isinf(row.total) and _is_broken(row):
-            return "NaN"
+        if row.total is not None and math.isinf(row.total) and (broken := _broken(row)):
+            return broken
         return percent(row.total)
 
 
-def _is_broken(row: HistoryRow) -> bool:
-    """Return whether the first or the last values have a NaN or an infinity."""
+def _broken(row: HistoryRow) -> str:
+    """Return "NaN" or "Inf" if the first or the last values have some, else ""."""
     known = [cell.values for cell in row.cells if cell.values is not None]
-    return any(one.nan or one.inf for one in (known[0], known[-1])) if known else False
+    ends = known[:1] + known[-1:]
+    inf = "Inf" if any(one.inf for one in ends) else ""
+    return "NaN" if any(one.nan for one in ends) else inf
 
 
 def size_of(row: HistoryRow) -> Size | None:

@@ -83,9 +83,11 @@ def _change(history: Record) -> str:
     )
     ranking = history.ranking
     near = [row for row in changed if ranking.began_near_zero(row)]
-    told = [row for row in changed if row not in near and math.isfinite(row.total or math.inf)]
+    totals = [(row, row.total) for row in changed if row not in near and row.total is not None]
+    told = [row for row, total in totals if math.isfinite(total)]
     if told:
-        said += f", the median by {percent(median(row.total or 0.0 for row in told))} of its norm"
+        middle = median(total for _, total in totals if math.isfinite(total))
+        said += f", the median by {percent(middle)} of its norm"
     return f"{'; '.join([said, *_largest(history, told), *_from_zero(near)])}."
 
 
@@ -197,7 +199,8 @@ class Levels:
         most = max(known, default=1.0)
         self.is_cut = most > 1
         self.high = min(most, 1.0)
-        self.low = max(min(known, default=self.high / 1e4), self.high / 1e4)
+        least = max(min(known, default=self.high / 1e4), self.high / 1e4)
+        self.low = min(least, self.high)
 
     def of(self, cell: Cell) -> int:
         """Return 0 for no change, 8 for the largest one of the history."""
@@ -221,9 +224,10 @@ def ordered(history: Record) -> tuple[HistoryRow, ...]:
 
 
 def scale_words(heat: Levels) -> str:
-    """Return the ends of a scale of colours."""
+    """Return the ends of a scale of colours, which may be equal."""
     more = " and more" if heat.is_cut else ""
-    return f"{percent(heat.low)} to {percent(heat.high)}{more}"
+    low = "" if heat.low == heat.high else f"{percent(heat.low)} to "
+    return f"{low}{percent(heat.high)}{more}"
 
 
 def change_words(cell: Cell) -> str:

@@ -69,6 +69,16 @@ def test_colours_are_left_for_changes_below_the_norm(tmp_path: Path) -> None:
     assert "to 100 % and more of the norm" in found._repr_html_()
 
 
+def test_colours_of_changes_above_the_norm_have_no_reversed_scale(tmp_path: Path) -> None:
+    text = str(history(tmp_path, sizes(a=1, b=1), sizes(a=4, b=5)))
+    assert "▁ to █: 100 % and more of the norm" in text
+
+
+def test_the_median_counts_variables_that_came_back(tmp_path: Path) -> None:
+    times = sizes(a=1, b=1, c=1), sizes(a=2, b=2, c=2), sizes(a=1, b=1, c=3)
+    assert "3 of 3 variables changed, the median by 0 %" in history(tmp_path, *times).headline
+
+
 # --- what a change leaves out
 
 
