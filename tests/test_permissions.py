@@ -89,6 +89,7 @@ def _denied(place: Path, name: str, mode: int) -> Iterator[None]:
         ("checkpoint", 0, ".", DeniedError, "{}/checkpoint: cannot be read: permission denied"),
         (".", 0, "ckpt-2", DeniedError, "{}: cannot be searched: permission denied"),
         (".", 0, _INDEX, DeniedError, "{}: cannot be searched: permission denied"),
+        (".", 0, "none/of/these", DeniedError, "{}: cannot be searched: permission denied"),
         (".", 0, ".", DeniedError, "{}: cannot be searched: permission denied"),
         (".", 0o600, "ckpt-2", DeniedError, "{}: cannot be searched: permission denied"),
         (

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
+from pathlib import PurePath
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from ckpt_viz.errors import (
@@ -386,9 +387,9 @@ def _local_errors(path: str, *, is_looked_at: bool = False) -> Iterator[None]:
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
         raise _gone(path) from error
     except PermissionError as error:
-        # A user who may search a directory may look at all entries in it.
-        denied = (os.path.dirname(path) or os.curdir) if is_looked_at else path
-        what = "searched" if is_looked_at else "read"
+        # A user who may search all directories on the way may look at the entry.
+        closed = _closed_directory(path) if is_looked_at else None
+        denied, what = (path, "read") if closed is None else (closed, "searched")
         raise DeniedError(
             f"{denied}: cannot be {what}: permission denied; ask its owner for the permission, or "
             "open a copy that you may read"
@@ -400,6 +401,14 @@ def _local_errors(path: str, *, is_looked_at: bool = False) -> Iterator[None]:
         raise CkptVizError(
             f"{path}: cannot be read: {error.strerror or error}; try again, or open a copy"
         ) from error
+
+
+def _closed_directory(path: str) -> str | None:
+    """Return the first directory on the way that this user may not search; None behind a link."""
+    directory = os.path.dirname(path) or os.curdir
+    above = [directory, *map(str, PurePath(directory).parents)]
+    is_open = partial(os.access, mode=os.X_OK, effective_ids=os.access in os.supports_effective_ids)
+    return next((one for one in reversed(above) if not is_open(one)), None)
 
 
 # --- fsspec's files
