@@ -43,6 +43,7 @@ from ckpt_viz.saved.other_files import file_instead
 from ckpt_viz.saved.readers import READERS
 from ckpt_viz.saved.v1_reader import in_shards, prefix_of_shard, shards_of
 from ckpt_viz.saved.v2_reader import V2
+from ckpt_viz.text import count
 from ckpt_viz.text import listed as in_words
 
 _MOST_LISTED = 3  # in a sentence
@@ -288,8 +289,11 @@ def _of_state(given: str, directory: str, state: State) -> Location:
             f"last one in {file} that still exists{beside}"
         )
         return _checkpoint_at(given, present[-1], resolved, kept)
+    if _state_in(directory) != state:  # a training has removed its old checkpoints meanwhile
+        raise GoneError(f"{file}: this file has changed; read again")
+    exist = "and it does not exist" if len(named) == 1 else "and none of them exists"
     raise CheckpointNotFoundError(
-        f"{file}: names {state.latest} and {len(named)} checkpoints, and none of them exists; "
+        f"{file}: names {count(len(named), 'checkpoint')}, {exist}; "
         f"expected a file {state.latest}{INDEX}{_did_you_mean(within(directory))}"
     )
 
