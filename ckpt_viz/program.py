@@ -7,7 +7,7 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
@@ -102,7 +102,7 @@ def _looked_up(program: Program, module: ModuleType) -> object:
 
 def _choice(program: Program, module: ModuleType) -> str:
     """Return which objects of a program a user can name, as the end of a sentence."""
-    objects = list(_objects(module))
+    objects = [*_objects(module), *_makers(module)]
     if objects:
         choices = [f"{program.path}:{name} ({kind})" for name, kind in objects]
         return f"expected one of {_first(choices)}"
@@ -123,6 +123,24 @@ def _objects(module: ModuleType) -> Iterator[tuple[str, str]]:
             yield from ((f"{name}.{attribute}", kind) for attribute, kind in inner)
 
 
+def _makers(module: ModuleType) -> Iterator[tuple[str, str]]:
+    """Yield the program's own functions that need no argument: one may return the object."""
+    for name, value in list(vars(module).items()):
+        is_own = inspect.isfunction(value) and value.__module__ == module.__name__
+        if is_own and _needs_no_argument(value) and not name.startswith("_"):
+            yield name, "a function"
+
+
+def _needs_no_argument(function: Callable[..., object]) -> bool:
+    """Return whether a call without arguments fits; True for a function that does not tell."""
+    with suppress(ValueError):
+        try:
+            inspect.signature(function).bind()
+        except TypeError:
+            return False
+    return True
+
+
 def _listed(namespace: dict[str, object]) -> Iterator[tuple[str, str]]:
     objects: Any = listed(namespace).data["objects"]
     yield from ((one["name"], one["type"]) for one in objects)
@@ -137,14 +155,21 @@ _ABSENT = object()
 
 def _called(program: Program, module: ModuleType) -> Target:
     found = _looked_up(program, module)
-    if isinstance(found, ModuleType):
-        raise SourceError(f"{program}: found a module; {_choice(program, module)}")
+    if isinstance(found, (ModuleType, bool, int, float, bytes, list, dict, tuple, set, type(None))):
+        kind = type(found).__name__
+        raise SourceError(f"{program}: found a value of type {kind}; {_choice(program, module)}")
     # Models and layers are callable too, but they are the objects to check.
     is_maker = inspect.isroutine(found) or inspect.isclass(found)
     if not is_maker and not isinstance(found, functools.partial):
         return Target(found, program.name)
+    assert callable(found)
+    if not _needs_no_argument(found):
+        raise SourceError(
+            f"{program}: found a function that needs arguments; write one without, which returns "
+            "the object"
+        )
     with _raising_source_error(str(program)):
-        return Target(found(), code=f"ckpt = {program.name}()\n")  # type: ignore[operator]
+        return Target(found(), code=f"ckpt = {program.name}()\n")
 
 
 @contextmanager

@@ -622,7 +622,10 @@ def test_program_is_run_only_on_request(tmp_path: Path, adam: str) -> None:
         ("class T: pass\nt = T()", "t.ckpt", "a T has no 'ckpt'; the program has T, t"),
         ("def ckpt():\n    return 1 / 0", "ckpt", "train.py:ckpt raised ZeroDivisionError"),
         ("if __name__ == '__main__':\n    1 / 0", "x", "train.py has no 'x'"),
-        ("import os", "os", "train.py:os: found a module; the program has os."),
+        ("import os", "os", "train.py:os: found a value of type module; the program has os."),
+        ("number = 3", "number", "train.py:number: found a value of type int; the program has n"),
+        ("def make(size): pass", "make", "train.py:make: found a function that needs arguments;"),
+        ("def make(): pass", "", "train.py:make (a function)"),
         ("a = 1", "", "train.py: found no name of an object; the program has a."),
     ],
 )

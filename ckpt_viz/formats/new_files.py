@@ -109,7 +109,9 @@ def _errors(path: str) -> Iterator[None]:
             f"{path}: exists already, expected no such file; choose another prefix"
         ) from error
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise CkptVizError(f"{path}: cannot be written: its directory does not exist") from error
+        raise CkptVizError(
+            f"{path}: cannot be written: its directory does not exist; make the directory first"
+        ) from error
     except PermissionError as error:
         raise DeniedError(
             f"{path}: cannot be written: permission denied; "

@@ -20,7 +20,13 @@ from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import ROOT, has_value
 from ckpt_viz.object_graph.subtrees import values_of
-from ckpt_viz.restore_check.dry_run import DryRun, MeantPath, prefix_of
+from ckpt_viz.restore_check.dry_run import (
+    DamagedFile,
+    DryRun,
+    MeantPath,
+    NoSuchPath,
+    prefix_of,
+)
 from ckpt_viz.restore_check.file_dry_run import file_dry_run
 from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.findings import find_all
@@ -462,6 +468,16 @@ class RestoreFix(Generic[CheckT]):
         return found
 
 
+def _why_not(run: DryRun) -> str:
+    """Return why a checkpoint cannot be read, as the end of a sentence."""
+    match run.correction:
+        case NoSuchPath(advice):
+            return f": {advice}"
+        case DamagedFile(why):
+            return f": {why}"
+    return ""
+
+
 def fix_of(
     run: DryRun, findings: Sequence[Finding], check_of: Callable[[DryRun], CheckT]
 ) -> RestoreFix[CheckT]:
@@ -481,7 +497,9 @@ def fix_of(
             "have code for names that have changed"
         )
     if not run.reading or not (is_meant or run.outcome.tensors):
-        raise SourceError(f"{run.reading}: a fix needs a checkpoint that can be read")
+        raise SourceError(
+            f"{run.reading}: a fix needs a checkpoint that can be read{_why_not(run)}"
+        )
     saved = read_saved(run.reading)
     prefix = prefix_of(saved) if is_meant else None
     if saved.is_name_based:

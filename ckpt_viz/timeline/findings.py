@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from statistics import median
 
+from ckpt_viz.formats.lost_files import lost_files
 from ckpt_viz.text import count, listed, percent, printable
 from ckpt_viz.timeline import rules
 from ckpt_viz.timeline.cells import HistoryRow
@@ -151,6 +152,13 @@ def _says(sentence: str, more: _Say = lambda case, time, ones: "") -> _Say:
     return say
 
 
+def _why(case: Case, time: int, ones: Sequence[Found]) -> str:
+    """Return which files are lost, or else the first error."""
+    graph = case.checkpoints[time].graph
+    lost = lost_files(graph.stored_in) if graph is not None else ()
+    return " ".join(map(str, lost)) or ones[0].detail
+
+
 def _rate(case: Case, time: int, ones: Sequence[Found]) -> str:
     """Return whether the learning rate rose."""
     rates = case.rate_before_and_at(time)
@@ -175,7 +183,7 @@ _RULES: dict[HistoryKind, tuple[Rule, _Say]] = {
         rules.not_finite("inf"),
         _says("Infinity first in {at}, {told} ({detail}).{more}", _rate),
     ),
-    HistoryKind.DAMAGED: (rules.damaged, _says("{at} cannot be read for {told}: {detail}")),
+    HistoryKind.DAMAGED: (rules.damaged, _says("{at} cannot be read for {told}: {more}", _why)),
     HistoryKind.OPTIMIZER_RESET: (
         rules.reset,
         _says(
