@@ -128,10 +128,12 @@ def unsaved_in(
 
     Adds what they lead to to `known`. Leaves out attributes that the caller passes over.
     """
-    followed = {id(obj) for obj in objects if tf_private.is_data_structure(obj)}
+    structures = frozenset(id(obj) for obj in objects if tf_private.is_data_structure(obj))
+    followed = set(structures)
     on_class = cache(_on_class)  # valid as long as no class changes
     for owner, obj in enumerate(objects):
-        if id(obj) in followed and _has_known_items(obj, known.ids, followed):
+        is_looked_at = id(obj) in structures and id(obj) not in followed
+        if is_looked_at or (id(obj) in followed and _has_known_items(obj, known.ids, followed)):
             continue
         for name, value in _attributes(obj, known.ids, followed, on_class, passes_over):
             if id(value) in known.ids and id(value) not in followed:
