@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dis
 import types
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -105,11 +105,26 @@ def _method(name: str, codes: Collection[types.CodeType]) -> Method:
     for code in codes:
         names.update(code.co_names)
         names.update(const for const in code.co_consts if isinstance(const, str))
-        for step in dis.get_instructions(code):
-            if step.opname == "STORE_ATTR":
-                sets.add(str(step.argval))
-            fills = fills or step.opname == "STORE_SUBSCR"
+        steps = list(dis.get_instructions(code))
+        sets.update(_attributes_set(steps))
+        fills = fills or any(step.opname == "STORE_SUBSCR" for step in steps)
     return Method(name, frozenset(sets), frozenset(names), fills or not names.isdisjoint(_FILLING))
+
+
+def _attributes_set(steps: Sequence[dis.Instruction]) -> Iterator[str]:
+    """Yield the attributes that code sets, but for constants such as None: no object is one.
+
+    The owner, a name or an attribute of a name, is loaded between the value and the store.
+    """
+    for place, step in enumerate(steps):
+        if step.opname != "STORE_ATTR":
+            continue
+        before = place - 1
+        while before > 0 and steps[before].opname in ("LOAD_ATTR", "CACHE"):
+            before -= 1
+        value = steps[before - 1] if before > 0 else step
+        if value.opname not in ("LOAD_CONST", "LOAD_SMALL_INT"):
+            yield str(step.argval)
 
 
 def _codes(member: object, module: str) -> Iterator[types.CodeType]:
@@ -149,4 +164,5 @@ def _is_filled(cell: types.CellType) -> bool:
 
 
 def _is_function_of(obj: object, module: str) -> bool:
-    return isinstance(obj, types.FunctionType) and obj.__module__ == module
+    # A global may be any object, whose `__class__` would run its own code.
+    return type(obj) is types.FunctionType and obj.__module__ == module

@@ -24,6 +24,9 @@ ROUNDING = 1e-6
 
 _COUNTERS = ("iterations", "_iterations", "iter", "iteration")
 _AVERAGES = ("average", "ema")
+# What a program's own optimizer calls its averages of gradients. Letters mean other things, too.
+_MOMENTS = ("accumulator", "exp_avg", "moment", "velocit")
+_LETTERS = ("g2", "m", "mu", "nu", "s", "v", "vhat")
 
 
 class Kept(NamedTuple):
@@ -60,7 +63,8 @@ class Case:
     @cached_property
     def weights(self) -> Sequence[HistoryRow]:
         """The floating-point variables of at least one dimension outside of optimizers."""
-        return [row for row in self.rows if _is_float(row) and not row.is_state]
+        known = [row for row in self.rows if _is_float(row) and not row.is_state]
+        return [row for row in known if not _is_moment(row, known)]
 
     @cached_property
     def kernels(self) -> Sequence[HistoryRow]:
@@ -155,6 +159,31 @@ class Case:
             if cell.state is not CellState.ABSENT and source.graph is not None:
                 return source.graph
         return None
+
+
+def _is_moment(row: HistoryRow, rows: Sequence[HistoryRow]) -> bool:
+    """Return whether a row holds averages of the gradients of another variable.
+
+    A file marks the slot variables of TensorFlow's optimizers alone. Those of a program's own have
+    the name and the shape of their variable, below a name such as `velocity`, or below a letter if
+    they began at zero.
+    """
+    parts = row.place.lower().split(".")
+    above = [part for part in parts[:-1] if part.startswith(_MOMENTS)]
+    if not above and not (_began_at_zero(row) and any(part in _LETTERS for part in parts[:-1])):
+        return False
+    return any(
+        one is not row
+        and one.shape == row.shape
+        and one.place.lower().split(".")[-1] == parts[-1]
+        and not any(part.startswith(_MOMENTS) or part in _LETTERS for part in one.place.split("."))
+        for one in rows
+    )
+
+
+def _began_at_zero(row: HistoryRow) -> bool:
+    first = next((cell.values for cell in row.cells if cell.values is not None), None)
+    return first is not None and bool(first.count) and first.zeros == first.count
 
 
 def changes_of(row: HistoryRow) -> list[int]:

@@ -213,6 +213,21 @@ def variable_that_a_method_of_the_constructor_made(at: Path) -> Pair:
 
 
 @silent(Kind.DEFERRED)
+def variable_that_a_method_only_forgets(at: Path) -> Pair:
+    import tensorflow as tf
+
+    class Net(tf.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.a = var()
+
+        def forget(self) -> None:
+            self.b = None
+
+    return Pair(saved(at, net=module(a=var(), b=var())), lambda: ckpt(net=Net()))
+
+
+@silent(Kind.DEFERRED)
 def variable_that_the_class_has_under_another_name_now(at: Path) -> Pair:
     source = ckpt(net=lazy_classes()["AsksForIt"]())
     call(source)

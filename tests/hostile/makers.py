@@ -833,7 +833,7 @@ def state_with_a_path_of_control_characters(directory: Path) -> str:
     return _state(directory, rb'model_checkpoint_path: "\000\033[31m\n\r"')
 
 
-@attack(r"CheckpointNotFoundError: .*checkpoint: names \S*/ckpt and 1")
+@attack(r"CheckpointNotFoundError: .*checkpoint: names 1 checkpoint, and it does not")
 def state_that_names_a_server(directory: Path) -> str:
     return _state(directory, b'model_checkpoint_path: "http://127.0.0.1:9/ckpt"')
 

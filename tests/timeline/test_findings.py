@@ -55,6 +55,23 @@ def test_the_share_kept_is_that_of_a_line_through_the_elements(tmp_path: Path) -
     assert kept.highest - kept.lowest < 6 / np.sqrt(600)
 
 
+@pytest.mark.parametrize("above", ["opt/m", "opt/velocity", "moments/0"])
+def test_averages_of_gradients_that_a_program_keeps_itself_are_no_weights(
+    above: str, tmp_path: Path
+) -> None:
+    sizes = [0.0, 0.8, 0.7, 0.9, 0.8, 0.06, 0.05, 0.9]
+    moment = [RNG.normal(size=KERNEL.shape) * size for size in sizes]
+    times = [
+        {"net/w": kernel, f"{above}/w": one} for kernel, one in zip(walk(), moment, strict=True)
+    ]
+    assert found(tmp_path, times) == []
+    # The same values in a variable of its own are a defect.
+    times = [{"net/w": one["net/w"], "net/q": one[f"{above}/w"]} for one in times]
+    weight = tmp_path / "weight"
+    weight.mkdir()
+    assert found(weight, times) != []
+
+
 @pytest.mark.parametrize("size", [1, 3, 16, 300])
 def test_what_is_near_zero_may_cross_it(size: int, tmp_path: Path) -> None:
     """A bias, and a small variable that noise turns round, as the attention's keys have one."""

@@ -71,13 +71,14 @@ def _misfit(case: Case, obj: int, aside: Aside) -> Finding | None:
         other, saved = one.of, one.saved
         if not (aside.contradicts(saved, one.live) or (one.is_alone and aside.leaves_rows(saved))):
             continue
-        is_sure = one.is_known and saved < aside.size
+        had = "had" if saved < aside.size else "probably had"
+        had = had if one.is_known else "may have had"
         return case.finding(
             Severity.WARNING,
             Kind.NOT_TRACKED,
             f"The vocabulary of {_called(case, obj, aside)} has {aside.size:,} entries, but "
             f"{case.live.name(other)} was saved with {saved:,} rows: the saved program "
-            f"{'had' if is_sure else 'probably had'} another vocabulary.",
+            f"{had} another vocabulary.",
             "Give the layer the vocabulary of the saved program; no checkpoint holds one, but "
             "model.save() stores it.",
             nodes=case.trace.holders[obj][:1],
