@@ -340,6 +340,25 @@ def test_value_of_a_live_variable_is_read_by_name_or_key_as_a_copy() -> None:
     assert graph.read("(root).text").tolist() == [b"a", b"b"]
 
 
+def test_a_part_without_a_name_has_its_own_values(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    part = tf.train.Checkpoint(w=tf.Variable(2.0))
+    source = tf.train.Checkpoint(w=tf.Variable(1.0), **{"": part})
+    prefix, live = source.write(str(tmp_path / "ckpt")), cv.graph(source)
+    saved = {name: tf.train.load_variable(prefix, name).tolist() for name in _keys(live)}
+    assert {name: live.read(name).tolist() for name in _keys(live)} == saved
+    snapshot = cv.snapshot(source)
+    source.w.assign(3.0)
+    snapshot.restore()
+    assert (source.w.numpy(), part.w.numpy()) == (1.0, 2.0)
+    assert sorted(saved.values()) == [1.0, 2.0]
+
+
+def _keys(graph: cv.ObjectGraph) -> list[str]:
+    return [one.checkpoint_key for node in graph.nodes for one in node.attributes]
+
+
 def test_reading_a_value_is_seen_by_no_tape_and_not_remembered() -> None:
     import tensorflow as tf
 

@@ -245,7 +245,7 @@ class Walk:
         if known is not None:
             return known
         step, prefix = keys.escape_local_name(local_name), self.object_keys[parent]
-        return self._add(obj, f"{prefix}/{step}" if prefix else step)
+        return self._add(obj, step if parent == ROOT else f"{prefix}/{step}")
 
     def slot_of(self, optimizer: Any, variable: Any, slot_name: str) -> Any:
         """Return the result of `get_slot` for an optimizer of TensorFlow 1 or Keras 2.
