@@ -379,3 +379,12 @@ def test_another_head_and_a_frozen_base_are_two_findings(keras: Any, tmp_path: P
     assert "head has another form" in told
     assert {one.kind for one in found} & {cv.Kind.OPTIMIZER_CHANGED, cv.Kind.CROSS_WIRED}
     assert len(found) == 2
+
+
+def test_a_fix_without_a_value_changes_nothing(tmp_path: Path) -> None:
+    was = ckpt(parts=[module(w=var([float(n)])) for n in range(3)])
+    live = ckpt(parts={name: module(w=var([9.0])) for name in "abc"})
+    fix = fix_of(live, was, tmp_path)
+    assert fix.pairs == {}
+    assert fix.apply() is fix
+    assert live._save_counter is None

@@ -196,6 +196,8 @@ class RestoreFix(Generic[CheckT]):
             SourceError: The live side is a file, TensorFlow runs in graph mode: run `code`. Or an
                 old value cannot be copied.
         """
+        if not (self._sure or self._waiting) and self._live.origin is Origin.LIVE:
+            return self  # a restore would still make a `save_counter`
         restore: Callable[[], None] | None = None
         if self._saved.is_held:
             restore = partial(put_held, self._saved, self._live, self._sure)
