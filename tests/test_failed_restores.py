@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.jupyter.failed_restores import check_of
+from ckpt_viz.jupyter.failed_restores import call_of
 from tests.support.programs import ckpt, keras_2, module, saved, var
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -84,8 +84,9 @@ def test_load_weights_of_tf_keras_is_a_restore(tmp_path: Path) -> None:
     model(2).save_weights(path)
     with pytest.raises(ValueError, match=r".") as raised:
         model(4).load_weights(path)
-    check = check_of(raised.value)
-    assert check is not None
+    call = call_of(raised.value)
+    assert call is not None
+    check = call.check()
     assert check.raises is not None and check.raises.type == "ValueError"
 
 
@@ -93,7 +94,7 @@ def test_without_a_restore_there_is_no_check() -> None:
     try:
         cv.graph("no/such/path")
     except cv.CheckpointNotFoundError as error:
-        assert check_of(error) is None
+        assert call_of(error) is None
 
 
 def _status_of_own_code(directory: Path, act: Callable[[], object]) -> dict[str, Any]:

@@ -152,17 +152,6 @@ def call_of(error: BaseException) -> RestoreCall | None:
     return None
 
 
-def check_of(error: BaseException) -> RestoreCheck | None:
-    """Return the check of the call in which an error was raised.
-
-    None for any other error, and if the check itself cannot be made.
-    """
-    call = call_of(error)
-    with suppress(CkptVizError, LookupError):
-        return None if call is None else call.check()
-    return None
-
-
 def _is_checkpoint(target: object) -> bool:
     module = type(target).__module__.partition(".")[0]
     bases = {base.__name__ for base in type(target).__mro__}
