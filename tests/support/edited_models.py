@@ -175,7 +175,7 @@ def edited(rng: Random, program: Program) -> Program:
     for number in range(rng.choice([0, 1, 1, 1, 2, 2, 3, 4])):
         target = layers
         nested = [i for i, layer in enumerate(layers) if layer.inner]
-        edit = rng.choice(_EDITS)
+        edit = rng.choice(EDITS)
         if nested and rng.random() < 0.4:
             place = rng.choice(nested)
             target = list(layers[place].inner)
@@ -241,7 +241,7 @@ def _freeze(rng: Random, layers: list[Layer], role: str, named: bool) -> None:
     layers[place] = replace(layers[place], trainable=not layers[place].trainable)
 
 
-_EDITS: tuple[Edit, ...] = (
+EDITS: tuple[Edit, ...] = (
     *[_insert_weightless] * 4,
     *[_remove_weightless, _move_weightless] * 2,
     _insert_weights,
@@ -409,6 +409,9 @@ class _Maker:
         optimizers = self.keras.optimizers
         optimizer = {
             "adam": lambda: optimizers.Adam(),
+            "adamw": lambda: optimizers.AdamW(),
+            "lion": lambda: optimizers.Lion(),
+            "muon": lambda: optimizers.Muon(),
             "momentum": lambda: optimizers.SGD(momentum=0.9),
             "legacy adam": lambda: optimizers.legacy.Adam(),
         }[self.program.optimizer]()
@@ -594,7 +597,7 @@ def _judge(
     # A saved graph has the nodes of the live one that it was written from, by the same ids.
     both = objects.keys() & nodes.keys()
     named_by_any: set[Key] = set()
-    unknowable = _unknowable(_within(was, nodes), _within(now, objects), check)
+    unknowable = unknowable_in(_within(was, nodes), _within(now, objects), check)
     maybe: set[Key] = set()
     for finding in told(check):
         if finding.kind is Kind.UNKNOWABLE:
@@ -624,7 +627,7 @@ def _within(made: Made, nodes: Mapping[Key, int]) -> Made:
     return replace(made, order=[role for role in made.order if role in roles])
 
 
-def _unknowable(was: Made, now: Made, check: RestoreCheck) -> dict[str, bool]:
+def unknowable_in(was: Made, now: Made, check: RestoreCheck) -> dict[str, bool]:
     """Return the roles that a program cannot tell apart, and whether a finding must report them.
 
     These are layers that look alike and have names from Keras. If some of them are new, gone or in

@@ -1,0 +1,295 @@
+"""Right, missing and wrong places of saved values, over many edited programs.
+
+Each program is saved, edited and compared with its file. The tags of its variables tell where each
+value belongs. For each family of edits, the table counts the values that a mapping puts right,
+leaves out though their variable is there, and puts wrong. Guesses have two columns of their own.
+
+The last four columns are about `check.fix()`, and compare with a real plain restore: values that
+the plain restore puts right and the fix leaves out; comments that deny such a value; findings that
+name the fix but have no value in it; and values of matched variables that the fix leaves out.
+
+    python -m benchmarks.correspondence [--programs 20] [--family added_bias] [--failures]
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import ckpt_viz as cv
+from ckpt_viz.mapping.value_mapping import map_values
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.nodes import has_value
+from ckpt_viz.object_graph.overlay import State
+from tests.support import edited_models, name_based, oracle, tagged_programs
+from tests.support.tagged_programs import Example, Tag, Tagged
+from tests.support.told import told
+
+Places = Iterable[tuple[int, int, str]]  # saved node, live node, certainty
+Way = Callable[[Graph, Graph], Places]
+
+_COLUMNS = ("possible", "right", "left out", "wrong", "guessed right", "guessed wrong")
+_OF_FIX = ("fewer", "denied", "unkept", "matched, not in fix")
+
+
+def old_way(saved: Graph, live: Graph) -> Places:
+    """Return the places of `map_values`."""
+    return [(p.node, p.obj, p.certainty.value) for p in map_values(saved, live).pairs]
+
+
+def new_way(saved: Graph, live: Graph) -> Places:
+    """Return the places of `correspond`."""
+    pairs = importlib.import_module("ckpt_viz.correspondence").correspond(saved, live).pairs
+    every = pairs.values() if isinstance(pairs, Mapping) else pairs
+    valued = [pair for pair in every if has_value(saved.nodes[pair.node])]
+    return [(pair.node, pair.obj, pair.certainty.value) for pair in valued]
+
+
+WAYS: Mapping[str, Way] = {"old": old_way, "new": new_way}
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The tags of the nodes of a saved and a live graph."""
+
+    saved: Graph
+    live: Graph
+    of_saved: Mapping[int, Tag]
+    of_live: Mapping[int, Tag]
+    unknowable: frozenset[str]
+
+    def possible(self) -> dict[int, Tag]:
+        """Return the live nodes that the file has a value of the same shape for."""
+        fitting = {(tag, self._look(self.saved, node)) for node, tag in self.of_saved.items()}
+        return {
+            obj: tag
+            for obj, tag in self.of_live.items()
+            if (tag, self._look(self.live, obj)) in fitting and tag[0] not in self.unknowable
+        }
+
+    def is_knowable(self, node: int, obj: int) -> bool:
+        """Return whether a pair is about tagged nodes, and none that nothing tells apart."""
+        tags = [tag for tag in (self.of_saved.get(node), self.of_live.get(obj)) if tag is not None]
+        return bool(tags) and not any(tag[0] in self.unknowable for tag in tags)
+
+    def is_right(self, node: int, obj: int) -> bool:
+        """Return whether a saved and a live node have one tag."""
+        return self.of_saved.get(node) == self.of_live.get(obj)
+
+    @staticmethod
+    def _look(graph: Graph, node: int) -> object:
+        return tuple((one.dtype, one.shape) for one in graph.nodes[node].attributes)
+
+
+def judged(truth: Truth, places: Places) -> tuple[Counter[str], list[str]]:
+    """Return the counts of a mapping, and its wrong and missing pairs in words."""
+    counts, words = Counter[str](), []
+    possible = truth.possible()
+    settled = set()
+    for node, obj, certainty in places:
+        if not truth.is_knowable(node, obj):
+            continue
+        is_right = truth.is_right(node, obj)
+        column = "right" if is_right else "wrong"
+        if certainty == "guess":
+            counts[f"guessed {column}"] += 1
+            continue
+        counts[column] += 1
+        settled.add(obj)
+        if not is_right:
+            names = truth.saved.name(node), truth.live.name(obj)
+            words.append(f"wrong ({certainty}): {names[0]} -> {names[1]}")
+    left = possible.keys() - settled
+    counts["possible"], counts["left out"] = len(possible), len(left)
+    words += [f"left out: {truth.live.name(obj)}" for obj in sorted(left)]
+    return counts, words
+
+
+# --- one program, saved
+
+
+def _by_object(graph: Graph, tagged: Tagged) -> dict[int, Tag]:
+    tags = {id(variable): tag for tag, variable in tagged.variables}
+    objects = {node: graph.object(node) for node in range(len(graph.nodes))}
+    return {node: tags[id(one)] for node, one in objects.items() if id(one) in tags}
+
+
+def _fill(tagged: Tagged, sign: int) -> dict[Tag, float]:
+    """Give each variable a number of its own, and return the numbers by tag."""
+    import tensorflow as tf
+
+    for number, (_, variable) in enumerate(tagged.variables, start=1):
+        variable.assign(tf.cast(tf.fill(variable.shape, sign * number), variable.dtype))
+    return {tag: _value(variable) for tag, variable in tagged.variables}
+
+
+def _value(variable: Any) -> float:
+    return float(variable.numpy().flat[0])
+
+
+def _saved(example: Example, directory: Path) -> tuple[str, Mapping[int, Tag]]:
+    """Write the first program; return the prefix and the tags of the file's nodes."""
+    prefix = directory / "ckpt"
+    if example.by_name is None:
+        path = str(example.was.checkpoint.write(str(prefix)))
+        return path, _by_object(cv.graph(example.was.checkpoint), example.was)
+    arrays = {
+        name: dict(example.was.variables)[tag].numpy() for tag, name in example.by_name.items()
+    }
+    path = name_based.write(prefix, **arrays)
+    tags = {name: tag for tag, name in example.by_name.items()}
+    nodes = enumerate(cv.graph(path).nodes)
+    return path, {n: tags[one.attributes[0].checkpoint_key] for n, one in nodes if one.attributes}
+
+
+def measure(
+    example: Example, ways: Mapping[str, Way], directory: Path
+) -> Iterator[tuple[str, Counter[str], list[str]]]:
+    """Yield the name, the counts and the mistakes of each way, then those of the fix."""
+    numbers = _fill(example.was, 1)
+    path, of_saved = _saved(example, directory)
+    _fill(example.now, -1)
+    saved, live = cv.graph(path), cv.graph(example.now.checkpoint)
+    check = cv.check(example.now.checkpoint, path)
+    unknowable = example.unknowable
+    if example.was.made is not None and example.now.made is not None:
+        made = example.was.made, example.now.made
+        unknowable |= edited_models.unknowable_in(*made, check).keys()
+    truth = Truth(saved, live, of_saved, _by_object(live, example.now), unknowable)
+    for name, way in ways.items():
+        yield name, *judged(truth, way(saved, live))
+    yield "fix", *_judged_fix(example, truth, check, path, numbers)
+
+
+def _judged_fix(
+    example: Example, truth: Truth, check: Any, path: str, numbers: Mapping[Tag, float]
+) -> tuple[Counter[str], list[str]]:
+    """Compare a fix with the check that made it, then with a real plain restore."""
+    fix = check.fix()
+    keys = set(fix.pairs)
+    words = [
+        f"unkept: {one.kind.value} {one.saved}: {one.remedy}"
+        for one in told(check)
+        if "fix()" in str(one.remedy) and _is_unkept(truth.saved, one.nodes, keys)
+    ]
+    words += [f"matched, not in fix: {name}" for name in _matched_outside(truth, check, keys)]
+    missing = set(fix.missing)
+    if check.raises is None:
+        restored = _restored_right(example, path, numbers)
+        of_tag = {tag: node for node, tag in truth.of_saved.items()}
+        for obj, tag in truth.of_live.items():
+            if tag not in restored or restored[tag] != numbers[tag]:
+                continue
+            name = readable_name(truth.live, obj)
+            if keys.isdisjoint(_keys_of(truth.saved, of_tag[tag])):
+                words.append(f"fewer: {name}")
+                words += [f"denied: {name}"] if name in missing else []
+    return Counter(line.partition(":")[0] for line in words), words
+
+
+def _restored_right(
+    example: Example, path: str, numbers: Mapping[Tag, float]
+) -> Mapping[Tag, float]:
+    """Restore for real, and return the values of variables whose tag the file has."""
+    example.now.checkpoint.restore(path).expect_partial()
+    return {tag: _value(one) for tag, one in example.now.variables if tag in numbers}
+
+
+def _keys_of(graph: Graph, node: int) -> set[str]:
+    return {one.checkpoint_key for one in graph.nodes[node].attributes}
+
+
+def _is_unkept(saved: Graph, nodes: Iterable[int], keys: set[str]) -> bool:
+    """Return whether nodes have values, themselves or below, and none of them is in the fix."""
+    waiting, seen = list(nodes), set[int]()
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            seen.add(node)
+            waiting += [child.node_id for child in saved.nodes[node].children]
+    own = {key for node in seen for key in _keys_of(saved, node)}
+    return bool(own) and own.isdisjoint(keys)
+
+
+def _matched_outside(truth: Truth, check: Any, keys: set[str]) -> Iterator[str]:
+    """Yield the names of saved values that the check calls matched, and the fix leaves out."""
+    marks = check.overlay.marks
+    for node, place in check.saved_places.items():
+        own = _keys_of(truth.saved, node)
+        is_counter = node == truth.saved.save_counter
+        if own and not is_counter and marks[place].state is State.MATCHED and own.isdisjoint(keys):
+            yield truth.saved.name(node)
+
+
+# --- many programs
+
+
+def run(family: str, seed: int, ways: Mapping[str, Way]) -> dict[str, tuple[Counter[str], str]]:
+    """Return the counts and the mistakes of one program, by way."""
+    example = tagged_programs.FAMILIES[family](Random(f"{family} {seed}"))
+    with tempfile.TemporaryDirectory() as directory:
+        return {
+            name: (
+                counts,
+                "\n".join([f"{name}, --family {family} --seed {seed}", example.words, *words]),
+            )
+            for name, counts, words in measure(example, ways, Path(directory))
+            if words or counts
+        }
+
+
+def table(family: str, totals: Mapping[str, Counter[str]], programs: int, seconds: float) -> str:
+    """Return the row of one family, with a line for each way."""
+    rows = []
+    for name, counts in totals.items():
+        if name != "fix":
+            rows.append([family, name, *(str(counts[column]) for column in _COLUMNS)])
+    fix = " | ".join(str(totals["fix"][column]) for column in _OF_FIX)
+    lines = [f"| {' | '.join(row)} | {fix if row is rows[0] else ' | ' * 3} |" for row in rows]
+    return "\n".join(lines) + f" {programs} programs, {seconds:.1f} s"
+
+
+def main() -> None:
+    """Print a table by family, and with `--failures` each mistake with its program."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--programs", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--family", choices=tagged_programs.FAMILIES, help="only this one")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=["old"])
+    parser.add_argument("--failures", action="store_true", help="print every mistake")
+    options = parser.parse_args()
+    oracle.silence_tensorflow()
+    ways = {name: WAYS[name] for name in options.ways}
+    every = {name: Counter[str]() for name in [*ways, "fix"]}
+    columns = ("family", "way", *_COLUMNS, *_OF_FIX)
+    print(f"| {' | '.join(columns)} |\n{'| --- ' * len(columns)}|", flush=True)
+    for family in [options.family] if options.family else tagged_programs.FAMILIES:
+        began, programs = time.monotonic(), 0
+        totals = {name: Counter[str]() for name in every}
+        for seed in range(options.seed, options.seed + options.programs):
+            try:
+                outcome = run(family, seed, ways)
+            except edited_models.UnbuildableError:
+                continue
+            programs += 1
+            for name, (counts, words) in outcome.items():
+                totals[name] += counts
+                if options.failures and len(words.splitlines()) > len(("name", "was", "now")):
+                    print(words, flush=True)
+        print(table(family, totals, programs, time.monotonic() - began), flush=True)
+        for name, counts in totals.items():
+            every[name] += counts
+    print(table("all", every, 0, 0.0), flush=True)
+
+
+if __name__ == "__main__":
+    main()
