@@ -30,6 +30,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import State
+from ckpt_viz.restore_check.finding import Finding
 from tests.support import edited_models, name_based, oracle, tagged_programs
 from tests.support.tagged_programs import Example, Tag, Tagged
 from tests.support.told import told
@@ -179,7 +180,7 @@ def _judged_fix(
     words = [
         f"unkept: {one.kind.value} {one.saved}: {one.remedy}"
         for one in told(check)
-        if "fix()" in str(one.remedy) and _is_unkept(truth.saved, one.nodes, keys)
+        if _promises(one) and _is_unkept(truth.saved, one.nodes, keys)
     ]
     words += [f"matched, not in fix: {name}" for name in _matched_outside(truth, check, keys)]
     missing = set(fix.missing)
@@ -206,6 +207,11 @@ def _restored_right(
 
 def _keys_of(graph: Graph, node: int) -> set[str]:
     return {one.checkpoint_key for one in graph.nodes[node].attributes}
+
+
+def _promises(finding: Finding) -> bool:
+    """Return whether a remedy says that the fix has the finding's own values, not just others."""
+    return "fix()" in finding.remedy and "the rest" not in finding.remedy
 
 
 def _is_unkept(saved: Graph, nodes: Iterable[int], keys: set[str]) -> bool:

@@ -82,6 +82,7 @@ class Program:
     model_name: str | None = None
     child: str = "model"
     counts_anew: bool = False
+    attribute: str = "layer_{}"  # of a subclassed model; it takes the role
 
     def __str__(self) -> str:
         how = [self.form, self.optimizer or "no optimizer", *(["stepped"] if self.stepped else [])]
@@ -369,13 +370,14 @@ class _Maker:
         base: Any = self.keras.Model
         specs, made = self.program.layers, self._all()
         as_list = self.program.form == "subclassed_with_a_list"
+        attribute = self.program.attribute
 
         class Net(base):  # type: ignore[misc]
             def __init__(self, **how: Any) -> None:
                 super().__init__(**how)
                 for spec, layer in zip(specs, made, strict=True):
                     if not as_list:
-                        setattr(self, f"layer_{spec.role}", layer)
+                        setattr(self, attribute.format(spec.role), layer)
                 if as_list:
                     self.blocks = list(made)
 

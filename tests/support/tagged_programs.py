@@ -55,8 +55,7 @@ _OTHER_MEANINGS = ("lion", "muon")
 
 
 def _of_keras(was: Program, now: Program) -> Example:
-    made = [_tagged(program) for program in (was, now)]
-    return Example(f"was {was}\n  now {now}", *made)
+    return Example(f"was {was}\n  now {now}", _tagged(was), _tagged(now))
 
 
 def _tagged(program: Program) -> Tagged:
@@ -131,8 +130,10 @@ def removed_and_added(rng: Random) -> Example:
 def another_form(rng: Random) -> Example:
     """Write a Functional model as a subclass, or the other way round; all shapes are equal."""
     forms = rng.sample(["functional", "subclassed"], 2)
-    names = rng.choice([None, "fc_{}", "block_{}"])
-    was = Program(forms[0], _row(rng, names), rng.choice(["", "adam"]))
+    words = ("stem", "body", "neck", "head", "tail")[: rng.randint(3, 5)]
+    name = rng.choice([None, "{}", "dense_{}"])
+    layers = tuple(Layer(word, "dense", name.format(word) if name else None) for word in words)
+    was = Program(forms[0], layers, rng.choice(["", "adam"]), attribute=rng.choice(["{}", "my_{}"]))
     return _of_keras(was, replace(was, form=forms[1], counts_anew=True))
 
 
@@ -340,8 +341,8 @@ def added_bias(rng: Random) -> Example:
     was = Part("", [Part("net", [_dense(maker, f"fc_{i}", "gate") for i in range(number)])])
     now = copy.deepcopy(was)
     rng.choice(now.parts[0].parts).parts.insert(rng.randint(0, 2), maker.value("bias", 4, 4))
-    words = f"was {in_words(was)}\n  now {in_words(now)}"
-    return Example(words, *(_of_parts(tree, lambda part: True) for tree in (was, now)))
+    programs = [_of_parts(tree, lambda part: True) for tree in (was, now)]
+    return Example(f"was {in_words(was)}\n  now {in_words(now)}", programs[0], programs[1])
 
 
 # --- files by names
