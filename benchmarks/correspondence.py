@@ -2,7 +2,9 @@
 
 Each program is saved, edited and compared with its file. The tags of its variables tell where each
 value belongs. For each family of edits, the table counts the values that a mapping puts right,
-leaves out though their variable is there, and puts wrong. Guesses have two columns of their own.
+leaves out though their variable is there, and puts wrong. Of the wrong values, the next column has
+those that the mapping calls certain. Guesses have two columns of their own. Layers that look alike
+and that nothing tells apart count nowhere.
 
 The last four columns are about `check.fix()`, and compare with a real plain restore: values that
 the plain restore puts right and the fix leaves out; comments that deny such a value; findings that
@@ -30,6 +32,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import State
+from ckpt_viz.object_graph.subtrees import values_of
 from ckpt_viz.restore_check.finding import Finding
 from tests.support import edited_models, name_based, oracle, tagged_programs
 from tests.support.tagged_programs import Example, Tag, Tagged
@@ -38,7 +41,15 @@ from tests.support.told import told
 Places = Iterable[tuple[int, int, str]]  # saved node, live node, certainty
 Way = Callable[[Graph, Graph], Places]
 
-_COLUMNS = ("possible", "right", "left out", "wrong", "guessed right", "guessed wrong")
+_COLUMNS = (
+    "possible",
+    "right",
+    "left out",
+    "wrong",
+    "surely wrong",
+    "guessed right",
+    "guessed wrong",
+)
 _OF_FIX = ("fewer", "denied", "unkept", "matched, not in fix")
 
 
@@ -48,11 +59,14 @@ def old_way(saved: Graph, live: Graph) -> Places:
 
 
 def new_way(saved: Graph, live: Graph) -> Places:
-    """Return the places of `correspond`."""
-    pairs = importlib.import_module("ckpt_viz.correspondence").correspond(saved, live).pairs
-    every = pairs.values() if isinstance(pairs, Mapping) else pairs
-    valued = [pair for pair in every if has_value(saved.nodes[pair.node])]
-    return [(pair.node, pair.obj, pair.certainty.value) for pair in valued]
+    """Return the places of `correspond` whose values fit."""
+    pairs = importlib.import_module("ckpt_viz.correspondence.correspond").correspond(saved, live)
+    return [
+        (pair.node, pair.obj, pair.certainty.value)
+        for pair in pairs.by_node.values()
+        if has_value(saved.nodes[pair.node])
+        and values_of(saved.nodes[pair.node]) == values_of(live.nodes[pair.obj])
+    ]
 
 
 WAYS: Mapping[str, Way] = {"old": old_way, "new": new_way}
@@ -70,11 +84,11 @@ class Truth:
 
     def possible(self) -> dict[int, Tag]:
         """Return the live nodes that the file has a value of the same shape for."""
-        fitting = {(tag, self._look(self.saved, node)) for node, tag in self.of_saved.items()}
+        fitting = {(tag, values_of(self.saved.nodes[node])) for node, tag in self.of_saved.items()}
         return {
             obj: tag
             for obj, tag in self.of_live.items()
-            if (tag, self._look(self.live, obj)) in fitting and tag[0] not in self.unknowable
+            if (tag, values_of(self.live.nodes[obj])) in fitting and tag[0] not in self.unknowable
         }
 
     def is_knowable(self, node: int, obj: int) -> bool:
@@ -85,10 +99,6 @@ class Truth:
     def is_right(self, node: int, obj: int) -> bool:
         """Return whether a saved and a live node have one tag."""
         return self.of_saved.get(node) == self.of_live.get(obj)
-
-    @staticmethod
-    def _look(graph: Graph, node: int) -> object:
-        return tuple((one.dtype, one.shape) for one in graph.nodes[node].attributes)
 
 
 def judged(truth: Truth, places: Places) -> tuple[Counter[str], list[str]]:
@@ -105,6 +115,7 @@ def judged(truth: Truth, places: Places) -> tuple[Counter[str], list[str]]:
             counts[f"guessed {column}"] += 1
             continue
         counts[column] += 1
+        counts["surely wrong"] += not is_right and certainty == "certain"
         settled.add(obj)
         if not is_right:
             names = truth.saved.name(node), truth.live.name(obj)

@@ -117,13 +117,18 @@ _FURTHER_EDITS = (_wrap, _unwrap, _change_class, _change_units)
 
 
 def removed_and_added(rng: Random) -> Example:
-    """Remove a layer and add another one of the same shape under another name."""
+    """Remove a layer and add another one of the same shape under another name elsewhere.
+
+    In the same place, nothing would tell a new layer from a renamed one.
+    """
     form, names = rng.choice(edited_models.FORMS), rng.choice(["fc_{}", "block_{}"])
     layers = list(_row(rng, names))
     optimizer = rng.choice(["", "adam"])
     was = Program(form, tuple(layers), optimizer)
-    del layers[rng.randrange(len(layers))]
-    layers.insert(rng.randint(0, len(layers)), Layer("added", "dense", "added"))
+    removed = rng.randrange(len(layers))
+    del layers[removed]
+    places = [place for place in range(len(layers) + 1) if place != removed]
+    layers.insert(rng.choice(places), Layer("added", "dense", "added"))
     return _of_keras(was, replace(was, layers=tuple(layers)))
 
 
@@ -345,6 +350,18 @@ def added_bias(rng: Random) -> Example:
     return Example(f"was {in_words(was)}\n  now {in_words(now)}", programs[0], programs[1])
 
 
+def removed_and_added_bias(rng: Random) -> Example:
+    """Take the bias from a layer and give a new one to another layer."""
+    maker = Maker(rng)
+    number = rng.randint(2, 5)
+    was = Part("", [Part("net", [_dense(maker, f"fc_{i}") for i in range(number)])])
+    now = copy.deepcopy(was)
+    without, with_new = rng.sample(range(number), 2)
+    was.parts[0].parts[without].parts.append(maker.value("bias", 4))
+    now.parts[0].parts[with_new].parts.append(maker.value("bias", 4))
+    return _of_trees(was, now)
+
+
 # --- files by names
 
 
@@ -395,6 +412,7 @@ FAMILIES: Mapping[str, Family] = {
         no_longer_shared,
         low_rank,
         added_bias,
+        removed_and_added_bias,
         by_names,
     )
 }
