@@ -103,7 +103,7 @@ def _unwrap(rng: Random, layers: list[Layer], role: str, named: bool) -> None:
 def _change_class(rng: Random, layers: list[Layer], role: str, named: bool) -> None:
     """Put a layer of another class under the name; no value belongs to the new layer."""
     place = rng.randrange(len(layers))
-    if not layers[place].inner:
+    if layers[place].kind == "dense":
         layers[place] = replace(layers[place], role=role, kind="norm")
 
 
