@@ -2,11 +2,12 @@
 
 The program has lists of layers of different widths. In the changed one, each tenth list has another
 name, each tenth one an item more, and another level holds all of it. In one process, each of these
-runs in turn, and the medians are compared: the check of the unchanged program, the mapping of all
-values, the changes that are read from it, the check of the changed program, and the code of its
-fix.
+runs in turn, and the medians are compared: TensorFlow's restore into an unchanged program, the
+check of the unchanged program, the mapping of all values, the changes that are read from it, the
+check of the changed program, and the code of its fix. A second program has one list of equal
+items, without names; the changed one lacks an item.
 
-    python -m benchmarks.fix [--nodes 5000 50000] [--runs 3]
+    python -m benchmarks.fix [--nodes 5000 50000] [--equal 1000 4000] [--runs 3]
 """
 
 from __future__ import annotations
@@ -52,6 +53,33 @@ def program(nodes: int, *, is_changed: bool) -> Any:
     return tf.train.Checkpoint(model=outer)
 
 
+def equal_items(number: int) -> Any:
+    """Return a checkpoint of a list of so many equal layers."""
+    import tensorflow as tf
+
+    root = tf.Module()
+    root.layers = [tf.Module() for _ in range(number)]
+    for layer in root.layers:
+        layer.kernel, layer.bias = tf.Variable(tf.zeros([2, 2])), tf.Variable(tf.zeros([2]))
+    return tf.train.Checkpoint(model=root)
+
+
+def measure_equal(number: int, runs: int) -> dict[str, float]:
+    """Return the median seconds of each way, for a list of equal items of which one is gone."""
+    with TemporaryDirectory() as directory:
+        prefix = equal_items(number).save(str(Path(directory, "ckpt")))
+        changed = equal_items(number - 1)
+        fresh = [equal_items(number) for _ in range(runs)]
+        return _medians(
+            {
+                "restore": lambda: fresh.pop().restore(prefix),
+                "check of changes": lambda: cv.check(changed, prefix),
+                "code": lambda: cv.check(changed, prefix).fix().code,
+            },
+            runs,
+        )
+
+
 def measure(nodes: int, runs: int) -> dict[str, float]:
     """Return the median seconds of each way."""
     with TemporaryDirectory() as directory:
@@ -62,33 +90,45 @@ def measure(nodes: int, runs: int) -> dict[str, float]:
         assert len(mapping.pairs) >= 2 * nodes // 3 - _IN_A_LIST, len(mapping.pairs)
         found = cv.check(changed, prefix)
         assert all(one.change is not None for one in found.findings if one.severity == "fail")
+        fresh = [program(nodes, is_changed=False) for _ in range(runs)]
         ways: dict[str, Callable[[], object]] = {
+            "restore": lambda: fresh.pop().restore(prefix).assert_consumed(),
             "check": lambda: cv.check(same, prefix),
             "mapping": lambda: map_values(saved, live),
             "changes": lambda: changes_of(mapping),
             "check of changes": lambda: cv.check(changed, prefix),
             "code": lambda: found.fix().code,
         }
-        times: dict[str, list[float]] = {name: [] for name in ways}
-        for _ in range(runs):
-            for name, way in ways.items():
-                start = time.perf_counter()
-                way()
-                times[name].append(time.perf_counter() - start)
+        return _medians(ways, runs)
+
+
+def _medians(ways: dict[str, Callable[[], object]], runs: int) -> dict[str, float]:
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(runs):
+        for name, way in ways.items():
+            start = time.perf_counter()
+            way()
+            times[name].append(time.perf_counter() - start)
     return {name: statistics.median(seen) for name, seen in times.items()}
 
 
 def main() -> None:
-    """Print the figures of each size, as seconds and as parts of a check."""
+    """Print the figures of each size, as seconds and as parts of a real restore."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--nodes", type=int, nargs="+", default=[5000, 50_000])
+    parser.add_argument("--nodes", type=int, nargs="*", default=[5000, 50_000])
+    parser.add_argument("--equal", type=int, nargs="*", default=[1000, 4000])
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
     for nodes in options.nodes:
-        seen = measure(nodes, options.runs)
-        check = seen.pop("check")
-        others = ", ".join(f"{name} {took / check:.2f} checks" for name, took in seen.items())
-        print(f"{nodes} nodes: check {check:.2f} s; {others}", flush=True)
+        _print(f"{nodes} nodes", measure(nodes, options.runs))
+    for number in options.equal:
+        _print(f"{number} equal items", measure_equal(number, options.runs))
+
+
+def _print(what: str, seen: dict[str, float]) -> None:
+    restore = seen.pop("restore")
+    others = ", ".join(f"{name} {took / restore:.2f}" for name, took in seen.items())
+    print(f"{what}: restore {restore:.2f} s; in restores: {others}", flush=True)
 
 
 if __name__ == "__main__":

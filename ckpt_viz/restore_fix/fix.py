@@ -6,12 +6,14 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import islice
 from typing import Generic, TypeVar
 
 from ckpt_viz.changes.change import Change
 from ckpt_viz.changes.reading import changes_of
 from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import operand
+from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
 from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
@@ -355,8 +357,8 @@ class RestoreFix(Generic[CheckT]):
         return tree.labels[guess.node], values_of(self._saved.nodes[guess.node])
 
     def _alternatives(self, obj: int, objects: Sequence[int]) -> str:
-        others = [one for one in objects if one != obj]
-        shown = [readable_name(self._live, one) for one in (obj, *others[: _MOST_ALTERNATIVES - 1])]
+        others = islice((one for one in objects if one != obj), _MOST_ALTERNATIVES - 1)
+        shown = [readable_name(self._live, one) for one in (obj, *others)]
         more = len(objects) - len(shown)
         return " or ".join(shown) + (f", or {more} more" if more else "")
 
@@ -405,7 +407,7 @@ class RestoreFix(Generic[CheckT]):
         arrangement = Arrangement(
             self._saved, self._live, wanted, counterparts, self._run.method, self._rehearsed
         )
-        return arrangement.found()
+        return gc_paused(arrangement.found)
 
     @cached_property
     def _by_parts(self) -> Sequence[tuple[Skeleton, Sequence[Pair]]]:
