@@ -54,7 +54,7 @@ def program(nodes: int, *, is_changed: bool) -> Any:
 
 
 def equal_items(number: int) -> Any:
-    """Return a checkpoint of a list of so many equal layers."""
+    """Return a checkpoint of a list of this many equal layers."""
     import tensorflow as tf
 
     root = tf.Module()
@@ -65,7 +65,7 @@ def equal_items(number: int) -> Any:
 
 
 def measure_equal(number: int, runs: int) -> dict[str, float]:
-    """Return the median seconds of each way, for a list of equal items of which one is gone."""
+    """Return the median seconds of each way, for a list of equal items and a shorter one."""
     with TemporaryDirectory() as directory:
         prefix = equal_items(number).save(str(Path(directory, "ckpt")))
         changed = equal_items(number - 1)
