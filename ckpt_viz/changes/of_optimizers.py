@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.mapping.migrations import local_name
+from ckpt_viz.mapping.optimizer_classes import OptimizerSlots, shared_slots
 from ckpt_viz.mapping.sequences import INDEX
-from ckpt_viz.mapping.states import shared_slots, way
 from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keras_optimizers import trained_variables
@@ -98,13 +98,17 @@ def _differences(
     was, now = slot_names(saved, slots[0]), slot_names(live, slots[1])
     if now and not was and not trained_variables(saved.nodes, node):
         return  # it was saved before it was built, or never keeps any
-    shared = shared_slots(was, now, way(saved, node), way(live, obj))
-    if was.keys() == now.keys() and len(shared) < len(was):
-        yield f"it keeps {_named(now)} in this order, and {_named(was)} were saved"
-    elif len(shared) < max(len(was), len(now)):
+    sides = OptimizerSlots(saved, node, was), OptimizerSlots(live, obj, now)
+    shared = shared_slots(*sides)
+    names = shared.names
+    anew = [name for name in now if name not in names.values()]
+    if was and anew and shared.is_other:
+        start = "start" if len(anew) > 1 else "starts"
+        yield f"it is of another class, so its {_named(anew)} {start} anew"
+    if len(names) < max(len(was), len(now)) and was.keys() != now.keys():
         kept = f"it keeps {_named(now)}" if now else "it keeps no slot variables"
         yield f"{kept}, and {_named(was) if was else 'none'} were saved"
-    elif was.keys() != now.keys() or way(saved, node) != way(live, obj):
+    elif was.keys() != now.keys() or sides[0].generation is not sides[1].generation:
         yield "another version of Keras keeps its state in another way"
 
 

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ckpt_viz.live.facts import Generation, generation, is_layer_of_keras, is_of_keras
+from ckpt_viz.live.facts import generation, is_layer_of_keras, is_of_keras
 from ckpt_viz.live.shadows import instance_dict, trackable_attributes
 from ckpt_viz.live.untracked import items_of
+from ckpt_viz.object_graph.optimizer_table import Generation, OptimizerRow, groups_of, row_of
 
 Shape = tuple[int | None, ...]
 _EVERY_NAME = re.compile("")
@@ -276,82 +277,18 @@ def optimizer_plan_of(optimizer: object) -> OptimizerPlan | None:
     if type(optimizer).__module__.partition(".")[0] not in ("keras", "tensorflow", "tf_keras"):
         return None
     kept = generation(optimizer)
-    try:
-        if kept is Generation.LEGACY:
-            return _legacy(name, own)
-        if kept is Generation.TENSORFLOW_1:
-            return _tensorflow_1(name, own)
-        if kept is Generation.KERAS_3 and name == "LossScaleOptimizer":
-            made = ("step_counter", "dynamic_scale")
-            return OptimizerPlan(own=made, listed=made, inner="inner_optimizer")
-        return _listed(name, own, is_keras_3=kept is Generation.KERAS_3)
-    except KeyError:
-        return None
+    if kept is Generation.KERAS_3 and name == "LossScaleOptimizer":
+        made = ("step_counter", "dynamic_scale")
+        return OptimizerPlan(own=made, listed=made, inner="inner_optimizer")
+    row = row_of(kept, name)
+    return None if row is None or not row.is_plain else _plan_by(row, own)
 
 
-def _groups(*groups: tuple[object, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    return tuple(names for is_made, names in groups if is_made)
-
-
-def _listed(name: str, own: Mapping[str, Any], *, is_keras_3: bool) -> OptimizerPlan:
-    averages = (own["use_ema"], ("_model_variables_moving_average",))
-    accumulated = (own.get("gradient_accumulation_steps"), ("_accumulated_gradients",))
-    of_class = {
-        "Adam": ("_momentums", "_velocities"),
-        "AdamW": ("_momentums", "_velocities"),
-        "Lamb": ("_momentums", "_velocities"),
-        "Nadam": ("_momentums", "_velocities"),
-        "ScheduleFreeAdamW": ("_momentums", "_velocities"),
-        "Adamax": ("_m", "_u"),
-        "Adagrad": ("_accumulators",),
-        "Adadelta": ("_accumulated_grads", "_accumulated_delta_vars"),
-        "RMSprop": ("_velocities",),
-        "Ftrl": ("_accumulators", "_linears"),
-        "Lion": ("_momentums",) if is_keras_3 else ("momentums",),
-        "SGD": ("momentums",) if not is_keras_3 or own.get("momentum") else (),
-    }
-    further = _groups(
-        (name in ("Adam", "AdamW") and own.get("amsgrad"), ("_velocity_hats",)),
-        (name == "RMSprop" and own.get("momentum"), ("_momentums",)),
-        (name == "RMSprop" and own.get("centered"), ("_average_gradients",)),
-    )
-    product = ("_u_product",) if name == "Nadam" else ()
-    first = _groups(averages, accumulated)
-    slots = (*first, *filter(None, [of_class[name]]), *further)
-    return OptimizerPlan(slots, own=product, listed=product if is_keras_3 else ())
-
-
-def _legacy(name: str, own: Mapping[str, Any]) -> OptimizerPlan:
-    is_momentum = own.get("_momentum")
-    slots = {
-        "SGD": ("momentum",) if is_momentum else (),
-        "Adam": ("m", "v", "vhat") if own.get("amsgrad") else ("m", "v"),
-        "Adamax": ("m", "v"),
-        "Nadam": ("m", "v"),
-        "Adagrad": ("accumulator",),
-        "Adadelta": ("accum_grad", "accum_var"),
-        "RMSprop": (
-            "rms",
-            *(("momentum",) if is_momentum else ()),
-            *(("mg",) if own.get("centered") else ()),
-        ),
-        "Ftrl": ("accumulator", "linear"),
-    }[name]
+def _plan_by(row: OptimizerRow, own: Mapping[str, Any]) -> OptimizerPlan:
+    groups = groups_of(row, [option for option in row.options if own.get(option)])
+    slots = tuple(tuple(slot.kept_in or slot.name for slot in group) for group in groups)
     # A computed rate is not a variable.
-    numbers = [hyper for hyper, value in own["_hyper"].items() if not callable(value)]
-    cache = ("momentum_cache",) if name == "Nadam" else ()
-    return OptimizerPlan((slots,) if slots else (), own=("iter", *numbers, *cache))
-
-
-def _tensorflow_1(name: str, own: Mapping[str, Any]) -> OptimizerPlan:
-    slots = {
-        "GradientDescentOptimizer": (),
-        "MomentumOptimizer": ("momentum",),
-        "AdamOptimizer": ("m", "v"),
-        "AdagradOptimizer": ("accumulator",),
-        "AdadeltaOptimizer": ("accum", "accum_update"),
-        "FtrlOptimizer": ("accum", "linear"),
-        "RMSPropOptimizer": ("rms", *(("mg",) if own.get("_centered") else ()), "momentum"),
-    }[name]
-    powers = ("beta1_power", "beta2_power") if name == "AdamOptimizer" else ()
-    return OptimizerPlan((slots,) if slots else (), own=powers)
+    numbers = [hyper for hyper, value in own.get("_hyper", {}).items() if not callable(value)]
+    counter = ("iter",) if row.generation is Generation.LEGACY else ()
+    listed = row.own if row.generation is Generation.KERAS_3 else ()
+    return OptimizerPlan(slots, (*counter, *numbers, *row.own), listed)

@@ -6,7 +6,6 @@ Reads attributes and Keras' own properties; changes nothing. No verdict depends 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from enum import Enum
 from functools import lru_cache
 from typing import Any, cast
 
@@ -18,6 +17,7 @@ from ckpt_viz.live.untracked import (
     is_known,
     items_of,
 )
+from ckpt_viz.object_graph.optimizer_table import Generation
 
 _KERAS = ("keras", "tf_keras")
 _OPTIMIZERS = {"Optimizer", "OptimizerV2", "BaseOptimizer", "_BaseOptimizer"}
@@ -42,18 +42,6 @@ FINALIZED = {
     "summary": ("Discretization", "bin_boundaries"),
 }
 _COUNTS = ("token_counts", "token_document_counts", "num_documents")
-
-
-class Generation(str, Enum):
-    """How an optimizer keeps its state: all optimizers of one API do it alike.
-
-    TensorFlow 1 and legacy Keras declare slot variables; the others keep lists of variables.
-    """
-
-    TENSORFLOW_1 = "TensorFlow 1"
-    LEGACY = "legacy Keras"
-    KERAS_2 = "Keras 2.11+"
-    KERAS_3 = "Keras 3"
 
 
 def generation(obj: object) -> Generation | None:

@@ -3,29 +3,12 @@
 The encoder of TensorFlow's Model Garden has the weights of BERT under names of its own, and those
 of attention with a dimension for the heads. Its source is tf2_bert_encoder_checkpoint_converter.py
 in official/nlp/tools.
-
-Sources of the others: keras/src/optimizers (Keras 3), tf_keras/src/optimizers and its `legacy`
-(Keras 2), and tensorflow/python/training (TensorFlow 1).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
 
-# Slot variables, by the name that Keras 3 gives to them. Some old names had several meanings.
-_SLOTS = {
-    "momentum": ("m",),
-    "velocity": ("v", "rms"),
-    "velocity_hat": ("vhat",),
-    "norm": ("u", "v"),
-    "average_gradient": ("mg",),
-    "accumulator": ("accum",),
-    "accumulated_grad": ("accum_grad", "accum"),
-    "accumulated_delta_var": ("accum_var", "accum_update"),
-}
-# Slots that an optimizer has only with an option.
-_OPTIONS = frozenset({"velocity_hat", "average", "average_gradient", "gradient_accumulator"})
 _LOCAL_NAMES = {
     "iterations": ("iter",),
     "kernel": ("depthwise_kernel",),  # of a DepthwiseConv2D
@@ -34,68 +17,6 @@ _LOCAL_NAMES = {
     "step_counter": ("good_steps",),
 }
 _LOCAL_NAME_OF = {old: new for new, names in _LOCAL_NAMES.items() for old in names}
-
-
-def slot_names(name: str) -> tuple[str, ...]:
-    """Return the names that Keras 3 may have for a slot variable; the most common one is first.
-
-    >>> slot_names("m"), slot_names("v"), slot_names("mine")
-    (('momentum',), ('velocity', 'norm'), ('mine',))
-    """
-    return tuple(new for new, names in _SLOTS.items() if name == new or name in names) or (name,)
-
-
-def renamed_slots(saved: Collection[str], live: Collection[str]) -> dict[str, str]:
-    """Return, by the names of an optimizer's slots in one version, their names in another one.
-
-    >>> renamed_slots(["m", "v"], ["momentum", "velocity"])
-    {'m': 'momentum', 'v': 'velocity'}
-    >>> renamed_slots(["m", "v"], ["momentum", "norm"])  # Adamax
-    {'m': 'momentum', 'v': 'norm'}
-    """
-    found: dict[str, str] = {}
-    theirs = dict.fromkeys(live)
-    for count in (1, None):  # the most common meanings first
-        meanings: dict[str, set[str]] = {}
-        for other in theirs:
-            for meaning in slot_names(other)[:count]:
-                meanings.setdefault(meaning, set()).add(other)
-        for name in saved:
-            meant = [meanings.get(one, set()) for one in slot_names(name)[:count]]
-            others = set().union(*meant) & theirs.keys()
-            if name not in found and len(others) == 1:
-                found[name] = others.pop()
-                del theirs[found[name]]
-    return found
-
-
-def same_slots(saved: Collection[str], live: Collection[str]) -> dict[str, str]:
-    """Return the slots that two optimizers of one version share; none if they have another order.
-
-    Adam and RMSprop of Keras 3 give the same names to other things, in another order.
-
-    >>> same_slots(["momentum", "velocity"], ["momentum", "velocity", "average"])
-    {'momentum': 'momentum', 'velocity': 'velocity'}
-    >>> same_slots(["momentum", "velocity"], ["velocity", "momentum"])
-    {}
-    """
-    both = [name for name in saved if name in live]
-    return {name: name for name in both} if both == [one for one in live if one in both] else {}
-
-
-def are_of_other_kinds(saved: Iterable[str], live: Iterable[str], names: Mapping[str, str]) -> bool:
-    """Return whether two optimizers have other slots, so that equal names mean other things.
-
-    `names` are the slots that both have. An option of one optimizer adds some slots.
-
-    >>> are_of_other_kinds(["m", "v"], ["momentum"], {"m": "momentum"})  # Adam and SGD
-    True
-    >>> are_of_other_kinds(["rms"], ["velocity", "momentum"], {"rms": "velocity"})  # RMSprop
-    False
-    """
-    options = _OPTIONS | ({"momentum"} if "velocity" in names.values() else set())
-    left = {*(set(saved) - names.keys()), *(set(live) - set(names.values()))}
-    return any(slot_names(name)[0] not in options for name in left)
 
 
 def local_name(name: str) -> str:

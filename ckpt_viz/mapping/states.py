@@ -6,22 +6,16 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from ckpt_viz.mapping.migrations import (
-    are_of_other_kinds,
-    renamed_slots,
-    same_slots,
-    slot_names,
-)
+from ckpt_viz.mapping.optimizer_classes import OptimizerSlots, shared_slots
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
 from ckpt_viz.mapping.sequences import sequences
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.keras_optimizers import TRAINABLE, VARIABLES
+from ckpt_viz.object_graph.keras_optimizers import VARIABLES
 from ckpt_viz.object_graph.nodes import Role
+from ckpt_viz.object_graph.optimizer_table import name_in_keras_3
 
 # By optimizer, name and variable.
 _Slots = dict[int | None, dict[str, dict[int, int]]]
-Way = tuple[bool, bool]
-_BY_HAND = (False, True)  # legacy optimizers: several generations
 _MAX_SCOPES = 3  # of `scope/Adam/m/dense/kernel`
 
 
@@ -36,6 +30,8 @@ def state_pairs(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterato
     nodes = {pair.obj: pair.node for pair in found.values()}
     for pair in optimizers:
         sides = _Side(saved, pair.node), _Side(live, pair.obj)
+        if shared_slots(sides[0].slots, sides[1].slots).is_other:
+            continue  # what shares no meaning, or some, has no order that tells
         yield from (Pair(*one) for one in _by_name_and_order(*sides, nodes))
         for obj, node, certainty, evidence in _by_name_and_order(sides[1], sides[0], objects):
             yield Pair(node, obj, certainty, evidence)
@@ -80,47 +76,32 @@ def _of_slots(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[
     """Yield the slot variables of variables and optimizers that belong together."""
     of_saved, of_live = _slots_of(saved), _slots_of(live)
     for optimizer, ours in of_saved.items():
-        if optimizer is None:
-            theirs = _only_one(of_live)
-            names = renamed_slots(ours, theirs)
-        elif optimizer in found:
-            obj = found[optimizer].obj
-            theirs = of_live.get(obj, {})
-            names = shared_slots(ours, theirs, way(saved, optimizer), way(live, obj))
-        else:
+        obj = _only_one(of_live) if optimizer is None else _obj_of(found, optimizer)
+        if obj is None:
             continue
-        is_other = are_of_other_kinds(ours, theirs, names)
-        if optimizer is None and is_other:
+        theirs = of_live.get(obj, {})
+        shared = shared_slots(
+            OptimizerSlots(saved, optimizer, ours), OptimizerSlots(live, obj, theirs)
+        )
+        if optimizer is None and shared.is_other:
             continue
         for name, by_variable in ours.items():
-            others = theirs.get(names.get(name, ""), {})
+            others = theirs.get(shared.names.get(name, ""), {})
             for variable, node in by_variable.items():
                 of_variable = found.get(variable)
                 state = None if of_variable is None else others.get(of_variable.obj)
                 if of_variable is not None and state is not None:
-                    certainty = Certainty.GUESS if is_other else of_variable.certainty
+                    certainty = Certainty.GUESS if shared.is_other else of_variable.certainty
                     yield Pair(node, state, certainty, Evidence.SLOT)
 
 
-def shared_slots(
-    saved: Collection[str], live: Collection[str], was: Way, now: Way
-) -> dict[str, str]:
-    """Return the slots that two optimizers share, by their names in the checkpoint.
-
-    The names of one version are not those of another one, even where they look like it.
-    """
-    return same_slots(saved, live) if was == now != _BY_HAND else renamed_slots(saved, live)
+def _only_one(of_live: _Slots) -> int | None:
+    """Return the only optimizer, for a file that does not tell whose the slots are."""
+    return next(iter(of_live)) if len(of_live) == 1 else None
 
 
-def way(graph: Graph, optimizer: int) -> Way:
-    """Return how an optimizer keeps its state: in which lists, and whether by slot variables."""
-    names = {child.local_name for child in graph.nodes[optimizer].children}
-    return TRAINABLE in names, bool(graph.nodes[optimizer].slot_variables)
-
-
-def _only_one(of_live: _Slots) -> dict[str, dict[int, int]]:
-    """Return the slots of the only optimizer, for a file that does not tell whose they are."""
-    return next(iter(of_live.values())) if len(of_live) == 1 else {}
+def _obj_of(found: Mapping[int, Pair], optimizer: int) -> int | None:
+    return found[optimizer].obj if optimizer in found else None
 
 
 def _slots_of(graph: Graph) -> _Slots:
@@ -138,6 +119,11 @@ class _Side(NamedTuple):
 
     graph: Graph
     optimizer: int
+
+    @property
+    def slots(self) -> OptimizerSlots:
+        """The optimizer without the names of its slots, which one side may not tell."""
+        return OptimizerSlots(self.graph, self.optimizer, ())
 
     @property
     def states(self) -> list[int]:
@@ -165,7 +151,7 @@ def _by_name_and_order(
         slot = telling.graph.nodes[state].slot
         variable = None if slot is None else counterparts.get(slot.variable)
         if slot is not None and variable is not None:
-            key = slot_names(slot.name)[0], _full_name(silent.graph, variable)
+            key = name_in_keras_3(slot.name), _full_name(silent.graph, variable)
             theirs[key].append(state)
             variables[key].append(variable)
     owners = {full_name for _, full_name in theirs}
@@ -193,7 +179,7 @@ def _name_and_owner(full_name: str, owners: Collection[str]) -> tuple[str, str] 
     for _ in range(_MAX_SCOPES):
         name, _, rest = rest.partition("/")
         if rest in owners:
-            return slot_names(name)[0], rest
+            return name_in_keras_3(name), rest
     return None
 
 

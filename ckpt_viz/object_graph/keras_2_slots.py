@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from ckpt_viz.object_graph.keras_optimizers import (
     FACTORED,
     FACTORS,
-    SLOT_NAMES,
     KerasOptimizer,
     Shape,
     factor_shapes,
@@ -16,26 +15,10 @@ from ckpt_viz.object_graph.keras_optimizers import (
     shape_of,
 )
 from ckpt_viz.object_graph.nodes import Node, Slot, SlotRule, is_variable
+from ckpt_viz.object_graph.optimizer_table import SLOT_NAMES, Generation, slot_names_of
 
 # The names of slots in the new optimizers of Keras 2, in front of the variable's full name.
-_NAMES = frozenset(
-    {
-        "accumulated_delta_var",
-        "accumulated_grad",
-        "accumulator",
-        "average",
-        "average_gradient",
-        "c",
-        "linear",
-        "m",
-        "momentum",
-        "r",
-        "u",
-        "v",
-        "velocity",
-        "vhat",
-    }
-)
+_NAMES = slot_names_of(Generation.KERAS_2)
 # A name is cut in few places only, so that hostile names take no more than linear time.
 _MAX_SCOPES = 3  # of `scope/Adam/m/dense/kernel`
 

@@ -10,7 +10,6 @@ from typing import TypeVar
 from ckpt_viz.object_graph.keras_optimizers import (
     FACTORED,
     FACTORS,
-    SLOT_NAMES,
     KerasOptimizer,
     Shape,
     factor_shapes,
@@ -19,6 +18,7 @@ from ckpt_viz.object_graph.keras_optimizers import (
     shape_of,
 )
 from ckpt_viz.object_graph.nodes import Child, Node, Slot, SlotRule
+from ckpt_viz.object_graph.optimizer_table import SLOT_NAMES
 
 _K = TypeVar("_K", bound=Hashable)
 _T = TypeVar("_T")

@@ -10,31 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.object_graph.nodes import Child, Node, is_variable
+from ckpt_viz.object_graph.optimizer_table import Generation
 
 Shape = tuple[int, ...] | None
 
-# The lists in which Keras 3 optimizers keep slot variables, and the suffix that Keras adds to the
-# full names of their variables (keras/src/optimizers).
-SLOT_NAMES = {
-    "_accumulated_delta_vars": "accumulated_delta_var",
-    "_accumulated_gradients": "gradient_accumulator",
-    "_accumulated_grads": "accumulated_grad",
-    "_accumulators": "accumulator",
-    "_average_gradients": "average_gradient",
-    "_c": "c",
-    "_linears": "linear",
-    "_m": "momentum",
-    "_model_variables_moving_average": "average",
-    "_momentums": "momentum",
-    "_r": "r",
-    "_u": "norm",
-    "_v": "velocity",
-    "_velocities": "velocity",
-    "_velocity_hats": "velocity_hat",
-    "adam_momentums": "momentum",
-    "adam_velocities": "velocity",
-    "momentums": "momentum",
-}
 VARIABLES = "_variables"  # the list in which such an optimizer tracks all its variables
 TRAINABLE = "_trainable_variables"  # the list in which Keras 3 tracks what an optimizer trains
 # Adafactor's lists: row and column factors of a second moment, and the moment itself.
@@ -102,6 +81,20 @@ def is_keras_optimizer(nodes: Sequence[Node], node: Node) -> bool:
                 if first
             )
     return False
+
+
+def generation_of(optimizer: Node) -> Generation | None:
+    """Return how an optimizer keeps its state, judged by its graph; None if it is no optimizer."""
+    names = {child.local_name for child in optimizer.children}
+    if names >= {"iter", "learning_rate"} or names >= {"iter", "decay"}:
+        return Generation.LEGACY
+    if optimizer.slot_variables:
+        return Generation.LEGACY if "iter" in names else Generation.TENSORFLOW_1
+    if names >= {VARIABLES, TRAINABLE}:
+        return Generation.KERAS_3
+    if VARIABLES in names and names & {"_iterations", "iterations"}:
+        return Generation.KERAS_2
+    return None
 
 
 def factor_shapes(shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -14,19 +14,22 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ckpt_viz.object_graph.nodes import Attribute
+from ckpt_viz.object_graph.optimizer_table import ROWS, Generation, groups_of
 
 # The default `name` of each TensorFlow optimizer, and the slots that it makes for a variable, in
 # their order: the second is stored as `Adam_1`. RMSProp makes three if centered.
 _SLOT_NAMES: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "Adadelta": (("accum", "accum_update"),),
-    "Adagrad": (("accumulator",),),
-    "AdagradDA": (("gradient_accumulator", "gradient_squared_accumulator"),),
-    "Adam": (("m", "v"),),
+    **{
+        row.default_name: tuple(
+            dict.fromkeys(
+                tuple(slot.name for group in groups_of(row, options) for slot in group)
+                for options in ((), ("_centered",))
+            )
+        )
+        for row in ROWS
+        if row.generation is Generation.TENSORFLOW_1 and row.slots
+    },
     "ExponentialMovingAverage": (("average",),),
-    "Ftrl": (("accum", "linear"),),
-    "Momentum": (("momentum",),),
-    "ProximalAdagrad": (("accumulator",),),
-    "RMSProp": (("rms", "momentum"), ("rms", "mg", "momentum")),
     # BERT's own optimizer and its descendants use these names (google-research/bert)
     "adam_m": (("m",),),
     "adam_v": (("v",),),

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.live import facts
-from ckpt_viz.live.facts import Generation
 from ckpt_viz.mapping.signatures import Signatures
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.keras_optimizers import TRAINABLE, VARIABLES
-from ckpt_viz.object_graph.nodes import Node
+from ckpt_viz.object_graph.keras_optimizers import generation_of
+from ckpt_viz.object_graph.optimizer_table import Generation
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Finding, Kind
@@ -115,17 +114,3 @@ class Case:
             return Severity.FAIL  # the program reaches no assert
         passes = self.unresolved.isdisjoint(nodes) and self.unmatched.isdisjoint(objects)
         return Severity.WARNING if passes else Severity.FAIL
-
-
-def generation_of(optimizer: Node) -> Generation | None:
-    """Return how an optimizer keeps its state, judged by its graph; None if it is no optimizer."""
-    names = {child.local_name for child in optimizer.children}
-    if names >= {"iter", "learning_rate"} or names >= {"iter", "decay"}:
-        return Generation.LEGACY
-    if optimizer.slot_variables:
-        return Generation.LEGACY if "iter" in names else Generation.TENSORFLOW_1
-    if names >= {VARIABLES, TRAINABLE}:
-        return Generation.KERAS_3
-    if VARIABLES in names and names & {"_iterations", "iterations"}:
-        return Generation.KERAS_2
-    return None

@@ -23,9 +23,9 @@ from ckpt_viz.live.building import (
     plan_of,
     variable_dtype_of,
 )
-from ckpt_viz.live.facts import Generation
 from ckpt_viz.object_graph.keras_optimizers import TRAINABLE, VARIABLES
 from ckpt_viz.object_graph.nodes import Attribute, Child, Role
+from ckpt_viz.object_graph.optimizer_table import Generation
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.sides import subtree
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ckpt_viz.formats.lost_files import LostFiles
 from ckpt_viz.live import facts
-from ckpt_viz.live.facts import Generation
 from ckpt_viz.matching.trace import Action
 from ckpt_viz.object_graph.nodes import ROOT, Role
+from ckpt_viz.object_graph.optimizer_table import Generation
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.failures import files_of, lost_to

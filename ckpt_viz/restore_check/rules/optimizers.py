@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ckpt_viz.live.facts import Generation
 from ckpt_viz.matching.trace import Action, Cause
+from ckpt_viz.object_graph.optimizer_table import Generation
 from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
