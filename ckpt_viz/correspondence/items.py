@@ -1,0 +1,186 @@
+"""An object graph as an ordered tree of items that hold values.
+
+Optimizers, slot variables and the `save_counter` are no items. A list of variables that only an
+optimizer tracks is a child of the root. A chain of nodes with one child each
+is one item, so a wrapper that holds nothing else does not count. An item is the last node of its
+chain.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Protocol
+
+from ckpt_viz.object_graph.keras_optimizers import TRAINABLE
+from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value
+
+OUTSIDE = -1  # the parent of the root
+Value = tuple[Hashable, ...]
+
+
+class PlacedTree(Protocol):
+    """The tree of a graph: parents, local names and children by node."""
+
+    @property
+    def parents(self) -> Sequence[int]:
+        """The parent of each node."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """The local name that leads to each node."""
+
+    @property
+    def children(self) -> Sequence[Sequence[int]]:
+        """The children of each node, in order."""
+
+    def preorder(self) -> Iterator[int]:
+        """Yield the nodes, parents first."""
+
+
+class GraphInTree(Protocol):
+    """A graph with one tree: its own, or that of the scopes in its variables' full names."""
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """All nodes."""
+
+    @property
+    def tree(self) -> PlacedTree:
+        """The tree of the nodes."""
+
+    @property
+    def save_counter(self) -> int | None:
+        """The node of the `save_counter`."""
+
+
+def value_of(node: Node) -> Value | None:
+    """Return what a node holds, with dtypes and shapes; None if it holds nothing."""
+    if not has_value(node):
+        return None
+    names = tuple(attribute.name for attribute in node.attributes)
+    if set(names) != {"VARIABLE_VALUE"}:  # only the object's own code knows what it takes
+        return node.registered_saver, names
+    layout = tuple((a.name, a.dtype, a.shape) for a in node.attributes)
+    return node.registered_saver, layout
+
+
+@dataclass(frozen=True)
+class Items:
+    """The items of a graph, in preorder, with what leads to them and how much they hold."""
+
+    order: Sequence[int]
+    parent: Mapping[int, int]
+    children: Mapping[int, Sequence[int]]
+    chain: Mapping[int, Sequence[int]]
+    place: Mapping[int, int]
+    size: Mapping[int, int]
+    value: Mapping[int, Value | None]
+    in_optimizers: Set[int]
+
+    @property
+    def root(self) -> int:
+        """The item of the graph's root."""
+        return self.order[0]
+
+    def is_unit(self, item: int) -> bool:
+        """Return whether an item has values directly below it, as a layer has."""
+        return any(not self.children[child] for child in self.children[item])
+
+    def below(self, item: int) -> Iterator[int]:
+        """Yield an item and all items below it, in order."""
+        stack = [item]
+        while stack:
+            item = stack.pop()
+            yield item
+            stack.extend(reversed(self.children[item]))
+
+
+def items_of(graph: GraphInTree) -> Items:
+    """Return the items of a graph."""
+    in_optimizers = _in_optimizers(graph)
+    order = [node for node in graph.tree.preorder() if _counts(graph, node, in_optimizers)]
+    value = {node: value_of(graph.nodes[node]) for node in order}
+    parents = {node: _parent(graph, node, in_optimizers) for node in order if node != ROOT}
+    size = _sizes(parents, order, value)
+    children: dict[int, list[int]] = defaultdict(list)
+    for node in order:
+        if node != ROOT and size[node]:
+            children[parents[node]].append(node)
+    return _collapsed(children, value, size, in_optimizers)
+
+
+def _counts(graph: GraphInTree, node: int, in_optimizers: Set[int]) -> bool:
+    if node in in_optimizers or node == graph.save_counter:
+        return False
+    return graph.nodes[node].slot is None
+
+
+def _in_optimizers(graph: GraphInTree) -> set[int]:
+    """Return the optimizers, and the nodes whose place is below an optimizer."""
+    below: set[int] = set()
+    for node in graph.tree.preorder():
+        is_below = node != ROOT and graph.tree.parents[node] in below
+        is_optimizer = node != ROOT and graph.nodes[node].role is Role.OPTIMIZER
+        if is_optimizer or (is_below and graph.tree.labels[node] != TRAINABLE):
+            below.add(node)
+    return below
+
+
+def _parent(graph: GraphInTree, node: int, in_optimizers: Set[int]) -> int:
+    parent = graph.tree.parents[node]
+    return ROOT if parent in in_optimizers else parent
+
+
+def _sizes(
+    parents: Mapping[int, int], order: Sequence[int], value: Mapping[int, Value | None]
+) -> Counter[int]:
+    size: Counter[int] = Counter()
+    for node in reversed(order):
+        size[node] += value[node] is not None
+        if node != ROOT:
+            size[parents[node]] += size[node]
+    return size
+
+
+def _collapsed(
+    children: Mapping[int, Sequence[int]],
+    value: Mapping[int, Value | None],
+    size: Mapping[int, int],
+    in_optimizers: Set[int],
+) -> Items:
+    """Join each chain to one item."""
+    parent: dict[int, int] = {}
+    chains: dict[int, Sequence[int]] = {}
+    kept: dict[int, list[int]] = {}
+    order: list[int] = []
+    stack = [(ROOT, OUTSIDE)]
+    while stack:
+        node, above = stack.pop()
+        chain = _chain(node, children, value)
+        item = chain[-1]
+        parent[item], chains[item], kept[item] = above, chain, []
+        order.append(item)
+        if above != OUTSIDE:
+            kept[above].append(item)
+        stack.extend((child, item) for child in reversed(children.get(item, ())))
+    place = {item: number for number, item in enumerate(order)}
+    return Items(order, parent, kept, chains, place, size, value, in_optimizers)
+
+
+def _chain(
+    node: int, children: Mapping[int, Sequence[int]], value: Mapping[int, Value | None]
+) -> list[int]:
+    """Return the nodes from one down to the first with a value of its own, or several children.
+
+    A layer with one variable is no chain: the variable is its only child.
+    """
+    chain = [node]
+    while value[chain[-1]] is None and len(children.get(chain[-1], ())) == 1:
+        (child,) = children[chain[-1]]
+        below = children.get(child, ())
+        if not below or not all(children.get(one) for one in below):
+            break
+        chain.append(child)
+    return chain

@@ -1,0 +1,101 @@
+"""What names of two programs prove: local names, layer names, and names that share words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from ckpt_viz.mapping.full_names import FullNames
+from ckpt_viz.mapping.migrations import local_name
+from ckpt_viz.object_graph.graph import Graph
+
+_INDEX = re.compile(r"(?:layer-|layer_with_weights-|)(\d{1,9})")
+_WORD = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
+_NUMBER = re.compile(r"\d+")
+_SHORTEST_BEGINNING = 3  # characters of a word that begin a longer word
+# TensorFlow 1's layers have other local names than `migrations.local_name` spells.
+_SPELLED = {"weights": "kernel", "biases": "bias", "depthwise_weights": "kernel"}
+
+
+def canonical(label: str) -> str:
+    """Return a local name as every version of Keras spells it, "" for an index.
+
+    >>> canonical("_kernel"), canonical("biases"), canonical("layer-3")
+    ('kernel', 'bias', '')
+    """
+    public = local_name(label)
+    return "" if _INDEX.fullmatch(public) else _SPELLED.get(public, public)
+
+
+def index_of(label: str) -> int | None:
+    """Return the place in a sequence that a local name tells, if it tells any."""
+    match = _INDEX.fullmatch(label)
+    return int(match[1]) if match else None
+
+
+def trailing_number(names: AbstractSet[str]) -> int | None:
+    """Return the number at the end of a name, None if no name has any.
+
+    >>> trailing_number({"block_12"}), trailing_number({"head"})
+    (12, None)
+    """
+    matches = (re.search(r"(\d{1,9})$", name) for name in sorted(names))
+    return next((int(match[1]) for match in matches if match), None)
+
+
+def words(name: str) -> set[str]:
+    """Return the words of a name.
+
+    >>> sorted(words("myEncoder_block_2"))
+    ['block', 'encoder', 'my']
+    """
+    return {w.casefold() for w in _WORD.split(name) if len(w) > 1 and not w.isdecimal()}
+
+
+def are_related(ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
+    """Return whether two sets of names share a word, or the beginning of a word.
+
+    >>> are_related({"neck"}, {"neck_net"}), are_related({"block_1"}, {"block_2"})
+    (True, False)
+    """
+    if _have_other_numbers(ours, theirs):
+        return False
+    left = {word for name in ours for word in words(name)}
+    right = {word for name in theirs for word in words(name)}
+    return bool(left & right) or any(_begins(a, b) for a in left for b in right)
+
+
+def _have_other_numbers(ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
+    left = {number for name in ours for number in _NUMBER.findall(name)}
+    right = {number for name in theirs for number in _NUMBER.findall(name)}
+    return bool(left) and bool(right) and not left & right
+
+
+def _begins(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return len(short) >= _SHORTEST_BEGINNING and long.startswith(short)
+
+
+@dataclass(frozen=True)
+class ChosenNames:
+    """Tells names that a person chose from names that Keras counts out.
+
+    >>> names = ChosenNames(frozenset({"dense"}))
+    >>> names.is_chosen("dense_3"), names.is_chosen("head_3"), names.is_chosen("3")
+    (False, True, False)
+    """
+
+    given: frozenset[str]
+
+    @classmethod
+    def of(cls, live: Graph) -> ChosenNames:
+        """Return the names that a program's classes do not explain."""
+        return cls(FullNames.of(live).given | {"dropout"})
+
+    def is_chosen(self, name: str) -> bool:
+        """Return whether a person chose a name."""
+        if not name or name.isdecimal():
+            return False
+        base, _, number = name.rpartition("_")
+        return (base if base and number.isdecimal() else name).lower() not in self.given

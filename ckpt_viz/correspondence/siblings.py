@@ -1,0 +1,245 @@
+"""The children of two items that belong together, matched in one way whatever holds them.
+
+First come anchors: names that one child of each side has. Then come contents without a rival. Then
+anchors that keep their order cut both lists, and each gap is aligned, so that "removed here" and
+"inserted there" fall into different gaps. Last come names that share words.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, product
+from typing import NamedTuple
+
+from ckpt_viz.correspondence.alignment import align, longest_increasing, unique
+from ckpt_viz.correspondence.descriptions import Described
+from ckpt_viz.correspondence.pairing import PairedItems
+from ckpt_viz.mapping.pairs import Certainty, Evidence, weakest
+
+_MOST_RELATED = 40_000  # compared names of equal items
+# Worth of evidence.
+_STRONG, _LABEL, _INNER, _CONTENT = 8.0, 4.0, 6.0, 4.0
+_CONTRADICTED, _RELATED, _COUNTED, _BOUND, _NUMBERED = 3.0, 2.0, 1.0, 0.5, 0.25
+_MOSTLY = 0.5  # similarity of items that may be one
+
+Items = Sequence[int]
+Token = tuple[str, str]
+_INSIDE = "inner names"
+
+
+class _Vote(NamedTuple):
+    """A pair that names speak for: their worth, how similar the content is, and which names."""
+
+    worth: float
+    similarity: float
+    node: int
+    obj: int
+    told: set[str]
+
+    @property
+    def evidence(self) -> Evidence:
+        """The strongest name."""
+        return Evidence.NAMES if {"name", _INSIDE} & self.told else Evidence.HOLDER
+
+
+class Siblings:
+    """Matches the children of pairs; `limit` is the certainty of their holders."""
+
+    def __init__(self, paired: PairedItems) -> None:
+        self.paired = paired
+        self.saved, self.live = paired.saved, paired.live
+
+    def match(self, xs: Items, ys: Items, limit: Certainty) -> None:
+        """Pair the children of two items."""
+        self._anchors(xs, ys, limit)
+        self._without_rival(xs, ys, limit)
+        self._gaps(xs, ys, limit)
+        self._renamed(xs, ys, limit)
+
+    # --- anchors
+
+    def _anchors(self, xs: Items, ys: Items, limit: Certainty) -> None:
+        """Pair children by names that one child of each side has, the best pairs first."""
+        free = self.paired.free(xs, ys)
+        votes = filter(self._is_anchor, self._votes(*free))
+        place = self.saved.items.place
+        for vote in sorted(votes, key=lambda vote: (-vote.worth, place[vote.node])):
+            is_weak = vote.told == {_INSIDE} and vote.similarity < 1
+            sure = Certainty.LIKELY if is_weak else Certainty.CERTAIN
+            self.paired.add(vote.node, vote.obj, weakest(limit, sure), vote.evidence)
+
+    def _votes(self, xs: Items, ys: Items) -> Iterator[_Vote]:
+        ours, theirs = _owners(self.saved, xs, True), _owners(self.live, ys, False)
+        worth: Counter[tuple[int, int]] = Counter()
+        told: dict[tuple[int, int], set[str]] = defaultdict(set)
+        for token in ours.keys() & theirs.keys():
+            (x, own), (y, other) = ours[token], theirs[token]
+            worth[x, y] += min(own, other)  # type: ignore[assignment]
+            told[x, y].add(token[0])
+        for (x, y), names in told.items():
+            similarity = self.paired.similarity(x, y)
+            total = worth[x, y] + _CONTENT * similarity
+            total -= _CONTRADICTED * self.paired.contradict(x, y)
+            yield _Vote(total, similarity, x, y, names)
+
+    def _is_anchor(self, vote: _Vote) -> bool:
+        if not self.paired.are_alike(vote.node, vote.obj):
+            return False
+        units = self.saved.items.is_unit(vote.node), self.live.items.is_unit(vote.obj)
+        is_similar = vote.similarity >= _MOSTLY
+        if units[0] != units[1] and not is_similar and "label" not in vote.told:
+            return False
+        if vote.told != {_INSIDE}:
+            return True
+        names_alone = vote.worth - _CONTENT * vote.similarity
+        return not any(units) and vote.similarity > 0 and (names_alone >= 1 or is_similar)
+
+    # --- content and order
+
+    def _without_rival(self, xs: Items, ys: Items, limit: Certainty) -> None:
+        """Pair children whose content no other free child has."""
+        free = self.paired.free(xs, ys)
+        for x, y in unique(*free, self.saved.content.__getitem__, self.live.content.__getitem__):
+            if not self.paired.contradict(x, y) and self._may_be_renamed(x, y):
+                self.paired.add(x, y, weakest(limit, Certainty.LIKELY), Evidence.CONTENT)
+
+    def _may_be_renamed(self, x: int, y: int) -> bool:
+        """Return whether another local name does not speak against a pair; of a value it does."""
+        labels = self.saved.labels[x]
+        return bool(self.saved.items.children[x]) or not labels or labels == self.live.labels[y]
+
+    def _gaps(self, xs: Items, ys: Items, limit: Certainty) -> None:
+        """Align what lies between the same anchors, in order."""
+        place = {y: j for j, y in enumerate(ys)}
+        partners = [(i, self.paired.by_node.get(x)) for i, x in enumerate(xs)]
+        known = [(i, place[p.obj]) for i, p in partners if p is not None and p.obj in place]
+        cuts = [(-1, -1), *longest_increasing(known), (len(xs), len(ys))]
+        for (i, j), (end, other_end) in pairwise(cuts):
+            ours, theirs = self.paired.free(xs[i + 1 : end], ys[j + 1 : other_end])
+            if ours and theirs:
+                self._gap(ours, theirs, limit)
+
+    def _gap(self, xs: Items, ys: Items, limit: Certainty) -> None:
+        pairs = align(xs, ys, self._worth_in_order)
+        is_whole = len(pairs) == len(xs) == len(ys)
+        counts = Counter(map(self.saved.content.get, xs)), Counter(map(self.live.content.get, ys))
+        for x, y in pairs:
+            is_even = counts[0][self.saved.content[x]] == counts[1][self.live.content[y]]
+            sure = self._is_sure_in_order(x, y, is_even=is_even, is_whole=is_whole)
+            is_holder = bool(self.saved.items.children[x])
+            is_told = (is_holder and self.paired.are_related(x, y)) or len(xs) == len(ys) == 1
+            is_told = is_told and self._is_exact_or_free(x, y)
+            certainty = Certainty.LIKELY if sure or is_told else Certainty.GUESS
+            self.paired.add(x, y, weakest(limit, certainty), Evidence.ORDER)
+
+    def _is_sure_in_order(self, x: int, y: int, *, is_even: bool, is_whole: bool) -> bool:
+        if self.paired.are_equal(x, y):
+            return is_even
+        return is_whole and not self.paired.contradict(x, y)
+
+    def _is_exact_or_free(self, x: int, y: int) -> bool:
+        return self.paired.are_equal(x, y) or not self.paired.contradict(x, y)
+
+    def _worth_in_order(self, x: int, y: int) -> float:
+        """Return the worth of a pair in a gap, 0 if the items cannot be a pair."""
+        if not self.paired.are_alike(x, y):
+            return 0.0
+        is_contradicted = self.paired.contradict(x, y)
+        similarity = self.paired.similarity(x, y)
+        if is_contradicted and not self.paired.may_be_renamed:
+            return 0.0
+        if not self._may_align(x, y, similarity, is_contradicted=is_contradicted):
+            return 0.0
+        worth = _CONTENT * similarity - is_contradicted
+        worth += _RELATED * self.paired.are_related(x, y)
+        worth += _COUNTED * self._have_one_full_name(x, y)
+        worth += _BOUND * (self.paired.bound.get(x) == y)
+        number = self.saved.number(x)
+        return worth + _NUMBERED * (number is not None and number == self.live.number(y))
+
+    def _have_one_full_name(self, x: int, y: int) -> bool:
+        """Return whether two values have equal full names, even if Keras counts them."""
+        full_name = self.saved.full_name.get(x)
+        return bool(full_name) and full_name == self.live.full_name.get(y)
+
+    def _may_align(self, x: int, y: int, similarity: float, *, is_contradicted: bool) -> bool:
+        if not self.saved.items.children[x]:
+            ours, theirs = self.saved.labels[x], self.live.labels[y]
+            return similarity > 0 and (ours == theirs or not ours or not theirs)
+        if self.paired.are_equal(x, y):
+            return True
+        is_unit = self.saved.items.is_unit(x)
+        if is_contradicted or similarity < _MOSTLY or is_unit != self.live.items.is_unit(y):
+            return False
+        return not is_unit or self.paired.may_be_renamed
+
+    # --- other names
+
+    def _renamed(self, xs: Items, ys: Items, limit: Certainty) -> None:
+        """Pair free children by words in their names; then attributes, whose order is free."""
+        free = self.paired.free(xs, ys)
+        groups = _by_content(self.saved, free[0]), _by_content(self.live, free[1])
+        counts = Counter(map(self.saved.content.get, xs)), Counter(map(self.live.content.get, ys))
+        for content, ours in groups[0].items():
+            theirs = groups[1].get(content, [])
+            if not theirs or len(ours) * len(theirs) > _MOST_RELATED:
+                continue
+            self._by_words(ours, theirs, limit)
+            if self.paired.may_be_renamed:
+                is_only = counts[0][content] == counts[1][content] == 1
+                self._by_order_of_attributes(ours, theirs, limit, is_only=is_only)
+
+    def _by_words(self, xs: Items, ys: Items, limit: Certainty) -> None:
+        links = [(x, y) for x, y in product(xs, ys) if self.paired.are_related(x, y)]
+        ours, theirs = Counter(x for x, _ in links), Counter(y for _, y in links)
+        for x, y in links:
+            if ours[x] == theirs[y] == 1:
+                self.paired.add(x, y, weakest(limit, Certainty.LIKELY), Evidence.WORDS)
+
+    def _by_order_of_attributes(
+        self, xs: Items, ys: Items, limit: Certainty, *, is_only: bool
+    ) -> None:
+        xs, ys = self.paired.free(xs, ys)
+        ours = [x for x in xs if _is_attribute(self.saved, x)]
+        theirs = [y for y in ys if _is_attribute(self.live, y)]
+        for x, y in zip(ours, theirs, strict=False):
+            is_value = not self.saved.items.children[x]
+            is_sure = is_only or (len(ours) == len(theirs) and is_value)
+            sure = Certainty.LIKELY if is_sure else Certainty.GUESS
+            self.paired.add(x, y, weakest(limit, sure), Evidence.ORDER)
+
+
+def _owners(side: Described, items: Items, is_saved: bool) -> dict[Token, tuple[int, float]]:
+    """Return the names that one item has, with this item and the worth of the name."""
+    owners: dict[Token, dict[int, float]] = defaultdict(dict)
+    for item in items:
+        for token, worth in _tokens(side, item, is_saved):
+            owners[token][item] = max(worth, owners[token].get(item, 0.0))
+    return {token: next(iter(who.items())) for token, who in owners.items() if len(who) == 1}
+
+
+def _tokens(side: Described, item: int, is_saved: bool) -> Iterator[tuple[Token, float]]:
+    """Yield the names of an item; the name of a layer may be an attribute on the other side."""
+    crossed = ("attribute and name", "name and attribute")
+    as_label, as_name = crossed if is_saved else crossed[::-1]
+    for name in side.labels[item]:
+        yield ("label", name), _LABEL
+        yield (as_label, name), _LABEL
+    for name in side.strong[item]:
+        yield ("name", name), _STRONG
+        yield (as_name, name), _LABEL
+    for name in side.inner[item]:
+        yield (_INSIDE, name), _INNER / len(side.inner[item])
+
+
+def _by_content(side: Described, items: Items) -> dict[int, list[int]]:
+    groups: dict[int, list[int]] = defaultdict(list)
+    for item in items:
+        groups[side.content[item]].append(item)
+    return groups
+
+
+def _is_attribute(side: Described, item: int) -> bool:
+    """Return whether only a local name that a person may change leads to an item."""
+    return not side.items.children[item] or bool(side.labels[item] and not side.strong[item])

@@ -1,0 +1,263 @@
+"""What stays free below pairs: searched anywhere, opened in its place, or where a restore puts it.
+
+Each step hands new pairs to `Siblings`, which match the children.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Hashable, Sequence
+from enum import Enum
+
+from ckpt_viz.correspondence.alignment import unique
+from ckpt_viz.correspondence.descriptions import Described
+from ckpt_viz.correspondence.pairing import PairedItems, lists_of_children
+from ckpt_viz.correspondence.siblings import Siblings
+from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair, weakest
+
+_MOST_OPENED = 4  # levels of new or lost holders, one in the other
+Key = Callable[[Described, int], Hashable]
+
+
+class Leaves(Enum):
+    """Which values without their holders are searched in the whole tree."""
+
+    NONE, NAMED, ALL = range(3)
+
+
+class WholeTree:
+    """Completes the pairs of two whole trees."""
+
+    def __init__(self, paired: PairedItems) -> None:
+        self.paired, self.siblings = paired, Siblings(paired)
+        self.saved, self.live = paired.saved, paired.live
+
+    def run(self) -> None:
+        """Pair what belongs together, from the roots on."""
+        self._roots()
+        self._moved(Leaves.NONE)
+        self._opened()
+        self._moved(Leaves.NAMED)
+        self._renamed_in_place()
+        self._moved(Leaves.ALL)
+        self._by_plain_restore()
+        self._holders()
+        self._chains()
+
+    def _settle(self) -> None:
+        while self.paired.queue:
+            x, y = self.paired.queue.pop()
+            certainty = self.paired.by_node[x].certainty
+            ours, theirs = self.saved.items.children[x], self.live.items.children[y]
+            self.siblings.match(ours, theirs, certainty)
+
+    def _roots(self) -> None:
+        x, y = self.saved.items.root, self.live.items.root
+        if x in self.paired.by_node:
+            return self._settle()
+        if self.paired.fit_as_roots():
+            self.paired.add(x, y, Certainty.CERTAIN, Evidence.PLACE)
+        else:
+            self._match_and_open([x], [y], Certainty.CERTAIN)
+        self._settle()
+
+    def _pairs(self) -> list[Pair]:
+        by_node = self.paired.by_node
+        return [by_node[x] for x in self.saved.items.order if x in by_node]
+
+    # --- anywhere
+
+    def _moved(self, leaves: Leaves) -> None:
+        """Pair free items anywhere: by names and content, then names, then content."""
+        for are_units in (False, True):
+            for name, key in _KEYS.items():
+                self._moved_by(name, key, leaves, are_units=are_units)
+        self._settle()
+
+    def _moved_by(self, name: str, key: Key, leaves: Leaves, *, are_units: bool) -> None:
+        ours = self._searched(self.saved, self.paired.by_node, leaves, are_units=are_units)
+        theirs = self._searched(self.live, self.paired.node_of, leaves, are_units=are_units)
+        ours.sort(key=lambda x: -self.saved.items.size[x])
+        keys = (lambda x: key(self.saved, x)), (lambda y: key(self.live, y))
+        for x, y in unique(ours, theirs, *keys):
+            if x in self.paired.by_node or y in self.paired.node_of:
+                continue
+            if self._may_move(x, y, name, leaves):
+                self.paired.add(x, y, self._certainty_of_move(x, y, name), _EVIDENCE[name])
+                self._settle()
+
+    def _searched(
+        self, side: Described, taken: Container[int], leaves: Leaves, *, are_units: bool
+    ) -> list[int]:
+        items = side.items
+        return [
+            item
+            for item in items.order
+            if item not in taken
+            and (items.children[item] or _is_searched(side, item, leaves))
+            and (are_units or not items.is_unit(item))
+        ]
+
+    def _may_move(self, x: int, y: int, name: str, leaves: Leaves) -> bool:
+        is_value = not self.saved.items.children[x]
+        both = self.saved.strong[x] & self.live.strong[y]
+        if leaves is Leaves.NAMED and is_value and not both:
+            return False
+        if self._is_denied(x, y, name):
+            return False
+        return name != "name" or self._may_have_one_name(x, y)
+
+    def _is_denied(self, x: int, y: int, name: str) -> bool:
+        is_value = not self.saved.items.children[x]
+        counts = self.saved.often[self.saved.content[x]], self.live.often[self.live.content[y]]
+        if is_value and counts == (1, 1) and self.paired.are_equal(x, y):
+            return False
+        may_differ = name == "inner names" and not is_value and not self.saved.items.is_unit(x)
+        return not may_differ and self.paired.contradict(x, y)
+
+    def _may_have_one_name(self, x: int, y: int) -> bool:
+        if not self.paired.are_alike(x, y):
+            return False
+        return self.paired.similarity(x, y) > 0 or bool(self.saved.kinds(x) & self.live.kinds(y))
+
+    def _certainty_of_move(self, x: int, y: int, name: str) -> Certainty:
+        is_holder = bool(self.saved.items.children[x])
+        is_told = is_holder and (self.saved.items.size[x] > 1 or name == "names")
+        if is_told or self.saved.strong[x] & self.live.strong[y]:
+            return Certainty.LIKELY
+        is_related = is_holder and self.paired.are_related(x, y)
+        return Certainty.LIKELY if is_related else Certainty.GUESS
+
+    # --- in their place
+
+    def _opened(self) -> None:
+        """Match again below pairs, with the children of what stayed free in its place."""
+        for pair in self._pairs():
+            self._open(*lists_of_children(self.paired, pair), pair.certainty)
+            self._settle()
+
+    def _renamed_in_place(self) -> None:
+        """Match once more, now also against the names: what was renamed in its place."""
+        self.paired.may_be_renamed = True
+        for pair in self._pairs():
+            self._match_and_open(*lists_of_children(self.paired, pair), pair.certainty)
+            self._settle()
+
+    def _match_and_open(self, xs: Sequence[int], ys: Sequence[int], limit: Certainty) -> None:
+        self.siblings.match(xs, ys, limit)
+        self._open(xs, ys, limit)
+
+    def _open(self, xs: Sequence[int], ys: Sequence[int], limit: Certainty) -> None:
+        limit = weakest(limit, Certainty.LIKELY)
+        for _ in range(_MOST_OPENED):
+            ours, theirs = self.paired.free(xs, ys)
+            if not ours or not theirs:
+                return
+            inner = self._inner(self.saved, xs, self.paired.by_node, _have_value(self.live, theirs))
+            other = self._inner(self.live, ys, self.paired.node_of, _have_value(self.saved, ours))
+            if (inner, other) == (list(xs), list(ys)):
+                return
+            for left, right in ((xs, other), (inner, ys), (inner, other)):
+                self.siblings.match(left, right, limit)
+            xs, ys = inner, other
+
+    @staticmethod
+    def _inner(
+        side: Described, items: Sequence[int], taken: Container[int], has_value: bool
+    ) -> list[int]:
+        """Return items with the children of free holders; a layer opens only for values."""
+        inner: list[int] = []
+        for item in items:
+            children = side.items.children[item]
+            is_open = item not in taken and (has_value or not side.items.is_unit(item))
+            inner.extend(children if children and is_open else [item])
+        return inner
+
+    # --- the plain restore, and what the pairs tell of their holders
+
+    def _by_plain_restore(self) -> None:
+        """Pair what a plain restore binds below pairs, if no name says that it is wrong."""
+        for x in self.saved.items.order:
+            y = self.paired.bound.get(x)
+            if y is None or y not in self.live.items.place or not self._is_free(x, y):
+                continue
+            above = self.paired.by_node.get(self.saved.items.parent[x])
+            if above is not None and self._is_bound_rightly(x, y, above):
+                certainty = weakest(Certainty.LIKELY, above.certainty)
+                self.paired.add(x, y, certainty, Evidence.PLACE)
+                self._settle()
+
+    def _is_free(self, x: int, y: int) -> bool:
+        is_free = x not in self.paired.by_node and y not in self.paired.node_of
+        return is_free and self.paired.are_alike(x, y)
+
+    def _is_bound_rightly(self, x: int, y: int, above: Pair) -> bool:
+        if above.obj != self.live.items.parent[y] or self.paired.contradict(x, y):
+            return False
+        value = self.saved.items.value[x]
+        fits = value is not None and value == self.live.items.value[y]
+        return fits or bool(self.saved.kinds(x) & self.live.kinds(y))
+
+    def _holders(self) -> None:
+        """Pair free items with what holds the counterparts of their children."""
+        for x in reversed(self.saved.items.order):
+            if x not in self.paired.by_node and self.saved.items.children[x]:
+                votes = self._votes_of_children(x)
+                if votes:
+                    y = max(votes, key=votes.__getitem__)
+                    self.paired.add(x, y, Certainty.LIKELY, Evidence.WITHIN)
+        self.paired.queue.clear()
+
+    def _votes_of_children(self, x: int) -> Counter[int]:
+        partners = (self.paired.by_node.get(child) for child in self.saved.items.children[x])
+        parent = self.live.items.parent
+        holders = (parent.get(pair.obj, -1) for pair in partners if pair is not None)
+        return Counter(y for y in holders if y >= 0 and y not in self.paired.node_of)
+
+    def _chains(self) -> None:
+        """Pair the nodes of chains, from their ends up."""
+        for pair in list(self.paired.by_node.values()):
+            ours = self.saved.items.chain.get(pair.node, [pair.node])
+            theirs = self.live.items.chain.get(pair.obj, [pair.obj])
+            for x, y in zip(reversed(ours[:-1]), reversed(theirs[:-1]), strict=False):
+                self.paired.add(x, y, pair.certainty, Evidence.WITHIN)
+        self.paired.queue.clear()
+
+
+def _by_all_names(side: Described, item: int) -> Hashable:
+    return side.named[item], *sorted(side.names(item))
+
+
+def _by_inner_names(side: Described, item: int) -> Hashable:
+    return side.named[item]
+
+
+def _by_name(side: Described, item: int) -> Hashable:
+    is_named = bool(side.strong[item])
+    return tuple(sorted(side.names(item))) if is_named else (id(side), item)
+
+
+def _by_content(side: Described, item: int) -> Hashable:
+    return side.content[item]
+
+
+_KEYS: dict[str, Key] = {
+    "names": _by_all_names,
+    "inner names": _by_inner_names,
+    "name": _by_name,
+    "content": _by_content,
+}
+_EVIDENCE = {
+    "names": Evidence.NAMES,
+    "inner names": Evidence.NAMES,
+    "name": Evidence.NAMES,
+    "content": Evidence.CONTENT,
+}
+
+
+def _is_searched(side: Described, value: int, leaves: Leaves) -> bool:
+    return leaves is Leaves.ALL or (leaves is Leaves.NAMED and bool(side.strong[value]))
+
+
+def _have_value(side: Described, items: Sequence[int]) -> bool:
+    return any(not side.items.children[item] for item in items)
