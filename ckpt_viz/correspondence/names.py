@@ -59,7 +59,7 @@ def are_related(ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
     >>> are_related({"neck"}, {"neck_net"}), are_related({"block_1"}, {"block_2"})
     (True, False)
     """
-    if _have_other_numbers(ours, theirs):
+    if not ours or not theirs or _have_other_numbers(ours, theirs):
         return False
     left = {word for name in ours for word in words(name)}
     right = {word for name in theirs for word in words(name)}

@@ -146,9 +146,9 @@ class Siblings:
         if not self.paired.are_alike(x, y):
             return 0.0
         is_contradicted = self.paired.contradict(x, y)
-        similarity = self.paired.similarity(x, y)
         if is_contradicted and not self.paired.may_be_renamed:
             return 0.0
+        similarity = self.paired.similarity(x, y)
         if not self._may_align(x, y, similarity, is_contradicted=is_contradicted):
             return 0.0
         worth = _CONTENT * similarity - is_contradicted
