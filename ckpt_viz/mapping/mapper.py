@@ -237,21 +237,12 @@ class Mapper(Pairing):
         self._see_free_forms()
         steps = self._by_label, self._by_index, self._in_order, self._by_words, self._alone_in
         for one, other in self._containers_in_pairs():
-            if all(self._have_free(one, other)):
-                for step in steps:
-                    step(one, other)
+            for step in steps:
+                step(one, other)
         self._beside_roots()
         # What is on the same level in parts of one form comes before what is on another level.
         for one, other in self._containers_in_pairs():
-            if any(self._have_free(one, other)):
-                self._within(one, other)
-
-    def _have_free(self, node: int, obj: int) -> tuple[bool, bool]:
-        """Return for each of two parts whether any part directly below has no counterpart yet."""
-        return (
-            not all(map(self.matched.pairs.__contains__, self.saved.children[node])),
-            not all(map(self.matched.nodes.__contains__, self.live.children[obj])),
-        )
+            self._within(one, other)
 
     def _beside_roots(self) -> None:
         """Pair by name what a root has beside its model, if the model is on another level now."""

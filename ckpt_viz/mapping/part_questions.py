@@ -88,8 +88,6 @@ def branching(side: Parts, part: int, matched: Container[int], *, is_at_optimize
     A sequence with one item is such a part, too, and so is one that holds a matched part.
     """
     for _ in range(_MOST_WITHIN):  # a hostile chain has a hundred thousand parts
-        if side.counts[part][is_at_optimizers] != 1:
-            break
         inner = _kept_apart(side, part, is_at_optimizers)
         if not is_wrapper(side, inner) or inner[0] in matched:
             break
