@@ -104,8 +104,8 @@ def _differences(
     anew = [name for name in now if name not in names.values()]
     if was and anew and shared.is_other:
         start = "start" if len(anew) > 1 else "starts"
-        yield f"it is of another class, so its {_named(anew)} {start} anew"
-    if len(names) < max(len(was), len(now)) and was.keys() != now.keys():
+        yield f"it is of another class, and {_named(anew)} {start} anew; {_named(was)} were saved"
+    elif len(names) < max(len(was), len(now)) and was.keys() != now.keys():
         kept = f"it keeps {_named(now)}" if now else "it keeps no slot variables"
         yield f"{kept}, and {_named(was) if was else 'none'} were saved"
     elif was.keys() != now.keys() or sides[0].generation is not sides[1].generation:
