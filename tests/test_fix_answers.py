@@ -107,10 +107,12 @@ def test_values_that_go_to_the_object_of_another_name(tmp_path: Path) -> None:
 
 def test_without_a_fix_the_guesses_are_drawn_and_nothing_is_restored(tmp_path: Path) -> None:
     path = written(tmp_path, blocks=[layer(3), layer(3)])
-    shown = show_of(ckpt(blocks=[layer(3), layer(3), layer(3)]), path)
+    shown = show_of(ckpt(items=[layer(3), layer(3), layer(3)]), path)
     fix, (pairs, _, kept, unused) = asked(shown)
     assert fix["restored"] == 0
-    assert {certainty for *_, certainty in named(shown, pairs)} == {"guess"}
+    certainties = [certainty for *_, certainty in named(shown, pairs)]
+    assert certainties.count("likely") == 1  # the list
+    assert set(certainties) == {"guess", "likely"}
     assert (len(kept), len(unused)) == (6, 4)
 
 

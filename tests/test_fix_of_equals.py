@@ -197,7 +197,22 @@ def test_how_many_of_equal_items_were_added_is_told_and_not_which(
     assert [change.why for change in fix.changes] == [
         "1 item of blocks was added; others are like it, so it may be any of them."
     ]
-    assert not fix.pairs
+    assert set(fix.pairs.values()) == restored_by_default(live(4), live(3), tmp_path)
+
+
+def restored_by_default(live: Any, was: Any, at: Path) -> set[str]:
+    """Return the names of the variables that a plain restore changes."""
+    for part in was.blocks:
+        filled(part, 1.0)
+    live.restore(was.save(str(at / "default"))).expect_partial()
+    graph = cv.graph(live)
+    return {
+        graph.name(node)
+        for node in range(len(graph.nodes))
+        if graph.nodes[node].attributes
+        and node != graph.save_counter
+        and values([graph.read(graph.name(node))]) == {1.0}
+    }
 
 
 def test_python_state_is_restored_under_another_name(tmp_path: Path) -> None:

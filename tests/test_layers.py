@@ -61,6 +61,7 @@ LAYERS = (
     {"mapping.pairing"},
     {"mapping.mapper"},
     {"mapping.value_mapping"},
+    {"mapping.defaults"},
     {"correspondence.alignment", "correspondence.items", "correspondence.names"},
     {"correspondence.descriptions"},
     {"correspondence.pairing"},

@@ -17,7 +17,7 @@ from ckpt_viz.changes.edges import Edge, changed_scope, kind_of_edge
 from ckpt_viz.changes.in_sequences import Shift, shifts
 from ckpt_viz.changes.of_optimizers import States, changed_optimizers
 from ckpt_viz.changes.sentences import Sentences, Told
-from ckpt_viz.mapping.pairs import Certainty, weakest
+from ckpt_viz.mapping.pairs import Certainty, Evidence, weakest
 from ckpt_viz.mapping.sequences import INDEX
 from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.object_graph.graph import Graph
@@ -196,8 +196,12 @@ class _Reader:
 
     @cached_property
     def _guessed(self) -> tuple[frozenset[int], frozenset[int]]:
-        """The saved and the live parts whose counterparts are guesses."""
-        pairs = [p for p in self.mapping.parts.values() if p.certainty is Certainty.GUESS]
+        """The saved and the live parts whose counterparts order alone tells."""
+        pairs = [
+            pair
+            for pair in self.mapping.parts.values()
+            if pair.certainty is Certainty.GUESS or pair.evidence is Evidence.DEFAULT
+        ]
         return frozenset(pair.node for pair in pairs), frozenset(pair.obj for pair in pairs)
 
     def _put(

@@ -42,6 +42,7 @@ class Evidence(str, Enum):
     LISTED = "an optimizer has them at the same place of its list"
     SHARED = "they were one variable when it was saved"
     SLOT = "their variables belong together"
+    DEFAULT = "a restore does so, and nothing speaks against it"
     RESHAPED = "an encoder keeps the same elements with a dimension for the heads of attention"
 
 

@@ -112,12 +112,14 @@ def _is_reached(graph: Graph, node_id: int) -> bool:
 
 
 def _fit(saved: Graph, live: Graph, pair: Pair) -> bool:
+    return pair.evidence is Evidence.RESHAPED or fits(saved, live, pair.node, pair.obj)
+
+
+def fits(saved: Graph, live: Graph, node: int, obj: int) -> bool:
     """Return whether a value can go into an object; what only the object's code knows fits."""
-    ours, theirs = saved.nodes[pair.node], live.nodes[pair.obj]
+    ours, theirs = saved.nodes[node], live.nodes[obj]
     if ours.registered_saver != theirs.registered_saver:
         return False
-    if pair.evidence is Evidence.RESHAPED:
-        return True
     if any(not attribute.name for attribute in theirs.attributes):
         return bool(ours.attributes)  # only the object's own code names its values
     if any(attribute.dtype is None for attribute in theirs.attributes):

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.lost_files import LostFiles, lost_files
+from ckpt_viz.mapping.defaults import with_defaults
 from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Trace
@@ -143,7 +144,10 @@ class DryRun:
     def mapping(self) -> ValueMapping:
         """Which object each saved value belongs to, wherever the restore puts it."""
         assert self.saved is not None
-        return map_values(self.saved, self.live)
+        mapping = map_values(self.saved, self.live)
+        if isinstance(self.trace, Trace) and self.verdicts.restore is None:
+            return with_defaults(mapping, self.trace.bound)
+        return mapping
 
     def live_name(self, obj: int) -> str:
         """Return the name of a live object."""

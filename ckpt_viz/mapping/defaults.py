@@ -1,0 +1,129 @@
+"""What a restore does itself is the default: a value goes there unless evidence speaks against it.
+
+Parts that look alike are a guess by their order alone, and a restore has an order, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ckpt_viz.mapping.full_names import FullNames, without_number
+from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
+from ckpt_viz.mapping.value_mapping import ValueMapping, fits
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import Role, has_value
+
+
+def with_defaults(mapping: ValueMapping, bound: Mapping[int, int]) -> ValueMapping:
+    """Return the mapping with the places that a restore gives to values without a sure place.
+
+    `bound` has the live object of each saved node, as a restore that returns binds it.
+    """
+    pairs = [*_Defaults(mapping, bound).pairs()]
+    if not pairs:
+        return mapping
+    nodes, objects = {pair.node for pair in pairs}, {pair.obj for pair in pairs}
+    kept = [p for p in mapping.pairs if p.node not in nodes and p.obj not in objects]
+    freed = {p.obj for p in mapping.pairs if p.node in nodes or p.obj in objects} - objects
+    unplaced = {p.node for p in mapping.pairs if p.node in nodes or p.obj in objects} - nodes
+    parts = {
+        node: _as_bound(pair, bound)
+        for node, pair in mapping.parts.items()
+        if node in nodes or pair.obj not in objects
+    }
+    return replace(
+        mapping,
+        pairs=tuple(sorted([*kept, *pairs])),
+        parts=parts | {pair.node: pair for pair in pairs},
+        misfits=tuple(p for p in mapping.misfits if p.node not in nodes and p.obj not in objects),
+        missing=tuple(sorted({*mapping.missing, *freed} - objects)),
+        unused=tuple(sorted({*mapping.unused, *unplaced} - nodes)),
+    )
+
+
+def _as_bound(pair: Pair, bound: Mapping[int, int]) -> Pair:
+    """Return a pair, likely in place of guessed if a restore makes it."""
+    if pair.certainty is Certainty.GUESS and bound.get(pair.node) == pair.obj:
+        return pair._replace(certainty=Certainty.LIKELY, evidence=Evidence.DEFAULT)
+    return pair
+
+
+@dataclass(frozen=True)
+class _Defaults:
+    mapping: ValueMapping
+    bound: Mapping[int, int]
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield the values of the model, then their slot variables."""
+        new: dict[int, int] = {}
+        for node, obj in self.bound.items():
+            if self._are_free(node, obj) and not self._contradict(node, obj):
+                new[node] = obj
+                yield Pair(node, obj, Certainty.LIKELY, Evidence.DEFAULT)
+        for node, obj in self._guessed_slots():
+            slot = self.mapping.saved.nodes[node].slot
+            if slot is not None and slot.variable in new:
+                yield Pair(node, obj, Certainty.LIKELY, Evidence.DEFAULT)
+
+    def _are_free(self, node: int, obj: int) -> bool:
+        """Return whether a value of the model and an object have no sure counterparts, and fit."""
+        saved, live = self.mapping.saved, self.mapping.live
+        return (
+            obj < len(live.nodes)  # a restore also makes slot variables
+            and node not in self._settled[0]
+            and obj not in self._settled[1]
+            and node != saved.save_counter
+            and has_value(saved.nodes[node])
+            and fits(saved, live, node, obj)
+            and not _is_of_optimizer(saved, node)
+            and not _is_of_optimizer(live, obj)
+        )
+
+    @cached_property
+    def _settled(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The saved nodes and the live objects of sure pairs."""
+        pairs = [
+            pair
+            for pair in (*self.mapping.pairs, *self.mapping.misfits)
+            if pair.certainty is not Certainty.GUESS
+        ]
+        return frozenset(p.node for p in pairs), frozenset(p.obj for p in pairs)
+
+    def _guessed_slots(self) -> Iterator[tuple[int, int]]:
+        """Yield the guessed slot variables that a restore puts into the same place."""
+        for pair in self.mapping.pairs:
+            if pair.certainty is Certainty.GUESS and self.bound.get(pair.node) == pair.obj:
+                yield pair.node, pair.obj
+
+    def _contradict(self, node: int, obj: int) -> bool:
+        """Return whether a person gave two values, or the layers around them, different names."""
+        names = zip(_names(self.mapping.saved, node), _names(self.mapping.live, obj), strict=True)
+        return any(was != now for was, now in names if self._is_chosen(was, now))
+
+    def _is_chosen(self, *names: str) -> bool:
+        return all(name and self._full_names.is_chosen(name) for name in names)
+
+    @cached_property
+    def _full_names(self) -> FullNames:
+        return FullNames.of(self.mapping.live)
+
+
+def _names(graph: Graph, node: int) -> tuple[str, str]:
+    """Return the name of the layer that holds a value, and the value's full name."""
+    holder, attributes = graph.tree.parents[node], graph.nodes[node].attributes
+    full_name = attributes[0].full_name.removesuffix(":0") if attributes else ""
+    own_name = graph.nodes[holder].own_name if holder >= 0 else None
+    return own_name or "", without_number(full_name) if "/" in full_name else ""
+
+
+def _is_of_optimizer(graph: Graph, node: int) -> bool:
+    """Return whether a value is a slot variable, or below an optimizer."""
+    if graph.nodes[node].slot is not None:
+        return True
+    while node >= 0:
+        if graph.nodes[node].role is Role.OPTIMIZER:
+            return True
+        node = graph.tree.parents[node]
+    return False
