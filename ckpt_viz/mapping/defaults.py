@@ -16,12 +16,15 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role, has_value
 
 
-def with_defaults(mapping: ValueMapping, bound: Mapping[int, int]) -> ValueMapping:
+def with_defaults(
+    mapping: ValueMapping, bound: Mapping[int, int], source_of: Mapping[int, int]
+) -> ValueMapping:
     """Return the mapping with the places that a restore gives to values without a sure place.
 
-    `bound` has the live object of each saved node, as a restore that returns binds it.
+    `bound` has the live object of each saved node, as a restore that returns binds it, and
+    `source_of` the saved node whose value each live object has afterwards.
     """
-    pairs = [*_Defaults(mapping, bound).pairs()]
+    pairs = [*_Defaults(mapping, bound, source_of).pairs()]
     if not pairs:
         return mapping
     nodes, objects = {pair.node for pair in pairs}, {pair.obj for pair in pairs}
@@ -54,13 +57,14 @@ def _as_bound(pair: Pair, bound: Mapping[int, int]) -> Pair:
 class _Defaults:
     mapping: ValueMapping
     bound: Mapping[int, int]
+    source_of: Mapping[int, int]
 
     def pairs(self) -> Iterator[Pair]:
         """Yield the values of the model, then their slot variables."""
-        new: dict[int, int] = {}
-        for node, obj in self.bound.items():
+        new: set[int] = set()
+        for obj, node in self.source_of.items():
             if self._are_free(node, obj) and not self._contradict(node, obj):
-                new[node] = obj
+                new.add(node)
                 yield Pair(node, obj, Certainty.LIKELY, Evidence.DEFAULT)
         for node, obj in self._guessed_slots():
             slot = self.mapping.saved.nodes[node].slot

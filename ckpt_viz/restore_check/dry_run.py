@@ -146,7 +146,7 @@ class DryRun:
         assert self.saved is not None
         mapping = map_values(self.saved, self.live)
         if isinstance(self.trace, Trace) and self.verdicts.restore is None:
-            return with_defaults(mapping, self.trace.bound)
+            return with_defaults(mapping, self.trace.bound, self.trace.source_of)
         return mapping
 
     def live_name(self, obj: int) -> str:
