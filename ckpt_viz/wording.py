@@ -12,6 +12,7 @@ class Wording:
     Attributes:
         fix: What restores the values that have a place.
         run_fix: The same as a request, without a full stop.
+        guesses: What makes a fix that takes the guesses, too.
         verify: What tests the checksums of stored values.
         most: What opens more checkpoints of a history.
         unchanged: What reads the values that never change in a history.
@@ -19,6 +20,7 @@ class Wording:
 
     fix: str
     run_fix: str
+    guesses: str
     verify: str
     most: str
     unchanged: str
@@ -27,6 +29,7 @@ class Wording:
 PYTHON = Wording(
     fix="check.fix().apply()",
     run_fix="Call check.fix().apply(), or run check.fix().code",
+    guesses="check.fix(guesses=True)",
     verify="verify=True",
     most="`cv.history` with a larger `most`",
     unchanged="`cv.history` with unchanged=True",
@@ -38,6 +41,7 @@ def in_commands(fix: str = "ckpt-viz fix") -> Wording:
     return Wording(
         fix=f"the code of `{fix}`",
         run_fix=f"Run the code of `{fix}`",
+        guesses=f"`{fix} --guesses`",
         verify="--verify",
         most="a larger --most",
         unchanged="--unchanged",

@@ -251,7 +251,7 @@ def test_which_of_two_alike_layers_was_removed_is_not_told_if_the_other_was_rena
         "bias",
     }
     assert len(fix.pairs) == len(fix.missing) == 2  # the last layer's, and gamma's
-    assert "# Left out, since other places fit as well:" in fix.code
+    assert "# These are guesses, and left out; " in fix.code
 
 
 def _named_layers(keras: Any, *names: str) -> Any:

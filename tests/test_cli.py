@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -396,6 +397,29 @@ def test_fix_has_status_1_if_values_stay_as_they_are(adam: str, plain: str) -> N
     result = _run("fix", adam, plain)
     assert result.exit_code == 1
     assert "# These keep their values; the checkpoint has none for them:" in result.output
+
+
+def _list_of(at: Path, label: str, items: range) -> str:
+    """Write a checkpoint of a list of equal variables, whose names are their node ids."""
+    edges = {0: {label: 1}, 1: {str(place): node for place, node in enumerate(items)}}
+    made = graph(edges, tuple(items))
+    equal = [
+        node._replace(attributes=tuple(one._replace(shape=(2,)) for one in node.attributes))
+        for node in made.nodes
+    ]
+    return write_graph(at, replace(made, nodes=tuple(equal)))
+
+
+def test_fix_takes_the_guesses_that_a_person_accepts(tmp_path: Path) -> None:
+    saved = _list_of(tmp_path / "was", "blocks", range(2, 5))
+    live = _list_of(tmp_path / "now", "layers", range(5, 7))
+    assert "`ckpt-viz fix " in _run("fix", live, saved).output
+    every = _run("fix", live, saved, "--guesses")
+    assert not every.exit_code and "blocks=tf.train.Tr" in every.output
+    part = _run("fix", live, saved, "--guess", "blocks.1")
+    assert part.exit_code == 1 and "blocks.0" not in part.output
+    wrong = _run("fix", live, saved, "--guess", "blocks.2")
+    assert wrong.exit_code == 2 and "'blocks.2' names no guess; expected " in wrong.output
 
 
 def test_remedies_and_notes_are_in_the_language_of_the_command_line(tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def test_numbers_of_keras_are_guesses_if_layers_are_new_or_gone(count: int, tmp_
     keras_3().utils.clear_session()
     path = save_by_name(tmp_path / "model.ckpt", values("dense", "dense_1", "dense_2"))
     fix = restored(layers_of(*[""] * count), path, {})
-    assert "# Left out, since other places fit as well:" in fix.code
+    assert "# These are guesses, and left out; " in fix.code
     assert "#   dense_1/kernel may belong to " in fix.code
 
 
@@ -300,10 +300,31 @@ def test_names_without_a_scope_are_full_names_or_attributes(tmp_path: Path) -> N
     restored(live, path, names)
 
 
-def test_numbered_variables_without_a_scope_need_the_same_numbers(tmp_path: Path) -> None:
+def test_numbered_variables_of_other_numbers_go_where_a_restore_puts_them(tmp_path: Path) -> None:
     path = save_by_name(tmp_path / "model.ckpt", {"Variable": [1.0], "Variable_1": [2.0]})
     live = ckpt(values=[var([0.0], name="Variable_1"), var([0.0], name="Variable_2")])
-    assert "#   Variable_1 may belong to (root).values.0" in restored(live, path, {}).code
+    fix = restored(live, path, {"Variable_1": live.values[0]})
+    assert set(fix.missing) == {"(root).values.1"} and fix.unused == ("Variable",)
+
+
+def test_the_fix_of_a_clean_restore_by_names_is_that_restore(tmp_path: Path) -> None:
+    names = {"weights": (3, 2), "b/weights": (2,), "b/weights/Momentum": (2,), "global_step": ()}
+    tensors = {name: np.full(shape, 7.0) for name, shape in names.items()}
+    path = save_by_name(tmp_path / "model.ckpt", tensors)
+    live = ckpt(**{f"v{i}": var(np.zeros(tensors[n].shape), name=n) for i, n in enumerate(names)})
+    fix = restored(live, path, {n: getattr(live, f"v{i}") for i, n in enumerate(names)})
+    assert fix.code == "status = ckpt.restore(path)\nstatus.assert_consumed()\n"
+    assert not fix.missing and not fix.unused
+
+
+def test_what_a_restore_by_names_does_is_part_of_a_fix(tmp_path: Path) -> None:
+    """A variable called `weights` takes its value by its full name, beside a renamed layer."""
+    tensors = {"b/weights": np.full((2,), 7.0, np.float32), **values("fc")}
+    path = save_by_name(tmp_path / "model.ckpt", tensors)
+    layer = module(kernel=var(np.zeros((6, 6), np.float32)), bias=var(np.zeros(6, np.float32)))
+    live = ckpt(scale=var(np.zeros(2, np.float32), name="b/weights"), net=module(fc=layer))
+    expected = {"b/weights": live.scale, "fc/kernel": layer.kernel, "fc/bias": layer.bias}
+    assert "reader = " in restored(live, path, expected).code
 
 
 def bert(layers: int, heads: int, hidden: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ def test_neither_of_two_equal_models_is_chosen_without_a_reason(
     was = ckpt(**{name: net(keras(), 1.0) for name in saved})
     fix = fix_of(ckpt(**{name: net(keras()) for name in names}), was, tmp_path)
     assert not fix.pairs
-    assert "# Left out, since other places fit as well:" in fix.code
+    assert "# These are guesses, and left out; " in fix.code
 
 
 def test_the_list_of_an_optimizer_tells_which_model_it_trains(tmp_path: Path) -> None:
@@ -403,3 +404,119 @@ def test_a_fix_without_a_value_changes_nothing(tmp_path: Path) -> None:
     assert fix.pairs == {}
     assert fix.apply() is fix
     assert live._save_counter is None
+
+
+# --- guesses
+
+
+def _lists(names: tuple[str, str], sizes: tuple[int, int], directory: Path) -> tuple[Any, Any]:
+    """Return a program whose list of equal items has other items now, and its check."""
+    was = ckpt(net=module(**{names[0]: [module(w=var([n + 1.0])) for n in range(sizes[0])]}))
+    live = ckpt(net=module(**{names[1]: [module(w=var([-1.0])) for _ in range(sizes[1])]}))
+    return live, cv.check(live, was.save(str(directory / "ckpt")))
+
+
+@pytest.mark.parametrize("sizes", [(3, 2), (2, 3)])
+def test_no_comment_denies_a_guess(sizes: tuple[int, int], tmp_path: Path) -> None:
+    fix = _lists(("blocks", "layers"), sizes, tmp_path)[1].fix()
+    comments = re.split("^# (?! )", fix.code, flags=re.MULTILINE)
+    (guesses,) = (one for one in comments if one.startswith("These are guesses"))
+    others = "".join(one for one in comments if one != guesses)
+    assert set(fix.guesses.values()) == {f"(root).net.layers.{n}.w" for n in range(2)}
+    assert not any(one in others for side in fix.guesses.items() for one in side)
+    assert set(fix.guesses) <= set(fix.unused) and set(fix.guesses.values()) <= set(fix.missing)
+    for key in fix.unused:
+        assert fix.code.count(key) == 1
+
+
+@pytest.mark.parametrize(
+    ("accepted", "expected"),
+    [
+        (True, [1.0, 2.0]),
+        ("net.blocks.1", [-1.0, 2.0]),
+        (["(root).net.blocks.0"], [1.0, -1.0]),
+        (["net/blocks/0", "net.blocks.1.w"], [1.0, 2.0]),
+        (("net",), [1.0, 2.0]),
+        (False, [-1.0, -1.0]),
+        ([], [-1.0, -1.0]),
+    ],
+)
+def test_a_fix_takes_the_guesses_that_a_person_accepts(
+    accepted: Any, expected: list[float], tmp_path: Path
+) -> None:
+    live, check = _lists(("blocks", "layers"), (3, 2), tmp_path)
+    fix = check.fix(guesses=accepted)
+    path = fix.write(tmp_path / "fixed")
+    for restore in (
+        fix.apply,
+        lambda: exec(fix.code, {"ckpt": live, "path": fix.prefix}),
+        lambda: live.restore(path).expect_partial(),
+    ):
+        for item in live.net.layers:
+            item.w.assign([-1.0])
+        restore()
+        assert [float(item.w[0]) for item in live.net.layers] == expected
+    assert len(fix.guesses) + len(fix.pairs) == 2
+
+
+@pytest.mark.parametrize(
+    ("accepted", "error", "words"),
+    [
+        ("net.blocks.2", cv.NoSuchNodeError, r"guesses: .*blocks\.0 and .*blocks\.1$"),
+        (["net.blocks", "other"], cv.NoSuchNodeError, "'other' names no guess"),
+        (3, cv.SourceError, "the names of saved parts, found int"),
+        ([3], cv.SourceError, "found int among them"),
+    ],
+)
+def test_a_name_without_a_guess_is_an_error(
+    accepted: Any, error: type[Exception], words: str, tmp_path: Path
+) -> None:
+    _, check = _lists(("blocks", "layers"), (3, 2), tmp_path)
+    with pytest.raises(error, match=words):
+        check.fix(guesses=accepted)
+
+
+def _in_list(name: str, count: int, keras: Any, optimizer: Any) -> Any:
+    """Return a program of a list of equal layers, whose optimizer has its slots."""
+    layers = [keras.layers.Dense(4) for _ in range(count)]
+    for one in layers:
+        one.build((None, 4))
+    variables = [variable for one in layers for variable in one.trainable_variables]
+    if hasattr(optimizer, "build"):
+        optimizer.build(variables)
+    else:
+        optimizer.apply_gradients([(0 * variable + 1, variable) for variable in variables])
+    return ckpt(**{name: layers}, optimizer=optimizer)
+
+
+def test_slots_go_with_accepted_variables(tmp_path: Path) -> None:
+    keras = keras_2()
+    was, live = (
+        _in_list(name, count, keras, keras.optimizers.legacy.Adam())
+        for name, count in (("blocks", 3), ("layers", 2))
+    )
+    fix = cv.check(live, was.save(str(tmp_path / "ckpt"))).fix(guesses="blocks/1")
+    slots = [f".OPTIMIZER_SLOT/optimizer/{name}/" for name in "mv"]
+    assert {key.split(".ATT", 1)[0] for key in fix.pairs if key.startswith("blocks")} == {
+        f"blocks/1/{name}/{slot}" for name in ("kernel", "bias") for slot in ("", *slots)
+    }
+
+
+def test_states_that_mean_something_else_are_never_accepted(tmp_path: Path) -> None:
+    keras = keras_3()
+    was = _in_list("blocks", 3, keras, keras.optimizers.Adam())
+    live = _in_list("layers", 2, keras, keras.optimizers.Muon())
+    fix = cv.check(live, was.save(str(tmp_path / "ckpt"))).fix(guesses=True)
+    assert {key.split("/.", 1)[0] for key in fix.pairs} == {
+        *(f"blocks/{n}/{name}" for n in range(2) for name in ("_kernel", "bias")),
+        *("optimizer/_iterations", "optimizer/_learning_rate"),
+    }
+
+
+def test_a_fix_keeps_the_counter_that_a_restore_restores(tmp_path: Path) -> None:
+    keras = keras_3()
+    was = _in_list("blocks", 3, keras, keras.optimizers.Adam())
+    was.optimizer.iterations.assign(7)
+    live = _in_list("layers", 2, keras, keras.optimizers.Adam())
+    fix_of(live, was, tmp_path).apply()
+    assert int(live.optimizer.iterations) == 7

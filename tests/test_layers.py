@@ -146,6 +146,8 @@ LAYERS = (
         "restore_check.rules.wrong_values",
     },
     {"restore_check.findings"},
+    {"restore_fix.guesses"},
+    {"restore_fix.left_out"},
     {"restore_fix.applying", "restore_fix.arrangement", "restore_fix.code"},
     {"restore_check.check_overlay"},
     {"restore_fix.fixed_places", "restore_fix.rewrite"},

@@ -338,7 +338,7 @@ def test_slots_of_equal_full_names_are_guesses_if_the_variables_come_in_another_
     left = {key for key in fix.unused if "_variables" in key}
     of_blocks = [*was.left.trainable_variables, *was.right.trainable_variables]
     assert len(left) == 2 * len([v for v in of_blocks if "scale" not in v.name])
-    assert "# Left out, since other places fit as well:" in fix.code
+    assert "# These are guesses, and left out; " in fix.code
     places = {key: name for key, name in fix.pairs.items() if "/a/kernel" in key}
     assert places == {
         f"{side}/a/kernel/.ATTRIBUTES/VARIABLE_VALUE": f"(root).{side}.a._kernel"

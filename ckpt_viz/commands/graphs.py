@@ -7,7 +7,7 @@ import shlex
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -35,7 +35,10 @@ from ckpt_viz.render.layer_outline import MAX_LAYER_ROWS
 from ckpt_viz.render.layer_text import render_layers
 from ckpt_viz.render.row_words import View
 from ckpt_viz.text import count
-from ckpt_viz.wording import in_commands
+from ckpt_viz.wording import Wording, in_commands
+
+if TYPE_CHECKING:
+    from ckpt_viz.restore_check.check_result import RestoreCheck
 
 _VERDICTS = {
     "consumed": "assert_consumed",
@@ -129,11 +132,8 @@ def check(
     options = SimpleNamespace(experimental_skip_slot_variables=skip_slot_variables)
     named = _target(live, saved, is_allowed=run)
     with reporting_errors(), named as target:
-        from ckpt_viz.restore_check.check_result import RestoreCheck  # imports NumPy
-        from ckpt_viz.restore_check.run import run_check
-
         wording = in_commands(_fix_command(live, saved, method))
-        found = RestoreCheck(*run_check(target.found, saved, method, options, verify, wording))
+        found = _checked(target.found, saved, method, wording, options, verify=verify)
         overlay = found.overlay
     passes = {
         "consumed": found.consumed,
@@ -161,6 +161,21 @@ def _target(live: str, saved: str, *, is_allowed: bool) -> AbstractContextManage
     return running(program) if program else nullcontext(Target(live))
 
 
+def _checked(
+    live: object,
+    saved: str,
+    method: str | None,
+    wording: Wording,
+    options: Any = None,
+    *,
+    verify: bool = False,
+) -> RestoreCheck:
+    from ckpt_viz.restore_check.check_result import RestoreCheck  # imports NumPy
+    from ckpt_viz.restore_check.run import run_check
+
+    return RestoreCheck(*run_check(live, saved, method, options, verify, wording))
+
+
 def _fix_command(live: str, saved: str, method: str | None) -> str:
     """Return the command that prints the fix of a check."""
     options = ["--run"] if as_program(live) else []
@@ -178,19 +193,34 @@ def _fix_command(live: str, saved: str, method: str | None) -> str:
 )
 @click.option("--run", is_flag=True, help="Run the program that LIVE names.")
 @click.option("--write", "prefix", help="Also write a checkpoint that LIVE restores by itself.")
-def fix(live: str, saved: str, method: str | None, run: bool, prefix: str | None) -> None:
+@click.option("--guesses", is_flag=True, help="Take all places that are guesses.")
+@click.option(
+    "--guess", "parts", multiple=True, help="Take the guesses of a saved part, by its name."
+)
+def fix(
+    *,
+    live: str,
+    saved: str,
+    method: str | None,
+    run: bool,
+    prefix: str | None,
+    guesses: bool,
+    parts: tuple[str, ...],
+) -> None:
     """Print Python code that restores the checkpoint SAVED into LIVE, which has changed since.
 
     LIVE and SAVED are those of `ckpt-viz check`. The code gives every value to the variable that
-    it belongs to, wherever that is now. Comments name what stays out. The command changes no file;
-    with --write it adds those of a new checkpoint, and names them on standard error.
+    it belongs to, wherever that is now. Comments name what stays out, such as places that are
+    guesses. The command changes no file; with --write it adds those of a new checkpoint, and names
+    them on standard error.
 
     Exits with status 0 if the code restores every object of LIVE, 1 if some keep their values, 2
     on an error.
     """
     named = _target(live, saved, is_allowed=run)
     with reporting_errors(), named as target:
-        found = api.check(target.found, saved, method=method).fix()
+        wording = in_commands(_fix_command(live, saved, method))
+        found = _checked(target.found, saved, method, wording).fix(guesses=guesses or parts)
         code = target.code + found.to_code(target.expression, found.prefix)
         is_whole = not found.missing
         if prefix is not None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ckpt_viz.mapping.full_names import FullNames, without_number
-from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
+from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair, is_guess
 from ckpt_viz.mapping.value_mapping import ValueMapping, fits
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Role, has_value
@@ -48,7 +48,7 @@ def with_defaults(
 
 def _as_bound(pair: Pair, bound: Mapping[int, int]) -> Pair:
     """Return a pair, likely in place of guessed if a restore makes it."""
-    if pair.certainty is Certainty.GUESS and bound.get(pair.node) == pair.obj:
+    if is_guess(pair) and bound.get(pair.node) == pair.obj:
         return pair._replace(certainty=Certainty.LIKELY, evidence=Evidence.DEFAULT)
     return pair
 
@@ -60,15 +60,15 @@ class _Defaults:
     source_of: Mapping[int, int]
 
     def pairs(self) -> Iterator[Pair]:
-        """Yield the values of the model, then their slot variables."""
+        """Yield the values of the model, then those of optimizers."""
         new: set[int] = set()
         for obj, node in self.source_of.items():
             if self._are_free(node, obj) and not self._contradict(node, obj):
                 new.add(node)
                 yield Pair(node, obj, Certainty.LIKELY, Evidence.DEFAULT)
-        for node, obj in self._guessed_slots():
+        for node, obj in self._agreed_guesses():
             slot = self.mapping.saved.nodes[node].slot
-            if slot is not None and slot.variable in new:
+            if slot is None or slot.variable in new or slot.variable in self._settled[0]:
                 yield Pair(node, obj, Certainty.LIKELY, Evidence.DEFAULT)
 
     def _are_free(self, node: int, obj: int) -> bool:
@@ -81,9 +81,12 @@ class _Defaults:
             and node != saved.save_counter
             and has_value(saved.nodes[node])
             and fits(saved, live, node, obj)
-            and not _is_of_optimizer(saved, node)
-            and not _is_of_optimizer(live, obj)
+            and (saved.is_name_based or not self._is_of_optimizer(node, obj))
         )
+
+    def _is_of_optimizer(self, node: int, obj: int) -> bool:
+        sides = (self.mapping.saved, node), (self.mapping.live, obj)
+        return any(_is_of_optimizer(graph, one) for graph, one in sides)
 
     @cached_property
     def _settled(self) -> tuple[frozenset[int], frozenset[int]]:
@@ -95,11 +98,17 @@ class _Defaults:
         ]
         return frozenset(p.node for p in pairs), frozenset(p.obj for p in pairs)
 
-    def _guessed_slots(self) -> Iterator[tuple[int, int]]:
-        """Yield the guessed slot variables that a restore puts into the same place."""
+    def _agreed_guesses(self) -> Iterator[tuple[int, int]]:
+        """Yield the guesses for an optimizer's slot variables and counters that a restore shares.
+
+        The places in its lists are no evidence: full names may be theirs alone.
+        """
+        saved = self.mapping.saved
         for pair in self.mapping.pairs:
-            if pair.certainty is Certainty.GUESS and self.bound.get(pair.node) == pair.obj:
-                yield pair.node, pair.obj
+            if is_guess(pair) and self.bound.get(pair.node) == pair.obj:
+                holder = saved.nodes[saved.tree.parents[pair.node]]
+                if saved.nodes[pair.node].slot is not None or holder.role is Role.OPTIMIZER:
+                    yield pair.node, pair.obj
 
     def _contradict(self, node: int, obj: int) -> bool:
         """Return whether a person gave two values, or the layers around them, different names."""

@@ -42,6 +42,7 @@ class Evidence(str, Enum):
     LISTED = "an optimizer has them at the same place of its list"
     SHARED = "they were one variable when it was saved"
     SLOT = "their variables belong together"
+    OTHER_STATE = "their variables belong together, but the optimizer is of another class"
     DEFAULT = "a restore does so, and nothing speaks against it"
     RESHAPED = "an encoder keeps the same elements with a dimension for the heads of attention"
 
@@ -53,3 +54,11 @@ class Pair(NamedTuple):
     obj: int
     certainty: Certainty
     evidence: Evidence
+
+
+def is_guess(pair: Pair) -> bool:
+    """Return whether a pair is a guess that a person, or what a restore does, may decide.
+
+    A state that may mean something else in an optimizer of another class is not.
+    """
+    return pair.certainty is Certainty.GUESS and pair.evidence is not Evidence.OTHER_STATE

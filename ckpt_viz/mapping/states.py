@@ -91,8 +91,10 @@ def _of_slots(saved: Graph, live: Graph, found: Mapping[int, Pair]) -> Iterator[
                 of_variable = found.get(variable)
                 state = None if of_variable is None else others.get(of_variable.obj)
                 if of_variable is not None and state is not None:
-                    certainty = Certainty.GUESS if shared.is_other else of_variable.certainty
-                    yield Pair(node, state, certainty, Evidence.SLOT)
+                    if shared.is_other:
+                        yield Pair(node, state, Certainty.GUESS, Evidence.OTHER_STATE)
+                    else:
+                        yield Pair(node, state, of_variable.certainty, Evidence.SLOT)
 
 
 def _only_one(of_live: _Slots) -> int | None:

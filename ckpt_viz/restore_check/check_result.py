@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -146,12 +146,21 @@ class RestoreCheck:
             return {}
         return merged_ids(run.live, run.saved, run.trace.bound)
 
-    def fix(self) -> RestoreFix[RestoreCheck]:
+    def fix(self, guesses: bool | str | Iterable[str] = False) -> RestoreFix[RestoreCheck]:
         """Return what to do so that every saved value goes where it belongs; change nothing.
 
-        Raises SourceError if there is no checkpoint to restore, or if a Saver restores it.
+        Args:
+            guesses: Whether to take the places that are guesses, since the order alone decides; or
+                the names of the saved parts to take them for: `model.blocks`, `model/blocks/0`, or
+                the full name of a variable. States of an optimizer that may mean something else in
+                its class of today stay out.
+
+        Raises:
+            NoSuchNodeError: A name is none of a saved part with guesses.
+            SourceError: There is no checkpoint to restore, or a Saver restores it.
         """
-        return fix_of(self._run, self.findings, lambda run: RestoreCheck(run, find_all(run)))
+        run, findings = self._run, self.findings
+        return fix_of(run, findings, lambda run: RestoreCheck(run, find_all(run)), guesses)
 
     def to_svg(self, view: View = "layers") -> str:
         """Return the verdict and the problems as a static SVG: among layers, or all objects."""

@@ -6,10 +6,9 @@ Its free names are `ckpt`, the live object that was checked, and `path`, the che
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import getattr_static
-from typing import NamedTuple
 
 from ckpt_viz.expressions import quoted
 from ckpt_viz.object_graph.graph import Graph, Origin
@@ -17,6 +16,7 @@ from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.restore_check.objects_in_code import expression_of
 from ckpt_viz.restore_check.skeleton import Skeleton, making
 from ckpt_viz.restore_check.verdicts import Verdicts
+from ckpt_viz.restore_fix.left_out import Kept, LeftOut, Partly
 from ckpt_viz.text import printable
 
 TO_WRITE_FIRST = """\
@@ -45,49 +45,6 @@ _ASSIGNED = ("for variable, value in values:", "    variable.assign(value)")
 _MOST_LISTED = 20  # names in a comment
 
 
-class Partly(NamedTuple):
-    """A variable that has another shape now: the live object, the key, and both shapes.
-
-    With `is_cast` it has another dtype of numbers, and one shape.
-    """
-
-    obj: int
-    key: str
-    saved: tuple[int, ...]
-    live: tuple[int, ...]
-    is_cast: bool = False
-
-    @property
-    def common(self) -> str:
-        """The elements that both shapes have, as an index.
-
-        >>> Partly(0, "kernel", (32, 10), (32, 12)).common
-        '[:, :10]'
-        """
-        sizes = zip(self.saved, self.live, strict=True)
-        return f"[{', '.join(':' if one == now else f':{min(one, now)}' for one, now in sizes)}]"
-
-
-@dataclass(frozen=True)
-class Left:
-    """What a restore leaves out, for comments: names of live objects, keys, and guesses.
-
-    `untracked` are attributes with values that TensorFlow does not follow. A part of the values of
-    `partly` fits. The keys in `waiting` are restored once their objects are built. The bytes of
-    those in `damaged` do not match their checksums; they are in `unused`, too. Those in
-    `not_restored` have objects that no code of ours restores: their names, with the keys.
-    """
-
-    missing: Sequence[str]
-    unused: Sequence[str]
-    guesses: Sequence[tuple[str, str]]
-    untracked: Sequence[str] = ()
-    partly: Sequence[Partly] = ()
-    waiting: Sequence[str] = ()
-    damaged: Sequence[str] = ()
-    not_restored: Sequence[tuple[str, str]] = ()
-
-
 @dataclass(frozen=True)
 class Steps:
     """A restore in two steps: the values that only objects restore, and the variables.
@@ -108,7 +65,7 @@ def restoring(
     live: Graph,
     method: str,
     verdicts: Verdicts,
-    left: Left,
+    left: LeftOut,
     source: str,
     path: str,
     reader: str,
@@ -133,7 +90,7 @@ def reading(prefix: str, path: str) -> str:
     return f"tf.{call}({path})"
 
 
-def restoring_nothing(left: Left) -> str:
+def restoring_nothing(left: LeftOut) -> str:
     """Return comments alone, for a checkpoint none of whose values has a sure place."""
     title = "# No value of the checkpoint has a sure place in the program."
     return "\n".join([title, *_comments(left)]) + "\n"
@@ -145,7 +102,7 @@ def restores_by_itself(live: Graph, method: str) -> bool:
     return source is None or getattr_static(type(source), method, None) is not None
 
 
-def assigning(steps: Steps, live: Graph, left: Left, source: str, path: str, reader: str) -> str:
+def assigning(steps: Steps, live: Graph, left: LeftOut, source: str, path: str, reader: str) -> str:
     """Return the code that assigns values one by one, and restores what is no variable.
 
     It reads and compares everything before it changes the first object.
@@ -183,25 +140,44 @@ def _of_file(live: Graph, source: str) -> Iterator[str]:
         yield f"# Write {source}.part['name'] for {source}.part.name where part is a dictionary."
 
 
-def _comments(left: Left) -> Iterator[str]:
-    why = "none that is whole" if left.damaged else "none"
-    names = dict.fromkeys(name for name, _ in left.not_restored)
-    missing = [name for name in left.missing if name not in names]
-    yield from _listed(f"These keep their values; the checkpoint has {why} for them:", missing)
+def _comments(left: LeftOut) -> Iterator[str]:
+    yield from _listed("These keep their values; the checkpoint has none for them:", left.missing)
+    yield from _listed(
+        "These keep their values, since the saved ones have another shape or dtype:",
+        _with_keys(left.misfits, {one.key for one in left.partly}),
+    )
+    yield from _listed(
+        "These keep their values; a plain restore would give them those of another name:",
+        _with_keys(left.elsewhere),
+    )
+    yield from _listed(
+        "These keep their values; in the optimizer's class of today, the saved states may mean "
+        "something else:",
+        _with_keys(left.other_states),
+    )
     yield from _listed(
         "These keep their values; they are no variables, and no checkpoint of parts restores them:",
-        names,
+        _with_keys(left.not_restored),
+    )
+    yield from _listed(
+        "The checkpoint has these, but their bytes are damaged:",
+        dict.fromkeys(f"{key} of {name}" for name, key in left.damaged),
+    )
+    yield from _listed(
+        f"These are guesses, and left out; {left.accepting} takes the first place of each:",
+        (f"{key} may belong to {places}" for key, places in left.guesses),
     )
     yield from _listed(
         "TensorFlow does not track these; pass them to tf.train.Checkpoint:", left.untracked
     )
     yield from _listed("These are restored as soon as their objects are built:", left.waiting)
-    yield from _listed("The checkpoint has these, but their bytes are damaged:", left.damaged)
-    known = {*left.damaged, *(key for _, key in left.not_restored)}
-    unused = [key for key in left.unused if key not in known]
-    yield from _listed("The checkpoint has these, which nothing takes:", unused)
-    guesses = [f"{key} may belong to {name}" for key, name in left.guesses]
-    yield from _listed("Left out, since other places fit as well:", guesses)
+    yield from _listed("The checkpoint has these, which nothing takes:", left.unused)
+
+
+def _with_keys(kept: Iterable[Kept], known: Collection[str] = ()) -> dict[str, None]:
+    """Return lines with the names, and the keys that no other line names."""
+    lines = (f"{name}: {key}" if key and key not in known else name for name, key in kept)
+    return dict.fromkeys(lines)
 
 
 def _copied(partly: Sequence[Partly], live: Graph, source: str, reader: str) -> Iterator[str]:
@@ -228,16 +204,6 @@ def _copied(partly: Sequence[Partly], live: Graph, source: str, reader: str) -> 
         yield f"#   {variable}.assign(tf.cast({value}, {variable}.dtype))"
     if len(cast) > _MOST_LISTED:
         yield f"#   and {len(cast) - _MOST_LISTED} more"
-
-
-def are_numbers(*dtypes: str | None) -> bool:
-    """Return whether these are dtypes of real numbers, between which TensorFlow converts.
-
-    >>> are_numbers("int32", "int64"), are_numbers("float32", "bfloat16"), are_numbers("string")
-    (True, True, False)
-    """
-    kinds = ("int", "uint", "float", "bfloat")
-    return all(dtype is not None and dtype.startswith(kinds) for dtype in dtypes)
 
 
 def _listed(title: str, names: Iterable[str]) -> Iterator[str]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import islice
 from typing import Generic, TypeVar
 
 from ckpt_viz.changes.change import Change
@@ -15,13 +14,14 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import operand
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
+from ckpt_viz.mapping.defaults import with_defaults
+from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair, is_guess
 from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
+from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Cause, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.names import readable_name
-from ckpt_viz.object_graph.nodes import ROOT, has_value
-from ckpt_viz.object_graph.subtrees import values_of
+from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
 from ckpt_viz.restore_check.dry_run import (
     DamagedFile,
     DryRun,
@@ -51,10 +51,7 @@ from ckpt_viz.restore_fix.applying import (
 from ckpt_viz.restore_fix.arrangement import Arrangement
 from ckpt_viz.restore_fix.code import (
     TO_WRITE_FIRST,
-    Left,
-    Partly,
     Steps,
-    are_numbers,
     assigning,
     reading,
     restores_by_itself,
@@ -62,12 +59,13 @@ from ckpt_viz.restore_fix.code import (
     restoring_nothing,
 )
 from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
+from ckpt_viz.restore_fix.guesses import Accepted, with_accepted
+from ckpt_viz.restore_fix.left_out import LeftOut, Restored, keys_of
 from ckpt_viz.restore_fix.rewrite import write_mapped
 from ckpt_viz.saved.saved_source import read_saved
 from ckpt_viz.values.verifying import verify
 
 CheckT = TypeVar("CheckT")
-_MOST_ALTERNATIVES = 3
 _MOST_TRIES = 32  # checkpoints of parts
 _OWN_CODE = frozenset({Cause.STAGES, Cause.SYMBOLIC, Cause.CODE})
 
@@ -76,7 +74,8 @@ _OWN_CODE = frozenset({Cause.STAGES, Cause.SYMBOLIC, Cause.CODE})
 class RestoreFix(Generic[CheckT]):
     """What to do so that every saved value goes where it belongs; it changes nothing by itself.
 
-    Values whose place is a guess stay out; `code` names them in a comment.
+    Values whose place is a guess stay out unless `check.fix(guesses=…)` accepts them. `print` says
+    what the fix does.
     """
 
     _run: DryRun = field(repr=False)
@@ -84,6 +83,7 @@ class RestoreFix(Generic[CheckT]):
     _prefix: str | None = None
     _by_name: Graph | None = field(default=None, repr=False)
     _found: Sequence[Finding] | None = field(default=None, repr=False)
+    _accepted: Accepted = field(default=False, repr=False)
     _last: list[tuple[tuple[Skeleton, str], Rehearsal | None]] = field(
         default_factory=list, init=False, repr=False, compare=False
     )
@@ -107,9 +107,10 @@ class RestoreFix(Generic[CheckT]):
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
-        """The names of live objects that keep their values.
+        """The names of all live objects that keep their values.
 
-        The file has none for them, theirs are damaged, or no code can restore theirs.
+        The file has none for them, or their place is a guess. Or theirs are damaged or of another
+        shape, or no code can restore theirs. Comments of `code` say which.
         """
         filled = {pair.obj for pair in self._sure}
         objects = [*self._mapping.missing, *(pair.obj for pair in self._mapping.pairs)]
@@ -117,10 +118,20 @@ class RestoreFix(Generic[CheckT]):
 
     @cached_property
     def unused(self) -> tuple[str, ...]:
-        """The checkpoint keys that nothing takes, now or when the program's objects are built."""
+        """The checkpoint keys that the fix leaves out, for one of the same reasons."""
         used = {pair.node for pair in self._sure} | self._waiting
         nodes = [*self._mapping.unused, *(pair.node for pair in self._mapping.pairs)]
         return tuple(key for node in sorted(set(nodes) - used) for key in self._keys(node))
+
+    @cached_property
+    def guesses(self) -> Mapping[str, str]:
+        """By checkpoint key, the object that its value would go to if you accept the guess."""
+        return {
+            key: readable_name(self._live, pair.obj)
+            for pair in self._mapping.pairs
+            if is_guess(pair)
+            for key in self._keys(pair.node)
+        }
 
     @property
     def prefix(self) -> str | None:
@@ -149,13 +160,8 @@ class RestoreFix(Generic[CheckT]):
     def _code(self, live: str, prefix: str | None) -> str:
         where = "path" if prefix is None else repr(prefix)
         reader = reading(prefix_of(self._saved), where)
-        waiting = [key for node in sorted(self._waiting) for key in self._keys(node)]
-        damaged = [key for node in sorted(self._damaged) for key in self._keys(node)]
-        left = Left(
-            *(self.missing, self.unused, self._guessed_names, self._untracked),
-            *(tuple(self._partly()), waiting, damaged, self._not_restored),
-        )
-        if not self._sure and not waiting:
+        left = self._left_out
+        if not self._sure and not self._waiting:
             return restoring_nothing(left)
         if self._skeleton is None:
             assigned = [pair for pair in self._sure if is_variable(self._live, pair)]
@@ -255,8 +261,33 @@ class RestoreFix(Generic[CheckT]):
 
     @cached_property
     def _mapping(self) -> ValueMapping:
-        by_name = self._by_name
-        return self._run.mapping if by_name is None else map_values(by_name, self._live)
+        mapping = self._run.mapping if self._by_name is None else self._by_names(self._by_name)
+        return with_accepted(mapping, self._accepted)
+
+    def _by_names(self, saved: Graph) -> ValueMapping:
+        mapping = map_values(saved, self._live)
+        bound = {node: obj for obj, node in self._plain.items()}
+        return with_defaults(mapping, bound, self._plain)
+
+    @cached_property
+    def _plain(self) -> Mapping[int, int]:
+        """By live object, the saved node whose value a plain restore gives it."""
+        trace = self._run.trace
+        if trace is None or self._run.verdicts.restore is not None:
+            return {}
+        if isinstance(trace, Trace):
+            size = len(self._live.nodes)
+            return {obj: node for obj, node in trace.source_of.items() if obj < size}
+        keys = {key: node for node in range(len(self._saved.nodes)) for key in self._keys(node)}
+        return {
+            obj: keys[key] for key, objects in trace.bound.items() if key in keys for obj in objects
+        }
+
+    @cached_property
+    def _left_out(self) -> LeftOut:
+        wording = self._run.wording.guesses
+        known = self._waiting, self._damaged, self._plain, wording
+        return Restored(self._mapping, self._sure, *known).left_out()
 
     @cached_property
     def _waiting(self) -> frozenset[int]:
@@ -278,14 +309,15 @@ class RestoreFix(Generic[CheckT]):
     @cached_property
     def _is_right_by_itself(self) -> bool:
         """Return whether a plain restore puts every sure value, and no other, into its place."""
-        trace = self._run.trace
-        if not isinstance(trace, Trace) or self._run.verdicts.restore is not None:
+        trace, nodes = self._run.trace, self._live.nodes
+        if trace is None or self._run.verdicts.restore is not None:
             return False
-        nodes = {pair.node for pair in self._placed}
-        others = trace.restored - nodes - {self._saved.save_counter}
-        return not others and all(
-            pair.node in trace.restored and trace.bound[pair.node] == pair.obj
-            for pair in self._placed
+        placed = {pair.obj: pair.node for pair in self._placed}
+        if isinstance(trace, NameTrace):
+            others = {obj for obj in self._plain if nodes[obj].role is Role.VARIABLE}
+            return placed.items() <= self._plain.items() and others <= placed.keys()
+        return trace.restored <= {*placed.values(), self._saved.save_counter} and all(
+            node in trace.restored and trace.bound[node] == obj for obj, node in placed.items()
         )
 
     @cached_property
@@ -337,67 +369,13 @@ class RestoreFix(Generic[CheckT]):
         return frozenset(node for node, cause in causes if node is not None and cause in _OWN_CODE)
 
     @cached_property
-    def _guesses(self) -> tuple[Pair, ...]:
-        return tuple(p for p in self._mapping.pairs if p.certainty is Certainty.GUESS)
-
-    @cached_property
-    def _guessed_names(self) -> tuple[tuple[str, str], ...]:
-        """The keys of guesses, each with the objects of its kind that it may belong to."""
-        of_kind: dict[object, list[int]] = {}
-        for pair in self._guesses:
-            of_kind.setdefault(self._kind(pair), []).append(pair.obj)
-        return tuple(
-            (key, self._alternatives(pair.obj, of_kind[self._kind(pair)]))
-            for pair in self._guesses
-            for key in self._keys(pair.node)
-        )
-
-    def _kind(self, guess: Pair) -> object:
-        tree = self._saved.tree
-        return tree.labels[guess.node], values_of(self._saved.nodes[guess.node])
-
-    def _alternatives(self, obj: int, objects: Sequence[int]) -> str:
-        others = islice((one for one in objects if one != obj), _MOST_ALTERNATIVES - 1)
-        shown = [readable_name(self._live, one) for one in (obj, *others)]
-        more = len(objects) - len(shown)
-        return " or ".join(shown) + (f", or {more} more" if more else "")
-
-    @property
-    def _untracked(self) -> tuple[str, ...]:
-        return tuple(
-            f"{readable_name(self._live, obj)}.{one.name}"
-            for obj, node in enumerate(self._live.nodes)
-            for one in node.not_saved
-            if one.is_lost
-        )
-
-    def _partly(self) -> Iterator[Partly]:
-        """Yield the variables of other sizes, but as many dimensions; or of another number type."""
-        for pair in self._mapping.misfits:
-            ours, theirs = self._saved.nodes[pair.node], self._live.nodes[pair.obj]
-            if ours.slot is not None or not len(ours.attributes) == len(theirs.attributes) == 1:
-                continue
-            was, now = ours.attributes[0], theirs.attributes[0]
-            if was.shape is None or now.shape is None:
-                continue
-            if was.dtype != now.dtype:
-                if was.shape == now.shape and are_numbers(was.dtype, now.dtype):
-                    yield Partly(pair.obj, was.checkpoint_key, was.shape, now.shape, is_cast=True)
-                continue
-            if len(was.shape) == len(now.shape) and min((*was.shape, *now.shape), default=0) > 0:
-                yield Partly(pair.obj, was.checkpoint_key, was.shape, now.shape)
-
-    def _keys(self, node: int) -> tuple[str, ...]:
-        return tuple(attribute.checkpoint_key for attribute in self._saved.nodes[node].attributes)
-
-    @cached_property
     def _skeleton(self) -> Skeleton | None:
         """The live objects under saved names; None if no such arrangement restores all pairs."""
+        if self._is_right_by_itself:
+            return Skeleton(ROOT)
         wanted = {pair.node: pair.obj for pair in reversed(self._placed)}
         if self._by_name is not None or len(wanted) < len(self._placed):
             return None  # a checkpoint gives a value to one object alone, and only by paths
-        if self._waiting and self._is_right_by_itself:
-            return Skeleton(ROOT)
         counterparts = {
             node: pair.obj
             for node, pair in self._mapping.parts.items()
@@ -443,17 +421,8 @@ class RestoreFix(Generic[CheckT]):
             self._saved, self._live, wanted, wanted, "read", self._rehearsed, allowed
         ).found()
 
-    @property
-    def _not_restored(self) -> tuple[tuple[str, str], ...]:
-        """The names and keys of values in whole files that no code restores."""
-        sure = frozenset(self._sure)
-        left = [p for p in self._mapping.pairs if p.certainty is not Certainty.GUESS]
-        return tuple(
-            (readable_name(self._live, pair.obj), key)
-            for pair in left
-            if pair not in sure and pair.node not in self._damaged
-            for key in self._keys(pair.node) or ("",)
-        )
+    def _keys(self, node: int) -> tuple[str, ...]:
+        return keys_of(self._saved, node)
 
     def _rehearsed(self, skeleton: Skeleton, method: str) -> Rehearsal | None:
         """Return a rehearsal with the live objects; the last one is not repeated."""
@@ -483,15 +452,30 @@ def _why_not(run: DryRun) -> str:
 
 
 def fix_of(
-    run: DryRun, findings: Sequence[Finding], check_of: Callable[[DryRun], CheckT]
+    run: DryRun,
+    findings: Sequence[Finding],
+    check_of: Callable[[DryRun], CheckT],
+    accepted: Accepted = False,
 ) -> RestoreFix[CheckT]:
-    """Return the fix of a dry run with these findings.
+    """Return the fix of a dry run with these findings, with the guesses that are accepted.
 
-    Raises SourceError if there is no checkpoint, or if a Saver restores it.
+    Raises SourceError if there is no checkpoint, or if a Saver restores it. It raises what
+    `with_accepted` raises.
 
     Where a restore finds no checkpoint at the path, as at the directory of a SavedModel, it is the
     fix of the one that the path means.
     """
+    fix = _fix_of(run, findings, check_of)
+    if accepted is False:
+        return fix
+    accepting = replace(fix, _accepted=accepted)
+    _ = accepting._mapping  # raises for a name without a guess
+    return accepting
+
+
+def _fix_of(
+    run: DryRun, findings: Sequence[Finding], check_of: Callable[[DryRun], CheckT]
+) -> RestoreFix[CheckT]:
     if run.saved is not None:
         return RestoreFix(run, check_of, _found=findings)
     live, is_meant = run.live, isinstance(run.correction, MeantPath)

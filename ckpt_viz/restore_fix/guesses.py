@@ -1,0 +1,118 @@
+"""The guesses of a mapping, and those that a person accepts: they count as likely from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+
+from ckpt_viz.errors import NoSuchNodeError, SourceError
+from ckpt_viz.mapping.pairs import Certainty, Pair, is_guess
+from ckpt_viz.mapping.value_mapping import ValueMapping
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.nodes import ROOT
+from ckpt_viz.text import listed
+
+Accepted = bool | str | Iterable[str]
+_MOST_NAMED = 20
+_EXPECTED = "guesses: expected True, False or the names of saved parts"
+
+
+def with_accepted(mapping: ValueMapping, accepted: Accepted) -> ValueMapping:
+    """Return the mapping with all guesses as likely pairs, or those in the parts of these names.
+
+    A slot variable goes with its variable.
+
+    Raises:
+        NoSuchNodeError: A name is none of a saved part with guesses.
+        SourceError: Neither a truth value nor names.
+    """
+    nodes = _accepted_nodes(mapping, accepted)
+    if not nodes:
+        return mapping
+    taken = {pair.obj for pair in mapping.pairs if pair.certainty is not Certainty.GUESS}
+    pairs: list[Pair] = []
+    for pair in mapping.pairs:
+        if is_guess(pair) and pair.node in nodes and pair.obj not in taken:
+            taken.add(pair.obj)
+            pair = pair._replace(certainty=Certainty.LIKELY)
+        pairs.append(pair)
+    parts = {node: _likely(pair, nodes) for node, pair in mapping.parts.items()}
+    return replace(mapping, pairs=tuple(pairs), parts=parts)
+
+
+def _likely(pair: Pair, nodes: Collection[int]) -> Pair:
+    is_accepted = is_guess(pair) and pair.node in nodes
+    return pair._replace(certainty=Certainty.LIKELY) if is_accepted else pair
+
+
+def guessed_parts(mapping: ValueMapping) -> list[str]:
+    """Return the names of the saved parts that hold guesses, in saved order."""
+    saved, parents = mapping.saved, mapping.saved.tree.parents
+    slots = {node: saved.nodes[node].slot for node in _guessed(mapping)}
+    own = [node for node, slot in slots.items() if slot is None or slot.variable not in slots]
+    parts = dict.fromkeys(parents[node] if parents[node] > ROOT else node for node in own)
+    return [readable_name(saved, part) for part in parts]
+
+
+def _guessed(mapping: ValueMapping) -> list[int]:
+    return [pair.node for pair in mapping.pairs if is_guess(pair)]
+
+
+def _way_up(graph: Graph, node: int) -> Iterator[int]:
+    while node >= ROOT:
+        yield node
+        node = graph.tree.parents[node]
+
+
+def _accepted_nodes(mapping: ValueMapping, accepted: Accepted) -> frozenset[int]:
+    """Return the saved nodes whose guesses are accepted."""
+    saved = mapping.saved
+    if isinstance(accepted, bool):
+        return frozenset(range(len(saved.nodes)) if accepted else ())
+    guessed = _guessed(mapping)
+    nodes: set[int] = set()
+    for name in _names(accepted):
+        meant = _meant(saved, guessed, name)
+        if not meant:
+            raise NoSuchNodeError(_unknown(mapping, name))
+        nodes |= meant
+    slots = ((node, saved.nodes[node].slot) for node in guessed)
+    return frozenset(nodes | {node for node, one in slots if one and one.variable in nodes})
+
+
+def _meant(saved: Graph, guessed: Iterable[int], name: str) -> set[int]:
+    """Return the guessed nodes in the part of a name, or below the beginning of their keys."""
+    by_key = {
+        node
+        for node in guessed
+        for one in saved.nodes[node].attributes
+        if f"{one.checkpoint_key}/".startswith(f"{name.removesuffix('/')}/")
+    }
+    if by_key:
+        return by_key
+    try:
+        part = saved.node_id(name)
+    except NoSuchNodeError:
+        return set()
+    return {node for node in guessed if part in _way_up(saved, node)}
+
+
+def _names(accepted: str | Iterable[str]) -> list[str]:
+    names: list[object] = [accepted] if isinstance(accepted, str) else _listed(accepted)
+    other = next((one for one in names if not isinstance(one, str)), None)
+    if other is not None:
+        raise SourceError(f"{_EXPECTED}, found {type(other).__name__} among them")
+    return [str(name) for name in names]
+
+
+def _listed(accepted: object) -> list[object]:
+    if not isinstance(accepted, Iterable):
+        raise SourceError(f"{_EXPECTED}, found {type(accepted).__name__}")
+    return list(accepted)
+
+
+def _unknown(mapping: ValueMapping, name: str) -> str:
+    parts = listed(guessed_parts(mapping), most=_MOST_NAMED) or "none, since nothing is a guess"
+    title = mapping.saved.title
+    return f"{title}: {name!r} names no guess; expected a part with guesses: {parts}"

@@ -1,0 +1,221 @@
+"""What a fix leaves out, and why: each object and each checkpoint key for one reason."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+from ckpt_viz.mapping.pairs import Evidence, Pair, is_guess
+from ckpt_viz.mapping.value_mapping import ValueMapping
+from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.names import readable_name
+from ckpt_viz.object_graph.subtrees import values_of
+
+_MOST_ALTERNATIVES = 3
+
+
+class Partly(NamedTuple):
+    """A variable that has another shape now: the live object, the key, and both shapes.
+
+    With `is_cast` it has another dtype of numbers, and one shape.
+    """
+
+    obj: int
+    key: str
+    saved: tuple[int, ...]
+    live: tuple[int, ...]
+    is_cast: bool = False
+
+    @property
+    def common(self) -> str:
+        """The elements that both shapes have, as an index.
+
+        >>> Partly(0, "kernel", (32, 10), (32, 12)).common
+        '[:, :10]'
+        """
+        sizes = zip(self.saved, self.live, strict=True)
+        return f"[{', '.join(':' if one == now else f':{min(one, now)}' for one, now in sizes)}]"
+
+
+class Guess(NamedTuple):
+    """A key, and the names of the objects that its value may belong to."""
+
+    key: str
+    places: str
+
+
+class Kept(NamedTuple):
+    """The name of a live object that keeps its value, and the key of a saved value."""
+
+    name: str
+    key: str
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What a restore leaves out.
+
+    Attributes:
+        missing: The names of objects that the checkpoint has no value for.
+        unused: The keys that nothing takes.
+        guesses: The keys whose places are guesses.
+        other_states: States that may mean something else in the optimizer's class of today.
+        elsewhere: What a plain restore puts into an object of another name.
+        damaged: Values whose bytes do not match their checksums.
+        not_restored: Whole values of objects that no code of ours restores.
+        misfits: Values of another shape or dtype.
+        partly: Those of the misfits whose elements, or some of them, can be converted.
+        waiting: The keys of values that are restored once their objects are built.
+        untracked: Attributes with values that TensorFlow does not follow.
+        accepting: What makes a fix with the guesses.
+    """
+
+    missing: Sequence[str]
+    unused: Sequence[str]
+    guesses: Sequence[Guess]
+    other_states: Sequence[Kept]
+    elsewhere: Sequence[Kept]
+    damaged: Sequence[Kept]
+    not_restored: Sequence[Kept]
+    misfits: Sequence[Kept]
+    partly: Sequence[Partly]
+    waiting: Sequence[str]
+    untracked: Sequence[str]
+    accepting: str
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What a fix does with a mapping.
+
+    Attributes:
+        sure: The pairs that it restores.
+        waiting: The saved nodes that wait until an object is built.
+        damaged: The saved nodes whose bytes are damaged.
+        plain: By live object, the saved node whose value a plain restore gives it.
+        accepting: What makes a fix with the guesses.
+    """
+
+    mapping: ValueMapping
+    sure: Sequence[Pair]
+    waiting: Collection[int]
+    damaged: Collection[int]
+    plain: Mapping[int, int]
+    accepting: str
+
+    def left_out(self) -> LeftOut:
+        """Return what the fix leaves out; the first reason of an object or a value counts."""
+        saved, live, pairs = self.mapping.saved, self.mapping.live, self.mapping.pairs
+        rest = _Rest(self.mapping, {p.node for p in self.sure}, {p.obj for p in self.sure})
+        rest.nodes.update(self.waiting)
+        whole = [pair for pair in pairs if pair.node not in self.damaged]
+        damaged = rest.claim(pair[:2] for pair in pairs if pair.node in self.damaged)
+        guesses = rest.claim(pair[:2] for pair in whole if is_guess(pair))
+        others = rest.claim(p[:2] for p in whole if p.evidence is Evidence.OTHER_STATE)
+        not_restored = rest.claim(pair[:2] for pair in whole)
+        misfits = rest.claim(pair[:2] for pair in self.mapping.misfits)
+        plain = [(node, obj) for obj, node in self.plain.items() if node not in rest.nodes]
+        elsewhere = rest.claim(plain)
+        missing = {*self.mapping.missing, *(pair.obj for pair in pairs)} - rest.objects
+        unused = {*self.mapping.unused, *(pair.node for pair in pairs)} - rest.nodes
+        return LeftOut(
+            missing=[readable_name(live, obj) for obj in sorted(missing)],
+            unused=[key for node in sorted(unused) for key in keys_of(saved, node)],
+            guesses=[*_places(self.mapping, guesses)],
+            other_states=rest.named(others),
+            elsewhere=rest.named(elsewhere),
+            damaged=rest.named(damaged),
+            not_restored=rest.named(not_restored),
+            misfits=rest.named(misfits),
+            partly=[*_partly(self.mapping, misfits)],
+            waiting=[key for node in sorted(self.waiting) for key in keys_of(saved, node)],
+            untracked=[*_untracked(live)],
+            accepting=self.accepting,
+        )
+
+
+@dataclass
+class _Rest:
+    """The saved nodes and live objects that have a reason."""
+
+    mapping: ValueMapping
+    nodes: set[int]
+    objects: set[int]
+
+    def claim(self, places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the places whose objects have no reason yet, and give both sides this one."""
+        free = [(node, obj) for node, obj in places if obj not in self.objects]
+        self.nodes.update(node for node, _ in free)
+        self.objects.update(obj for _, obj in free)
+        return free
+
+    def named(self, places: Iterable[tuple[int, int]]) -> list[Kept]:
+        """Return names and keys, by object."""
+        return [
+            Kept(readable_name(self.mapping.live, obj), key)
+            for node, obj in places
+            for key in keys_of(self.mapping.saved, node) or ("",)
+        ]
+
+
+def keys_of(saved: Graph, node: int) -> tuple[str, ...]:
+    """Return the checkpoint keys of a saved node's own values."""
+    return tuple(attribute.checkpoint_key for attribute in saved.nodes[node].attributes)
+
+
+def _places(mapping: ValueMapping, guesses: Sequence[tuple[int, int]]) -> Iterator[Guess]:
+    """Yield the keys of guesses, each with the objects of its kind that it may belong to."""
+    saved = mapping.saved
+
+    def kind(node: int) -> object:
+        return saved.tree.labels[node], values_of(saved.nodes[node])
+
+    of_kind: dict[object, list[int]] = {}
+    for node, obj in guesses:
+        of_kind.setdefault(kind(node), []).append(obj)
+    for node, obj in guesses:
+        places = _alternatives(mapping.live, obj, of_kind[kind(node)])
+        yield from (Guess(key, places) for key in keys_of(saved, node))
+
+
+def _alternatives(live: Graph, obj: int, objects: Sequence[int]) -> str:
+    others = islice((one for one in objects if one != obj), _MOST_ALTERNATIVES - 1)
+    shown = [readable_name(live, one) for one in (obj, *others)]
+    more = len(objects) - len(shown)
+    return " or ".join(shown) + (f", or {more} more" if more else "")
+
+
+def _untracked(live: Graph) -> Iterator[str]:
+    for obj, node in enumerate(live.nodes):
+        for one in node.not_saved:
+            if one.is_lost:
+                yield f"{readable_name(live, obj)}.{one.name}"
+
+
+def _partly(mapping: ValueMapping, misfits: Iterable[tuple[int, int]]) -> Iterator[Partly]:
+    """Yield the variables of other sizes, but as many dimensions; or of another number type."""
+    for node, obj in misfits:
+        ours, theirs = mapping.saved.nodes[node], mapping.live.nodes[obj]
+        if ours.slot is not None or not len(ours.attributes) == len(theirs.attributes) == 1:
+            continue
+        was, now = ours.attributes[0], theirs.attributes[0]
+        if was.shape is None or now.shape is None:
+            continue
+        if was.dtype != now.dtype:
+            if was.shape == now.shape and are_numbers(was.dtype, now.dtype):
+                yield Partly(obj, was.checkpoint_key, was.shape, now.shape, is_cast=True)
+            continue
+        if len(was.shape) == len(now.shape) and min((*was.shape, *now.shape), default=0) > 0:
+            yield Partly(obj, was.checkpoint_key, was.shape, now.shape)
+
+
+def are_numbers(*dtypes: str | None) -> bool:
+    """Return whether these are dtypes of real numbers, between which TensorFlow converts.
+
+    >>> are_numbers("int32", "int64"), are_numbers("float32", "bfloat16"), are_numbers("string")
+    (True, True, False)
+    """
+    kinds = ("int", "uint", "float", "bfloat")
+    return all(dtype is not None and dtype.startswith(kinds) for dtype in dtypes)
