@@ -33,10 +33,9 @@ from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import has_value
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.object_graph.subtrees import values_of
-from ckpt_viz.restore_check.finding import Finding
 from tests.support import edited_models, name_based, oracle, tagged_programs
+from tests.support.promises import unkept
 from tests.support.tagged_programs import Example, Tag, Tagged
-from tests.support.told import told
 
 Places = Iterable[tuple[int, int, str]]  # saved node, live node, certainty
 Way = Callable[[Graph, Graph], Places]
@@ -188,11 +187,7 @@ def _judged_fix(
     """Compare a fix with the check that made it, then with a real plain restore."""
     fix = check.fix()
     keys = set(fix.pairs)
-    words = [
-        f"unkept: {one.kind.value} {one.saved}: {one.remedy}"
-        for one in told(check)
-        if _promises(one) and _is_unkept(truth.saved, one.nodes, keys)
-    ]
+    words = [f"unkept: {one}" for one in unkept(check)]
     words += [f"matched, not in fix: {name}" for name in _matched_outside(truth, check, keys)]
     missing = set(fix.missing)
     if check.raises is None:
@@ -218,23 +213,6 @@ def _restored_right(
 
 def _keys_of(graph: Graph, node: int) -> set[str]:
     return {one.checkpoint_key for one in graph.nodes[node].attributes}
-
-
-def _promises(finding: Finding) -> bool:
-    """Return whether a remedy says that the fix has the finding's own values, not just others."""
-    return "fix()" in finding.remedy and "the rest" not in finding.remedy
-
-
-def _is_unkept(saved: Graph, nodes: Iterable[int], keys: set[str]) -> bool:
-    """Return whether nodes have values, themselves or below, and none of them is in the fix."""
-    waiting, seen = list(nodes), set[int]()
-    while waiting:
-        node = waiting.pop()
-        if node not in seen:
-            seen.add(node)
-            waiting += [child.node_id for child in saved.nodes[node].children]
-    own = {key for node in seen for key in _keys_of(saved, node)}
-    return bool(own) and own.isdisjoint(keys)
 
 
 def _matched_outside(truth: Truth, check: Any, keys: set[str]) -> Iterator[str]:

@@ -13,6 +13,8 @@ class Wording:
         fix: What restores the values that have a place.
         run_fix: The same as a request, without a full stop.
         guesses: What makes a fix that takes the guesses, too.
+        fix_guesses: What restores the values of that fix.
+        run_guesses: The same as a request, without a full stop.
         verify: What tests the checksums of stored values.
         most: What opens more checkpoints of a history.
         unchanged: What reads the values that never change in a history.
@@ -21,6 +23,8 @@ class Wording:
     fix: str
     run_fix: str
     guesses: str
+    fix_guesses: str
+    run_guesses: str
     verify: str
     most: str
     unchanged: str
@@ -30,6 +34,8 @@ PYTHON = Wording(
     fix="check.fix().apply()",
     run_fix="Call check.fix().apply(), or run check.fix().code",
     guesses="check.fix(guesses=True)",
+    fix_guesses="check.fix(guesses=True).apply()",
+    run_guesses="Call check.fix(guesses=True).apply()",
     verify="verify=True",
     most="`cv.history` with a larger `most`",
     unchanged="`cv.history` with unchanged=True",
@@ -42,6 +48,8 @@ def in_commands(fix: str = "ckpt-viz fix") -> Wording:
         fix=f"the code of `{fix}`",
         run_fix=f"Run the code of `{fix}`",
         guesses=f"`{fix} --guesses`",
+        fix_guesses=f"the code of `{fix} --guesses`",
+        run_guesses=f"Run the code of `{fix} --guesses`",
         verify="--verify",
         most="a larger --most",
         unchanged="--unchanged",

@@ -33,6 +33,7 @@ from tests.check_findings.laws import LAWS, ask
 from tests.check_findings.real import Real, restored
 from tests.check_findings.table import DEFERRED, ERROR, FAIL, Pair, Row, Shows
 from tests.support.plain_english import faults_in
+from tests.support.promises import unkept
 from tests.support.told import told
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -104,6 +105,7 @@ def test_findings(row: Row, tmp_path: Path) -> None:
         assert _is_one_sentence(finding.why), finding.why
         assert _is_one_sentence(finding.remedy), finding.remedy
         assert [*faults_in(finding.why, _quoted(check)), *faults_in(finding.remedy)] == []
+    assert [*unkept(check)] == []
     if row.shows is not None and pair.fixed is not None:
         _assert_fixed(row, pair, pair.fixed())
     if any(finding.kind is Kind.PROCESS_ABORT for finding in told(check)):

@@ -423,15 +423,15 @@ def test_fix_takes_the_guesses_that_a_person_accepts(tmp_path: Path) -> None:
 
 
 def test_remedies_and_notes_are_in_the_language_of_the_command_line(tmp_path: Path) -> None:
-    saved = write_graph(tmp_path / "it's saved", graph({0: {"w": 1}}, (1,)))
-    grown = write_graph(tmp_path / "grown", graph({0: {"net": 1, "w": 2}}, (2,)))
+    saved = write_graph(tmp_path / "it's saved", graph({0: {"w": 1, "net": 2, "b": 3}}, (1, 3)))
+    grown = write_graph(tmp_path / "grown", graph({0: {"net": 1, "w": 2, "b": 3}}, (2, 3)))
     result = _run("check", grown, saved, "--method", "read")
     command = shlex.join(["ckpt-viz", "fix", "--method", "read", grown, saved])
     assert f"restore the rest with the code of `{command}`." in result.output
     assert "fix()" not in result.output
     program, *arguments = shlex.split(command)
     assert program == "ckpt-viz"
-    assert _run(*arguments).exit_code == 1  # nothing is left to restore
+    assert _run(*arguments).exit_code == 1  # w keeps its values
 
     assert "raise DataLossError; --verify tests them." in _run("check", saved, saved).output
     assert "verify=True tests them." in str(cv.check(saved, saved))

@@ -23,6 +23,7 @@ from tests.support.edited_models import (
     make_program,
 )
 from tests.support.programs import ckpt, keras_2, keras_3, module, saved, var, written
+from tests.support.promises import unkept
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
@@ -198,7 +199,9 @@ def test_apply_restores_what_the_code_restores(family: Family, seed: int, tmp_pa
             continue
         path = str(was.checkpoint.save(str(tmp_path / f"{number}")))
         before = _values(cv.graph(now.checkpoint))
-        fix = cv.check(now.checkpoint, path).fix()
+        check = cv.check(now.checkpoint, path)
+        assert not [*unkept(check)]
+        fix = check.fix()
         assert fix.apply() is fix
         assert _right_after_restore(plain, was, path) <= _right(now, was)
         file, names = cv.graph(path), {name: key for key, name in fix.pairs.items()}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.live import facts
+from ckpt_viz.mapping.pairs import Certainty, is_guess
 from ckpt_viz.mapping.signatures import Signatures
 from ckpt_viz.matching.trace import Trace
 from ckpt_viz.object_graph.graph import Graph
@@ -18,6 +19,8 @@ from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.placement import Placement
 from ckpt_viz.restore_check.sides import LiveSide, SavedSide
 from ckpt_viz.restore_check.skeleton import Trial
+
+_SURE = (Certainty.CERTAIN, Certainty.LIKELY)
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,16 @@ class Case:
     def signatures(self) -> Signatures:
         """Which subtrees are equal."""
         return Signatures(self.saved, self.live)
+
+    @cached_property
+    def fixed(self) -> frozenset[int]:
+        """The saved nodes whose values the fix restores."""
+        return frozenset(p.node for p in self.run.mapping.pairs if p.certainty in _SURE)
+
+    @cached_property
+    def guessed(self) -> frozenset[int]:
+        """The saved nodes whose values the fix restores if a person accepts the guesses."""
+        return frozenset(p.node for p in self.run.mapping.pairs if is_guess(p)) - self.fixed
 
     @cached_property
     def unresolved(self) -> frozenset[int]:

@@ -144,10 +144,27 @@ class DryRun:
     def mapping(self) -> ValueMapping:
         """Which object each saved value belongs to, wherever the restore puts it."""
         assert self.saved is not None
-        mapping = map_values(self.saved, self.live)
-        if isinstance(self.trace, Trace) and self.verdicts.restore is None:
-            return with_defaults(mapping, self.trace.bound, self.trace.source_of)
-        return mapping
+        return self.mapping_of(self.saved)
+
+    def mapping_of(self, saved: Graph) -> ValueMapping:
+        """Return the same for the graph of a checkpoint, which may be name-based."""
+        mapping, sources = map_values(saved, self.live), self.sources_in(saved)
+        if not isinstance(self.trace, Trace):
+            return with_defaults(mapping, {node: obj for obj, node in sources.items()}, sources)
+        return with_defaults(mapping, self.trace.bound, sources) if sources else mapping
+
+    def sources_in(self, saved: Graph) -> Mapping[int, int]:
+        """Return, by object, the saved node whose value it has after a restore that returns.
+
+        The objects may be new ones, which the restore makes.
+        """
+        if self.trace is None or self.verdicts.restore is not None:
+            return {}
+        if isinstance(self.trace, Trace):
+            return self.trace.source_of
+        nodes = {a.checkpoint_key: n for n, one in enumerate(saved.nodes) for a in one.attributes}
+        bound = self.trace.bound.items()
+        return {obj: nodes[name] for name, objects in bound if name in nodes for obj in objects}
 
     def live_name(self, obj: int) -> str:
         """Return the name of a live object."""

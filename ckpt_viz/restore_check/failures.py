@@ -8,8 +8,12 @@ from contextlib import suppress
 
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.formats.lost_files import LostFiles, lost_by_key, lost_files
+from ckpt_viz.live import tensorflow_private as tf_private
+from ckpt_viz.mapping.pairs import Certainty
+from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.matching.trace import Cause, Failure
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.object_graph.nodes import Role
 from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.finding import Kind
 from ckpt_viz.saved.saved_source import read_saved
@@ -76,14 +80,14 @@ def remedy_for(run: DryRun, failure: Failure) -> str:
 
 def make_as_saved(run: DryRun, what: str) -> str:
     """Return what to do about a variable of another shape or dtype."""
-    return f"Make the variable with the saved {what}, or restore the rest with {run.wording.fix}."
+    return f"Make the variable with the saved {what}{_or_the_rest(run)}."
 
 
 def remedy_for_damage(run: DryRun) -> str:
     """Return what to do about damaged values."""
     whole = run.tested.whole if run.tested is not None else None
     if whole is None:
-        return f"Copy the whole checkpoint again, or restore the rest with {run.wording.fix}."
+        return f"Copy the whole checkpoint again{_or_the_rest(run)}."
     return f"Restore {whole!r} in its place: there all values that this restore reads are whole."
 
 
@@ -114,8 +118,45 @@ def why_lost(lost: LostFiles, number: int, failure: Failure) -> str:
 
 def remedy_for_lost(run: DryRun, lost: LostFiles) -> str:
     """Return what to do about data files that lack values."""
-    rest = f", or restore the rest with {run.wording.fix}" if lost.left else ""
+    rest = _or_the_rest(run) if lost.left else ""
     return f"{lost.remedy.removesuffix('.')}{rest}."
+
+
+def _or_the_rest(run: DryRun) -> str:
+    """Return the other request, to restore by the fix, if the fix has any value."""
+    mapping = mapping_in(run)
+    steps = run.trace.steps if run.trace is not None else ()
+    failed = {step.node for step in steps if step.failure is not None}
+    if mapping is not None and any(
+        pair.certainty is not Certainty.GUESS
+        and not (pair.node in failed and mapping.live.nodes[pair.obj].role is Role.VALUE)
+        and _is_whole(run, mapping.saved, pair.node)
+        for pair in mapping.pairs
+    ):
+        return f", or restore the rest with {run.wording.fix}"
+    return ""
+
+
+def mapping_in(run: DryRun) -> ValueMapping | None:
+    """Return the mapping that a fix would have; None if there is none, as for a Saver."""
+    if run.saved is not None:
+        return run.mapping
+    live = run.live
+    if run.reading is None or live.is_name_based or tf_private.is_saver(live.source):
+        return None
+    with suppress(CkptVizError):
+        return run.mapping_of(read_saved(run.reading))
+    return None
+
+
+def _is_whole(run: DryRun, saved: Graph, node: int) -> bool:
+    """Return whether no stored byte of a node is known to be damaged."""
+    faults = run.tested.faults if run.tested is not None else {}
+    keys = (
+        key for a in saved.nodes[node].attributes for key in saved.tensor_keys(a.checkpoint_key)
+    )
+    stored = {key: saved.stored(key) for key in keys}
+    return not any(key in faults or (one and one.error) for key, one in stored.items())
 
 
 def why(failure: Failure, number: int = 1) -> str:

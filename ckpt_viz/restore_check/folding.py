@@ -227,7 +227,7 @@ class _Folder:
             change.saved,
             change.live,
             _why(change),
-            self._call_of(change, ones) or _remedy(change, self.case.run.wording),
+            self._call_of(change, ones) or self._remedy(change),
             change.nodes,
             change.objects,
             change=change,
@@ -238,11 +238,39 @@ class _Folder:
         """Return a finding's own remedy; state that the fix can move needs no other optimizer."""
         if same.kind is Kind.OPTIMIZER_GENERATION:
             saved = self.case.saved.nodes
-            moved = sum(
-                saved[node].slot is not None and node in self._meant for node in change.nodes
-            )
+            fixed = self.case.fixed.intersection(change.nodes)
+            moved = sum(saved[node].slot is not None for node in fixed)
             return _of_state(moved, self.case.run.wording) if moved else same.remedy
         return same.remedy
+
+    def _remedy(self, change: Change) -> str:
+        """Return what to do about a change; what it calls the fix has values of the change."""
+        wording, rest = self.case.run.wording, self._rest()
+        if change.kind is ChangeKind.OPTIMIZER_CHANGED:
+            other = "the optimizer that was saved."
+            return f"{rest}, or use {other}" if rest else f"Use {other}"
+        if change.kind in _OF_ONE_SIDE:
+            return f"{f'{rest};' if rest else 'Call expect_partial():'} " + (
+                "these values stay unused, unless the program creates their objects later."
+                if change.kind is ChangeKind.GONE
+                else "these keep the values that the program gives them."
+            )
+        guesses = self.case.guessed.intersection(change.nodes)
+        if self.case.fixed.intersection(change.nodes):
+            more = f"; {wording.guesses} takes {count(len(guesses), 'guess', 'guesses')}, too"
+            return f"{wording.run_fix}, which restores by the new places{more if guesses else ''}."
+        if guesses:
+            return f"{wording.run_guesses}, if the order of equal parts is the saved one."
+        if rest:
+            return f"{rest}; no object of the program fits these values."
+        return "Bring the saved part back, or call expect_partial() and do without its values."
+
+    def _rest(self) -> str:
+        """Return the request to restore what the fix has; "" if it has nothing."""
+        wording = self.case.run.wording
+        if self.case.fixed:
+            return f"Restore the rest with {wording.fix}"
+        return f"Restore the rest with {wording.fix_guesses}" if self.case.guessed else ""
 
     def _call_of(self, change: Change, ones: Sequence[Finding]) -> str:
         """Return the remedy that restores all values of a change by one call; "" if none does."""
@@ -309,18 +337,6 @@ def _kind_of(change: Change, ones: Iterable[Finding]) -> Kind:
 def _why(change: Change) -> str:
     number = count(change.values, "value")
     return f"{change.why.removesuffix('.')} ({number})."
-
-
-def _remedy(change: Change, wording: Wording) -> str:
-    if change.kind is ChangeKind.OPTIMIZER_CHANGED:
-        return f"Restore the rest with {wording.fix}, or use the optimizer that was saved."
-    if change.kind in _OF_ONE_SIDE:
-        return f"Restore the rest with {wording.fix}; " + (
-            "these values stay unused, unless the program creates their objects later."
-            if change.kind is ChangeKind.GONE
-            else "these keep the values that the program gives them."
-        )
-    return f"{wording.run_fix}, which restores by the new places."
 
 
 def _of_state(number: int, wording: Wording) -> str:

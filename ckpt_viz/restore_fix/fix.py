@@ -14,9 +14,8 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import operand
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.mapping.defaults import with_defaults
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair, is_guess
-from ckpt_viz.mapping.value_mapping import ValueMapping, map_values
+from ckpt_viz.mapping.value_mapping import ValueMapping
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Cause, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
@@ -261,27 +260,15 @@ class RestoreFix(Generic[CheckT]):
 
     @cached_property
     def _mapping(self) -> ValueMapping:
-        mapping = self._run.mapping if self._by_name is None else self._by_names(self._by_name)
+        run, by_name = self._run, self._by_name
+        mapping = run.mapping if by_name is None else run.mapping_of(by_name)
         return with_accepted(mapping, self._accepted)
-
-    def _by_names(self, saved: Graph) -> ValueMapping:
-        mapping = map_values(saved, self._live)
-        bound = {node: obj for obj, node in self._plain.items()}
-        return with_defaults(mapping, bound, self._plain)
 
     @cached_property
     def _plain(self) -> Mapping[int, int]:
         """By live object, the saved node whose value a plain restore gives it."""
-        trace = self._run.trace
-        if trace is None or self._run.verdicts.restore is not None:
-            return {}
-        if isinstance(trace, Trace):
-            size = len(self._live.nodes)
-            return {obj: node for obj, node in trace.source_of.items() if obj < size}
-        keys = {key: node for node in range(len(self._saved.nodes)) for key in self._keys(node)}
-        return {
-            obj: keys[key] for key, objects in trace.bound.items() if key in keys for obj in objects
-        }
+        sources, size = self._run.sources_in(self._saved), len(self._live.nodes)
+        return {obj: node for obj, node in sources.items() if obj < size}
 
     @cached_property
     def _left_out(self) -> LeftOut:

@@ -57,7 +57,7 @@ def full_name_has_changed_and_two_are_like_it(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(v=var([3.0, 4.0], name="bert/layer_c/beta")))
 
 
-@shows(Kind.UNMATCHED, FAIL, None, "(root).v", "The file has no 'v'", "check.fix().code")
+@shows(Kind.UNMATCHED, FAIL, None, "(root).v", "The file has no 'v'", "the names in the file")
 def full_name_is_not_in_the_file(at: Path) -> Pair:
     return Pair(tensors(at, w=[1.0, 2.0]), lambda: ckpt(v=var([3.0], name="v")))
 
@@ -69,7 +69,7 @@ def full_name_is_not_in_the_file(at: Path) -> Pair:
     "(root).a",
     "none of 2 names",
     "such as 'a/x' and 'b/x'",
-    ".fix().code",
+    "the names in the file",
 )
 def several_full_names_are_not_in_the_file(at: Path) -> Pair:
     names = {"a": "a/x", "b": "b/x"}

@@ -314,7 +314,7 @@ def variable_of_another_shape(at: Path) -> Pair:
     )
 
 
-@shows(Kind.SHAPE, ERROR, None, None, "has shape (3, 5), the program's (3, 4)", "check.fix")
+@shows(Kind.SHAPE, ERROR, None, None, "has shape (3, 5), the program's (3, 4)", "the saved shape.")
 def classes_of_the_head_changed(at: Path) -> Pair:
     return Pair(saved(at, model=keras_3_sequential(5)), lambda: ckpt(model=keras_3_sequential(4)))
 

@@ -20,6 +20,7 @@ from ckpt_viz.restore_check.dry_run import DryRun
 from ckpt_viz.restore_check.failures import (
     kind_of,
     lost_to,
+    mapping_in,
     remedy_for,
     remedy_for_lost,
     why,
@@ -173,7 +174,16 @@ def _remedy(run: DryRun) -> str:
 
 
 def _by_fix(run: DryRun) -> str:
-    return f"{run.wording.run_fix}, which finds the values by the names of layers and attributes."
+    """Return the request for the fix, if names give it a value."""
+    mapping = mapping_in(run)
+    certainties = [pair.certainty for pair in mapping.pairs] if mapping is not None else []
+    if any(one is not Certainty.GUESS for one in certainties):
+        return (
+            f"{run.wording.run_fix}, which finds the values by the names of layers and attributes."
+        )
+    if certainties:
+        return f"{run.wording.run_guesses}, if the order of layers is the saved one."
+    return "Give the layers or attributes of the program the names in the file."
 
 
 _Wanted = tuple[int, str]  # an object, and a name that the file lacks
