@@ -520,3 +520,29 @@ def test_a_fix_keeps_the_counter_that_a_restore_restores(tmp_path: Path) -> None
     live = _in_list("layers", 2, keras, keras.optimizers.Adam())
     fix_of(live, was, tmp_path).apply()
     assert int(live.optimizer.iterations) == 7
+
+
+def test_a_fix_says_what_it_does(tmp_path: Path) -> None:
+    _, check = _lists(("blocks", "layers"), (3, 2), tmp_path)
+    fix = check.fix()
+    assert f"{fix}".splitlines() == [
+        f"{fix.prefix} into Checkpoint",
+        "  restores nothing: no value has a sure place",
+        "  1 value left in the checkpoint; nothing takes net/blocks/2/w/.ATTRIBUTES/VARIABLE_VALUE",
+        "  2 values left out as guesses, since the order alone decides: (root).net.blocks.0 and "
+        "(root).net.blocks.1",
+        "If their order is right, check.fix(guesses=True) takes them; names of saved parts take "
+        "some.",
+        "fix.changes tells what happened to the program.",
+    ]
+    assert repr(fix).endswith("into Checkpoint: 0 values restored, 2 guesses left out>")
+    taken = f"{check.fix(guesses='net.blocks.0')}".splitlines()
+    assert taken[1].endswith(" under their saved names, 1 of them accepted guesses")
+    assert taken[-1].startswith("fix.apply() restores now")
+
+
+def test_the_text_of_a_fix_has_no_control_characters_of_a_file(tmp_path: Path) -> None:
+    was = ckpt(**{"a\x1b[31m": var([1.0]), "b": var([2.0])})
+    text = f"{cv.check(ckpt(b=var([0.0])), was.save(str(tmp_path / 'ckpt'))).fix()}"
+    assert "restores 1 value by a plain restore()" in text
+    assert "nothing takes a" in text and "\x1b" not in text

@@ -148,7 +148,12 @@ LAYERS = (
     {"restore_check.findings"},
     {"restore_fix.guesses"},
     {"restore_fix.left_out"},
-    {"restore_fix.applying", "restore_fix.arrangement", "restore_fix.code"},
+    {
+        "restore_fix.applying",
+        "restore_fix.arrangement",
+        "restore_fix.code",
+        "restore_fix.in_words",
+    },
     {"restore_check.check_overlay"},
     {"restore_fix.fixed_places", "restore_fix.rewrite"},
     {"restore_fix.fix"},

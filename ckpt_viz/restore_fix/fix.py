@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Generic, TypeVar
@@ -58,7 +58,8 @@ from ckpt_viz.restore_fix.code import (
     restoring_nothing,
 )
 from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
-from ckpt_viz.restore_fix.guesses import Accepted, with_accepted
+from ckpt_viz.restore_fix.guesses import Accepted, guessed_parts, with_accepted
+from ckpt_viz.restore_fix.in_words import Summary
 from ckpt_viz.restore_fix.left_out import LeftOut, Restored, keys_of
 from ckpt_viz.restore_fix.rewrite import write_mapped
 from ckpt_viz.saved.saved_source import read_saved
@@ -172,6 +173,49 @@ class RestoreFix(Generic[CheckT]):
         how = run.method, run.verdicts, left, live, where, reader
         return restoring(self._skeleton, self._live, *how)
 
+    def __str__(self) -> str:
+        return "\n".join(self._summary.lines())
+
+    def __repr__(self) -> str:
+        return f"<RestoreFix of {self._summary.headline()}>"
+
+    @property
+    def _summary(self) -> Summary:
+        accepted = {pair.node for pair in self._unasked.pairs if is_guess(pair)}
+        return Summary(
+            title=f"{self._saved.title} into {self._live.title}",
+            restored=len(self.pairs),
+            accepted=len({pair.node for pair in self._sure} & accepted),
+            how=self._how,
+            left=self._left_out,
+            guessed_parts=guessed_parts(self._mapping),
+            following=[*self._following()],
+        )
+
+    @property
+    def _how(self) -> str:
+        method = self._run.method
+        if self._saved.is_held:
+            return "from memory"
+        if self._skeleton is None:
+            return "by assigning them one by one"
+        if self._skeleton != Skeleton(ROOT):
+            return "by a tf.train.Checkpoint of live objects under their saved names"
+        is_plain = restores_by_itself(self._live, method)
+        return f"by a plain {method}()" if is_plain else "by a tf.train.Checkpoint of the object"
+
+    def _following(self) -> Iterator[str]:
+        """Yield what to do next."""
+        if self._left_out.guesses:
+            guesses = self._left_out.accepting
+            yield f"If their order is right, {guesses} takes them; names of saved parts take some."
+        if not self._sure and not self._waiting:
+            yield "fix.changes tells what happened to the program."
+        elif self._live.origin is Origin.LIVE:
+            yield "fix.apply() restores now, all values or none; fix.code is the same as a program."
+        else:
+            yield "Run fix.code in the program, or restore what fix.write(prefix) writes."
+
     @cached_property
     def check(self) -> CheckT:
         """The check of the fixed restore."""
@@ -260,9 +304,13 @@ class RestoreFix(Generic[CheckT]):
 
     @cached_property
     def _mapping(self) -> ValueMapping:
+        return with_accepted(self._unasked, self._accepted)
+
+    @cached_property
+    def _unasked(self) -> ValueMapping:
+        """The mapping in which all guesses are open."""
         run, by_name = self._run, self._by_name
-        mapping = run.mapping if by_name is None else run.mapping_of(by_name)
-        return with_accepted(mapping, self._accepted)
+        return run.mapping if by_name is None else run.mapping_of(by_name)
 
     @cached_property
     def _plain(self) -> Mapping[int, int]:

@@ -1,0 +1,76 @@
+"""What a fix does, in a few lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ckpt_viz.restore_fix.left_out import Kept, LeftOut
+from ckpt_viz.text import count, listed, printable
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The parts of the text.
+
+    Attributes:
+        title: What is restored, and into what.
+        restored: How many values the fix restores.
+        accepted: How many of them were guesses.
+        how: The call or the form of the code.
+        guessed_parts: The names of the saved parts that hold guesses.
+        following: What to do next, a sentence each.
+    """
+
+    title: str
+    restored: int
+    accepted: int
+    how: str
+    left: LeftOut
+    guessed_parts: Sequence[str]
+    following: Sequence[str]
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the text."""
+        yield printable(self.title)
+        yield f"  {self._first()}"
+        yield from (f"  {printable(line)}" for line in self._left_out())
+        yield from self.following
+
+    def headline(self) -> str:
+        """Return the text in one line."""
+        left = count(len(self.left.guesses), "guess", "guesses")
+        more = f", {left} left out" if self.left.guesses else ""
+        return f"{printable(self.title)}: {count(self.restored, 'value')} restored{more}"
+
+    def _first(self) -> str:
+        if not self.restored:
+            return "restores nothing: no value has a sure place"
+        taken = f", {self.accepted} of them accepted guesses" if self.accepted else ""
+        return f"restores {count(self.restored, 'value')} {self.how}{taken}"
+
+    def _left_out(self) -> Iterator[str]:
+        left = self.left
+        reasons: tuple[tuple[Iterable[str], str], ...] = (
+            (left.missing, "kept; the checkpoint has none for"),
+            (_names(left.misfits), "kept; another shape or dtype is saved for"),
+            (_names(left.elsewhere), "kept; a plain restore would give another name's to"),
+            (_names(left.other_states), "kept; the saved state may mean something else to"),
+            (_names(left.not_restored), "kept; no code restores"),
+            (_names(left.damaged), "kept; the saved bytes are damaged for"),
+            (left.untracked, "kept; TensorFlow does not track"),
+            (left.waiting, "restored as soon as objects are built:"),
+            (left.unused, "left in the checkpoint; nothing takes"),
+        )
+        for names, why in reasons:
+            every = list(dict.fromkeys(names))
+            if every:
+                yield f"{count(len(every), 'value')} {why} {listed(every)}"
+        if left.guesses:
+            number = count(len(left.guesses), "value")
+            parts = listed([*self.guessed_parts])
+            yield f"{number} left out as guesses, since the order alone decides: {parts}"
+
+
+def _names(kept: Sequence[Kept]) -> Iterator[str]:
+    return (one.name for one in kept)
