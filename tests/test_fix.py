@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from random import Random
 from typing import Any, cast
@@ -182,6 +183,35 @@ def test_a_program_in_a_file_gets_code_too(tmp_path: Path) -> None:
     assert len(fix.pairs) == 2 and "l1=ckpt.net.dense" in fix.code
 
 
+@pytest.mark.parametrize("source", ["ckpt", "i", "i.j"])
+def test_runs_of_slots_are_comprehensions(source: str, tmp_path: Path) -> None:
+    keras = keras_3()
+
+    def program(names: str) -> Any:
+        layers = {name: keras.layers.Dense(4, name=name) for name in "abcd"}
+        model = keras.Sequential([keras.Input((4,)), *(layers[name] for name in names)])
+        optimizer = keras.optimizers.Adam()
+        optimizer.build(model.trainable_variables)
+        return ckpt(model=model, optimizer=optimizer)
+
+    was, live = program("abcd"), program("dabc")
+    for number, slot in enumerate(was.optimizer.variables):
+        slot.assign(np.full(slot.shape, number))
+    path = str(was.save(str(tmp_path / "ckpt")))
+    fix = cv.check(live, path).fix()
+    code = fix.to_code(source)
+    assert f"{source}.optimizer._momentums[" in code and code.count("_momentums[") == 3
+    assert " for j in range(6)" in code or source != "i"
+    exec(
+        code,
+        {"ckpt": live, "i": type("At", (), {"j": live}) if "." in source else live, "path": path},
+    )
+    for name in ("_momentums", "_velocities"):
+        now, then = getattr(live.optimizer, name), getattr(was.optimizer, name)
+        for place, slot in enumerate(now):
+            np.testing.assert_array_equal(slot, then[(place - 2) % 8])
+
+
 # --- apply
 
 
@@ -202,6 +232,7 @@ def test_apply_restores_what_the_code_restores(family: Family, seed: int, tmp_pa
         check = cv.check(now.checkpoint, path)
         assert not [*unkept(check)]
         fix = check.fix()
+        assert all(_times(key, fix.code) <= 1 for key in fix.unused)
         assert fix.apply() is fix
         assert _right_after_restore(plain, was, path) <= _right(now, was)
         file, names = cv.graph(path), {name: key for key, name in fix.pairs.items()}
@@ -209,6 +240,10 @@ def test_apply_restores_what_the_code_restores(family: Family, seed: int, tmp_pa
             expected = file.read(names[name]) if name in names else before.get(name)
             if name != "(root).save_counter":
                 np.testing.assert_array_equal(value, expected, name)
+
+
+def _times(key: str, code: str) -> int:
+    return len(re.findall(rf"(?<![\w/]){re.escape(key)}", code))
 
 
 def _right(now: Made, was: Made) -> set[Key]:

@@ -103,7 +103,7 @@ LAYERS = (
     {"live.restore_side", "live.live_source"},
     {"live.eager_values", "live.restore_target", "live.session_values"},
     {"live.status"},
-    {"restore_check.objects_in_code"},
+    {"restore_check.objects_in_code", "restore_check.runs"},
     {
         "restore_check.new_objects",
         "restore_check.skeleton",

@@ -10,6 +10,7 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.expressions import ROOT_ARGUMENT, argument, is_taken, item, quoted
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.restore_check.objects_in_code import expression_of
+from ckpt_viz.restore_check.runs import Numbered, runs
 
 _HELD = "parts"
 _CALL = "tf.train.Checkpoint("
@@ -156,8 +157,22 @@ def _part(part: int | Variables | Skeleton, live: Graph, source: str) -> str | _
     return _checkpoint(part, live, source)
 
 
-def _items(parts: Mapping[str, str | _Made]) -> _Made:
-    return _Made("{", tuple(_Item(item(name), one, name) for name, one in parts.items()), "}")
+def _items(parts: Mapping[str, str | _Made]) -> str | _Made:
+    """Return a dictionary; runs of items are comprehensions."""
+    numbered, items = [], []
+    for name, one in sorted(parts.items(), key=lambda part: _natural(part[0])):
+        if isinstance(one, str) and _natural(name)[0] and str(int(name)) == name:
+            numbered.append(Numbered(int(name), one))
+        else:
+            items.append(_Item(item(name), one, name))
+    for run in runs(numbered):
+        if run.comprehension:
+            items.append(_Item("**", f"{{{run.comprehension}}}", str(run.items[0].number)))
+        else:
+            items += [_Item(item(f"{n}"), one, f"{n}") for n, one in run.items]
+    if len(items) == 1 and items[0].before == "**":
+        return items[0].value
+    return _Made("{", tuple(sorted(items, key=lambda one: _natural(one.name))), "}")
 
 
 def _text(made: str | _Made, depth: int, width: int | None) -> str:
