@@ -26,7 +26,7 @@ from benchmarks.check import target
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.html import to_html
-from ckpt_viz.render.pictured import ObjectGraph
+from ckpt_viz.sources.pictured import ObjectGraph
 from tests.ui import processes
 
 Figures = dict[str, list[float]]

@@ -36,7 +36,7 @@ from ckpt_viz.object_graph.nodes import (
     SlotRule,
     SlotVariable,
 )
-from ckpt_viz.render.pictured import ObjectGraph
+from ckpt_viz.sources.pictured import ObjectGraph
 
 if TYPE_CHECKING:
     from ckpt_viz.changes.change import Change, ChangeKind
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from ckpt_viz.restore_check.check_result import RestoreCheck
     from ckpt_viz.restore_check.finding import Finding, Kind
     from ckpt_viz.restore_fix.fix import RestoreFix
+    from ckpt_viz.sources.snapshot import Snapshot
     from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind
     from ckpt_viz.timeline.history import History
     from ckpt_viz.values.report import Left, Restored
     from ckpt_viz.values.row import Histogram, ValueRow
-    from ckpt_viz.values.snapshot import Snapshot
     from ckpt_viz.values.table import ValueTable
     from ckpt_viz.values.verifying import Damaged
 
@@ -125,7 +125,7 @@ _LATER = {
     "RestoreFix": "restore_fix.fix",
     "Restored": "values.report",
     "Severity": "object_graph.overlay",
-    "Snapshot": "values.snapshot",
+    "Snapshot": "sources.snapshot",
     "State": "object_graph.overlay",
     "ValueRow": "values.row",
     "ValueTable": "values.table",

@@ -6,9 +6,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.live.any_source import graph_of, is_snapshot
 from ckpt_viz.object_graph.graph import Origin
-from ckpt_viz.render.pictured import ObjectGraph
+from ckpt_viz.sources.any_source import graph_of, is_snapshot
+from ckpt_viz.sources.pictured import ObjectGraph
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from ckpt_viz.graph_diff.diff_result import GraphDiff
     from ckpt_viz.restore_check.check_result import RestoreCheck
+    from ckpt_viz.sources.snapshot import Snapshot
     from ckpt_viz.timeline.history import History
-    from ckpt_viz.values.snapshot import Snapshot
 
 
 def graph(source: object, *, meta: str | os.PathLike[str] | None = None) -> ObjectGraph:
@@ -200,7 +200,7 @@ def snapshot(live: object, session: Any = None, *, limit: int | None = None) -> 
         SourceError: The object is not trackable, this runs in a `tf.function`, or a variable has no
             value in the session.
     """
-    from ckpt_viz.values.snapshot import Snapshot
+    from ckpt_viz.sources.snapshot import Snapshot
 
     return Snapshot(live, session, limit=limit)
 

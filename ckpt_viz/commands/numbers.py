@@ -139,7 +139,7 @@ def verify(path: str, as_json: bool, workers: int, max_lines: int) -> None:
     Exits with status 0 if no tensor is damaged, 1 if one is, 2 if PATH leads to no checkpoint or
     the checkpoint cannot be read.
     """
-    from ckpt_viz.render.verified import render_verification, verification_json
+    from ckpt_viz.values.verified_text import render_verification, verification_json
 
     with reporting_errors(), workers_of(workers) as executor:
         graph = api.graph(path)

@@ -21,10 +21,10 @@ from ckpt_viz.object_graph.nodes import Attribute
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.render import payload
 from ckpt_viz.render.exports import EXPORTS
-from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_fix.fix import RestoreFix
 from ckpt_viz.restore_fix.fixed_places import Placed
+from ckpt_viz.sources.pictured import ObjectGraph
 from ckpt_viz.text import count, sendable
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.table_json import row_json

@@ -16,10 +16,10 @@ from ckpt_viz.object_graph.places import same_places
 from ckpt_viz.render import payload
 from ckpt_viz.render.exports import Content
 from ckpt_viz.render.layer_text import render_layers
-from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.restore_fix.fix import RestoreFix
+from ckpt_viz.sources.pictured import ObjectGraph
 
 if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
     from ckpt_viz.search.measures import Measures

@@ -18,13 +18,13 @@ from ckpt_viz.jupyter.snapshots import with_snapshot
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.render import text
 from ckpt_viz.render.exports import EXPORTS
-from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.render.static_html import to_static_html
 from ckpt_viz.render.writing import write_text
 from ckpt_viz.restore_check.check_result import RestoreCheck
 from ckpt_viz.search.evaluate import find
 from ckpt_viz.search.grammar import COMPARED, MEASURES
+from ckpt_viz.sources.pictured import ObjectGraph
 from ckpt_viz.text import sendable
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import Any
 from ckpt_viz.matching.trace import Step, Trace
 from ckpt_viz.object_graph.merge import merged_ids
 from ckpt_viz.object_graph.overlay import Overlay
-from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.render.plan import render_plan
 from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.row_words import View
@@ -25,6 +24,7 @@ from ckpt_viz.restore_check.finding import Finding
 from ckpt_viz.restore_check.findings import find_all
 from ckpt_viz.restore_check.verdicts import Raised
 from ckpt_viz.restore_fix.fix import RestoreFix, fix_of
+from ckpt_viz.sources.pictured import ObjectGraph
 
 
 @dataclass(frozen=True, repr=False)

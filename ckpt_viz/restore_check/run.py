@@ -11,7 +11,6 @@ from typing import Any
 from ckpt_viz.errors import CheckpointNotFoundError, SourceError
 from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.live import tensorflow_private as tf_private
-from ckpt_viz.live.any_source import graph_of, is_snapshot
 from ckpt_viz.live.shadows import steadily
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import Fault
@@ -23,6 +22,7 @@ from ckpt_viz.restore_check.live_dry_run import live_dry_run, status_dry_run
 from ckpt_viz.restore_check.saver_dry_run import saver_dry_run
 from ckpt_viz.restore_check.verified import bytes_tested
 from ckpt_viz.saved.saved_access import with_faults
+from ckpt_viz.sources.any_source import graph_of, is_snapshot
 from ckpt_viz.wording import PYTHON, Wording
 
 

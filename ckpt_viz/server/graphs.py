@@ -34,7 +34,6 @@ from ckpt_viz.jupyter.shown import Shown, show_of
 from ckpt_viz.object_graph.graph import Format, Kept, Provenance
 from ckpt_viz.render.exports import EXPORTS
 from ckpt_viz.render.payload import VERSION
-from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.saved.file_types import file_type_of
 from ckpt_viz.saved.listing import checkpoints_in
 from ckpt_viz.saved.locate import locate
@@ -42,6 +41,7 @@ from ckpt_viz.saved.location import INDEX, Location
 from ckpt_viz.saved.other_files import MOST_BYTES, index_instead
 from ckpt_viz.server.messages import Asked, Look
 from ckpt_viz.server.refusals import Reason, Refusal
+from ckpt_viz.sources.pictured import ObjectGraph
 
 _MOST_LISTED_BYTES = 64 << 20  # read to find the checkpoints in a directory
 _MAX_SHARDS = 1_000  # shards that are checked for changes

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, SourceError
 from ckpt_viz.formats.files import again_if_gone, is_directory, is_remote, join, split
-from ckpt_viz.live.any_source import graph_of
 from ckpt_viz.object_graph.graph import Graph, Kept
 from ckpt_viz.object_graph.nodes import ROOT
-from ckpt_viz.render.pictured import ObjectGraph
 from ckpt_viz.saved.listing import by_number, prefixes_in
 from ckpt_viz.saved.locate import checkpoints_at
 from ckpt_viz.saved.location import INDEX
+from ckpt_viz.sources.any_source import graph_of
+from ckpt_viz.sources.pictured import ObjectGraph
 from ckpt_viz.text import count
 
 MOST = 1_000

@@ -16,8 +16,8 @@ from ckpt_viz.render.outline import MAX_ROWS
 from ckpt_viz.render.plan_json import plan_json
 from ckpt_viz.render.row_words import View
 from ckpt_viz.render.text import printable
-from ckpt_viz.render.verified import render_verification
 from ckpt_viz.search.evaluate import find
+from ckpt_viz.values.verified_text import render_verification
 from tests.support.restore_code import assert_restores_only
 
 MAX_MESSAGE = 17_000  # characters: three shapes of 254 dimensions, and some words

@@ -6,7 +6,7 @@ import os
 import sys
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.render.pictured import ObjectGraph
+from ckpt_viz.sources.pictured import ObjectGraph
 
 
 def graph_of(source: object, meta: str | os.PathLike[str] | None = None) -> ObjectGraph:
@@ -32,5 +32,5 @@ def graph_of(source: object, meta: str | os.PathLike[str] | None = None) -> Obje
 def is_snapshot(source: object) -> bool:
     """Return whether a source is a Snapshot: values in memory, which count as saved."""
     # A program that has made none has not imported the module.
-    module = sys.modules.get("ckpt_viz.values.snapshot")
+    module = sys.modules.get("ckpt_viz.sources.snapshot")
     return module is not None and isinstance(source, module.Snapshot)
