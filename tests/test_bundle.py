@@ -24,7 +24,7 @@ from ckpt_viz.errors import (
 )
 from ckpt_viz.formats.bundle import MAX_INDEX_BYTES, Bundle, open_bundle
 from ckpt_viz.formats.entries import Entry
-from ckpt_viz.formats.slices import Slice
+from ckpt_viz.formats.slices import SliceExtent
 from ckpt_viz.formats.sstable import read_table
 from ckpt_viz.text import printable
 from tests.support.tables import (
@@ -96,7 +96,15 @@ def test_entries_are_sorted_and_leave_out_header_and_slices(tmp_path: Path) -> N
         ("step", Entry("int64", (), 0, 32, 8, 7)),
         (
             "w",
-            Entry("float32", (4, 2), 0, 0, 32, 0, (Slice((0, 0), (3, 2)), Slice((3, 0), (1, 2)))),
+            Entry(
+                "float32",
+                (4, 2),
+                0,
+                0,
+                32,
+                0,
+                (SliceExtent((0, 0), (3, 2)), SliceExtent((3, 0), (1, 2))),
+            ),
         ),
     ]
     assert bundle.parts == {"w": (Entry("float32", (3, 2), 0, 0, 24, 0), None)}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ckpt_viz import ObjectGraph
 from ckpt_viz.object_graph.causes import causes
-from ckpt_viz.object_graph.overlay import Cause, Mark, Problem, Severity, State
+from ckpt_viz.object_graph.overlay import Explanation, Mark, Problem, Severity, State
 from tests.support.graphs import graph
 
 TITLES = {"shape": "Shape differs", "unresolved": "Not in the program", "note": "Note"}
@@ -19,7 +19,7 @@ def _problem(kind: str, *nodes: int, saved: str | None = None, live: str | None 
 
 def _causes(
     of: ObjectGraph, *problems: Problem, marked: Mapping[int, State] | None = None
-) -> tuple[Cause, ...]:
+) -> tuple[Explanation, ...]:
     states = marked or {}
     marks = [Mark(states.get(i, State.MATCHED)) for i in range(len(of.nodes))]
     return causes(of, marks, problems, TITLES)
@@ -59,8 +59,8 @@ def test_problems_of_one_kind_in_one_layer_are_one_cause() -> None:
         _problem("shape", 6, saved="(root).a.bias", live="(root).a.bias"),
     )
     assert found == (
-        Cause("Shape differs", "a", "shape of (5,).", 2, (0, 2)),
-        Cause("Shape differs", "b.kernel", "shape of (7,).", 1, (1,)),
+        Explanation("Shape differs", "a", "shape of (5,).", 2, (0, 2)),
+        Explanation("Shape differs", "b.kernel", "shape of (7,).", 1, (1,)),
     )
 
 
@@ -79,7 +79,7 @@ def test_problems_in_a_subtree_of_one_side_are_one_cause() -> None:
     marked = dict.fromkeys(range(1, 6), State.SAVED_ONLY)
     problems = (_problem("unresolved", 2, 4), _problem("unresolved", 3, 5))
     assert _causes(of, *problems, marked=marked) == (
-        Cause("Not in the program", "old", "unresolved of (2, 4).", 2, (0, 1)),
+        Explanation("Not in the program", "old", "unresolved of (2, 4).", 2, (0, 1)),
     )
 
 
@@ -95,7 +95,7 @@ def test_all_other_problems_of_an_optimizer_are_one_cause() -> None:
         _trained(), _problem("unresolved", 2, 4), _problem("shape", 5), _problem("note", 4)
     )
     assert found == (
-        Cause("Not in the program", "optimizer", "unresolved of (2, 4).", 2, (0, 1, 2)),
+        Explanation("Not in the program", "optimizer", "unresolved of (2, 4).", 2, (0, 1, 2)),
     )
 
 

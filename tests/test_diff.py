@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, Role, SlotVariable
-from ckpt_viz.graph_diff.diff_result import Change
+from ckpt_viz.graph_diff.diff_result import ChangedNode
 from ckpt_viz.object_graph.overlay import State
 from ckpt_viz.object_graph.roles import assign_roles
 from tests.support import optimizers
@@ -162,7 +162,9 @@ def test_different_shapes_and_dtypes_are_described_in_few_words() -> None:
     double = ObjectGraph(_with_values("float64", (8, 12)), "b", Origin.SAVED)
     scalar = ObjectGraph(_with_values("float32", ()), "b", Origin.SAVED)
     name = "(root).v"
-    assert cv.diff(a, wider).changed == (Change(State.SHAPE, name, name, "float32 8×10 ≠ 8×12"),)
+    assert cv.diff(a, wider).changed == (
+        ChangedNode(State.SHAPE, name, name, "float32 8×10 ≠ 8×12"),
+    )
     assert cv.diff(a, scalar).changed[0].detail == "float32 8×10 ≠ scalar"
     assert cv.diff(a, double).dtype == (name,)
     assert cv.diff(a, double).changed[0].detail == "float32 8×10 ≠ float64 8×12"
@@ -188,7 +190,7 @@ def test_role_differs_where_files_alone_tell_it() -> None:
     variable = graph({0: {"x": 1}}, variables=(1,))
     nothing = graph({0: {"x": 1}})
     found = cv.diff(variable, nothing)
-    assert found.changed == (Change(State.ROLE, "(root).x", "(root).x", "variable ≠ object"),)
+    assert found.changed == (ChangedNode(State.ROLE, "(root).x", "(root).x", "variable ≠ object"),)
 
 
 @pytest.mark.parametrize("role", [Role.LAYER, Role.CONTAINER, Role.OPTIMIZER, Role.BOOKKEEPING])

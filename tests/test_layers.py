@@ -46,6 +46,15 @@ def test_contributing_has_the_picture_of_the_rooms() -> None:
     assert f"```text\n{picture()}\n```" in (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8")
 
 
+def test_no_two_classes_have_the_same_name() -> None:
+    places: dict[str, list[str]] = {}
+    for module, path in _modules().items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(module)
+    assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
+
+
 def test_subpackages_hold_their_description_alone() -> None:
     for path in PACKAGE.glob("*/__init__.py"):
         (statement,) = ast.parse(path.read_text()).body

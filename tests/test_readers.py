@@ -14,7 +14,7 @@ from ckpt_viz.cli import main
 from ckpt_viz.formats.files import File, is_readable_file, open_file
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.saved import file_types, locate
-from ckpt_viz.saved.location import Files, Location, Reader
+from ckpt_viz.saved.location import Files, FormatReader, Location
 from ckpt_viz.saved.readers import READERS
 from ckpt_viz.server.graphs import look_at, read_page
 from ckpt_viz.server.messages import Asked
@@ -47,7 +47,7 @@ def _holds(file: File) -> bool:
     return file.read(0, 5) == b"lines"
 
 
-LINES = Reader("lines", is_readable_file, _holds, _in_file, _files_of, _read)
+LINES = FormatReader("lines", is_readable_file, _holds, _in_file, _files_of, _read)
 """A format of its own: a line for each child of the root, and the values in a file beside it."""
 
 

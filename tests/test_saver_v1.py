@@ -21,7 +21,7 @@ from ckpt_viz.errors import (
 )
 from ckpt_viz.formats.files import open_file
 from ckpt_viz.formats.saver_v1 import SaverV1, open_saver_v1
-from ckpt_viz.formats.slices import Slice
+from ckpt_viz.formats.slices import SliceExtent
 from ckpt_viz.formats.sstable import read_table
 from ckpt_viz.text import printable
 from tests.support.tables import (
@@ -105,7 +105,7 @@ def test_slices_are_put_together(tmp_path: Path) -> None:
     extents: list[Extents] = [((2, 1),), ((0, 2),)]
     path = write_floats(tmp_path / "v1", extents, packed_floats(5, 3), packed_floats(5, 1, 2))
     checkpoint = open_saver_v1(path)
-    assert checkpoint.entries["w"].slices == (Slice((2,), (1,)), Slice((0,), (2,)))
+    assert checkpoint.entries["w"].slices == (SliceExtent((2,), (1,)), SliceExtent((0,), (2,)))
     assert checkpoint.read("w").tolist() == [1, 2, 3]
 
 

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as numpy_strategies
 
 from ckpt_viz.errors import CkptVizError, DtypeError, FormatError
 from ckpt_viz.formats.dtypes import ByteOrder, dtype_name, tensor_bytes
-from ckpt_viz.formats.slices import Slice
+from ckpt_viz.formats.slices import SliceExtent
 from ckpt_viz.formats.tensors import decode, numpy_dtype, of_strings, put_together
 
 NAMES = [dtype_name(number) for number in range(1, 34)]
@@ -98,10 +98,10 @@ def test_any_bytes_give_an_array_of_the_shape_or_our_error(
 
 
 @st.composite
-def partitions(draw: st.DrawFn) -> tuple[tuple[int, ...], list[Slice]]:
+def partitions(draw: st.DrawFn) -> tuple[tuple[int, ...], list[SliceExtent]]:
     """A shape, and slices that cut it up: each cuts one of the slices before it in two."""
     shape = tuple(draw(st.lists(st.integers(0, 5), min_size=1, max_size=3)))
-    slices = [Slice((0,) * len(shape), shape)]
+    slices = [SliceExtent((0,) * len(shape), shape)]
     for _ in range(draw(st.integers(0, 5))):
         start, sizes = slices.pop(draw(st.integers(0, len(slices) - 1)))
         axis = draw(st.integers(0, len(shape) - 1))
@@ -109,13 +109,13 @@ def partitions(draw: st.DrawFn) -> tuple[tuple[int, ...], list[Slice]]:
         rest = list(start)
         rest[axis] += at
         for first, size in ((start, at), (tuple(rest), sizes[axis] - at)):
-            slices.append(Slice(first, (*sizes[:axis], size, *sizes[axis + 1 :])))
+            slices.append(SliceExtent(first, (*sizes[:axis], size, *sizes[axis + 1 :])))
     return shape, draw(st.permutations(slices))
 
 
 @given(partitions())
 def test_slices_of_any_partition_are_put_together(
-    partition: tuple[tuple[int, ...], list[Slice]],
+    partition: tuple[tuple[int, ...], list[SliceExtent]],
 ) -> None:
     shape, slices = partition
     whole = np.arange(np.prod(shape, dtype=int)).reshape(shape)
@@ -128,7 +128,7 @@ def test_slices_of_any_partition_are_put_together(
 
 @given(partitions(), st.data())
 def test_partition_with_one_slice_moved_or_lost_is_refused(
-    partition: tuple[tuple[int, ...], list[Slice]], data: st.DataObject
+    partition: tuple[tuple[int, ...], list[SliceExtent]], data: st.DataObject
 ) -> None:
     shape, slices = partition
     slices = [one for one in slices if 0 not in one.shape]

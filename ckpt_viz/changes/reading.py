@@ -54,7 +54,7 @@ def changes_of(mapping: ValueMapping, waiting: Set[int] = frozenset()) -> tuple[
     to them.
     """
     mapping = mapping.without(waiting)
-    groups = _Reader(mapping).groups()
+    groups = _ChangesReader(mapping).groups()
     of_saved = _owners(mapping.saved, [group.nodes for group in groups])
     of_live = _owners(mapping.live, [group.objects for group in groups])
     sentences = Sentences(LayerNames(mapping.saved), LayerNames(mapping.live))
@@ -123,7 +123,7 @@ def _owners(graph: Graph, tops: Iterable[Sequence[int]]) -> list[list[int]]:
 
 
 @dataclass
-class _Reader:
+class _ChangesReader:
     mapping: ValueMapping
     _found: dict[object, Group] = field(default_factory=dict)
 

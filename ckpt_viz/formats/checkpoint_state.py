@@ -31,14 +31,16 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ListedCheckpoints:
     """The content of the file: the prefix of the latest checkpoint, and all, oldest first."""
 
     latest: str
     listed: tuple[Listed, ...]
 
 
-def read_checkpoint_state(directory: str, is_there: Callable[[str], bool]) -> State | None:
+def read_checkpoint_state(
+    directory: str, is_there: Callable[[str], bool]
+) -> ListedCheckpoints | None:
     """Return the content of the directory's `checkpoint` file, None if there is no such file.
 
     Relative paths in it are relative to the directory. If a path leads to no checkpoint, as
@@ -68,7 +70,7 @@ def read_checkpoint_state(directory: str, is_there: Callable[[str], bool]) -> St
     times = list(proto.all_model_checkpoint_timestamps)
     names = list(proto.all_model_checkpoint_paths) or [proto.model_checkpoint_path]
     times += [None] * (len(names) - len(times))
-    return State(
+    return ListedCheckpoints(
         latest=_resolved(directory, proto.model_checkpoint_path, is_there),
         listed=tuple(
             Listed(_resolved(directory, name, is_there), _time(seconds))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ckpt_viz.errors import CkptVizError, DeniedError, FormatError
 from ckpt_viz.formats.dtypes import Shape, tensor_bytes
 from ckpt_viz.formats.files import File, file_sizes, is_remote, open_file
-from ckpt_viz.formats.slices import Slice
+from ckpt_viz.formats.slices import SliceExtent
 from ckpt_viz.formats.sstable import GIT_LFS_POINTER, brief, mask_crc32c
 
 _MAX_POINTER_BYTES = 1024  # of Git LFS
@@ -38,7 +38,7 @@ class Entry(NamedTuple):
     offset: int
     size: int
     crc32c: int
-    slices: tuple[Slice, ...] = ()
+    slices: tuple[SliceExtent, ...] = ()
 
 
 class CheckedRange(NamedTuple):

@@ -33,7 +33,13 @@ from ckpt_viz.formats.files import (
     split,
 )
 from ckpt_viz.formats.protos import SavedTensorSlices, parse
-from ckpt_viz.formats.slices import Slice, check_key_bytes, slice_key, slice_of, why_incomplete
+from ckpt_viz.formats.slices import (
+    SliceExtent,
+    check_key_bytes,
+    slice_key,
+    slice_of,
+    why_incomplete,
+)
 from ckpt_viz.formats.sstable import StoredBlock, Table, brief
 
 if TYPE_CHECKING:
@@ -78,7 +84,7 @@ class SaverEntry(NamedTuple):
     dtype: str
     shape: Shape
     size: int
-    slices: tuple[Slice, ...] = ()
+    slices: tuple[SliceExtent, ...] = ()
 
 
 class _Record(NamedTuple):
@@ -86,7 +92,7 @@ class _Record(NamedTuple):
 
     path: str
     key: bytes
-    slice: Slice
+    slice: SliceExtent
 
 
 @dataclass(frozen=True, slots=True)

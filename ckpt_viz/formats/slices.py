@@ -20,14 +20,14 @@ MAX_KEY_BYTES = 1 << 26  # 64 MiB; the key of a slice takes some 100 bytes
 _FULL = -1  # kFullExtent: all of a dimension
 
 
-class Slice(NamedTuple):
+class SliceExtent(NamedTuple):
     """The part of a tensor that a slice covers: its start in each dimension, and its shape."""
 
     start: tuple[int, ...]
     shape: tuple[int, ...]
 
 
-def slice_of(proto: Any, shape: Shape) -> Slice:
+def slice_of(proto: Any, shape: Shape) -> SliceExtent:
     """Return the slice in a TensorSliceProto; raise FormatError if it is not inside the shape."""
     if shape is None or len(proto.extent) != len(shape):
         raise FormatError(f"a slice has {len(proto.extent)} dimensions, its tensor {shape}")
@@ -39,7 +39,7 @@ def slice_of(proto: Any, shape: Shape) -> Slice:
     for first, size, dim in zip(start, sizes, shape, strict=True):
         if first < 0 or size < 0 or first + size > dim:
             raise FormatError(f"slice of {sizes} at {start} is not inside {shape}")
-    return Slice(start, sizes)
+    return SliceExtent(start, sizes)
 
 
 def slice_key(name: bytes, proto: Any) -> bytes:
@@ -62,7 +62,7 @@ def check_key_bytes(total: int) -> None:
         )
 
 
-def why_incomplete(shape: Shape, slices: Iterable[Slice]) -> str | None:
+def why_incomplete(shape: Shape, slices: Iterable[SliceExtent]) -> str | None:
     """Return why slices inside a shape cannot cover it without overlap, None if they may.
 
     It only counts elements. If the numbers agree, the slices cover the shape unless two overlap.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ckpt_viz.errors import FormatError, UnsupportedError
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.entries import Entry, check_size, checked_parts, described
-from ckpt_viz.formats.slices import Slice
+from ckpt_viz.formats.slices import SliceExtent
 from ckpt_viz.formats.sstable import brief
 
 _MOST_COMPARED = 10_000_000  # pairs of slices
@@ -95,7 +95,7 @@ def _range(bundle: Bundle, key: str, entry: Entry, shape: tuple[int, ...]) -> St
     )
 
 
-def _overlap(slices: Sequence[Slice], place: str) -> Slice | None:
+def _overlap(slices: Sequence[SliceExtent], place: str) -> SliceExtent | None:
     """Return a slice that shares elements with one before it, None without any.
 
     It compares slices whose extents meet in the dimension in which most slices begin apart.
@@ -105,7 +105,7 @@ def _overlap(slices: Sequence[Slice], place: str) -> Slice | None:
     if not rank:
         return filled[1] if len(filled) > 1 else None
     apart = max(range(rank), key=lambda axis: len({one.start[axis] for one in filled}))
-    open_ones: list[Slice] = []
+    open_ones: list[SliceExtent] = []
     compared = 0
     for one in sorted(filled, key=lambda one: one.start[apart]):
         begin = one.start[apart]

@@ -34,9 +34,9 @@ def encode_varint(value: int) -> bytes:
 def encode_table(rows: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
     """Yield the bytes of a table of these rows, whose keys must increase (bytewise)."""
     offset, last_key = 0, b""
-    index, block = _Block(keys_per_restart=1), _Block(_KEYS_PER_RESTART)
+    index, block = _NewBlock(keys_per_restart=1), _NewBlock(_KEYS_PER_RESTART)
 
-    def finished(block: _Block) -> tuple[bytes, bytes]:
+    def finished(block: _NewBlock) -> tuple[bytes, bytes]:
         """Return a block as the file stores it, and its handle."""
         nonlocal offset
         payload = block.payload()
@@ -52,19 +52,19 @@ def encode_table(rows: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
             stored, handle = finished(block)
             yield stored
             index.add(last_key, handle)
-            block = _Block(_KEYS_PER_RESTART)
+            block = _NewBlock(_KEYS_PER_RESTART)
     if block.size:
         stored, handle = finished(block)
         yield stored
         index.add(last_key, handle)
-    stored, of_metaindex = finished(_Block(_KEYS_PER_RESTART))
+    stored, of_metaindex = finished(_NewBlock(_KEYS_PER_RESTART))
     yield stored
     stored, of_index = finished(index)
     yield stored
     yield (of_metaindex + of_index).ljust(FOOTER_BYTES - len(MAGIC), b"\x00") + MAGIC
 
 
-class _Block:
+class _NewBlock:
     """Entries whose keys leave out what they share with the key before them."""
 
     def __init__(self, keys_per_restart: int) -> None:

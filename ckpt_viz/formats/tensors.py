@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ckpt_viz.errors import DtypeError, FormatError, UnsupportedError
 from ckpt_viz.formats.dtypes import ELEMENT_BYTES, OF_ML_DTYPES, QUANTIZED, ByteOrder, tensor_bytes
-from ckpt_viz.formats.slices import Slice, why_incomplete
+from ckpt_viz.formats.slices import SliceExtent, why_incomplete
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -87,7 +87,7 @@ def of_strings(strings: Sequence[bytes], shape: tuple[int, ...], place: str) -> 
 
 
 def put_together(
-    shape: tuple[int, ...], slices: Sequence[Slice], values: Sequence[Array], place: str
+    shape: tuple[int, ...], slices: Sequence[SliceExtent], values: Sequence[Array], place: str
 ) -> Array:
     """Return the array whose slices have these values.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.graph_diff.moved import moved
-from ckpt_viz.graph_diff.node_difference import Difference, difference
+from ckpt_viz.graph_diff.node_difference import NodeDifference, difference
 from ckpt_viz.graph_diff.pairing import pair
 from ckpt_viz.graph_diff.value_comparison import Comparer, by_checksums
 from ckpt_viz.object_graph.graph import Graph
@@ -25,7 +25,7 @@ class Compared:
     """
 
     pairs: Mapping[int, int]
-    differences: Mapping[int, Difference]
+    differences: Mapping[int, NodeDifference]
     moved: Mapping[int, int]
     states_a: Sequence[State]
     states_b: Sequence[State]

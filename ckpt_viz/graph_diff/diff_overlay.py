@@ -10,7 +10,7 @@ from functools import cached_property
 from ckpt_viz.graph_diff.comparison import CHANGED, Compared
 from ckpt_viz.object_graph.causes import causes
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.groups import Group, groups
+from ckpt_viz.object_graph.groups import NodeGroup, groups
 from ckpt_viz.object_graph.merge import merge
 from ckpt_viz.object_graph.names import counted, noun_for, readable_name
 from ckpt_viz.object_graph.nodes import ROOT, Node, has_value
@@ -158,12 +158,12 @@ class _Sides:
         in_a = {place: ours for ours, place in self.of_a.items()}
         return in_a | {theirs: ours for ours, theirs in self.compared.moved.items()}
 
-    def is_listed(self, group: Group) -> bool:
+    def is_listed(self, group: NodeGroup) -> bool:
         """Return whether to list a group: if it differs, and at the new place if it has moved."""
         is_old_place = group.state is State.MOVED and group.top >= len(self.b.nodes)
         return group.state is not State.MATCHED and not is_old_place
 
-    def problem(self, group: Group, mark: Mark) -> Problem:
+    def problem(self, group: NodeGroup, mark: Mark) -> Problem:
         """Return a group's difference as a problem; `mark` is the mark of its top."""
         size = len(self.b.nodes)
         nodes = group.members
@@ -180,7 +180,7 @@ class _Sides:
             "",
         )
 
-    def _why(self, group: Group, detail: str) -> str:
+    def _why(self, group: NodeGroup, detail: str) -> str:
         match group.state:
             case State.ONLY_A:
                 return f"Nothing in b corresponds to {self._extent(group)}."
@@ -195,7 +195,7 @@ class _Sides:
             case state:
                 return f"The {state.value} differs: {detail}."
 
-    def _values_differ(self, group: Group) -> str:
+    def _values_differ(self, group: NodeGroup) -> str:
         below = len(group.members) - (group.top in group.members)
         if group.of_slots:
             return f"The values of its {count(below, 'slot variable')} differ."
@@ -206,7 +206,7 @@ class _Sides:
         own = len(self._node(group.top).attributes)
         return "Its value differs." if own < 2 else f"At least one of its {own} values differs."
 
-    def _extent(self, group: Group) -> str:
+    def _extent(self, group: NodeGroup) -> str:
         """Return in words how large a group is."""
         if group.of_slots:
             return f"its {count(len(group.members), 'slot variable')}"

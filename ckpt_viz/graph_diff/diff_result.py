@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 
-class Change(NamedTuple):
+class ChangedNode(NamedTuple):
     """A node that both graphs have and that differs: its names in a and in b, and the difference.
 
     `detail` is the difference in few words, `float32 8×10 ≠ 8×12`; "" if only values differ.
@@ -82,7 +82,7 @@ class GraphDiff:
         )
 
     @cached_property
-    def changed(self) -> tuple[Change, ...]:
+    def changed(self) -> tuple[ChangedNode, ...]:
         """Nodes of both that differ in role, dtype, shape or value, in the order of a."""
         return tuple(self._changes())
 
@@ -194,11 +194,11 @@ class GraphDiff:
     def _in_b(self, state: State) -> tuple[str, ...]:
         return _named(self.b, self._compared.states_b, state)
 
-    def _changes(self) -> Iterator[Change]:
+    def _changes(self) -> Iterator[ChangedNode]:
         for ours, (state, detail, _) in self._compared.differences.items():
             if state in CHANGED:
                 theirs = readable_name(self.b, self._compared.pairs[ours])
-                yield Change(state, readable_name(self.a, ours), theirs, detail)
+                yield ChangedNode(state, readable_name(self.a, ours), theirs, detail)
 
 
 def _alarms(side: str, graph: Graph) -> Iterator[str]:

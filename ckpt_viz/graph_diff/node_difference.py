@@ -12,7 +12,7 @@ from ckpt_viz.text import shape_words
 _SHOWN_BY_STRUCTURE = frozenset({Role.VARIABLE, Role.SLOT, Role.VALUE})
 
 
-class Difference(NamedTuple):
+class NodeDifference(NamedTuple):
     """The state of a pair of nodes; MATCHED means no known difference.
 
     `detail` is the difference in few words. `is_compared` is False if the values could not be
@@ -24,31 +24,31 @@ class Difference(NamedTuple):
     is_compared: bool = True
 
 
-MATCHED = Difference(State.MATCHED)
+MATCHED = NodeDifference(State.MATCHED)
 
 
-def difference(a: Node, b: Node, differ: Comparer) -> Difference:
+def difference(a: Node, b: Node, differ: Comparer) -> NodeDifference:
     """Return the first of: role, dtype, shape, value; an earlier one outweighs the later ones."""
     ours, theirs = ({x.name: x for x in node.attributes} for node in (a, b))
     if "" in ours or "" in theirs:  # only a live object's own code knows what it saves
-        return Difference(State.MATCHED, is_compared=False)
+        return NodeDifference(State.MATCHED, is_compared=False)
     if _roles(a).isdisjoint(_roles(b)):
-        return Difference(State.ROLE, f"{a.role.value} ≠ {b.role.value}")
+        return NodeDifference(State.ROLE, f"{a.role.value} ≠ {b.role.value}")
     if not ours and not theirs:
         return _of_savers(a, b)
     both = [(ours[name], theirs[name]) for name in ours if name in theirs]
     for left, right in both:
         if None not in (left.dtype, right.dtype) and left.dtype != right.dtype:
-            return Difference(State.DTYPE, _detail(left, right))
+            return NodeDifference(State.DTYPE, _detail(left, right))
     for left, right in both:
         if None not in (left.shape, right.shape) and left.shape != right.shape:
-            return Difference(State.SHAPE, _detail(left, right))
+            return NodeDifference(State.SHAPE, _detail(left, right))
     if ours.keys() != theirs.keys():
-        return Difference(State.VALUE, f"{_names(a)} ≠ {_names(b)}")
+        return NodeDifference(State.VALUE, f"{_names(a)} ≠ {_names(b)}")
     answers = [differ(left, right) for left, right in both]
     if True in answers:
-        return Difference(State.VALUE)
-    return MATCHED if None not in answers else Difference(State.MATCHED, is_compared=False)
+        return NodeDifference(State.VALUE)
+    return MATCHED if None not in answers else NodeDifference(State.MATCHED, is_compared=False)
 
 
 def _roles(node: Node) -> set[Role]:
@@ -64,11 +64,11 @@ def _roles(node: Node) -> set[Role]:
     return {Role.OPTIMIZER} if node.type_name is None else {Role.OPTIMIZER, Role.OBJECT}
 
 
-def _of_savers(a: Node, b: Node) -> Difference:
+def _of_savers(a: Node, b: Node) -> NodeDifference:
     if a.registered_saver == b.registered_saver:
         # A registered saver writes its own files.
-        return Difference(State.MATCHED, is_compared=a.registered_saver is None)
-    return Difference(State.VALUE, f"saver {a.registered_saver} ≠ {b.registered_saver}")
+        return NodeDifference(State.MATCHED, is_compared=a.registered_saver is None)
+    return NodeDifference(State.VALUE, f"saver {a.registered_saver} ≠ {b.registered_saver}")
 
 
 def _names(node: Node) -> str:

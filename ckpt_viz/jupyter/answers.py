@@ -122,7 +122,7 @@ def _sides(
     return ("program", comparison.live), ("checkpoint", comparison.saved)
 
 
-class _Known(NamedTuple):
+class _KnownTensor(NamedTuple):
     """The first elements of a tensor, its shape, its dtype, and its statistics."""
 
     elements: Array
@@ -131,7 +131,7 @@ class _Known(NamedTuple):
     statistics: ValueRow | None
 
 
-def _only_of(graph: ObjectGraph, name: str) -> _Known:
+def _only_of(graph: ObjectGraph, name: str) -> _KnownTensor:
     """Return what is known of the only value of a node."""
     node_id = graph.first_named(name)
     if node_id is None or len(graph.nodes[node_id].attributes) != 1:
@@ -139,17 +139,17 @@ def _only_of(graph: ObjectGraph, name: str) -> _Known:
     return _known_of(graph, graph.nodes[node_id].attributes[0])
 
 
-def _known_of(graph: ObjectGraph, attribute: Attribute) -> _Known:
+def _known_of(graph: ObjectGraph, attribute: Attribute) -> _KnownTensor:
     checkpoint_key = attribute.checkpoint_key
     keys = graph.tensor_keys(checkpoint_key) or (checkpoint_key,)
     elements = graph.beginning(keys[0], MAX_ELEMENTS)
     stored = graph.stored(keys[0])
     shape = stored.shape if stored is not None and stored.shape is not None else elements.shape
     dtype = stored.dtype if stored is not None and stored.dtype is not None else str(elements.dtype)
-    return _Known(elements, shape, dtype, graph.statistics(attribute))
+    return _KnownTensor(elements, shape, dtype, graph.statistics(attribute))
 
 
-def _value_or_error(of: str, name: str, read: Callable[[], _Known]) -> dict[str, Any]:
+def _value_or_error(of: str, name: str, read: Callable[[], _KnownTensor]) -> dict[str, Any]:
     try:
         known = read()
     except Exception as error:  # only this value fails; others may be readable

@@ -21,7 +21,7 @@ from ckpt_viz.interrupts import Interrupts
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.live import tensorflow_state as tf_state
-from ckpt_viz.live.holding import Files, State, has_value, misfit, put, said, state_of
+from ckpt_viz.live.holding import HeldState, SaverFiles, has_value, misfit, put, said, state_of
 from ckpt_viz.live.live_source import view_of, weak
 from ckpt_viz.live.rollback import put_each
 from ckpt_viz.live.shadows import steadily
@@ -30,7 +30,7 @@ from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.keys import checkpoint_key
 from ckpt_viz.object_graph.nodes import ROOT, Attribute, Child, Node
 from ckpt_viz.object_graph.roles import assign_roles
-from ckpt_viz.values.held import HeldAccess, Part, shape_of
+from ckpt_viz.values.held import HeldAccess, HeldTensor, shape_of
 from ckpt_viz.values.memory import Budget
 from ckpt_viz.values.report import Left, Restored
 
@@ -53,15 +53,15 @@ class Taken:
     object_keys: tuple[str, ...]
     objects: tuple[Callable[[], object | None], ...]
     momentary: frozenset[int]
-    states: Mapping[int, State]
-    files: tuple[Files, ...]
+    states: Mapping[int, HeldState]
+    files: tuple[SaverFiles, ...]
     skipped: Mapping[int, str]
     nbytes: int
 
     @cached_property
     def graph(self) -> Graph:
         """The object graph at that time, whose values are read from memory."""
-        tensors: dict[str, list[Part]] = {}
+        tensors: dict[str, list[HeldTensor]] = {}
         nodes = [_without(self.tracked, node) for node in self.nodes[: self.tracked]]
         for node_id, state in self.states.items():
             if not has_value(state) or node_id >= self.tracked:
@@ -116,7 +116,7 @@ def _without(tracked: int, node: Node) -> Node:
 
 
 def _described(
-    attributes: Sequence[Attribute], state: State, object_key: str
+    attributes: Sequence[Attribute], state: HeldState, object_key: str
 ) -> tuple[Attribute, ...]:
     """Return the attributes with what is known now that the object's code has run."""
     if len(attributes) != 1 or not attributes[0].name:
@@ -257,8 +257,8 @@ class _Taking:
     walk: Walk
     nodes: Sequence[Node]
     budget: Budget
-    states: dict[int, State] = field(default_factory=dict)
-    files: tuple[Files, ...] = ()
+    states: dict[int, HeldState] = field(default_factory=dict)
+    files: tuple[SaverFiles, ...] = ()
     skipped: dict[int, str] = field(default_factory=dict)
     nbytes: int = 0
 
@@ -285,15 +285,15 @@ class _Taking:
             self.states[node_id] = state
             self._count(sum(tf_state.nbytes_of(part.value) for part in state.parts))
 
-    def _written(self, saver: str, names: dict[int, str]) -> Files:
-        made = Files(saver, names, TemporaryDirectory(prefix="ckpt_viz_snapshot_"))
+    def _written(self, saver: str, names: dict[int, str]) -> SaverFiles:
+        made = SaverFiles(saver, names, TemporaryDirectory(prefix="ckpt_viz_snapshot_"))
         objects = {name: self.walk.objects[node_id] for node_id, name in names.items()}
         try:
             tf_state.save_by(saver, objects, made.prefix)
         except Exception as error:  # code of the user
             why = f"its registered saver {saver} cannot save it: {said(error)}"
             self.skipped.update(dict.fromkeys(names, why))
-            return Files(saver, {}, made.directory)
+            return SaverFiles(saver, {}, made.directory)
         self._count(made.nbytes)
         return made
 
@@ -308,9 +308,9 @@ class _Putting:
     def __init__(self, taken: Taken, walk: Walk, tracked: int) -> None:
         self._taken, self._walk, self._tracked = taken, walk, tracked
         self._places = places_now(taken, walk)
-        self._todo: list[tuple[int, Any, State]] = []
+        self._todo: list[tuple[int, Any, HeldState]] = []
         self._left: dict[int, str] = dict(taken.skipped)
-        self._by_savers: list[tuple[Files, dict[str, Any]]] = []
+        self._by_savers: list[tuple[SaverFiles, dict[str, Any]]] = []
         self._replaced: list[int] = []
         self._taken_places = set(self._places.values())
         self._elsewhere: set[int | None] = set()
@@ -342,7 +342,7 @@ class _Putting:
             if objects:
                 self._by_savers.append((files, objects))
 
-    def _objects_of(self, files: Files) -> Iterator[tuple[str, Any]]:
+    def _objects_of(self, files: SaverFiles) -> Iterator[tuple[str, Any]]:
         """Yield the objects that a registered saver will restore, by their names."""
         for node_id, name in files.names.items():
             now = self._now(node_id)
@@ -355,7 +355,7 @@ class _Putting:
                     self._replaced.append(node_id)
                 yield name, now
 
-    def _check_another(self, node_id: int, before: Any, now: Any, state: State) -> None:
+    def _check_another(self, node_id: int, before: Any, now: Any, state: HeldState) -> None:
         """Decide about a place where another object is now, or none."""
         at = self._walk.ids.get(id(before))
         is_detached = before is not None and (at is None or at not in self._taken_places)

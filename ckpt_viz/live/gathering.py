@@ -11,7 +11,7 @@ from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.live.iterators import Reading, is_iterator, refused_state
 from ckpt_viz.live.restore_failures import failure_of, refusal_of_dtype
 from ckpt_viz.live.tables import table_of
-from ckpt_viz.matching.trace import Cause, Failure, Gathered, Kind, Read, Refusal
+from ckpt_viz.matching.trace import Cause, Failure, Gathered, Intake, Read, Refusal
 from ckpt_viz.object_graph import keys
 from ckpt_viz.object_graph.nodes import Node, Stored
 
@@ -36,16 +36,16 @@ def variable_reads(
     except ValueError as error:
         raise Refusal(failure_of(Cause.CODE, error)) from error
     read = Read(name + keys.VARIABLE_VALUE, dtype, shape)
-    return Gathered(Kind.TENSORS, (read,), name, targets=((name, variable),))
+    return Gathered(Intake.TENSORS, (read,), name, targets=((name, variable),))
 
 
 def gathered_by_attributes(obj: Any, node: Node) -> Gathered:
     """Return what an object reads under the names of the saved attributes."""
     read, unused = tf_restore.keys_of_saveables(obj, node.attributes)
     if not read:
-        return Gathered(Kind.UNUSED, unused=unused)
+        return Gathered(Intake.UNUSED, unused=unused)
     reads = tuple(Read(key, None) for key in read)
-    return Gathered(Kind.TENSORS, reads, min(read), unused, is_opaque=True)
+    return Gathered(Intake.TENSORS, reads, min(read), unused, is_opaque=True)
 
 
 def gathered_by_saveables(obj: Any, node: Node, reading: Reading | None) -> Gathered:
@@ -63,9 +63,9 @@ def gathered_by_saveables(obj: Any, node: Node, reading: Reading | None) -> Gath
         for key, part, dtype in found.specs
     )
     if not reads:
-        return Gathered(Kind.UNUSED, unused=found.unused)
+        return Gathered(Intake.UNUSED, unused=found.unused)
     return Gathered(
-        Kind.TENSORS,
+        Intake.TENSORS,
         reads,
         found.name,
         found.unused,

@@ -16,22 +16,22 @@ from ckpt_viz.live import tensorflow_state as tf_state
 from ckpt_viz.live.tables import table_of
 from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 from ckpt_viz.object_graph.nodes import Stored
-from ckpt_viz.values.held import Part, shape_of
+from ckpt_viz.values.held import HeldTensor, shape_of
 
 PYTHON_STATE = "py_state"
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class HeldState:
     """A copy of what an object saves. `is_plain` says that it is the value of a plain variable."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[HeldTensor, ...]
     is_plain: bool = False
     is_python: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class SaverFiles:
     """What a registered saver wrote: the objects by node id, with their names, and the files."""
 
     saver: str
@@ -54,29 +54,31 @@ def bytes_below(directory: str) -> int:
     return sum(path.stat().st_size for path in Path(directory).rglob("*") if path.is_file())
 
 
-def state_of(obj: Any) -> State | None:
+def state_of(obj: Any) -> HeldState | None:
     """Return a copy of an object's state; None if it saves nothing. Raises what its code raises."""
     variable = tf_state.plain_variable(obj)
     if variable is not None:
         value = tf_state.read_plain(variable)
         dtype = tf_private.base_dtype_name(variable.dtype)
-        return State((Part(VARIABLE_VALUE, "", dtype, value),), is_plain=True)
+        return HeldState((HeldTensor(VARIABLE_VALUE, "", dtype, value),), is_plain=True)
     if tf_private.is_python_state(obj):
         return python_state(obj)
     parts = tf_state.parts_of(obj)
-    return State(parts) if parts else None
+    return HeldState(parts) if parts else None
 
 
-def python_state(obj: Any) -> State:
+def python_state(obj: Any) -> HeldState:
     """Return the state of a PythonState: the text that its own code writes."""
     import numpy as np
 
     text = obj.serialize()
     value = text.encode() if isinstance(text, str) else bytes(text)
-    return State((Part(PYTHON_STATE, "", "string", np.array(value, object)),), is_python=True)
+    return HeldState(
+        (HeldTensor(PYTHON_STATE, "", "string", np.array(value, object)),), is_python=True
+    )
 
 
-def put(obj: Any, state: State) -> None:
+def put(obj: Any, state: HeldState) -> None:
     """Put a state back into an object; raises what the object's code raises."""
     if state.is_plain:
         tf_state.assign_plain(tf_state.plain_variable(obj), state.parts[0].value)
@@ -86,7 +88,7 @@ def put(obj: Any, state: State) -> None:
         tf_state.put_parts(obj, state.parts)
 
 
-def is_held_by(obj: Any, state: State) -> bool:
+def is_held_by(obj: Any, state: HeldState) -> bool:
     """Return whether an object has this state now, bit by bit; False if NumPy cannot compare."""
     now = state_of(obj)
     return (
@@ -96,7 +98,7 @@ def is_held_by(obj: Any, state: State) -> bool:
     )
 
 
-def _are_same(now: Part, before: Part) -> bool:
+def _are_same(now: HeldTensor, before: HeldTensor) -> bool:
     if now.value is None or before.value is None:
         return now.value is before.value
     return hasattr(now.value, "nbytes") and are_equal(now.value, before.value)
@@ -116,12 +118,12 @@ def said(error: BaseException) -> str:
     return f"{type(error).__name__}: {getattr(error, 'message', None) or error}"
 
 
-def has_value(state: State) -> bool:
+def has_value(state: HeldState) -> bool:
     """Return whether a state has values; that of an uninitialized variable has none."""
     return any(part.value is not None for part in state.parts)
 
 
-def misfit(obj: Any, state: State) -> str | None:
+def misfit(obj: Any, state: HeldState) -> str | None:
     """Return why another object than the one of the state cannot take it; None if it may."""
     variable = tf_state.plain_variable(obj)
     if variable is not None or tf_private.is_variable(obj):
@@ -137,7 +139,7 @@ def misfit(obj: Any, state: State) -> str | None:
     return None
 
 
-def _misfit_of_variable(variable: Any, state: State) -> str | None:
+def _misfit_of_variable(variable: Any, state: HeldState) -> str | None:
     if len(state.parts) != 1 or state.parts[0].name != VARIABLE_VALUE:
         return f"a {type(variable).__name__} is in its place now, which takes one value"
     (part,) = state.parts

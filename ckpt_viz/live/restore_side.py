@@ -35,7 +35,7 @@ from ckpt_viz.matching.trace import (
     Cause,
     Failure,
     Gathered,
-    Kind,
+    Intake,
     NewCounter,
     Read,
     Refusal,
@@ -176,10 +176,10 @@ class TensorFlowSide:
         savers = self.walk.savers
         if savers[obj_id] if obj_id in savers else tf_private.registered_saver_name(obj):
             tf_restore.has_saveables(obj)
-            return Gathered(Kind.REGISTERED, is_opaque=True)
+            return Gathered(Intake.REGISTERED, is_opaque=True)
         if tf_private.is_python_state(obj):
             key = node.attributes[0].checkpoint_key
-            return Gathered(Kind.PYTHON_STATE, (Read(key, None),), key, is_opaque=True)
+            return Gathered(Intake.PYTHON_STATE, (Read(key, None),), key, is_opaque=True)
         variable = self._plain_variable(obj)
         if variable is not None:
             dtype = tf_private.base_dtype_name(variable.dtype)
@@ -188,7 +188,7 @@ class TensorFlowSide:
             dtype = tf_restore.saved_dtype_of_dtensor(obj)
             return variable_reads(node, obj, dtype, tf_private.partial_shape(obj.shape))
         if not tf_restore.has_saveables(obj):
-            return Gathered(Kind.UNUSED, unused=tuple(a.name for a in node.attributes))
+            return Gathered(Intake.UNUSED, unused=tuple(a.name for a in node.attributes))
         if not self.is_eager:  # the call would add operations to the user's graph
             return gathered_by_attributes(obj, node)
         return gathered_by_saveables(obj, node, self.reading)
@@ -201,11 +201,11 @@ class TensorFlowSide:
     def _by_saver(self, obj: Any, saver: str) -> Gathered:
         refused = tf_restore.saver_refuses(obj, saver)
         if refused is None:
-            return Gathered(Kind.REGISTERED, is_opaque=True)
+            return Gathered(Intake.REGISTERED, is_opaque=True)
         message, raises = refused
         if raises:
             raise Refusal(Failure(Cause.PREDICATE, "ValueError", message))
-        return Gathered(Kind.SKIPPED)
+        return Gathered(Intake.SKIPPED)
 
     def _plain_variable(self, obj: Any) -> Any:
         """Return the variable whose value the object reads, if we know the object's class."""

@@ -19,7 +19,7 @@ RESTORE, READ = "restore", "read"
 
 
 @dataclass(frozen=True)
-class Target:
+class RestoreTarget:
     """A live object as the target of a restore by `method`.
 
     `listed` are all objects that a restore walks through, by id and in its order. `valued` are
@@ -62,7 +62,7 @@ def reads(source: Any) -> bool:
     return not tf_private.is_checkpoint(checkpoint) or hasattr(type(checkpoint), READ)
 
 
-def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Target:
+def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> RestoreTarget:
     """Return the target of a restore; do not change the objects.
 
     Raises SourceError for an object that TensorFlow cannot track, or a method it lacks.
@@ -95,7 +95,7 @@ def restoring_into(source: Any, method: str | None, *, skips_slots: bool) -> Tar
         is_eager=tf_restore.is_eager(),
     )
     valued, valuing = _valued(walk, side, skips_slots=skips_slots)
-    return Target(
+    return RestoreTarget(
         graph=graph_of_walk(source, walk, nodes),
         side=side,
         method=chosen,

@@ -19,7 +19,7 @@ from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.live import tensorflow_state as tf_state
 from ckpt_viz.live.holding import (
-    State,
+    HeldState,
     bytes_below,
     has_value,
     is_held_by,
@@ -74,7 +74,7 @@ def hold(objects: Sequence[tuple[Callable[[], str], Any]], budget: Budget) -> li
             by_saver.setdefault(saver, []).append((name, obj))
             continue
         for leaf in leaves_of(obj):
-            state: State | None = _copied(partial(state_of, leaf), name)
+            state: HeldState | None = _copied(partial(state_of, leaf), name)
             if state is not None:
                 budget.add(sum(tf_state.nbytes_of(part.value) for part in state.parts))
                 held.append(_held(leaf, state, name))
@@ -91,7 +91,7 @@ def _copied(copy: Callable[[], Any], name: Callable[[], str]) -> Any:
         ) from error
 
 
-def _held(obj: Any, state: State, name: Callable[[], str]) -> Held:
+def _held(obj: Any, state: HeldState, name: Callable[[], str]) -> Held:
     def put_back() -> None:
         if has_value(state):
             put(obj, state)
@@ -248,14 +248,14 @@ def _is_in_place(held: Held) -> bool:
         return False
 
 
-class Done(NamedTuple):
+class RaisedErrors(NamedTuple):
     """What calls have raised, by position, and an interrupt that came in between."""
 
     failures: dict[int, BaseException]
     interrupt: BaseException | None
 
 
-def put_each(puts: Sequence[Callable[[], None]]) -> Done:
+def put_each(puts: Sequence[Callable[[], None]]) -> RaisedErrors:
     """Call all, also after one that raises; signals must wait.
 
     What raises no Exception, such as a KeyboardInterrupt, has come from outside: that call is
@@ -269,7 +269,7 @@ def put_each(puts: Sequence[Callable[[], None]]) -> Done:
             interrupt, error = error, _raised_by(one)
         if error is not None:
             failures[number] = error
-    return Done(failures, interrupt)
+    return RaisedErrors(failures, interrupt)
 
 
 def _raised_by(call: Callable[[], None]) -> BaseException | None:

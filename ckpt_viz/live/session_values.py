@@ -19,7 +19,7 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.interrupts import Interrupts
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_session as tf_session
-from ckpt_viz.live.holding import State, put, python_state, said
+from ckpt_viz.live.holding import HeldState, put, python_state, said
 from ckpt_viz.live.live_source import view_of
 from ckpt_viz.live.rollback import put_each
 from ckpt_viz.live.saver import taken_variables
@@ -29,7 +29,7 @@ from ckpt_viz.live.walk import Walk
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.scopes import NamedVariable, named_value, scope_nodes
 from ckpt_viz.text import count, listed
-from ckpt_viz.values.held import HeldAccess, Part, shape_of
+from ckpt_viz.values.held import HeldAccess, HeldTensor, shape_of
 from ckpt_viz.values.memory import Budget
 from ckpt_viz.values.report import Left, Restored
 
@@ -46,7 +46,7 @@ class TakenInSession:
 
     title: str
     leaves: tuple[tuple[Leaf, Any], ...]
-    python: tuple[tuple[str, Any, State], ...]
+    python: tuple[tuple[str, Any, HeldState], ...]
     left: tuple[Left, ...]
     nbytes: int
 
@@ -62,7 +62,7 @@ class TakenInSession:
     @cached_property
     def graph(self) -> Graph:
         """The values by name, in the tree of their name scopes."""
-        tensors: dict[str, list[Part]] = {}
+        tensors: dict[str, list[HeldTensor]] = {}
         for name, part in _named_parts(self.leaves):
             tensors.setdefault(name, []).append(part)
         tensors |= {name: list(state.parts) for name, _, state in self.python}
@@ -74,7 +74,7 @@ class TakenInSession:
         return Graph(nodes, self.title, Origin.SAVED, _access=access)
 
 
-def _named_parts(leaves: Sequence[tuple[Leaf, Any]]) -> Iterator[tuple[str, Part]]:
+def _named_parts(leaves: Sequence[tuple[Leaf, Any]]) -> Iterator[tuple[str, HeldTensor]]:
     """Yield the values by name; the partitions of a variable are one tensor, as a Saver saves it.
 
     Partitions without the others have their own names.
@@ -87,12 +87,12 @@ def _named_parts(leaves: Sequence[tuple[Leaf, Any]]) -> Iterator[tuple[str, Part
     for (leaf, value), info in zip(leaves, infos, strict=True):
         dtype = tf_private.base_dtype_name(leaf.read.dtype)
         if info is not None and held[info.full_name] == prod(info.full_shape):
-            yield info.full_name, Part("", info.spec, dtype, value)
+            yield info.full_name, HeldTensor("", info.spec, dtype, value)
         else:
-            yield leaf.name, Part("", "", dtype, value)
+            yield leaf.name, HeldTensor("", "", dtype, value)
 
 
-def _described(name: str, parts: Sequence[Part], variable: Any) -> NamedVariable:
+def _described(name: str, parts: Sequence[HeldTensor], variable: Any) -> NamedVariable:
     nbytes = sum(nbytes_of(part.value) for part in parts)
     value = named_value(name, parts[0].dtype, shape_of(parts), nbytes)
     trainable = getattr(variable, "trainable", None)

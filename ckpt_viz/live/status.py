@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError
 from ckpt_viz.live import tensorflow_restore as tf_restore
-from ckpt_viz.live.restore_target import Target
+from ckpt_viz.live.restore_target import RestoreTarget
 from ckpt_viz.matching.name_based_restore import NameTrace
 from ckpt_viz.matching.trace import Action, Step, Trace
 from ckpt_viz.object_graph.graph import Format, Graph, Origin, Provenance
@@ -39,7 +39,7 @@ def skips_slots_of(status: Any) -> bool:
     return bool(getattr(getattr(status, "_options", None), "experimental_skip_slot_variables", 0))
 
 
-def read_status(status: Any, target: Target) -> Done:
+def read_status(status: Any, target: RestoreTarget) -> Done:
     """Return the results in a status; `target` is that of its own checkpoint."""
     coordinator = getattr(status, "_checkpoint", None)
     if coordinator is None:  # restore(None)
@@ -70,7 +70,7 @@ def _steps(
     bound: Mapping[int, int],
     unused: Mapping[int, tuple[str, ...]],
     coordinator: Any,
-    target: Target,
+    target: RestoreTarget,
 ) -> Iterator[Step]:
     """Yield what was bound, restored and deferred, in an order that no object records."""
     edges = Graph(nodes, "", Origin.SAVED).first_edges
@@ -116,7 +116,7 @@ def _saved(coordinator: Any) -> Graph:
     )
 
 
-def _by_names(status: Any, coordinator: Any, target: Target) -> NameTrace:
+def _by_names(status: Any, coordinator: Any, target: RestoreTarget) -> NameTrace:
     optional = {id(obj) for obj in status._optionally_restored}
     unused = {
         target.side.id_of(obj): tuple(names)

@@ -21,7 +21,7 @@ ABORT = "SIGABRT"
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class HashTable:
     """A hash table: the shapes of one key and one value."""
 
     key_shape: tuple[int, ...]
@@ -35,16 +35,16 @@ class Table:
         return _refused(self, stored[0].shape or (), stored[1].shape or ())
 
 
-def table_of(obj: Any) -> Table | None:
+def table_of(obj: Any) -> HashTable | None:
     """Return what a MutableHashTable or DenseHashTable accepts; None for other objects."""
     shapes = tf_restore.shapes_of_table(obj)
-    return Table(*shapes) if shapes is not None else None
+    return HashTable(*shapes) if shapes is not None else None
 
 
-def _refused(table: Table, keys: tuple[int, ...], values: tuple[int, ...]) -> Failure | None:
+def _refused(table: HashTable, keys: tuple[int, ...], values: tuple[int, ...]) -> Failure | None:
     """Return the failure of an import; keys come first, each with one row of values.
 
-    >>> mutable, dense = Table((), (), False), Table((), (), True)
+    >>> mutable, dense = HashTable((), (), False), HashTable((), (), True)
     >>> _refused(mutable, (3,), (3,)), _refused(dense, (8, 1), (8, 1))
     (None, None)
     >>> _refused(dense, (3,), (3,)).message

@@ -18,7 +18,7 @@ from ckpt_viz.live.tensorflow_private import (
     serializes_itself,
 )
 from ckpt_viz.live.tensorflow_restore import variable_serializers
-from ckpt_viz.values.held import Part
+from ckpt_viz.values.held import HeldTensor
 
 _OPAQUE = frozenset({"variant", "resource"})
 
@@ -104,7 +104,7 @@ def array_of(tensor: Any) -> Any:
     return value
 
 
-def tensor_of(part: Part) -> Any:
+def tensor_of(part: HeldTensor) -> Any:
     """Return a part's value as a tensor; later changes of either do not affect the other."""
     if part.dtype in _OPAQUE:
         return part.value
@@ -124,10 +124,10 @@ def nbytes_of(value: Any) -> int:
     return int(value.nbytes)
 
 
-def parts_of(obj: Any) -> tuple[Part, ...]:
+def parts_of(obj: Any) -> tuple[HeldTensor, ...]:
     """Return copies of the tensors that an object would save, read by its own code."""
     return tuple(
-        Part(name, spec, base_dtype_name(dtype), None if tensor is None else array_of(tensor))
+        HeldTensor(name, spec, base_dtype_name(dtype), None if tensor is None else array_of(tensor))
         for name, spec, dtype, tensor in _tensors_of(obj)
     )
 
@@ -148,7 +148,7 @@ def _tensors_of(obj: Any) -> Iterator[tuple[str, str, Any, Any]]:
             yield prefix + name, slice_spec, tensor.dtype, value
 
 
-def put_parts(obj: Any, parts: Sequence[Part]) -> None:
+def put_parts(obj: Any, parts: Sequence[HeldTensor]) -> None:
     """Let an object's own code restore these tensors; raises what it raises."""
     if not serializes_itself(obj):
         tensors = {(part.name, part.slice_spec): part for part in parts}

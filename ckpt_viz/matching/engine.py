@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
 from ckpt_viz.matching.read_failures import fits, of_reader, two_names, wrong_dtype, wrong_slice
-from ckpt_viz.matching.sides_of_match import LiveSide, SavedSide
+from ckpt_viz.matching.sides_of_match import LiveSideOfMatch, SavedSideOfMatch
 from ckpt_viz.matching.trace import (
     Action,
     Cause,
     Failure,
     Gathered,
-    Kind,
+    Intake,
     Read,
     Refusal,
     SlotKind,
@@ -45,7 +45,7 @@ class Rules:
     builds_graph: bool = False
 
 
-def match(saved: SavedSide, live: LiveSide, rules: Rules = Rules()) -> Trace:
+def match(saved: SavedSideOfMatch, live: LiveSideOfMatch, rules: Rules = Rules()) -> Trace:
     """Return what restoring the checkpoint into the live side would do."""
     return _Restore(saved, live, rules).run()
 
@@ -61,8 +61,8 @@ class _Pending:
 
 @dataclass
 class _Restore:
-    saved: SavedSide
-    live: LiveSide
+    saved: SavedSideOfMatch
+    live: LiveSideOfMatch
     rules: Rules
     steps: list[Step] = field(default_factory=list)
     bound: dict[int, int] = field(default_factory=dict)
@@ -176,13 +176,13 @@ class _Restore:
         if gathered.unused:
             self.unused[node] = gathered.unused
             self._step(Action.UNUSED, node, obj, names=gathered.unused)
-        if gathered.kind is Kind.SKIPPED:
+        if gathered.kind is Intake.SKIPPED:
             self._step(Action.SKIP_SAVER, node, obj, name=proto.registered_saver or "")
-        elif gathered.kind is Kind.REGISTERED:
+        elif gathered.kind is Intake.REGISTERED:
             pending.registered.append((node, obj))
-        elif gathered.kind is Kind.PYTHON_STATE:
+        elif gathered.kind is Intake.PYTHON_STATE:
             pending.python_states.append((node, obj, gathered.reads[0]))
-        elif gathered.kind is Kind.TENSORS:
+        elif gathered.kind is Intake.TENSORS:
             pending.tensors[gathered.saveable] = (node, obj, gathered)
             keys = tuple([read.key for read in gathered.reads])
             steps.append(Step(Action.GATHER, node, obj, None, "", keys))

@@ -15,7 +15,7 @@ from ckpt_viz.matching.trace import (
     Cause,
     Failure,
     Gathered,
-    Kind,
+    Intake,
     Read,
     Refusal,
     SlotAnswer,
@@ -74,15 +74,15 @@ class GraphSide:
         live = self._node(obj)
         if node.registered_saver:
             is_known = live.registered_saver == node.registered_saver
-            return Gathered(Kind.REGISTERED if is_known else Kind.SKIPPED, is_opaque=is_known)
+            return Gathered(Intake.REGISTERED if is_known else Intake.SKIPPED, is_opaque=is_known)
         if not node.attributes:
             return NOTHING
         if live.registered_saver:
-            return Gathered(Kind.REGISTERED, is_opaque=True)
+            return Gathered(Intake.REGISTERED, is_opaque=True)
         if not live.attributes:
-            return Gathered(Kind.UNUSED, unused=tuple(a.name for a in node.attributes))
+            return Gathered(Intake.UNUSED, unused=tuple(a.name for a in node.attributes))
         return Gathered(
-            Kind.TENSORS,
+            Intake.TENSORS,
             tuple(_reads(node, live)),
             node.attributes[0].checkpoint_key,
             is_opaque=not is_variable(live.attributes),

@@ -9,7 +9,7 @@ from ckpt_viz.matching.trace import Failure, Gathered, NewCounter, SlotAnswer
 from ckpt_viz.object_graph.nodes import Node, Stored
 
 
-class LiveSide(Protocol):
+class LiveSideOfMatch(Protocol):
     """A restore's questions to the objects that it restores into. All may raise Refusal."""
 
     @property
@@ -50,7 +50,7 @@ class LiveSide(Protocol):
         """
 
 
-class SavedSide(Protocol):
+class SavedSideOfMatch(Protocol):
     """The checkpoint."""
 
     @property

@@ -104,7 +104,7 @@ class Read(NamedTuple):
     full_shape: tuple[int, ...] | None = None
 
 
-class Kind(Enum):
+class Intake(Enum):
     """How an object takes a node's values."""
 
     NOTHING = "nothing"  # the node has no values
@@ -125,7 +125,7 @@ class Gathered(NamedTuple):
     each with its name there: TensorFlow refuses to assign to one object by two names.
     """
 
-    kind: Kind
+    kind: Intake
     reads: tuple[Read, ...] = ()
     saveable: str = ""
     unused: tuple[str, ...] = ()
@@ -134,7 +134,7 @@ class Gathered(NamedTuple):
     targets: tuple[tuple[str, object], ...] = ()
 
 
-NOTHING = Gathered(Kind.NOTHING)
+NOTHING = Gathered(Intake.NOTHING)
 
 
 class SlotKind(Enum):

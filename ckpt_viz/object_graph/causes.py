@@ -15,7 +15,7 @@ from functools import cached_property
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layer_names import LayerNames, without_root
 from ckpt_viz.object_graph.nodes import ROOT, Role, has_value
-from ckpt_viz.object_graph.overlay import Cause, Mark, Problem, State
+from ckpt_viz.object_graph.overlay import Explanation, Mark, Problem, State
 
 _ONE_SIDED = frozenset(
     {State.LIVE_ONLY, State.SAVED_ONLY, State.DEFERRED, State.ONLY_A, State.ONLY_B}
@@ -27,13 +27,13 @@ def causes(
     marks: Sequence[Mark],
     problems: Sequence[Problem],
     titles: Mapping[str, str],
-) -> tuple[Cause, ...]:
+) -> tuple[Explanation, ...]:
     """Return the causes of the problems: each problem is in one, and the worst comes first.
 
     `titles` has a title for each kind of problem. The problems come with the worst first. Those
     that one change of the program explains follow the problem that tells of it.
     """
-    places = _Places(graph, marks)
+    places = _ProblemPlaces(graph, marks)
     own = [places.own_key(index, problem) for index, problem in enumerate(problems)]
     keys = [
         key if problem.lead is None else _Key(f"change {problem.lead}", own[problem.lead].node)
@@ -65,7 +65,7 @@ class _Key:
 
 
 @dataclass(frozen=True)
-class _Places:
+class _ProblemPlaces:
     """The places of problems in a merged graph."""
 
     graph: Graph
@@ -145,18 +145,18 @@ class _Places:
 
 
 def _cause(
-    places: _Places,
+    places: _ProblemPlaces,
     key: _Key,
     problems: Sequence[Problem],
     indices: tuple[int, ...],
     titles: Mapping[str, str],
-) -> Cause:
+) -> Explanation:
     worst = problems[0]
     # A problem that tells of a change speaks for all that follow from it.
     told = [worst] if worst.lead is not None else problems
     equally_bad = [problem for problem in told if problem.severity is worst.severity]
     of_its_kind = [problem for problem in equally_bad if problem.kind == worst.kind]
-    return Cause(
+    return Explanation(
         title=titles[worst.kind],
         place=_own_place(places, worst) if len(told) == 1 else places.place(key.node),
         sentence=max(of_its_kind, key=lambda problem: len(problem.nodes)).why,
@@ -165,7 +165,7 @@ def _cause(
     )
 
 
-def _own_place(places: _Places, problem: Problem) -> str:
+def _own_place(places: _ProblemPlaces, problem: Problem) -> str:
     """Return the place of one problem: what it was called and is called, if that differs."""
     names = list(dict.fromkeys(name for name in (problem.saved, problem.live) if name is not None))
     if len(names) == 1 and problem.nodes:

@@ -27,7 +27,7 @@ _MIXED = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class NodeGroup:
     """Nodes of one state: a single node, or all nodes of a subtree with no other state.
 
     `members` are the nodes that count; `top` may not be among them, if all below it are alike. With
@@ -42,7 +42,7 @@ class Group:
     of_slots: bool = False
 
 
-def groups(graph: Graph, marks: Sequence[Mark]) -> Iterator[Group]:
+def groups(graph: Graph, marks: Sequence[Mark]) -> Iterator[NodeGroup]:
     """Yield the marked nodes in the order of the outline, subtrees of one state together.
 
     Slot variables follow their optimizer here, because they come and go with it. Matched nodes
@@ -60,7 +60,7 @@ def groups(graph: Graph, marks: Sequence[Mark]) -> Iterator[Group]:
             section = node_id
         if summary is _MIXED:
             if own is not None:
-                yield Group(own, node_id, (node_id,), section)
+                yield NodeGroup(own, node_id, (node_id,), section)
             place += 1
             continue
         below = outline.order[place : place + outline.sizes[node_id]]
@@ -68,7 +68,7 @@ def groups(graph: Graph, marks: Sequence[Mark]) -> Iterator[Group]:
             members = tuple([i for i in below if states[i] is not None])
             optimizer = outline.optimizers.get(node_id)
             top = node_id if optimizer is None else optimizer
-            yield Group(summary, top, members, section, of_slots=optimizer is not None)
+            yield NodeGroup(summary, top, members, section, of_slots=optimizer is not None)
         place += len(below)
 
 

@@ -31,7 +31,7 @@ _NO_MARKS: Mapping[int, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class LayerGroup:
     """A row for several rows: the layers of a block, or parts that are alike.
 
     `first` and `last` are the names of its first and last member; a block has one name. `size` is
@@ -57,7 +57,7 @@ class Layers:
     parents: tuple[int, ...]
     children: tuple[tuple[int, ...], ...]
     names: tuple[str, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[LayerGroup, ...]
     through: Mapping[int, tuple[int, ...]]
     folded: tuple[int, ...]
     unnamed: frozenset[int]
@@ -66,7 +66,7 @@ class Layers:
         """Return the nodes of a node's row on one path, outermost first."""
         return self.through.get(row, (row,))
 
-    def group(self, row: int) -> Group | None:
+    def group(self, row: int) -> LayerGroup | None:
         """Return the group of a row; None for a node."""
         count = len(self.parents) - len(self.groups)
         return None if row < count else self.groups[row - count]
@@ -129,7 +129,7 @@ class _Draft:
         self.order = list(tree.preorder())
         self.children = [list(below) for below in tree.children]
         self.through: dict[int, list[int]] = {}
-        self.groups: list[Group] = []
+        self.groups: list[LayerGroup] = []
         self.folded: list[int] = []
         self.names = names_of(nodes, tree, self.order, base_size)
 
@@ -219,7 +219,7 @@ class _Draft:
             name = key.rstrip("_")
             grouped.append(
                 self._new_row(
-                    Group(name, name, len(members), is_alike=False),
+                    LayerGroup(name, name, len(members), is_alike=False),
                     self._blocks(members, depth + 1),
                 )
             )
@@ -247,9 +247,9 @@ class _Draft:
 
     def _new_alike(self, members: list[int]) -> int:
         ends = self.names[members[0]], self.names[members[-1]]
-        return self._new_row(Group(*ends, len(members), is_alike=True), members)
+        return self._new_row(LayerGroup(*ends, len(members), is_alike=True), members)
 
-    def _new_row(self, group: Group, members: list[int]) -> int:
+    def _new_row(self, group: LayerGroup, members: list[int]) -> int:
         self.groups.append(group)
         self.children.append(members)
         self.names.append(group.first)

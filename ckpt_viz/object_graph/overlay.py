@@ -92,7 +92,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class Explanation:
     """What explains one problem or several: the explorer lists causes, and problems below them.
 
     `title` names the kind in a few words, and `place` the node by its local names. `count` is the
@@ -138,7 +138,7 @@ class Overlay:
     problems: Sequence[Problem]
     verdicts: Sequence[Verdict]
     headline: str
-    causes: Sequence[Cause]
+    causes: Sequence[Explanation]
     paired: frozenset[int]
     notes: tuple[str, ...] = ()
     saved_elements: Mapping[int, int] = field(default_factory=dict)

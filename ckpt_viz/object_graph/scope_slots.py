@@ -41,7 +41,7 @@ _MAX_PREFIX = 64  # scopes in front of a name that the rule tries
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _NumberedValues:
     """The values `scope/base`, `scope/base_1` and so on, by number: perhaps of one variable."""
 
     scope: str
@@ -74,13 +74,13 @@ def slots_by_name(
     return {slot: claim for slot, claim in slots.items() if claim[0] not in slots}
 
 
-def _groups(names: Iterable[str]) -> list[_Group]:
-    groups: dict[tuple[str, str], _Group] = {}
+def _groups(names: Iterable[str]) -> list[_NumberedValues]:
+    groups: dict[tuple[str, str], _NumberedValues] = {}
     for name in names:
         scope, slash, last = name.rpartition("/")
         if slash:
             base, number = _numbered(last)
-            groups.setdefault((scope, base), _Group(scope, base)).names[number] = name
+            groups.setdefault((scope, base), _NumberedValues(scope, base)).names[number] = name
     return list(groups.values())
 
 
@@ -97,7 +97,7 @@ def _numbered(last: str) -> tuple[str, int]:
     return last, 0
 
 
-def _slot_names(group: _Group) -> dict[int, str]:
+def _slot_names(group: _NumberedValues) -> dict[int, str]:
     """Return the slots' names by number; empty if some are missing or ambiguous.
 
     Two optimizers of one name share the numbering: `Adam_2` and `Adam_3` are `m` and `v` of the
@@ -115,7 +115,7 @@ def _slot_names(group: _Group) -> dict[int, str]:
 
 
 def _claimed(
-    named: Iterable[tuple[_Group, dict[int, str]]], values: Mapping[str, Attribute]
+    named: Iterable[tuple[_NumberedValues, dict[int, str]]], values: Mapping[str, Attribute]
 ) -> dict[str, tuple[str, str]]:
     """Return the slots of the groups with exactly one reading left.
 
@@ -145,13 +145,15 @@ def _has_beta_powers(values: Mapping[str, Attribute]) -> bool:
     return False
 
 
-def _renamed_adams(groups: Iterable[_Group]) -> list[tuple[_Group, dict[int, str]]]:
+def _renamed_adams(
+    groups: Iterable[_NumberedValues],
+) -> list[tuple[_NumberedValues, dict[int, str]]]:
     """Return the slots of an Adam under a user's name: `w/MyAdam` and `w/MyAdam_1`.
 
     The caller knows that its powers of beta are here. All other groups of that name must be pairs
     too.
     """
-    families: dict[str, list[_Group]] = {}
+    families: dict[str, list[_NumberedValues]] = {}
     for group in groups:
         if group.base not in _SLOT_NAMES:
             families.setdefault(group.base, []).append(group)
@@ -163,7 +165,7 @@ def _renamed_adams(groups: Iterable[_Group]) -> list[tuple[_Group, dict[int, str
     ]
 
 
-def _readings(group: _Group, values: Mapping[str, Attribute]) -> list[_Reading]:
+def _readings(group: _NumberedValues, values: Mapping[str, Attribute]) -> list[_Reading]:
     """Return the variables that the group could belong to, longest name first.
 
     A slot has its variable's shape and dtype.

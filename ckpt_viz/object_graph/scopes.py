@@ -55,7 +55,7 @@ def scope_nodes(variables: Iterable[NamedVariable]) -> tuple[Node, ...]:
     `/`, form its name. Empty names count: `/a` is below a scope with the name "". Raises
     UnsupportedError for more than `MAX_SCOPES` nodes.
     """
-    scopes = _Scopes()
+    scopes = _ScopeTree()
     by_name = {variable.value.full_name: variable for variable in variables}
     ids = {name: scopes.add(name) for name in by_name}
     children, new_ids = _breadth_first(scopes.children)
@@ -65,7 +65,7 @@ def scope_nodes(variables: Iterable[NamedVariable]) -> tuple[Node, ...]:
     return tuple(_node(children[i], at.get(i), slots.get(i)) for i in range(len(children)))
 
 
-class _Scopes:
+class _ScopeTree:
     """The tree during its construction; `children` maps ids to child ids by local name."""
 
     def __init__(self) -> None:

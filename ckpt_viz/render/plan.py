@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
-from ckpt_viz.object_graph.groups import Group, groups
+from ckpt_viz.object_graph.groups import NodeGroup, groups
 from ckpt_viz.object_graph.names import counted, readable_name, readable_place
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.object_graph.overlay import Comparison, Overlay, Problem, Severity, State
@@ -90,7 +90,7 @@ def _lines(overlay: Overlay, paint: _Paint) -> Iterator[str]:
                 yield from _problem_lines(overlay, problem, paint)
                 if place in explained:
                     yield explained[place]
-    matched: list[Group] = []
+    matched: list[NodeGroup] = []
     differing: set[int] = set()
     for group in groups(overlay.graph, overlay.marks):
         if group.state is State.MATCHED:
@@ -152,7 +152,7 @@ def _place(overlay: Overlay, node_id: int) -> str:
     return "" if place == readable_name(graph, node_id) else f"at {shortened(place)}"
 
 
-def _reason(overlay: Overlay, group: Group) -> str:
+def _reason(overlay: Overlay, group: NodeGroup) -> str:
     if group.of_slots:
         return count(len(group.members), "slot variable")
     mark = overlay.marks[group.top]
@@ -173,7 +173,7 @@ def _slot_words(overlay: Overlay, node_id: int) -> str:
     return f"({shortened(slot.name)} of {shortened(variable)})"
 
 
-def _extent(overlay: Overlay, group: Group) -> str:
+def _extent(overlay: Overlay, group: NodeGroup) -> str:
     """Return in words how much is below the top of a group."""
     below = len(group.members) - (group.top in group.members)
     if not below:
@@ -184,7 +184,7 @@ def _extent(overlay: Overlay, group: Group) -> str:
 
 
 def _matched_lines(
-    overlay: Overlay, matched: Iterable[Group], differing: set[int], paint: _Paint
+    overlay: Overlay, matched: Iterable[NodeGroup], differing: set[int], paint: _Paint
 ) -> Iterator[str]:
     """Yield a line for each child of the root with matching nodes."""
     nodes = overlay.graph.nodes

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.layers import Group, Layers
+from ckpt_viz.object_graph.layers import LayerGroup, Layers
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.overlay import QUIET, Comparison, Mark, Overlay, Severity, State
 from ckpt_viz.object_graph.tree import NOWHERE, preorder
@@ -39,7 +39,7 @@ class Row:
     siblings: int = 0
     states: _States = ()
     name: str = ""
-    group: Group | None = None
+    group: LayerGroup | None = None
     parameters: int | None = None
     repeated: int = 0
     unreadable: int = 0

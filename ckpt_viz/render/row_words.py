@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.layers import Group
+from ckpt_viz.object_graph.layers import LayerGroup
 from ckpt_viz.object_graph.names import readable_name
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.overlay import Overlay, State
@@ -27,7 +27,7 @@ _MAX_SLOTS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RowText:
     """A row as text: its columns, and a sentence for screen readers."""
 
     label: str
@@ -51,7 +51,7 @@ def rows_of(
     return outline(graph, overlay, max_rows, of_layers=True)
 
 
-def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> Line:
+def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> RowText:
     """Return a row in words."""
     if row.group is not None:
         return _group_line(row, row.group)
@@ -61,7 +61,7 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> Line:
         more = f"{count(below, 'node')} below them" if below else ""
         lost, states = _lost(row), _counted(row)
         sentence = ", ".join(filter(None, (words[2:], more, lost, states)))
-        return Line(words, "", more, "", lost, _signs(row), sentence)
+        return RowText(words, "", more, "", lost, _signs(row), sentence)
     node = graph.nodes[row.node_id]
     label = title_of(graph, row)
     kind = f"{node.role.value} {printable(node.type_name or '')[:_MAX_KIND]}".rstrip()
@@ -74,7 +74,7 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> Line:
     notes = side_by_side(note, wrong)
     name = shortened(readable_name(graph, row.node_id))
     said = (name, kind, value, slots, closed.removeprefix("▸ "), note, _counted(row), wrong)
-    return Line(
+    return RowText(
         cut(label, _MAX_LABEL),
         cut(kind, _MAX_KIND),
         shown,
@@ -85,7 +85,7 @@ def line_of(graph: Graph, overlay: Overlay | None, row: Row) -> Line:
     )
 
 
-def _group_line(row: Row, group: Group) -> Line:
+def _group_line(row: Row, group: LayerGroup) -> RowText:
     """Return the row of a block, or of parts that are alike, in words."""
     label = _group_title(group)
     kind = f"{group.size} alike" if group.is_alike else f"{group.size} in a block"
@@ -95,10 +95,10 @@ def _group_line(row: Row, group: Group) -> Line:
     said = (label, kind, value.replace("▸ ", ""), _counted(row), lost)
     shown = cut(value, _MAX_VALUE)
     sentence = ", ".join(filter(None, said))
-    return Line(cut(label, _MAX_LABEL), kind, shown, "", lost, _signs(row), sentence)
+    return RowText(cut(label, _MAX_LABEL), kind, shown, "", lost, _signs(row), sentence)
 
 
-def _group_title(group: Group) -> str:
+def _group_title(group: LayerGroup) -> str:
     first, last = shortened(group.first), shortened(group.last)
     return f"{first} … {last}" if group.is_alike else first
 

@@ -16,7 +16,7 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.overlay import Overlay
 from ckpt_viz.render.outline import MAX_ROWS
 from ckpt_viz.render.row_tree import Row
-from ckpt_viz.render.row_words import Line, left_out, line_of, rows_of
+from ckpt_viz.render.row_words import RowText, left_out, line_of, rows_of
 from ckpt_viz.render.svg import sentences, to_svg
 
 MAX_SIZE = 100_000  # characters
@@ -59,7 +59,7 @@ def _page(graph: Graph, overlay: Overlay | None, max_rows: int) -> str:
     )
 
 
-def _nested(rows: list[Row], lines: list[Line]) -> Iterator[str]:
+def _nested(rows: list[Row], lines: list[RowText]) -> Iterator[str]:
     """Yield the rows as nested lists."""
     parents = {row.parent for row in rows}
     levels: list[int] = []  # of the open rows
@@ -78,7 +78,7 @@ def _nested(rows: list[Row], lines: list[Line]) -> Iterator[str]:
     yield "</ul>\n"
 
 
-def _words(line: Line) -> str:
+def _words(line: RowText) -> str:
     state = " ".join(filter(None, (line.glyph, line.note, line.below)))
     parts = (
         f"<code>{html.escape(line.label)}</code>",

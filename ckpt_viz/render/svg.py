@@ -18,7 +18,7 @@ from ckpt_viz.render.families import family_of
 from ckpt_viz.render.outline import MAX_ROWS
 from ckpt_viz.render.palette import DARK, LIGHT
 from ckpt_viz.render.row_tree import Row
-from ckpt_viz.render.row_words import Line, View, columns_of, cut, left_out, line_of, rows_of
+from ckpt_viz.render.row_words import RowText, View, columns_of, cut, left_out, line_of, rows_of
 from ckpt_viz.render.signs import verdict_sign
 from ckpt_viz.render.text import printable, shortened, side_by_side
 
@@ -140,7 +140,7 @@ def to_svg(
 class _Columns:
     """The positions of the columns: each is as wide as its text."""
 
-    def __init__(self, rows: Sequence[Row], lines: Sequence[Line], indent: float) -> None:
+    def __init__(self, rows: Sequence[Row], lines: Sequence[RowText], indent: float) -> None:
         self._indent = indent
         ends = [
             self.left(row.level) + _ICON + 4 + _pixels(line.label)
@@ -154,13 +154,15 @@ class _Columns:
         end = _after(self._note, [side_by_side(line.note, line.below) for line in lines]) - _GAP
         self.width = max(_MIN_WIDTH, int(end) + _MARGIN)
 
-    def _below(self, line: Line) -> float:
+    def _below(self, line: RowText) -> float:
         return _after(self._note, [line.note], gap=2 * _CHARACTER)
 
     def left(self, level: int) -> float:
         return _MARGIN + (level - 1) * self._indent
 
-    def drawn(self, graph: Graph, overlay: Overlay | None, row: Row, line: Line, top: float) -> str:
+    def drawn(
+        self, graph: Graph, overlay: Overlay | None, row: Row, line: RowText, top: float
+    ) -> str:
         """Return a row, with its sentence as title: for the tooltip and for screen readers."""
         left, base = self.left(row.level), top + 14
         is_other = overlay is not None and (row.node_id or 0) >= overlay.base_size

@@ -13,7 +13,7 @@ from ckpt_viz.live.opening import Opened, open_as_restore
 from ckpt_viz.live.restore_target import (
     READ,
     RESTORE,
-    Target,
+    RestoreTarget,
     reads,
     restoring_into,
     where_it_goes,
@@ -62,7 +62,9 @@ def live_dry_run(
     live, method = where_it_goes(live, method, options)
     if isinstance(saved, Graph) and saved.is_held and reads(live):
         method = method or READ  # as putting a snapshot back does: it makes no save_counter
-    restore = _Restore(restoring_into(live, method, skips_slots=skips_slots), skips_slots, faults)
+    restore = _RestoreByPath(
+        restoring_into(live, method, skips_slots=skips_slots), skips_slots, faults
+    )
     method = restore.target.method
     if saved is None:
         return DryRun(Outcome(LiveNames(restore.target.graph), without_checkpoint()), method)
@@ -113,10 +115,10 @@ def status_dry_run(status: Any) -> DryRun:
 
 
 @dataclass(frozen=True)
-class _Restore:
+class _RestoreByPath:
     """A restore into a target, for any path."""
 
-    target: Target
+    target: RestoreTarget
     skips_slots: bool
     faults: Mapping[str, Fault]
 
@@ -168,7 +170,7 @@ class _Restore:
         return Outcome(names, verdicts, trace, graph)
 
 
-def _by_names(target: Target, opened: Opened, tensors: Mapping[str, Stored]) -> Outcome:
+def _by_names(target: RestoreTarget, opened: Opened, tensors: Mapping[str, Stored]) -> Outcome:
     new: dict[int, str] = {}
     listed, not_restored = target.listed, []
     made = target.side.new_save_counter(())

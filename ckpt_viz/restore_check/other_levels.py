@@ -30,7 +30,7 @@ Shapes = tuple[tuple[str, tuple[int, ...] | None], ...]
 """The names and shapes of a node's values."""
 
 
-class Group(NamedTuple):
+class FittingGroup(NamedTuple):
     """Saved nodes and live objects that all fit each other: usually one of each.
 
     `pairs` are the nodes and objects that belong together, by other evidence if there are several;
@@ -48,7 +48,7 @@ class Group(NamedTuple):
         return len(self.nodes) > 1 or len(self.objects) > 1
 
 
-class Shift(NamedTuple):
+class ShiftedGroup(NamedTuple):
     """A group with its objects in the places of its nodes, and all values that fit then.
 
     `tops` are the nodes of this group, and of others, that move to their places; `values` are the
@@ -56,14 +56,14 @@ class Shift(NamedTuple):
     first come those that already match and can stay. `number` counts all values that fit then.
     """
 
-    group: Group
+    group: FittingGroup
     tops: Mapping[int, int]
     values: Mapping[int, int]
     places: Mapping[tuple[str, ...], int]
     number: int
 
 
-def groups_on_other_levels(case: Case) -> Iterator[Group]:
+def groups_on_other_levels(case: Case) -> Iterator[FittingGroup]:
     """Yield pairs near the two roots, on different levels, those with the highest gain first.
 
     Each pair comes with its twins. The gain is the number of values below both that are not
@@ -121,7 +121,7 @@ def _number_below(graph: Graph, top: int) -> int:
     return sum(has_value(graph.nodes[node]) for node in below)
 
 
-def _with_twins(case: Case, near: _Near, node: int, obj: int) -> Group | None:
+def _with_twins(case: Case, near: _Near, node: int, obj: int) -> FittingGroup | None:
     """Return a saved node and an object, with all other nodes and objects that fit equally well.
 
     A pair that puts the same values into the same variables is no twin. Returns None if another
@@ -145,10 +145,10 @@ def _with_twins(case: Case, near: _Near, node: int, obj: int) -> Group | None:
     nodes = sorted({node, *(one for one, _ in twins)})
     objects = sorted({obj, *(one for _, one in twins)})
     if len(nodes) == len(objects) == 1:
-        return Group(nodes, objects, {node: obj}, len(own.values))
+        return FittingGroup(nodes, objects, {node: obj}, len(own.values))
     is_too_many = max(len(nodes), len(objects)) > _MAX_TWINS
     pairs = {} if is_too_many else paired_twins(case, nodes, objects)
-    return Group(nodes, objects, pairs, len(own.values))
+    return FittingGroup(nodes, objects, pairs, len(own.values))
 
 
 def _candidates(
@@ -214,7 +214,7 @@ def _near_root(graph: Graph, done: Set[int]) -> dict[int, tuple[int, int]]:
     return {node_id: (levels[node_id], below[node_id]) for node_id in nearest if below[node_id]}
 
 
-def shift_of(case: Case, group: Group, others: Mapping[int, int]) -> Shift | None:
+def shift_of(case: Case, group: FittingGroup, others: Mapping[int, int]) -> ShiftedGroup | None:
     """Return what fits if the nodes of a group go into its objects; None if too little does.
 
     `others` are objects for the siblings of the shifted nodes.
@@ -244,7 +244,7 @@ def shift_of(case: Case, group: Group, others: Mapping[int, int]) -> Shift | Non
     if 2 * most < min(number_of_values(case.live), number_of_values(case.saved)):
         return None
     places = {**beside, **{case.saved.path(node): obj for node, obj in tops.items()}}
-    return Shift(group, tops, values, places, number)
+    return ShiftedGroup(group, tops, values, places, number)
 
 
 def _put_beside(

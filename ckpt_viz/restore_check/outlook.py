@@ -71,7 +71,7 @@ def outlook(case: Case, obj: int) -> Outlook:
         return found
     optimizers = [(nodes[0], obj)]
     if not facts.is_optimizer(case.live_side.object(obj)):
-        optimizers = _Walk(case, found).look(nodes[0], obj)
+        optimizers = _FutureComparison(case, found).look(nodes[0], obj)
     for node, optimizer in optimizers:
         if facts.is_unbuilt(case.live_side.object(optimizer)):
             _look_at_optimizer(case, node, optimizer, found)
@@ -95,7 +95,7 @@ class _Pair(NamedTuple):
     is_trained: bool = True
 
 
-class _Walk:
+class _FutureComparison:
     """Compares the future content of an object with the values saved below its node."""
 
     def __init__(self, case: Case, found: Outlook) -> None:
@@ -442,7 +442,7 @@ def _trained_parts(case: Case) -> Iterator[Outlook]:
             yield Outlook(trained=nodes)
             continue
         found = Outlook()
-        _Walk(case, found).look(case.trace.holders[obj][0], obj)
+        _FutureComparison(case, found).look(case.trace.holders[obj][0], obj)
         yield found
 
 

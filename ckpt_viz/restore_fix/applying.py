@@ -10,7 +10,7 @@ from ckpt_viz.errors import CkptVizError, HalfChangedError, SourceError
 from ckpt_viz.live import tensorflow_private as tf_private
 from ckpt_viz.live import tensorflow_restore as tf_restore
 from ckpt_viz.live import tensorflow_state as tf_state
-from ckpt_viz.live.holding import PYTHON_STATE, State, are_equal, put
+from ckpt_viz.live.holding import PYTHON_STATE, HeldState, are_equal, put
 from ckpt_viz.live.live_source import walked
 from ckpt_viz.live.rollback import Held, all_or_nothing, hold, records_of
 from ckpt_viz.mapping.pairs import Evidence, Pair
@@ -103,7 +103,7 @@ def put_held(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> None:
                 "memory; snapshot.restore() puts it back into the object of the snapshot"
             )
         is_python = parts[0].name == PYTHON_STATE and tf_private.is_python_state(obj)
-        put(obj, State(parts, is_python=is_python))
+        put(obj, HeldState(parts, is_python=is_python))
 
 
 def assign_variables(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> None:

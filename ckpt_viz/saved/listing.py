@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, UnsupportedError
 from ckpt_viz.formats.files import File, is_remote, join, list_files, open_file
 from ckpt_viz.formats.sstable import ends_like_a_table
-from ckpt_viz.saved.location import INDEX, META, Reader
+from ckpt_viz.saved.location import INDEX, META, FormatReader
 from ckpt_viz.saved.other_files import files_of_keras
 from ckpt_viz.saved.readers import READERS
 from ckpt_viz.saved.v1_reader import V1, prefix_of_shard
@@ -125,7 +125,7 @@ def _is_unknown(name: str) -> bool:
     return _TYPES.guess_type(name)[0] in _UNKNOWN
 
 
-def _is_one_of(readers: Sequence[Reader], path: str) -> bool:
+def _is_one_of(readers: Sequence[FormatReader], path: str) -> bool:
     """Return whether a file is a checkpoint's index or a V1 checkpoint, by its content alone."""
     try:
         with open_file(path) as file:
@@ -134,7 +134,7 @@ def _is_one_of(readers: Sequence[Reader], path: str) -> bool:
         return False
 
 
-def _holds(reader: Reader, file: File) -> bool:
+def _holds(reader: FormatReader, file: File) -> bool:
     try:
         return reader.holds(_Beginning(file))
     except CkptVizError:

@@ -21,7 +21,12 @@ from ckpt_viz.errors import (
     OutsideError,
     UnsupportedError,
 )
-from ckpt_viz.formats.checkpoint_state import STATE_FILE, Listed, State, read_checkpoint_state
+from ckpt_viz.formats.checkpoint_state import (
+    STATE_FILE,
+    Listed,
+    ListedCheckpoints,
+    read_checkpoint_state,
+)
 from ckpt_viz.formats.files import (
     is_directory,
     is_file,
@@ -252,7 +257,7 @@ def _keras_beside(prefixes: Prefixes) -> str:
     return f"; {last} {are} there too, for Keras: load the model to show it" if names else ""
 
 
-def _of_state(given: str, directory: str, state: State) -> Location:
+def _of_state(given: str, directory: str, state: ListedCheckpoints) -> Location:
     """Return the location of the latest checkpoint that a directory's `checkpoint` file names."""
     listed = state.listed
     if state.latest not in {one.prefix for one in listed}:
@@ -375,7 +380,7 @@ def _is_there(prefix: str) -> bool:
     return any(reader.is_at(prefix) for reader in READERS)
 
 
-def _state_in(directory: str) -> State | None:
+def _state_in(directory: str) -> ListedCheckpoints | None:
     """Return what a directory's `checkpoint` file names; a place that is unknown has nothing."""
     is_there = _presence(directory)
 

@@ -24,7 +24,7 @@ class Location:
 
     given: str
     prefix: str
-    reader: Reader
+    reader: FormatReader
     saved_model: str | None = None
     meta: str | None = None
     resolved: str = ""
@@ -41,7 +41,7 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class FormatReader:
     """One format of checkpoints; `saved.readers` lists all.
 
     Attributes:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ckpt_viz.saved.location import Reader
+from ckpt_viz.saved.location import FormatReader
 from ckpt_viz.saved.v1_reader import V1
 from ckpt_viz.saved.v2_reader import V2
 
-READERS: tuple[Reader, ...] = (V2, V1)
+READERS: tuple[FormatReader, ...] = (V2, V1)
 """In the order in which TensorFlow looks for them at a prefix."""

@@ -9,7 +9,7 @@ from ckpt_viz.formats.saver_v1 import SaverV1, holds_contents, open_saver_v1
 from ckpt_viz.formats.sstable import ends_like_a_table
 from ckpt_viz.object_graph.graph import Format, Graph
 from ckpt_viz.object_graph.nodes import ROOT
-from ckpt_viz.saved.location import META, Files, Location, Reader
+from ckpt_viz.saved.location import META, Files, FormatReader, Location
 from ckpt_viz.saved.name_based import read_name_based
 from ckpt_viz.saved.saved_access import graph_at, names_beginning
 from ckpt_viz.saved.variable_facts import facts_of
@@ -100,4 +100,4 @@ def _missing(stored: SaverV1) -> str:
     )
 
 
-V1 = Reader("V1", _is_at, holds_contents, _in_file, _files_of, _read)
+V1 = FormatReader("V1", _is_at, holds_contents, _in_file, _files_of, _read)

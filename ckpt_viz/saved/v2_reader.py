@@ -9,7 +9,7 @@ from ckpt_viz.formats.saved_model import read_saved_model
 from ckpt_viz.object_graph.graph import Format, Graph
 from ckpt_viz.object_graph.nodes import Node
 from ckpt_viz.object_graph.roles import assign_roles
-from ckpt_viz.saved.location import INDEX, Files, Location, Reader
+from ckpt_viz.saved.location import INDEX, Files, FormatReader, Location
 from ckpt_viz.saved.name_based import read_name_based
 from ckpt_viz.saved.object_based import OBJECT_GRAPH_KEY, read_object_based
 from ckpt_viz.saved.saved_access import graph_at, names_beginning
@@ -65,4 +65,4 @@ def _in_file(path: str) -> Location | None:
     return Location(path, path, V2, resolved=resolved, index=path)
 
 
-V2 = Reader("V2", _is_at, holds_header, _in_file, _files_of, _read)
+V2 = FormatReader("V2", _is_at, holds_header, _in_file, _files_of, _read)

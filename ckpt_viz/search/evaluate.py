@@ -18,7 +18,7 @@ from ckpt_viz.search.grammar import LIMITS
 from ckpt_viz.search.index import Index, Marks, marks
 from ckpt_viz.search.measures import Measures
 from ckpt_viz.search.pasted import find_named, is_pasted, without_output
-from ckpt_viz.search.syntax import BLANK_OR_END, BLANKS, FIELD_NAME, Reader, folded
+from ckpt_viz.search.syntax import BLANK_OR_END, BLANKS, FIELD_NAME, QueryReader, folded
 
 _REGEX = r"(?s:/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\[\\])*)/)"
 
@@ -42,11 +42,11 @@ def find(
     if is_pasted(pasted):
         found = find_named(pasted, index)
     elif pasted:
-        found = _by_terms(Reader(query), index)
+        found = _by_terms(QueryReader(query), index)
     return tuple([node_id for node_id in index.order if found[node_id]]) if pasted else ()
 
 
-def _by_terms(reader: Reader, index: Index) -> Marks:
+def _by_terms(reader: QueryReader, index: Index) -> Marks:
     """Return where all terms apply.
 
     Words also apply to the nodes below a match. In a query of only words and exclusions, at least
@@ -68,7 +68,7 @@ def _by_terms(reader: Reader, index: Index) -> Marks:
     return found & at_words if "word" in kinds and "field" not in kinds else found
 
 
-def _term(reader: Reader, index: Index) -> tuple[bool, Marks]:
+def _term(reader: QueryReader, index: Index) -> tuple[bool, Marks]:
     """Read a term; return whether it is a word or a regular expression, and what it finds."""
     start = reader.start = reader.place
     if reader.text[start] == '"':
@@ -98,7 +98,7 @@ def _word(spellings: set[str], index: Index) -> Marks:
     return found
 
 
-def _regex(reader: Reader, index: Index) -> Marks:
+def _regex(reader: QueryReader, index: Index) -> Marks:
     """Return the nodes whose names or path a regular expression matches.
 
     A match in the path ends in the local name: else everything below the node would match, too.
@@ -121,7 +121,7 @@ def _regex(reader: Reader, index: Index) -> Marks:
     return paths | marks(any(anywhere.search(t[:most]) for t in names) for names in index.names)
 
 
-def _compiled(pattern: str, place: int, reader: Reader) -> re.Pattern[str]:
+def _compiled(pattern: str, place: int, reader: QueryReader) -> re.Pattern[str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about future changes in Python

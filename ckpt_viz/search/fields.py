@@ -18,7 +18,7 @@ from ckpt_viz.search.grammar import COMPARED, MEASURES, STATES, UNITS
 from ckpt_viz.search.index import ROOT_NAME, Index, Marks, marks
 from ckpt_viz.search.measures import PROPERTIES as OF_VALUES
 from ckpt_viz.search.measures import Measures, nodes_that_are
-from ckpt_viz.search.syntax import BLANK_OR_END, BLANKS, Reader, folded
+from ckpt_viz.search.syntax import BLANK_OR_END, BLANKS, QueryReader, folded
 
 _NUMBER = r"(-?(?:[0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:[eE][+-]?[0-9]{1,3})?)([A-Za-z%]*)"
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
@@ -52,7 +52,7 @@ _OF_GRAPH: Mapping[str, Callable[[Index], Marks]] = {
 _PROPERTIES = sorted([*_OF_GRAPH, *STATES, *OF_VALUES, "unbuilt"])
 
 
-def _of_property(value: str, reader: Reader, index: Index) -> Marks:
+def _of_property(value: str, reader: QueryReader, index: Index) -> Marks:
     if value in _OF_GRAPH:
         return _OF_GRAPH[value](index)
     if value in OF_VALUES and value not in COMPARED:
@@ -66,23 +66,23 @@ def _of_property(value: str, reader: Reader, index: Index) -> Marks:
     return marks(mark.state.value in STATES[value] for mark in index.overlay.marks)
 
 
-def _frozen(reader: Reader, index: Index) -> Marks:
+def _frozen(reader: QueryReader, index: Index) -> Marks:
     """Return the parameters that did not change; counters, seeds and slot variables may rest."""
     parameters = parameters_of(index.nodes, index.graph.tree)
     is_parameter = marks(elements > 0 for elements in parameters)
     return nodes_that_are("frozen", _measures(reader, index)) & is_parameter
 
 
-def _measures(reader: Reader, index: Index) -> Measures:
+def _measures(reader: QueryReader, index: Index) -> Measures:
     return index.measures or reader.fail(reader.start, "values, which were not read")
 
 
-def _is(reader: Reader, index: Index) -> Marks:
+def _is(reader: QueryReader, index: Index) -> Marks:
     values = _choices(reader, _PROPERTIES)
     return reduce(operator.or_, [_of_property(value, reader, index) for value in values])
 
 
-def _choices(reader: Reader, known: Sequence[str], suffix: str = "") -> list[str]:
+def _choices(reader: QueryReader, known: Sequence[str], suffix: str = "") -> list[str]:
     """Read known words between bars; with a suffix for mistakes, their beginnings are enough."""
     place, values = reader.place, list[str]()
     for word in reader.value().split("|"):
@@ -97,21 +97,21 @@ def _choices(reader: Reader, known: Sequence[str], suffix: str = "") -> list[str
 # The fields
 
 
-def _role(reader: Reader, index: Index) -> Marks:
+def _role(reader: QueryReader, index: Index) -> Marks:
     roles = _choices(reader, _ROLES, suffix=", or the beginning of one")
     return index.where(lambda node: node.role.value in roles)
 
 
-def _path(reader: Reader, index: Index) -> Marks:
+def _path(reader: QueryReader, index: Index) -> Marks:
     return index.where_path_fits(Glob(reader.value(), "/"))
 
 
-def _key(reader: Reader, index: Index) -> Marks:
+def _key(reader: QueryReader, index: Index) -> Marks:
     glob = Glob(f"{reader.value()}/**", "/")  # the whole key, or its beginning up to a slash
     return index.where_value(lambda a: glob.fits(f"{folded(a.checkpoint_key)}/"))
 
 
-def _name(reader: Reader, index: Index) -> Marks:
+def _name(reader: QueryReader, index: Index) -> Marks:
     wanted = reader.value()
     if wanted.startswith(ROOT_NAME):
         return index.where_name_fits(Glob(wanted, "."))
@@ -122,12 +122,12 @@ def _name(reader: Reader, index: Index) -> Marks:
     return fits | own | index.where_value(lambda a: glob.fits(folded(a.full_name)))
 
 
-def _dtype(reader: Reader, index: Index) -> Marks:
+def _dtype(reader: QueryReader, index: Index) -> Marks:
     globs = [Glob(one, "") for one in reader.value().split("|")]
     return index.where_value(lambda a: any(glob.fits(folded(a.dtype or "")) for glob in globs))
 
 
-def _shape(reader: Reader, index: Index) -> Marks:
+def _shape(reader: QueryReader, index: Index) -> Marks:
     """Find shapes by a glob over their sizes, each with a comma behind it: `7,2,`."""
     place, value = reader.place, reader.value()
     bare = re.sub(r"\A\((.*)\)\Z|\A\[(.*)\]\Z|\Ascalar\Z", r"\1\2", value)
@@ -148,7 +148,7 @@ def _written(shape: Sequence[int]) -> str:
 def _amount(kind: str, like: str, amount: Callable[[Attribute], float | None]) -> Field:
     """Return the field that compares a sum over the values of a node."""
 
-    def find(reader: Reader, index: Index) -> Marks:
+    def find(reader: QueryReader, index: Index) -> Marks:
         sign, wanted = _comparison(reader, kind, like)
         known = ([n for n in map(amount, node.attributes) if n is not None] for node in index.nodes)
         return marks(bool(ns) and _COMPARE[sign](float(sum(ns)), wanted) for ns in known)
@@ -159,7 +159,7 @@ def _amount(kind: str, like: str, amount: Callable[[Attribute], float | None]) -
 def _measure(name: str, kind: str) -> Field:
     """Return the field that compares what the values of a node measure."""
 
-    def find(reader: Reader, index: Index) -> Marks:
+    def find(reader: QueryReader, index: Index) -> Marks:
         sign, wanted = _comparison(reader, kind, "5% or 0.05" if kind == "share" else "10 or 1e-6")
         if name in COMPARED and index.overlay is None:
             reader.fail(reader.start, f"a comparison: a single graph has no {name}")
@@ -169,7 +169,7 @@ def _measure(name: str, kind: str) -> Field:
     return find
 
 
-def _comparison(reader: Reader, kind: str, like: str) -> tuple[str, float]:
+def _comparison(reader: QueryReader, kind: str, like: str) -> tuple[str, float]:
     """Read what follows the name of an amount: a sign, and a number with a unit of this kind."""
     field = reader.text[reader.start : reader.place].lower()
     sign = reader.take(f"[{BLANKS}]*([<>]=?|=)[{BLANKS}]*")
@@ -186,7 +186,7 @@ def _elements(attribute: Attribute) -> float | None:
     return None if attribute.shape is None else prod(map(float, attribute.shape), start=1.0)
 
 
-Field = Callable[[Reader, Index], Marks]
+Field = Callable[[QueryReader, Index], Marks]
 # By name and sign; behind `>`, other comparisons are also possible.
 FIELDS: Mapping[str, Field] = {
     "role:": _role,

@@ -44,7 +44,7 @@ def is_pasted(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class PastedNames:
     """The parts of a text that may name a node: places of `(root)`, words, full names, shapes.
 
     `words` may be checkpoint keys.
@@ -56,10 +56,10 @@ class Named:
     shapes: frozenset[tuple[int, ...]]
 
 
-def named(text: str) -> Named:
+def named(text: str) -> PastedNames:
     """Return the parts of a TensorFlow message that may name nodes."""
     sentences = [match[1] for sentence in _SENTENCES for match in sentence.finditer(text)]
-    return Named(
+    return PastedNames(
         tuple([match.start() for match in re.finditer(r"\(root\)", text)][:MAX_NAMES]),
         frozenset([word.strip("'\"`,;()[]{}<>") for word in re.split(f"{_BLANK}+", text)]),
         frozenset(without_output(name.removesuffix(".")) for name in sentences),

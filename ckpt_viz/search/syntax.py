@@ -17,7 +17,7 @@ _VALUE = (
 )
 
 
-class Reader:
+class QueryReader:
     """A query, the position up to which it was read, and the start of the current term."""
 
     def __init__(self, text: str) -> None:

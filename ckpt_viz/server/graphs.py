@@ -40,7 +40,7 @@ from ckpt_viz.saved.locate import locate
 from ckpt_viz.saved.location import INDEX, Location
 from ckpt_viz.saved.other_files import MOST_BYTES, index_instead
 from ckpt_viz.server.messages import Asked, Look
-from ckpt_viz.server.refusals import Reason, Refusal
+from ckpt_viz.server.refusals import Reason, RefusedRequest
 from ckpt_viz.sources.pictured import ObjectGraph
 
 _MOST_LISTED_BYTES = 64 << 20  # read to find the checkpoints in a directory
@@ -115,7 +115,7 @@ def read_page(asked: Asked, most_bytes: int) -> Page:
 
     Raises:
         CkptVizError: As `graph` raises it; OutsideError for links that lead out of the root.
-        Refusal: The file does not belong to a checkpoint.
+        RefusedRequest: The file does not belong to a checkpoint.
     """
     with confined(asked, most_bytes) as scope:
         own = _graph_of(asked.path, scope)
@@ -139,7 +139,7 @@ def read_page(asked: Asked, most_bytes: int) -> Page:
 
 
 def graph_json(page: Page, etag: str, version: str, most_bytes: int) -> bytes:
-    """Return the answer to a request for a graph; raise Refusal for one that is too large."""
+    """Return the answer to a request for a graph; raise RefusedRequest if it is too large."""
     payload = page.shown.encoded
     what = f"{page.title}: the graph of {len(page.shown.graph.nodes)} nodes"
     check_size(what, payload, most_bytes=most_bytes)
@@ -165,7 +165,7 @@ def answer_json(
     most_bytes: int,
     most_read: int,
 ) -> bytes:
-    """Return the answer to a question about a graph; raise Refusal if it is too large."""
+    """Return the answer to a question about a graph; raise RefusedRequest if it is too large."""
     _check_countable(page, question)
     with confined(asked, most_read) as scope:
         data, buffers = answer(page.shown, question, state)
@@ -250,7 +250,7 @@ def _judged(path: str) -> Iterator[None]:
         said = _why_no_checkpoint(path, error)
         if said is None:
             raise
-        raise Refusal(Reason.NOT_A_CHECKPOINT, said) from error
+        raise RefusedRequest(Reason.NOT_A_CHECKPOINT, said) from error
 
 
 def _why_no_checkpoint(path: str, error: CkptVizError) -> str | None:
@@ -283,7 +283,7 @@ def _check_countable(page: Page, question: Mapping[str, Any]) -> None:
     form = question.get("format") if question.get("ask") == "file" else None
     export = EXPORTS.get(form) if isinstance(form, str) else None
     if export is not None and export.names_each_node and count > _MAX_NAMED_NODES:
-        raise Refusal(
+        raise RefusedRequest(
             Reason.TOO_LARGE,
             f"{page.title}: has {count} nodes, expected at most {_MAX_NAMED_NODES} in a file that "
             "names each; write it in a kernel: cv.graph(path)",
@@ -291,10 +291,10 @@ def _check_countable(page: Page, question: Mapping[str, Any]) -> None:
 
 
 def check_size(what: str, *parts: bytes, most_bytes: int) -> None:
-    """Raise Refusal if the parts of an answer are larger together than the server sends."""
+    """Raise RefusedRequest if the parts of an answer are larger together than the server sends."""
     size = sum(map(len, parts))
     if size > most_bytes:
-        raise Refusal(
+        raise RefusedRequest(
             Reason.TOO_LARGE,
             f"{what} has {size} bytes; this server sends at most {most_bytes}. Open it in a "
             "kernel, or set c.CkptViz.max_answer_bytes in jupyter_server_config.py",

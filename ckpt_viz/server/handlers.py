@@ -20,7 +20,7 @@ from ckpt_viz.server.refusals import (
     FAILED,
     STATUS,
     Reason,
-    Refusal,
+    RefusedRequest,
     line_of,
     reason_of_status,
     refusal_of,
@@ -82,22 +82,26 @@ class _Handler(APIHandler):
     async def _asked(self) -> Asked:
         path = self._parameter("path")
         if path is None:
-            raise Refusal(Reason.BAD_REQUEST, "expected a parameter `path`: a checkpoint's path")
+            raise RefusedRequest(
+                Reason.BAD_REQUEST, "expected a parameter `path`: a checkpoint's path"
+            )
         return await asked_of(self.contents_manager, path, self._parameter("against"))
 
     def _parameter(self, name: str, most: int | None = None) -> str | None:
         """Return a URL parameter unchanged: Tornado's own method drops control characters."""
         values = self.request.query_arguments.get(name, [])
         if len(values) > 1:
-            raise Refusal(Reason.BAD_REQUEST, f"found {len(values)} parameters {name}, expected 1")
+            raise RefusedRequest(
+                Reason.BAD_REQUEST, f"found {len(values)} parameters {name}, expected 1"
+            )
         if most is not None and values and len(values[0]) > most:
-            raise Refusal(
+            raise RefusedRequest(
                 Reason.TOO_LARGE, f"{name}: has {len(values[0])} bytes, expected at most {most}"
             )
         try:
             return values[0].decode() if values else None
         except UnicodeDecodeError as error:
-            raise Refusal(Reason.BAD_REQUEST, f"{name}: expected UTF-8: {error}") from error
+            raise RefusedRequest(Reason.BAD_REQUEST, f"{name}: expected UTF-8: {error}") from error
 
     @property
     def _packs(self) -> bool:
@@ -136,11 +140,11 @@ class _Handler(APIHandler):
         self.finish(json.dumps({"message": refusal.message, "reason": refusal.reason.value}))
 
 
-def _of_http(status: int, error: object) -> Refusal:
+def _of_http(status: int, error: object) -> RefusedRequest:
     message = getattr(error, "log_message", None) if isinstance(error, HTTPError) else None
     if status >= 500:
         message = FAILED
-    return Refusal(reason_of_status(status), message or responses.get(status, "No answer"))
+    return RefusedRequest(reason_of_status(status), message or responses.get(status, "No answer"))
 
 
 class VersionHandler(_Handler):
@@ -185,11 +189,11 @@ class HistoryHandler(_Handler):
         work = self._service.history(asked, look, self._pass_on, packs=self._packs)
         try:
             await self._unless_gone(work)
-        except (Refusal, RuntimeError) as error:  # its process has ended, for example
+        except (RefusedRequest, RuntimeError) as error:  # its process has ended, for example
             if not self._sent:
                 raise
             self.log.error("%s", error)
-            refusal = refusal_of(error) or Refusal(Reason.FAILED, FAILED)
+            refusal = refusal_of(error) or RefusedRequest(Reason.FAILED, FAILED)
             line = json.dumps(line_of(refusal)).encode() + b"\n"
             self.write(await asyncio.to_thread(continued, self._sent, line, packs=self._packs))
         self.finish()
@@ -274,14 +278,16 @@ class AnswerHandler(_Handler):
         """Answer `GET answer`."""
         question, state = (self._parameter(one, _MAX_QUESTION) for one in ("question", "state"))
         if question is None:
-            raise Refusal(Reason.BAD_REQUEST, "expected a parameter `question`: a JSON object")
+            raise RefusedRequest(
+                Reason.BAD_REQUEST, "expected a parameter `question`: a JSON object"
+            )
         asked_for = parsed(question, "question")
         traits = None if state is None else parsed(state, "state")
         asked = await self._asked()
         look = await self._unless_gone(self._service.look(asked))
         expected = self._parameter("etag")
         if expected is not None and expected.strip('"') != look.etag.strip('"'):
-            raise Refusal(
+            raise RefusedRequest(
                 Reason.CHANGED,
                 f"{asked.path}: the files have changed since the graph was read; load it again",
             )

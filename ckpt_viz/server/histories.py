@@ -25,7 +25,7 @@ from ckpt_viz.saved.location import INDEX
 from ckpt_viz.saved.v1_reader import prefix_of_shard
 from ckpt_viz.server.graphs import check_size, contents_path, json_bytes
 from ckpt_viz.server.messages import QUICK_BYTES, Asked, Limits, Look
-from ckpt_viz.server.refusals import FAILED, Reason, Refusal, line_of, refusal_of
+from ckpt_viz.server.refusals import FAILED, Reason, RefusedRequest, line_of, refusal_of
 from ckpt_viz.text import size_words
 from ckpt_viz.timeline.cells import HistoryRow
 from ckpt_viz.timeline.history import history_so_far
@@ -162,7 +162,7 @@ def send_history(
     Raises:
         CkptVizError: As `ckpt_viz.history`, if nothing was sent yet. Otherwise the last line says
             what happened.
-        Refusal: Not even the first part may be sent: it is too large.
+        RefusedRequest: Not even the first part may be sent: it is too large.
     """
     lines = _Lines(asked, wire, limits.most_answer, packs=packs)
     page: HistoryPage | None = None
@@ -185,7 +185,7 @@ def send_history(
         refusal = refusal_of(error)
         if refusal is None:  # this process's errors appear in the log of Jupyter's server
             traceback.print_exc()
-            refusal = Refusal(Reason.FAILED, f"{lines.title}: {FAILED}")
+            refusal = RefusedRequest(Reason.FAILED, f"{lines.title}: {FAILED}")
         lines.send_last(line_of(refusal))
     return page, lines.finished()
 
@@ -196,7 +196,7 @@ def answer_json(
     """Return the answer to a question about a history.
 
     Raises:
-        Refusal: It is too large.
+        RefusedRequest: It is too large.
         ReadLimitError: It would read more bytes than allowed.
         Stopped: It has to end.
     """
@@ -214,7 +214,9 @@ def answer_json(
             found = {"error": str(error)}
         watch.update(0)
     if found is None:
-        raise Refusal(Reason.BAD_REQUEST, f"question: no question of a history: {question}"[:200])
+        raise RefusedRequest(
+            Reason.BAD_REQUEST, f"question: no question of a history: {question}"[:200]
+        )
     body = _without_root(asked, json_bytes({"answer": found, "buffers": []}))
     check_size(f"{page.title}: the answer", body, most_bytes=limits.most_answer)
     return body
@@ -247,12 +249,12 @@ class _Lines:
         return self._sent > 0
 
     def send(self, *lines: Mapping[str, Any]) -> None:
-        """Send lines; raise Refusal if the answer becomes too large."""
+        """Send lines; raise RefusedRequest if the answer becomes too large."""
         before = None if self._pack is None else self._pack.copy()
         data = self._packed(lines)
         if self._sent + len(data) > self._most_bytes:
             self._pack = before  # what is not sent must not be in the stream
-            raise Refusal(
+            raise RefusedRequest(
                 Reason.TOO_LARGE,
                 f"{self.title}: the history has more than the {self._most_bytes} bytes that this "
                 "server sends at most. Open it in a kernel, or set c.CkptViz.max_answer_bytes in "

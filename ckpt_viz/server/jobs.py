@@ -12,7 +12,7 @@ from ckpt_viz.errors import ReadLimitError
 from ckpt_viz.render.payload import VERSION
 from ckpt_viz.server import graphs, histories
 from ckpt_viz.server.messages import QUICK_BYTES, Asked, Job, Limits, Look
-from ckpt_viz.server.refusals import Reason, Refusal, refusal_of
+from ckpt_viz.server.refusals import Reason, RefusedRequest, refusal_of
 
 Answer = tuple[dict[str, Any], bytes]
 
@@ -93,7 +93,7 @@ class Jobs:
             if name not in self._pages:
                 look = self._look(asked, job.version, most_read)
                 if look.etag != job.etag:
-                    raise Refusal(
+                    raise RefusedRequest(
                         Reason.CHANGED,
                         f"{asked.path}: the checkpoints have changed since the history was read; "
                         "read it again",

@@ -14,15 +14,15 @@ from jupyter_server.services.contents.fileio import FileManagerMixin
 from tornado.web import HTTPError
 
 from ckpt_viz.server.messages import Asked
-from ckpt_viz.server.refusals import Reason, Refusal
+from ckpt_viz.server.refusals import Reason, RefusedRequest
 
 _MAX_CHARACTERS = 4096
 
 
 async def asked_of(contents_manager: Any, path: str, against: str | None) -> Asked:
-    """Return the places that a request's contents paths mean; raise Refusal for forbidden ones."""
+    """Return the places that contents paths mean; raise RefusedRequest for forbidden ones."""
     if not isinstance(contents_manager, FileManagerMixin):
-        raise Refusal(
+        raise RefusedRequest(
             Reason.NO_FILES,
             f"this server gets its contents from {type(contents_manager).__name__}, which has no "
             "files on disk; open the checkpoint in a kernel: cv.show(path)",
@@ -38,13 +38,13 @@ async def asked_of(contents_manager: Any, path: str, against: str | None) -> Ask
 
 async def _below_root(manager: Any, path: str) -> str:
     if len(path) > _MAX_CHARACTERS:
-        raise Refusal(
+        raise RefusedRequest(
             Reason.BAD_REQUEST,
             f"found a path of {len(path)} characters, expected at most {_MAX_CHARACTERS}",
         )
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if "\0" in path:
-        raise Refusal(Reason.NOT_FOUND, f"{path!r}: no file has a NUL in its name")
+        raise RefusedRequest(Reason.NOT_FOUND, f"{path!r}: no file has a NUL in its name")
     if ".." in parts:
         raise _outside(path)
     contents_path = "/".join(parts)
@@ -60,7 +60,7 @@ async def _below_root(manager: Any, path: str) -> str:
     except OSError:  # a name that is too long; the reader raises the error
         is_hidden = False
     if is_hidden:
-        raise Refusal(
+        raise RefusedRequest(
             Reason.NOT_FOUND,
             f"{path}: hidden, since its name or a directory's begins with a dot; to open it, set "
             "c.ContentsManager.allow_hidden in jupyter_server_config.py",
@@ -76,8 +76,8 @@ def _is_denied(place: str) -> bool:
     return os.path.isdir(place) and not os.access(place, os.R_OK | os.X_OK)
 
 
-def _outside(path: str) -> Refusal:
-    return Refusal(
+def _outside(path: str) -> RefusedRequest:
+    return RefusedRequest(
         Reason.OUTSIDE,
         f"{path}: leads out of the server's root directory; expected a path below it",
     )

@@ -30,7 +30,7 @@ _START_SECONDS = 60.0  # allowed for loading the reader
 OnPart = Callable[[bytes], None]
 
 
-class _Waiting(NamedTuple):
+class _WaitingFrame(NamedTuple):
     """A frame to send, and who waits for its answer, if it has one."""
 
     frame: Frame
@@ -47,7 +47,7 @@ class Process:
         self.pages: frozenset[str] = frozenset()
         self.resident = 0
         self.idle_since = 0.0
-        self._frames: SimpleQueue[_Waiting | None] = SimpleQueue()
+        self._frames: SimpleQueue[_WaitingFrame | None] = SimpleQueue()
         self._lock = Lock()
         self._writing = Lock()  # of the frames
         self._is_over = False  # no more frames are sent
@@ -89,7 +89,7 @@ class Process:
             if self._is_over:
                 future.set_result(None)
             else:
-                self._frames.put(_Waiting(frame, loop, future, on_part))
+                self._frames.put(_WaitingFrame(frame, loop, future, on_part))
         return future
 
     async def begin(self) -> None:
@@ -102,7 +102,7 @@ class Process:
 
     def tell(self, frame: Frame) -> None:
         """Send a message that has no answer."""
-        self._frames.put(_Waiting(frame))
+        self._frames.put(_WaitingFrame(frame))
 
     def stop(self, number: int, why: str) -> None:
         """Ask the process to end the job of this number soon, without waiting for its answer."""
@@ -135,7 +135,7 @@ class Process:
             if (waiting := self._frames.get()) is not None:
                 _tell(waiting, None)
 
-    def _passed_on(self, waiting: _Waiting) -> bool:
+    def _passed_on(self, waiting: _WaitingFrame) -> bool:
         """Return whether the process took a frame, and answered it if an answer is expected."""
         answer: Frame | None = None
         try:
@@ -151,13 +151,13 @@ class Process:
         return answer is not None
 
 
-def _tell_part(waiting: _Waiting, part: bytes) -> None:
+def _tell_part(waiting: _WaitingFrame, part: bytes) -> None:
     if waiting.loop is not None and waiting.on_part is not None:
         with suppress(RuntimeError):  # the server is ending: its loop is closed
             waiting.loop.call_soon_threadsafe(waiting.on_part, part)
 
 
-def _tell(waiting: _Waiting, answer: Frame | None) -> None:
+def _tell(waiting: _WaitingFrame, answer: Frame | None) -> None:
     """Set the result of a future of another thread."""
     future = waiting.future
 

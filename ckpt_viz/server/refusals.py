@@ -45,7 +45,7 @@ STATUS = {
 FAILED = "ckpt-viz could not answer; the log of Jupyter's server says why"
 
 
-class Refusal(Exception):
+class RefusedRequest(Exception):
     """A refused request: the reason, and a sentence for people."""
 
     def __init__(self, reason: Reason, message: str) -> None:
@@ -54,29 +54,29 @@ class Refusal(Exception):
         self.message = message
 
 
-def refusal_of(error: Exception) -> Refusal | None:
+def refusal_of(error: Exception) -> RefusedRequest | None:
     """Return the refusal that answers an error; None for an unexpected error."""
     said = str(error)
-    if isinstance(error, Refusal):
+    if isinstance(error, RefusedRequest):
         return error
     if isinstance(error, OutsideError):
-        return Refusal(Reason.OUTSIDE, said)
+        return RefusedRequest(Reason.OUTSIDE, said)
     if isinstance(error, DeniedError):
-        return Refusal(Reason.DENIED, said)
+        return RefusedRequest(Reason.DENIED, said)
     if isinstance(error, CheckpointNotFoundError):
-        return Refusal(Reason.NOT_FOUND, said)
+        return RefusedRequest(Reason.NOT_FOUND, said)
     if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
-        return Refusal(
+        return RefusedRequest(
             Reason.TOO_LARGE,
             "the graph does not fit into the memory that Jupyter's server allows; open it in a "
             "kernel, or set c.CkptViz.max_memory_bytes in jupyter_server_config.py",
         )
     if isinstance(error, CkptVizError):
-        return Refusal(Reason.UNREADABLE, said)
+        return RefusedRequest(Reason.UNREADABLE, said)
     return None
 
 
-def line_of(refusal: Refusal) -> dict[str, str]:
+def line_of(refusal: RefusedRequest) -> dict[str, str]:
     """Return the line that ends a history in place of its end."""
     return {"part": "refused", "reason": refusal.reason.value, "message": refusal.message}
 

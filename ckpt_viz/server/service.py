@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ckpt_viz.server import processes
 from ckpt_viz.server.messages import Asked, Frame, Job, Limits, Look
 from ckpt_viz.server.options import CkptViz
-from ckpt_viz.server.refusals import Reason, Refusal
+from ckpt_viz.server.refusals import Reason, RefusedRequest
 from ckpt_viz.server.workers import Bounds, Pages, Workers
 
 
@@ -93,13 +93,15 @@ def _body(answer: Frame) -> Body:
 
 
 def parsed(text: str, name: str) -> dict[str, Any]:
-    """Return the JSON object in a parameter; raise Refusal for any other text."""
+    """Return the JSON object in a parameter; raise RefusedRequest for any other text."""
     try:
         data = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise Refusal(Reason.BAD_REQUEST, f"{name}: expected JSON: {error}") from error
+        raise RefusedRequest(Reason.BAD_REQUEST, f"{name}: expected JSON: {error}") from error
     if not isinstance(data, dict):
-        raise Refusal(Reason.BAD_REQUEST, f"{name}: expected a JSON object, found {text:.100}")
+        raise RefusedRequest(
+            Reason.BAD_REQUEST, f"{name}: expected a JSON object, found {text:.100}"
+        )
     return data
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ckpt_viz.server.messages import QUICK_BYTES, Asked, Frame, Job, Limits
 from ckpt_viz.server.processes import Process, Processes
-from ckpt_viz.server.refusals import Reason, Refusal
+from ckpt_viz.server.refusals import Reason, RefusedRequest
 
 _QUICK = 2  # processes beside those that read large graphs
 _QUICK_SECONDS = 5.0  # after which a job counts as long
@@ -20,7 +20,7 @@ _GRACE = 1.0  # seconds for a job to end after its last client has disconnected
 _STOP_SECONDS = 0.7  # for a job that sends parts, which then keeps what it has read
 
 
-class Kept(NamedTuple):
+class KeptGraph(NamedTuple):
     """A graph that a process keeps: the state of its files, and its size."""
 
     etag: str
@@ -38,7 +38,7 @@ class Pages:
         self._most = most
         self._most_nodes = most_nodes
         self._most_bytes = most_bytes
-        self._kept: OrderedDict[Asked, Kept] = OrderedDict()
+        self._kept: OrderedDict[Asked, KeptGraph] = OrderedDict()
 
     def names(self) -> list[str]:
         """Return the keys under which processes keep the graphs."""
@@ -49,7 +49,7 @@ class Pages:
         kept = self._kept.get(asked)
         return None if kept is None else asked.page(kept.etag)
 
-    def keep(self, asked: Asked, kept: Kept) -> None:
+    def keep(self, asked: Asked, kept: KeptGraph) -> None:
         """Keep a graph; drop an earlier read of the same files, and the oldest graphs."""
         self._kept[asked] = kept
         self._kept.move_to_end(asked)
@@ -136,7 +136,7 @@ class Workers:
     ) -> Frame:
         """Return the answer of a job; `on_part` gets the parts before the last one.
 
-        Raises Refusal if the job is refused, or if too much is waiting.
+        Raises RefusedRequest if the job is refused, or if too much is waiting.
         """
         task = self._tasks.get(job.key)
         if task is None:
@@ -280,14 +280,14 @@ class Workers:
         header = answer.header
         process.pages, process.resident = frozenset(header["pages"]), header["resident"]
         if "nodes" in header and task.job.asked is not None:
-            kept = Kept(task.job.etag, header["nodes"], header["bytes"])
+            kept = KeptGraph(task.job.etag, header["nodes"], header["bytes"])
             self._pages.keep(task.job.asked, kept)
         self._processes.give_back(process)
         self._trim()
         if "failed" in header:
             raise RuntimeError(header["failed"])
         if "reason" in header:
-            raise Refusal(Reason(header["reason"]), header["message"])
+            raise RefusedRequest(Reason(header["reason"]), header["message"])
         if "needs" in header:
             self._begin_again(task, needs=header["needs"])
             return None
@@ -335,12 +335,12 @@ class Workers:
                 process.pages &= kept
 
 
-def _busy(why: str) -> Refusal:
-    return Refusal(Reason.BUSY, f"{why}; try again in a moment")
+def _busy(why: str) -> RefusedRequest:
+    return RefusedRequest(Reason.BUSY, f"{why}; try again in a moment")
 
 
-def _too_slow(task: _Task, seconds: float) -> Refusal:
-    return Refusal(
+def _too_slow(task: _Task, seconds: float) -> RefusedRequest:
+    return RefusedRequest(
         Reason.TOO_SLOW,
         f"{_path(task)}: reading it took more than {seconds:g} s; open it in a kernel, or set "
         "c.CkptViz.max_seconds in jupyter_server_config.py",

@@ -29,7 +29,7 @@ _MOMENTS = ("accumulator", "exp_avg", "moment", "velocit")
 _LETTERS = ("g2", "m", "mu", "nu", "s", "v", "vhat")
 
 
-class Kept(NamedTuple):
+class KeptValues(NamedTuple):
     """How much of its former values a variable has after a save.
 
     `lowest` and `highest` bound the correlation of its elements with the former ones. `share` is
@@ -41,7 +41,7 @@ class Kept(NamedTuple):
     share: float
 
 
-class SlotRow(NamedTuple):
+class SlotVariableRow(NamedTuple):
     """A slot variable's name and row, and the node of its variable in the last checkpoint."""
 
     name: str
@@ -50,7 +50,7 @@ class SlotRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Case:
+class HistoryEvidence:
     """The checkpoints and rows that rules look at."""
 
     checkpoints: Sequence[Checkpoint]
@@ -98,16 +98,16 @@ class Case:
         return [row for row in self.rows if _is_count(row) and self._is_of_optimizer(row)]
 
     @cached_property
-    def slots(self) -> Sequence[SlotRow]:
+    def slots(self) -> Sequence[SlotVariableRow]:
         """The slot variables that follow gradients."""
-        found: list[SlotRow] = []
+        found: list[SlotVariableRow] = []
         for row in self.rows:
             graph = self._graph_of(row)
             slot = None if graph is None else graph.nodes[row.node_id].slot
             if slot is None or not _is_float(row):
                 continue
             if not any(one in slot.name.lower() for one in _AVERAGES):
-                found.append(SlotRow(slot.name, row, slot.variable))
+                found.append(SlotVariableRow(slot.name, row, slot.variable))
         return found
 
     def slots_of(self, row: HistoryRow) -> Sequence[HistoryRow]:
@@ -217,7 +217,7 @@ def returns(row: HistoryRow, time: int) -> bool:
     return now is not None and any(_summary(cell) == now for cell in row.cells[:time])
 
 
-def kept_at(row: HistoryRow, time: int) -> Kept | None:
+def kept_at(row: HistoryRow, time: int) -> KeptValues | None:
     """Return how much of the former values is left, None if the cells do not tell."""
     was, now, step = values_before(row, time), row.cells[time].values, row.cells[time].l2
     if was is None or now is None or step is None or was.count != now.count:
@@ -232,7 +232,7 @@ def kept_at(row: HistoryRow, time: int) -> Kept | None:
         return None
     ratio = float(now.std or 0) / was.std
     correlation = both / was.std**2 / ratio if ratio else 0.0
-    return Kept(*_bounds(correlation, count), both / was.std**2)
+    return KeptValues(*_bounds(correlation, count), both / was.std**2)
 
 
 def is_constant(cell: Cell) -> bool:

@@ -14,7 +14,7 @@ from ckpt_viz.formats.lost_files import lost_files
 from ckpt_viz.text import count, listed, percent, printable
 from ckpt_viz.timeline import rules
 from ckpt_viz.timeline.cells import HistoryRow
-from ckpt_viz.timeline.evidence import Case
+from ckpt_viz.timeline.evidence import HistoryEvidence
 from ckpt_viz.timeline.rules import Found, Rule
 from ckpt_viz.timeline.sources import Checkpoint
 
@@ -74,7 +74,7 @@ def findings_of(
 
     Variables with the same finding at the same checkpoint are one finding.
     """
-    return _found(Case(checkpoints, rows), list(HistoryKind))
+    return _found(HistoryEvidence(checkpoints, rows), list(HistoryKind))
 
 
 def findings_of_members(
@@ -83,7 +83,7 @@ def findings_of_members(
     distances: Sequence[Sequence[float]],
 ) -> tuple[HistoryFinding, ...]:
     """Return the findings of checkpoints without an order."""
-    case = Case(checkpoints, rows)
+    case = HistoryEvidence(checkpoints, rows)
     kinds = (HistoryKind.NAN, HistoryKind.INF, HistoryKind.DAMAGED, HistoryKind.SATURATED)
     return (*_outliers(case, distances), *_found(case, kinds))
 
@@ -93,7 +93,9 @@ def is_alarm(finding: HistoryFinding) -> bool:
     return finding.kind not in NOTES
 
 
-def _outliers(case: Case, distances: Sequence[Sequence[float]]) -> Iterator[HistoryFinding]:
+def _outliers(
+    case: HistoryEvidence, distances: Sequence[Sequence[float]]
+) -> Iterator[HistoryFinding]:
     """Find members that are farther from the others than these are from each other."""
     opened = [i for i, one in enumerate(case.checkpoints) if one.graph is not None]
     if len(opened) < 3:
@@ -113,7 +115,7 @@ def _outliers(case: Case, distances: Sequence[Sequence[float]]) -> Iterator[Hist
             )
 
 
-def _found(case: Case, kinds: Sequence[HistoryKind]) -> tuple[HistoryFinding, ...]:
+def _found(case: HistoryEvidence, kinds: Sequence[HistoryKind]) -> tuple[HistoryFinding, ...]:
     found: list[HistoryFinding] = []
     for kind in HistoryKind:
         if kind not in kinds or kind not in _RULES:
@@ -131,7 +133,7 @@ def _found(case: Case, kinds: Sequence[HistoryKind]) -> tuple[HistoryFinding, ..
 # --- sentences
 
 
-_Say = Callable[[Case, int, Sequence[Found]], str]
+_Say = Callable[[HistoryEvidence, int, Sequence[Found]], str]
 
 
 def _says(sentence: str, more: _Say = lambda case, time, ones: "") -> _Say:
@@ -141,7 +143,7 @@ def _says(sentence: str, more: _Say = lambda case, time, ones: "") -> _Say:
     first `{detail}`; and `{more}`.
     """
 
-    def say(case: Case, time: int, ones: Sequence[Found]) -> str:
+    def say(case: HistoryEvidence, time: int, ones: Sequence[Found]) -> str:
         names, number = listed([one.row.place for one in ones]), len(ones) - 1
         told = names if not number else f"{count(len(ones), 'variable')}: {names}"
         rest = f", and {count(number, 'more variable')} did the same" if number else ""
@@ -152,14 +154,14 @@ def _says(sentence: str, more: _Say = lambda case, time, ones: "") -> _Say:
     return say
 
 
-def _why(case: Case, time: int, ones: Sequence[Found]) -> str:
+def _why(case: HistoryEvidence, time: int, ones: Sequence[Found]) -> str:
     """Return which files are lost, or else the first error."""
     graph = case.checkpoints[time].graph
     lost = lost_files(graph.stored_in) if graph is not None else ()
     return " ".join(map(str, lost)) or ones[0].detail
 
 
-def _rate(case: Case, time: int, ones: Sequence[Found]) -> str:
+def _rate(case: HistoryEvidence, time: int, ones: Sequence[Found]) -> str:
     """Return whether the learning rate rose."""
     rates = case.rate_before_and_at(time)
     if rates is None or rates[1] < rules.EXPLODED * rates[0]:
@@ -167,7 +169,7 @@ def _rate(case: Case, time: int, ones: Sequence[Found]) -> str:
     return f" The learning rate had risen from {rates[0]:.3g} to {rates[1]:.3g}."
 
 
-def _slots(case: Case, time: int, ones: Sequence[Found]) -> str:
+def _slots(case: HistoryEvidence, time: int, ones: Sequence[Found]) -> str:
     """Return whether optimizers keep state for the variables, if they do for any."""
     if not case.slots or any(case.slots_of(one.row) for one in ones):
         return ""

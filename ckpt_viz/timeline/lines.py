@@ -28,7 +28,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Mark:
+class StructureMark:
     """The structure of a checkpoint differs from that of the one before.
 
     `at` is the number of the checkpoint. `new`, `gone` and `reshaped` are places of tensors.
@@ -45,7 +45,7 @@ class Lines:
     """All variables over time, and where the structure changes."""
 
     lines: list[Line] = field(default_factory=list)
-    marks: list[Mark] = field(default_factory=list)
+    marks: list[StructureMark] = field(default_factory=list)
 
     def begin(self, times: int) -> Line:
         """Return a new variable, which no checkpoint has yet."""
@@ -179,7 +179,7 @@ def _are_alike(one: ValueRow, other: ValueRow) -> bool:
     return (one.dtype, one.shape) == (other.dtype, other.shape)
 
 
-def _mark(time: int, was: Mapping[str, Line], now: Mapping[str, Line]) -> Mark | None:
+def _mark(time: int, was: Mapping[str, Line], now: Mapping[str, Line]) -> StructureMark | None:
     lines_before, lines_now = set(map(id, was.values())), set(map(id, now.values()))
     new = [line for line in now.values() if id(line) not in lines_before]
     gone = [line for line in was.values() if id(line) not in lines_now]
@@ -191,7 +191,7 @@ def _mark(time: int, was: Mapping[str, Line], now: Mapping[str, Line]) -> Mark |
             continue
         if not _are_alike(earlier, row):
             reshaped.append(row.place)
-    mark = Mark(
+    mark = StructureMark(
         time,
         tuple(row.place for line in new if (row := line.tensors[time]) is not None),
         tuple(line.latest.place for line in gone),

@@ -29,7 +29,7 @@ from ckpt_viz.values.difference import (
 from ckpt_viz.values.pieces import Measured
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.spread import Spread
-from ckpt_viz.values.tracks import PIECE_BYTES, Followed, Part, Where, follow_in_memory
+from ckpt_viz.values.tracks import PIECE_BYTES, Followed, PieceOverTime, Where, follow_in_memory
 
 _MEMBERS_BYTES = 1 << 25  # 32 MiB of all members of a comparison together
 _LEAST_PIECE = 1 << 16
@@ -40,7 +40,7 @@ READ = (CellState.FIRST, *CHANGES)
 """The states of tensors to read."""
 
 
-class Plan:
+class ReadingPlan:
     """What is to be read of one variable, and what was read up to now.
 
     `claims` are those of each checkpoint. `is_compared` says that its tensors are members to be
@@ -59,8 +59,8 @@ class Plan:
         piece_bytes: int = PIECE_BYTES,
     ) -> None:
         self._piece_bytes = piece_bytes
-        self.parts: list[Part] = []
-        self.memory: list[tuple[Part, list[Callable[[], bytes]]]] = []
+        self.parts: list[PieceOverTime] = []
+        self.memory: list[tuple[PieceOverTime, list[Callable[[], bytes]]]] = []
         self._number, self._states, self._is_compared = number, states, is_compared
         self._rows = {t: row for t, row in enumerate(line.tensors) if row is not None}
         self.bytes_read = 0
@@ -75,13 +75,13 @@ class Plan:
         """Whether all parts were read."""
         return all(segment.is_done for segment in self._segments)
 
-    def missing(self) -> Iterator[Part]:
+    def missing(self) -> Iterator[PieceOverTime]:
         """Yield the parts that were not read."""
         for part in self.parts:
             if not self._segments[part.name[1]].has(part):
                 yield part
 
-    def add(self, part: Part, followed: Followed) -> None:
+    def add(self, part: PieceOverTime, followed: Followed) -> None:
         """Add what became of a part. An interrupted call may be made again."""
         segment = self._segments[part.name[1]]
         segment.waiting[part.first] = followed
@@ -231,7 +231,7 @@ class Plan:
                     path = intern(one.path)  # all tensors of a file share it
                     at[time] = Where(path, offset, length, order, self._rows[time].key, crc)
                 self.parts.append(
-                    Part(name, str(row.dtype), first, units, tuple(at), members, is_whole)
+                    PieceOverTime(name, str(row.dtype), first, units, tuple(at), members, is_whole)
                 )
                 firsts.append(first)
                 first += length // size
@@ -254,7 +254,7 @@ class Plan:
         name = self._number, len(self._segments)
         members = self._members(times)[1] if self._is_compared else ()
         units = 0 if members else _units(row, 1)
-        part = Part(name, str(row.dtype), 0, units, tuple(at), members, is_whole=True)
+        part = PieceOverTime(name, str(row.dtype), 0, units, tuple(at), members, is_whole=True)
         self.memory.append((part, values))
         self._segments.append(_Segment(list(times), [0]))
 
@@ -352,7 +352,7 @@ class _Segment:
         """What became of the next part to be joined, if it was read."""
         return None if self.is_done else self.waiting.get(self.firsts[self.joined.number])
 
-    def has(self, part: Part) -> bool:
+    def has(self, part: PieceOverTime) -> bool:
         return part.first in self.waiting or part.first in self.firsts[: self.joined.number]
 
 

@@ -18,16 +18,16 @@ from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
 from ckpt_viz.timeline.lines import Line
-from ckpt_viz.timeline.plan import CHANGES, READ, Plan
+from ckpt_viz.timeline.plan import CHANGES, READ, ReadingPlan
 from ckpt_viz.values.row import ValueRow
 from ckpt_viz.values.running import Progress, in_flight_of, results
-from ckpt_viz.values.tracks import PIECE_BYTES, Part, Track, follow
+from ckpt_viz.values.tracks import PIECE_BYTES, PieceOverTime, Track, follow
 
 UNCHANGED_SHARE = 1 / 200
 """Of tensors that never change, the smallest are read, as long as this share of all bytes lasts."""
 
 
-Plans = dict[int, Plan]
+Plans = dict[int, ReadingPlan]
 """What is to be read of rows, and what was read up to now; by their number."""
 _POWERS = ("beta1_power", "beta2_power")  # of an Adam of TensorFlow 1
 
@@ -188,14 +188,14 @@ class Reader:
             wanted.add(number)
         return wanted
 
-    def _plan(self, number: int) -> Plan:
-        return Plan(
+    def _plan(self, number: int) -> ReadingPlan:
+        return ReadingPlan(
             *(number, self.graphs, self.lines[number], self._to_read[number], self._claims),
             is_compared=self.is_compared,
             piece_bytes=self.piece_bytes,
         )
 
-    def _finished(self, number: int, plan: Plan) -> HistoryRow:
+    def _finished(self, number: int, plan: ReadingPlan) -> HistoryRow:
         cells = plan.cells()
         earlier = self._earlier(number)
         if any(cell.state is CellState.UNREAD for cell in earlier.values()):
@@ -253,11 +253,11 @@ class Reader:
         return False
 
 
-def _tracks(parts: Sequence[Part], most: int) -> Iterator[Track]:
+def _tracks(parts: Sequence[PieceOverTime], most: int) -> Iterator[Track]:
     """Yield the parts in tasks of at most so many bytes a time, in the order of the first file."""
     scope = confinement.current()
     limit = None if scope is None else scope.limit
-    group: list[Part] = []
+    group: list[PieceOverTime] = []
     size = 0
     for part in sorted(parts, key=_place):
         largest = max((one.size for one in part.at if one is not None), default=0)
@@ -270,6 +270,6 @@ def _tracks(parts: Sequence[Part], most: int) -> Iterator[Track]:
         yield Track(tuple(group), limit)
 
 
-def _place(part: Part) -> tuple[str, int]:
+def _place(part: PieceOverTime) -> tuple[str, int]:
     first = next(one for one in part.at if one is not None)
     return first.path, first.offset

@@ -11,7 +11,7 @@ from weakref import ReferenceType
 from ckpt_viz.errors import SourceError
 from ckpt_viz.timeline.cells import HistoryRow
 from ckpt_viz.timeline.findings import HistoryFinding, is_alarm
-from ckpt_viz.timeline.lines import Line, Mark, lines_of
+from ckpt_viz.timeline.lines import Line, StructureMark, lines_of
 from ckpt_viz.timeline.ranking import Ranking
 from ckpt_viz.timeline.sources import Checkpoint
 from ckpt_viz.wording import PYTHON, Wording
@@ -38,7 +38,7 @@ class Record:
     sources: tuple[Checkpoint, ...]
     rows: tuple[HistoryRow, ...] = field(repr=False)
     findings: tuple[HistoryFinding, ...]
-    marks: tuple[Mark, ...]
+    marks: tuple[StructureMark, ...]
     order: str
     left_out: int = 0
     is_complete: bool = True

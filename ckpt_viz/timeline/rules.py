@@ -19,7 +19,7 @@ from ckpt_viz.formats.tensors import numpy_dtype
 from ckpt_viz.timeline.cells import CellState, HistoryRow
 from ckpt_viz.timeline.evidence import (
     ROUNDING,
-    Case,
+    HistoryEvidence,
     changes_of,
     is_constant,
     kept_at,
@@ -60,13 +60,13 @@ class Found(NamedTuple):
     detail: str = ""
 
 
-Rule = Callable[[Case], Iterator[Found]]
+Rule = Callable[[HistoryEvidence], Iterator[Found]]
 
 
 def not_finite(attribute: str) -> Rule:
     """Return the rule of variables with elements that are NaN, or infinite."""
 
-    def rule(case: Case) -> Iterator[Found]:
+    def rule(case: HistoryEvidence) -> Iterator[Found]:
         for row in case.rows:
             for time, cell in enumerate(row.cells):
                 number = getattr(cell.values, attribute, None) if cell.values is not None else None
@@ -78,7 +78,7 @@ def not_finite(attribute: str) -> Rule:
     return rule
 
 
-def damaged(case: Case) -> Iterator[Found]:
+def damaged(case: HistoryEvidence) -> Iterator[Found]:
     """Find variables that cannot be read."""
     for row in case.rows:
         for time, cell in enumerate(row.cells):
@@ -87,7 +87,7 @@ def damaged(case: Case) -> Iterator[Found]:
                 break
 
 
-def stale(case: Case) -> Iterator[Found]:
+def stale(case: HistoryEvidence) -> Iterator[Found]:
     """Find optimizers that count no step, although kernels change, and slot variables or not.
 
     Without the slot variables, an average of the weights may replace them once.
@@ -104,7 +104,7 @@ def stale(case: Case) -> Iterator[Found]:
             yield Found(row, times[0], "another optimizer trained it")
 
 
-def reset(case: Case) -> Iterator[Found]:
+def reset(case: HistoryEvidence) -> Iterator[Found]:
     """Find optimizers whose count goes down, and that keep the state of the same variables."""
     for row in case.counters:
         for time in changes_of(row):
@@ -116,7 +116,7 @@ def reset(case: Case) -> Iterator[Found]:
                 break
 
 
-def frozen(case: Case) -> Iterator[Found]:
+def frozen(case: HistoryEvidence) -> Iterator[Found]:
     """Find weights that stop at once, or never change, while kernels do."""
     constant = {row.key for row, _, _ in untrained(case)}
     for row in case.weights:
@@ -128,7 +128,7 @@ def frozen(case: Case) -> Iterator[Found]:
             yield Found(row, since)
 
 
-def untrained(case: Case) -> Iterator[Found]:
+def untrained(case: HistoryEvidence) -> Iterator[Found]:
     """Find weights whose elements are one number that never changes, while kernels change."""
     if len(case.moving) < SAVES:
         return
@@ -139,7 +139,7 @@ def untrained(case: Case) -> Iterator[Found]:
             yield Found(row, _first(row), f"{numbers.pop():g}")
 
 
-def exploding(case: Case) -> Iterator[Found]:
+def exploding(case: HistoryEvidence) -> Iterator[Found]:
     """Find weights whose norm and change per step are many times the usual, or leap together."""
     leaps = _leaps(case)
     for row in case.weights:
@@ -148,7 +148,9 @@ def exploding(case: Case) -> Iterator[Found]:
             yield found
 
 
-def _exploding_at(case: Case, row: HistoryRow, leaps: Mapping[int, set[str]]) -> Found | None:
+def _exploding_at(
+    case: HistoryEvidence, row: HistoryRow, leaps: Mapping[int, set[str]]
+) -> Found | None:
     sizes = sizes_of(row)
     least = EXPLODED * _least_usual(case, row)
     before: list[float] = []  # sorted
@@ -173,7 +175,7 @@ def _middle(ordered: Sequence[float]) -> float:
     return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
-def _least_usual(case: Case, row: HistoryRow) -> float:
+def _least_usual(case: HistoryEvidence, row: HistoryRow) -> float:
     """Return the usual size of variables of a kind.
 
     Of one dimension are biases and normalisations, which begin at 0 or 1.
@@ -181,7 +183,7 @@ def _least_usual(case: Case, row: HistoryRow) -> float:
     return case.scale if len(row.shape or ()) > 1 else max(1.0, case.scale)
 
 
-def _leaps(case: Case) -> dict[int, set[str]]:
+def _leaps(case: HistoryEvidence) -> dict[int, set[str]]:
     """Return when most of several kernels moved by many times their norm at each step, and which.
 
     A kernel alone may do so: that of a sound linear regression does, if its targets are large.
@@ -197,7 +199,7 @@ def _leaps(case: Case) -> dict[int, set[str]]:
     return {time: keys for time, keys in far.items() if 1 < number[time] < 2 * len(keys)}
 
 
-def gradients_exploding(case: Case) -> Iterator[Found]:
+def gradients_exploding(case: HistoryEvidence) -> Iterator[Found]:
     """Find slot variables if all of one name show gradients many times the usual.
 
     Slots without a negative element follow squares of gradients.
@@ -242,7 +244,7 @@ def _first_jump(sizes: Mapping[int, float], factor: float) -> int | None:
     return None
 
 
-def vanishing(case: Case) -> Iterator[Found]:
+def vanishing(case: HistoryEvidence) -> Iterator[Found]:
     """Find kernels that keep their direction and lose nearly all of their norm."""
     for row in case.kernels:
         sizes = sizes_of(row) if math.prod(row.shape or ()) >= LEAST_ELEMENTS else {}
@@ -256,7 +258,7 @@ def vanishing(case: Case) -> Iterator[Found]:
             most = max(most, sizes[time])
 
 
-def reinitialised(case: Case) -> Iterator[Found]:
+def reinitialised(case: HistoryEvidence) -> Iterator[Found]:
     """Find kernels that lose their former values at a save, unlike at others.
 
     The constant siblings in their layers, such as biases of zeros, come along.
@@ -268,7 +270,7 @@ def reinitialised(case: Case) -> Iterator[Found]:
             yield from _constant_siblings(case, row, time)
 
 
-def _renewed_at(case: Case, row: HistoryRow) -> int | None:
+def _renewed_at(case: HistoryEvidence, row: HistoryRow) -> int | None:
     """Return the save at which a kernel got values like its first ones, but none of those before.
 
     The first change is left out, because the first steps may lead far away.
@@ -283,7 +285,7 @@ def _renewed_at(case: Case, row: HistoryRow) -> int | None:
     return None
 
 
-def _has_usual_sizes(case: Case, row: HistoryRow, time: int) -> bool:
+def _has_usual_sizes(case: HistoryEvidence, row: HistoryRow, time: int) -> bool:
     """Return whether a variable is as large as its first values, and was not near zero before.
 
     Near zero, noise turns a variable round: a bias that crosses it, or one without a gradient.
@@ -296,7 +298,7 @@ def _has_usual_sizes(case: Case, row: HistoryRow, time: int) -> bool:
     return ALIKE * earlier[0] <= sizes[time] < most
 
 
-def _constant_siblings(case: Case, row: HistoryRow, time: int) -> Iterator[Found]:
+def _constant_siblings(case: HistoryEvidence, row: HistoryRow, time: int) -> Iterator[Found]:
     layer = row.place.rpartition(".")[0]
     for other in case.weights:
         is_sibling = other is not row and other.place.rpartition(".")[0] == layer
@@ -305,7 +307,7 @@ def _constant_siblings(case: Case, row: HistoryRow, time: int) -> Iterator[Found
             yield Found(other, time)
 
 
-def dead(case: Case) -> Iterator[Found]:
+def dead(case: HistoryEvidence) -> Iterator[Found]:
     """Find tensors that change, but some of their units never do, or are zero at the end."""
     for row in case.weights:
         times = [t for t in changes_of(row) if (row.cells[t].relative or 0.0) > ROUNDING]
@@ -322,7 +324,7 @@ def dead(case: Case) -> Iterator[Found]:
             yield Found(row, times[0], f"{still} of {len(moved)}")
 
 
-def _without_gradient(case: Case, row: HistoryRow) -> Any:
+def _without_gradient(case: HistoryEvidence, row: HistoryRow) -> Any:
     """Return for each unit whether all squares of its gradients are zero at the end.
 
     Weight decay changes a unit, too, but no slot variable. A momentum may decay to zero.
@@ -333,7 +335,7 @@ def _without_gradient(case: Case, row: HistoryRow) -> Any:
     return ~np.logical_or.reduce(known) if known else False
 
 
-def saturated(case: Case) -> Iterator[Found]:
+def saturated(case: HistoryEvidence) -> Iterator[Found]:
     """Find variables of small dtypes that reach the limits of their dtype."""
     for row in case.rows:
         if not (row.dtype or "").startswith(_SATURABLE):
@@ -352,7 +354,7 @@ def saturated(case: Case) -> Iterator[Found]:
 # --- questions
 
 
-def _is_placeholder(case: Case, row: HistoryRow, time: int) -> bool:
+def _is_placeholder(case: HistoryEvidence, row: HistoryRow, time: int) -> bool:
     """Return whether a value that is not finite may be meant.
 
     It is then the first one of a scalar, or infinity in a mask that never changes.

@@ -13,7 +13,7 @@ from ckpt_viz.render.signs import SEVERITIES, STATES
 from ckpt_viz.text import count, left_out_words, listed, percent
 from ckpt_viz.timeline.cells import Cell, CellState, HistoryRow
 from ckpt_viz.timeline.findings import HistoryFinding, HistoryKind, is_alarm
-from ckpt_viz.timeline.lines import Mark
+from ckpt_viz.timeline.lines import StructureMark
 from ckpt_viz.timeline.ranking import GROWN
 from ckpt_viz.timeline.record import Record
 
@@ -126,7 +126,7 @@ def _apart(history: Record) -> str:
     return f"{said}."
 
 
-def mark_words(history: Record, mark: Mark) -> str:
+def mark_words(history: Record, mark: StructureMark) -> str:
     """Return what the structure of a checkpoint has, and the one before has not."""
     parts = [
         f"{word} {listed(list(places))}"

@@ -19,7 +19,7 @@ from ckpt_viz.values.strings import NO_STRINGS, joined_lengths
 _IDENTITY = ("key", "name", "place", "node_id", "dtype", "shape", "nbytes")
 
 
-class _Part(NamedTuple):
+class _PieceOfRange(NamedTuple):
     """A piece, its range, and whether it is the last of that."""
 
     found: StoredRange
@@ -82,7 +82,7 @@ class Assembly:
             return replace(self._row, error=self._state.error)
         return filled(self._row, self._state.found)
 
-    def _joined(self, measured: Measured | str, part: _Part) -> _State:
+    def _joined(self, measured: Measured | str, part: _PieceOfRange) -> _State:
         before = self._state
         if isinstance(measured, str):
             return before._replace(error=measured)
@@ -101,11 +101,11 @@ class Assembly:
         return _State(statistics, before.number + 1, crc, error)
 
 
-def _parts(ranges: tuple[StoredRange, ...], dtype: str, most: int) -> Iterator[_Part]:
+def _parts(ranges: tuple[StoredRange, ...], dtype: str, most: int) -> Iterator[_PieceOfRange]:
     for found in ranges:
         end = found.offset + found.size
         for piece in cut(found, dtype, most):
-            yield _Part(found, piece, piece.offset + piece.size == end)
+            yield _PieceOfRange(found, piece, piece.offset + piece.size == end)
 
 
 def joined_statistics(a: Partial | Lengths, b: Partial | Lengths) -> Partial | Lengths:

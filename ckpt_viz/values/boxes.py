@@ -19,7 +19,7 @@ from ckpt_viz.errors import FormatError, UnsupportedError
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.dtypes import ELEMENT_BYTES, ByteOrder, tensor_bytes
 from ckpt_viz.formats.files import File, open_file
-from ckpt_viz.formats.slices import Slice
+from ckpt_viz.formats.slices import SliceExtent
 from ckpt_viz.formats.sstable import mask_crc32c
 from ckpt_viz.formats.stored_ranges import StoredRange, stored_ranges
 from ckpt_viz.formats.tensors import encode
@@ -118,7 +118,9 @@ class _InRanges:
         self.byte_order: ByteOrder = bundle.byte_order
         self._size, self._place = ELEMENT_BYTES[dtype] or 1, f"{bundle.index}: {key}"
         ranges = stored_ranges(bundle, key)
-        slices: Sequence[Slice] = bundle.entries[key].slices or (Slice((0,) * len(shape), shape),)
+        slices: Sequence[SliceExtent] = bundle.entries[key].slices or (
+            SliceExtent((0,) * len(shape), shape),
+        )
         files: dict[str, File] = {}
         ends: dict[str, int] = {}
         for one in ranges:
@@ -126,7 +128,7 @@ class _InRanges:
         for path, end in ends.items():
             files[path] = stack.enter_context(open_file(path, end=end))
         self._parts = [
-            _Part(place, one, files[one.path])
+            _SliceBytes(place, one, files[one.path])
             for place, one in zip(slices, ranges, strict=True)
             if one.count
         ]
@@ -156,10 +158,10 @@ class _InRanges:
         return found.tobytes()
 
 
-class _Part:
+class _SliceBytes:
     """A slice and its bytes; its elements come in their order, so they are read in one go."""
 
-    def __init__(self, place: Slice, stored: StoredRange, file: File) -> None:
+    def __init__(self, place: SliceExtent, stored: StoredRange, file: File) -> None:
         self.place, self._stored, self._file = place, stored, file
         self._done = self._crc = 0
 
@@ -178,7 +180,7 @@ class _Part:
         return data
 
 
-def _common(part: Slice, box: Box) -> Box | None:
+def _common(part: SliceExtent, box: Box) -> Box | None:
     """Return the elements that a slice and a box share, None without any."""
     start = tuple(map(max, part.start, box.start))
     ends = [

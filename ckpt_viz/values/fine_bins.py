@@ -45,7 +45,7 @@ class FineBins(NamedTuple):
     counts: Array
 
 
-class Numbers(NamedTuple):
+class SortedNumbers(NamedTuple):
     """A few finite numbers without zeros, as float32 or float64 of this `width`, ascending."""
 
     width: int
@@ -59,7 +59,7 @@ class Numbers(NamedTuple):
         return _extra_bits(used if keys.size else 0, self.width)
 
 
-Bins = FineBins | Numbers
+Bins = FineBins | SortedNumbers
 
 
 def no_bins(width: int) -> FineBins:
@@ -73,7 +73,7 @@ def fine_bins(floats: Array) -> Bins:
     """Return the bins of float32 or float64 numbers, in native byte order and of any size."""
     width = floats.dtype.itemsize * 8
     if floats.size <= _FEW:
-        return Numbers(width, np.sort(floats[np.isfinite(floats) & (floats != 0)]))
+        return SortedNumbers(width, np.sort(floats[np.isfinite(floats) & (floats != 0)]))
     coarse = _coarse_counts(floats, width)
     used = np.flatnonzero(coarse)
     if not used.size:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ckpt_viz.object_graph.graph import Graph
 
 
-class Part(NamedTuple):
+class HeldTensor(NamedTuple):
     """A tensor of an object's state: its name in the object, its slice ("" if whole), its value.
 
     The value is an array, a tensor that NumPy does not know (of an iterator), or None if an
@@ -37,7 +37,7 @@ class HeldAccess:
     """
 
     title: str
-    tensors: Mapping[str, Sequence[Part]]
+    tensors: Mapping[str, Sequence[HeldTensor]]
     by_names: bool = False
 
     def object(self, node_id: int) -> object | None:
@@ -92,14 +92,14 @@ class HeldAccess:
         return np.asarray(whole(parts))  # TensorFlow gives scalars that are no arrays
 
 
-def shape_of(parts: Sequence[Part]) -> tuple[int, ...]:
+def shape_of(parts: Sequence[HeldTensor]) -> tuple[int, ...]:
     """Return the shape of a tensor, which may be in slices."""
     if parts[0].slice_spec:
         return parse_slice_spec(parts[0].slice_spec)[0]
     return tuple(parts[0].value.shape)
 
 
-def whole(parts: Sequence[Part]) -> Any:
+def whole(parts: Sequence[HeldTensor]) -> Any:
     """Return the value of a tensor, joined if it is in slices."""
     if not parts[0].slice_spec:
         return parts[0].value
@@ -112,8 +112,8 @@ def whole(parts: Sequence[Part]) -> Any:
     return joined
 
 
-def parts_of(checkpoint_keys: Iterable[str], graph: Graph) -> tuple[Part, ...]:
+def parts_of(checkpoint_keys: Iterable[str], graph: Graph) -> tuple[HeldTensor, ...]:
     """Return the held tensors under some keys of a snapshot's graph."""
-    tensors: Mapping[str, Sequence[Part]] = graph.held
+    tensors: Mapping[str, Sequence[HeldTensor]] = graph.held
     keys = (tensor for key in checkpoint_keys for tensor in graph.tensor_keys(key))
     return tuple(part for key in keys for part in tensors[key])

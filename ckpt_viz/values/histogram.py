@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ckpt_viz.formats.tensors import Array
-from ckpt_viz.values.fine_bins import VALUES, Bins, Numbers, bounds, floor_to_bins
+from ckpt_viz.values.fine_bins import VALUES, Bins, SortedNumbers, bounds, floor_to_bins
 from ckpt_viz.values.row import Histogram
 
 BINS = 64
@@ -71,7 +71,7 @@ class _Ranked(NamedTuple):
 
 
 def _ranked(bins: Bins) -> _Ranked:
-    if isinstance(bins, Numbers):
+    if isinstance(bins, SortedNumbers):
         return _Ranked(bins.width, bins.extra, bins.numbers.astype(np.float64), None, None)
     lows, highs = bounds(bins)
     order = np.argsort(lows, kind="stable")

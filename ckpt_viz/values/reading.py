@@ -270,7 +270,7 @@ def _tasks(bundle: Bundle, begun: dict[str, Assembly], *, is_elsewhere: bool) ->
         for number, path, piece in assembly.missing()
     ]
     pieces.sort(key=lambda one: (one[0], one[1].offset))
-    groups: list[_Group] = []
+    groups: list[_PieceRun] = []
     for path, piece, name in pieces:
         if is_elsewhere:
             try:
@@ -279,7 +279,7 @@ def _tasks(bundle: Bundle, begun: dict[str, Assembly], *, is_elsewhere: bool) ->
                 begun[name[0]].fail(str(error))
                 continue
         if not groups or not groups[-1].takes(path, piece):
-            groups.append(_Group(path))
+            groups.append(_PieceRun(path))
         groups[-1].add(piece, name)
     return [
         Task(one.path, bundle.byte_order, tuple(one.pieces), tuple(one.names), limit)
@@ -288,7 +288,7 @@ def _tasks(bundle: Bundle, begun: dict[str, Assembly], *, is_elsewhere: bool) ->
 
 
 @dataclass
-class _Group:
+class _PieceRun:
     """Pieces that follow each other in a file."""
 
     path: str

@@ -48,7 +48,7 @@ class Where(NamedTuple):
         return f"{self.path}: {brief(self.key)} at offset {self.offset}"
 
 
-class Part(NamedTuple):
+class PieceOverTime(NamedTuple):
     """A piece of a tensor at each time; None where its bytes are those of the time before.
 
     `first` is the flat index of its first element, `units` the size of the last axis if the piece
@@ -80,7 +80,7 @@ class Part(NamedTuple):
 class Track(NamedTuple):
     """Parts that a task follows through the same times. `limit` is the confinement to read in."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[PieceOverTime, ...]
     limit: confinement.Limit | None = None
 
     @property
@@ -103,7 +103,7 @@ class Followed(NamedTuple):
     spread: Spread | None = None
 
 
-def follow_in_memory(part: Part, values: Sequence[Callable[[], bytes]]) -> Followed:
+def follow_in_memory(part: PieceOverTime, values: Sequence[Callable[[], bytes]]) -> Followed:
     """Return what became of a part whose bytes functions return, one for each time."""
     follower = _Follower(part)
     for time, where in enumerate(part.at):
@@ -137,7 +137,7 @@ def follow(track: Track, on_read: Callable[[int], object] | None = None) -> tupl
 class _Follower:
     """What became of a part up to now."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: PieceOverTime) -> None:
         times = len(part.at)
         self.part = part
         self._measured: list[Measured | ValueRow | str | None] = [None] * times

@@ -19,8 +19,8 @@ from ckpt_viz.server import processes
 from ckpt_viz.server.graphs import read_page
 from ckpt_viz.server.messages import QUICK_BYTES, Asked, Job, Limits
 from ckpt_viz.server.processes import Processes
-from ckpt_viz.server.refusals import Refusal
-from ckpt_viz.server.workers import Bounds, Kept, Pages, Workers
+from ckpt_viz.server.refusals import RefusedRequest
+from ckpt_viz.server.workers import Bounds, KeptGraph, Pages, Workers
 from tests.hostile.seeds import DIRECTORY
 from tests.server.conftest import BASE_URL, Ask, Slow
 from tests.support.tables import write_holes
@@ -115,7 +115,7 @@ async def test_file_that_looks_large_is_read_or_refused_without_a_quick_attempt(
 
 async def test_answers_that_are_not_sent_yet_are_bounded_in_bytes() -> None:
     workers = _workers(Processes(), most_bytes=100)
-    with workers.sending(101), pytest.raises(Refusal, match="101 bytes of other answers"):
+    with workers.sending(101), pytest.raises(RefusedRequest, match="101 bytes of other answers"):
         await workers.run(Job("about", "1"))
 
 
@@ -303,7 +303,7 @@ async def test_who_gives_up_does_not_take_the_answer_from_others(slow: Slow, roo
     first, second = (asyncio.ensure_future(workers.run(same)) for _ in range(2))
     await _until(lambda: slow.began)
     first.cancel()
-    with pytest.raises(Refusal):
+    with pytest.raises(RefusedRequest):
         await workers.run(other)
     slow.let_go()
     assert b"payload" in (await second).body
@@ -318,8 +318,8 @@ def test_kept_graphs_are_bounded_in_nodes_and_bytes(tmp_path: Path) -> None:
     assert compared.node_count > 2 * page.node_count
     assert compared.byte_count > 2 * page.byte_count
     asked = [Asked("/", False, str(number), None) for number in range(4)]
-    small = Kept("etag", page.node_count, page.byte_count)
-    large = Kept("etag", compared.node_count, compared.byte_count)
+    small = KeptGraph("etag", page.node_count, page.byte_count)
+    large = KeptGraph("etag", compared.node_count, compared.byte_count)
     for bounds in ((10, 2 * page.node_count, 1 << 30), (10, 1 << 30, 2 * page.byte_count)):
         pages = Pages(*bounds)
         for one in asked[:3]:

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import ckpt_viz as cv
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.overlay import Cause, Overlay
+from ckpt_viz.object_graph.overlay import Explanation, Overlay
 from ckpt_viz.render.html import to_html
 from ckpt_viz.search.measures import Measures, no_measures
 from tests.support import frontend
@@ -96,7 +96,7 @@ def _failing_object_graph(opened: Open, **options: Any) -> Page:
 
 def _open_cause(opened: Open, **options: Any) -> Page:
     check = overlays()["check"]
-    several = Cause("Three at once", "model.head", "The layer is another one.", 3, (0, 3, 5))
+    several = Explanation("Three at once", "model.head", "The layer is another one.", 3, (0, 3, 5))
     rest = [cause for cause in check.causes if not {0, 3, 5} & {*cause.problems}]
     page = opened(check.graph, replace(check, causes=(several, *rest)), **options)
     page.get_by_role("treeitem", expanded=False).first.press("ArrowRight")

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 import ckpt_viz as cv
 from ckpt_viz import ObjectGraph
-from ckpt_viz.object_graph.overlay import Cause, Overlay, State
+from ckpt_viz.object_graph.overlay import Explanation, Overlay, State
 from ckpt_viz.render.html import to_html
 from ckpt_viz.render.signs import STATES
 from tests.support.graphs import graph, keras3_adam, without_optimizer
@@ -150,7 +150,7 @@ def test_the_list_of_causes_answers_to_keys(opened: Open) -> None:
 
 def test_problems_that_one_cause_explains_are_folded_below_it(opened: Open) -> None:
     check = overlays()["check"]
-    several = Cause("Three at once", "model.head", "The layer is another one.", 3, (0, 3, 5))
+    several = Explanation("Three at once", "model.head", "The layer is another one.", 3, (0, 3, 5))
     rest = [cause for cause in check.causes if not {0, 3, 5} & {*cause.problems}]
     page = opened(replace(check, causes=(several, *rest)))
     item = page.get_by_role("treeitem", expanded=False).first

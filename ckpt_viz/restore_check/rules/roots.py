@@ -15,9 +15,9 @@ from ckpt_viz.object_graph.overlay import Severity
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.restore_check.other_levels import (
-    Group,
+    FittingGroup,
     Shapes,
-    Shift,
+    ShiftedGroup,
     groups_on_other_levels,
     number_of_values,
     shapes_of_values,
@@ -44,7 +44,7 @@ def root_shifted_or_unrelated(case: Case, explained: Explained) -> Iterator[Find
     if not case.unresolved or not case.unmatched:
         return
     now = _counted(case)
-    best: Shift | None = None
+    best: ShiftedGroup | None = None
     groups = list(islice(groups_on_other_levels(case), _MAX_TRIED))
     others = {node: obj for group in groups for node, obj in group.pairs.items()}
     for group in groups:
@@ -66,7 +66,7 @@ def root_shifted_or_unrelated(case: Case, explained: Explained) -> Iterator[Find
         )
 
 
-def _shifted_root(case: Case, shift: Shift, now: int) -> Finding:
+def _shifted_root(case: Case, shift: ShiftedGroup, now: int) -> Finding:
     (node, obj), *others = shift.tops.items()
     fits = [f"{case.saved.name(node)} of the checkpoint fits {case.live.name(obj)}"]
     named = others if len(others) < _MAX_NAMED else others[: _MAX_NAMED - 2]
@@ -87,7 +87,7 @@ def _shifted_root(case: Case, shift: Shift, now: int) -> Finding:
     )
 
 
-def _trial(case: Case, shift: Shift, method: str) -> Trial | None:
+def _trial(case: Case, shift: ShiftedGroup, method: str) -> Trial | None:
     """Return the remedy with code; None if no expression has these names."""
     skeleton = skeleton_of(shift.places)
     with suppress(SourceError):
@@ -97,7 +97,7 @@ def _trial(case: Case, shift: Shift, method: str) -> Trial | None:
     return None
 
 
-def _equal(case: Case, group: Group) -> Finding:
+def _equal(case: Case, group: FittingGroup) -> Finding:
     nodes = [low for node in group.nodes for low in subtree(case.saved, node)]
     objects = [low for obj in group.objects for low in subtree(case.live, obj)]
     saved = listed([case.saved.name(node) for node in group.nodes])
