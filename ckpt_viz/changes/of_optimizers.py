@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +10,7 @@ from ckpt_viz.mapping.migrations import local_name
 from ckpt_viz.mapping.optimizer_classes import OptimizerSlots, shared_slots
 from ckpt_viz.mapping.sequences import INDEX
 from ckpt_viz.mapping.value_mapping import ValueMapping
+from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.keras_optimizers import trained_variables
 from ckpt_viz.object_graph.layer_names import LayerNames
@@ -54,19 +54,11 @@ class States:
 
     def within(self, top: int) -> Iterator[int]:
         """Yield a part and all parts below it, slot variables of its variables included."""
-        stack = [top]
-        while stack:
-            node = stack.pop()
-            yield node
-            stack.extend(reversed(self.graph.tree.children[node]))
+        return self.graph.tree.below(top)
 
     @cached_property
-    def _slots(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = defaultdict(list)
-        for node_id, node in enumerate(self.graph.nodes):
-            if node.slot is not None and node.slot.optimizer is not None:
-                found[node.slot.optimizer].append(node_id)
-        return found
+    def _slots(self) -> Mapping[int, Sequence[int]]:
+        return walks.slots_by_optimizer(self.graph.nodes)
 
 
 def changed_optimizers(mapping: ValueMapping, saved: States, live: States) -> list[OptimizerChange]:

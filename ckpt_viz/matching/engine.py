@@ -28,6 +28,7 @@ from ckpt_viz.matching.trace import (
     Step,
     Trace,
 )
+from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Node, Stored
 
 _NO_HOOK = Failure(
@@ -374,24 +375,9 @@ class _Restore:
 
 
 def has_values(nodes: Sequence[Node]) -> list[bool]:
-    """Return, by node id, whether a node or anything below it has a value to restore.
-
-    This is `has_checkpoint_values` in the proto (checkpoint/util.py), which older files lack.
-    """
-    parents: list[list[int]] = [[] for _ in nodes]
-    for parent, node in enumerate(nodes):
-        for child in node.children:
-            parents[child.node_id].append(parent)
-    found = [
-        bool(n.attributes or n.slot_variables or n.registered_saver is not None) for n in nodes
-    ]
-    stack = [node_id for node_id, has in enumerate(found) if has]
-    while stack:
-        for parent in parents[stack.pop()]:
-            if not found[parent]:
-                found[parent] = True
-                stack.append(parent)
-    return found
+    """Return, by node id, whether a node or anything below it has a value to restore."""
+    valued = walks.with_value_below(nodes)
+    return [node_id in valued for node_id in range(len(nodes))]
 
 
 def _in_session(failure: Failure, in_session: bool) -> Failure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, Node, has_value
 from ckpt_viz.object_graph.overlay import Mark, State
@@ -110,6 +111,7 @@ class _Outline:
         self.optimizers: dict[int, int] = {}
         children = [list(below) for below in tree.children]
         holders: dict[int, int] = {}
+        left: set[int] = set()
         for node_id, node in enumerate(graph.nodes):
             optimizer = node.slot.optimizer if node.slot is not None else None
             # A hostile file can declare slots of slots; those keep their place.
@@ -123,15 +125,11 @@ class _Outline:
                 children[optimizer].append(len(children))
                 children.append([])
                 self.parents.append(optimizer)
+            left.add(tree.parents[node_id])
             self.parents[node_id] = holders[optimizer]
             children[holders[optimizer]].append(node_id)
-        self.order: list[int] = []
-        stack = [ROOT]
-        while stack:
-            node_id = stack.pop()
-            self.order.append(node_id)
-            stack.extend(c for c in reversed(children[node_id]) if self.parents[c] == node_id)
+        for row in left:
+            children[row] = [child for child in children[row] if self.parents[child] == row]
+        self.order = list(walks.below(children))
         self.sizes = [1] * len(children)
-        for node_id in reversed(self.order):
-            if self.parents[node_id] != NOWHERE:
-                self.sizes[self.parents[node_id]] += self.sizes[node_id]
+        walks.add_up(self.sizes, self.parents, self.order)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.keras_optimizers import full_name_of, keras_optimizers
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 
@@ -45,15 +46,15 @@ def _trained(nodes: Sequence[Node]) -> set[int]:
 
 def _reached(nodes: Sequence[Node]) -> set[int]:
     """Return the nodes to which a path from the root leads that goes through no optimizer."""
-    reached, stack = {ROOT}, [ROOT]
-    while stack:
-        node = nodes[stack.pop()]
-        if node.role is Role.OPTIMIZER:
-            continue
-        new = {child.node_id for child in node.children} - reached
-        reached |= new
-        stack += new
-    return {n for n in reached if nodes[n].role is not Role.OPTIMIZER}
+    found = walks.reached(
+        [ROOT],
+        lambda node_id: (
+            child.node_id
+            for child in nodes[node_id].children
+            if nodes[child.node_id].role is not Role.OPTIMIZER
+        ),
+    )
+    return found if nodes[ROOT].role is not Role.OPTIMIZER else set()
 
 
 def _has_a_model(nodes: Sequence[Node], reached: Collection[int]) -> bool:

@@ -16,9 +16,10 @@ from functools import cached_property
 from itertools import groupby
 from types import MappingProxyType
 
+from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.calls import Call, consumers_of, in_call_order
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value, loses_values
-from ckpt_viz.object_graph.tree import NOWHERE, Tree, preorder
+from ckpt_viz.object_graph.tree import NOWHERE, Tree
 
 # A block up to its number and a separator, as in `block0_attn`, `block_1_expand`, `block4a_dwconv`.
 _BLOCK = re.compile(r"(?P<stem>.*?[^\W\d_][_-]?)(?P<number>\d+[a-z]?)_(?=.*[^\d_])", re.DOTALL)
@@ -91,7 +92,7 @@ class Layers:
 
     def preorder(self) -> Iterator[int]:
         """Yield the id of every row, parents before children."""
-        return preorder(self.children)
+        return walks.below(self.children)
 
 
 def layers_of(
@@ -259,7 +260,7 @@ class _Draft:
         """Return a number for each row, equal for rows of equal structure, classes and shapes."""
         known: dict[object, int] = {}
         found = [0] * len(self.children)
-        for row in reversed(list(preorder(self.children))):
+        for row in reversed(list(walks.below(self.children))):
             below = tuple((_NUMBERS.sub("", self.names[c]), found[c]) for c in self.children[row])
             found[row] = known.setdefault((self._own(row), below), len(known))
         return found

@@ -7,8 +7,9 @@ node's provisional role, which remains unless the structure shows another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
+from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.keras_optimizers import VARIABLES, is_keras_optimizer
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role, has_value, is_variable
 from ckpt_viz.object_graph.slots import find_slots
@@ -135,8 +136,8 @@ def _find_bookkeeping(nodes: Sequence[Node]) -> set[int]:
     named = {c.node_id for n in nodes for c in n.children if c.local_name in _BOOKKEEPING_NAMES}
     if not named:
         return set()
-    valued = _with_value_below(nodes)
-    ordinary = _closure(
+    valued = walks.with_value_below(nodes)
+    ordinary = walks.reached(
         {ROOT},
         lambda node_id: (
             child.node_id
@@ -144,29 +145,7 @@ def _find_bookkeeping(nodes: Sequence[Node]) -> set[int]:
             if child.node_id in valued or child.local_name not in _BOOKKEEPING_NAMES
         ),
     )
-    below = _closure(named, lambda node_id: (child.node_id for child in nodes[node_id].children))
+    below = walks.reached(
+        named, lambda node_id: (child.node_id for child in nodes[node_id].children)
+    )
     return below - ordinary - valued
-
-
-def _with_value_below(nodes: Sequence[Node]) -> set[int]:
-    """Return the nodes that hold a value or lead to one."""
-    parents: dict[int, list[int]] = {}
-    for parent, node in enumerate(nodes):
-        for child in node.children:
-            parents.setdefault(child.node_id, []).append(parent)
-    holders = {
-        i for i, n in enumerate(nodes) if n.attributes or n.slot_variables or n.registered_saver
-    }
-    return _closure(holders, lambda node_id: parents.get(node_id, ()))
-
-
-def _closure(start: set[int], step: Callable[[int], Iterable[int]]) -> set[int]:
-    """Return everything that the steps lead to, including the start."""
-    found = set(start)
-    stack = list(start)
-    while stack:
-        for node_id in step(stack.pop()):
-            if node_id not in found:
-                found.add(node_id)
-                stack.append(node_id)
-    return found

@@ -11,6 +11,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 
 NOWHERE = -1
@@ -38,16 +39,15 @@ class Tree:
 
     def preorder(self) -> Iterator[int]:
         """Yield every node id, parents before children."""
-        return preorder(self.children)
+        return walks.below(self.children)
 
+    def below(self, top: int) -> Iterator[int]:
+        """Yield a node and all that is below it, parents before children."""
+        return walks.below(self.children, top)
 
-def preorder(children: Sequence[Sequence[int]]) -> Iterator[int]:
-    """Yield the root and all that is below it, parents before children."""
-    stack = [ROOT]
-    while stack:
-        node_id = stack.pop()
-        yield node_id
-        stack.extend(reversed(children[node_id]))
+    def above(self, node_id: int) -> Iterator[int]:
+        """Yield what is above a node, from its parent to the root."""
+        return walks.above(self.parents, node_id)
 
 
 def spanning_tree(nodes: Sequence[Node]) -> Tree:

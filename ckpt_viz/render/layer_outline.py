@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT, Role
 from ckpt_viz.object_graph.parameters import parameters_of
@@ -22,12 +23,9 @@ def layer_outline(graph: Graph, max_rows: int = MAX_LAYER_ROWS) -> list[Row]:
 def _parameters(graph: Graph, tree: RowTree) -> list[int]:
     """Return the number of parameters in and below each row."""
     view, own = graph.layers, parameters_of(graph.nodes, graph.tree)
-    found = [0] * len(view.parents)
-    for row in reversed(tree.order):
-        found[row] += own[row] if row < len(own) else 0
-        if row != ROOT:
-            found[view.parents[row]] += found[row]
-    return found
+    amounts = [own[row] if row < len(own) else 0 for row in range(len(view.parents))]
+    walks.add_up(amounts, view.parents, tree.order)
+    return amounts
 
 
 def _opened(tree: RowTree, max_rows: int) -> Mapping[int, Sequence[int]]:

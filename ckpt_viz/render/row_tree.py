@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ckpt_viz.object_graph import walks
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.layers import LayerGroup, Layers
 from ckpt_viz.object_graph.nodes import ROOT, Node, Role
 from ckpt_viz.object_graph.overlay import QUIET, Comparison, Mark, Overlay, Severity, State
-from ckpt_viz.object_graph.tree import NOWHERE, preorder
+from ckpt_viz.object_graph.tree import NOWHERE
 
 _States = tuple[tuple[State, int], ...]
 
@@ -57,7 +58,7 @@ class RowTree:
     ) -> None:
         self.nodes: Sequence[Node] = graph.nodes
         self.children: list[Sequence[int]] = list(children)
-        self.order = list(preorder(self.children))
+        self.order = list(walks.below(self.children))
         self.parents = _parents(self.children)
         self.layers: Layers | None = None
         self._marks: Sequence[Mark] | None = None if overlay is None else overlay.marks
@@ -67,8 +68,8 @@ class RowTree:
             self._places[row] = place
         self._sizes = [1] * len(self.children)
         self.marked = _marked(len(self.children), overlay)
+        walks.add_up(self._sizes, self.parents, self.order)
         for row in reversed(self.order[1:]):
-            self._sizes[self.parents[row]] += self._sizes[row]
             self.marked[self.parents[row]] |= self.marked[row]
 
     @classmethod

@@ -246,11 +246,8 @@ class Reader:
             return True
         if graph.is_name_based and graph.tree.labels[node].startswith(_POWERS):
             return True
-        while node > ROOT:
-            node = graph.tree.parents[node]
-            if node > ROOT and graph.nodes[node].role is Role.OPTIMIZER:
-                return True
-        return False
+        above = (one for one in graph.tree.above(node) if one != ROOT)
+        return any(graph.nodes[one].role is Role.OPTIMIZER for one in above)
 
 
 def _tracks(parts: Sequence[PieceOverTime], most: int) -> Iterator[Track]:

@@ -11,7 +11,6 @@ from typing import Any, overload
 from ckpt_viz.errors import NoSuchTensorError, SourceError
 from ckpt_viz.formats.lost_files import LostFiles, lost_files
 from ckpt_viz.object_graph.graph import Graph
-from ckpt_viz.object_graph.tree import NOWHERE
 from ckpt_viz.render.signs import shown_on_stdout
 from ckpt_viz.values.frame import frame_of
 from ckpt_viz.values.places import in_layer_names
@@ -173,10 +172,4 @@ def _below(graph: Graph, top: int) -> set[int]:
     """Return a node and all nodes below it in the outline."""
     if not 0 <= top < len(graph.nodes):
         graph.node_id(str(top))  # raises
-    below, stack = {top}, [top]
-    while stack:
-        for child in graph.tree.children[stack.pop()]:
-            if child not in below and child != NOWHERE:
-                below.add(child)
-                stack.append(child)
-    return below
+    return set(graph.tree.below(top))
