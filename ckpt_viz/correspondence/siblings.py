@@ -8,11 +8,11 @@ anchors that keep their order cut both lists, and each gap is aligned, so that "
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise, product
 from typing import NamedTuple
 
-from ckpt_viz.correspondence.alignment import align, longest_increasing, unique
+from ckpt_viz.correspondence.alignment import Score, align, longest_increasing, unique
 from ckpt_viz.correspondence.descriptions import Described
 from ckpt_viz.correspondence.pairing import PairedItems
 from ckpt_viz.mapping.pairs import Certainty, Evidence, weakest
@@ -52,10 +52,9 @@ class Siblings:
 
     def match(self, xs: Items, ys: Items, limit: Certainty) -> None:
         """Pair the children of two items."""
-        self._anchors(xs, ys, limit)
-        self._without_rival(xs, ys, limit)
-        self._gaps(xs, ys, limit)
-        self._renamed(xs, ys, limit)
+        for step in (self._anchors, self._without_rival, self._gaps, self._renamed):
+            if all(self.paired.free(xs, ys)):
+                step(xs, ys, limit)
 
     # --- anchors
 
@@ -121,7 +120,7 @@ class Siblings:
                 self._gap(ours, theirs, limit)
 
     def _gap(self, xs: Items, ys: Items, limit: Certainty) -> None:
-        pairs = align(xs, ys, self._worth_in_order)
+        pairs = align(xs, ys, self._worth_in_gap(xs, ys))
         is_whole = len(pairs) == len(xs) == len(ys)
         counts = Counter(map(self.saved.content.get, xs)), Counter(map(self.live.content.get, ys))
         for x, y in pairs:
@@ -141,8 +140,30 @@ class Siblings:
     def _is_exact_or_free(self, x: int, y: int) -> bool:
         return self.paired.are_equal(x, y) or not self.paired.contradict(x, y)
 
-    def _worth_in_order(self, x: int, y: int) -> float:
-        """Return the worth of a pair in a gap, 0 if the items cannot be a pair."""
+    def _worth_in_gap(self, xs: Items, ys: Items) -> Score:
+        """Return what tells the worth of a pair, 0 if the items cannot be a pair.
+
+        A gap may have thousands of pairs, but few looks: each pair of looks is compared once.
+        """
+        ours, theirs = _looks(self.saved, xs), _looks(self.live, ys)
+        numbers = {x: self.saved.number(x) for x in xs}, {y: self.live.number(y) for y in ys}
+        known: dict[tuple[int, int], float] = {}
+
+        def worth(x: int, y: int) -> float:
+            looks = ours[x], theirs[y]
+            if looks not in known:
+                known[looks] = self._worth_of_looks(x, y)
+            if known[looks] <= 0:
+                return 0.0
+            told = known[looks] + _COUNTED * self._have_one_full_name(x, y)
+            told += _BOUND * (self.paired.bound.get(x) == y)
+            number = numbers[0][x]
+            return told + _NUMBERED * (number is not None and number == numbers[1][y])
+
+        return worth
+
+    def _worth_of_looks(self, x: int, y: int) -> float:
+        """Return what content and names are worth, 0 if the items cannot be a pair."""
         if not self.paired.are_alike(x, y):
             return 0.0
         is_contradicted = self.paired.contradict(x, y)
@@ -151,12 +172,7 @@ class Siblings:
         similarity = self.paired.similarity(x, y)
         if not self._may_align(x, y, similarity, is_contradicted=is_contradicted):
             return 0.0
-        worth = _CONTENT * similarity - is_contradicted
-        worth += _RELATED * self.paired.are_related(x, y)
-        worth += _COUNTED * self._have_one_full_name(x, y)
-        worth += _BOUND * (self.paired.bound.get(x) == y)
-        number = self.saved.number(x)
-        return worth + _NUMBERED * (number is not None and number == self.live.number(y))
+        return _CONTENT * similarity - is_contradicted + _RELATED * self.paired.are_related(x, y)
 
     def _have_one_full_name(self, x: int, y: int) -> bool:
         """Return whether two values have equal full names, even if Keras counts them."""
@@ -231,6 +247,17 @@ def _tokens(side: Described, item: int, is_saved: bool) -> Iterator[tuple[Token,
         yield (as_name, name), _LABEL
     for name in side.inner[item]:
         yield (_INSIDE, name), _INNER / len(side.inner[item])
+
+
+def _looks(side: Described, items: Items) -> dict[int, int]:
+    """Number items by their content and names, and values also by what holds them."""
+    numbers: dict[Hashable, int] = {}
+    looks: dict[int, int] = {}
+    for item in items:
+        holder = None if side.items.children[item] else side.items.parent[item]
+        names = frozenset(side.labels[item]), frozenset(side.strong[item])
+        looks[item] = numbers.setdefault((side.content[item], holder, *names), len(numbers))
+    return looks
 
 
 def _by_content(side: Described, items: Items) -> dict[int, list[int]]:
