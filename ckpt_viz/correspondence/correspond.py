@@ -10,6 +10,7 @@ from ckpt_viz.correspondence.names import ChosenNames
 from ckpt_viz.correspondence.optimizers import Optimizers
 from ckpt_viz.correspondence.pairing import PairedItems
 from ckpt_viz.correspondence.whole_tree import WholeTree
+from ckpt_viz.gc_pause import gc_paused
 from ckpt_viz.mapping.pairs import Certainty, Evidence, Pair
 from ckpt_viz.mapping.states import state_pairs, unsure_states
 from ckpt_viz.object_graph.graph import Graph
@@ -37,7 +38,8 @@ def correspond(saved: Graph, live: Graph) -> Correspondence:
     TensorFlow's own way is the default: what a plain restore binds is a pair, unless names or
     content speak against it.
     """
-    pairs = _same(saved) if saved.nodes == live.nodes else _compared(saved, live)
+    is_same = saved.nodes == live.nodes
+    pairs = _same(saved) if is_same else gc_paused(lambda: _compared(saved, live))
     taken = {pair.obj for pair in pairs.values()}
     return Correspondence(
         pairs,
