@@ -13,6 +13,9 @@ from typing import Any
 
 from ckpt_viz.live import facts
 from ckpt_viz.live import tensorflow_restore as tf_restore
+from ckpt_viz.matching.engine import match
+from ckpt_viz.matching.graph_side import GraphSide
+from ckpt_viz.matching.saved_graph import SavedGraph
 from ckpt_viz.matching.trace import Action, Trace
 from ckpt_viz.object_graph.graph import Graph, Origin
 from ckpt_viz.object_graph.nodes import ROOT, SAVE_COUNTER, Attribute, Child, Node, SlotVariable
@@ -86,7 +89,16 @@ def rehearse(run: DryRun, skeleton: Skeleton, method: str) -> Rehearsal | None:
 def rehearse_on_graphs(live: Graph, saved: Graph, skeleton: Skeleton, method: str) -> Rehearsal:
     """Return the same from graphs alone: without what the code of live objects does."""
     graph, originals = _graph_of(live, skeleton, method)
+    graph = replace(graph, nodes=_without_unreachable(graph.nodes))
     return Rehearsal(file_dry_run(graph, saved, method=method), originals)
+
+
+def trace_on_graphs(
+    live: Graph, saved: SavedGraph, skeleton: Skeleton, method: str
+) -> tuple[Trace, Mapping[int, int]]:
+    """Return the steps of such a rehearsal alone, and the `originals` of its objects."""
+    graph, originals = _graph_of(live, skeleton, method)
+    return match(saved, GraphSide(graph, creates_slots=True)), originals
 
 
 # --- of live objects
@@ -124,20 +136,22 @@ def checkpoint_of(live: Graph, skeleton: Skeleton) -> Any:
 def _graph_of(live: Graph, skeleton: Skeleton, method: str) -> tuple[Graph, Mapping[int, int]]:
     """Return the graph that a program with such a checkpoint would save, and its nodes' originals.
 
-    The new nodes come first, the original ones after them, in their order. The counter that a new
-    checkpoint makes at the end of `restore` is the last.
+    Almost all original nodes keep their ids, so that a large graph is not copied. The new nodes
+    come after them. The counter that a new checkpoint makes at the end of `restore` is the last.
     """
+    size = len(live.nodes)
     new = [skeleton]
     ids = {id(skeleton): ROOT}  # of the parts that are in `new`
     for part in new:  # grows during the loop
         for child in part.children.values():
             if isinstance(child, Skeleton):
-                ids[id(child)] = len(new)
+                ids[id(child)] = size + len(new)
                 new.append(child)
-    size = len(new)
 
     def place(original: int) -> int:
-        return ROOT if original == skeleton.root else original + size
+        if original == skeleton.root:
+            return ROOT
+        return size if original == ROOT else original
 
     def made(part: Skeleton) -> Node:
         own = Node() if part.root is None else _moved(live.nodes[part.root], place)
@@ -148,14 +162,24 @@ def _graph_of(live: Graph, skeleton: Skeleton, method: str) -> tuple[Graph, Mapp
         ]
         return own._replace(children=(*own.children, *added))
 
-    nodes = [*map(made, new), *(_moved(node, place) for node in live.nodes)]
+    nodes = _with_moved(live, place, [] if skeleton.root is None else [skeleton.root])
+    old_root, nodes[ROOT] = nodes[ROOT], made(skeleton)
+    nodes += [old_root, *map(made, new[1:])]
     has_counter = any(child.local_name == SAVE_COUNTER for child in nodes[ROOT].children)
     if method == "restore" and skeleton != Skeleton(ROOT) and not has_counter:
         counter = Child(SAVE_COUNTER, len(nodes))
         nodes[ROOT] = nodes[ROOT]._replace(children=(*nodes[ROOT].children, counter))
         nodes.append(Node(attributes=(_COUNTER,)))
-    originals = {place(original): original for original in range(len(live.nodes))}
-    return replace(live, nodes=_without_unreachable(nodes)), originals
+    return replace(live, nodes=tuple(nodes)), {place(obj): obj for obj in range(size)}
+
+
+def _with_moved(live: Graph, place: Callable[[int], int], others: Sequence[int]) -> list[Node]:
+    """Return the nodes; those that refer to the root or to `others` refer to their new places."""
+    parents = {parent for obj in (ROOT, *others) for parent, _ in live.edges_to[obj]}
+    return [
+        _moved(node, place) if obj in parents or node.slot or node.slot_variables else node
+        for obj, node in enumerate(live.nodes)
+    ]
 
 
 def _moved(node: Node, place: Callable[[int], int]) -> Node:

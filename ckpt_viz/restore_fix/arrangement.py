@@ -11,10 +11,11 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ckpt_viz.matching.saved_graph import SavedGraph
 from ckpt_viz.matching.trace import Action, Trace
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import ROOT
-from ckpt_viz.restore_check.rehearsal import Rehearsal, rehearse_on_graphs
+from ckpt_viz.restore_check.rehearsal import Rehearsal, trace_on_graphs
 from ckpt_viz.restore_check.skeleton import MOST_LEVELS, Skeleton, Variables, can_be_made
 
 _MOST_TRIES = 16  # opened levels
@@ -55,14 +56,15 @@ class Arrangement:
             skeleton = self._skeleton(ROOT, MOST_LEVELS)
             if skeleton is None or not can_be_made(skeleton):
                 return None
-            rehearsal = rehearse_on_graphs(self.live, self.saved, skeleton, self.method)
-            wrong = tuple(self._wrong(rehearsal, self._unknown))
+            traced = trace_on_graphs(self.live, self._saved_side, skeleton, self.method)
+            wrong = tuple(self._wrong(*traced, self._unknown))
             if not wrong:
                 proof = self.proof(skeleton, self.method)
                 # An object's own code may raise, or restore in another order.
-                if proof is not None and proof.run.verdicts.restore is not None:
-                    return None
-                wrong = () if proof is None else tuple(self._wrong(proof))
+                if proof is not None:
+                    if proof.run.verdicts.restore is not None:
+                        return None
+                    wrong = tuple(self._wrong(proof.run.trace, proof.originals))
             if not wrong:
                 return skeleton
             if not self._open(wrong):
@@ -92,13 +94,19 @@ class Arrangement:
         nodes = self.live.nodes
         return frozenset(n for n, obj in every if not all(a.name for a in nodes[obj].attributes))
 
-    def _wrong(self, rehearsal: Rehearsal, unknown: Container[int] = ()) -> Iterator[int]:
+    @cached_property
+    def _saved_side(self) -> SavedGraph:
+        """The saved graph for all rehearsals, which looks up each tensor once."""
+        return SavedGraph(self.saved)
+
+    def _wrong(
+        self, trace: object, originals: Mapping[int, int], unknown: Container[int] = ()
+    ) -> Iterator[int]:
         """Yield the saved values that do not go where they belong."""
-        trace = rehearsal.run.trace
         if not isinstance(trace, Trace):
             yield from self.wanted
             return
-        placed = {node: rehearsal.originals.get(obj) for node, obj in trace.bound.items()}
+        placed = {node: originals.get(obj) for node, obj in trace.bound.items()}
         failed = {step.node for step in trace.steps_of(Action.FAIL)}
         failing = {node for node in failed if node is not None and node not in unknown}
         for node, obj in self.wanted.items():
