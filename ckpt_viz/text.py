@@ -64,15 +64,17 @@ def listed_by(name: Callable[[_Item], str], items: Sequence[_Item]) -> str:
     return listed([*map(name, items[:_MOST_LISTED]), *([""] * (len(items) - _MOST_LISTED))])
 
 
-def shape_words(shape: tuple[int, ...] | None) -> str:
-    """Return a shape for people.
+def shape_words(shape: Sequence[int | None] | None, *, unknown: str = "") -> str:
+    """Return a shape for people; of an unknown size "?", of an unknown rank `unknown`.
 
-    >>> shape_words((5, 3)), shape_words(()), shape_words(None)
-    ('5×3', 'scalar', '')
+    >>> shape_words((5, 3)), shape_words((None, 3)), shape_words(())
+    ('5×3', '?×3', 'scalar')
+    >>> shape_words(None), shape_words(None, unknown="unknown")
+    ('', 'unknown')
     """
     if shape is None:
-        return ""
-    return "×".join(map(str, shape)) if shape else "scalar"
+        return unknown
+    return "×".join("?" if size is None else str(size) for size in shape) or "scalar"
 
 
 def printable(name: str) -> str:

@@ -207,28 +207,28 @@ def test_header_that_cannot_be_is_refused(tmp_path: Path, head: bytes, expected:
         (bundle_entry(shard=-1), "shard is -1, expected 0 to 1"),
         (
             bundle_entry(dims=shape(2, -3)),
-            "shape is (2, -3), expected sizes from 0, below 2**63 elements in all",
+            "shape is 2×-3, expected sizes from 0, below 2**63 elements in all",
         ),
         (
             bundle_entry(dims=shape(1 << 32, 1 << 31)),
-            f"shape is ({1 << 32}, {1 << 31}), expected sizes from 0, below 2**63 elements in all",
+            f"shape is {1 << 32}×{1 << 31}, expected sizes from 0, below 2**63 elements in all",
         ),
         (bundle_entry(dims=shape(*[1] * 255)), "has 255 dimensions, expected at most 254"),
         (
             bundle_entry(dims=shape(4), slices=[slice_proto((2, 3))]),
-            "slice of (3,) at (2,) is not inside (4,)",
+            "slice of 3 at (2,) is not inside 4",
         ),
         (
             bundle_entry(dims=shape(4), slices=[slice_proto((-1, 2))]),
-            "slice of (2,) at (-1,) is not inside (4,)",
+            "slice of 2 at (-1,) is not inside 4",
         ),
         (
             bundle_entry(dims=shape(4), slices=[b""]),
-            "a slice has 0 dimensions, its tensor (4,)",
+            "a slice has 0 dimensions, its tensor is 4",
         ),
         (
             bundle_entry(dims=field(3, 1), slices=[slice_proto((0, 1))]),
-            "a slice has 1 dimensions, its tensor None",
+            "a slice has 1 dimensions, its tensor is of unknown rank",
         ),
     ],
 )
@@ -440,12 +440,12 @@ def test_values_of_another_kind_are_refused(tmp_path: Path) -> None:
     }
     prefix = write_index(tmp_path / "ckpt-1", [(b"", header()), *protos.items()])
     assert {key: message_of(prefix, key) for key in map(bytes.decode, protos)} == {
-        "few": ".index: 'few': size is 2 bytes, expected at least 3 for string (3,)",
-        "short": ".index: 'short': size is 12 bytes, expected 16 for float32 (4,)",
+        "few": ".index: 'few': size is 2 bytes, expected at least 3 for string 3",
+        "short": ".index: 'short': size is 12 bytes, expected 16 for float32 4",
         "unknown rank": ": 'unknown rank': cannot read float32 of unknown rank",
-        "variant": ": 'variant': cannot read variant ()",
+        "variant": ": 'variant': cannot read variant scalar",
     }
-    with pytest.raises(FormatError, match=r"'short': is float32 \(4,\), expected a string scalar"):
+    with pytest.raises(FormatError, match=r"'short': is float32 4, expected a string scalar"):
         open_bundle(prefix).read_string_scalar("short")
 
 
@@ -498,15 +498,15 @@ def test_slices_of_strings_are_put_together(tmp_path: Path) -> None:
         ({((0, 1),): floats(1.0)}, ".index: 'w': its slices have 1 elements in all, expected 3"),
         (
             {((0, 2),): floats(1.0, 2.0), ((1, 1),): floats(1.0)},
-            ": 'w': the slice of (1,) at (1,) overlaps another",
+            ": 'w': the slice of 1 at (1,) overlaps another",
         ),
         (
             {((0, 1),): floats(1.0), ((1, 2),): floats(1.0)},
-            ".index: 'w': of its slice at (1,) the index has float32 (1,), expected float32 (2,)",
+            ".index: 'w': of its slice at (1,) the index has float32 1, expected float32 2",
         ),
         (
             {((0, 1),): floats(1.0), ((1, 2),): raw(INT64, shape(2), bytes(16))},
-            ".index: 'w': of its slice at (1,) the index has int64 (2,), expected float32 (2,)",
+            ".index: 'w': of its slice at (1,) the index has int64 2, expected float32 2",
         ),
     ],
     ids=["gap", "overlap", "shape", "dtype"],
@@ -521,7 +521,7 @@ def test_slice_without_an_entry_is_named(tmp_path: Path) -> None:
     whole = bundle_entry(FLOAT32, shape(2), slices=[slice_proto((0, -1))])
     prefix = write_rows(tmp_path / "ckpt-1", {}, {b"w": whole})
     assert message_of(prefix, "w") == (
-        ".index: 'w': of its slice at (0,) the index has nothing, expected float32 (2,)"
+        ".index: 'w': of its slice at (0,) the index has nothing, expected float32 2"
     )
     assert open_bundle(prefix).why_unreadable("w") == "the index lacks the entry of a slice"
 

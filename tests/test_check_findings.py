@@ -34,6 +34,7 @@ from tests.check_findings.real import Real, restored
 from tests.check_findings.table import DEFERRED, ERROR, FAIL, Pair, Row, Shows
 from tests.support.plain_english import faults_in
 from tests.support.promises import unkept
+from tests.support.spellings import misspelled_shapes, quoted_in
 from tests.support.told import told
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -72,16 +73,6 @@ def _is_one_sentence(text: str) -> bool:
     return bool(text) and "\n" not in text and text[-1] in ".?" and not re.search(r"\. [A-Z]", text)
 
 
-def _quoted(check: RestoreCheck) -> list[str]:
-    """Return what TensorFlow and the objects' own code say, which a finding may quote."""
-    steps = [step.failure for step in check.trace if step.failure is not None]
-    messages = [failure.message for failure in steps]
-    messages += [node.error for node in check.live.nodes if node.error is not None]
-    messages += [check.raises.message] if check.raises is not None else []
-    sentences = [one for text in messages for one in re.split(r"\. |\n", text)]
-    return [one.removesuffix(".") for one in (*messages, *sentences) if one]
-
-
 def test_every_kind_is_shown_and_has_a_near_miss() -> None:
     shown = {row.kind for row in ROWS if row.shows is not None}
     assert shown == {row.kind for row in ROWS if row.shows is None} == set(LAWS) == set(Kind)
@@ -101,11 +92,13 @@ def test_findings(row: Row, tmp_path: Path) -> None:
     else:
         shown = [finding for finding in found if _is_shown(finding, row.shows)]
         assert len(shown) == 1, found
+    quoted = [*quoted_in(check)]
     for finding in told(check):
         assert _is_one_sentence(finding.why), finding.why
         assert _is_one_sentence(finding.remedy), finding.remedy
-        assert [*faults_in(finding.why, _quoted(check)), *faults_in(finding.remedy)] == []
+        assert [*faults_in(finding.why, quoted), *faults_in(finding.remedy)] == []
     assert [*unkept(check)] == []
+    assert misspelled_shapes(check) == []
     if row.shows is not None and pair.fixed is not None:
         _assert_fixed(row, pair, pair.fixed())
     if any(finding.kind is Kind.PROCESS_ABORT for finding in told(check)):

@@ -736,6 +736,6 @@ def test_program_is_checked_and_what_it_prints_goes_elsewhere(name: str, tmp_pat
     )
     found = json.loads(run.stdout)
     assert run.returncode == 1
-    assert [node["detail"] for node in found["nodes"]] == ["(1, 2) ≠ (2,)"]
+    assert [node["detail"] for node in found["nodes"]] == ["1×2 ≠ 2"]
     assert "printed by Python" in run.stderr
     assert "printed by a child" in run.stderr

@@ -541,7 +541,7 @@ def test_values_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 
     assert said((place["a"][0], place["a"][1])) == (
         "(root).a: cannot take the value of (root).a: "
-        "found VARIABLE_VALUE of float32 (1,), expected VARIABLE_VALUE of float32 (2,)"
+        "found VARIABLE_VALUE of float32 1, expected VARIABLE_VALUE of float32 2"
     )
     assert "expected no value" in said((place["b"][0], 0))
     assert "have the key 'b/.ATTRIBUTES/VARIABLE_VALUE'" in said(

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from ckpt_viz.errors import FormatError
 from ckpt_viz.formats.protos import TensorShapeProto, parse
+from ckpt_viz.text import shape_words
 
 Shape: TypeAlias = tuple[int, ...] | None
 """None: the rank is unknown."""
@@ -105,7 +106,8 @@ def parse_shape(encoded: bytes) -> Shape:
     if len(shape) > _MAX_RANK:
         raise FormatError(f"has {len(shape)} dimensions, expected at most {_MAX_RANK}")
     if min(shape, default=0) < 0 or math.prod(shape) > _MAX_ELEMENTS:
-        raise FormatError(f"shape is {shape}, expected sizes from 0, below 2**63 elements in all")
+        words = shape_words(shape)
+        raise FormatError(f"shape is {words}, expected sizes from 0, below 2**63 elements in all")
     return shape
 
 

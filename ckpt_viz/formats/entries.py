@@ -14,6 +14,7 @@ from ckpt_viz.formats.dtypes import Shape, tensor_bytes
 from ckpt_viz.formats.files import File, file_sizes, is_remote, open_file
 from ckpt_viz.formats.slices import SliceExtent
 from ckpt_viz.formats.sstable import GIT_LFS_POINTER, brief, mask_crc32c
+from ckpt_viz.text import shape_words
 
 _MAX_POINTER_BYTES = 1024  # of Git LFS
 _PARTIAL = "the copy is probably partial"
@@ -95,7 +96,7 @@ def matching_parts(entry: Entry, parts: Iterable[Entry | None], place: str) -> l
         if part is None or (part.dtype, part.shape) != (entry.dtype, shape):
             raise FormatError(
                 f"{place}: of its slice at {start} the index has {found}, "
-                f"expected {entry.dtype} {shape}"
+                f"expected {entry.dtype} {shape_words(shape)}"
             )
         checked.append(part)
     return checked
@@ -125,9 +126,9 @@ def check_crc32c(crc: int, entry: Entry, place: str) -> None:
         )
 
 
-def described(entry: Entry) -> str:
+def described(entry: Entry | CheckedRange) -> str:
     """Return dtype and shape in words."""
-    return f"{entry.dtype} {'of unknown rank' if entry.shape is None else entry.shape}"
+    return f"{entry.dtype} {shape_words(entry.shape, unknown='of unknown rank')}"
 
 
 def span(entry: Entry) -> str:

@@ -16,6 +16,7 @@ from ckpt_viz.formats.files import File, open_file
 from ckpt_viz.formats.protos import CollectionDefEntry, VariableDef, parse
 from ckpt_viz.formats.sstable import GIT_LFS_POINTER, brief
 from ckpt_viz.formats.wire import fields
+from ckpt_viz.text import shape_words
 
 MAX_COLLECTION_BYTES = 1 << 28  # 256 MiB in total; a variable takes some 300 bytes
 
@@ -136,8 +137,8 @@ def _save_slice(proto: Any, place: str) -> SaveSlice:
     )
     if not len(found.full_shape) == len(found.start) == len(found.shape):
         raise FormatError(
-            f"{place}: is the part {found.shape} at {found.start} of {found.full_shape}, "
-            "expected three of one rank"
+            f"{place}: is the part {shape_words(found.shape)} at {found.start} of "
+            f"{shape_words(found.full_shape)}, expected three of one rank"
         )
     return found
 

@@ -41,6 +41,7 @@ from ckpt_viz.formats.slices import (
     why_incomplete,
 )
 from ckpt_viz.formats.sstable import StoredBlock, Table, brief
+from ckpt_viz.text import shape_words
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.tensors import Array
@@ -190,8 +191,8 @@ def open_saver_v1(path: str) -> SaverV1:
             known = dtypes_and_shapes.setdefault(name, (dtype, shape))
             if known != (dtype, shape):
                 raise FormatError(
-                    f"{shard}: {brief(name)}: is {dtype} {shape} here, "
-                    f"but an earlier shard says {known[0]} {known[1]}"
+                    f"{shard}: {brief(name)}: is {dtype} {shape_words(shape)} here, "
+                    f"but an earlier shard says {known[0]} {shape_words(known[1])}"
                 )
             records.setdefault(name, []).append(record)
     names = sorted(records)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ckpt_viz.errors import FormatError
 from ckpt_viz.formats.dtypes import Shape
+from ckpt_viz.text import shape_words
 
 MAX_KEY_BYTES = 1 << 26  # 64 MiB; the key of a slice takes some 100 bytes
 
@@ -29,8 +30,9 @@ class SliceExtent(NamedTuple):
 
 def slice_of(proto: Any, shape: Shape) -> SliceExtent:
     """Return the slice in a TensorSliceProto; raise FormatError if it is not inside the shape."""
+    words = shape_words(shape, unknown="of unknown rank")
     if shape is None or len(proto.extent) != len(shape):
-        raise FormatError(f"a slice has {len(proto.extent)} dimensions, its tensor {shape}")
+        raise FormatError(f"a slice has {len(proto.extent)} dimensions, its tensor is {words}")
     extents = list(_extents(proto))
     start = tuple(start for start, _ in extents)
     sizes = tuple(
@@ -38,7 +40,7 @@ def slice_of(proto: Any, shape: Shape) -> SliceExtent:
     )
     for first, size, dim in zip(start, sizes, shape, strict=True):
         if first < 0 or size < 0 or first + size > dim:
-            raise FormatError(f"slice of {sizes} at {start} is not inside {shape}")
+            raise FormatError(f"slice of {shape_words(sizes)} at {start} is not inside {words}")
     return SliceExtent(start, sizes)
 
 

@@ -11,6 +11,7 @@ from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.entries import Entry, check_size, checked_parts, described
 from ckpt_viz.formats.slices import SliceExtent
 from ckpt_viz.formats.sstable import brief
+from ckpt_viz.text import shape_words
 
 _MOST_COMPARED = 10_000_000  # pairs of slices
 
@@ -74,9 +75,8 @@ def stored_ranges(bundle: Bundle, key: str) -> tuple[StoredRange, ...]:
     parts = checked_parts(entry, bundle.parts[key], place)
     overlap = _overlap(entry.slices, place)
     if overlap is not None:
-        raise FormatError(
-            f"{place}: the slice of {overlap.shape} at {overlap.start} overlaps another"
-        )
+        where = f"{shape_words(overlap.shape)} at {overlap.start}"
+        raise FormatError(f"{place}: the slice of {where} overlaps another")
     return tuple(
         _range(bundle, key, part, one.shape) for part, one in zip(parts, entry.slices, strict=True)
     )

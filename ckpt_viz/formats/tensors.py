@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ckpt_viz.errors import DtypeError, FormatError, UnsupportedError
 from ckpt_viz.formats.dtypes import ELEMENT_BYTES, OF_ML_DTYPES, QUANTIZED, ByteOrder, tensor_bytes
 from ckpt_viz.formats.slices import SliceExtent, why_incomplete
+from ckpt_viz.text import shape_words
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -56,7 +57,7 @@ def decode(
     expected = tensor_bytes(dtype, shape)
     if len(data) != expected:
         raise FormatError(
-            f"{place}: has {len(data)} bytes, expected {expected} for {dtype} {shape}"
+            f"{place}: has {len(data)} bytes, expected {expected} for {dtype} {shape_words(shape)}"
         )
     flat = np.frombuffer(data, np.uint8)
     if byte_order != sys.byteorder:
@@ -102,7 +103,8 @@ def put_together(
     for (start, sizes), value in zip(slices, values, strict=True):
         where = tuple(slice(first, first + size) for first, size in zip(start, sizes, strict=True))
         if filled[where].any():
-            raise FormatError(f"{place}: the slice of {sizes} at {start} overlaps another")
+            words = shape_words(sizes)
+            raise FormatError(f"{place}: the slice of {words} at {start} overlaps another")
         filled[where] = True
         whole[where] = value
     return frozen(whole)

@@ -16,6 +16,7 @@ from ckpt_viz.live import tensorflow_state as tf_state
 from ckpt_viz.live.tables import table_of
 from ckpt_viz.object_graph.keys import VARIABLE_VALUE
 from ckpt_viz.object_graph.nodes import Stored
+from ckpt_viz.text import shape_words
 from ckpt_viz.values.held import HeldTensor, shape_of
 
 PYTHON_STATE = "py_state"
@@ -146,7 +147,8 @@ def _misfit_of_variable(variable: Any, state: HeldState) -> str | None:
     dtype, shape = tf_private.base_dtype_name(variable.dtype), shape_of(state.parts)
     if part.dtype == dtype and variable.shape.is_compatible_with(shape):
         return None
+    now = shape_words(tf_private.partial_shape(variable.shape), unknown="of any shape")
     return (
-        f"another variable is in its place now: found {dtype} of shape {variable.shape}, expected "
-        f"{part.dtype} of shape {shape}"
+        f"another variable is in its place now: found {dtype} {now}, expected "
+        f"{part.dtype} {shape_words(shape)}"
     )

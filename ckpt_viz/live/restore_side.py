@@ -29,7 +29,7 @@ from ckpt_viz.live.restore_failures import (
 )
 from ckpt_viz.live.walk import Walk
 from ckpt_viz.matching.name_based_restore import Named, NamedRead
-from ckpt_viz.matching.read_failures import fits
+from ckpt_viz.matching.read_failures import fits, tensor_shape, wrong_shape
 from ckpt_viz.matching.trace import (
     NOTHING,
     Cause,
@@ -254,18 +254,15 @@ class TensorFlowSide:
         `by_name` is the read from a name-based checkpoint: it may be for a part of the object.
         """
         it = self.objects[obj]
-        found = _words(stored.shape)
-        expected = _words(it.shape if isinstance(it, Made) else _shape(it))
+        shape = it.shape if isinstance(it, Made) else _shape(it)
+        found, expected = tensor_shape(stored.shape), tensor_shape(shape)
         name = it.name if isinstance(it, Made) else getattr(it, "name", "")
         if tf_restore.is_dtensor_variable(it):
-            return Failure(
-                Cause.SHAPE,
-                "InvalidArgumentError",
+            message = (
                 "Trying to assign to variable with tensor with wrong shape. Expected "
-                f"{_brackets(it.shape)} got {_brackets(stored.shape)}",
-                found=found,
-                expected=expected,
+                f"{_brackets(it.shape)} got {_brackets(stored.shape)}"
             )
+            return wrong_shape("InvalidArgumentError", message, stored.shape, shape)
         refused = None if isinstance(it, Made) else refusal_of_dtype(it)
         if refused is not None:
             inconvertible = refused(stored)
@@ -279,20 +276,15 @@ class TensorFlowSide:
             if not isinstance(it, Made) and hasattr(it, "_value"):  # Keras 3 names it differently
                 name = getattr(it._value, "name", name)
             if by_name is not None:
-                name, expected = by_name.name, _words(by_name.shape)
+                name, shape = by_name.name, by_name.shape
             message = (
                 f"Received incompatible tensor with shape {found} when attempting to restore "
-                f"variable with shape {expected} and name {name}."
+                f"variable with shape {tensor_shape(shape)} and name {name}."
             )
         else:
-            return Failure(
-                Cause.SHAPE,
-                "InvalidArgumentError",
-                f"Expected shape {expected} for value, got {found}",
-                found=found,
-                expected=expected,
-            )
-        return Failure(Cause.SHAPE, "ValueError", message, found=found, expected=expected)
+            message = f"Expected shape {expected} for value, got {found}"
+            return wrong_shape("InvalidArgumentError", message, stored.shape, shape)
+        return wrong_shape("ValueError", message, stored.shape, shape)
 
     # --- slot variables
 
@@ -383,17 +375,12 @@ class TensorFlowSide:
                 )
             )
         if is_v1 and not fits(shape, stored.shape):
-            found, expected = _words(stored.shape), _words(shape)
-            raise Refusal(
-                Failure(
-                    Cause.SHAPE,
-                    "ValueError",
-                    f"In this `tf.Variable` creation, the initial value's shape ({found}) is not "
-                    f"compatible with the explicitly supplied `shape` argument ({expected}).",
-                    found=found,
-                    expected=expected,
-                )
+            message = (
+                "In this `tf.Variable` creation, the initial value's shape "
+                f"({tensor_shape(stored.shape)}) is not compatible with the explicitly supplied "
+                f"`shape` argument ({tensor_shape(shape)})."
             )
+            raise Refusal(wrong_shape("ValueError", message, stored.shape, shape))
         self.objects.append(Made(name, dtype, shape if is_v1 else stored.shape))
         return len(self.objects) - 1
 
@@ -429,10 +416,6 @@ def _no_child(name: str) -> None:
 
 def _shape(obj: Any) -> tuple[int | None, ...] | None:
     return tf_private.partial_shape(obj.shape)
-
-
-def _words(shape: tuple[int | None, ...] | None) -> str:
-    return "<unknown>" if shape is None else str(tuple(shape))
 
 
 def _brackets(shape: Any) -> str:

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ckpt_viz.live import tensorflow_restore as tf_restore
+from ckpt_viz.matching.read_failures import wrong_shape
 from ckpt_viz.matching.trace import Cause, Failure
 from ckpt_viz.object_graph.nodes import Stored
+from ckpt_viz.text import shape_words
 
 _BUCKETS_RANK = 2
 ABORT = "SIGABRT"
@@ -54,27 +56,29 @@ def _refused(table: HashTable, keys: tuple[int, ...], values: tuple[int, ...]) -
     """
     rank = len(table.key_shape)
     if keys[max(0, len(keys) - rank) :] != table.key_shape and rank:
-        found, wanted = _words(keys), _words(table.key_shape)
-        message = f"Input key shape {found} must end with the table's key shape {wanted}"
-        return Failure(Cause.SHAPE, "InvalidArgumentError", message, found=found, expected=wanted)
+        message = (
+            f"Input key shape {_brackets(keys)} must end with the table's key shape "
+            f"{_brackets(table.key_shape)}"
+        )
+        return wrong_shape("InvalidArgumentError", message, keys, table.key_shape)
     value_shape = table.value_shape
     if table.is_dense:  # it stores scalars as vectors of one element
         rank, value_shape = max(rank, 1), value_shape or (1,)
     expected = keys[: max(0, len(keys) - rank)] + value_shape
     if values != expected:
-        found, wanted = _words(values), _words(expected)
-        message = f"Expected shape {wanted} for value, got {found}"
-        return Failure(Cause.SHAPE, "InvalidArgumentError", message, found=found, expected=wanted)
+        message = f"Expected shape {_brackets(expected)} for value, got {_brackets(values)}"
+        return wrong_shape("InvalidArgumentError", message, values, expected)
     if table.is_dense and len(keys) != _BUCKETS_RANK:
         return Failure(
             Cause.ABORT,
             ABORT,
             f"Check failed: NDIMS == dims() ({_BUCKETS_RANK} vs. {len(keys)}) Asking for tensor of "
             f"{_BUCKETS_RANK} dimensions from a tensor of {len(keys)} dimensions",
-            found=_words(keys),
+            found=shape_words(keys),
         )
     return None
 
 
-def _words(shape: tuple[int, ...]) -> str:
+def _brackets(shape: tuple[int, ...]) -> str:
+    """Return a shape as TensorFlow's kernels print it."""
     return "[" + ",".join(map(str, shape)) + "]"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ckpt_viz.matching.read_failures import tensor_shape, wrong_shape
 from ckpt_viz.matching.trace import (
     NOTHING,
     Cause,
@@ -91,17 +92,13 @@ class GraphSide:
     def misfit(self, obj: int, stored: Stored) -> Failure:
         """Return what assigning a value of the wrong shape raises."""
         attributes = self._node(obj).attributes
-        found = _words(stored.shape)
-        expected = _words(attributes[0].shape if attributes else None)
+        shape = attributes[0].shape if attributes else None
         name = attributes[0].full_name if attributes else ""
-        return Failure(
-            Cause.SHAPE,
-            "ValueError",
-            f"Received incompatible tensor with shape {found} when attempting to restore variable "
-            f"with shape {expected} and name {name}.",
-            found=found,
-            expected=expected,
+        message = (
+            f"Received incompatible tensor with shape {tensor_shape(stored.shape)} when attempting "
+            f"to restore variable with shape {tensor_shape(shape)} and name {name}."
         )
+        return wrong_shape("ValueError", message, stored.shape, shape)
 
     def slot(
         self, optimizer: int, variable: int, name: str, node: Node, stored: Stored | None
@@ -163,7 +160,3 @@ def _key_of(name: str, beside: str) -> str:
 
 def _is_stored(attribute: Attribute) -> bool:
     return attribute.dtype is not None or attribute.nbytes is not None
-
-
-def _words(shape: tuple[int, ...] | None) -> str:
-    return "<unknown>" if shape is None else str(shape)

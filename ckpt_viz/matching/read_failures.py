@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ckpt_viz.matching.trace import Cause, Failure, Read
 from ckpt_viz.object_graph.nodes import Stored
+from ckpt_viz.text import shape_words
 
 
 def fits(accepted: Iterable[int | None] | None, shape: tuple[int, ...] | None) -> bool:
@@ -45,6 +46,32 @@ def wrong_dtype(read: Read, stored: Stored) -> Failure:
     )
 
 
+def wrong_shape(
+    refused_by: str,
+    message: str,
+    stored: Iterable[int | None] | None,
+    accepted: Iterable[int | None] | None,
+) -> Failure:
+    """Return the failure of a value with another shape than its variable accepts.
+
+    TensorFlow's message spells shapes in its own ways; `found` and `expected` are ours.
+    """
+    found, expected = (
+        shape_words(None if shape is None else tuple(shape), unknown="unknown")
+        for shape in (stored, accepted)
+    )
+    return Failure(Cause.SHAPE, refused_by, message, found=found, expected=expected)
+
+
+def tensor_shape(shape: Iterable[int | None] | None) -> str:
+    """Return a shape as `str(TensorShape)` spells it in TensorFlow's messages.
+
+    >>> tensor_shape((None, 2)), tensor_shape(None)
+    ('(None, 2)', '<unknown>')
+    """
+    return "<unknown>" if shape is None else str(tuple(shape))
+
+
 def two_names(first: str, second: str) -> Failure:
     """Return what restoring one variable under two names raises."""
     return Failure(
@@ -64,11 +91,8 @@ def of_reader(failure: Failure) -> Failure:
 def wrong_slice(read: Read, stored: Stored) -> Failure:
     """Return what reading a slice raises if the tensor does not have the full shape."""
     found, wanted = (",".join(map(str, shape or ())) for shape in (stored.shape, read.full_shape))
-    return Failure(
-        Cause.SHAPE,
-        "InvalidArgumentError",
+    message = (
         f"tensor_name = {read.key}; shape in shape_and_slice spec [{wanted}] does not match the "
-        f"shape stored in checkpoint: [{found}]",
-        found=f"[{found}]",
-        expected=f"[{wanted}]",
+        f"shape stored in checkpoint: [{found}]"
     )
+    return wrong_shape("InvalidArgumentError", message, stored.shape or (), read.full_shape)

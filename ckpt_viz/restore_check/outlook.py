@@ -28,6 +28,7 @@ from ckpt_viz.object_graph.nodes import Attribute, Child, Role
 from ckpt_viz.object_graph.optimizer_table import Generation
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.sides import subtree
+from ckpt_viz.text import shape_words
 
 _DECLARING = (Generation.TENSORFLOW_1, Generation.LEGACY)
 _MAX_DEPTH, _MAX_PARTS = 2, 50  # of the parts of a program that an optimizer may be built for
@@ -255,7 +256,7 @@ def _differs(shape: Shape | None, dtype: str | None, saved: Attribute) -> str:
     if shape is None:  # normalizing layers; some have a dtype of their own
         return ""
     if saved.shape is not None and not _agree(shape, saved.shape):
-        return f"with the shape {_words(saved.shape)}, and will have {_words(shape)}"
+        return f"with the shape {shape_words(saved.shape)}, and will have {shape_words(shape)}"
     if dtype is not None and saved.dtype is not None and dtype != saved.dtype:
         return f"as {saved.dtype}, and will be {dtype}"
     return ""
@@ -263,15 +264,6 @@ def _differs(shape: Shape | None, dtype: str | None, saved: Attribute) -> str:
 
 def _agree(new: Shape, saved: Sequence[int]) -> bool:
     return len(new) == len(saved) and all(a in (None, b) for a, b in zip(new, saved, strict=True))
-
-
-def _words(shape: Shape) -> str:
-    """Return a shape of which the inputs decide some dimensions.
-
-    >>> _words((3, 4)), _words((None, 4)), _words((4,))
-    ('(3, 4)', '(?, 4)', '(4,)')
-    """
-    return str(tuple(shape)).replace("None", "?")
 
 
 def _class(it: object) -> str:

@@ -29,7 +29,7 @@ from ckpt_viz.live.saver import (
     taken_variables,
 )
 from ckpt_viz.matching.name_based_restore import NameTrace
-from ckpt_viz.matching.read_failures import fits, wrong_dtype, wrong_slice
+from ckpt_viz.matching.read_failures import fits, wrong_dtype, wrong_shape, wrong_slice
 from ckpt_viz.matching.saved_graph import unread
 from ckpt_viz.matching.trace import Action, Cause, Failure, Read, Step
 from ckpt_viz.object_graph.graph import Graph
@@ -369,7 +369,7 @@ def _misfit(attribute: Attribute, stored: Stored, variable: Any, how: Assignment
             f"Input to reshape is a tensor with {_size(stored.shape)} values, but the requested "
             f"shape has {_size(accepted)}"
         )
-        return _wrong_shape("InvalidArgumentError", message, accepted, stored)
+        return wrong_shape("InvalidArgumentError", message, stored.shape, accepted)
     if is_eager and accepted is None and hasattr(variable, "shape"):
         accepted = tf_private.partial_shape(variable.shape)
     if not how.refuses or fits(accepted, stored.shape):
@@ -379,17 +379,11 @@ def _misfit(attribute: Attribute, stored: Stored, variable: Any, how: Assignment
         f"shape= {stored.shape}"
     )
     refused_by = "ValueError" if is_eager else "InvalidArgumentError"
-    return _wrong_shape(refused_by, message, accepted, stored)
+    return wrong_shape(refused_by, message, stored.shape, accepted)
 
 
 def _size(shape: tuple[Any, ...]) -> int:
     return prod(shape)
-
-
-def _wrong_shape(refused_by: str, message: str, accepted: object, stored: Stored) -> Failure:
-    return Failure(
-        Cause.SHAPE, refused_by, message, found=str(stored.shape), expected=str(accepted)
-    )
 
 
 def _first(trace: NameTrace, names: _Names) -> Raised | None:

@@ -37,6 +37,7 @@ from ckpt_viz.object_graph.nodes import (
     has_value,
 )
 from ckpt_viz.saved.object_based import OBJECT_GRAPH_KEY
+from ckpt_viz.text import shape_words
 
 _MOST_CHARACTERS = 100_000_000  # in the keys of all objects; a million variables have as many
 
@@ -464,7 +465,10 @@ def _fit(saved: Sequence[Attribute], live: Sequence[Attribute]) -> bool:
 def _described(node: Node) -> str:
     if node.registered_saver is not None:
         return f"the registered saver {node.registered_saver}"
-    values = [f"{one.name} of {one.dtype} {one.shape}" for one in node.attributes]
+    values = [
+        f"{one.name} of {one.dtype} {shape_words(one.shape, unknown='of any shape')}"
+        for one in node.attributes
+    ]
     return ", ".join(values) or "no value"
 
 

@@ -24,6 +24,7 @@ from ckpt_viz.formats.sstable import mask_crc32c
 from ckpt_viz.formats.stored_ranges import StoredRange, stored_ranges
 from ckpt_viz.formats.tensors import encode
 from ckpt_viz.object_graph.graph import Graph
+from ckpt_viz.text import shape_words
 
 _MOST_WHOLE_BYTES = 1 << 30  # 1 GiB: a tensor that can only be read at once
 _MOST_COMPARED = 10_000_000  # pairs of a box and a slice
@@ -154,7 +155,9 @@ class _InRanges:
             found[index] = np.frombuffer(data, np.uint8).reshape(*common.shape, self._size)
             missing -= common.elements
         if missing:
-            raise FormatError(f"{self._place}: its slices lack {missing} elements of {box.shape}")
+            raise FormatError(
+                f"{self._place}: its slices lack {missing} elements of {shape_words(box.shape)}"
+            )
         return found.tobytes()
 
 

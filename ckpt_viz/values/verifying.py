@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ckpt_viz.errors import CkptVizError, FormatError, GoneError, SourceError
 from ckpt_viz.formats.bundle import Bundle
 from ckpt_viz.formats.dtypes import ByteOrder
-from ckpt_viz.formats.entries import CheckedRange, raised_for
+from ckpt_viz.formats.entries import CheckedRange, described, raised_for
 from ckpt_viz.formats.files import open_file
 from ckpt_viz.formats.saver_v1 import SaverV1
 from ckpt_viz.formats.sstable import brief, mask_crc32c
@@ -192,8 +192,8 @@ def _add_range(work: _Work, key: str, stored: CheckedRange, byte_order: ByteOrde
     where = stored.path, stored.offset, stored.size
     if stored.shape is None or checksum_for(stored.dtype, stored.shape, byte_order) is None:
         work.untested[key] = (
-            f"{stored.path}: {brief(key)} is {stored.dtype} {stored.shape}; this version does not "
-            "know what its checksum covers"
+            f"{stored.path}: {brief(key)} is {described(stored)}; this version does not know "
+            "what its checksum covers"
         )
     elif stored.dtype in _ENCODED:
         task = Encoded(*where, stored.dtype, stored.shape, byte_order)

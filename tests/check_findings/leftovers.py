@@ -590,7 +590,7 @@ _MODELS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Severity, s
         lambda k: _layers(k, 4, 2),
         lambda k: _layers(k, 5, 2),
         FAIL,
-        "was saved with the shape (3, 4), and will have (?, 5) (",
+        "was saved with the shape 3×4, and will have ?×5 (",
     ),
     "with_a_layer_less": (
         lambda k: _layers(k, 4, 2),
@@ -644,7 +644,7 @@ _MODELS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Severity, s
         lambda k: k.Sequential([_named(k, a=4), k.layers.Dense(2)]),
         lambda k: k.Sequential([_named(k, a=5), k.layers.Dense(2)]),
         FAIL,
-        "was saved with the shape (3, 4), and will have (?, 5)",
+        "was saved with the shape 3×4, and will have ?×5",
     ),
     "of_a_class_of_its_own_with_other_units": (
         lambda k: _named(k, a=4, b=2),

@@ -45,7 +45,7 @@ shows, silent = rows.shows, rows.silent
 # --- process_abort
 
 
-@shows(Kind.PROCESS_ABORT, ERROR, "(root).t", "(root).t", "ends the process", "keys of shape [1]")
+@shows(Kind.PROCESS_ABORT, ERROR, "(root).t", "(root).t", "ends the process", "keys of shape 1")
 def one_entry_into_a_dense_table(at: Path) -> Pair:
     path = saved(at, t=mutable_table(1))
     return Pair(
@@ -60,7 +60,7 @@ def one_string_into_a_dense_table(at: Path) -> Pair:
     return Pair(saved(at, t=mutable_table(1, "string")), lambda: ckpt(t=dense_table(key="string")))
 
 
-@shows(Kind.PROCESS_ABORT, ERROR, "(root).t", "(root).t", "ends the process", "keys of shape [3]")
+@shows(Kind.PROCESS_ABORT, ERROR, "(root).t", "(root).t", "ends the process", "keys of shape 3")
 def three_entries_into_a_dense_table_of_triples(at: Path) -> Pair:
     return Pair(saved(at, t=mutable_table(3)), lambda: ckpt(t=dense_table(0, [3])))
 
@@ -304,7 +304,7 @@ def mirrored_variables_restored_outside_of_their_scope(at: Path) -> Pair:
 # --- shape
 
 
-@shows(Kind.SHAPE, ERROR, "(root).v", "(root).v", "has shape (2,), the program's (3,)")
+@shows(Kind.SHAPE, ERROR, "(root).v", "(root).v", "has shape 2, the program's 3")
 def variable_of_another_shape(at: Path) -> Pair:
     path = saved(at, v=var([1.0, 2.0]))
     return Pair(
@@ -314,12 +314,12 @@ def variable_of_another_shape(at: Path) -> Pair:
     )
 
 
-@shows(Kind.SHAPE, ERROR, None, None, "has shape (3, 5), the program's (3, 4)", "the saved shape.")
+@shows(Kind.SHAPE, ERROR, None, None, "has shape 3×5, the program's 3×4", "the saved shape.")
 def classes_of_the_head_changed(at: Path) -> Pair:
     return Pair(saved(at, model=keras_3_sequential(5)), lambda: ckpt(model=keras_3_sequential(4)))
 
 
-@shows(Kind.SHAPE, ERROR, None, None, "has shape (3, 5)", "2 slot variables of it fail, too")
+@shows(Kind.SHAPE, ERROR, None, None, "has shape 3×5", "2 slot variables of it fail, too")
 def layer_of_another_width_with_its_optimizer(at: Path) -> Pair:
     def make(units: int) -> Any:
         model = keras_3_sequential(units)
@@ -328,12 +328,12 @@ def layer_of_another_width_with_its_optimizer(at: Path) -> Pair:
     return Pair(str(make(5).save(str(at / "ckpt"))), lambda: make(4))
 
 
-@shows(Kind.SHAPE, ERROR, "(root).t", "(root).t", "has shape [2], the program's [1]")
+@shows(Kind.SHAPE, ERROR, "(root).t", "(root).t", "has shape 2, the program's 1")
 def entries_of_a_table_in_the_wrong_place(at: Path) -> Pair:
     return Pair(saved(at, t=mutable_table(2)), lambda: ckpt(t=dense_table()))
 
 
-@shows(Kind.SHAPE, WARNING, "(root).v", "(root).v", "shape (2,)", "takes it without an error")
+@shows(Kind.SHAPE, WARNING, "(root).v", "(root).v", "shape 2", "takes it without an error")
 def graph_takes_another_shape(at: Path) -> Pair:
     path = saved(at, v=var([1.0, 2.0]))
     return in_a_graph(path, [5.0])

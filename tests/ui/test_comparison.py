@@ -82,7 +82,7 @@ def test_problems_are_in_sight_and_one_key_away(lab: JupyterLab, explorer: Locat
     # The details say why, and what to do.
     row(explorer, "step").click()
     details = explorer.locator(".ckv-details")
-    expect(details).to_contain_text("() ≠ (2,)")
+    expect(details).to_contain_text("scalar ≠ 2")
     expect(details).to_contain_text("Make the variable with the saved shape")
     lab.screenshot("restore-check")
 

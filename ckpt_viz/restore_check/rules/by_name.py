@@ -28,7 +28,7 @@ from ckpt_viz.restore_check.failures import (
 )
 from ckpt_viz.restore_check.finding import Finding, Kind
 from ckpt_viz.restore_check.saver_dry_run import SaverOutcome
-from ckpt_viz.text import count, listed
+from ckpt_viz.text import count, listed, shape_words
 
 _MAX_NAMED = 5
 _MAX_COMPARED = 20  # names with the same last part
@@ -431,14 +431,16 @@ def _silently_reshaped(run: DryRun, trace: NameTrace) -> Iterator[Finding]:
             if stored is None or obj >= len(run.live.nodes):
                 continue
             shapes = [a.shape for a in run.live.nodes[obj].attributes if a.full_name == name]
-            if not fits(shapes[0] if shapes else None, stored.shape):
+            shape = shapes[0] if shapes else None
+            if not fits(shape, stored.shape):
                 yield Finding(
                     Severity.WARNING,
                     Kind.SHAPE,
                     name,
                     run.live_name(obj),
-                    f"The saved value has shape {stored.shape}, the program's {shapes[0]}; the "
-                    "graph takes it without an error and keeps the wrong shape.",
+                    f"The saved value has shape {shape_words(stored.shape)}, the program's "
+                    f"{shape_words(shape)}; the graph takes it without an error and keeps the "
+                    "wrong shape.",
                     "Make the variable with the saved shape, or give it another name.",
                     (),
                     (obj,),

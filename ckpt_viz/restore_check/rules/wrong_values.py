@@ -13,7 +13,7 @@ from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.failures import IMPORT_SAVER, make_as_saved
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.restore_check.sides import is_optimizer
-from ckpt_viz.text import listed
+from ckpt_viz.text import listed, shape_words
 
 
 def value_lost(case: Case, explained: Explained) -> Iterator[Finding]:
@@ -156,8 +156,9 @@ def reshaped(case: Case, explained: Explained) -> Iterator[Finding]:
             yield case.finding(
                 Severity.WARNING,
                 Kind.SHAPE,
-                f"The saved value has shape {stored.shape}, the program's variable {shape}; the "
-                "graph takes it without an error and keeps the wrong shape.",
+                f"The saved value has shape {shape_words(stored.shape)}, the program's variable "
+                f"{shape_words(shape)}; the graph takes it without an error and keeps the wrong "
+                "shape.",
                 make_as_saved(case.run, "shape"),
                 nodes=(step.node,),
                 objects=(step.obj,),
