@@ -52,9 +52,9 @@ def wrong_shape(
     stored: Iterable[int | None] | None,
     accepted: Iterable[int | None] | None,
 ) -> Failure:
-    """Return the failure of a value with another shape than its variable accepts.
+    """Return the failure of a value whose shape its variable does not accept.
 
-    TensorFlow's message spells shapes in its own ways; `found` and `expected` are ours.
+    TensorFlow's message spells shapes in several ways, `found` and `expected` as all our texts.
     """
     found, expected = (
         shape_words(None if shape is None else tuple(shape), unknown="unknown")
