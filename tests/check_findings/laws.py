@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -130,18 +130,12 @@ def after_the_code(finding: Finding, real: Real) -> Any:
 
 def each_fits_each(finding: Finding, real: Real) -> None:
     """Return whether either of two named candidates would do, as far as TensorFlow knows."""
-    saved, live = (
-        re.findall(r"\(root\)[\w.]*", part)
-        for part in finding.why.partition(": ")[2].split(" of the checkpoint ")
-    )
+    saved, live = tops_of(real.saved, finding.nodes), tops_of(real.check.live, finding.objects)
     assert len(saved) > 1 or len(live) > 1
-    for saved_name in saved:
-        for live_name in live:
+    for node in saved:
+        for top in live:
             program = real.pair.make()
             graph = cv.graph(program)
-            top = graph.first_named(live_name)
-            node = real.saved.first_named(saved_name)
-            assert top is not None and node is not None
             made: Any = graph.object(top)
             for name in reversed(real.saved.path(node)):
                 made = ckpt(**{name: made})
@@ -152,6 +146,11 @@ def each_fits_each(finding: Finding, real: Real) -> None:
             made.read(real.pair.path).expect_partial()
             assert before
             assert all((value_of(graph.object(i)) != was).any() for i, was in before.items())
+
+
+def tops_of(graph: Any, nodes: Sequence[int]) -> list[int]:
+    """Return the nodes that are not below others of them in the outline."""
+    return [node for node in nodes if graph.tree.parents[node] not in nodes]
 
 
 def is_valued(graph: Any, node: int) -> bool:

@@ -151,6 +151,18 @@ def keras_2_optimizer_built_in_another_order(at: Path) -> Pair:
     return Pair(save_any(at, differently(make(1))), lambda: make(-1))
 
 
+@shows(Kind.CROSS_WIRED, WARNING, None, None, "of the optimizer's state change places")
+def keras_2_optimizer_of_long_names_built_in_another_order(at: Path) -> Pair:
+    names = [f"{'x' * 1001}{letter}" for letter in "ab"]  # sentences cut them, to equal ones
+
+    def make(order: int) -> Any:
+        variables = [var([1.0], name="a"), var([2.0], name="b")]
+        model = module(**dict(zip(names, variables, strict=True)))
+        return ckpt(model=model, optimizer=keras_2_adam(*variables[::order]))
+
+    return Pair(save_any(at, differently(make(1))), lambda: make(-1))
+
+
 @silent(Kind.CROSS_WIRED)
 def two_optimizers_where_they_were(at: Path) -> Pair:
     return Pair(save_any(at, gan(False)), lambda: gan(False))

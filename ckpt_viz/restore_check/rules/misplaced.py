@@ -10,6 +10,7 @@ from ckpt_viz.mapping.sequences import names_of_states
 from ckpt_viz.object_graph.graph import Graph
 from ckpt_viz.object_graph.nodes import Node, has_value
 from ckpt_viz.object_graph.overlay import Severity
+from ckpt_viz.object_graph.places import same_places
 from ckpt_viz.restore_check.case import Case
 from ckpt_viz.restore_check.finding import Explained, Finding, Kind
 from ckpt_viz.text import count
@@ -288,6 +289,7 @@ def _swapped_slots(case: Case, explained: Explained) -> Iterator[Finding]:
     protos = case.saved.nodes
     slots = [node for node in case.trace.bound if protos[node].slot is not None]
     misled = _misled_slots(case, explained) if slots else set()
+    in_live = same_places(case.saved, case.live)
     for node in sorted(slots):
         obj = case.trace.bound[node]
         live, saved = case.live_side.node(obj), case.saved.nodes[node]
@@ -302,7 +304,8 @@ def _swapped_slots(case: Case, explained: Explained) -> Iterator[Finding]:
             variables.setdefault(saved.slot.optimizer, []).append(node)
         elif case.placement.is_all_right or node not in case.placement.counterparts:
             is_other = its_variable not in (None, live.slot.variable)
-            if is_other and not _is_in_place(case, node, obj):
+            # Slots of one place are where they belong: it is their variable that goes astray.
+            if is_other and in_live(saved.slot.variable) != live.slot.variable:
                 variables.setdefault(saved.slot.optimizer, []).append(node)
     for kind, groups in ((Kind.SWAPPED, names), (Kind.CROSS_WIRED, variables)):
         for nodes in groups.values():
@@ -323,11 +326,6 @@ def _misled_slots(case: Case, explained: Explained) -> set[int]:
         for node in astray
         if case.placement.is_astray(node) and (wrong := case.placement.led_astray(node)) is not None
     }
-
-
-def _is_in_place(case: Case, node: int, obj: int) -> bool:
-    """Return whether two slots have one place: then it is their variable that goes astray."""
-    return case.saved_side.place(node) == case.live_side.place(obj)
 
 
 def _slots_change_places(case: Case, kind: Kind, nodes: list[int]) -> Finding:
