@@ -28,7 +28,7 @@ class Numbered(NamedTuple):
         return None if match is None else (match[1], int(match[2]))
 
 
-class Run(NamedTuple):
+class NumberedRun(NamedTuple):
     """Items of one base, under consecutive numbers."""
 
     items: tuple[Numbered, ...]
@@ -37,7 +37,7 @@ class Run(NamedTuple):
     def comprehension(self) -> str:
         """The pairs of a dictionary by `str` of the numbers; "" for a run that is too short.
 
-        >>> Run(tuple(Numbered(n, f"ckpt.slots[{n + 2}]") for n in range(3))).comprehension
+        >>> NumberedRun(tuple(Numbered(n, f"ckpt.slots[{n + 2}]") for n in range(3))).comprehension
         'str(i): ckpt.slots[i + 2] for i in range(3)'
         """
         first = self.items[0]
@@ -54,16 +54,16 @@ class Run(NamedTuple):
         return f"str({name}): {base}[{place}] for {name} in range({start}{stop})"
 
 
-def runs(numbered: Iterable[Numbered]) -> Iterator[Run]:
+def runs(numbered: Iterable[Numbered]) -> Iterator[NumberedRun]:
     """Yield the runs of expressions that are sorted by number."""
     items: list[Numbered] = []
     for one in numbered:
         if items and not _follows(items[-1], one):
-            yield Run(tuple(items))
+            yield NumberedRun(tuple(items))
             items = []
         items.append(one)
     if items:
-        yield Run(tuple(items))
+        yield NumberedRun(tuple(items))
 
 
 def _follows(last: Numbered, following: Numbered) -> bool:

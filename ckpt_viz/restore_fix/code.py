@@ -16,7 +16,7 @@ from ckpt_viz.object_graph.nodes import ROOT
 from ckpt_viz.restore_check.objects_in_code import expression_of
 from ckpt_viz.restore_check.skeleton import Skeleton, making
 from ckpt_viz.restore_check.verdicts import Verdicts
-from ckpt_viz.restore_fix.left_out import Kept, LeftOut, Partly
+from ckpt_viz.restore_fix.left_out import KeptValue, LeftOut, Partly
 from ckpt_viz.text import printable
 
 TO_WRITE_FIRST = """\
@@ -174,7 +174,7 @@ def _comments(left: LeftOut) -> Iterator[str]:
     yield from _listed("The checkpoint has these, which nothing takes:", left.unused)
 
 
-def _with_keys(kept: Iterable[Kept], known: Collection[str] = ()) -> dict[str, None]:
+def _with_keys(kept: Iterable[KeptValue], known: Collection[str] = ()) -> dict[str, None]:
     """Return lines with the names, and the keys that no other line names."""
     lines = (f"{name}: {key}" if key and key not in known else name for name, key in kept)
     return dict.fromkeys(lines)

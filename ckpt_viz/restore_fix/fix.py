@@ -60,7 +60,7 @@ from ckpt_viz.restore_fix.code import (
 from ckpt_viz.restore_fix.fixed_places import FixedPlaces, fixed_places
 from ckpt_viz.restore_fix.guesses import Accepted, guessed_parts, with_accepted
 from ckpt_viz.restore_fix.in_words import Summary
-from ckpt_viz.restore_fix.left_out import LeftOut, Restored, keys_of
+from ckpt_viz.restore_fix.left_out import FixOfMapping, LeftOut, keys_of
 from ckpt_viz.restore_fix.rewrite import write_mapped
 from ckpt_viz.saved.saved_source import read_saved
 from ckpt_viz.values.verifying import verify
@@ -322,7 +322,7 @@ class RestoreFix(Generic[CheckT]):
     def _left_out(self) -> LeftOut:
         wording = self._run.wording.guesses
         known = self._waiting, self._damaged, self._plain, wording
-        return Restored(self._mapping, self._sure, *known).left_out()
+        return FixOfMapping(self._mapping, self._sure, *known).left_out()
 
     @cached_property
     def _waiting(self) -> frozenset[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ckpt_viz.restore_fix.left_out import Kept, LeftOut
+from ckpt_viz.restore_fix.left_out import KeptValue, LeftOut
 from ckpt_viz.text import count, listed, printable
 
 
@@ -72,5 +72,5 @@ class Summary:
             yield f"{number} left out as guesses, since the order alone decides: {parts}"
 
 
-def _names(kept: Sequence[Kept]) -> Iterator[str]:
+def _names(kept: Sequence[KeptValue]) -> Iterator[str]:
     return (one.name for one in kept)

@@ -46,7 +46,7 @@ class Guess(NamedTuple):
     places: str
 
 
-class Kept(NamedTuple):
+class KeptValue(NamedTuple):
     """The name of a live object that keeps its value, and the key of a saved value."""
 
     name: str
@@ -75,11 +75,11 @@ class LeftOut:
     missing: Sequence[str]
     unused: Sequence[str]
     guesses: Sequence[Guess]
-    other_states: Sequence[Kept]
-    elsewhere: Sequence[Kept]
-    damaged: Sequence[Kept]
-    not_restored: Sequence[Kept]
-    misfits: Sequence[Kept]
+    other_states: Sequence[KeptValue]
+    elsewhere: Sequence[KeptValue]
+    damaged: Sequence[KeptValue]
+    not_restored: Sequence[KeptValue]
+    misfits: Sequence[KeptValue]
     partly: Sequence[Partly]
     waiting: Sequence[str]
     untracked: Sequence[str]
@@ -87,7 +87,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Restored:
+class FixOfMapping:
     """What a fix does with a mapping.
 
     Attributes:
@@ -151,10 +151,10 @@ class _Rest:
         self.objects.update(obj for _, obj in free)
         return free
 
-    def named(self, places: Iterable[tuple[int, int]]) -> list[Kept]:
+    def named(self, places: Iterable[tuple[int, int]]) -> list[KeptValue]:
         """Return names and keys, by object."""
         return [
-            Kept(readable_name(self.mapping.live, obj), key)
+            KeptValue(readable_name(self.mapping.live, obj), key)
             for node, obj in places
             for key in keys_of(self.mapping.saved, node) or ("",)
         ]
