@@ -212,6 +212,35 @@ def test_runs_of_slots_are_comprehensions(source: str, tmp_path: Path) -> None:
             np.testing.assert_array_equal(slot, then[(place - 2) % 8])
 
 
+def test_runs_of_slots_that_are_assigned_are_comprehensions(tmp_path: Path) -> None:
+    keras = keras_3()
+
+    def program(*, is_shared: bool) -> Any:
+        parts = {name: keras.layers.Dense(4) for name in "abcd"}
+        if is_shared:
+            parts["b"] = parts["a"]
+        for part in dict.fromkeys(parts.values()):
+            part.build((None, 4))
+        variables = [v for part in dict.fromkeys(parts.values()) for v in part.trainable_variables]
+        optimizer = keras.optimizers.Adam()
+        optimizer.build(variables)
+        return ckpt(net=module(**parts), optimizer=optimizer)
+
+    was = program(is_shared=True)
+    for number, slot in enumerate(was.optimizer.variables):
+        slot.assign(np.full(slot.shape, number))
+    live, path = program(is_shared=False), str(was.save(str(tmp_path / "ckpt")))
+    fix = cv.check(live, path).fix()
+    run(fix.code, live, path)
+    for name in ("_momentums", "_velocities"):
+        slots = [*getattr(was.optimizer, name)]
+        for place, slot in enumerate(getattr(live.optimizer, name)):
+            if place not in (2, 3):  # those of b, which had none
+                np.testing.assert_array_equal(slot, slots[place - 2 * (place > 3)])
+    assert "ckpt.optimizer._momentums[i], f'optimizer/_variables/{2 * i - 2}/" in fix.code
+    assert fix.code.count("_velocities") == 3  # two of a, and those of c and d
+
+
 # --- apply
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise, takewhile
 from typing import NamedTuple
+
+from ckpt_viz.expressions import quoted
 
 _FEWEST = 3  # items of a run
 _INDEXED = re.compile(r"(.+)\[(0|[1-9]\d*)\]", re.DOTALL)
@@ -44,14 +47,12 @@ class NumberedRun(NamedTuple):
         if len(self.items) < _FEWEST or first.item is None:
             return ""
         base, index = first.item
-        name = next((one for one in _NUMBERS if one not in re.findall(r"\w+", base)), None)
+        name = _free_name(base)
         if name is None:
             return ""
-        shift = index - first.number
-        place = name if shift == 0 else f"{name} {'+' if shift > 0 else '-'} {abs(shift)}"
-        start = f"{first.number}, " if first.number else ""
-        stop = first.number + len(self.items)
-        return f"str({name}): {base}[{place}] for {name} in range({start}{stop})"
+        place = _plus(name, index - first.number)
+        numbers = _range(first.number, len(self.items))
+        return f"str({name}): {base}[{place}] for {name} in {numbers}"
 
 
 def runs(numbered: Iterable[Numbered]) -> Iterator[NumberedRun]:
@@ -69,3 +70,71 @@ def runs(numbered: Iterable[Numbered]) -> Iterator[NumberedRun]:
 def _follows(last: Numbered, following: Numbered) -> bool:
     one, other = last.item, following.item
     return one is not None and other == (one[0], one[1] + 1) and following.number == last.number + 1
+
+
+class Read(NamedTuple):
+    """A variable's expression, and the checkpoint key of its value."""
+
+    expression: str
+    key: str
+
+
+_KEY = re.compile(r"([\w./-]*/)(0|[1-9]\d*)(/\.ATTRIBUTES/\w+)", re.ASCII)
+
+
+def in_lines(reads: Iterable[Read]) -> list[str]:
+    """Return the items of a list of variables and keys; runs are comprehensions.
+
+    >>> in_lines(Read(f"ckpt.m[{n}]", f"m/{2 * n + 1}/.ATTRIBUTES/V") for n in range(3))
+    ["*[(ckpt.m[i], f'm/{2 * i + 1}/.ATTRIBUTES/V') for i in range(3)],"]
+    """
+    by_form: dict[object, list[tuple[int, int, Read]]] = {}
+    for place, read in enumerate(reads):
+        item, key = Numbered(0, read.expression).item, _KEY.fullmatch(read.key)
+        form = place if item is None or key is None else (item[0], key[1], key[3])
+        number = (0, 0) if item is None or key is None else (item[1], int(key[2]))
+        by_form.setdefault(form, []).append((*number, read))
+    return [line for group in by_form.values() for line in _of_form(sorted(group))]
+
+
+def _of_form(group: list[tuple[int, int, Read]]) -> Iterator[str]:
+    """Yield the lines of variables of one base, under keys that differ in one number."""
+    while group:
+        run = group[: _length(group)]
+        line = _comprehension(run) if len(run) >= _FEWEST else ""
+        group = group[len(run) :]
+        single = [f"({read.expression}, {quoted(read.key)})," for *_, read in run]
+        yield from [line] if line else single
+
+
+def _length(group: list[tuple[int, int, Read]]) -> int:
+    """Return how many of the first items go on by equal steps."""
+    steps = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(group)]
+    if not steps or steps[0][0] != 1 or steps[0][1] < 1:
+        return 1
+    return 1 + len([*takewhile(steps[0].__eq__, steps)])
+
+
+def _comprehension(run: list[tuple[int, int, Read]]) -> str:
+    (index, number, read), (_, following, _) = run[0], run[1]
+    item, key = Numbered(0, read.expression).item, _KEY.fullmatch(read.key)
+    assert item is not None and key is not None
+    name = _free_name(item[0])
+    if name is None:
+        return ""
+    step = following - number
+    at = _plus(name if step == 1 else f"{step} * {name}", number - step * index)
+    numbers = _range(index, len(run))
+    return f"*[({item[0]}[{name}], f'{key[1]}{{{at}}}{key[3]}') for {name} in {numbers}],"
+
+
+def _free_name(base: str) -> str | None:
+    return next((one for one in _NUMBERS if one not in re.findall(r"\w+", base)), None)
+
+
+def _plus(name: str, shift: int) -> str:
+    return name if shift == 0 else f"{name} {'+' if shift > 0 else '-'} {abs(shift)}"
+
+
+def _range(start: int, length: int) -> str:
+    return f"range({start}, {start + length})" if start else f"range({length})"
