@@ -513,6 +513,16 @@ def test_states_that_mean_something_else_are_never_accepted(tmp_path: Path) -> N
     }
 
 
+def test_no_comment_denies_what_a_plain_restore_fills(tmp_path: Path) -> None:
+    keras = keras_3()
+    was = _in_list("layers", 2, keras, keras.optimizers.SGD(momentum=0.9))
+    live = _in_list("layers", 2, keras, keras.optimizers.Lion())
+    fix = cv.check(live, was.save(str(tmp_path / "ckpt"))).fix()
+    title = "# These keep their values; a plain restore would give them some of another name or"
+    assert title in fix.code and "the checkpoint has none" not in fix.code
+    assert len(fix.missing) == 4 and "nothing takes" not in fix.code
+
+
 def test_a_fix_keeps_the_counter_that_a_restore_restores(tmp_path: Path) -> None:
     keras = keras_3()
     was = _in_list("blocks", 3, keras, keras.optimizers.Adam())

@@ -146,7 +146,7 @@ def _comments(left: LeftOut) -> Iterator[str]:
         _with_keys(left.misfits, {one.key for one in left.partly}),
     )
     yield from _listed(
-        "These keep their values; a plain restore would give them those of another name:",
+        "These keep their values; a plain restore would give them some of another name or meaning:",
         _with_keys(left.elsewhere),
     )
     yield from _listed(

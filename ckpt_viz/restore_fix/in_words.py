@@ -54,7 +54,10 @@ class Summary:
         reasons: tuple[tuple[Iterable[str], str], ...] = (
             (left.missing, "kept; the checkpoint has none for"),
             (_names(left.misfits), "kept; another shape or dtype is saved for"),
-            (_names(left.elsewhere), "kept; a plain restore would give another name's to"),
+            (
+                _names(left.elsewhere),
+                "kept, though a plain restore has one of another name or meaning for",
+            ),
             (_names(left.other_states), "kept; the saved state may mean something else to"),
             (_names(left.not_restored), "kept; no code restores"),
             (_names(left.damaged), "kept; the saved bytes are damaged for"),

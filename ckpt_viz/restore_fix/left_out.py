@@ -62,7 +62,7 @@ class LeftOut:
         unused: The keys that nothing takes.
         guesses: The keys whose places are guesses.
         other_states: States that may mean something else in the optimizer's class of today.
-        elsewhere: What a plain restore puts into an object of another name.
+        elsewhere: What a plain restore puts into an object of another name or meaning.
         damaged: Values whose bytes do not match their checksums.
         not_restored: Whole values of objects that no code of ours restores.
         misfits: Values of another shape or dtype.
