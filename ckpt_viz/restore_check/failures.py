@@ -142,7 +142,8 @@ def mapping_in(run: DryRun) -> ValueMapping | None:
     if run.saved is not None:
         return run.mapping
     live = run.live
-    if run.reading is None or live.is_name_based or tf_private.is_saver(live.source):
+    is_saver = live.source is not None and tf_private.is_saver(live.source)
+    if run.reading is None or live.is_name_based or is_saver:
         return None
     with suppress(CkptVizError):
         return run.mapping_of(read_saved(run.reading))
