@@ -115,3 +115,26 @@ def test_phrases_that_obscure_are_found_in_comments_and_docstrings(source: str, 
 
 def test_code_and_the_strings_in_it_are_not_comments() -> None:
     assert _obscure_in('nobody = "nobody"  # not a `nobody`\n') == []
+
+
+# Names that say nothing of what they hold. The list of rooms without them may only grow.
+_PRONOUNS = {"found", "it", "one", "ours", "told"}
+_ROOMS_WITHOUT_PRONOUNS = ("commands", "formats", "saved", "search", "sources")
+
+
+@pytest.mark.parametrize("room", _ROOMS_WITHOUT_PRONOUNS)
+def test_no_variable_or_parameter_of_a_room_is_a_pronoun(room: str) -> None:
+    pronouns = [
+        f"{path.name}: {name}"
+        for path in sorted((PACKAGE / room).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        for name in _bound(node)
+        if name in _PRONOUNS
+    ]
+    assert pronouns == []
+
+
+def _bound(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.arg):
+        return [node.arg]
+    return [node.id] if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else []

@@ -133,14 +133,14 @@ def check(
     named = _target(live, saved, is_allowed=run)
     with reporting_errors(), named as target:
         wording = in_commands(_fix_command(live, saved, method))
-        found = _checked(target.found, saved, method, wording, options, verify=verify)
-        overlay = found.overlay
+        check = _checked(target.found, saved, method, wording, options, verify=verify)
+        overlay = check.overlay
     passes = {
-        "consumed": found.consumed,
-        "existing": found.existing_objects_matched,
-        "nontrivial": found.nontrivial_match,
+        "consumed": check.consumed,
+        "existing": check.existing_objects_matched,
+        "nontrivial": check.nontrivial_match,
     }
-    resolved = found.live.provenance.resolved if found.live.provenance is not None else ""
+    resolved = check.live.provenance.resolved if check.live.provenance is not None else ""
     print_comparison(overlay, [f"live: {resolved}"] if resolved else [], **output)
     sys.exit(0 if all(passes[name] for name in required) else DIFFERS)
 
@@ -220,16 +220,16 @@ def fix(
     named = _target(live, saved, is_allowed=run)
     with reporting_errors(), named as target:
         wording = in_commands(_fix_command(live, saved, method))
-        found = _checked(target.found, saved, method, wording).fix(guesses=guesses or parts)
-        code = target.code + found.to_code(target.expression, found.prefix)
-        is_whole = not found.missing
+        fix = _checked(target.found, saved, method, wording).fix(guesses=guesses or parts)
+        code = target.code + fix.to_code(target.expression, fix.prefix)
+        is_whole = not fix.missing
         if prefix is not None:
-            found.write(prefix)
+            fix.write(prefix)
     echo(code.removesuffix("\n"))
     if prefix is not None:
         report(
-            f"Wrote {count(len(found.pairs), 'value')} to {prefix}.index and {prefix}.data-"
-            f"00000-of-00001. {live} restores them with {found.check.method}({prefix!r})."
+            f"Wrote {count(len(fix.pairs), 'value')} to {prefix}.index and {prefix}.data-"
+            f"00000-of-00001. {live} restores them with {fix.check.method}({prefix!r})."
         )
     sys.exit(0 if is_whole else DIFFERS)
 
@@ -248,7 +248,7 @@ def diff(a: str, b: str, values: bool, **output: Any) -> None:
     Exits with status 0 if nothing differs, 1 if something does, 2 on an error.
     """
     with reporting_errors():
-        found = api.diff(a, b, values=values, progress=is_watched())
-        overlay = found.overlay
-    print_comparison(overlay, found.notes, found.says, found.to_json, **output)
-    sys.exit(0 if found.is_empty else DIFFERS)
+        difference = api.diff(a, b, values=values, progress=is_watched())
+        overlay = difference.overlay
+    print_comparison(overlay, difference.notes, difference.says, difference.to_json, **output)
+    sys.exit(0 if difference.is_empty else DIFFERS)

@@ -64,7 +64,7 @@ def values(
         table = table if column is None else table.sorted(column)
         printed = json.dumps(table.to_json()) if as_json else table.to_text(max_lines)
         # A missing file of the V1 format has tensors that no other file lists.
-        lacks_unknown = any(not one.nbytes for one in lost_files(graph.stored_in))
+        lacks_unknown = any(not files.nbytes for files in lost_files(graph.stored_in))
     echo(printed)
     sys.exit(DIFFERS if table.problems or lacks_unknown else 0)
 
@@ -103,20 +103,20 @@ def history(
     given: Any = source[0] if len(source) == 1 else list(source)
     with reporting_errors(), workers_of(workers) as executor:
         if members:
-            found = api.compare(given, executor=executor, progress=is_watched())
+            history = api.compare(given, executor=executor, progress=is_watched())
         else:
-            found = api.history(
+            history = api.history(
                 given,
                 most=most,
                 unchanged=unchanged,
                 executor=executor,
                 progress=is_watched(),
             )
-        found = replace(found, wording=in_commands())
+        history = replace(history, wording=in_commands())
         text_rows = None if all_rows else 30
-        printed = json.dumps(found.to_json()) if as_json else found.to_text(text_rows)
+        printed = json.dumps(history.to_json()) if as_json else history.to_text(text_rows)
     echo(printed)
-    sys.exit(DIFFERS if found.alarms else 0)
+    sys.exit(DIFFERS if history.alarms else 0)
 
 
 @click.command()
@@ -143,9 +143,9 @@ def verify(path: str, as_json: bool, workers: int, max_lines: int) -> None:
 
     with reporting_errors(), workers_of(workers) as executor:
         graph = api.graph(path)
-        found = graph.verify(executor=executor, progress=is_watched())
+        verification = graph.verify(executor=executor, progress=is_watched())
     if as_json:
-        echo(json.dumps(verification_json(graph, found), indent=1))
+        echo(json.dumps(verification_json(graph, verification), indent=1))
     else:
-        echo(render_verification(graph, found, max_lines))
-    sys.exit(DIFFERS if found else 0)
+        echo(render_verification(graph, verification, max_lines))
+    sys.exit(DIFFERS if verification else 0)

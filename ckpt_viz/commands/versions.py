@@ -23,10 +23,10 @@ _PACKAGES = {
 
 def versions() -> str:
     """Return a line for each version that a bug report needs; import none of the packages."""
-    found = {name: _installed(module) for name, module in _PACKAGES.items()}
-    found |= {"Python": platform.python_version(), "platform": platform.platform()}
-    width = max(map(len, found))
-    return "\n".join(f"{name:{width}}  {version}" for name, version in found.items())
+    version_of = {name: _installed(module) for name, module in _PACKAGES.items()}
+    version_of |= {"Python": platform.python_version(), "platform": platform.platform()}
+    width = max(map(len, version_of))
+    return "\n".join(f"{name:{width}}  {version}" for name, version in version_of.items())
 
 
 def _installed(module: str) -> str:
@@ -34,5 +34,5 @@ def _installed(module: str) -> str:
     with suppress(metadata.PackageNotFoundError):
         return metadata.version(module)
     distributions = metadata.packages_distributions().get(module, ())
-    found = [f"{metadata.version(name)} ({name})" for name in sorted(set(distributions))]
-    return ", ".join(found) or "not installed"
+    names = [f"{metadata.version(name)} ({name})" for name in sorted(set(distributions))]
+    return ", ".join(names) or "not installed"

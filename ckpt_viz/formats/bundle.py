@@ -277,7 +277,12 @@ class Bundle:
         """Ask for the size of a shard; of all shards if they are remote, at the same time."""
         one_each = {first.shard: first}
         if self.num_shards > 1 and is_remote(self.prefix):
-            parts = (part for found in self.parts.values() for part in found if part is not None)
+            parts = (
+                part
+                for parts_of_tensor in self.parts.values()
+                for part in parts_of_tensor
+                if part is not None
+            )
             whole = (entry for entry in self.entries.values() if not entry.slices)
             one_each |= {entry.shard: entry for entry in (*whole, *parts)}
         paths = [self.shard_path(entry) for entry in one_each.values()]
@@ -313,8 +318,8 @@ class Bundle:
             stored = b"".join(self._checked_bytes(key, part) for part in parts)
             raise tensors.no_dtype(entry.dtype, stored, f"{place}, its slices in turn")
         values = [
-            self._read_whole(key, part, one.shape)
-            for part, one in zip(parts, entry.slices, strict=True)
+            self._read_whole(key, part, extent.shape)
+            for part, extent in zip(parts, entry.slices, strict=True)
         ]
         return tensors.put_together(shape, entry.slices, values, place)
 
@@ -334,8 +339,8 @@ class Bundle:
         """Return the size of the shard with an entry's bytes; 0 if it is unknown."""
         if entry.shard not in self._shards:
             self._look_at_shards(entry)
-        found = self._shards[entry.shard]
-        return found if isinstance(found, int) else 0
+        size = self._shards[entry.shard]
+        return size if isinstance(size, int) else 0
 
     def shard_path(self, entry: Entry) -> str:
         """Return the path of the shard with an entry's bytes."""
@@ -385,8 +390,10 @@ def open_bundle(prefix: str, index: str | None = None) -> Bundle:
         key_bytes += len(raw_key) * len(slices)
         try:
             check_key_bytes(key_bytes)
-            keys = [slice_key(raw_key, one) for one in slices]
-            parts[key] = tuple([_part(hidden.get(one), header.num_shards) for one in keys])
+            keys = [slice_key(raw_key, part) for part in slices]
+            parts[key] = tuple(
+                [_part(hidden.get(part_key), header.num_shards) for part_key in keys]
+            )
             entries[key] = _sliced(entries[key], slices, parts[key])
         except FormatError as error:
             raise FormatError(f"{path}: entry {brief(key)}: {error}") from error
@@ -404,8 +411,8 @@ def _header(rows: Iterator[tuple[bytes, bytes]], path: str) -> Any:
     """Return the BundleHeaderProto, the value of the table's first key, which is empty."""
     key, value = next(rows, (None, b""))
     if key != b"":
-        found = "there are no keys" if key is None else f"the first key is {brief(key)}"
-        raise FormatError(f"{path}: {found}, expected b'', the header's")
+        beginning = "there are no keys" if key is None else f"the first key is {brief(key)}"
+        raise FormatError(f"{path}: {beginning}, expected b'', the header's")
     place = f"{path}: header"
     header = parse(BundleHeaderProto, value, place)
     if header.num_shards < 1:
@@ -448,7 +455,7 @@ def _sliced(entry: Entry, slices: Any, parts: tuple[Entry | None, ...]) -> Entry
     size = tensor_bytes(entry.dtype, entry.shape)
     if size is None:
         size = sum(part.size for part in parts if part is not None)
-    where = tuple([slice_of(one, entry.shape) for one in slices])
+    where = tuple([slice_of(part, entry.shape) for part in slices])
     return Entry(entry.dtype, entry.shape, 0, 0, size, 0, where)
 
 

@@ -91,9 +91,9 @@ def _check_free(prefix: str) -> None:
         example = os.path.join(directory, "ckpt-1")
         raise CkptVizError(f"{prefix!r}: expected a prefix such as {example}")
     of_prefix = re.compile(re.escape(name) + _SUFFIX)
-    for one in sorted(list_names(directory or os.curdir)):
-        path = os.path.join(directory, one)
-        if of_prefix.fullmatch(one) or (one == name and not os.path.isdir(path)):
+    for existing in sorted(list_names(directory or os.curdir)):
+        path = os.path.join(directory, existing)
+        if of_prefix.fullmatch(existing) or (existing == name and not os.path.isdir(path)):
             raise CkptVizError(
                 f"{path}: exists already, expected no file of the prefix {prefix}; "
                 "choose another prefix"

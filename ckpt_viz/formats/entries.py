@@ -92,10 +92,10 @@ def matching_parts(entry: Entry, parts: Iterable[Entry | None], place: str) -> l
     """Return the entries of a tensor's slices if they match the tensor's own entry."""
     checked = []
     for part, (start, shape) in zip(parts, entry.slices, strict=True):
-        found = "nothing" if part is None else described(part)
+        stored = "nothing" if part is None else described(part)
         if part is None or (part.dtype, part.shape) != (entry.dtype, shape):
             raise FormatError(
-                f"{place}: of its slice at {start} the index has {found}, "
+                f"{place}: of its slice at {start} the index has {stored}, "
                 f"expected {entry.dtype} {shape_words(shape)}"
             )
         checked.append(part)
@@ -119,10 +119,10 @@ def check_size(place: str, entry: Entry, shape: tuple[int, ...]) -> None:
 
 def check_crc32c(crc: int, entry: Entry, place: str) -> None:
     """Raise FormatError if a checksum, not masked, is not that of the entry."""
-    found = mask_crc32c(crc)
-    if found != entry.crc32c:
+    masked = mask_crc32c(crc)
+    if masked != entry.crc32c:
         raise FormatError(
-            f"{place}: masked crc32c is 0x{found:08x}, the index says 0x{entry.crc32c:08x}"
+            f"{place}: masked crc32c is 0x{masked:08x}, the index says 0x{entry.crc32c:08x}"
         )
 
 
@@ -197,21 +197,21 @@ def why_short_at(path: str, size: int) -> Absence:
 def sizes_or_why_not(paths: Sequence[str]) -> list[int | Absence]:
     """Return the size of each shard, or the reason why nothing can be read of it."""
     return [
-        _size_or_why_not(path, found) for path, found in zip(paths, file_sizes(paths), strict=True)
+        _size_or_why_not(path, size) for path, size in zip(paths, file_sizes(paths), strict=True)
     ]
 
 
-def _size_or_why_not(path: str, found: int | CkptVizError | None) -> int | Absence:
-    if found is None:
+def _size_or_why_not(path: str, size: int | CkptVizError | None) -> int | Absence:
+    if size is None:
         return Absence(Lack.MISSING, f"{path}: no such file, expected a shard; {_PARTIAL}")
-    if isinstance(found, CkptVizError):
-        return _unreadable(found)
+    if isinstance(size, CkptVizError):
+        return _unreadable(size)
     if not is_remote(path):  # anyone may ask for the size of a file that only its owner may read
         try:
             open_file(path).close()
         except CkptVizError as error:
             return _unreadable(error)
-    return found
+    return size
 
 
 def _unreadable(error: CkptVizError) -> Absence:

@@ -134,14 +134,14 @@ def is_remote(path: str) -> bool:
 
 def is_file(path: str) -> bool:
     """Return whether a regular file exists; raise CkptVizError if that is unknown."""
-    found = _describe(path)
-    return found is not None and found.kind == "file"
+    description = _describe(path)
+    return description is not None and description.kind == "file"
 
 
 def is_directory(path: str) -> bool:
     """Return whether a directory exists; raise CkptVizError if that is unknown."""
-    found = _describe(path)
-    return found is not None and found.kind == "directory"
+    description = _describe(path)
+    return description is not None and description.kind == "directory"
 
 
 def may_be_read(path: str) -> bool:
@@ -171,17 +171,17 @@ def file_stamp(path: str) -> tuple[int, ...] | None:
     They are its size in bytes, the time of its last change in ns, and its inode number.
     """
     try:
-        found = _stat(path)
+        status = _stat(path)
     except FileNotFoundError:
         return None
-    is_regular = stat.S_ISREG(found.st_mode)
-    return (found.st_size, found.st_mtime_ns, found.st_ino) if is_regular else None
+    is_regular = stat.S_ISREG(status.st_mode)
+    return (status.st_size, status.st_mtime_ns, status.st_ino) if is_regular else None
 
 
 def file_size(path: str) -> int | None:
     """Return a regular file's size in bytes, None if there is none; raise as `is_file`."""
-    found = _describe(path)
-    return found.size if found is not None and found.kind == "file" else None
+    description = _describe(path)
+    return description.size if description is not None and description.kind == "file" else None
 
 
 def file_sizes(paths: Sequence[str]) -> list[int | CkptVizError | None]:
@@ -241,13 +241,13 @@ _Entries = dict[str, Callable[[], bool]]
 
 
 def _entries(path: str) -> _Entries:
-    found = _remote_entries(path) if is_remote(path) else _local_entries(path)
-    if len(found) > MAX_NAMES:
+    entries = _remote_entries(path) if is_remote(path) else _local_entries(path)
+    if len(entries) > MAX_NAMES:
         raise UnsupportedError(
             f"{path}: has more than {MAX_NAMES} names; expected the prefix of a checkpoint in it, "
             "or for a history, a list of prefixes"
         )
-    return found
+    return entries
 
 
 def join(directory: str, name: str) -> str:
@@ -300,14 +300,14 @@ class _LocalFile(File):
                 raise _not_regular(path)
             descriptor = place.open(_READING)
             try:
-                found = os.fstat(descriptor)
-                if not stat.S_ISREG(found.st_mode):
+                status = os.fstat(descriptor)
+                if not stat.S_ISREG(status.st_mode):
                     raise _not_regular(path)
                 self._file: BinaryIO = os.fdopen(descriptor, "rb")
             except BaseException:
                 os.close(descriptor)
                 raise
-        super().__init__(path, found.st_size)
+        super().__init__(path, status.st_size)
 
     def _read(self, offset: int, size: int) -> bytes:
         confinement.spend(self.path, size)
@@ -325,13 +325,13 @@ class _LocalFile(File):
 
 
 def _describe_local(path: str) -> _Description:
-    found = _stat(path)
+    status = _stat(path)
     kind = "other"
-    if stat.S_ISREG(found.st_mode):
+    if stat.S_ISREG(status.st_mode):
         kind = "file"
-    elif stat.S_ISDIR(found.st_mode):
+    elif stat.S_ISDIR(status.st_mode):
         kind = "directory"
-    return _Description(kind, found.st_size)
+    return _Description(kind, status.st_size)
 
 
 def _stat(path: str) -> os.stat_result:
@@ -343,10 +343,10 @@ def _stat(path: str) -> os.stat_result:
 def _listed(path: str) -> Iterator[dict[str, os.DirEntry[str]]]:
     """Yield the entries of a directory by name, without those that a confinement hides."""
     with _local_errors(path), confinement.at(path or os.curdir) as place, _scanned(place) as listed:
-        found = {entry.name: entry for entry in islice(listed, MAX_NAMES + 1)}
+        entries = {entry.name: entry for entry in islice(listed, MAX_NAMES + 1)}
         scope = confinement.current()
-        names = list(found) if scope is None else scope.shown_names(list(found))
-        yield {name: found[name] for name in names}
+        names = list(entries) if scope is None else scope.shown_names(list(entries))
+        yield {name: entries[name] for name in names}
 
 
 def _local_entries(path: str) -> _Entries:
@@ -408,7 +408,7 @@ def _closed_directory(path: str) -> str | None:
     directory = os.path.dirname(path) or os.curdir
     above = [directory, *map(str, PurePath(directory).parents)]
     is_open = partial(os.access, mode=os.X_OK, effective_ids=os.access in os.supports_effective_ids)
-    return next((one for one in reversed(above) if not is_open(one)), None)
+    return next((folder for folder in reversed(above) if not is_open(folder)), None)
 
 
 # --- fsspec's files
@@ -419,12 +419,12 @@ class _RemoteFile(File):
         if end is not None:
             super().__init__(path, end)
             return
-        found = _describe_remote(path)
-        if found.kind != "file":
+        description = _describe_remote(path)
+        if description.kind != "file":
             raise _not_regular(path)
-        if found.size is None:
+        if description.size is None:
             raise UnsupportedError(f"{path}: the server does not send the file's size")
-        super().__init__(path, found.size)
+        super().__init__(path, description.size)
 
     def _read(self, offset: int, size: int) -> bytes:
         with _remote_errors(self.path):
@@ -460,9 +460,9 @@ def _describe_remote(path: str) -> _Description:
         file_system, inside = _file_system(path)
         # A program may have saved since the directory was listed, perhaps by other code.
         file_system.invalidate_cache(split(inside)[0])
-        found = file_system.info(inside)
-        kind = found["type"] if found["type"] in ("file", "directory") else "other"
-        return _Description(kind, found.get("size"))
+        info = file_system.info(inside)
+        kind = info["type"] if info["type"] in ("file", "directory") else "other"
+        return _Description(kind, info.get("size"))
 
 
 def _remote_entries(path: str) -> _Entries:
@@ -470,14 +470,14 @@ def _remote_entries(path: str) -> _Entries:
         file_system, inside = _file_system(path)
         file_system.invalidate_cache(inside)  # a program may have saved since the last time
         listed = file_system.ls(inside, detail=True)
-        kinds = {str(found["name"]).rstrip("/"): found["type"] for found in listed}
+        kinds = {str(entry["name"]).rstrip("/"): entry["type"] for entry in listed}
         inside = inside.rstrip("/")
         if list(kinds) == [inside]:  # fsspec lists a file as a directory that contains itself
             raise _gone(path)
         kinds.pop(inside, None)  # buckets may hold an object with the directory's own name
         return {
-            one.rpartition("/")[2]: partial(operator.eq, kind, "file")
-            for one, kind in kinds.items()
+            path.rpartition("/")[2]: partial(operator.eq, kind, "file")
+            for path, kind in kinds.items()
         }
 
 

@@ -68,7 +68,7 @@ def _of_bundle(bundle: Bundle) -> tuple[LostFiles, ...]:
         if part.shard in lost and bundle.absence(part) is not None:
             absent.setdefault(lost[part.shard].lack, []).append((key, part))
     left = len(bundle.entries) - len({key for parts in absent.values() for key, _ in parts})
-    shards = {lack: [n for n, one in lost.items() if one.lack is lack] for lack in absent}
+    shards = {lack: [n for n, shard in lost.items() if shard.lack is lack] for lack in absent}
     return tuple(
         _group(bundle, [ends[n] for n in shards[lack]], lost[shards[lack][0]], parts, left)
         for lack, parts in absent.items()
@@ -172,4 +172,4 @@ def _of_v1(stored: SaverV1) -> LostFiles:
 
 def lost_by_key(lost: Sequence[LostFiles]) -> Mapping[str, LostFiles]:
     """Return what is wrong by the key of each tensor that cannot be read; the first, if several."""
-    return {key: one for one in reversed(lost) for key in one.keys}
+    return {key: files for files in reversed(lost) for key in files.keys}

@@ -132,15 +132,15 @@ def _variable(definition: Any, collections: set[str], place: str) -> MetaVariabl
 
 
 def _save_slice(proto: Any, place: str) -> SaveSlice:
-    found = SaveSlice(
+    part = SaveSlice(
         proto.full_name, tuple(proto.full_shape), tuple(proto.var_offset), tuple(proto.var_shape)
     )
-    if not len(found.full_shape) == len(found.start) == len(found.shape):
+    if not len(part.full_shape) == len(part.start) == len(part.shape):
         raise FormatError(
-            f"{place}: is the part {shape_words(found.shape)} at {found.start} of "
-            f"{shape_words(found.full_shape)}, expected three of one rank"
+            f"{place}: is the part {shape_words(part.shape)} at {part.start} of "
+            f"{shape_words(part.full_shape)}, expected three of one rank"
         )
-    return found
+    return part
 
 
 def _collections(file: File, start: int, end: int) -> dict[str, Any]:

@@ -222,13 +222,13 @@ def parse_text(message: type[Message], text: bytes, place: str) -> Any:
     model_checkpoint_path: "ckpt-3"
     <BLANKLINE>
     """
-    found = message()
+    parsed = message()
     depth, position = 0, _end_of_gap(text, 0)
     try:
         while position < len(text):
             brace = _BRACE.match(text, position)
             if brace is None:
-                end = _read_text_field(None if depth else found, text, position)
+                end = _read_text_field(None if depth else parsed, text, position)
             else:
                 depth, end = depth + (1 if brace[1] else -1), brace.end()
             if depth < 0:
@@ -242,7 +242,7 @@ def parse_text(message: type[Message], text: bytes, place: str) -> Any:
             f"{place}: its {len(text)} bytes are not a {name} as text: at byte {position} "
             f"found {text[position : position + 40]!r}, expected a field"
         ) from error
-    return found
+    return parsed
 
 
 def _end_of_gap(text: bytes, position: int) -> int:

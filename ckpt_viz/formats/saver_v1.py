@@ -139,7 +139,7 @@ class SaverV1:
         GoneError, and FormatError for a file that is not a table any more.
         """
         records = sorted((record, key) for key in keys for record in self._records[key])
-        for path, of_path in groupby(records, lambda one: one[0].path):
+        for path, of_path in groupby(records, lambda pair: pair[0].path):
             with open_file(path) as file:
                 table = Table(file)
                 for record, key in of_path:
@@ -222,8 +222,8 @@ def _contents(path: str) -> Iterator[tuple[str, str, Shape, _Record]]:
         try:
             check_key_bytes(key_bytes)
             shape = parse_shape(tensor.shape)
-            for one in tensor.slice:
-                record = _Record(path, slice_key(tensor.name, one), slice_of(one, shape))
+            for proto in tensor.slice:
+                record = _Record(path, slice_key(tensor.name, proto), slice_of(proto, shape))
                 yield name, dtype_name(tensor.type), shape, record
         except FormatError as error:
             raise FormatError(f"{path}: {brief(name)}: {error}") from error
@@ -301,9 +301,9 @@ def _values(proto: Any, dtype: str, shape: tuple[int, ...], place: str) -> Array
     return tensors.frozen(tensors.in_shape(flat.astype(target, copy=False), shape, place))
 
 
-def _check_count(found: int, expected: int, place: str) -> None:
-    if found != expected:
-        raise FormatError(f"{place}: has {found} values, expected {expected}")
+def _check_count(count: int, expected: int, place: str) -> None:
+    if count != expected:
+        raise FormatError(f"{place}: has {count} values, expected {expected}")
 
 
 def _shards(path: str) -> tuple[list[str], tuple[str, ...]]:
@@ -329,7 +329,7 @@ def _prefix_and_count(path: str, name: str, names: set[str]) -> tuple[str, int]:
     if pattern is not None:
         return pattern[1], int(pattern[2])
     shard = re.compile(re.escape(name) + r"-[0-9]{5}-of-([0-9]{5})")
-    counts = {int(found[1]) for found in map(shard.fullmatch, names) if found is not None}
+    counts = {int(match[1]) for match in map(shard.fullmatch, names) if match is not None}
     if len(counts) > 1:
         choices = " or ".join(f"{path}-?????-of-{count:05d}" for count in sorted(counts)[:3])
         raise FormatError(

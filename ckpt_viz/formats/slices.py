@@ -46,7 +46,7 @@ def slice_of(proto: Any, shape: Shape) -> SliceExtent:
 
 def slice_key(name: bytes, proto: Any) -> bytes:
     """Return the key of a tensor's slice in a table (EncodeTensorNameSlice)."""
-    escaped = re.sub(rb"[\x00\xff]", lambda found: found[0] + bytes([found[0][0] ^ 0xFF]), name)
+    escaped = re.sub(rb"[\x00\xff]", lambda match: match[0] + bytes([match[0][0] ^ 0xFF]), name)
     parts = [_ordered(0), escaped, b"\x00\x01", _ordered(len(proto.extent))]
     for extent in _extents(proto):
         parts += map(_ordered_signed, extent)
@@ -69,11 +69,11 @@ def why_incomplete(shape: Shape, slices: Iterable[SliceExtent]) -> str | None:
 
     It only counts elements. If the numbers agree, the slices cover the shape unless two overlap.
     """
-    found = sum(math.prod(one.shape) for one in slices)
+    count = sum(math.prod(extent.shape) for extent in slices)
     expected = math.prod(shape or ())
-    if found == expected:
+    if count == expected:
         return None
-    return f"its slices have {found} elements in all, expected {expected}"
+    return f"its slices have {count} elements in all, expected {expected}"
 
 
 def _extents(proto: Any) -> Iterable[tuple[int, int]]:

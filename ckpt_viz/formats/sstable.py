@@ -105,8 +105,8 @@ class Table:
         most = _SNAPPY_MAX_TENSOR_BYTES if key else _SNAPPY_MAX_BYTES
         for _, offset, size in self._blocks_for(key):
             place, block = _read_block(self._file, offset, size, most)
-            for found, value in _entries(block, place):
-                if found == key:
+            for stored_key, value in _entries(block, place):
+                if stored_key == key:
                     return value
         return None
 
@@ -188,13 +188,17 @@ def _why_no_table(file: File, footer: bytes) -> str:
     if start == GIT_LFS_POINTER:
         return "a Git LFS pointer instead of the file; run `git lfs pull`"
     if len(footer) < FOOTER_BYTES:
-        found = f"the file has {len(footer)} bytes, expected at least {FOOTER_BYTES}"
+        footer_fault = f"the file has {len(footer)} bytes, expected at least {FOOTER_BYTES}"
     else:
-        found = f"the last 8 bytes are {footer[-8:].hex()}, expected the table magic {MAGIC.hex()}"
+        footer_fault = (
+            f"the last 8 bytes are {footer[-8:].hex()}, expected the table magic {MAGIC.hex()}"
+        )
     # TensorFlow's first key is the empty one, so its first entry has no key bytes.
     if start.startswith(b"\x00\x00"):
-        return f"begins like a TensorFlow checkpoint index but is cut short or damaged: {found}"
-    return f"not a TensorFlow checkpoint index: {found}"
+        return (
+            f"begins like a TensorFlow checkpoint index but is cut short or damaged: {footer_fault}"
+        )
+    return f"not a TensorFlow checkpoint index: {footer_fault}"
 
 
 def _place(file: File, offset: int) -> str:
@@ -210,11 +214,11 @@ def _read_block(
     """
     place = _check_end(file, offset, size)
     stored = file.read(offset, size + _TRAILER_BYTES)
-    found = mask_crc32c(google_crc32c.value(stored[:-4]))
+    masked = mask_crc32c(google_crc32c.value(stored[:-4]))
     expected = int.from_bytes(stored[-4:], "little")
-    if found != expected:
+    if masked != expected:
         raise FormatError(
-            f"{place}: masked crc32c is 0x{found:08x}, the file says 0x{expected:08x}"
+            f"{place}: masked crc32c is 0x{masked:08x}, the file says 0x{expected:08x}"
         )
     block = _decompress(stored[:-_TRAILER_BYTES], stored[-_TRAILER_BYTES], place, most)
     return place, _without_restarts(block, place)
@@ -249,13 +253,13 @@ def _decompress_snappy(block: bytes, place: str, most: int) -> bytes:
         )
     try:
         decompressed = bytearray(size)
-        found = cramjam.snappy.decompress_raw_into(block, decompressed)
+        length = cramjam.snappy.decompress_raw_into(block, decompressed)
     except MemoryError as error:
         raise CkptVizError(f"{place}: its {size} bytes do not fit into memory") from error
     except cramjam.DecompressionError as error:
         raise FormatError(f"{place}: its {len(block)} bytes are not snappy: {error}") from error
-    if found != size:
-        raise FormatError(f"{place}: decompresses to {found} bytes, its length says {size}")
+    if length != size:
+        raise FormatError(f"{place}: decompresses to {length} bytes, its length says {size}")
     return bytes(decompressed)
 
 

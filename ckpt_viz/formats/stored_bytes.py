@@ -236,9 +236,9 @@ def encode_strings(strings: Sequence[bytes]) -> bytes:
     >>> encode_strings([b"a", b"bc"])[:2].hex(), encode_strings([b"a", b"bc"])[6:]
     ('0102', b'abc')
     """
-    fixed = b"".join([_fixed(len(one), "little") for one in strings])
+    fixed = b"".join([_fixed(len(string), "little") for string in strings])
     checksum = mask_crc32c(google_crc32c.value(fixed)).to_bytes(_CHECKSUM_BYTES, "little")
-    return b"".join([*(encode_varint(len(one)) for one in strings), checksum, *strings])
+    return b"".join([*(encode_varint(len(string)) for string in strings), checksum, *strings])
 
 
 def decode_strings(

@@ -45,15 +45,15 @@ class Claims:
 
     def add(self, ranges: Sequence[StoredRange]) -> None:
         """Count the bytes of a tensor; raise FormatError if a shard does not have as many."""
-        for found in ranges:
-            claimed = self._claimed.get(found.path, 0) + found.size
-            if claimed > found.file_bytes:
+        for stored in ranges:
+            claimed = self._claimed.get(stored.path, 0) + stored.size
+            if claimed > stored.file_bytes:
                 raise FormatError(
-                    f"{found.place}: shares bytes with other tensors, which together have more "
-                    f"than the {found.file_bytes} bytes of the shard; no program of TensorFlow "
+                    f"{stored.place}: shares bytes with other tensors, which together have more "
+                    f"than the {stored.file_bytes} bytes of the shard; no program of TensorFlow "
                     "writes such a file"
                 )
-            self._claimed[found.path] = claimed
+            self._claimed[stored.path] = claimed
 
 
 def stored_ranges(bundle: Bundle, key: str) -> tuple[StoredRange, ...]:
@@ -78,7 +78,8 @@ def stored_ranges(bundle: Bundle, key: str) -> tuple[StoredRange, ...]:
         where = f"{shape_words(overlap.shape)} at {overlap.start}"
         raise FormatError(f"{place}: the slice of {where} overlaps another")
     return tuple(
-        _range(bundle, key, part, one.shape) for part, one in zip(parts, entry.slices, strict=True)
+        _range(bundle, key, part, extent.shape)
+        for part, extent in zip(parts, entry.slices, strict=True)
     )
 
 
@@ -100,15 +101,15 @@ def _overlap(slices: Sequence[SliceExtent], place: str) -> SliceExtent | None:
 
     It compares slices whose extents meet in the dimension in which most slices begin apart.
     """
-    filled = [one for one in slices if 0 not in one.shape]
+    filled = [extent for extent in slices if 0 not in extent.shape]
     rank = len(filled[0].shape) if filled else 0
     if not rank:
         return filled[1] if len(filled) > 1 else None
-    apart = max(range(rank), key=lambda axis: len({one.start[axis] for one in filled}))
+    apart = max(range(rank), key=lambda axis: len({extent.start[axis] for extent in filled}))
     open_ones: list[SliceExtent] = []
     compared = 0
-    for one in sorted(filled, key=lambda one: one.start[apart]):
-        begin = one.start[apart]
+    for extent in sorted(filled, key=lambda extent: extent.start[apart]):
+        begin = extent.start[apart]
         open_ones = [old for old in open_ones if old.start[apart] + old.shape[apart] > begin]
         compared += len(open_ones)
         if compared > _MOST_COMPARED:
@@ -116,9 +117,9 @@ def _overlap(slices: Sequence[SliceExtent], place: str) -> SliceExtent | None:
                 f"{place}: has {len(slices)} slices, too many to compare with each other"
             )
         for old in open_ones:
-            if all(map(_meet, one.start, one.shape, old.start, old.shape)):
-                return one
-        open_ones.append(one)
+            if all(map(_meet, extent.start, extent.shape, old.start, old.shape)):
+                return extent
+        open_ones.append(extent)
     return None
 
 

@@ -93,7 +93,7 @@ class _NewBlock:
         return b"".join([*self._entries, points])
 
 
-def _shared(one: bytes, other: bytes) -> int:
+def _shared(key: bytes, other: bytes) -> int:
     """Return how many first bytes two keys share."""
-    differing = (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
-    return next(differing, min(len(one), len(other)))
+    differing = (i for i, (a, b) in enumerate(zip(key, other, strict=False)) if a != b)
+    return next(differing, min(len(key), len(other)))

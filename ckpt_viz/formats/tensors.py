@@ -39,8 +39,8 @@ def numpy_dtype(dtype: str) -> np.dtype[Any] | None:
         return np.dtype(QUANTIZED.get(dtype, dtype))
     import ml_dtypes  # here, because few tensors need it, and opening a checkpoint never does
 
-    found = getattr(ml_dtypes, dtype, None)  # an older one lacks the newest kinds
-    return None if found is None else np.dtype(found)
+    scalar_type = getattr(ml_dtypes, dtype, None)  # an older one lacks the newest kinds
+    return None if scalar_type is None else np.dtype(scalar_type)
 
 
 def decode(

@@ -35,8 +35,8 @@ class FileType:
 
     def prefix_of(self, path: str) -> str:
         """Return a path without the type's suffix."""
-        found = self._split_suffix(path)
-        return path if found is None else found[1]
+        match = self._split_suffix(path)
+        return path if match is None else match[1]
 
     def _split_suffix(self, path: str) -> re.Match[str] | None:
         return re.fullmatch(rf"(.*)(?:{self.suffix})", path, re.DOTALL) if self.suffix else None
@@ -45,8 +45,8 @@ class FileType:
 def _read() -> tuple[FileType, ...]:
     table = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
     return tuple(
-        FileType(one["id"], one.get("suffix"), one.get("name"), one.get("part", False))
-        for one in table["types"]
+        FileType(entry["id"], entry.get("suffix"), entry.get("name"), entry.get("part", False))
+        for entry in table["types"]
     )
 
 
@@ -59,4 +59,4 @@ def file_type_of(path: str) -> FileType | None:
     >>> [found and found.id for found in map(file_type_of, ("a.index", "a/checkpoint", "a"))]
     ['index', 'state', None]
     """
-    return next((one for one in FILE_TYPES if one.fits(path)), None)
+    return next((file_type for file_type in FILE_TYPES if file_type.fits(path)), None)

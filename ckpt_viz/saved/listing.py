@@ -62,11 +62,11 @@ def prefixes_in(directory: str) -> Prefixes:
 
 def _v1_among(directory: str, names: Iterable[str]) -> Iterator[str]:
     """Yield the prefixes of V1 checkpoints; of the shards of one, open only the first sound one."""
-    found: set[str] = set()
+    prefixes: set[str] = set()
     for name in names:
         prefix = prefix_of_shard(name)
-        if prefix not in found and _is_one_of((V1,), join(directory, name)):
-            found.add(prefix)
+        if prefix not in prefixes and _is_one_of((V1,), join(directory, name)):
+            prefixes.add(prefix)
             yield prefix
 
 
@@ -109,10 +109,10 @@ def checkpoints_in(directory: str) -> list[str]:
     unreadable or no regular files are none. Raises CkptVizError if the directory cannot be listed.
     """
     try:
-        found = list_files(directory)
+        names = list_files(directory)
     except FileNotFoundError as error:
         raise CheckpointNotFoundError(f"{directory}: no such directory") from error
-    opened = islice(filter(_is_unknown, found), MOST_FILES)
+    opened = islice(filter(_is_unknown, names), MOST_FILES)
     return list(islice(_checkpoints_among(directory, opened), MOST_NAMES))
 
 

@@ -87,8 +87,8 @@ def checkpoints_at(path: str) -> tuple[Kept, ...]:
     if directory is None:
         return (Kept(locate(path).prefix, None, True),)
     state = _state_in(directory)
-    named = () if state is None else tuple(one for one in locate(path).kept if one.is_named)
-    others = _others(directory, _prefixes_beside(directory), [one.prefix for one in named])
+    named = () if state is None else tuple(kept for kept in locate(path).kept if kept.is_named)
+    others = _others(directory, _prefixes_beside(directory), [kept.prefix for kept in named])
     unnamed = [Kept(join(directory, name), None, True, is_named=False) for name in others]
     return (*unnamed, *named) or (Kept(locate(path).prefix, None, True),)
 
@@ -143,9 +143,9 @@ def _of_shard(path: str, file_type: FileType) -> Location:
 def _of_meta(path: str, file_type: FileType) -> Location:
     prefix = file_type.prefix_of(path)
     if is_file(prefix + INDEX):
-        found = _at_prefix(path, prefix)
+        location = _at_prefix(path, prefix)
     elif is_file(prefix):
-        found = _by_contents(prefix)
+        location = _by_contents(prefix)
     else:
         directory = split(prefix)[0]
         shards = shards_of(prefix, directory, _names(directory))
@@ -154,15 +154,15 @@ def _of_meta(path: str, file_type: FileType) -> Location:
                 f"{path}: a MetaGraph without its checkpoint; expected a file {prefix}{INDEX} "
                 "with the values"
             )
-        found = _by_contents(shards[0])
-    resolved = f"{path} is the MetaGraph of the checkpoint {found.prefix}"
-    return replace(found, given=path, resolved=resolved)
+        location = _by_contents(shards[0])
+    resolved = f"{path} is the MetaGraph of the checkpoint {location.prefix}"
+    return replace(location, given=path, resolved=resolved)
 
 
 def _of_part_of_saved_model(path: str, _: FileType) -> Location:
     directory = split(path)[0] or "."
-    found = _of_saved_model(directory)
-    return replace(found, given=path, resolved=f"{path} is part of the SavedModel {directory}")
+    location = _of_saved_model(directory)
+    return replace(location, given=path, resolved=f"{path} is part of the SavedModel {directory}")
 
 
 def _of_state_file(path: str, _: FileType) -> Location:
@@ -176,9 +176,9 @@ def _of_state_file(path: str, _: FileType) -> Location:
 def _by_contents(path: str) -> Location:
     """Return the checkpoint that a single file forms."""
     for reader in READERS:
-        found = reader.in_file(path)
-        if found is not None:
-            return found
+        location = reader.in_file(path)
+        if location is not None:
+            return location
     with open_file(path) as file:
         instead = file_instead(file)
     if instead is not None:
@@ -260,17 +260,17 @@ def _keras_beside(prefixes: Prefixes) -> str:
 def _of_state(given: str, directory: str, state: ListedCheckpoints) -> Location:
     """Return the location of the latest checkpoint that a directory's `checkpoint` file names."""
     listed = state.listed
-    if state.latest not in {one.prefix for one in listed}:
+    if state.latest not in {kept.prefix for kept in listed}:
         listed = (*listed, Listed(state.latest, None))
     is_there = _presence(directory)
     named = tuple(
         Kept(
-            one.prefix,
-            one.saved_at,
-            is_there(one.prefix),
-            is_latest=one.prefix == state.latest,
+            kept.prefix,
+            kept.saved_at,
+            is_there(kept.prefix),
+            is_latest=kept.prefix == state.latest,
         )
-        for one in listed
+        for kept in listed
     )
     if not (may_be_read(state.latest) and may_be_read(state.latest + INDEX)):
         raise OutsideError(
@@ -279,15 +279,15 @@ def _of_state(given: str, directory: str, state: ListedCheckpoints) -> Location:
         )
     file = join(directory, STATE_FILE)
     prefixes = _prefixes_beside(directory)
-    others = _others(directory, prefixes, [one.prefix for one in listed])
+    others = _others(directory, prefixes, [kept.prefix for kept in listed])
     unnamed = _unnamed(directory, others)
-    beside = _beside([one.prefix for one in unnamed], len(others[:-_MOST_UNNAMED]), file)
+    beside = _beside([kept.prefix for kept in unnamed], len(others[:-_MOST_UNNAMED]), file)
     kept = (*unnamed, *named)
     if _is_there(state.latest):
         which = f"the latest of {len(named)} checkpoints" if len(named) > 1 else "the checkpoint"
         resolved = f"{state.latest} is {which} that {file} names{beside}{_keras_beside(prefixes)}"
         return _checkpoint_at(given, state.latest, resolved, kept)
-    present = [one.prefix for one in named if one.exists]
+    present = [kept.prefix for kept in named if kept.exists]
     if present:
         resolved = (
             f"{state.latest}, the latest checkpoint of {directory}, is gone; {present[-1]} is the "
@@ -336,7 +336,7 @@ def _beside(prefixes: Sequence[str], others: int, file: str) -> str:
 def _unnamed(directory: str, names: Sequence[str]) -> tuple[Kept, ...]:
     """Return the checkpoints in a directory; if there are very many, the last ones."""
     prefixes = (join(directory, name) for name in names[-_MOST_UNNAMED:])
-    return tuple(Kept(one, None, True, is_named=False) for one in prefixes if _is_there(one))
+    return tuple(Kept(path, None, True, is_named=False) for path in prefixes if _is_there(path))
 
 
 def _place(directory: str) -> str:
@@ -396,10 +396,10 @@ def _checkpoint_at(given: str, prefix: str, resolved: str, kept: tuple[Kept, ...
     if is_file(prefix + INDEX):
         return _at_prefix(given, prefix, resolved, kept)
     try:
-        found = _by_contents(prefix) if is_file(prefix) else _of_nothing(prefix)
+        location = _by_contents(prefix) if is_file(prefix) else _of_nothing(prefix)
     except CheckpointNotFoundError as error:  # it was there when the directory was listed
         raise GoneError(str(error)) from error
-    return replace(found, given=given, resolved=resolved, kept=kept)
+    return replace(location, given=given, resolved=resolved, kept=kept)
 
 
 def _of_nothing(path: str) -> Location:
@@ -421,9 +421,9 @@ def _of_nothing(path: str) -> Location:
     if shards is not None:
         return shards
     numbered = [
-        one
-        for one in prefixes
-        if (parts := number_in(one)) is not None and parts[0] in (name, name.rstrip("-"))
+        prefix
+        for prefix in prefixes
+        if (parts := number_in(prefix)) is not None and parts[0] in (name, name.rstrip("-"))
     ]
     latest = _latest_of_one_series(numbered)
     if latest is not None:
@@ -438,7 +438,7 @@ def _of_nothing(path: str) -> Location:
 def _latest_of_one_series(names: Sequence[str]) -> str | None:
     """Return the name with the highest number, if all are the same name with a number each."""
     series = [number_in(name) for name in names]
-    if not series or not all(series) or len({one[0] for one in series if one}) > 1:
+    if not series or not all(series) or len({number[0] for number in series if number}) > 1:
         return None
     return max(names, key=by_number)
 

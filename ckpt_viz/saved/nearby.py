@@ -50,7 +50,7 @@ def near(path: str) -> list[str]:
 
 def within(directory: str) -> list[str]:
     """Return the checkpoints in a directory, the latest first."""
-    return _without_errors(lambda: [join(directory, one) for one in _latest_first(directory)])
+    return _without_errors(lambda: [join(directory, name) for name in _latest_first(directory)])
 
 
 def checkpoints_below(directory: str) -> list[str]:
@@ -68,11 +68,11 @@ def instead_of_checkpoints(directory: str) -> str:
 
 def _without_errors(search: Callable[[], Iterable[str]]) -> list[str]:
     """Return what a search yields before it fails; record nothing that it may not read."""
-    found: list[str] = []
+    results: list[str] = []
     # Not only the errors of files: any error here would hide the one that a person asked for.
     with confinement.unremembered(), suppress(Exception):
-        found.extend(search())  # keeps what came before an error
-    return found
+        results.extend(search())  # keeps what came before an error
+    return results
 
 
 def _near(path: str) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _near(path: str) -> Iterator[str]:
     close = [name] if name in names else _close(name, names, _MOST_FOUND)
     if is_there and close:  # the person knows the directory, perhaps not what is in it
         close = list(dict.fromkeys([*close, *names[:_MOST_FOUND]]))[:_MOST_FOUND]
-    yield from (join(place, one) for one in close or names)
+    yield from (join(place, name) for name in close or names)
 
 
 def _latest_first(directory: str) -> list[str]:
@@ -98,8 +98,8 @@ def _close(name: str, names: Sequence[str], most: int) -> list[str]:
 
 def _checkpoints_below(directory: str) -> Iterator[str]:
     below = ((here, names) for here, names in _below(directory) if here != directory)
-    found = (_checkpoint_in(here, names) for here, names in below)
-    yield from islice(filter(None, found), _MOST_FOUND)
+    checkpoints = (_checkpoint_in(here, names) for here, names in below)
+    yield from islice(filter(None, checkpoints), _MOST_FOUND)
 
 
 def _checkpoint_in(directory: str, names: Sequence[str]) -> str:
@@ -136,7 +136,7 @@ def _below(directory: str) -> Iterator[tuple[str, list[str]]]:
             names = list_files(here)
             is_of_one = SAVED_MODEL in names or any(name.endswith(INDEX) for name in names)
             if depth < _DEEPEST and not is_of_one and not is_remote(directory):
-                queue.extend((join(here, one), depth + 1) for one in list_directories(here))
+                queue.extend((join(here, name), depth + 1) for name in list_directories(here))
             yield here, names
 
 
@@ -155,7 +155,7 @@ def _similar_directory(path: str) -> str | None:
         place = join(path, name)
         if not _is_directory(place):
             close = _close(name, list_directory(path or os.curdir), _MOST_CLOSE)
-            places = filter(_is_directory, (join(path, one) for one in close))
+            places = filter(_is_directory, (join(path, name) for name in close))
             place = next(places, "")
             if not place:
                 return None

@@ -75,7 +75,7 @@ def file_instead(file: File, called: str = "") -> str | None:
 
 
 def _archive(head: bytes, path: str) -> str | None:
-    magic = next((one for one in _UNPACKED_BY if head.startswith(one)), None)
+    magic = next((start for start in _UNPACKED_BY if head.startswith(start)), None)
     unpacked = _beginning_in_gzip(head) if magic == _GZIP else head
     is_named_tar = magic is not None and _TAR_NAME.fullmatch(path) is not None
     if is_named_tar or _begins_a_tar(unpacked):

@@ -62,7 +62,7 @@ def names_beginning(beginning: str) -> tuple[str, ...]:
     directory, name = split(beginning)
     with suppress(CkptVizError):
         names = list_directory(directory or ".")
-        return tuple(join(directory, one) for one in names if one.startswith(name))
+        return tuple(join(directory, other) for other in names if other.startswith(name))
     return ()
 
 
@@ -107,16 +107,16 @@ class _SavedAccess:
         keys = self.tensor_keys(checkpoint_key) if is_attribute else ()
         if len(keys) == 1:
             return self.stored_in.read(keys[0])
-        found = f"is stored as {' and '.join(keys[:3])}" if keys else "there is none"
+        places = f"is stored as {' and '.join(keys[:3])}" if keys else "there is none"
         raise NoSuchTensorError(
-            f"{self.location.prefix}: expected one tensor {checkpoint_key!r}, {found}"
+            f"{self.location.prefix}: expected one tensor {checkpoint_key!r}, {places}"
         )
 
     def beginning(self, checkpoint_key: str, count: int) -> Array:
         if isinstance(self.stored_in, Bundle):
-            found = self.stored_in.first_elements(checkpoint_key, count)
-            if found is not None:
-                return found
+            elements = self.stored_in.first_elements(checkpoint_key, count)
+            if elements is not None:
+                return elements
         return self.value(checkpoint_key).reshape(-1)[:count]
 
     def stored(self, checkpoint_key: str) -> Stored | None:

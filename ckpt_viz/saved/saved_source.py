@@ -48,6 +48,6 @@ def _is_there(location: Location) -> bool:
 
 def _lacks_bytes(graph: Graph) -> bool:
     return any(
-        node.error is not None or any(one.error is not None for one in node.attributes)
+        node.error is not None or any(attribute.error is not None for attribute in node.attributes)
         for node in graph.nodes
     )

@@ -34,7 +34,7 @@ def _is_at(prefix: str) -> bool:
     if shard is None or is_readable_file(prefix):
         return is_readable_file(prefix)
     numbers = range(min(int(shard[3]), _MOST_LOOKED_AT))
-    return any(is_readable_file(f"{shard[1]}-{one:05}-of-{shard[3]}") for one in numbers)
+    return any(is_readable_file(f"{shard[1]}-{number:05}-of-{shard[3]}") for number in numbers)
 
 
 def _in_file(path: str) -> Location | None:

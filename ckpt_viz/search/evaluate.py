@@ -40,10 +40,10 @@ def find(
     """
     pasted, index = query[: LIMITS["pasted"]].strip(BLANKS), Index(graph, overlay, measure)
     if is_pasted(pasted):
-        found = find_named(pasted, index)
+        matches = find_named(pasted, index)
     elif pasted:
-        found = _by_terms(QueryReader(query), index)
-    return tuple([node_id for node_id in index.order if found[node_id]]) if pasted else ()
+        matches = _by_terms(QueryReader(query), index)
+    return tuple([node_id for node_id in index.order if matches[node_id]]) if pasted else ()
 
 
 def _by_terms(reader: QueryReader, index: Index) -> Marks:
@@ -55,17 +55,17 @@ def _by_terms(reader: QueryReader, index: Index) -> Marks:
     if len(reader.text) > LIMITS["query"]:
         reader.fail(LIMITS["query"], f"at most {LIMITS['query']} characters")
     kinds: list[str] = []
-    found, at_words = ~np.zeros(len(index.nodes), np.bool_), np.zeros(len(index.nodes), np.bool_)
+    matches, at_words = ~np.zeros(len(index.nodes), np.bool_), np.zeros(len(index.nodes), np.bool_)
     while reader.has_more():
         if len(kinds) == LIMITS["terms"]:
             reader.fail(reader.place, f"at most {LIMITS['terms']} terms")
         is_not = reader.take(f"-(?!-|{BLANK_OR_END})") is not None
         is_word, own = _term(reader, index)
         at_or_below = index.at_or_below(own) if is_word else own
-        found &= ~at_or_below if is_not else at_or_below
+        matches &= ~at_or_below if is_not else at_or_below
         at_words |= own & (is_word and not is_not)
         kinds.append("not" if is_not else "word" if is_word else "field")
-    return found & at_words if "word" in kinds and "field" not in kinds else found
+    return matches & at_words if "word" in kinds and "field" not in kinds else matches
 
 
 def _term(reader: QueryReader, index: Index) -> tuple[bool, Marks]:
@@ -89,13 +89,13 @@ def _term(reader: QueryReader, index: Index) -> tuple[bool, Marks]:
 
 def _word(spellings: set[str], index: Index) -> Marks:
     """Return the nodes with a word in their names; one with a slash may begin in their path."""
-    found = np.zeros(len(index.nodes), np.bool_)
+    matches = np.zeros(len(index.nodes), np.bool_)
     for text in spellings:
-        found |= marks(any(text in name for name in names) for names in index.names)
+        matches |= marks(any(text in name for name in names) for names in index.names)
         if "/" in text:
             ends = zip(index.labels, index.paths, strict=True)
-            found |= marks(text in path[-len(text) - len(label) :] for label, path in ends)
-    return found
+            matches |= marks(text in path[-len(text) - len(label) :] for label, path in ends)
+    return matches
 
 
 def _regex(reader: QueryReader, index: Index) -> Marks:
@@ -103,18 +103,18 @@ def _regex(reader: QueryReader, index: Index) -> Marks:
 
     A match in the path ends in the local name: else everything below the node would match, too.
     """
-    start, found = reader.place, reader.take(_REGEX)
-    if found is None:
+    start, pattern = reader.place, reader.take(_REGEX)
+    if pattern is None:
         reader.fail(start, "a closing / for this pattern")
     if not reader.take(BLANK_OR_END):
         reader.fail(reader.place, "a blank behind the pattern; a / in it is written \\/")
-    if not found[1]:
+    if not pattern[1]:
         reader.fail(start + 1, "a pattern between / and /")
-    if len(found[1]) > LIMITS["pattern"]:
+    if len(pattern[1]) > LIMITS["pattern"]:
         reader.fail(start + 1, f"a pattern of at most {LIMITS['pattern']} characters")
-    anywhere = _compiled(found[1], start + 1, reader)
+    anywhere = _compiled(pattern[1], start + 1, reader)
     # A pattern such as `(?i)a` is valid only at the beginning, so here it is a mistake.
-    at_end = _compiled(rf"(?:{found[1]})(?=[^/]*\Z)", start + 1, reader)
+    at_end = _compiled(rf"(?:{pattern[1]})(?=[^/]*\Z)", start + 1, reader)
     most = LIMITS["text"]
     # `^` does not match at the place where a path is cut.
     paths = marks(at_end.search(p, max(len(p) - most, 0)) is not None for p in index.paths)

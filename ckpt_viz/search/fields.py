@@ -86,10 +86,10 @@ def _choices(reader: QueryReader, known: Sequence[str], suffix: str = "") -> lis
     """Read known words between bars; with a suffix for mistakes, their beginnings are enough."""
     place, values = reader.place, list[str]()
     for word in reader.value().split("|"):
-        found = [one for one in known if one == word or (suffix and one.startswith(word))]
-        if len(found) != 1:
+        matches = [value for value in known if value == word or (suffix and value.startswith(word))]
+        if len(matches) != 1:
             reader.fail(place, f"one of {', '.join(known)}{suffix}")
-        values += found
+        values += matches
         place += len(word) + 1
     return values
 
@@ -123,7 +123,7 @@ def _name(reader: QueryReader, index: Index) -> Marks:
 
 
 def _dtype(reader: QueryReader, index: Index) -> Marks:
-    globs = [Glob(one, "") for one in reader.value().split("|")]
+    globs = [Glob(text, "") for text in reader.value().split("|")]
     return index.where_value(lambda a: any(glob.fits(folded(a.dtype or "")) for glob in globs))
 
 

@@ -64,9 +64,9 @@ class Index:
 
     def where_path_fits(self, glob: Glob) -> Marks:
         """Return the nodes whose whole path matches a glob; the root has none."""
-        found = self._along(self._steps(), glob, "")
-        found[ROOT] = False
-        return found
+        matches = self._along(self._steps(), glob, "")
+        matches[ROOT] = False
+        return matches
 
     def where_name_fits(self, glob: Glob) -> Marks:
         """Return the nodes whose name, as TensorFlow prints it, matches a glob."""
@@ -74,9 +74,9 @@ class Index:
         steps = ((i, parent, f".{folded(local_name)}") for i, (parent, local_name) in edges)
         return self._along(steps, glob, ROOT_NAME)
 
-    def at_or_below(self, found: Marks) -> Marks:
+    def at_or_below(self, matches: Marks) -> Marks:
         """Return the found nodes, and all nodes below them in the outline."""
-        below = found.tolist()
+        below = matches.tolist()
         for node_id in self.order[1:]:
             below[node_id] = below[node_id] or below[self.parents[node_id]]
         return marks(below)
@@ -101,6 +101,6 @@ class Index:
         return marks(map(glob.accepts, states))
 
 
-def marks(found: Iterable[bool]) -> Marks:
+def marks(is_marked: Iterable[bool]) -> Marks:
     """Return the nodes that are found, by id."""
-    return np.fromiter(found, np.bool_)
+    return np.fromiter(is_marked, np.bool_)

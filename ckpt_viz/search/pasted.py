@@ -87,28 +87,28 @@ def without_output(name: str) -> str:
 def find_named(text: str, index: Index) -> Marks:
     """Return the nodes that a text names; if none, those of its keys, then of its full names."""
     said = named(text)
-    found = _of_names(text, said.roots, index)
-    if not found.any():
+    matches = _of_names(text, said.roots, index)
+    if not matches.any():
         keys = said.words | said.full_names
-        found = index.where_value(lambda a: a.checkpoint_key in keys)
-    if not found.any():
-        found = index.where_value(lambda a: without_output(a.full_name) in said.full_names)
-        of_shape = found & index.where_value(lambda a: a.shape in said.shapes)
-        found = of_shape if of_shape.any() else found
-    return found
+        matches = index.where_value(lambda a: a.checkpoint_key in keys)
+    if not matches.any():
+        matches = index.where_value(lambda a: without_output(a.full_name) in said.full_names)
+        of_shape = matches & index.where_value(lambda a: a.shape in said.shapes)
+        matches = of_shape if of_shape.any() else matches
+    return matches
 
 
 def _of_names(text: str, roots: Sequence[int], index: Index) -> Marks:
     """Return the node of the longest name that begins at each of the places in a text."""
     ends = dict.fromkeys(roots, -1)
-    found: dict[int, list[int]] = {root: [] for root in roots}
+    nodes_at: dict[int, list[int]] = {root: [] for root in roots}
     for root, end, node_id in _names_in(text, roots, index):
         if ends_at(text, end) and end >= ends[root]:
-            found[root] = [*(found[root] if end == ends[root] else []), node_id]
+            nodes_at[root] = [*(nodes_at[root] if end == ends[root] else []), node_id]
             ends[root] = end
-    for root, following, slots in _slots_in(text, ends, found, index):
-        found[root], found[following] = slots, []
-    named_nodes = {node_id for nodes in found.values() for node_id in nodes}
+    for root, following, slots in _slots_in(text, ends, nodes_at, index):
+        nodes_at[root], nodes_at[following] = slots, []
+    named_nodes = {node_id for nodes in nodes_at.values() for node_id in nodes}
     return marks(node_id in named_nodes for node_id in range(len(index.nodes)))
 
 
@@ -142,7 +142,7 @@ def _names_in(text: str, roots: Sequence[int], index: Index) -> Iterator[tuple[i
 
 
 def _slots_in(
-    text: str, ends: dict[int, int], found: dict[int, list[int]], index: Index
+    text: str, ends: dict[int, int], nodes_at: dict[int, list[int]], index: Index
 ) -> list[tuple[int, int, list[int]]]:
     """Return the slots with the spelling `(root).optimizer's state 'm' for (root).kernel`."""
     slots = []
@@ -155,8 +155,8 @@ def _slots_in(
         fitting = [
             node_id
             for node_id, slot in slots_of_nodes
-            if (slot.name == name and slot.variable in found[following])
-            and slot.optimizer in found[root]
+            if (slot.name == name and slot.variable in nodes_at[following])
+            and slot.optimizer in nodes_at[root]
         ]
         if fitting:
             slots.append((root, following, fitting))

@@ -25,9 +25,9 @@ class QueryReader:
 
     def take(self, pattern: str) -> re.Match[str] | None:
         """Read the text that a pattern matches."""
-        found = re.compile(pattern).match(self.text, self.place)
-        self.place = self.place if found is None else found.end()
-        return found
+        match = re.compile(pattern).match(self.text, self.place)
+        self.place = self.place if match is None else match.end()
+        return match
 
     def has_more(self) -> bool:
         """Read blanks; return whether anything follows."""
@@ -36,11 +36,11 @@ class QueryReader:
 
     def value(self) -> str:
         """Read one value, as `folded` text."""
-        start, found = self.place, self.take(_VALUE)
+        start, match = self.place, self.take(_VALUE)
         value = self.text[start : self.place]
-        if found is not None and found["quoted"] is not None:
-            value = re.sub(r'\\(["\\])', r"\1", found["quoted"])
-            if not found["closing"]:
+        if match is not None and match["quoted"] is not None:
+            value = re.sub(r'\\(["\\])', r"\1", match["quoted"])
+            if not match["closing"]:
                 self.fail(start, 'a closing "')
         return folded(value) or self.fail(start, "something to look for")
 

@@ -71,11 +71,11 @@ class ObjectGraph(Graph):
         from ckpt_viz.values.running import bar
 
         tensors = tensors_of(self)
-        found: list[tuple[int, ValueRow]] = []
+        read: list[tuple[int, ValueRow]] = []
         with suppress(KeyboardInterrupt):
             for row in rows_as_read(self, tensors, self._read_values, begin=begin or bar):
-                found.append((row.node_id, row))
-        return measures_of(len(self.nodes), found, len(tensors) - len(found))
+                read.append((row.node_id, row))
+        return measures_of(len(self.nodes), read, len(tensors) - len(read))
 
     def values(
         self,
@@ -106,8 +106,8 @@ class ObjectGraph(Graph):
         tensors = tensors_of(self, where)
         memo, begin = self._read_values, bar if progress else None
         rows = rows_as_read(self, tensors, memo, executor=executor, begin=begin)
-        found = {row.key: row for row in rows}
-        return ValueTable(self, [found[tensor.row.key] for tensor in tensors])
+        row_of = {row.key: row for row in rows}
+        return ValueTable(self, [row_of[tensor.row.key] for tensor in tensors])
 
     def statistics(self, attribute: Attribute) -> ValueRow | None:
         """Return the statistics of an attribute's tensor, read at once if it is unread.
