@@ -95,7 +95,7 @@ def is_attribute(name: str) -> bool:
     >>> is_attribute("kernel"), is_attribute("items"), is_attribute("0")
     (True, False, False)
     """
-    is_other = name in _NO_CHILDREN or any(hasattr(one, name) for one in (dict, list, tuple))
+    is_other = name in _NO_CHILDREN or any(hasattr(cls, name) for cls in (dict, list, tuple))
     return is_name(name) and not is_taken(name) and not is_other
 
 

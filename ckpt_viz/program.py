@@ -50,7 +50,7 @@ class Target(NamedTuple):
     If a function of the program returns the object, `code` calls the function first.
     """
 
-    found: object
+    obj: object
     expression: str = "ckpt"
     code: str = ""
 
@@ -90,14 +90,14 @@ def _imported(path: str) -> ModuleType:
 def _looked_up(program: Program, module: ModuleType) -> object:
     if not program.name:
         raise SourceError(f"{program}: found no name of an object; {_choice(program, module)}")
-    found: object = module
+    obj: object = module
     for part in program.name.split("."):
         with _raising_source_error(program.path):
-            holder, found = found, getattr(found, part, _ABSENT)
-        if found is _ABSENT:
+            holder, obj = obj, getattr(obj, part, _ABSENT)
+        if obj is _ABSENT:
             where = program.path if holder is module else f"a {type(holder).__name__}"
             raise SourceError(f"{program}: {where} has no {part!r}; {_choice(program, module)}")
-    return found
+    return obj
 
 
 def _choice(program: Program, module: ModuleType) -> str:
@@ -143,7 +143,7 @@ def _needs_no_argument(function: Callable[..., object]) -> bool:
 
 def _listed(namespace: dict[str, object]) -> Iterator[tuple[str, str]]:
     objects: Any = listed(namespace).data["objects"]
-    yield from ((one["name"], one["type"]) for one in objects)
+    yield from ((entry["name"], entry["type"]) for entry in objects)
 
 
 def _first(names: list[str]) -> str:
@@ -154,22 +154,22 @@ _ABSENT = object()
 
 
 def _called(program: Program, module: ModuleType) -> Target:
-    found = _looked_up(program, module)
-    if isinstance(found, (ModuleType, bool, int, float, bytes, list, dict, tuple, set, type(None))):
-        kind = type(found).__name__
+    obj = _looked_up(program, module)
+    if isinstance(obj, (ModuleType, bool, int, float, bytes, list, dict, tuple, set, type(None))):
+        kind = type(obj).__name__
         raise SourceError(f"{program}: found a value of type {kind}; {_choice(program, module)}")
     # Models and layers are callable too, but they are the objects to check.
-    is_maker = inspect.isroutine(found) or inspect.isclass(found)
-    if not is_maker and not isinstance(found, functools.partial):
-        return Target(found, program.name)
-    assert callable(found)
-    if not _needs_no_argument(found):
+    is_maker = inspect.isroutine(obj) or inspect.isclass(obj)
+    if not is_maker and not isinstance(obj, functools.partial):
+        return Target(obj, program.name)
+    assert callable(obj)
+    if not _needs_no_argument(obj):
         raise SourceError(
             f"{program}: found a function that needs arguments; write one without, which returns "
             "the object"
         )
     with _raising_source_error(str(program)):
-        return Target(found(), code=f"ckpt = {program.name}()\n")
+        return Target(obj(), code=f"ckpt = {program.name}()\n")
 
 
 @contextmanager

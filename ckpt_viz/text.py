@@ -38,7 +38,7 @@ def size_words(nbytes: int) -> str:
     if nbytes < 1000:
         return count(nbytes, "byte")
     sizes = [(nbytes / 1000**power, unit) for power, unit in enumerate(_UNITS, 1)]
-    size, unit = next((one for one in sizes if one[0] < 999.95), sizes[-1])
+    size, unit = next((pair for pair in sizes if pair[0] < 999.95), sizes[-1])
     return f"{size:.1f} {unit}"
 
 
@@ -105,7 +105,7 @@ def sendable(data: Any) -> Any:
         return data if data.isascii() else data.encode("utf-8", "backslashreplace").decode()
     if isinstance(data, dict):
         return {sendable(key): sendable(value) for key, value in data.items()}
-    return [sendable(one) for one in data] if isinstance(data, (list, tuple)) else data
+    return [sendable(part) for part in data] if isinstance(data, (list, tuple)) else data
 
 
 def left_out_words(number: int, *, all_of_them: bool) -> str:

@@ -4,33 +4,20 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
 from graphlib import TopologicalSorter
-from pathlib import Path
 
-from tests.support.rooms import EXCEPTIONS, LAYERS, PACKAGE, layer_of, picture, room_of
-
-
-@cache
-def _modules() -> dict[str, Path]:
-    """Return the package's modules by dotted name, subpackages without their `__init__`."""
-    found = {}
-    for path in PACKAGE.rglob("*.py"):
-        name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-        if not name.endswith(".__init__"):
-            found[name] = path
-    return found
+from tests.support.rooms import EXCEPTIONS, LAYERS, PACKAGE, layer_of, modules, picture, room_of
 
 
 def test_every_room_is_in_one_layer() -> None:
-    assert sorted(room for layer in LAYERS for room in layer) == sorted({*map(room_of, _modules())})
+    assert sorted(room for layer in LAYERS for room in layer) == sorted({*map(room_of, modules())})
 
 
 def test_imports_point_down_only() -> None:
     """An exception that is no longer needed fails, too."""
     upward = [
         (module, imported)
-        for module in _modules()
+        for module in modules()
         for imported in sorted(set(_imports_of(module)))
         if room_of(imported) != room_of(module) and layer_of(imported) >= layer_of(module)
     ]
@@ -38,7 +25,7 @@ def test_imports_point_down_only() -> None:
 
 
 def test_imports_have_no_cycle() -> None:
-    TopologicalSorter({module: set(_imports_of(module)) for module in _modules()}).prepare()
+    TopologicalSorter({module: set(_imports_of(module)) for module in modules()}).prepare()
 
 
 def test_contributing_has_the_picture_of_the_rooms() -> None:
@@ -48,11 +35,11 @@ def test_contributing_has_the_picture_of_the_rooms() -> None:
 
 def test_no_two_classes_have_the_same_name() -> None:
     places: dict[str, list[str]] = {}
-    for module, path in _modules().items():
+    for module, path in modules().items():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(module)
-    assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
+    assert {name: rooms for name, rooms in places.items() if len(rooms) > 1} == {}
 
 
 def test_subpackages_hold_their_description_alone() -> None:
@@ -64,7 +51,7 @@ def test_subpackages_hold_their_description_alone() -> None:
 def test_only_the_live_side_names_tensorflow() -> None:
     naming = {
         name
-        for name, path in _modules().items()
+        for name, path in modules().items()
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Import | ast.ImportFrom)
         and any(name.split(".")[0] in ("tensorflow", "keras") for name in _names(node))
@@ -75,7 +62,7 @@ def test_only_the_live_side_names_tensorflow() -> None:
 def test_only_the_server_part_names_jupyter_server() -> None:
     naming = {
         name
-        for name, path in _modules().items()
+        for name, path in modules().items()
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Import | ast.ImportFrom)
         and any(
@@ -97,14 +84,14 @@ def test_importing_the_package_imports_neither_jupyter_nor_tensorflow() -> None:
 
 def _imports_of(module: str) -> Iterator[str]:
     """Yield the modules that a module imports, whole or names of them."""
-    modules = _modules()
-    for node in ast.walk(ast.parse(modules[module].read_text())):
+    paths = modules()
+    for node in ast.walk(ast.parse(paths[module].read_text())):
         if isinstance(node, ast.Import | ast.ImportFrom):
             for name in _names(node):
                 parts = name.split(".")[1:] if name.startswith("ckpt_viz.") else []
                 # `from a import b` names either a module b or something in the module a
                 for candidate in (".".join(parts), ".".join(parts[:-1])):
-                    if candidate in modules:
+                    if candidate in paths:
                         yield candidate
                         break
 

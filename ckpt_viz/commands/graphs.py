@@ -133,7 +133,7 @@ def check(
     named = _target(live, saved, is_allowed=run)
     with reporting_errors(), named as target:
         wording = in_commands(_fix_command(live, saved, method))
-        check = _checked(target.found, saved, method, wording, options, verify=verify)
+        check = _checked(target.obj, saved, method, wording, options, verify=verify)
         overlay = check.overlay
     passes = {
         "consumed": check.consumed,
@@ -220,7 +220,7 @@ def fix(
     named = _target(live, saved, is_allowed=run)
     with reporting_errors(), named as target:
         wording = in_commands(_fix_command(live, saved, method))
-        fix = _checked(target.found, saved, method, wording).fix(guesses=guesses or parts)
+        fix = _checked(target.obj, saved, method, wording).fix(guesses=guesses or parts)
         code = target.code + fix.to_code(target.expression, fix.prefix)
         is_whole = not fix.missing
         if prefix is not None:

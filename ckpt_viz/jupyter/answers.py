@@ -159,7 +159,7 @@ def _value_or_error(of: str, name: str, read: Callable[[], _KnownTensor]) -> dic
         "name": name,
         "dtype": known.dtype,
         "shape": list(known.shape),
-        "elements": [_element(one) for one in known.elements.tolist()],
+        "elements": [_element(element) for element in known.elements.tolist()],
         **_statistics_json(known.statistics),
     }
 
@@ -168,12 +168,12 @@ def _statistics_json(row: ValueRow | None) -> dict[str, Any]:
     """Return the statistics of a tensor of numbers; nothing for others, and if there are none."""
     if row is None or row.count is None or row.lengths is not None:
         return {}
-    found = row_json(row)
+    statistics = row_json(row)
     names = ("count", "zeros", "nan", "inf", "min", "max", "mean", "std")
-    numbers = {name: found[name] for name in names if found.get(name) is not None}
-    if found.get("l2") is not None:
-        numbers["norm"] = found["l2"]
-    return {"statistics": numbers, "histogram": found.get("histogram")}
+    numbers = {name: statistics[name] for name in names if statistics.get(name) is not None}
+    if statistics.get("l2") is not None:
+        numbers["norm"] = statistics["l2"]
+    return {"statistics": numbers, "histogram": statistics.get("histogram")}
 
 
 def _element(value: object) -> str:
@@ -237,7 +237,7 @@ def fix_answer(
     `source` is the program's variable for the checked object, if it is known.
     """
     places = fix.places(check.saved_places)
-    found = {
+    description = {
         "restored": places.restored,
         "unused": places.unused_count,
         "is_applied": fix.is_applied,
@@ -247,7 +247,7 @@ def fix_answer(
         "changes": _sentences([change.why for change in fix.changes]),
     }
     nodes = _columns(places.pairs), _columns(places.misfits), places.kept, places.unused
-    return {"fix": found}, [array("i", column).tobytes() for column in nodes]
+    return {"fix": description}, [array("i", column).tobytes() for column in nodes]
 
 
 def _sentences(changes: Sequence[str]) -> list[str]:
@@ -258,9 +258,9 @@ def _sentences(changes: Sequence[str]) -> list[str]:
 def _columns(places: Sequence[Placed]) -> Iterator[int]:
     """Yield the saved node, the live node, the certainty and the evidence of each pair."""
     certainties, evidence = list(Certainty), list(Evidence)
-    for one in places:
-        yield from (one.saved, one.live)
-        yield from (certainties.index(one.certainty), evidence.index(one.evidence))
+    for place in places:
+        yield from (place.saved, place.live)
+        yield from (certainties.index(place.certainty), evidence.index(place.evidence))
 
 
 def _variable_of(check: RestoreCheck) -> str | None:

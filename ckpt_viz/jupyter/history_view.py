@@ -73,10 +73,10 @@ class HistoryView(SharingWidget):
                 data = written(self.history).encode("utf-8", "backslashreplace")
                 return {"name": f"history.{kind}", "type": mime}, [data]
         try:
-            found = answer(self.history, question)
+            answered = answer(self.history, question)
         except CkptVizError as error:
             return {"error": str(error)}, []
-        return super()._answer(question) if found is None else (found, [])
+        return super()._answer(question) if answered is None else (answered, [])
 
     def _checkpoint_name(self) -> str | None:
         """Return the notebook's expression for the checkpoint of the manager, if it has one."""
@@ -114,5 +114,5 @@ def shows_widgets() -> bool:
 
 def _first_choice(history: Record) -> tuple[int, int]:
     """Return the first checkpoint, and the last one that can be opened."""
-    opened = [n for n, one in enumerate(history.sources) if one.graph is not None]
+    opened = [n for n, source in enumerate(history.sources) if source.graph is not None]
     return opened[0], opened[-1]

@@ -103,7 +103,7 @@ def _objects(namespace: dict[str, object]) -> tuple[list[tuple[int, str, type]],
     until = time.monotonic() + _MAX_SECONDS
     # A copy, since another thread may set names. It keeps the classes alive, and so their ids.
     names = dict.copy(namespace)
-    found = []
+    listed_objects = []
     seen: dict[int, int] = {}
     unread = len(names)
     for name, obj in reversed(names.items()):
@@ -115,9 +115,9 @@ def _objects(namespace: dict[str, object]) -> tuple[list[tuple[int, str, type]],
         if rank is None:
             rank = seen[id(cls)] = _rank(cls, ranks)
         if rank and _is_listed(name):
-            found.append((rank, name, cls))
-    found.reverse()
-    return sorted(found, key=lambda one: one[0]), unread
+            listed_objects.append((rank, name, cls))
+    listed_objects.reverse()
+    return sorted(listed_objects, key=lambda entry: entry[0]), unread
 
 
 def _is_listed(name: object) -> bool:
@@ -130,13 +130,13 @@ def _is_listed(name: object) -> bool:
 
 def _ranks() -> dict[int, int]:
     """Return the rank of each imported class, by the class's id."""
-    found = {}
+    ranks = {}
     for rank, (_, *paths) in enumerate(_KINDS):
         for path in paths:
             cls = _imported(path)
             if cls is not None:
-                found[id(cls)] = rank
-    return found
+                ranks[id(cls)] = rank
+    return ranks
 
 
 def _imported(path: str) -> object:
@@ -150,16 +150,16 @@ def _imported(path: str) -> object:
 def _rank(cls: type, ranks: dict[int, int]) -> int:
     """Return the rank of a class, 0 for a class that is not listed."""
     bases = _bases_of(cls) or ()
-    found = {ranks[id(base)] for base in bases if id(base) in ranks}
+    ranks_of_bases = {ranks[id(base)] for base in bases if id(base) in ranks}
     is_variable = any(_IS_VARIABLE in _members_of(base) for base in bases)
-    return min(found) if found & _ENOUGH and not is_variable else 0
+    return min(ranks_of_bases) if ranks_of_bases & _ENOUGH and not is_variable else 0
 
 
 def _words(cls: type) -> str:
     """Return a short name of a class: `keras.layers.Dense`, `mine.Net`, `Net` of the notebook."""
     module, name = _text(_module_of, cls), _text(_name_of, cls)
     top, *inner = module.split(".")
-    shown = [one for one in inner if one in ("layers", "legacy", "models", "optimizers")]
+    shown = [word for word in inner if word in ("layers", "legacy", "models", "optimizers")]
     words = [*([] if top in ("", "__main__", "builtins") else [top]), *shown[:2], name]
     public = (_exported(cls) if top == "tensorflow" else None) or ".".join(words)
     return _printable(public[:_MAX_LETTERS].encode("utf-8", "replace").decode("utf-8"))
@@ -177,10 +177,10 @@ def _exported(cls: type) -> str | None:
 def _text(ask: Callable[[type], object], cls: type) -> str:
     """Return an attribute of a class, "" if it is not text: a program may set it to anything."""
     try:
-        found = ask(cls)
+        text = ask(cls)
     except AttributeError:
         return ""
-    return found if type(found) is str else ""
+    return text if type(text) is str else ""
 
 
 def _printable(text: str) -> str:
@@ -196,7 +196,7 @@ def _version() -> str | None:
     package. For an editable install it is where packages are installed.
     """
     places = [place for place in sys.path if type(place) is str]
-    beside = [os.path.isfile(os.path.join(one, "ckpt_viz", "__init__.py")) for one in places]
+    beside = [os.path.isfile(os.path.join(place, "ckpt_viz", "__init__.py")) for place in places]
     for place, is_beside in zip(places, beside):  # noqa: B905 (not before Python 3.10)
         if is_beside or os.path.basename(place) in ("dist-packages", "site-packages"):
             version = _version_in(place)

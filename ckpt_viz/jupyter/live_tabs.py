@@ -188,6 +188,6 @@ def _is_seen(path: str) -> bool:
         directory, name = split(path)
         directory = directory or os.curdir
         return is_directory(directory) and any(
-            one.startswith(name) for one in list_directory(directory)
+            other.startswith(name) for other in list_directory(directory)
         )
     return True

@@ -142,7 +142,7 @@ class Shown:
         Raises:
             CkptVizError: A source is no longer readable, or is a finished check or diff.
         """
-        after = show_of(*(_again(one) for one in self.given), given=self.given)
+        after = show_of(*(_again(source) for source in self.given), given=self.given)
         if self._measured is not None:
             after.measures()
         is_asked = self.is_fixed or "fix" in self.__dict__

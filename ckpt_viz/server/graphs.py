@@ -94,7 +94,7 @@ def look_at(asked: Asked, version: str, most_bytes: int) -> Look:
                 files = location.reader.files_of(location)
                 index = file_stamp(files.index) if files.index is not None else None
                 others = (*_files_around(location), *files.values[:_MAX_SHARDS])
-                seen += [location, index, *((one, file_stamp(one)) for one in others)]
+                seen += [location, index, *((other, file_stamp(other)) for other in others)]
                 index_bytes += index[0] if index else 0
     etag = f'"{hashlib.sha256(repr(seen).encode()).hexdigest()[:32]}"'
     return Look(etag, index_bytes)
@@ -106,7 +106,7 @@ def _files_around(location: Location) -> list[str]:
     if location.meta is not None:
         files.append(location.meta)
     if location.saved_model is not None:
-        files += [join(location.saved_model, one) for one in (SAVED_MODEL, KERAS_METADATA)]
+        files += [join(location.saved_model, other) for other in (SAVED_MODEL, KERAS_METADATA)]
     return files
 
 
@@ -124,16 +124,16 @@ def read_page(asked: Asked, most_bytes: int) -> Page:
         else:
             older = _graph_of(asked.against, scope)
             shown = show_of(older, own, given=(asked.against, asked.path))
-        found = own.provenance
-        assert found is not None  # it comes from files
-        is_saved_model = found.format is Format.SAVED_MODEL
-        restored = own.title if is_saved_model else found.prefix
+        provenance = own.provenance
+        assert provenance is not None  # it comes from files
+        is_saved_model = provenance.format is Format.SAVED_MODEL
+        restored = own.title if is_saved_model else provenance.prefix
         return Page(
             shown=shown,
             title=contents_path(own.title, scope) or "",
-            resolved=found.resolved,
+            resolved=provenance.resolved,
             prefix=os.path.normpath(os.path.join(asked.root, restored)),
-            kept=tuple(_kept_json(kept, scope) for kept in found.kept),
+            kept=tuple(_kept_json(kept, scope) for kept in provenance.kept),
             bytes_read=scope.bytes_read,
         )
 
@@ -180,18 +180,18 @@ def answer_json(
 
 def _graph_of(path: str, scope: Confinement) -> ObjectGraph:
     with _judged(path):
-        found = graph(path)
-    provenance = found.provenance
+        read = graph(path)
+    provenance = read.provenance
     assert provenance is not None
     words = _in_words(provenance, scope)
-    return replace(found, title=contents_path(found.title, scope) or found.title, provenance=words)
+    return replace(read, title=contents_path(read.title, scope) or read.title, provenance=words)
 
 
 def _in_words(provenance: Provenance, scope: Confinement) -> Provenance:
     """Return the provenance with contents paths in place of a `checkpoint` file's absolute ones."""
     resolved = provenance.resolved
     prefixes = {provenance.prefix, *(kept.prefix for kept in provenance.kept)}
-    named = [one for one in prefixes if os.path.isabs(one) and one in resolved]
+    named = [absolute for absolute in prefixes if os.path.isabs(absolute) and absolute in resolved]
     for prefix in sorted(named, key=len, reverse=True):
         resolved = resolved.replace(prefix, contents_path(prefix, scope) or prefix)
     return replace(

@@ -276,7 +276,7 @@ class AnswerHandler(_Handler):
     @authorized
     async def get(self) -> None:
         """Answer `GET answer`."""
-        question, state = (self._parameter(one, _MAX_QUESTION) for one in ("question", "state"))
+        question, state = (self._parameter(name, _MAX_QUESTION) for name in ("question", "state"))
         if question is None:
             raise RefusedRequest(
                 Reason.BAD_REQUEST, "expected a parameter `question`: a JSON object"

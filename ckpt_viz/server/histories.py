@@ -79,7 +79,11 @@ class HistoryPage:
     @property
     def node_count(self) -> int:
         """The number of nodes in memory."""
-        return sum(len(one.graph.nodes) for one in self.work.checkpoints if one.graph is not None)
+        return sum(
+            len(checkpoint.graph.nodes)
+            for checkpoint in self.work.checkpoints
+            if checkpoint.graph is not None
+        )
 
     @property
     def has_histograms(self) -> bool:
@@ -102,10 +106,17 @@ def look_at_history(asked: Asked, version: str, most_bytes: int) -> Look:
     with _confined(asked, most_bytes):
         kept, left_out = kept_in(asked.path, MOST_CHECKPOINTS)
         stamps = _stamps(kept)
-    times = [(one.prefix, one.exists, str(one.saved_at)) for one in kept]
+    times = [
+        (checkpoint.prefix, checkpoint.exists, str(checkpoint.saved_at)) for checkpoint in kept
+    ]
     seen = repr([version, asked.path, left_out, times, stamps])
     index_bytes = sum(stamp[0][0] for stamp in stamps.values() if stamp[0] is not None)
-    values = sum(one[0] for stamp in stamps.values() for one in stamp[1:] if one is not None)
+    values = sum(
+        file_stamp[0]
+        for stamp in stamps.values()
+        for file_stamp in stamp[1:]
+        if file_stamp is not None
+    )
     etag = f'"{hashlib.sha256(seen.encode("utf-8", "backslashreplace")).hexdigest()[:32]}"'
     return Look(etag, index_bytes + min(values, QUICK_BYTES + 1))
 
@@ -113,30 +124,34 @@ def look_at_history(asked: Asked, version: str, most_bytes: int) -> Look:
 def _stamps(kept: Sequence[Kept]) -> dict[str, Stamp]:
     """Return by prefix the stamps of a checkpoint's index and of its other files."""
     names: dict[str, dict[str, list[str]]] = {}
-    found: dict[str, Stamp] = {}
-    for one in kept:
-        directory, name = split(one.prefix)
+    stamps: dict[str, Stamp] = {}
+    for checkpoint in kept:
+        directory, name = split(checkpoint.prefix)
         if directory not in names:
             names[directory] = _shards_in(directory)
         shards = names[directory].get(name, [])
-        paths = [one.prefix + INDEX, one.prefix, *(join(directory, shard) for shard in shards)]
-        found[one.prefix] = tuple(map(_stamp, paths))
-    return found
+        paths = [
+            checkpoint.prefix + INDEX,
+            checkpoint.prefix,
+            *(join(directory, shard) for shard in shards),
+        ]
+        stamps[checkpoint.prefix] = tuple(map(_stamp, paths))
+    return stamps
 
 
 def _shards_in(directory: str) -> dict[str, list[str]]:
     """Return by a checkpoint's name the names of its shards."""
-    found: dict[str, list[str]] = {}
+    shards: dict[str, list[str]] = {}
     try:
         names = list_files(directory or os.curdir)
     except CkptVizError:
-        return found
+        return shards
     for name in names:
         prefix, sign, _ = name.rpartition(".data-")
         prefix = prefix if sign else prefix_of_shard(name)
         if prefix != name:
-            found.setdefault(prefix, []).append(name)
-    return found
+            shards.setdefault(prefix, []).append(name)
+    return shards
 
 
 def _stamp(path: str) -> tuple[int, ...] | None:
@@ -209,15 +224,15 @@ def answer_json(
             rows[number] = _read_row(page, number, watch)
         record = _record(page.work, [rows.get(n) or reader.unread(n) for n in range(len(lines))])
         try:
-            found = answer(record, question, shown=watch)
+            answered = answer(record, question, shown=watch)
         except CkptVizError as error:
-            found = {"error": str(error)}
+            answered = {"error": str(error)}
         watch.update(0)
-    if found is None:
+    if answered is None:
         raise RefusedRequest(
             Reason.BAD_REQUEST, f"question: no question of a history: {question}"[:200]
         )
-    body = _without_root(asked, json_bytes({"answer": found, "buffers": []}))
+    body = _without_root(asked, json_bytes({"answer": answered, "buffers": []}))
     check_size(f"{page.title}: the answer", body, most_bytes=limits.most_answer)
     return body
 
@@ -357,9 +372,10 @@ def _page(
     stamps = _stamps(kept)
     known = {}
     if earlier is not None:
-        for one in earlier.work.checkpoints:
-            if one.graph is not None and stamps.get(one.path) == earlier.stamps.get(one.path):
-                known[one.path] = one
+        for opened in earlier.work.checkpoints:
+            is_same = stamps.get(opened.path) == earlier.stamps.get(opened.path)
+            if opened.graph is not None and is_same:
+                known[opened.path] = opened
     ordered = checkpoints_of(asked.path, most=MOST_CHECKPOINTS, known=known, on_opened=on_opened)
     work = work_on(ordered)
     if earlier is not None:
@@ -385,7 +401,8 @@ def _plan(record: Record, scope: Confinement) -> dict[str, Any]:
     content = history_json(bare)
     content |= {"headline": "", "sentences": [], "notes": [], "findings": []}
     content["checkpoints"] = [
-        {**one, "path": contents_path(one["path"], scope) or ""} for one in content["checkpoints"]
+        {**checkpoint, "path": contents_path(checkpoint["path"], scope) or ""}
+        for checkpoint in content["checkpoints"]
     ]
     return content
 
@@ -416,10 +433,10 @@ def _send_rows(page: HistoryPage, lines: _Lines, watch: _Watch, most_read: int) 
 
     watch.on_read = send_sometimes
     try:
-        for found in work.read(reader, shown=watch):
-            waiting.append(found)
+        for numbered_row in work.read(reader, shown=watch):
+            waiting.append(numbered_row)
             if not page.has_histograms:
-                work.rows[found[0]] = _without_histograms(found[1])
+                work.rows[numbered_row[0]] = _without_histograms(numbered_row[1])
             send_sometimes()
     finally:
         watch.on_read = None
@@ -440,10 +457,10 @@ def _cells(row: HistoryRow, rows: int) -> list[dict[str, Any]]:
 
 def _end(page: HistoryPage | None, why: str) -> dict[str, Any]:
     """Return the last line; `why` says why not all was read, or is empty."""
-    told: dict[str, Any] = {"is_complete": False}
+    content: dict[str, Any] = {"is_complete": False}
     if page is not None:
-        told = told_json(history_so_far(page.work, page.work.reader()))
-    return {"part": "end", **told, "why": why}
+        content = told_json(history_so_far(page.work, page.work.reader()))
+    return {"part": "end", **content, "why": why}
 
 
 def _read_row(page: HistoryPage, number: int, watch: _Watch) -> HistoryRow:
@@ -451,7 +468,7 @@ def _read_row(page: HistoryPage, number: int, watch: _Watch) -> HistoryRow:
     work = page.work
     if number in work.rows and page.has_histograms:
         return work.rows[number]
-    graphs = [one.graph for one in work.checkpoints]
+    graphs = [checkpoint.graph for checkpoint in work.checkpoints]
     reader = Reader(graphs, [work.lines.lines[number]], unchanged=True)
     ((_, row),) = reader.rows(None, watch)
     return row

@@ -111,11 +111,11 @@ class Jobs:
     def _history(self, asked: Asked, name: str) -> histories.HistoryPage | None:
         """Return what was read of a directory's history, now or before its files changed."""
         names = [name, *filter(asked.has_page, self._pages)]
-        found = [self._pages[one] for one in names if one in self._pages]
-        return next((one for one in found if isinstance(one, histories.HistoryPage)), None)
+        pages = [self._pages[key] for key in names if key in self._pages]
+        return next((page for page in pages if isinstance(page, histories.HistoryPage)), None)
 
     def _keep_history(self, asked: Asked, name: str, page: histories.HistoryPage) -> None:
-        others = {one: kept for one, kept in self._pages.items() if not asked.has_page(one)}
+        others = {key: kept for key, kept in self._pages.items() if not asked.has_page(key)}
         self._pages = {**others, name: page}
 
     def _look(self, asked: Asked, version: str, most_read: int) -> Look:

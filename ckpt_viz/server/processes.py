@@ -142,9 +142,9 @@ class Process:
             self._write(waiting.frame)
             if waiting.future is None:
                 return True
-            while "part" in (found := read_frame(self._stdout)).header:
-                _tell_part(waiting, found.body)
-            answer = found
+            while "part" in (frame := read_frame(self._stdout)).header:
+                _tell_part(waiting, frame.body)
+            answer = frame
         except (OSError, EOFError, ValueError):
             pass
         _tell(waiting, answer)
@@ -182,8 +182,8 @@ class Processes:
 
         Long jobs get the largest process, quick jobs the smallest: so few processes become large.
         """
-        by_size = sorted(self.idle, key=lambda one: one.resident, reverse=is_long)
-        for process in sorted(by_size, key=lambda one: page not in one.pages):
+        by_size = sorted(self.idle, key=lambda candidate: candidate.resident, reverse=is_long)
+        for process in sorted(by_size, key=lambda candidate: page not in candidate.pages):
             self.idle.remove(process)
             is_fit = process.resident <= _BLOATED or page in process.pages
             if is_fit and process.is_alive:

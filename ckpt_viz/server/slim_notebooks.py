@@ -114,22 +114,22 @@ def _without_view(bundle: _Json) -> _Json:
 def _unused(models: _Json, without_widgets: _Json) -> set[str]:
     """Return the explorers and their models, except those that a remaining part refers to."""
     explorers = _explorers(models)
-    theirs = (model_id for one in explorers for model_id in _own(models[one]["state"]))
-    ours = explorers | (set(theirs) & models.keys())
-    stays = [model_id for model_id in models if model_id not in ours]
-    return ours - _reachable([*stays, *_named_in(without_widgets)], models)
+    theirs = (model_id for explorer in explorers for model_id in _own(models[explorer]["state"]))
+    of_explorers = explorers | (set(theirs) & models.keys())
+    stays = [model_id for model_id in models if model_id not in of_explorers]
+    return of_explorers - _reachable([*stays, *_named_in(without_widgets)], models)
 
 
 def _reachable(start: Iterable[str], models: _Json) -> set[str]:
-    found: set[str] = set()
+    reachable: set[str] = set()
     to_do = list(start)
     while to_do:
         model_id = to_do.pop()
-        if model_id in models and model_id not in found:
-            found.add(model_id)
+        if model_id in models and model_id not in reachable:
+            reachable.add(model_id)
             state = _get(models[model_id], "state")
             to_do += _own(state) if _is_explorer(state) else _named_in(models[model_id])
-    return found
+    return reachable
 
 
 def _own(explorer: _Json) -> Iterator[str]:
@@ -147,7 +147,7 @@ def _named_in(whole: object) -> Iterator[str]:
         value = to_do.pop()
         if isinstance(value, dict):
             # These two hold ids directly, and a view's id shows its widget.
-            to_do += [one for key, one in value.items() if key not in _OF_WIDGETS]
+            to_do += [inner for key, inner in value.items() if key not in _OF_WIDGETS]
             if isinstance(shown := _get(value.get(WIDGET_VIEW), "model_id"), str):
                 yield shown
         elif isinstance(value, list):
@@ -207,5 +207,5 @@ def _get(value: object, key: str) -> Any:
 
 def _text(value: object, key: str) -> str:
     """Return a member that is text, or an empty text if there is none."""
-    found = _get(value, key)
-    return found if isinstance(found, str) else ""
+    member = _get(value, key)
+    return member if isinstance(member, str) else ""

@@ -60,8 +60,8 @@ class Pages:
         kept = self._kept.values()
         return (
             len(kept) > self._most
-            or sum(one.node_count for one in kept) > self._most_nodes
-            or sum(one.byte_count for one in kept) > self._most_bytes
+            or sum(graph.node_count for graph in kept) > self._most_nodes
+            or sum(graph.byte_count for graph in kept) > self._most_bytes
         )
 
 
@@ -169,17 +169,17 @@ class Workers:
     # --- waiting jobs
 
     def _check_room(self) -> None:
-        quick = sum(not one.is_long for one in self._tasks.values())
+        quick = sum(not other.is_long for other in self._tasks.values())
         if quick >= 2 * self._bounds.most_jobs:
             raise _busy(f"{quick} other requests are waiting")
         if self._sending > self._bounds.most_bytes:
             raise _busy(f"{self._sending} bytes of other answers are being sent")
 
     def _check_room_for_long(self, task: _Task) -> None:
-        others = [one for one in self._tasks.values() if one.is_long and one is not task]
+        others = [other for other in self._tasks.values() if other.is_long and other is not task]
         if len(others) >= self._bounds.most_jobs:
             raise _busy(f"{len(others)} other checkpoints are being read")
-        needs = sum(one.needs for one in others)
+        needs = sum(other.needs for other in others)
         if others and needs + task.needs > self._bounds.most_bytes:
             raise _busy(f"{needs} bytes of other checkpoints are being read")
 
@@ -223,10 +223,10 @@ class Workers:
     def _may_run(self, task: _Task) -> bool:
         page = task.job.page
         is_answer = task.job.ask == "answer"
-        for one in self._running:
-            if page is not None and one.job.page == page and not (one.has_parts and is_answer):
+        for other in self._running:
+            if page is not None and other.job.page == page and not (other.has_parts and is_answer):
                 return False  # the graph is being read and will soon be available
-        alike = sum(one.is_long == task.is_long for one in self._running)
+        alike = sum(other.is_long == task.is_long for other in self._running)
         return alike < (self._bounds.most_long if task.is_long else _QUICK)
 
     async def _run(self, task: _Task) -> None:
@@ -296,7 +296,7 @@ class Workers:
     def _frame(self, task: _Task) -> Frame:
         # A process that reads a large graph has no memory left for others.
         others = [] if task.is_long else self._pages.names()
-        pages = [one for one in (task.job.page, self._earlier(task)) if one is not None]
+        pages = [page for page in (task.job.page, self._earlier(task)) if page is not None]
         task.number = next(self._numbers)
         return Frame(
             {

@@ -4,6 +4,7 @@
 """
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import ckpt_viz
@@ -49,6 +50,17 @@ EXCEPTIONS = {
     ("timeline.history", "graph_diff.diff_result"): "a history compares two of its checkpoints",
     ("timeline.history", "jupyter.history_view"): "a history shows itself in a notebook",
 }
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Return the package's modules by dotted name, subpackages without their `__init__`."""
+    paths = {}
+    for path in PACKAGE.rglob("*.py"):
+        name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        if not name.endswith(".__init__"):
+            paths[name] = path
+    return paths
 
 
 def room_of(module: str) -> str:
