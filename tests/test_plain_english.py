@@ -128,7 +128,6 @@ _ROOMS_WITH_PRONOUNS = {
     "mapping",
     "matching",
     "object_graph",
-    "render",
     "restore_check",
     "restore_fix",
     "timeline",

@@ -119,4 +119,4 @@ def _check_front_end() -> None:
 _NEEDS: Mapping[str, Callable[[], None]] = {"front end": _check_front_end}
 
 _TABLE = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
-EXPORTS: Mapping[str, Export] = {one["format"]: Export(**one) for one in _TABLE}
+EXPORTS: Mapping[str, Export] = {entry["format"]: Export(**entry) for entry in _TABLE}

@@ -24,20 +24,20 @@ def graph_json(graph: Graph) -> dict[str, Any]:
         "title": graph.title,
         "origin": graph.origin.value,
         "provenance": _provenance(graph.provenance),
-        "lost_files": [one.to_json() for one in lost_files(graph.stored_in)],
+        "lost_files": [files.to_json() for files in lost_files(graph.stored_in)],
         "nodes": [_node(graph, node_id) for node_id in range(len(graph.nodes))],
         "calls": [{"producer": call.producer, "consumer": call.consumer} for call in graph.calls],
     }
 
 
-def _provenance(found: Provenance | None) -> dict[str, Any] | None:
-    if found is None:
+def _provenance(provenance: Provenance | None) -> dict[str, Any] | None:
+    if provenance is None:
         return None
     return {
-        "given": found.given,
-        "prefix": found.prefix,
-        "format": found.format.value,
-        "resolved": found.resolved,
+        "given": provenance.given,
+        "prefix": provenance.prefix,
+        "format": provenance.format.value,
+        "resolved": provenance.resolved,
         "kept": [
             {
                 "prefix": kept.prefix,
@@ -46,7 +46,7 @@ def _provenance(found: Provenance | None) -> dict[str, Any] | None:
                 "named": kept.is_named,
                 "latest": kept.is_latest,
             }
-            for kept in found.kept
+            for kept in provenance.kept
         ],
     }
 
@@ -54,14 +54,14 @@ def _provenance(found: Provenance | None) -> dict[str, Any] | None:
 def _node(graph: Graph, node_id: int) -> dict[str, Any]:
     node, tree = graph.nodes[node_id], graph.tree
     parent = tree.parents[node_id]
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "id": node_id,
         "name": readable_name(graph, node_id),
         "parent": None if parent == NOWHERE else parent,
         "label": tree.labels[node_id],
         "role": node.role.value,
     }
-    return found | _filled(
+    return fields | _filled(
         type_name=node.type_name,
         own_name=node.own_name,
         children=[{"local_name": c.local_name, "node_id": c.node_id} for c in node.children],
@@ -77,19 +77,19 @@ def _node(graph: Graph, node_id: int) -> dict[str, Any]:
         collections=list(node.collections),
         not_saved=[
             {
-                "name": one.name,
-                "type_name": one.type_name,
-                "count": one.count,
-                "is_lost": one.is_lost,
+                "name": unsaved.name,
+                "type_name": unsaved.type_name,
+                "count": unsaved.count,
+                "is_lost": unsaved.is_lost,
             }
-            for one in node.not_saved
+            for unsaved in node.not_saved
         ],
         error=node.error,
     )
 
 
 def _attribute(attribute: Attribute) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": attribute.name,
         "full_name": attribute.full_name,
         "checkpoint_key": attribute.checkpoint_key,
@@ -97,10 +97,10 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
         "shape": None if attribute.shape is None else list(attribute.shape),
         "nbytes": attribute.nbytes,
     }
-    return found | _filled(
+    return fields | _filled(
         slices=[
-            {"start": list(one.start), "shape": list(one.shape), "variable": one.variable}
-            for one in attribute.slices
+            {"start": list(extent.start), "shape": list(extent.shape), "variable": extent.variable}
+            for extent in attribute.slices
         ],
         error=attribute.error,
     )

@@ -86,7 +86,7 @@ def encode(graph: Graph, overlay: Overlay | None = None, measures: Measures | No
 def _graph_columns(graph: Graph, strings: _Strings) -> _Columns:
     nodes, tree = graph.nodes, graph.tree
     attributes = [attribute for node in nodes for attribute in node.attributes]
-    unsaved = [one for node in nodes for one in node.not_saved]
+    unsaved = [unsaved_object for node in nodes for unsaved_object in node.not_saved]
     first = [graph.first_edges.get(i, (ABSENT, "")) for i in range(len(nodes))]
     slots = [(i, node.slot) for i, node in enumerate(nodes) if node.slot is not None]
     return {

@@ -120,10 +120,10 @@ def _explained(overlay: Overlay) -> dict[int, str]:
         if problem.lead not in (None, place):
             kinds.setdefault(problem.lead, Counter())[problem.kind.replace("_", " ")] += 1
     return {
-        lead: f"      It explains {count(found.total(), 'more problem')}: "
-        + ", ".join(f"{number} {printable(kind)}" for kind, number in found.items())
+        lead: f"      It explains {count(numbers.total(), 'more problem')}: "
+        + ", ".join(f"{number} {printable(kind)}" for kind, number in numbers.items())
         + "."
-        for lead, found in kinds.items()
+        for lead, numbers in kinds.items()
     }
 
 
@@ -192,12 +192,12 @@ def _matched_lines(
     for group in matched:
         members.setdefault(group.section, []).extend(nodes[i] for i in group.members)
     sections = iter(members.items())
-    for section, found in islice(sections, _MAX_SECTIONS):
-        words = counted(found, other=section in differing)
+    for section, of_section in islice(sections, _MAX_SECTIONS):
+        words = counted(of_section, other=section in differing)
         yield _line(overlay, State.MATCHED, section, words, paint)
     others = list(sections)
     if others:
-        words = counted(node for _, found in others for node in found)
+        words = counted(node for _, of_section in others for node in of_section)
         sign = STATES[State.MATCHED]
         width = _WIDTHS[overlay.comparison]
         yield side_by_side(

@@ -26,7 +26,9 @@ def plan_json(overlay: Overlay, *, notes: Iterable[str] = ()) -> dict[str, Any]:
         "notes": [*notes, *overlay.notes],
         "headline": overlay.headline,
         "passes": overlay.passes,
-        "verdicts": [{"name": one.name, "passes": one.passes} for one in overlay.verdicts],
+        "verdicts": [
+            {"name": verdict.name, "passes": verdict.passes} for verdict in overlay.verdicts
+        ],
         "counts": {state.value: counts[state] for state in State if counts[state]},
         "problems": list(map(_problem, overlay.problems)),
         "nodes": [

@@ -94,9 +94,9 @@ class RowTree:
             if group is not None and group.is_alike:
                 first = view.children[row][0]
                 shown = set(tree.below(first)[1:])
-                for one in tree.below(row)[1:]:
-                    if one not in shown and tree._stand_in[one] == one:
-                        tree._stand_in[one] = row
+                for inner in tree.below(row)[1:]:
+                    if inner not in shown and tree._stand_in[inner] == inner:
+                        tree._stand_in[inner] = row
                 tree.children[row] = view.children[first]
                 for child in tree.children[row]:
                     tree.parents[child] = row
@@ -125,7 +125,7 @@ class RowTree:
         while stack:
             row, level, parent, rest = stack.pop()
             if row is None:
-                hidden, states, lost = self._summed(i for one in rest for i in self.below(one))
+                hidden, states, lost = self._summed(i for inner in rest for i in self.below(inner))
                 yield Row(None, level, parent, hidden, len(rest), states, unreadable=lost)
             else:
                 shown = opened.get(row, ())

@@ -174,13 +174,16 @@ def _wrong(node: Node) -> str:
 
     Only an alarm has a `!`: what loses no trained value is a note.
     """
-    problems = [node.error, *(one.error and briefly(one.error) for one in node.attributes[:3])]
-    found = [f"! {shortened(problem)}" for problem in problems if problem]
-    found += [
-        f"{'! not saved' if one.is_lost else 'not tracked'}: {shortened(one.name)}"
-        for one in sorted(node.not_saved, key=lambda one: not one.is_lost)[:3]
+    problems = [
+        node.error,
+        *(attribute.error and briefly(attribute.error) for attribute in node.attributes[:3]),
     ]
-    return side_by_side(*found)
+    words = [f"! {shortened(problem)}" for problem in problems if problem]
+    words += [
+        f"{'! not saved' if unsaved.is_lost else 'not tracked'}: {shortened(unsaved.name)}"
+        for unsaved in sorted(node.not_saved, key=lambda unsaved: not unsaved.is_lost)[:3]
+    ]
+    return side_by_side(*words)
 
 
 def left_out(graph: Graph, rows: Sequence[Row]) -> str | None:

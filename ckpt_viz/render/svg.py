@@ -256,8 +256,8 @@ def sentences(
 
 def _verdicts(overlay: Overlay) -> str:
     return "   ".join(
-        f"{verdict_sign(overlay.comparison, one.passes).glyph} {shortened(one.name)}"
-        for one in overlay.verdicts
+        f"{verdict_sign(overlay.comparison, verdict.passes).glyph} {shortened(verdict.name)}"
+        for verdict in overlay.verdicts
     )
 
 

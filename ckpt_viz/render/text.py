@@ -56,22 +56,24 @@ def alarms(graph: Graph) -> tuple[str, ...]:
     """
     from ckpt_viz.formats.lost_files import lost_files  # here: the help of a command needs no file
 
-    return tuple(f"{ALARM} {one}" for one in lost_files(graph.stored_in))
+    return tuple(f"{ALARM} {files}" for files in lost_files(graph.stored_in))
 
 
 def notes(graph: Graph) -> tuple[str, ...]:
     """Return sentences about the source: how its path led there, and what else is there."""
-    found = graph.provenance
-    if found is None:
+    provenance = graph.provenance
+    if provenance is None:
         return ()
-    lines = [found.resolved] if found.resolved else []
-    if found.format in (Format.NAME_BASED, Format.NAME_BASED_V1):
-        lines.append(f"{found.prefix} is a {found.format.value}: names of variables, no objects")
-    if len(found.kept) > 1:
-        named = [kept for kept in found.kept if kept.is_named]
-        others = [kept for kept in found.kept if not kept.is_named]
+    lines = [provenance.resolved] if provenance.resolved else []
+    if provenance.format in (Format.NAME_BASED, Format.NAME_BASED_V1):
+        lines.append(
+            f"{provenance.prefix} is a {provenance.format.value}: names of variables, no objects"
+        )
+    if len(provenance.kept) > 1:
+        named = [kept for kept in provenance.kept if kept.is_named]
+        others = [kept for kept in provenance.kept if not kept.is_named]
         listed = [*others[-_MAX_KEPT:], *named[-_MAX_KEPT:]]
-        lines += [_kept_words(kept, found.prefix) for kept in listed]
+        lines += [_kept_words(kept, provenance.prefix) for kept in listed]
     return tuple(lines)
 
 
@@ -81,11 +83,11 @@ def advice(graph: Graph) -> tuple[str, ...]:
     if not variables:
         return ()
     number, noun = (blocks, "block") if blocks else (len(variables), "variable")
-    it, verb, do = ("it", "hangs", "does") if number == 1 else ("they", "hang", "do")
+    they, verb, do = ("it", "hangs", "does") if number == 1 else ("they", "hang", "do")
     return (
-        f"{count(number, noun)} {verb} from the optimizer alone: without it {it} {do} not restore. "
-        "Assign the blocks to attributes of the model, or all to one as a tuple, such as "
-        "self.blocks = tuple(blocks), and save again.",
+        f"{count(number, noun)} {verb} from the optimizer alone: without it {they} {do} "
+        "not restore. Assign the blocks to attributes of the model, or all to one as a tuple, such "
+        "as self.blocks = tuple(blocks), and save again.",
     )
 
 
@@ -125,8 +127,8 @@ def briefly(error: str) -> str:
     >>> briefly("a/b.data-00000-of-00001: no such file, expected a shard; the copy is partial")
     'b.data-00000-of-00001: no such file, expected a shard'
     """
-    found = _SHARD.match(error)
-    return error if found is None else f"{found[1]}: {first_clause(error[found.end() :])}"
+    match = _SHARD.match(error)
+    return error if match is None else f"{match[1]}: {first_clause(error[match.end() :])}"
 
 
 def _tree_lines(graph: Graph, tree: Tree) -> Iterator[str]:
@@ -174,15 +176,22 @@ def _node_words(node: Node, node_id: int) -> str:
     parts += [f"! {printable(problem)}" for problem in problems[:_MAX_PROBLEMS]]
     if len(problems) > _MAX_PROBLEMS:
         parts.append(f"! {len(problems) - _MAX_PROBLEMS} more")
-    notes = [one for one in node.not_saved if not one.is_lost]
+    notes = [unsaved_object for unsaved_object in node.not_saved if not unsaved_object.is_lost]
     parts += [
-        f"(not tracked: {shortened(one.name)} {one.type_name})" for one in notes[:_MAX_PROBLEMS]
+        f"(not tracked: {shortened(unsaved_object.name)} {unsaved_object.type_name})"
+        for unsaved_object in notes[:_MAX_PROBLEMS]
     ]
     return " ".join(filter(None, parts))
 
 
 def _problems(node: Node) -> list[str]:
     """Return the problems of a node: it could not be walked or read, or is not saved whole."""
-    problems = [node.error] + [one.error and briefly(one.error) for one in node.attributes]
-    unsaved = [f"not saved: {one.name} ({one.type_name})" for one in node.not_saved if one.is_lost]
+    problems = [node.error] + [
+        attribute.error and briefly(attribute.error) for attribute in node.attributes
+    ]
+    unsaved = [
+        f"not saved: {unsaved_object.name} ({unsaved_object.type_name})"
+        for unsaved_object in node.not_saved
+        if unsaved_object.is_lost
+    ]
     return [problem for problem in problems if problem is not None] + unsaved
